@@ -1,0 +1,113 @@
+package checker
+
+import "github.com/doubletap-harness/doubletap/history"
+
+// Verdict is the judgement on one scenario. The zero value is inconclusive.
+type Verdict int
+
+// The verdicts.
+const (
+	Inconclusive  Verdict = iota // nothing broke, but not enough was exercised to say that it holds
+	Pass                         // exercised, and every promise held
+	Fail                         // at least one finding
+	NotApplicable                // the target's contract has nothing for this scenario to test
+	Broken                       // the harness or its surroundings failed: no judgement
+)
+
+// Kind is the broken promise of a finding.
+type Kind string
+
+// The kinds of finding, worst first.
+const (
+	Leak               Kind = "leak"
+	Duplicate          Kind = "duplicate"
+	LostWrite          Kind = "lost-acknowledged-write"
+	PhantomRow         Kind = "phantom-row"
+	AlteredBody        Kind = "altered-body-violation"
+	EffectMismatch     Kind = "effect-mismatch"
+	ReplayMismatch     Kind = "replay-mismatch"
+	FalseConflict      Kind = "false-conflict"
+	MissingKeyAccepted Kind = "missing-key-accepted"
+	Unavailable        Kind = "unavailable"
+)
+
+// Finding is one broken promise with its evidence.
+type Finding struct {
+	ID       string            `json:"id"` // unique in the run: "F1", "F2", ...
+	Kind     Kind              `json:"kind"`
+	Detail   string            `json:"detail,omitempty"` // what differs in a replay: status, body, header, identity, marker; or the sub-kind
+	Intent   string            `json:"intent"`
+	Moment   string            `json:"moment"`   // snapshot at which it showed: "T1" before the final probe, "T2" after it
+	Promise  string            `json:"promise"`  // the invariant in one sentence
+	Contract string            `json:"contract"` // the line of the contract, or "holds for every contract"
+	Expected string            `json:"expected"`
+	Observed string            `json:"observed"`
+	Differs  []Difference      `json:"differs,omitempty"`
+	Attempts []history.Attempt `json:"attempts"` // of the intent, in the order of sending
+	Outcomes []Outcome         `json:"outcomes"` // of Attempts, by index
+	Rows     []RowEvidence     `json:"rows"`     // at Moment, by marker
+}
+
+// Difference is one member in which two answers differ.
+type Difference struct {
+	Attempt string `json:"attempt"` // compared with the first answer
+	Where   string `json:"where"`   // JSON pointer, header name, or "status"
+	First   string `json:"first"`
+	Then    string `json:"then"`
+}
+
+// RowEvidence is what the row query returned for one marker.
+type RowEvidence struct {
+	Body   string        `json:"body"` // Original or Altered
+	Marker string        `json:"marker"`
+	Rows   []history.Row `json:"rows"`
+}
+
+// Warning is something that breaks no promise and that a user wants to know, such as
+// "ungraceful-loser": the loser of a race got a 5xx, though a retry resolved it.
+type Warning struct {
+	Kind    string   `json:"kind"`
+	Text    string   `json:"text"`
+	Intents []string `json:"intents"`
+}
+
+// Exercise says how far a proof of exercise held.
+type Exercise struct {
+	Proof  string `json:"proof"`
+	Held   int    `json:"held"` // intents for which it held
+	Of     int    `json:"of"`   // intents
+	Needed int    `json:"needed"`
+	Text   string `json:"text"` // in words: "2 or more requests were inside the target at once"
+}
+
+// Result is the judgement on one history.
+type Result struct {
+	Scenario string          `json:"scenario"`
+	Summary  string          `json:"summary,omitempty"`
+	Verdict  Verdict         `json:"verdict"`
+	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken or not applicable
+	Findings []Finding       `json:"findings"`
+	Warnings []Warning       `json:"warnings,omitempty"`
+	Exercise []Exercise      `json:"exercise"`
+	Intents  int             `json:"intents"`
+	Attempts int             `json:"attempts"`
+	Failed   int             `json:"failed"` // intents with a finding: k of Intents
+	Outcomes map[Outcome]int `json:"outcomes"`
+	Elapsed  history.Offset  `json:"elapsed"`
+	Seed     uint64          `json:"seed"`
+}
+
+// Report is the judgement on a whole run: what every renderer gets.
+type Report struct {
+	Version int      `json:"version"` // of this structure: 1
+	Run     string   `json:"run"`
+	Tool    string   `json:"tool"`
+	Target  string   `json:"target"`
+	Seed    uint64   `json:"seed"`
+	Started string   `json:"started"` // RFC 3339
+	Dir     string   `json:"dir"`     // where the run's files are
+	Replay  string   `json:"replay"`  // command that shows a finding again; "{}" stands for the finding's id
+	Again   string   `json:"again"`   // command that does the whole run again
+	Verdict Verdict  `json:"verdict"`
+	Results []Result `json:"results"`
+}

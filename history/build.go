@@ -1,0 +1,133 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// builder puts the lines of a file together again.
+type builder struct {
+	history  History
+	intents  map[string]bool
+	attempts map[string]int // index into history.Attempts
+	headed   bool
+}
+
+func newBuilder() *builder {
+	return &builder{intents: map[string]bool{}, attempts: map[string]int{}}
+}
+
+func (b *builder) line(line []byte) error {
+	var r record
+	if err := json.Unmarshal(line, &r); err != nil {
+		return err
+	}
+	if !b.headed && r.Run == nil {
+		return errors.New("the first line must be the run")
+	}
+	switch {
+	case b.history.Complete:
+		return errors.New("a line after the end")
+	case r.Run != nil:
+		return b.run(*r.Run)
+	case r.Intent != nil:
+		return b.intent(*r.Intent)
+	case r.Begun != nil:
+		return b.begin(*r.Begun)
+	case r.Attempt != nil:
+		return b.end(*r.Attempt)
+	case r.Passage != nil:
+		return b.passage(*r.Passage)
+	case r.Snapshot != nil:
+		return b.snapshot(*r.Snapshot)
+	case r.Sighting != nil:
+		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
+	case r.Received != nil:
+		b.history.Received = r.Received
+	case r.Incident != nil:
+		b.history.Incidents = append(b.history.Incidents, *r.Incident)
+	case r.Complete:
+		b.history.Complete = true
+	default:
+		return errors.New("a line of no known kind")
+	}
+	return nil
+}
+
+func (b *builder) run(r Run) error {
+	if b.headed {
+		return errors.New("a second run")
+	}
+	if r.Format != Format {
+		return fmt.Errorf("format %d, this doubletap reads format %d", r.Format, Format)
+	}
+	b.headed, b.history.Run = true, r
+	return nil
+}
+
+func (b *builder) intent(i Intent) error {
+	if b.intents[i.ID] {
+		return fmt.Errorf("intent %q twice", i.ID)
+	}
+	b.intents[i.ID] = true
+	b.history.Intents = append(b.history.Intents, i)
+	return nil
+}
+
+func (b *builder) begin(a Attempt) error {
+	if _, seen := b.attempts[a.ID]; seen {
+		return fmt.Errorf("attempt %q begun twice", a.ID)
+	}
+	if !b.intents[a.Intent] {
+		return fmt.Errorf("attempt %q of the unknown intent %q", a.ID, a.Intent)
+	}
+	b.attempts[a.ID] = len(b.history.Attempts)
+	b.history.Attempts = append(b.history.Attempts, a)
+	return nil
+}
+
+func (b *builder) end(a Attempt) error {
+	i, begun := b.attempts[a.ID]
+	if !begun {
+		return fmt.Errorf("attempt %q ended without a beginning", a.ID)
+	}
+	if b.history.Attempts[i].End != 0 {
+		return fmt.Errorf("attempt %q ended twice", a.ID)
+	}
+	if a.End == 0 || a.Intent != b.history.Attempts[i].Intent {
+		return fmt.Errorf("attempt %q does not fit its beginning", a.ID)
+	}
+	b.history.Attempts[i] = a
+	return nil
+}
+
+func (b *builder) passage(p passageOf) error {
+	i, known := b.attempts[p.Attempt]
+	if !known {
+		return fmt.Errorf("passage of the unknown attempt %q", p.Attempt)
+	}
+	b.history.Attempts[i].Passage = &p.Passage
+	return nil
+}
+
+func (b *builder) snapshot(s snapshotRecord) error {
+	slot, known := map[string]**Snapshot{
+		BeforeName: &b.history.Before, T1Name: &b.history.T1, T2Name: &b.history.T2,
+	}[s.Name]
+	if !known {
+		return fmt.Errorf("snapshot of the unknown name %q", s.Name)
+	}
+	if *slot != nil {
+		return fmt.Errorf("snapshot %s twice", s.Name)
+	}
+	*slot = &s.Snapshot
+	return nil
+}
+
+func (b *builder) finish() (*History, error) {
+	if !b.headed {
+		return nil, fmt.Errorf("%w: no run in it", ErrDamaged)
+	}
+	return &b.history, nil
+}

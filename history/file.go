@@ -1,0 +1,132 @@
+package history
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+)
+
+// record is one line of the file; exactly one member is set.
+type record struct {
+	Run      *Run            `json:"run,omitempty"`
+	Intent   *Intent         `json:"intent,omitempty"`
+	Begun    *Attempt        `json:"begun,omitempty"`
+	Attempt  *Attempt        `json:"attempt,omitempty"`
+	Passage  *passageOf      `json:"passage,omitempty"`
+	Sighting *Sighting       `json:"sighting,omitempty"`
+	Received *Received       `json:"received,omitempty"`
+	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
+	Incident *Incident       `json:"incident,omitempty"`
+	Complete bool            `json:"complete,omitempty"`
+}
+
+type passageOf struct {
+	Attempt string `json:"attempt"`
+	Passage
+}
+
+type snapshotRecord struct {
+	Name string `json:"name"`
+	Snapshot
+}
+
+// Names under which snapshots stand in the file.
+const (
+	BeforeName = "before"
+	T1Name     = "T1"
+	T2Name     = "T2"
+)
+
+// Writer appends facts to a history file. Each call is one write of one line, so a reader finds
+// everything up to the moment at which the process died. Safe for concurrent use. After the first
+// failed write every call returns that error.
+type Writer struct {
+	mu  sync.Mutex
+	out io.Writer
+	err error
+}
+
+// NewWriter returns a writer that appends to out.
+func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
+
+// Err returns the first error of any write, nil while all went well.
+func (w *Writer) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// Run writes the head. It comes first.
+func (w *Writer) Run(r Run) error { return w.write(record{Run: &r}) }
+
+// Intent writes an intent. It comes before the intent's attempts.
+func (w *Writer) Intent(i Intent) error { return w.write(record{Intent: &i}) }
+
+// Begin notes that an attempt is about to be sent, so that one without an end is not forgotten.
+func (w *Writer) Begin(a Attempt) error { return w.write(record{Begun: &a}) }
+
+// Attempt writes a finished attempt.
+func (w *Writer) Attempt(a Attempt) error { return w.write(record{Attempt: &a}) }
+
+// Passage writes what was seen of an attempt at the doorstep. It comes after the attempt.
+func (w *Writer) Passage(attempt string, p Passage) error {
+	return w.write(record{Passage: &passageOf{Attempt: attempt, Passage: p}})
+}
+
+// Sighting writes a look into the database.
+func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s}) }
+
+// Received writes the target's own count.
+func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }
+
+// Snapshot writes a snapshot under one of the three names.
+func (w *Writer) Snapshot(name string, s Snapshot) error {
+	return w.write(record{Snapshot: &snapshotRecord{Name: name, Snapshot: s}})
+}
+
+// Incident writes an incident.
+func (w *Writer) Incident(i Incident) error { return w.write(record{Incident: &i}) }
+
+// Complete writes the last line.
+func (w *Writer) Complete() error { return w.write(record{Complete: true}) }
+
+func (w *Writer) write(r record) error {
+	line, err := json.Marshal(r)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err != nil {
+		return w.err
+	}
+	if err == nil {
+		_, err = w.out.Write(append(line, '\n'))
+	}
+	if err != nil {
+		w.err = fmt.Errorf("write history: %w", err)
+	}
+	return w.err
+}
+
+// ErrDamaged is wrapped by every error that Read returns for a file it cannot trust.
+var ErrDamaged = errors.New("damaged history")
+
+// Read reads a history. A last line that was cut short by a dying process is dropped and Complete
+// stays false; any other damage is an error that names the line and wraps ErrDamaged.
+func Read(in io.Reader) (*History, error) {
+	b := newBuilder()
+	lines := bufio.NewReaderSize(in, 1<<16)
+	for n := 1; ; n++ {
+		line, err := lines.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read history: %w", err)
+		}
+		if errors.Is(err, io.EOF) {
+			return b.finish()
+		}
+		if err := b.line(line); err != nil {
+			return nil, fmt.Errorf("history line %d: %w: %w", n, ErrDamaged, err)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+// Package history holds the facts of one scenario run: which intents there were, which attempts
+// went over the wire for them, and what the database held. It turns them into a file of JSON lines
+// that is written as things happen, and back; it never judges and imports nothing of doubletap.
+package history
+
+import "time"
+
+// Format is the version of the file format that this package writes and reads.
+const Format = 1
+
+// Names of the two bodies that an intent may be sent with.
+const (
+	Original = "original"
+	Altered  = "altered"
+)
+
+// Offset is a moment of the run: nanoseconds on the monotonic clock since [Run.Started].
+// Zero means that the moment was not observed.
+type Offset int64
+
+// Duration returns the time since the start of the run.
+func (o Offset) Duration() time.Duration { return time.Duration(o) }
+
+// History is everything that was observed of one scenario. Attempts are in the order in which they
+// were first sent. A nil snapshot was never taken.
+type History struct {
+	Run       Run
+	Intents   []Intent
+	Attempts  []Attempt
+	Sightings []Sighting
+	Received  *Received
+	Before    *Snapshot // before the first attempt: every marker must be absent
+	T1        *Snapshot // after the faults, before the final probe
+	T2        *Snapshot // after the final probe
+	Incidents []Incident
+	Complete  bool // the last line was written: the run came to its planned end
+}
+
+// Run is the head of a history.
+type Run struct {
+	Format    int       `json:"format"`
+	ID        string    `json:"id"`
+	Tool      string    `json:"tool"`
+	Scenario  string    `json:"scenario"`
+	Summary   string    `json:"summary,omitempty"`
+	Target    string    `json:"target"`
+	Operation string    `json:"operation"`
+	Seed      uint64    `json:"seed"`
+	Started   time.Time `json:"started"`
+	Lanes     []Lane    `json:"lanes"`
+	Exercised []Proof   `json:"exercised"`        // what must have happened for a pass to mean anything
+	Normal    Offset    `json:"normal,omitempty"` // median duration of a plain create, from the pilot
+}
+
+// Proof is a condition under which the scenario counts as exercised.
+type Proof struct {
+	Name    string  `json:"name"`
+	AtLeast float64 `json:"at_least"` // share of the intents, 0 to 1, for which it must hold
+}
+
+// Lane is a road to the target as it was opened.
+type Lane struct {
+	Name     string   `json:"name"`
+	Faults   []string `json:"faults,omitempty"` // in the words of the scenario
+	Delay    Offset   `json:"delay,omitempty"`  // least time that the declared latency adds to an exchange
+	Proxy    string   `json:"proxy"`            // "in-process" or the URL of the toxiproxy server
+	Doorstep bool     `json:"doorstep"`         // passages were observed in front of the target
+}
+
+// Intent is one thing that the user wants once. Intents with the same marker are twins: they were
+// sent with identical bodies on purpose.
+type Intent struct {
+	ID        string          `json:"id"`
+	Number    int             `json:"number"`
+	Principal string          `json:"principal,omitempty"`
+	Bodies    map[string]Body `json:"bodies"` // by Original, Altered
+}
+
+// Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
+type Body struct {
+	Marker  string            `json:"marker"`
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Header  map[string]string `json:"header,omitempty"`
+	Content string            `json:"content"`
+}
+
+// Attempt is one HTTP exchange as it was on the wire. A status with Complete false is not an answer.
+type Attempt struct {
+	ID       string `json:"id"`
+	Intent   string `json:"intent"`
+	Step     int    `json:"step"`            // index of the scenario step, from 0
+	Retry    int    `json:"retry,omitempty"` // 0 is the first sending
+	Probe    bool   `json:"probe,omitempty"` // part of the final probe
+	Lane     string `json:"lane"`
+	Body     string `json:"body"`          // Original or Altered
+	Key      string `json:"key,omitempty"` // empty: sent without a key
+	Deadline Offset `json:"deadline,omitempty"`
+
+	Start   Offset `json:"start"`             // the attempt began: dialling
+	Wrote   Offset `json:"wrote,omitempty"`   // the last byte of the request was handed to the kernel
+	Replied Offset `json:"replied,omitempty"` // the first byte of the answer was read
+	End     Offset `json:"end,omitempty"`     // the exchange was over for the client; 0: never recorded
+
+	Sent      int64             `json:"sent"`               // bytes written to the lane
+	Status    int               `json:"status,omitempty"`   // 0: no status line was read
+	Header    map[string]string `json:"header,omitempty"`   // of the answer, secrets masked
+	Content   string            `json:"content,omitempty"`  // of the answer, at most the recorder's limit
+	Length    int64             `json:"length,omitempty"`   // bytes of the answer's body that were read
+	Digest    string            `json:"digest,omitempty"`   // SHA-256 of the answer's body, where Content is cut short
+	Complete  bool              `json:"complete,omitempty"` // the answer was read to the end of its framing
+	Error     string            `json:"error,omitempty"`
+	ErrorKind ErrorKind         `json:"error_kind,omitempty"`
+
+	Passage *Passage `json:"-"` // recorded on a line of its own
+}
+
+// ErrorKind says how an exchange broke. The empty kind is no error.
+type ErrorKind string
+
+// The ways in which an exchange breaks.
+const (
+	Timeout     ErrorKind = "timeout"     // the client's deadline passed
+	Refused     ErrorKind = "refused"     // no connection was made: nothing was sent
+	Reset       ErrorKind = "reset"       // connection reset by the other side
+	Closed      ErrorKind = "closed"      // closed by the other side before an answer
+	Truncated   ErrorKind = "truncated"   // the answer broke off inside its framing
+	Garbage     ErrorKind = "garbage"     // what came was not HTTP
+	Interrupted ErrorKind = "interrupted" // the run was stopped
+	OtherError  ErrorKind = "other"
+)
+
+// Passage is what was observed of an attempt at the target's doorstep, behind the lane's faults.
+type Passage struct {
+	Opened   Offset `json:"opened,omitempty"`   // a connection to the target stood
+	Arrived  Offset `json:"arrived,omitempty"`  // the last request byte so far was passed to the target
+	Answered Offset `json:"answered,omitempty"` // the target sent its first byte
+	Left     Offset `json:"left,omitempty"`     // the client's side was gone
+	Closed   Offset `json:"closed,omitempty"`   // the connection to the target was closed
+	Up       int64  `json:"up"`                 // bytes passed to the target
+	Down     int64  `json:"down"`               // bytes that the target sent
+	Status   int    `json:"status,omitempty"`   // of the target's answer, where it could be read
+	Refused  bool   `json:"refused,omitempty"`  // the target accepted no connection
+}
+
+// Sighting is a look into the database during the run.
+type Sighting struct {
+	Intent string `json:"intent"`
+	Marker string `json:"marker"`
+	At     Offset `json:"at"` // the query had returned
+	Rows   int    `json:"rows"`
+}
+
+// Received compares what the target counted with what was sent. Targets that cannot count have none.
+type Received struct {
+	Before int64 `json:"before"`
+	After  int64 `json:"after"`
+}
+
+// Snapshot is what the database held for every marker at one quiet moment.
+type Snapshot struct {
+	At    Offset           `json:"at"`
+	Rows  map[string][]Row `json:"rows"` // by marker; a marker without an entry was not asked for
+	Error string           `json:"error,omitempty"`
+}
+
+// Row is one row of the target's row query, by column name. Values are what the driver returned,
+// in a form that JSON keeps: string, float64, bool or nil.
+type Row map[string]any
+
+// Incident is something that went wrong around the run and that a judge must know.
+type Incident struct {
+	At   Offset       `json:"at"`
+	Kind IncidentKind `json:"kind"`
+	Text string       `json:"text"`
+}
+
+// IncidentKind says what an incident was.
+type IncidentKind string
+
+// The kinds of incident.
+const (
+	Interruption IncidentKind = "interrupted"   // somebody stopped the run
+	TargetGone   IncidentKind = "target-gone"   // the target stopped taking connections
+	DatabaseGone IncidentKind = "database-gone" // the database could not be asked
+	StillBusy    IncidentKind = "still-busy"    // the target did not become quiet in time
+	HarnessFault IncidentKind = "harness"       // doubletap itself failed
+)

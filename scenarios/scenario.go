@@ -1,0 +1,208 @@
+// Package scenarios holds the scenario language: what clients and the network do, independent of
+// any target. It turns a scenario file and a seed into a Plan, which names every intent and attempt;
+// it sends nothing.
+package scenarios
+
+import "time"
+
+// Scenario is one scenario file.
+type Scenario struct {
+	Name        string             `yaml:"name"`
+	Summary     string             `yaml:"summary"`
+	Operation   string             `yaml:"operation"`   // of the target; empty is its first
+	Intents     int                `yaml:"intents"`     // things the user wants
+	Concurrency int                `yaml:"concurrency"` // intents in flight at once
+	Twins       int                `yaml:"twins"`       // neighbouring intents that share one body; 0 and 1 are none
+	Needs       []Need             `yaml:"needs"`
+	Lanes       map[string][]Fault `yaml:"lanes"` // besides Clean, which is always there
+	Steps       []Step             `yaml:"steps"`
+	Exercised   []Proof            `yaml:"exercised"`
+}
+
+// Clean is the name of the lane without faults.
+const Clean = "clean"
+
+// Need is something that the target's contract must have for a scenario to make sense.
+type Need string
+
+// The needs.
+const (
+	NeedsKey         Need = "key"            // the operation takes an idempotency key
+	NeedsRequiredKey Need = "required-key"   // and refuses requests without one
+	NeedsNoKey       Need = "no-natural-key" // equal bodies with different keys are different intents
+	NeedsNaturalKey  Need = "natural-key"    // something in the body makes two submissions one intent
+	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
+)
+
+// Fault is one thing wrong with a lane. Exactly one member is set.
+type Fault struct {
+	Latency   *Latency   `yaml:"latency"`
+	Bandwidth *Bandwidth `yaml:"bandwidth"`
+	Withhold  *Withhold  `yaml:"withhold"`
+	HangUp    *HangUp    `yaml:"hang-up"`
+	Cut       *Cut       `yaml:"cut"`
+	Lose      Loss       `yaml:"lose"`
+	SlowClose *SlowClose `yaml:"slow-close"`
+	Slice     *Slice     `yaml:"slice"`
+	Toxic     *Toxic     `yaml:"toxic"`
+}
+
+// Way is a direction of travel. The empty way is both.
+type Way string
+
+// The ways.
+const (
+	BothWays    Way = ""
+	RequestWay  Way = "request"
+	ResponseWay Way = "response"
+)
+
+// Latency delays bytes by Delay, give or take Jitter, in each direction it applies to.
+type Latency struct {
+	Delay  Duration `yaml:"delay"`
+	Jitter Duration `yaml:"jitter"`
+	Way    Way      `yaml:"way"`
+}
+
+// Bandwidth limits the flow to Rate kilobytes per second.
+type Bandwidth struct {
+	Rate int64 `yaml:"rate"`
+	Way  Way   `yaml:"way"`
+}
+
+// Withhold keeps every byte of the answer from the client, and the client's leaving from the target.
+type Withhold struct{}
+
+// HangUp closes both sides After the connection began: the target notices that the client is gone.
+type HangUp struct {
+	After Duration `yaml:"after"`
+}
+
+// Cut breaks the answer off: with a reset at its first byte, or cleanly after so many bytes of it.
+type Cut struct {
+	Reset bool  `yaml:"reset"`
+	After int64 `yaml:"after"` // bytes; with Reset false
+}
+
+// Loss is a message that gets lost, and with it the connection.
+type Loss string
+
+// The losses. A lost request never reaches the target; a lost response was sent by it.
+const (
+	LoseNothing  Loss = ""
+	LoseRequest  Loss = "request"
+	LoseResponse Loss = "response"
+)
+
+// SlowClose keeps a closed connection open for the other side for Delay.
+type SlowClose struct {
+	Delay Duration `yaml:"delay"`
+	Way   Way      `yaml:"way"`
+}
+
+// Slice sends bytes in pieces of about Size, with Delay between them.
+type Slice struct {
+	Size      int64    `yaml:"size"`
+	Variation int64    `yaml:"variation"`
+	Delay     Duration `yaml:"delay"`
+	Way       Way      `yaml:"way"`
+}
+
+// Toxic is any toxic of toxiproxy by its own name and attributes, always at toxicity 1.
+type Toxic struct {
+	Type       string         `yaml:"type"`
+	Stream     string         `yaml:"stream"` // upstream or downstream
+	Attributes map[string]any `yaml:"attributes"`
+}
+
+// Step is one step of an intent's story. Exactly one member is set.
+type Step struct {
+	Send  *Send  `yaml:"send"`
+	Burst *Burst `yaml:"burst"`
+	Tabs  []Tab  `yaml:"tabs"`
+	Alter *Send  `yaml:"alter"` // a Send with the altered body
+	Wait  *Wait  `yaml:"wait"`
+}
+
+// KeyChoice says which idempotency key a request carries.
+type KeyChoice string
+
+// The choices. The empty choice is the intent's own key.
+const (
+	SameKey  KeyChoice = "same"
+	FreshKey KeyChoice = "fresh"
+	NoKey    KeyChoice = "none"
+)
+
+// Send is one request; the next step begins when it is answered or given up.
+type Send struct {
+	Lane    string    `yaml:"lane"`
+	Timeout Span      `yaml:"timeout"`
+	Key     KeyChoice `yaml:"key"`
+	Retry   *Retry    `yaml:"retry"`
+}
+
+// Burst is so many copies of one request, released together at the last byte.
+type Burst struct {
+	Copies  int `yaml:"copies"`
+	Altered int `yaml:"altered"` // of Copies: how many carry the altered body
+	Send    `yaml:",inline"`
+}
+
+// Tab is one or more tabs, or clicks, that submit the form, each on its own connection.
+type Tab struct {
+	At      Span `yaml:"at"`      // after the step began
+	Within  Span `yaml:"within"`  // plus a time drawn from the seed, at most this
+	Count   int  `yaml:"count"`   // how many such tabs; 0 is one
+	Altered bool `yaml:"altered"` // the altered body
+	Send    `yaml:",inline"`
+}
+
+// Wait pauses until something is true, or for a time.
+type Wait struct {
+	For    WaitFor `yaml:"for"`
+	Within Span    `yaml:"within"` // give up after this; the run goes on
+	Pause  Span    `yaml:"pause"`
+}
+
+// WaitFor is a condition to wait for.
+type WaitFor string
+
+// The conditions. The empty condition is a pause.
+const (
+	WaitPause     WaitFor = ""
+	WaitCommitted WaitFor = "committed" // the row query finds a row of the intent
+)
+
+// Retry makes a client send again, as its answer asks for.
+type Retry struct {
+	Max     int       `yaml:"max"`     // retries after the first sending
+	Backoff Span      `yaml:"backoff"` // before the first retry
+	Factor  float64   `yaml:"factor"`  // by which it grows; 0 is 2
+	Jitter  float64   `yaml:"jitter"`  // share of the backoff drawn from the seed, 0 to 1
+	On      []RetryOn `yaml:"on"`      // empty: no-answer, 409, 425, 429, 5xx
+	Key     KeyChoice `yaml:"key"`     // key of the retries: same (as the first) or fresh
+	Lane    string    `yaml:"lane"`    // lane of the retries; empty: the same
+}
+
+// RetryOn is an answer that makes a client try again: "no-answer", "5xx", or a status such as "409".
+type RetryOn string
+
+// NoAnswer stands for a timeout or a broken connection.
+const NoAnswer RetryOn = "no-answer"
+
+// Proof is a condition without which a scenario proves nothing.
+type Proof struct {
+	Name    string  `yaml:"proof"`
+	AtLeast float64 `yaml:"at_least"` // share of intents, 0 to 1; 0 is one half
+}
+
+// Duration is a time.Duration that is written as "300ms" in files.
+type Duration time.Duration
+
+// Span is a stretch of time that is either fixed ("300ms") or a share of the time that a plain
+// create takes at this target ("50%"), as the pilot measured it.
+type Span struct {
+	Fixed time.Duration
+	Share float64 // 0.5 is half of the normal time
+}

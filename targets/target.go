@@ -1,0 +1,94 @@
+// Package targets describes systems under test as data: how to ask them to create something, where
+// the idempotency key goes, which query lists the rows, and which contract they promise. It turns a
+// target file into a Target; it sends nothing and judges nothing.
+package targets
+
+import (
+	"sort"
+	"time"
+)
+
+// Target is a system under test.
+type Target struct {
+	Name       string               `yaml:"name" json:"name"`
+	BaseURL    string               `yaml:"base_url" json:"base_url"`
+	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
+	Database   Database             `yaml:"database" json:"database"`
+	Contract   Contract             `yaml:"contract" json:"contract"`
+	Principals map[string]Principal `yaml:"principals" json:"-"`
+	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
+	Settle     Duration             `yaml:"settle" json:"settle"`               // longest time that work goes on unseen after a client has left
+	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
+	Operations map[string]Operation `yaml:"operations" json:"operations"`
+}
+
+// Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
+// hold a password and never reaches a report.
+type Database struct {
+	URL string `yaml:"url" json:"-"`
+}
+
+// Principal is somebody who sends requests: names and values for templates, such as a token.
+type Principal map[string]string
+
+// Received tells where a target reports how many requests it has received.
+type Received struct {
+	Path    string `yaml:"path" json:"path"`       // of a GET on base_url
+	Pointer string `yaml:"pointer" json:"pointer"` // JSON pointer to the number
+}
+
+// Operation is one way to create something.
+type Operation struct {
+	Request  Request        `yaml:"request" json:"request"`
+	Key      Key            `yaml:"key" json:"key"`
+	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
+	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
+	Rows     Rows           `yaml:"rows" json:"rows"`
+	Cleanup  string         `yaml:"cleanup" json:"cleanup,omitempty"` // statement that removes the rows of :marker
+}
+
+// Request is a template of the request without its key.
+type Request struct {
+	Method string            `yaml:"method" json:"method"`
+	Path   string            `yaml:"path" json:"path"`
+	Header map[string]string `yaml:"headers" json:"headers,omitempty"`
+	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // sent as JSON
+}
+
+// KeyPlace is where the idempotency key travels.
+type KeyPlace string
+
+// The places of a key. The zero value is no key.
+const (
+	KeyNowhere  KeyPlace = ""
+	KeyInHeader KeyPlace = "header"
+	KeyInBody   KeyPlace = "body"
+)
+
+// Key says how an operation takes its idempotency key.
+type Key struct {
+	In       KeyPlace `yaml:"in" json:"in,omitempty"`
+	Name     string   `yaml:"name" json:"name,omitempty"` // of the header or of the body's member
+	Required bool     `yaml:"required" json:"required,omitempty"`
+	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
+}
+
+// Rows says how to find what an intent created.
+type Rows struct {
+	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
+	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
+}
+
+// OperationNames returns the names of the operations, sorted.
+func (t Target) OperationNames() []string {
+	names := make([]string, 0, len(t.Operations))
+	for name := range t.Operations {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+// Duration is a time.Duration that is written as "300ms" in files.
+type Duration time.Duration
