@@ -9,12 +9,12 @@ import "time"
 type Scenario struct {
 	Name        string             `yaml:"name"`
 	Summary     string             `yaml:"summary"`
-	Operation   string             `yaml:"operation"`   // of the target; empty is its first
-	Intents     int                `yaml:"intents"`     // things the user wants
-	Concurrency int                `yaml:"concurrency"` // intents in flight at once
-	Twins       int                `yaml:"twins"`       // neighbouring intents that share one body; 0 and 1 are none
-	Needs       []Need             `yaml:"needs"`
-	Lanes       map[string][]Fault `yaml:"lanes"` // besides Clean, which is always there
+	Operation   string             `yaml:"operation,omitempty"`   // of the target; empty is its first
+	Intents     int                `yaml:"intents,omitempty"`     // things the user wants
+	Concurrency int                `yaml:"concurrency,omitempty"` // intents in flight at once
+	Twins       int                `yaml:"twins,omitempty"`       // neighbouring intents that share one body; 0 and 1 are none
+	Needs       []Need             `yaml:"needs,omitempty"`
+	Lanes       map[string][]Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
 	Steps       []Step             `yaml:"steps"`
 	Exercised   []Proof            `yaml:"exercised"`
 }
@@ -27,24 +27,25 @@ type Need string
 
 // The needs.
 const (
+	NeedsRepeatable  Need = "repeatable"     // a key or a natural key makes repeated requests one intent
 	NeedsKey         Need = "key"            // the operation takes an idempotency key
 	NeedsRequiredKey Need = "required-key"   // and refuses requests without one
-	NeedsNoKey       Need = "no-natural-key" // equal bodies with different keys are different intents
 	NeedsNaturalKey  Need = "natural-key"    // something in the body makes two submissions one intent
+	NeedsNoNatural   Need = "no-natural-key" // equal bodies with different keys are different intents
 	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
 )
 
 // Fault is one thing wrong with a lane. Exactly one member is set.
 type Fault struct {
-	Latency   *Latency   `yaml:"latency"`
-	Bandwidth *Bandwidth `yaml:"bandwidth"`
-	Withhold  *Withhold  `yaml:"withhold"`
-	HangUp    *HangUp    `yaml:"hang-up"`
-	Cut       *Cut       `yaml:"cut"`
-	Lose      Loss       `yaml:"lose"`
-	SlowClose *SlowClose `yaml:"slow-close"`
-	Slice     *Slice     `yaml:"slice"`
-	Toxic     *Toxic     `yaml:"toxic"`
+	Latency   *Latency   `yaml:"latency,omitempty"`
+	Bandwidth *Bandwidth `yaml:"bandwidth,omitempty"`
+	Withhold  *Withhold  `yaml:"withhold,omitempty"`
+	HangUp    *HangUp    `yaml:"hang-up,omitempty"`
+	Cut       *Cut       `yaml:"cut,omitempty"`
+	Lose      Loss       `yaml:"lose,omitempty"`
+	SlowClose *SlowClose `yaml:"slow-close,omitempty"`
+	Slice     *Slice     `yaml:"slice,omitempty"`
+	Toxic     *Toxic     `yaml:"toxic,omitempty"`
 }
 
 // Way is a direction of travel. The empty way is both.
@@ -59,15 +60,15 @@ const (
 
 // Latency delays bytes by Delay, give or take Jitter, in each direction it applies to.
 type Latency struct {
-	Delay  Duration `yaml:"delay"`
-	Jitter Duration `yaml:"jitter"`
-	Way    Way      `yaml:"way"`
+	Delay  Duration `yaml:"delay,omitempty"`
+	Jitter Duration `yaml:"jitter,omitempty"`
+	Way    Way      `yaml:"way,omitempty"`
 }
 
 // Bandwidth limits the flow to Rate kilobytes per second.
 type Bandwidth struct {
-	Rate int64 `yaml:"rate"`
-	Way  Way   `yaml:"way"`
+	Rate int64 `yaml:"rate,omitempty"`
+	Way  Way   `yaml:"way,omitempty"`
 }
 
 // Withhold keeps every byte of the answer from the client, and the client's leaving from the target.
@@ -75,13 +76,13 @@ type Withhold struct{}
 
 // HangUp closes both sides After the connection began: the target notices that the client is gone.
 type HangUp struct {
-	After Duration `yaml:"after"`
+	After Duration `yaml:"after,omitempty"`
 }
 
 // Cut breaks the answer off: with a reset at its first byte, or cleanly after so many bytes of it.
 type Cut struct {
-	Reset bool  `yaml:"reset"`
-	After int64 `yaml:"after"` // bytes; with Reset false
+	Reset bool  `yaml:"reset,omitempty"`
+	After int64 `yaml:"after,omitempty"` // bytes; with Reset false
 }
 
 // Loss is a message that gets lost, and with it the connection.
@@ -96,32 +97,32 @@ const (
 
 // SlowClose keeps a closed connection open for the other side for Delay.
 type SlowClose struct {
-	Delay Duration `yaml:"delay"`
-	Way   Way      `yaml:"way"`
+	Delay Duration `yaml:"delay,omitempty"`
+	Way   Way      `yaml:"way,omitempty"`
 }
 
 // Slice sends bytes in pieces of about Size, with Delay between them.
 type Slice struct {
-	Size      int64    `yaml:"size"`
-	Variation int64    `yaml:"variation"`
-	Delay     Duration `yaml:"delay"`
-	Way       Way      `yaml:"way"`
+	Size      int64    `yaml:"size,omitempty"`
+	Variation int64    `yaml:"variation,omitempty"`
+	Delay     Duration `yaml:"delay,omitempty"`
+	Way       Way      `yaml:"way,omitempty"`
 }
 
 // Toxic is any toxic of toxiproxy by its own name and attributes, always at toxicity 1.
 type Toxic struct {
-	Type       string         `yaml:"type"`
-	Stream     string         `yaml:"stream"` // upstream or downstream
-	Attributes map[string]any `yaml:"attributes"`
+	Type       string         `yaml:"type,omitempty"`
+	Stream     string         `yaml:"stream,omitempty"` // upstream or downstream
+	Attributes map[string]any `yaml:"attributes,omitempty"`
 }
 
 // Step is one step of an intent's story. Exactly one member is set.
 type Step struct {
-	Send  *Send  `yaml:"send"`
-	Burst *Burst `yaml:"burst"`
-	Tabs  []Tab  `yaml:"tabs"`
-	Alter *Send  `yaml:"alter"` // a Send with the altered body
-	Wait  *Wait  `yaml:"wait"`
+	Send  *Send  `yaml:"send,omitempty"`
+	Burst *Burst `yaml:"burst,omitempty"`
+	Tabs  []Tab  `yaml:"tabs,omitempty"`
+	Alter *Send  `yaml:"alter,omitempty"` // a Send with the altered body
+	Wait  *Wait  `yaml:"wait,omitempty"`
 }
 
 // KeyChoice says which idempotency key a request carries.
@@ -136,33 +137,33 @@ const (
 
 // Send is one request; the next step begins when it is answered or given up.
 type Send struct {
-	Lane    string    `yaml:"lane"`
-	Timeout Span      `yaml:"timeout"`
-	Key     KeyChoice `yaml:"key"`
-	Retry   *Retry    `yaml:"retry"`
+	Lane    string    `yaml:"lane,omitempty"`
+	Timeout Span      `yaml:"timeout,omitempty"`
+	Key     KeyChoice `yaml:"key,omitempty"`
+	Retry   *Retry    `yaml:"retry,omitempty"`
 }
 
 // Burst is so many copies of one request, released together at the last byte.
 type Burst struct {
-	Copies  int `yaml:"copies"`
-	Altered int `yaml:"altered"` // of Copies: how many carry the altered body
+	Copies  int `yaml:"copies,omitempty"`
+	Altered int `yaml:"altered,omitempty"` // of Copies: how many carry the altered body
 	Send    `yaml:",inline"`
 }
 
 // Tab is one or more tabs, or clicks, that submit the form, each on its own connection.
 type Tab struct {
-	At      Span `yaml:"at"`      // after the step began
-	Within  Span `yaml:"within"`  // plus a time drawn from the seed, at most this
-	Count   int  `yaml:"count"`   // how many such tabs; 0 is one
-	Altered bool `yaml:"altered"` // the altered body
+	At      Span `yaml:"at,omitempty"`      // after the step began
+	Within  Span `yaml:"within,omitempty"`  // plus a time drawn from the seed, at most this
+	Count   int  `yaml:"count,omitempty"`   // how many such tabs; 0 is one
+	Altered bool `yaml:"altered,omitempty"` // the altered body
 	Send    `yaml:",inline"`
 }
 
 // Wait pauses until something is true, or for a time.
 type Wait struct {
-	For    WaitFor `yaml:"for"`
-	Within Span    `yaml:"within"` // give up after this; the run goes on
-	Pause  Span    `yaml:"pause"`
+	For    WaitFor `yaml:"for,omitempty"`
+	Within Span    `yaml:"within,omitempty"` // give up after this; the run goes on
+	Pause  Span    `yaml:"pause,omitempty"`
 }
 
 // WaitFor is a condition to wait for.
@@ -176,13 +177,14 @@ const (
 
 // Retry makes a client send again, as its answer asks for.
 type Retry struct {
-	Max     int       `yaml:"max"`     // retries after the first sending
-	Backoff Span      `yaml:"backoff"` // before the first retry
-	Factor  float64   `yaml:"factor"`  // by which it grows; 0 is 2
-	Jitter  float64   `yaml:"jitter"`  // share of the backoff drawn from the seed, 0 to 1
-	On      []RetryOn `yaml:"on"`      // empty: no-answer, 409, 425, 429, 5xx
-	Key     KeyChoice `yaml:"key"`     // key of the retries: same (as the first) or fresh
-	Lane    string    `yaml:"lane"`    // lane of the retries; empty: the same
+	Max     int       `yaml:"max,omitempty"`     // retries after the first sending
+	Backoff Span      `yaml:"backoff,omitempty"` // before the first retry
+	Factor  float64   `yaml:"factor,omitempty"`  // by which it grows; 0 is 2
+	Jitter  float64   `yaml:"jitter,omitempty"`  // share of the backoff drawn from the seed, 0 to 1
+	On      []RetryOn `yaml:"on,omitempty"`      // empty: no-answer, 409, 425, 429, 5xx
+	Key     KeyChoice `yaml:"key,omitempty"`     // key of the retries: same (as the first) or fresh
+	Lane    string    `yaml:"lane,omitempty"`    // lane of the retries; empty: the same
+	Timeout Span      `yaml:"timeout,omitempty"` // of each retry; zero: the same
 }
 
 // RetryOn is an answer that makes a client try again: "no-answer", "5xx", or a status such as "409".
@@ -193,8 +195,8 @@ const NoAnswer RetryOn = "no-answer"
 
 // Proof is a condition without which a scenario proves nothing.
 type Proof struct {
-	Name    string  `yaml:"proof"`
-	AtLeast float64 `yaml:"at_least"` // share of intents, 0 to 1; 0 is one half
+	Name    string  `yaml:"proof,omitempty"`
+	AtLeast float64 `yaml:"at_least,omitempty"` // share of intents, 0 to 1; 0 is one half
 }
 
 // Duration is a time.Duration that is written as "300ms" in files.

@@ -1,0 +1,77 @@
+package document
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// expand replaces the variables of a scalar. A scalar without quotes is then read again, so that a
+// variable can hold a number.
+func (w *walker) expand(n *yaml.Node, at string) {
+	if _, done := w.doc.written[n]; done || w.env == nil || !strings.Contains(n.Value, "$") {
+		return
+	}
+	text, problems := expand(n.Value, w.env)
+	for _, problem := range problems {
+		w.complain(n, at, problem)
+	}
+	if text == n.Value || len(problems) > 0 {
+		return
+	}
+	w.doc.written[n] = n.Value
+	n.Value = text
+	if n.Style == 0 {
+		n.Tag = ""
+	}
+}
+
+// expand replaces ${NAME}, ${NAME:-default} and $$ in a text. A variable that is set but empty takes
+// the default, as in a shell.
+func expand(text string, env func(string) (string, bool)) (string, []string) {
+	var problems []string
+	var out strings.Builder
+	for {
+		before, after, found := strings.Cut(text, "$")
+		out.WriteString(before)
+		if !found {
+			return out.String(), problems
+		}
+		reference, rest, closed := strings.Cut(strings.TrimPrefix(after, "{"), "}")
+		switch {
+		case strings.HasPrefix(after, "$"):
+			out.WriteByte('$')
+			text = after[1:]
+		case !strings.HasPrefix(after, "{"):
+			out.WriteByte('$')
+			text = after
+		case !closed:
+			return "", append(problems, "a ${ is not closed by }; write $$ for a dollar sign")
+		default:
+			value, problem := variable(reference, env)
+			if problem != "" {
+				problems = append(problems, problem)
+			}
+			out.WriteString(value)
+			text = rest
+		}
+	}
+}
+
+func variable(reference string, env func(string) (string, bool)) (value, problem string) {
+	name, fallback, hasFallback := strings.Cut(reference, ":-")
+	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {
+		return "", fmt.Sprintf("%s does not name an environment variable; write ${NAME} or ${NAME:-default}, and $$ for a dollar sign",
+			quote("${"+reference+"}"))
+	}
+	value, set := env(name)
+	switch {
+	case hasFallback && (!set || value == ""):
+		return fallback, ""
+	case !set:
+		return "", fmt.Sprintf("the environment variable %s is not set; set it, or write ${%s:-default}", name, name)
+	}
+	return value, ""
+}

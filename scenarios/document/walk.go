@@ -1,0 +1,204 @@
+package document
+
+import (
+	"errors"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+const (
+	nullTag  = "!!null"
+	mergeTag = "!!merge"
+)
+
+// errTooMuch ends the walk: what follows cannot be read within bounds.
+var errTooMuch = errors.New("the file holds too much")
+
+// walker turns nodes into plain JSON values, and notes the place of each.
+type walker struct {
+	doc  *Document
+	env  func(string) (string, bool)
+	left int
+	open map[*yaml.Node]bool // collections that the walk is inside of
+}
+
+func (w *walker) document(root *yaml.Node) (any, error) {
+	w.doc.places[""] = place{value: root}
+	return w.value(root, "", 0)
+}
+
+func (w *walker) complain(n *yaml.Node, at string, text string) {
+	if len(w.doc.mistakes) >= maxMistakes {
+		return
+	}
+	w.doc.mistakes = append(w.doc.mistakes, Mistake{
+		File: w.doc.file, Line: max(n.Line, 1), Column: max(n.Column, 1), Key: w.doc.dotted(at),
+		Text: text, touches: []string{at},
+	})
+}
+
+func (w *walker) value(n *yaml.Node, at string, depth int) (any, error) {
+	if w.left--; w.left < 0 {
+		w.complain(n, "", "the file holds more than 100000 values, counting what its aliases stand for")
+		return nil, errTooMuch
+	}
+	if depth > MaxDepth {
+		w.complain(n, at, "this is nested deeper than 100 levels")
+		return nil, errTooMuch
+	}
+	if n.Kind == yaml.ScalarNode {
+		return w.scalar(n, at), nil
+	}
+	if w.open[n] {
+		w.complain(n, at, "this value contains itself")
+		return nil, errTooMuch
+	}
+	w.open[n] = true
+	defer delete(w.open, n)
+	if tag := n.ShortTag(); tag != "!!map" && tag != "!!seq" {
+		w.complain(n, at, "the tag "+tag+" is not supported")
+		return nil, nil
+	}
+	if n.Kind == yaml.SequenceNode {
+		return w.list(n, at, depth)
+	}
+	return w.mapping(n, at, depth)
+}
+
+func (w *walker) list(n *yaml.Node, at string, depth int) (any, error) {
+	list := make([]any, 0, len(n.Content))
+	for i, entry := range n.Content {
+		entry = target(entry)
+		pointer := at + Pointer(i)
+		w.doc.places[pointer] = place{value: entry, path: w.doc.dotted(pointer)}
+		v, err := w.value(entry, pointer, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v)
+	}
+	return list, nil
+}
+
+func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
+	out := make(map[string]any, len(n.Content)/2)
+	lines := map[string]*yaml.Node{}
+	var own []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], target(n.Content[i+1])
+		switch {
+		case !w.key(key, at, lines):
+		case key.ShortTag() != mergeTag:
+			own = append(own, key, value)
+		default:
+			if err := w.merge(out, value, at, depth); err != nil {
+				return nil, err
+			}
+		}
+	}
+	for i := 0; i < len(own); i += 2 {
+		if err := w.entry(out, own[i], own[i+1], at, depth); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// key reports whether a key can be used, and complains if not.
+func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) bool {
+	if key.Kind != yaml.ScalarNode {
+		w.complain(key, at, "a key must be a plain text")
+		return false
+	}
+	if first, twice := lines[key.Value]; twice {
+		w.complain(key, at, duplicate(key.Value, first.Line))
+		return false
+	}
+	lines[key.Value] = key
+	// Statuses are whole numbers and decoded as such; every other key is a text, however it looks.
+	if tag := key.ShortTag(); tag != mergeTag && tag != "!!int" {
+		key.Tag = "!!str"
+	}
+	return true
+}
+
+func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, depth int) error {
+	pointer := at + Pointer(key.Value)
+	if _, merged := out[key.Value]; merged {
+		w.forget(pointer)
+	}
+	w.doc.places[pointer] = place{key: key, value: value, path: w.doc.dotted(pointer)}
+	v, err := w.value(value, pointer, depth+1)
+	out[key.Value] = v
+	return err
+}
+
+func (w *walker) forget(pointer string) {
+	for known := range w.doc.places {
+		if strings.HasPrefix(known, pointer+"/") {
+			delete(w.doc.places, known)
+		}
+	}
+}
+
+// merge adds the entries that a "<<" key brings in; those of the mapping itself come later and
+// replace them.
+func (w *walker) merge(out map[string]any, source *yaml.Node, at string, depth int) error {
+	if depth > MaxDepth || w.open[source] {
+		w.complain(source, at, "this value contains itself")
+		return errTooMuch
+	}
+	switch source.Kind {
+	case yaml.SequenceNode:
+		for _, one := range slices.Backward(source.Content) {
+			if err := w.merge(out, target(one), at, depth+1); err != nil {
+				return err
+			}
+		}
+		return nil
+	case yaml.MappingNode:
+		w.open[source] = true
+		defer delete(w.open, source)
+		v, err := w.mapping(source, at, depth+1)
+		if err == nil {
+			maps.Copy(out, v.(map[string]any))
+		}
+		return err
+	}
+	w.complain(source, at, "<< takes a mapping or a list of mappings")
+	return nil
+}
+
+func (w *walker) scalar(n *yaml.Node, at string) any {
+	w.expand(n, at)
+	switch tag := n.ShortTag(); tag {
+	case "!!str", "!!int", "!!float", "!!bool", nullTag:
+	case "!!timestamp", mergeTag:
+		n.Tag = "!!str"
+	default:
+		w.complain(n, at, "the tag "+tag+" is not supported")
+		return nil
+	}
+	var v any
+	if err := n.Decode(&v); err != nil {
+		w.complain(n, at, "this value does not fit its tag "+n.ShortTag())
+		return nil
+	}
+	if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
+		w.complain(n, at, "a number must be finite")
+		return nil
+	}
+	return v
+}
+
+// target returns the node that an alias stands for.
+func target(n *yaml.Node) *yaml.Node {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}

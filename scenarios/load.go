@@ -1,0 +1,129 @@
+package scenarios
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+//go:embed scenario.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of scenario files.
+func Schema() []byte { return bytes.Clone(schema) }
+
+// File is a scenario with the text that it was read from.
+type File struct {
+	Path     string
+	Source   []byte
+	Scenario Scenario
+}
+
+// What a scenario file may leave out.
+const (
+	usualIntents     = 10
+	usualConcurrency = 4
+	usualShare       = 0.5
+	usualTimeout     = 10 * time.Second
+	usualWithin      = 5 * time.Second
+)
+
+// Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of
+// them, with their places.
+func Load(file string, data []byte) (Scenario, error) {
+	_, s, err := load(file, data)
+	if err != nil {
+		return Scenario{}, err
+	}
+	return s, nil
+}
+
+// LoadFS reads every *.yaml file of a folder, in the order of their names. The error is
+// document.Mistakes where the files are to blame: those of all files.
+func LoadFS(fsys fs.FS, dir string) ([]File, error) {
+	paths, err := fs.Glob(fsys, path.Join(dir, "*.yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("list the scenarios in %s: %w", dir, err)
+	}
+	slices.Sort(paths)
+	var files []File
+	var mistakes document.Mistakes
+	takenBy := map[string]string{}
+	for _, file := range paths {
+		data, err := fs.ReadFile(fsys, file)
+		if err != nil {
+			return nil, fmt.Errorf("read a scenario: %w", err)
+		}
+		doc, s, err := load(file, data)
+		if err != nil && !collect(&mistakes, err) {
+			return nil, err
+		}
+		if first, taken := takenBy[s.Name]; taken && doc != nil && s.Name != "" {
+			mistakes = append(mistakes, doc.Mistake("/name", "the name %q is taken by %s", s.Name, first))
+		}
+		takenBy[s.Name] = file
+		files = append(files, File{Path: file, Source: data, Scenario: s})
+	}
+	if err := mistakes.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// collect adds the mistakes that an error holds, and reports whether it holds any.
+func collect(mistakes *document.Mistakes, err error) bool {
+	var found document.Mistakes
+	if !errors.As(err, &found) {
+		return false
+	}
+	*mistakes = append(*mistakes, found...)
+	return true
+}
+
+func load(file string, data []byte) (*document.Document, Scenario, error) {
+	var s Scenario
+	doc, err := document.Parse(data, document.Options{File: file, Schema: schema})
+	if doc == nil {
+		return nil, s, err
+	}
+	var mistakes document.Mistakes
+	collect(&mistakes, err)
+	if unfit := doc.Decode(&s); unfit != nil {
+		// Where the schema has complained already, the decoder has nothing to add.
+		if err == nil {
+			err = unfit
+		}
+		return doc, s, err
+	}
+	s.complete()
+	mistakes = append(mistakes, review(doc, s)...)
+	return doc, s, mistakes.Err()
+}
+
+// complete fills in what the file leaves out.
+func (s *Scenario) complete() {
+	if s.Intents == 0 {
+		s.Intents = usualIntents
+	}
+	if s.Concurrency == 0 {
+		s.Concurrency = usualConcurrency
+	}
+	for i := range s.Steps {
+		s.Steps[i].complete()
+	}
+	for i := range s.Exercised {
+		if s.Exercised[i].AtLeast == 0 {
+			s.Exercised[i].AtLeast = usualShare
+		}
+	}
+	if s.altersBodies() && !slices.Contains(s.Needs, NeedsAlter) {
+		s.Needs = append(s.Needs, NeedsAlter)
+	}
+}

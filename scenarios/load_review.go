@@ -1,0 +1,147 @@
+package scenarios
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// reviewer looks for what a schema cannot see.
+type reviewer struct {
+	doc      *document.Document
+	scenario *Scenario
+	mistakes document.Mistakes
+}
+
+// review returns the mistakes in how the parts of a scenario fit together. Where the schema has found
+// a part wrong already, it does not draw conclusions from it.
+func review(doc *document.Document, s Scenario) document.Mistakes {
+	r := reviewer{doc: doc, scenario: &s}
+	r.counts()
+	r.needs()
+	for name, faults := range s.Lanes {
+		r.lane(name, faults)
+	}
+	if doc.Length("/steps") == len(s.Steps) {
+		r.lanesInUse()
+		r.steps()
+		r.proofs()
+	}
+	return r.mistakes
+}
+
+func (r *reviewer) complain(path, format string, args ...any) {
+	if r.doc.Sound(path) {
+		r.mistakes = append(r.mistakes, r.doc.Mistake(path, format, args...))
+	}
+}
+
+func (r *reviewer) counts() {
+	s := r.scenario
+	if s.Twins > s.Intents && r.doc.Sound("/intents") {
+		r.complain("/twins", "%d twins are more than the %d intents", s.Twins, s.Intents)
+	}
+}
+
+func (r *reviewer) needs() {
+	needs := r.scenario.Needs
+	if slices.Contains(needs, NeedsNaturalKey) && slices.Contains(needs, NeedsNoNatural) {
+		r.complain("/needs", "no target has both a natural-key and no-natural-key")
+	}
+}
+
+func (r *reviewer) lane(name string, faults []Fault) {
+	if name == Clean && len(faults) > 0 {
+		r.complain(document.Pointer("lanes", name), "the lane clean has no faults; give this one another name")
+	}
+	for i, f := range faults {
+		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
+			r.complain(document.Pointer("lanes", name, i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
+		}
+	}
+}
+
+// lanesInUse compares the lanes that are declared with those that are used.
+func (r *reviewer) lanesInUse() {
+	declared := slices.Sorted(maps.Keys(r.scenario.Lanes))
+	known := append([]string{Clean}, slices.DeleteFunc(slices.Clone(declared), func(name string) bool { return name == Clean })...)
+	used := map[string]bool{Clean: true}
+	for _, one := range r.scenario.sendings() {
+		r.use(one.path+"/lane", one.send.Lane, known, used)
+		if retry := one.send.Retry; retry != nil && retry.Lane != "" {
+			r.use(one.path+"/retry/lane", retry.Lane, known, used)
+		}
+	}
+	for _, name := range declared {
+		if !used[name] && r.doc.Sound("/steps") {
+			r.complain(document.Pointer("lanes", name), "no step uses this lane")
+		}
+	}
+}
+
+func (r *reviewer) use(path, lane string, known []string, used map[string]bool) {
+	used[lane] = true
+	if slices.Contains(known, lane) {
+		return
+	}
+	if nearest, ok := document.Nearest(lane, known); ok {
+		used[nearest] = true
+		r.complain(path, "there is no lane %q, did you mean %q?", lane, nearest)
+		return
+	}
+	r.complain(path, "there is no lane %q; the lanes are %s", lane, strings.Join(known, ", "))
+}
+
+func (r *reviewer) steps() {
+	sendings := r.scenario.sendings()
+	if len(sendings) == 0 {
+		r.complain("/steps", "the steps send nothing")
+	}
+	for _, one := range sendings {
+		if one.altered > one.requests {
+			r.complain(one.path+"/altered", "%d altered bodies are more than the %d copies", one.altered, one.requests)
+		}
+		if path := one.path + "/timeout"; r.isZero(path) {
+			r.complain(path, "a timeout must be more than 0s")
+		}
+	}
+	for i, step := range r.scenario.Steps {
+		if step.Wait == nil {
+			continue
+		}
+		if step.Wait.For != WaitPause && !step.Wait.Pause.IsZero() {
+			r.complain(document.Pointer("steps", i, "wait"), "for and pause exclude each other")
+		}
+		if step.Wait.For == WaitCommitted && len(sendings) > 0 && i < sendings[0].step {
+			r.complain(document.Pointer("steps", i, "wait"), "nothing has been sent before this wait")
+		}
+	}
+}
+
+// isZero reports whether the file has a span here, and the span is no time.
+func (r *reviewer) isZero(path string) bool {
+	var s Span
+	text := strings.Trim(r.doc.Shown(path), `"`)
+	return r.doc.Has(path) && s.UnmarshalText([]byte(text)) == nil && s.IsZero()
+}
+
+func (r *reviewer) proofs() {
+	exercised := r.scenario.Exercised
+	if r.doc.Length("/exercised") != len(exercised) {
+		return
+	}
+	story := r.scenario.story()
+	seen := map[string]bool{}
+	for i, proof := range exercised {
+		path := document.Pointer("exercised", i)
+		if seen[proof.Name] {
+			r.complain(path, "the proof %s is already there", proof.Name)
+		}
+		seen[proof.Name] = true
+		if why := story.never(proof.Name); why != "" && r.doc.Sound("/steps", "/lanes") {
+			r.complain(path, "the proof %s can never hold: %s", proof.Name, why)
+		}
+	}
+}

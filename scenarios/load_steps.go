@@ -1,0 +1,180 @@
+package scenarios
+
+import (
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// sending is what one entry of a scenario file sends for one intent.
+type sending struct {
+	step     int
+	path     string // JSON pointer of the entry
+	send     *Send
+	requests int // without retries
+	altered  int // of requests
+}
+
+// sendings lists everything that the steps send, in order.
+func (s *Scenario) sendings() []sending {
+	var all []sending
+	for i := range s.Steps {
+		all = append(all, s.Steps[i].sendings(i)...)
+	}
+	return all
+}
+
+func (s *Step) sendings(i int) []sending {
+	at := func(tokens ...any) string {
+		return document.Pointer(append([]any{"steps", i}, tokens...)...)
+	}
+	switch {
+	case s.Send != nil:
+		return []sending{{step: i, path: at("send"), send: s.Send, requests: 1}}
+	case s.Alter != nil:
+		return []sending{{step: i, path: at("alter"), send: s.Alter, requests: 1, altered: 1}}
+	case s.Burst != nil:
+		return []sending{{step: i, path: at("burst"), send: &s.Burst.Send, requests: s.Burst.Copies, altered: s.Burst.Altered}}
+	}
+	var all []sending
+	for j := range s.Tabs {
+		one := sending{step: i, path: at("tabs", j), send: &s.Tabs[j].Send, requests: max(s.Tabs[j].Count, 1)}
+		if s.Tabs[j].Altered {
+			one.altered = one.requests
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// complete fills in what the file leaves out.
+func (s *Step) complete() {
+	for _, one := range s.sendings(0) {
+		if one.send.Lane == "" {
+			one.send.Lane = Clean
+		}
+		if one.send.Timeout.IsZero() {
+			one.send.Timeout = Span{Fixed: usualTimeout}
+		}
+	}
+	if s.Wait != nil && s.Wait.For == WaitCommitted && s.Wait.Within.IsZero() {
+		s.Wait.Within = Span{Fixed: usualWithin}
+	}
+}
+
+func (s *Scenario) altersBodies() bool {
+	for _, one := range s.sendings() {
+		if one.altered > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// story is what the steps can bring about at most, for the question whether a proof can ever hold.
+type story struct {
+	requests  int  // of one intent, with every retry
+	originals int  // requests with the original body
+	altered   int  // requests with the altered body
+	committed bool // something is sent, then waited for, then sent again
+	otherKeys bool // something is sent under another key than the intent's own
+	keyless   bool // something is sent without a key
+	impatient bool // a client has a timeout of its own
+	faults    []Fault
+}
+
+func (s *Scenario) story() story {
+	var t story
+	waits := s.firstWait()
+	sentBefore := false
+	for _, one := range s.sendings() {
+		requests := one.requests
+		if r := one.send.Retry; r != nil {
+			requests += one.requests * r.Max
+			t.otherKeys = t.otherKeys || r.Key == FreshKey
+			t.faults = append(t.faults, s.Lanes[r.Lane]...)
+		}
+		t.requests += requests
+		t.altered += one.altered
+		t.originals += one.requests - one.altered
+		t.otherKeys = t.otherKeys || one.send.Key == FreshKey || one.send.Key == NoKey
+		t.keyless = t.keyless || one.send.Key == NoKey
+		t.impatient = t.impatient || one.send.Timeout != Span{Fixed: usualTimeout}
+		t.faults = append(t.faults, s.Lanes[one.send.Lane]...)
+		sentBefore = sentBefore || one.step < waits
+		t.committed = t.committed || sentBefore && one.step > waits
+	}
+	return t
+}
+
+// firstWait returns the first step that waits for a row, or one after the last.
+func (s *Scenario) firstWait() int {
+	for i, step := range s.Steps {
+		if step.Wait != nil && step.Wait.For == WaitCommitted {
+			return i
+		}
+	}
+	return len(s.Steps)
+}
+
+func (t story) meets(fault func(Fault) bool) bool {
+	for _, f := range t.faults {
+		if fault(f) {
+			return true
+		}
+	}
+	return false
+}
+
+func slows(f Fault) bool {
+	return f.Latency != nil || f.Bandwidth != nil || f.Slice != nil || f.SlowClose != nil || f.Toxic != nil
+}
+
+func losesRequests(f Fault) bool {
+	return f.Lose == LoseRequest || f.HangUp != nil || f.Toxic != nil
+}
+
+func losesResponses(f Fault) bool {
+	return f.Lose != LoseRequest
+}
+
+// never says why a proof cannot hold for any intent, or nothing. It knows only the obvious cases:
+// what is left is for the checker to find out.
+func (t story) never(proof string) string {
+	switch proof {
+	case "both-bodies":
+		if t.altered == 0 {
+			return "nothing is sent with an altered body"
+		}
+		if t.originals == 0 {
+			return "nothing is sent with the original body"
+		}
+	case "committed-before-retry":
+		if !t.committed {
+			return "there is no wait: committed between two sendings"
+		}
+	case "overlapped", "retried-while-running":
+		if t.requests < 2 {
+			return "an intent sends one request only"
+		}
+	case "keys-differ":
+		if !t.otherKeys {
+			return "every request carries the intent's own key; use key: fresh"
+		}
+	case "key-omitted":
+		if !t.keyless {
+			return "every request carries a key; use key: none"
+		}
+	case "delayed":
+		if !t.meets(slows) {
+			return "no lane in use slows anything down"
+		}
+	case "request-lost":
+		if !t.meets(losesRequests) {
+			return "no lane in use loses requests; use lose: request"
+		}
+	case "response-lost", "gave-up", "left-while-running":
+		if !t.impatient && !t.meets(losesResponses) {
+			return "no lane in use has a fault that keeps an answer away, and no client has a timeout of its own"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,278 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Plan is everything that a scenario will do, attempt by attempt. It holds no marker and no key:
+// those are drawn anew for every run, so that a plan can be run again on the same database.
+type Plan struct {
+	Scenario    string
+	Seed        uint64
+	Concurrency int
+	Intents     []PlannedIntent
+}
+
+// PlannedIntent is one intent's story.
+type PlannedIntent struct {
+	ID     string `json:"id"`
+	Number int    `json:"number"`         // from 1
+	Twin   int    `json:"twin,omitempty"` // number of the intent whose body this one shares; 0: its own
+	Moves  []Move `json:"moves"`
+}
+
+// Move is what an intent does next: send a volley, or wait.
+type Move struct {
+	Step     int              `json:"step"` // index in the scenario's steps
+	Volley   []PlannedAttempt `json:"volley,omitempty"`
+	Together bool             `json:"together,omitempty"` // held at the last byte and released at once
+	Wait     *Wait            `json:"wait,omitempty"`
+}
+
+// PlannedAttempt is one request and what becomes of it if its answer asks for a retry.
+type PlannedAttempt struct {
+	ID        string    `json:"id"`
+	At        Span      `json:"at"`   // after the volley began
+	Plus      Span      `json:"plus"` // drawn from the seed, on top of At
+	Lane      string    `json:"lane"`
+	Timeout   Span      `json:"timeout"`
+	Key       string    `json:"key,omitempty"` // name of the key, unique within the intent; empty: none
+	Body      string    `json:"body"`
+	RetryOn   []RetryOn `json:"retry_on,omitempty"`
+	Pauses    []Span    `json:"pauses,omitempty"` // before each retry, in order
+	RetryKey  KeyChoice `json:"retry_key,omitempty"`
+	RetryLane string    `json:"retry_lane,omitempty"`
+	RetryTime Span      `json:"retry_timeout"` // zero: Timeout
+}
+
+// ownKey is the name of the key that an intent's requests carry unless the scenario says otherwise.
+const ownKey = "own"
+
+// NewPlan plans a scenario. The same scenario and seed give the same plan. Each intent's draws
+// depend on nothing but the seed, the scenario's name and the intent's number, so that a part of a
+// plan is the same as in the whole.
+func NewPlan(s Scenario, seed uint64) Plan {
+	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
+	for n := 1; n <= s.Intents; n++ {
+		pl := planner{scenario: s, id: fmt.Sprintf("i%03d", n), draw: drawFor(seed, s.Name, n)}
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Moves: pl.moves()})
+	}
+	return p
+}
+
+// Only returns the plan of just the intents with these numbers and of those that share a body with
+// them, in the plan's order.
+func (p Plan) Only(numbers []int) Plan {
+	wanted := map[int]bool{}
+	for _, n := range numbers {
+		wanted[n] = true
+	}
+	family := map[int]bool{}
+	for _, i := range p.Intents {
+		if wanted[i.Number] {
+			family[i.family()] = true
+		}
+	}
+	part := p
+	part.Intents = nil
+	for _, i := range p.Intents {
+		if family[i.family()] {
+			part.Intents = append(part.Intents, i)
+		}
+	}
+	return part
+}
+
+func (i PlannedIntent) family() int {
+	if i.Twin != 0 {
+		return i.Twin
+	}
+	return i.Number
+}
+
+// Requests returns the greatest number of requests that the plan can send before its final probe.
+func (p Plan) Requests() int {
+	n := 0
+	for _, i := range p.Intents {
+		for _, m := range i.Moves {
+			for _, a := range m.Volley {
+				n += 1 + len(a.Pauses)
+			}
+		}
+	}
+	return n
+}
+
+// WriteTo writes the plan as JSON lines, one per intent, after a head line.
+func (p Plan) WriteTo(out io.Writer) (int64, error) {
+	lines := &counter{out: out}
+	encoder := json.NewEncoder(lines)
+	encoder.SetEscapeHTML(false)
+	head := struct {
+		Scenario    string `json:"scenario"`
+		Seed        uint64 `json:"seed"`
+		Concurrency int    `json:"concurrency"`
+		Intents     int    `json:"intents"`
+	}{p.Scenario, p.Seed, p.Concurrency, len(p.Intents)}
+	if err := encoder.Encode(head); err != nil {
+		return lines.n, fmt.Errorf("write plan: %w", err)
+	}
+	for _, i := range p.Intents {
+		if err := encoder.Encode(i); err != nil {
+			return lines.n, fmt.Errorf("write plan: %w", err)
+		}
+	}
+	return lines.n, nil
+}
+
+type counter struct {
+	out io.Writer
+	n   int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.out.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+func drawFor(seed uint64, scenario string, intent int) *rand.Rand {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%d", scenario, intent)
+	return rand.New(rand.NewPCG(seed, h.Sum64()))
+}
+
+func twinOf(s Scenario, n int) int {
+	if s.Twins < 2 {
+		return 0
+	}
+	return n - (n-1)%s.Twins
+}
+
+// planner plans one intent.
+type planner struct {
+	scenario Scenario
+	id       string
+	draw     *rand.Rand
+	attempts int
+	keys     int
+}
+
+func (p *planner) moves() []Move {
+	moves := make([]Move, 0, len(p.scenario.Steps))
+	for i, step := range p.scenario.Steps {
+		m := p.move(step)
+		m.Step = i
+		moves = append(moves, m)
+	}
+	return moves
+}
+
+func (p *planner) move(s Step) Move {
+	switch {
+	case s.Send != nil:
+		return Move{Volley: []PlannedAttempt{p.attempt(*s.Send, history.Original)}}
+	case s.Alter != nil:
+		return Move{Volley: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
+	case s.Burst != nil:
+		return Move{Volley: p.burst(*s.Burst), Together: true}
+	case s.Wait != nil:
+		return Move{Wait: s.Wait}
+	default:
+		return Move{Volley: p.tabs(s.Tabs)}
+	}
+}
+
+// burst spreads the altered copies over the burst in an order drawn from the seed: what is released
+// first must not be known by its body.
+func (p *planner) burst(b Burst) []PlannedAttempt {
+	bodies := make([]string, b.Copies)
+	for i := range bodies {
+		bodies[i] = history.Original
+		if i < b.Altered {
+			bodies[i] = history.Altered
+		}
+	}
+	p.draw.Shuffle(len(bodies), func(i, j int) { bodies[i], bodies[j] = bodies[j], bodies[i] })
+	volley := make([]PlannedAttempt, 0, b.Copies)
+	for _, body := range bodies {
+		volley = append(volley, p.attempt(b.Send, body))
+	}
+	return volley
+}
+
+func (p *planner) tabs(tabs []Tab) []PlannedAttempt {
+	var volley []PlannedAttempt
+	for _, tab := range tabs {
+		body := history.Original
+		if tab.Altered {
+			body = history.Altered
+		}
+		for range max(tab.Count, 1) {
+			a := p.attempt(tab.Send, body)
+			a.At, a.Plus = tab.At, tab.Within.Scale(p.draw.Float64())
+			volley = append(volley, a)
+		}
+	}
+	return volley
+}
+
+func (p *planner) attempt(s Send, body string) PlannedAttempt {
+	p.attempts++
+	a := PlannedAttempt{
+		ID: fmt.Sprintf("%s.%d", p.id, p.attempts), Lane: s.Lane, Timeout: s.Timeout,
+		Key: p.key(s.Key), Body: body,
+	}
+	if s.Retry != nil {
+		a.RetryOn, a.Pauses = s.Retry.answers(), p.pauses(*s.Retry)
+		a.RetryKey, a.RetryLane, a.RetryTime = s.Retry.Key, s.Retry.Lane, s.Retry.Timeout
+	}
+	return a
+}
+
+func (p *planner) key(choice KeyChoice) string {
+	switch choice {
+	case NoKey:
+		return ""
+	case FreshKey:
+		p.keys++
+		return fmt.Sprintf("fresh%d", p.keys)
+	default:
+		return ownKey
+	}
+}
+
+// pauses draws the backoff before each retry: exponential, with a share of it random ("equal
+// jitter"), as well-behaved clients do.
+func (p *planner) pauses(r Retry) []Span {
+	factor := r.Factor
+	if factor == 0 {
+		factor = 2
+	}
+	pauses := make([]Span, 0, r.Max)
+	pause := r.Backoff
+	for range r.Max {
+		pauses = append(pauses, pause.Scale(1-r.Jitter*p.draw.Float64()))
+		pause = pause.Scale(factor)
+	}
+	return pauses
+}
+
+func (r Retry) answers() []RetryOn {
+	if len(r.On) > 0 {
+		return r.On
+	}
+	return []RetryOn{NoAnswer, "409", "425", "429", "5xx"}
+}
+
+// Scale returns the span times f.
+func (s Span) Scale(f float64) Span {
+	return Span{Fixed: time.Duration(float64(s.Fixed) * f), Share: s.Share * f}
+}
