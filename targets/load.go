@@ -1,0 +1,99 @@
+package targets
+
+import (
+	"bytes"
+	_ "embed"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+//go:embed target.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of target files.
+func Schema() []byte { return bytes.Clone(schema) }
+
+// What a target file may leave out.
+const (
+	usualSettle = Duration(500 * time.Millisecond)
+	usualKey    = "Idempotency-Key"
+)
+
+// Load reads a target file, with env for its variables, and fills in what it leaves out. The error
+// is document.Mistakes: all of them, with their places and without the values of variables.
+func Load(file string, data []byte, env func(string) (string, bool)) (Target, error) {
+	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env})
+	if doc == nil {
+		return Target{}, err
+	}
+	var mistakes document.Mistakes
+	if err != nil && !errors.As(err, &mistakes) {
+		return Target{}, err
+	}
+	t, unfit := decode(doc)
+	if unfit != nil {
+		// Where the schema has complained already, the decoder has nothing to add.
+		if err == nil {
+			err = unfit
+		}
+		return Target{}, err
+	}
+	t.complete()
+	mistakes = append(mistakes, review(doc, t)...)
+	if err := mistakes.Err(); err != nil {
+		return Target{}, err
+	}
+	return t, nil
+}
+
+// decode reads the target over the contract of its preset.
+func decode(doc *document.Document) (Target, error) {
+	var head struct {
+		Contract struct {
+			Preset string `yaml:"preset"`
+		} `yaml:"contract"`
+	}
+	if err := doc.Decode(&head); err != nil {
+		return Target{}, err
+	}
+	contract, known := Preset(head.Contract.Preset)
+	if !known { // which the schema has noticed
+		contract = usual()
+	}
+	contract.forget(doc)
+	t := Target{Settle: usualSettle, Contract: contract}
+	err := doc.Decode(&t)
+	return t, err
+}
+
+// forget empties the maps that the file sets: decoding would add to those of the preset.
+func (c *Contract) forget(doc *document.Document) {
+	signatures := map[string]*Signature{
+		"ack": &c.Ack.Signature, "fingerprint": &c.Fingerprint.Signature, "in_progress": &c.InProgress.Signature,
+		"existing": &c.Existing.Signature, "throttled": &c.Throttled, "missing_key": &c.MissingKey,
+	}
+	for name, signature := range signatures {
+		if doc.Has(document.Pointer("contract", name, "where")) {
+			signature.Where = nil
+		}
+	}
+	if doc.Has("/contract/replay/status") {
+		c.Replay.Status = nil
+	}
+}
+
+// complete fills in what the file leaves out.
+func (t *Target) complete() {
+	for name, o := range t.Operations {
+		if o.Request.Method == "" {
+			o.Request.Method = http.MethodPost
+		}
+		if o.Key.In == KeyInHeader && o.Key.Name == "" {
+			o.Key.Name = usualKey
+		}
+		t.Operations[name] = o
+	}
+}

@@ -1,0 +1,198 @@
+package targets
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// reviewer looks for what a schema cannot see.
+type reviewer struct {
+	doc      *document.Document
+	target   Target
+	mistakes document.Mistakes
+}
+
+// review returns the mistakes in what the file says as a whole. Where the schema has found a part
+// wrong already, it does not draw conclusions from it.
+func review(doc *document.Document, t Target) document.Mistakes {
+	r := reviewer{doc: doc, target: t}
+	r.baseURL()
+	r.database()
+	r.contract()
+	for _, name := range t.OperationNames() {
+		r.operation(document.Pointer("operations", name), t.Operations[name])
+	}
+	return r.mistakes
+}
+
+// complain adds a mistake. Its arguments must not hold what a variable stands for.
+func (r *reviewer) complain(path, format string, args ...any) {
+	if r.doc.Sound(path) {
+		r.mistakes = append(r.mistakes, r.doc.Mistake(path, format, args...))
+	}
+}
+
+func (r *reviewer) baseURL() {
+	const path = "/base_url"
+	u, err := url.Parse(r.target.BaseURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https":
+		r.complain(path, "expected a URL that begins with http:// or https://, got %s", r.doc.Shown(path))
+	case u.Hostname() == "":
+		r.complain(path, "the URL %s names no host", r.doc.Shown(path))
+	case u.User != nil:
+		r.complain(path, "a URL with a user would reach reports; send a header instead")
+	case u.RawQuery != "" || u.Fragment != "":
+		r.complain(path, "expected a URL without ? and #; a query belongs into the path of a request")
+	}
+}
+
+func databaseSchemes() []string {
+	return []string{"sqlite", "postgres", "postgresql", "mysql", "mariadb"}
+}
+
+func (r *reviewer) database() {
+	const path = "/database/url"
+	if !r.doc.Has(path) {
+		return
+	}
+	scheme, _, found := strings.Cut(r.target.Database.URL, ":")
+	known := databaseSchemes()
+	switch {
+	case found && slices.Contains(known, strings.ToLower(scheme)):
+	case !found || r.doc.Expanded(path):
+		r.complain(path, "expected a URL whose scheme is %s", list(known))
+	default:
+		r.complain(path, "unknown scheme %q%s the schemes are %s", scheme, suggestion(scheme, known), list(known))
+	}
+}
+
+func suggestion(word string, known []string) string {
+	if nearest, ok := document.Nearest(word, known); ok {
+		return fmt.Sprintf(", did you mean %q?", nearest)
+	}
+	return ";"
+}
+
+func list(words []string) string {
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+func (r *reviewer) contract() {
+	c := r.target.Contract
+	if c.Preset == "natural-key" && len(c.NaturalKey) == 0 {
+		r.complain("/contract/preset", "the preset natural-key needs natural_key beside it: what makes two submissions one intent")
+	}
+	if c.InProgress.Mode == InProgressReject && len(c.InProgress.Statuses) == 0 {
+		r.complain("/contract/in_progress", "mode reject needs statuses")
+	}
+	if c.Fingerprint.OnMismatch == MismatchReject && len(c.Fingerprint.Statuses) == 0 {
+		r.complain("/contract/fingerprint", "on_mismatch reject needs statuses")
+	}
+	if m := c.Replay.Marker; m != nil && m.Name == "" {
+		r.complain("/contract/replay/marker", "a marker needs the name of a header")
+	}
+	r.ambiguous(c)
+}
+
+// ambiguous refuses contracts by which one answer has two meanings.
+func (r *reviewer) ambiguous(c Contract) {
+	if c.InProgress.Mode != InProgressReject || c.Fingerprint.OnMismatch != MismatchReject ||
+		len(c.InProgress.Where) > 0 || len(c.Fingerprint.Where) > 0 {
+		return
+	}
+	for _, status := range c.InProgress.Statuses {
+		if slices.Contains(c.Fingerprint.Statuses, status) {
+			r.complain(r.present("/contract/in_progress", "/contract/fingerprint"),
+				"%d means both that the first request is still running and that the body differs; tell them apart with where", status)
+			return
+		}
+	}
+}
+
+// present returns the first of these places that the file has, or the contract.
+func (r *reviewer) present(paths ...string) string {
+	for _, path := range paths {
+		if r.doc.Has(path) {
+			return path
+		}
+	}
+	return "/contract"
+}
+
+func (r *reviewer) operation(path string, o Operation) {
+	r.key(path, o)
+	r.rows(path, o)
+	r.pointers(path, o)
+	if o.Alter != nil && o.Request.Body == nil {
+		r.complain(path+"/alter", "there is no body to alter")
+		return
+	}
+	if r.templates(path, o) {
+		r.marker(path, o)
+	}
+}
+
+func (r *reviewer) key(path string, o Operation) {
+	name := path + "/key/name"
+	switch o.Key.In {
+	case KeyInHeader:
+		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(o.Key.Name) {
+			r.complain(name, "expected a header's name, got %s", r.doc.Shown(name))
+		}
+		for header := range o.Request.Header {
+			if strings.EqualFold(header, o.Key.Name) {
+				r.complain(path+document.Pointer("request", "headers", header), "this header is the key's; leave it to the key")
+			}
+		}
+	case KeyInBody:
+		if o.Key.Name == "" {
+			r.complain(path+"/key", "a key in the body needs the name of its member")
+		} else if _, taken := o.Request.Body[o.Key.Name]; taken {
+			r.complain(path+document.Pointer("request", "body", o.Key.Name), "this member is the key's; leave it to the key")
+		}
+		if o.Key.Quoted {
+			r.complain(path+"/key/quoted", "only a key in a header can be quoted")
+		}
+	}
+}
+
+func (r *reviewer) rows(path string, o Operation) {
+	switch {
+	case o.Rows.Query != "":
+		r.parameter(path+"/rows/query", o.Rows.Query)
+	case r.target.Database.URL != "":
+		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
+	}
+	if o.Cleanup != "" {
+		r.parameter(path+"/cleanup", o.Cleanup)
+	}
+}
+
+func (r *reviewer) parameter(path, query string) {
+	if !regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query) {
+		r.complain(path, "the parameter :marker is missing, by which the rows of one intent are told from all others")
+	}
+}
+
+// pointers looks for the members of the body that other parts of the file name.
+func (r *reviewer) pointers(path string, o Operation) {
+	body := path + "/request/body"
+	for i, pointer := range r.target.Contract.NaturalKey {
+		if !r.doc.Has(body + pointer) {
+			r.complain(document.Pointer("contract", "natural_key", i), "%s has no %s in its body",
+				strings.TrimPrefix(path, "/operations/"), r.doc.Shown(document.Pointer("contract", "natural_key", i)))
+		}
+	}
+	for column, pointer := range o.Rows.Content {
+		place := path + document.Pointer("rows", "content", column)
+		if !r.doc.Has(body + pointer) {
+			r.complain(place, "there is no %s in the body of the request", r.doc.Shown(place))
+		}
+	}
+}

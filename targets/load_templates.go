@@ -1,0 +1,142 @@
+package targets
+
+import (
+	"bytes"
+	"errors"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// sampleMarker is a marker that no file holds by chance.
+const sampleMarker = "dt7kq2m9x4w8z1"
+
+// sample is made-up data of the same shape as a principal's: the principal's own may be secret.
+type sample struct {
+	principal string
+	values    Values
+}
+
+func (t Target) samples() []sample {
+	intent := IntentValues{Marker: sampleMarker, Reference: "dtref1", Number: 1}
+	var all []sample
+	for _, name := range slices.Sorted(maps.Keys(t.Principals)) {
+		made := map[string]string{}
+		for key := range t.Principals[name] {
+			made[key] = "sample"
+		}
+		all = append(all, sample{principal: name, values: Values{Intent: intent, Principal: made}})
+	}
+	if len(all) == 0 {
+		all = append(all, sample{values: Values{Intent: intent}})
+	}
+	return all
+}
+
+// templates tries every template of an operation and reports whether all of them work.
+func (r *reviewer) templates(path string, o Operation) bool {
+	before := len(r.mistakes)
+	request := path + "/request"
+	r.template(request+"/path", o.Request.Path)
+	for name, value := range o.Request.Header {
+		at := request + document.Pointer("headers", name)
+		r.template(at, value)
+		if strings.ContainsAny(value, "\r\n") {
+			r.complain(at, "a header cannot hold a line break")
+		}
+	}
+	r.templatesIn(request+"/body", o.Request.Body)
+	r.templatesIn(path+"/alter", o.Alter)
+	return len(r.mistakes) == before && r.doc.Sound(path)
+}
+
+func (r *reviewer) templatesIn(path string, value any) {
+	switch value := value.(type) {
+	case string:
+		r.template(path, value)
+	case []any:
+		for i, entry := range value {
+			r.templatesIn(path+document.Pointer(i), entry)
+		}
+	case map[string]any:
+		for name, member := range value {
+			r.templatesIn(path+document.Pointer(name), member)
+		}
+	}
+}
+
+func (r *reviewer) template(path, text string) {
+	for _, s := range r.target.samples() {
+		_, err := fill(text, s.values)
+		if err == nil {
+			continue
+		}
+		if r.doc.Expanded(path) {
+			r.complain(path, "the template does not work once its variables are filled in")
+		} else {
+			r.complain(path, "%s", s.explain(err))
+		}
+		return
+	}
+}
+
+// explain says what is wrong with a template, without the engine's coordinates.
+func (s sample) explain(err error) string {
+	failed := regexp.MustCompile(`(?s)at <(.*)>: (can't evaluate field|map has no entry)`).FindStringSubmatch(err.Error())
+	if failed == nil {
+		return "the template does not work: " + regexp.MustCompile(`^template: :\d+:(\d+:)? ?`).ReplaceAllString(err.Error(), "")
+	}
+	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number"}
+	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
+		known = append(known, ".Principal."+name)
+	}
+	text := "there is no {{" + failed[1] + "}}"
+	if s.principal != "" && strings.HasPrefix(failed[1], ".Principal") {
+		text += " for the principal " + s.principal
+	}
+	text += "; there are " + strings.Join(known, ", ")
+	if s.principal == "" && strings.HasPrefix(failed[1], ".Principal") {
+		text += "; others come from principals, of which there are none"
+	}
+	return text
+}
+
+// marker makes sure that rows can be found by what a request carries, and that an altered body differs.
+func (r *reviewer) marker(path string, o Operation) {
+	values := r.target.samples()[0].values
+	carried, err := o.carriesMarker(values, false)
+	if err != nil {
+		r.complain(path+"/request/body", "the body cannot be written as JSON")
+		return
+	}
+	if !carried {
+		r.complain(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
+		return
+	}
+	if o.Alter == nil {
+		return
+	}
+	if carried, err = o.carriesMarker(values, true); err != nil || !carried {
+		r.complain(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
+	}
+	if o.altersNothing(values) {
+		r.complain(path+"/alter", "the altered body is the same as the other one")
+	}
+}
+
+func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
+	rendered, err := o.Render(v, altered)
+	if err != nil {
+		return false, err
+	}
+	return strings.Contains(rendered.Path, sampleMarker) || bytes.Contains(rendered.Body, []byte(sampleMarker)), nil
+}
+
+func (o Operation) altersNothing(v Values) bool {
+	plain, err := o.Render(v, false)
+	altered, alteredErr := o.Render(v, true)
+	return errors.Join(err, alteredErr) == nil && bytes.Equal(plain.Body, altered.Body)
+}

@@ -1,0 +1,147 @@
+package orders
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// inProgress409 commits a claim on the key before the work begins, and turns others away meanwhile.
+//
+// The claim carries a token and a lease. Who finds a claim whose lease is over, because the process
+// that held it died, takes it by writing its own token. Order and completed record are written in one
+// transaction that succeeds only for the token that the claim still carries, so that a holder who was
+// slow, not dead, cannot add a second order. Once begun, a request is finished even if its client has
+// left: otherwise the claim would turn everybody away until its lease is over.
+type inProgress409 struct{ *api }
+
+// lease is how long a claim is good: far longer than the work of a living process.
+const lease = 5 * time.Second
+
+// errLostClaim says that another request has taken the claim.
+var errLostClaim = errors.New("the claim on the key was taken by another request")
+
+func inProgress409Design() Design {
+	contract := exactReplay()
+	contract.InProgress = targets.InProgress{Mode: targets.InProgressReject, Signature: problemSignature(409, "key_in_use")}
+	return Design{
+		Name:     "in-progress-409",
+		Summary:  "a claim with token and lease is committed before the work: a duplicate gets 409 meanwhile, the recorded answer later",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema: []string{ordersTable, `create table idempotency_keys (
+			idempotency_key varchar(255) primary key,
+			fingerprint varchar(64) not null,
+			token varchar(40) not null,
+			lease_until bigint not null,
+			status integer not null,
+			location varchar(255) not null,
+			body text not null
+		)`},
+		handler: func(a *api) handler { return needKey(inProgress409{a}.create) },
+	}
+}
+
+func (p inProgress409) create(ctx context.Context, req request) (answer, error) {
+	ctx = context.WithoutCancel(ctx)
+	token := newID("claim_")
+	refusal, err := p.claim(ctx, req, token)
+	if err != nil || refusal.Status != 0 {
+		return refusal, err
+	}
+	reply, err := p.execute(ctx, req, token)
+	if errors.Is(err, errLostClaim) {
+		return p.inUse(), nil
+	}
+	if err != nil {
+		return answer{}, errors.Join(err, p.release(ctx, req, token))
+	}
+	return reply, nil
+}
+
+// claim returns the zero answer if the token now holds the key, else what to answer instead.
+func (p inProgress409) claim(ctx context.Context, req request, token string) (answer, error) {
+	err := p.db.retry(ctx, func() error {
+		return p.db.exec(ctx, `insert into idempotency_keys
+			(idempotency_key, fingerprint, token, lease_until, status, location, body)
+			values (?, ?, ?, ?, 0, '', '')`, req.Key, req.Fingerprint, token, p.leaseEnd())
+	})
+	if !isDuplicate(err) {
+		return answer{}, err
+	}
+	first, err := p.db.recordOf(ctx, req.Key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return p.inUse(), nil // it was, a moment ago: its holder failed and gave it back
+	case err != nil:
+		return answer{}, err
+	case first.Answer.Status != 0 || first.Fingerprint != req.Fingerprint:
+		return first.replayTo(req), nil
+	default:
+		return p.steal(ctx, req, token)
+	}
+}
+
+// steal takes a claim whose lease is over. Of several thieves one matches the row.
+func (p inProgress409) steal(ctx context.Context, req request, token string) (answer, error) {
+	var taken int64
+	err := p.db.retry(ctx, func() error {
+		var err error
+		taken, err = p.db.update(ctx, `update idempotency_keys set token = ?, lease_until = ?
+			where idempotency_key = ? and status = 0 and lease_until < ?`,
+			token, p.leaseEnd(), req.Key, time.Now().UnixMilli())
+		return err
+	})
+	if err != nil || taken == 1 {
+		return answer{}, err
+	}
+	return p.inUse(), nil
+}
+
+func (p inProgress409) execute(ctx context.Context, req request, token string) (answer, error) {
+	if err := p.work(ctx); err != nil {
+		return answer{}, err
+	}
+	o := newOrder(req)
+	reply := created(o)
+	err := p.db.retry(ctx, func() error {
+		return p.db.transaction(ctx, func(tx *tx) error { return p.complete(ctx, tx, req, token, o, reply) })
+	})
+	return reply, err
+}
+
+func (p inProgress409) complete(ctx context.Context, tx *tx, req request, token string, o order, reply answer) error {
+	held, err := tx.update(ctx, `update idempotency_keys set status = ?, location = ?, body = ?
+		where idempotency_key = ? and token = ? and status = 0`,
+		reply.Status, reply.Header["Location"], string(reply.Body), req.Key, token)
+	if err != nil {
+		return err
+	}
+	if held == 0 {
+		return errLostClaim
+	}
+	return tx.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
+		values (?, ?, ?, ?, ?, ?)`, o.columns()...)
+}
+
+// release gives the key back after a failure. It leaves a record that was completed after all.
+func (p inProgress409) release(ctx context.Context, req request, token string) error {
+	return p.db.exec(ctx, `delete from idempotency_keys where idempotency_key = ? and token = ? and status = 0`,
+		req.Key, token)
+}
+
+func (p inProgress409) leaseEnd() int64 { return time.Now().Add(lease + p.effort).UnixMilli() }
+
+// inUse asks to come back when the holder will be done. The header counts whole seconds: for less,
+// the client's own pause is better.
+func (p inProgress409) inUse() answer {
+	if p.effort < time.Second {
+		return keyInUse()
+	}
+	return keyInUse().with("Retry-After", strconv.Itoa(int(p.effort.Seconds())))
+}

@@ -1,0 +1,150 @@
+// Package orders is the built-in system under test: an HTTP API that creates orders over SQLite,
+// PostgreSQL or MariaDB, in several designs, correct ones and broken ones. It turns the name of a
+// design and a database into a running server and the targets.Target that describes it.
+package orders
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// defaultWork is how long a payment authorisation takes unless Options say otherwise.
+const defaultWork = 20 * time.Millisecond
+
+// patience is how long a server that closes waits for the requests that are being executed.
+const patience = 2 * time.Second
+
+// Options says which design is served, and over what.
+type Options struct {
+	Design   string        // name of a design, see Designs
+	Database string        // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
+	Listen   string        // address; empty: a free port on 127.0.0.1
+	Work     time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
+}
+
+// Server is one running orders API with a schema or database of its own. Its methods are safe for
+// concurrent use.
+type Server struct {
+	design Design
+	url    string
+	api    *api
+	store  *store
+	http   *http.Server
+	served chan error
+
+	once     sync.Once
+	closeErr error
+}
+
+// Start makes the design's tables and serves it until Close. The context bounds the start only.
+func Start(ctx context.Context, options Options) (*Server, error) {
+	design, err := find(options.Design)
+	if err != nil {
+		return nil, err
+	}
+	if options.Work == 0 {
+		options.Work = defaultWork
+	}
+	options.Work = max(options.Work, 0)
+	if options.Listen == "" {
+		options.Listen = "127.0.0.1:0"
+	}
+	store, err := openStore(ctx, options.Database)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", design.Name, err)
+	}
+	server := &Server{design: design, store: store, api: newAPI(design, store.db, options.Work), served: make(chan error, 1)}
+	if err := server.open(ctx, options.Listen); err != nil {
+		return nil, errors.Join(fmt.Errorf("start %s: %w", design.Name, err), store.close())
+	}
+	return server, nil
+}
+
+// open makes the tables and begins to listen.
+func (s *Server) open(ctx context.Context, address string) error {
+	for _, statement := range s.design.schema {
+		if err := s.store.db.exec(ctx, statement); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", address)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", address, err)
+	}
+	s.url = "http://" + listener.Addr().String()
+	s.http = &http.Server{Handler: s.api.routes(), ReadHeaderTimeout: 10 * time.Second}
+	go func() { s.served <- s.http.Serve(listener) }()
+	return nil
+}
+
+// URL is the base URL of the API.
+func (s *Server) URL() string { return s.url }
+
+// DatabaseURL is where a reader finds this server's tables and no other's.
+func (s *Server) DatabaseURL() string { return s.store.url }
+
+// Design is the design that is served.
+func (s *Server) Design() Design { return s.design }
+
+// Close stops the server, lets running requests end for a moment, and drops the tables with
+// everything else that Start made. Closing again does nothing.
+func (s *Server) Close() error {
+	s.once.Do(func() { s.closeErr = s.close() })
+	return s.closeErr
+}
+
+func (s *Server) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := s.http.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = s.http.Close()
+	}
+	s.api.stop()
+	if serveErr := <-s.served; !errors.Is(serveErr, http.ErrServerClosed) {
+		err = errors.Join(err, serveErr)
+	}
+	return errors.Join(err, s.store.close())
+}
+
+// Target describes the server to the harness.
+func (s *Server) Target() targets.Target {
+	return targets.Target{
+		Name:       "builtin:" + s.design.Name,
+		BaseURL:    s.url,
+		Database:   targets.Database{URL: s.store.url},
+		Contract:   s.design.Contract,
+		Settle:     targets.Duration(s.api.effort + 500*time.Millisecond),
+		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
+		Operations: map[string]targets.Operation{"create_order": createOrder(s.design.Key)},
+	}
+}
+
+func createOrder(key targets.Key) targets.Operation {
+	return targets.Operation{
+		Request: targets.Request{
+			Method: http.MethodPost,
+			Path:   "/orders",
+			Body: map[string]any{
+				"note": "{{.Intent.Marker}}", "reference": "{{.Intent.Reference}}", "item": "lamp", "amount": 1200,
+			},
+		},
+		Key:      key,
+		Alter:    map[string]any{"amount": 9900},
+		Identity: "/id",
+		Rows: targets.Rows{
+			Query:    "select id, note, amount from orders where note = :marker",
+			Identity: "id",
+			Content:  map[string]string{"amount": "/amount"},
+		},
+		Cleanup: "delete from orders where note = :marker",
+	}
+}

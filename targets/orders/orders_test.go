@@ -1,0 +1,278 @@
+package orders_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// fast is a payment authorisation for tests in which its length does not matter.
+const fast = 2 * time.Millisecond
+
+func TestEveryDesignCreatesAnOrder(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("plain")
+		got := s.must(t, w)
+		require.Equal(t, http.StatusCreated, got.status, got.body)
+		id := got.member("id")
+		require.Regexp(t, `^ord_[a-z0-9]{20,}$`, id)
+		require.Equal(t, "/orders/"+id, got.header.Get("Location"))
+		require.Equal(t, "application/json", got.header.Get("Content-Type"))
+		want := fmt.Sprintf(`{"id":%q,"note":%q,"reference":%q,"item":"lamp","amount":1200,"created_at":%q}`,
+			id, w.note, w.reference, got.member("created_at"))
+		require.Equal(t, want, got.body)
+		require.Equal(t, []string{id}, s.rows(t, w.note))
+
+		read := s.get(t, got.header.Get("Location"))
+		require.Equal(t, http.StatusOK, read.status)
+		require.Equal(t, got.body, read.body)
+		require.Equal(t, http.StatusNotFound, s.get(t, "/orders/ord_nobody").status)
+	})
+}
+
+func TestEveryDesignAnswersARepeat(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("repeat")
+		first, second := s.must(t, w), s.must(t, w)
+		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
+		require.Equal(t, first.member("id"), second.member("id"))
+		switch {
+		case design.Contract.Level == targets.DedupOnly:
+			require.Contains(t, design.Contract.Existing.Statuses, second.status)
+			require.Equal(t, "already_exists", second.member("code"))
+		case design.Name != "replay-fresh-answer":
+			require.Equal(t, first.same(), second.same())
+		}
+	})
+}
+
+func TestEveryDesignTreatsDistinctIntentsApart(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		wishes := []wish{newWish("case"), newWish("CASE"), newWish("blank"), newWish("blank !")}
+		for i := range 16 {
+			wishes = append(wishes, newWish(fmt.Sprint("distinct-", i)))
+		}
+		for i, got := range s.together(t.Context(), wishes) {
+			require.Equal(t, http.StatusCreated, got.status, got.body)
+			require.Equal(t, []string{got.member("id")}, s.rows(t, wishes[i].note))
+		}
+	})
+}
+
+func TestDesignsThatRequireAKeyRefuseToGoWithout(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("keyless")
+		w.key = ""
+		got := s.must(t, w)
+		if !design.Key.Required {
+			require.Equal(t, http.StatusCreated, got.status)
+			return
+		}
+		require.Contains(t, design.Contract.MissingKey.Statuses, got.status)
+		require.Equal(t, design.Contract.MissingKey.Where["/code"], got.member("code"))
+		require.Equal(t, "application/problem+json", got.header.Get("Content-Type"))
+		require.Empty(t, s.rows(t, w.note))
+	})
+}
+
+func TestAlteredBodyIsRefusedWhereItIsPromised(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		if design.Contract.Fingerprint.OnMismatch != targets.MismatchReject || design.Name == "no-fingerprint" {
+			return
+		}
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("altered")
+		first := s.must(t, w)
+		w.amount = 9900
+		got := s.must(t, w)
+		require.Contains(t, design.Contract.Fingerprint.Statuses, got.status)
+		require.Equal(t, "key_reused", got.member("code"))
+		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
+	})
+}
+
+func TestBodiesThatMeanTheSameAreTheSame(t *testing.T) {
+	t.Parallel()
+	s := serve(t, orders.Options{Design: "unique-key", Work: fast})
+	first, err := s.sendBody(t.Context(), "k", `{"note":"é","reference":"r","item":"lamp","amount":1200,"x":[1,{"a":1,"b":2}]}`)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, first.status)
+	for _, body := range []string{
+		` { "amount":1200.0, "item":"lamp", "reference":"r", "note":"\u00e9", "x":[1.0,{"b":2,"a":1}] } `,
+		`{"note":"é","reference":"r","item":"lamp","amount":1.2e3,"x":[1,{"a":10e-1,"b":2}]}`,
+	} {
+		got, err := s.sendBody(t.Context(), "k", body)
+		require.NoError(t, err)
+		require.Equal(t, first.same(), got.same(), body)
+	}
+	other, err := s.sendBody(t.Context(), "k", `{"note":"é","reference":"r","item":"lamp","amount":1200,"x":[1,{"a":1,"b":3}]}`)
+	require.NoError(t, err)
+	require.Equal(t, "key_reused", other.member("code"))
+}
+
+func TestMalformedRequestsAreRefusedAndCounted(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "unique-key", Database: database, Work: fast})
+		bodies := []string{
+			``, `null`, `[]`, `{`, `{} {}`, `{"item":"lamp"}`, `{"amount":1}`, `{"item":"lamp","amount":0.5}`,
+			`{"item":"lamp","amount":-1}`, `{"item":"lamp","amount":"1"}`, `{"item":"lamp","amount":1e400}`,
+			`{"item":7,"amount":1}`, `{"item":"lamp","amount":1,"note":"\u0000"}`,
+			`{"item":"lamp","amount":1,"reference":"` + strings.Repeat("é", 256) + `"}`,
+		}
+		for _, body := range bodies {
+			got, err := s.sendBody(t.Context(), "k", body)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusBadRequest, got.status, body)
+			require.Equal(t, "invalid_body", got.member("code"))
+		}
+		for _, key := range []string{strings.Repeat("k", 256), "schlüssel", "\xff"} {
+			got, err := s.sendBody(t.Context(), key, newWish("x").body())
+			require.NoError(t, err)
+			require.Equal(t, "key_invalid", got.member("code"), key)
+		}
+		got, err := s.sendBody(t.Context(), "k", `{"item":"lamp","amount":1,"reference":"`+strings.Repeat("é", 255)+`"}`)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusCreated, got.status, "a refused body leaves the key free")
+		received, inFlight := s.counts(t)
+		require.Equal(t, len(bodies)+4, received)
+		require.Zero(t, inFlight)
+	})
+}
+
+func TestRequestsAreCountedWhileTheyAreExecuted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, orders.Options{Design: "check-then-insert", Work: time.Minute})
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan []reply, 1)
+	go func() { done <- s.together(ctx, []wish{newWish("a"), newWish("b"), newWish("c")}) }()
+	s.untilReceived(t, 3)
+	_, inFlight := s.counts(t)
+	require.Equal(t, 3, inFlight)
+	cancel()
+	<-done
+	s.untilIdle(t)
+}
+
+// Not parallel: it looks at all goroutines.
+func TestCloseLeavesNothingBehind(t *testing.T) {
+	for name, database := range databases {
+		for _, design := range orders.Designs() {
+			t.Run(name+"/"+design.Name, func(t *testing.T) {
+				before := goleak.IgnoreCurrent()
+				server, err := orders.Start(t.Context(), orders.Options{Design: design.Name, Database: database, Work: fast})
+				require.NoError(t, err)
+				s := subject{Server: server}
+				s.must(t, newWish("kept"))
+				leaving, cancel := context.WithTimeout(t.Context(), fast)
+				_, _ = s.send(leaving, newWish("left"))
+				cancel()
+				require.NoError(t, server.Close())
+				goleak.VerifyNone(t, before)
+				requireGone(t, database, server.DatabaseURL())
+			})
+		}
+	}
+}
+
+func TestCloseEndsWorkThatGoesOnWithoutAClient(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: time.Hour})
+		leaving, cancel := context.WithCancel(t.Context())
+		left := make(chan struct{})
+		go func() { defer close(left); _, _ = s.send(leaving, newWish("left")) }()
+		s.untilReceived(t, 1)
+		cancel()
+		<-left
+		began := time.Now()
+		require.NoError(t, s.Close())
+		require.NoError(t, s.Close(), "closing again does nothing")
+		require.Less(t, time.Since(began), 8*time.Second)
+		requireGone(t, database, s.DatabaseURL())
+	})
+}
+
+func requireGone(t *testing.T, admin, address string) {
+	t.Helper()
+	link, err := url.Parse(address)
+	require.NoError(t, err)
+	if link.Scheme == "sqlite" {
+		require.NoDirExists(t, filepath.Dir(link.Path))
+		return
+	}
+	name := strings.TrimPrefix(link.Path, "/")
+	if link.Scheme == "postgres" {
+		name = link.Query().Get("search_path")
+	}
+	require.Regexp(t, "^doubletap_[a-z0-9]+$", name)
+	pool := openURL(t, admin)
+	defer pool.Close()
+	var left int
+	query := fmt.Sprintf("select count(*) from information_schema.schemata where schema_name = '%s'", name)
+	require.NoError(t, pool.QueryRow(query).Scan(&left))
+	require.Zero(t, left)
+}
+
+func TestTheTargetDescribesTheServer(t *testing.T) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		target := s.Target()
+		require.Equal(t, "builtin:"+design.Name, target.Name)
+		require.Equal(t, s.URL(), target.BaseURL)
+		require.Equal(t, s.DatabaseURL(), target.Database.URL)
+		require.Equal(t, design.Contract, target.Contract)
+		require.Equal(t, design.Key, target.Operations["create_order"].Key)
+		require.Equal(t, []string{"create_order"}, target.OperationNames())
+	})
+}
+
+func TestDesignsAreDescribed(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, design := range orders.Designs() {
+		require.False(t, names[design.Name], design.Name)
+		names[design.Name] = true
+		require.NotEmpty(t, design.Summary, design.Name)
+		require.NotEmpty(t, design.Contract.Level, design.Name)
+		require.NotEmpty(t, design.Contract.Ack.Statuses, design.Name)
+		require.Equal(t, design.Correct, len(design.Shows) == 0, "%s: broken designs say how they show", design.Name)
+	}
+}
+
+func TestStartExplainsMistakes(t *testing.T) {
+	t.Parallel()
+	_, err := orders.Start(t.Context(), orders.Options{Design: "uniqe-key"})
+	require.ErrorContains(t, err, `unknown design "uniqe-key", did you mean "unique-key"? (the designs are unique-key, `)
+	_, err = orders.Start(t.Context(), orders.Options{Design: "zzz"})
+	require.NotContains(t, err.Error(), "did you mean")
+	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "oracle://x"})
+	require.ErrorContains(t, err, `begins with "oracle"`)
+	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "postgres://u:secret@127.0.0.1:1/x"})
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "secret")
+
+	path := filepath.Join(t.TempDir(), "mine.db")
+	server, err := orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "sqlite://" + path})
+	require.NoError(t, err)
+	require.Equal(t, "sqlite://"+path, server.DatabaseURL())
+	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "sqlite://" + path})
+	require.ErrorContains(t, err, "exists already")
+	require.NoError(t, server.Close())
+	_, err = os.Stat(path)
+	require.ErrorIs(t, err, os.ErrNotExist)
+}

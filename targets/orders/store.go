@@ -1,0 +1,195 @@
+package orders
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+)
+
+// connections is how many connections one API may have to a database server.
+const connections = 24
+
+// dropTimeout bounds how long a store waits to remove what it made.
+const dropTimeout = 10 * time.Second
+
+// store is a place in a database that one API has for itself.
+type store struct {
+	db   *db
+	url  string       // for a reader of this place
+	drop func() error // removes what was made
+}
+
+// openStore makes a place in the database with the URL; without a URL, in a new SQLite file.
+func openStore(ctx context.Context, address string) (*store, error) {
+	if address == "" {
+		return openTemporary()
+	}
+	link, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	}
+	switch link.Scheme {
+	case "sqlite":
+		return openFile(link.Path)
+	case "postgres", "postgresql":
+		return openPostgres(ctx, link)
+	case "mariadb", "mysql":
+		return openMariaDB(ctx, link)
+	default:
+		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
+	}
+}
+
+func (s *store) close() error { return errors.Join(s.db.pool.Close(), s.drop()) }
+
+func openTemporary() (*store, error) {
+	dir, err := os.MkdirTemp("", "doubletap-orders-")
+	if err != nil {
+		return nil, fmt.Errorf("make a folder for the database: %w", err)
+	}
+	made, err := openFile(filepath.Join(dir, "orders.db"))
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	made.drop = func() error { return os.RemoveAll(dir) }
+	return made, nil
+}
+
+// openFile uses a SQLite file that must not exist yet: its tables would be another's.
+func openFile(path string) (*store, error) {
+	if _, err := os.Stat(path); err == nil {
+		return nil, fmt.Errorf("the SQLite file %s exists already", path)
+	}
+	query := url.Values{"_txlock": {"immediate"}, "_pragma": {"journal_mode(wal)", "synchronous(normal)", "busy_timeout(10000)"}}
+	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
+	pool, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, fmt.Errorf("open the SQLite file %s: %w", path, err)
+	}
+	// SQLite has one writer at a time. Waiting for the one connection is fair; waiting in SQLite, by
+	// sleeping and trying again, lets some starve.
+	pool.SetMaxOpenConns(1)
+	drop := func() error {
+		var problems []error
+		for _, suffix := range []string{"", "-wal", "-shm"} {
+			if err := os.Remove(path + suffix); !errors.Is(err, os.ErrNotExist) {
+				problems = append(problems, err)
+			}
+		}
+		return errors.Join(problems...)
+	}
+	link := url.URL{Scheme: "sqlite", Path: path}
+	return &store{db: newDB(pool, dialectSQLite), url: link.String(), drop: drop}, nil
+}
+
+// openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
+func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
+	schema := newID("doubletap_")
+	open := func(source string) func() (*sql.DB, error) {
+		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
+	}
+	own := *link
+	query := own.Query()
+	query.Set("search_path", schema)
+	own.RawQuery = query.Encode()
+	return place{
+		dialect: dialectPostgres, url: own.String(),
+		create: "create schema " + schema,
+		drop:   "drop schema if exists " + schema + " cascade",
+		admin:  open(link.String()), pool: open(own.String()),
+	}.open(ctx)
+}
+
+// openMariaDB makes a database in which texts are equal only if their bytes are: a key is no prose.
+func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
+	config, err := mariadbConfig(link)
+	if err != nil {
+		return nil, err
+	}
+	name := newID("doubletap_")
+	open := func(config *mysql.Config) func() (*sql.DB, error) {
+		return func() (*sql.DB, error) {
+			connector, err := mysql.NewConnector(config)
+			if err != nil {
+				return nil, err
+			}
+			return sql.OpenDB(connector), nil
+		}
+	}
+	ownConfig := config.Clone()
+	ownConfig.DBName = name
+	own := *link
+	own.Path = "/" + name
+	return place{
+		dialect: dialectMariaDB, url: own.String(),
+		create: "create database " + name + " character set utf8mb4 collate utf8mb4_nopad_bin",
+		drop:   "drop database if exists " + name,
+		admin:  open(config), pool: open(ownConfig),
+	}.open(ctx)
+}
+
+func mariadbConfig(link *url.URL) (*mysql.Config, error) {
+	address := link.Host
+	if link.Port() == "" {
+		address = net.JoinHostPort(link.Hostname(), "3306")
+	}
+	config, err := mysql.ParseDSN("tcp(" + address + ")/" + strings.TrimPrefix(link.Path, "/") + "?" + link.RawQuery)
+	if err != nil {
+		return nil, fmt.Errorf("read the URL %s: %w", link.Redacted(), err)
+	}
+	config.User = link.User.Username()
+	config.Passwd, _ = link.User.Password()
+	config.ClientFoundRows = true // an update counts the rows that it matched, as elsewhere
+	config.Logger = &mysql.NopLogger{}
+	return config, nil
+}
+
+// place is a namespace on a database server that is to be made.
+type place struct {
+	dialect      dialect
+	url          string // of the namespace
+	create, drop string // statements
+	admin        func() (*sql.DB, error)
+	pool         func() (*sql.DB, error) // inside the namespace
+}
+
+func (p place) open(ctx context.Context) (*store, error) {
+	if err := p.asAdmin(ctx, p.create); err != nil {
+		return nil, err
+	}
+	drop := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
+		defer cancel()
+		return p.asAdmin(ctx, p.drop)
+	}
+	pool, err := p.pool()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the database: %w", err), drop())
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return &store{db: newDB(pool, p.dialect), url: p.url, drop: drop}, nil
+}
+
+// asAdmin runs one statement outside the namespace.
+func (p place) asAdmin(ctx context.Context, statement string) error {
+	pool, err := p.admin()
+	if err != nil {
+		return fmt.Errorf("open the database: %w", err)
+	}
+	defer pool.Close()
+	if _, err := pool.ExecContext(ctx, statement); err != nil {
+		return fmt.Errorf("%s: %w", statement, err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+// policyFile is what Debian's packages ask before they start a service.
+const policyFile = "/usr/sbin/policy-rc.d"
+
+// Install installs the Debian packages of the servers whose programs are missing, without starting
+// system services, and prints what it does to out. Where it cannot, because we are not root or there
+// is no apt-get, the error says what to install. With everything in place it does nothing.
+func Install(ctx context.Context, out io.Writer) error {
+	missing := missingPackages()
+	if len(missing) == 0 {
+		return nil
+	}
+	apt, err := exec.LookPath("apt-get")
+	if err != nil || os.Geteuid() != 0 {
+		return fmt.Errorf("a database server is missing and only root can install it: apt-get install %s", strings.Join(missing, " "))
+	}
+	allow, err := forbidServices()
+	if err != nil {
+		return err
+	}
+	defer allow()
+	for _, args := range [][]string{{"update"}, append([]string{"install", "-y", "--no-install-recommends"}, missing...)} {
+		if err := runApt(ctx, out, apt, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func missingPackages() []string {
+	var missing []string
+	if _, err := postgresPrograms(""); err != nil {
+		missing = append(missing, "postgresql")
+	}
+	if _, err := mariadbPrograms(""); err != nil {
+		missing = append(missing, "mariadb-server")
+	}
+	return missing
+}
+
+func runApt(ctx context.Context, out io.Writer, apt string, args []string) error {
+	command := exec.CommandContext(ctx, apt, args...)
+	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C")
+	command.Stdout, command.Stderr = out, out
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("apt-get %s: %w", strings.Join(args, " "), err)
+	}
+	return nil
+}
+
+// forbidServices keeps packages from starting services until the returned function is called. A
+// policy that is there already is the administrator's and stays in charge.
+func forbidServices() (allow func(), err error) {
+	file, err := os.OpenFile(policyFile, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return func() {}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("forbid services while installing: %w", err)
+	}
+	remove := func() { _ = os.Remove(policyFile) }
+	_, writeErr := file.WriteString("#!/bin/sh\nexit 101\n")
+	if err := errors.Join(writeErr, file.Close()); err != nil {
+		remove()
+		return nil, fmt.Errorf("forbid services while installing: %w", err)
+	}
+	return remove, nil
+}

@@ -1,0 +1,20 @@
+// Command install finds or installs the database servers that the tests start privately.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"github.com/doubletap-harness/doubletap/targets/servers"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := servers.Install(ctx, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "install:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,158 @@
+// Package servers starts private, throw-away PostgreSQL and MariaDB servers from the programs that
+// are installed on this machine, for tests and trials. It turns an installed package into a database
+// URL that works until Stop, and leaves nothing behind, even when the process that asked for it is killed.
+package servers
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Limits of a server that has not been told otherwise.
+const (
+	defaultConnections = 200
+	startTimeout       = 60 * time.Second
+	startTries         = 3
+)
+
+// account is the name of the user and of the database that every server is given.
+const account = "doubletap"
+
+// Options says how a server is started. The zero value is ready to use.
+type Options struct {
+	Programs       string    // folder of the server's programs; empty: where Debian puts them, then PATH
+	Dir            string    // folder in which the server's own temporary folder is made; empty: os.TempDir
+	MaxConnections int       // 0: 200
+	Log            io.Writer // what the server prints; nil: kept only to explain a failed start
+}
+
+// Server is a running private database server. Its methods are safe for concurrent use.
+type Server struct {
+	url     string
+	process *process
+}
+
+// URL is the address of the server's database, with the user's password. The user may create
+// schemas and databases.
+func (s *Server) URL() string { return s.url }
+
+// Stop ends the server at once and removes its files. Stopping again does nothing.
+func (s *Server) Stop() error { return s.process.stop() }
+
+// plan is what differs between the kinds of server.
+type plan struct {
+	name    string // in errors and in the name of the folder
+	program string // that serves
+	user    string // of the operating system, where we are root and the server refuses to be
+	signal  string // that ends the server at once
+	driver  string // of database/sql
+	missing error
+	prepare func(ctx context.Context, site site) error
+	args    func(site site) []string
+	source  func(site site) string // data source name for driver
+	url     func(site site) string
+}
+
+// site is one place where one server may run.
+type site struct {
+	owner       owner
+	dir         string // everything of the server is in here
+	port        int
+	password    string
+	connections int
+}
+
+// address is where the server listens.
+func (s site) address() string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)) }
+
+// link is the server's URL with the given scheme.
+func (s site) link(scheme, query string) string {
+	link := url.URL{
+		Scheme: scheme, User: url.UserPassword(account, s.password),
+		Host: s.address(), Path: "/" + account, RawQuery: query,
+	}
+	return link.String()
+}
+
+// start runs a plan. Another program may take the free port before the server does, so that a start
+// that failed for this reason is tried again.
+func (p plan) start(ctx context.Context, options Options) (*Server, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for try := 1; ; try++ {
+		server, err := p.startOnce(ctx, options)
+		if err == nil {
+			return server, nil
+		}
+		if try == startTries || !strings.Contains(strings.ToLower(err.Error()), "in use") {
+			return nil, fmt.Errorf("start a private %s server: %w", p.name, err)
+		}
+	}
+}
+
+func (p plan) startOnce(ctx context.Context, options Options) (*Server, error) {
+	where, err := p.settle(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.prepare(ctx, where); err != nil {
+		return nil, where.abandon(err)
+	}
+	running, err := launch(where, p.signal, append([]string{p.program}, p.args(where)...), options.Log)
+	if err != nil {
+		return nil, where.abandon(err)
+	}
+	if err := running.waitUntil(ctx, func() error { return p.greet(ctx, where) }); err != nil {
+		_ = running.stop()
+		return nil, err
+	}
+	return &Server{url: p.url(where), process: running}, nil
+}
+
+// settle chooses and makes the place for one server.
+func (p plan) settle(options Options) (site, error) {
+	where := site{password: rand.Text(), connections: options.MaxConnections}
+	if where.connections == 0 {
+		where.connections = defaultConnections
+	}
+	var err error
+	if where.owner, err = findOwner(p.user); err != nil {
+		return where, fmt.Errorf("%w (%w)", p.missing, err)
+	}
+	if where.port, err = freePort(); err != nil {
+		return where, err
+	}
+	where.dir, err = where.owner.makeDir(options.Dir, "doubletap-"+p.name+"-")
+	return where, err
+}
+
+// greet succeeds when the server takes queries.
+func (p plan) greet(ctx context.Context, where site) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	pool, err := sql.Open(p.driver, p.source(where))
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	var one int
+	return pool.QueryRowContext(ctx, "select 1").Scan(&one)
+}
+
+// freePort finds a loopback port that nobody uses now.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("look for a free port: %w", err)
+	}
+	defer listener.Close()
+	return listener.Addr().(*net.TCPAddr).Port, nil
+}
