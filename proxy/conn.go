@@ -1,0 +1,110 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// conn is the client's end of a connection on a lane.
+//
+// Toxiproxy moves bytes through channels, and what sends into a channel that nobody empties is stuck
+// for ever: two goroutines and up to 64 KB for every connection that breaks while two reads' worth
+// of bytes or more are on their way (small answers too, when bandwidth or slice chops them). Three
+// things break so: the client leaves, the lane is shut, or a toxic closes in the middle of a stream.
+// Therefore a conn that is closed says so to the lane but goes on emptying its socket, a [doorstep]
+// does the same, and neither hands to a lane more than its toxics take (see [allowance]). What
+// remains stuck: a target or client that resets the connection while much is on its way, toxics
+// that reset a stream while the other is full, and all that on links, whose ends are not ours.
+type conn struct {
+	net.Conn // tcp, so that only what is defined here can be done to it
+	tcp      *net.TCPConn
+	gone     func() // called once, when the socket is closed
+
+	reading sync.Mutex // held by a Read of the client
+	closed  atomic.Bool
+
+	writing sync.Mutex // guards room
+	room    int64      // bytes that the lane will still take; negative: any number
+}
+
+// Read reads from the lane, as the client.
+func (c *conn) Read(b []byte) (int, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	n, err := c.tcp.Read(b)
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+// Write writes to the lane, as the client. Bytes past what a breaking lane takes are lost in it.
+func (c *conn) Write(b []byte) (int, error) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if c.closed.Load() {
+		return 0, net.ErrClosed
+	}
+	taken := within(b, c.room)
+	if len(taken) == 0 {
+		return len(b), nil
+	}
+	n, err := c.tcp.Write(taken)
+	if c.room >= 0 {
+		c.room -= int64(n)
+	}
+	if err != nil {
+		return n, err
+	}
+	return len(b), nil
+}
+
+// Close ends the connection for the client: the lane gets a FIN, a Read or Write under way fails.
+func (c *conn) Close() error {
+	if c.closed.Swap(true) {
+		return net.ErrClosed
+	}
+	_ = c.tcp.SetDeadline(time.Unix(1, 0)) // wakes a Read or Write under way
+	_ = c.tcp.CloseWrite()                 // fails only where the lane has closed already
+	go c.drain()
+	return nil
+}
+
+// drain empties the socket until the lane closes it.
+func (c *conn) drain() {
+	defer c.gone()
+	defer c.tcp.Close()
+	for {
+		c.reading.Lock() // so the client's last Read has returned
+		_ = c.tcp.SetReadDeadline(time.Time{})
+		c.reading.Unlock()
+		if _, err := io.Copy(io.Discard, c.tcp); !isTimeout(err) {
+			return
+		}
+	}
+}
+
+// within returns the part of b for which there is room.
+func within(b []byte, room int64) []byte {
+	if room < 0 || int64(len(b)) <= room {
+		return b
+	}
+	return b[:room]
+}
+
+func isTimeout(err error) bool {
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT)
+}
+
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET)
+}

@@ -1,0 +1,223 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+)
+
+// chunk is how many bytes a relay reads at once.
+const chunk = 8 << 10
+
+// doorstep is a TCP relay between a lane and the target that takes down what passes. It behaves as
+// the target would: it hands closes and resets on as what they are.
+type doorstep struct {
+	listener net.Listener
+	target   string
+	room     int64 // bytes of an answer that the lane's toxics take, see allowance
+	lane     *lane
+	letGo    context.CancelFunc // ends all connections to the target
+	abandon  context.CancelFunc // ends all connections to the lane
+
+	busy sync.WaitGroup // the accepting goroutine and all relays
+
+	mu       sync.Mutex
+	expected *Passage // of the dial that is under way
+	here     map[*Passage]struct{}
+}
+
+// doorstepSpec is what a doorstep shall be.
+type doorstepSpec struct {
+	target string
+	room   int64
+	lane   *lane
+}
+
+func openDoorstep(spec doorstepSpec) (*doorstep, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open doorstep: %w", err)
+	}
+	d := &doorstep{
+		listener: listener,
+		target:   spec.target,
+		room:     spec.room,
+		lane:     spec.lane,
+		here:     map[*Passage]struct{}{},
+	}
+	staying, letGo := context.WithCancel(context.Background())
+	listening, abandon := context.WithCancel(context.Background())
+	d.abandon = abandon
+	d.letGo = func() {
+		_ = listener.Close()
+		letGo()
+	}
+	d.busy.Go(func() { d.accept(staying, listening) })
+	return d, nil
+}
+
+func (d *doorstep) address() string { return d.listener.Addr().String() }
+
+// expect says whose connection is the next to arrive; nil is nobody's.
+func (d *doorstep) expect(p *Passage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.expected = p
+}
+
+// admit returns the passage of a connection that has arrived.
+func (d *doorstep) admit() *Passage {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.expected
+	d.expected = nil
+	if p == nil {
+		d.lane.doubtful.Store(true)
+		p = newPassage(d.lane.base, &d.lane.doubtful)
+	}
+	d.here[p] = struct{}{}
+	close(p.arrived)
+	return p
+}
+
+func (d *doorstep) forget(p *Passage) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.here, p)
+}
+
+func (d *doorstep) inFlight() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := 0
+	for p := range d.here {
+		if p.inFlight() {
+			n++
+		}
+	}
+	return n
+}
+
+// close ends everything that is left at the doorstep and waits for it.
+func (d *doorstep) close() {
+	d.letGo()
+	d.abandon()
+	d.busy.Wait()
+}
+
+// accept serves connections from the lane until letGo. Connections to the target end when staying
+// does, connections to the lane when listening does.
+func (d *doorstep) accept(staying, listening context.Context) {
+	for {
+		left, err := d.listener.Accept()
+		if err != nil {
+			return
+		}
+		p := d.admit()
+		d.busy.Go(func() {
+			defer d.forget(p)
+			defer left.Close()
+			defer context.AfterFunc(listening, func() { _ = left.Close() })()
+			d.serve(staying, left.(*net.TCPConn), p)
+		})
+	}
+}
+
+// serve relays one connection until the lane has closed it.
+func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
+	target, err := new(net.Dialer).DialContext(ctx, "tcp", d.target)
+	if err != nil {
+		if ctx.Err() == nil {
+			p.refused()
+		}
+		_ = left.CloseWrite()
+		_, _ = io.Copy(io.Discard, left)
+		return
+	}
+	p.opened()
+	r := relay{left: left, target: target.(*net.TCPConn), room: d.room, passage: p}
+	defer context.AfterFunc(ctx, func() { r.closeTarget(false) })()
+	var answering sync.WaitGroup
+	answering.Go(r.down)
+	r.up()
+	answering.Wait()
+}
+
+// relay is one connection at the doorstep: left leads to the lane.
+type relay struct {
+	left, target *net.TCPConn
+	room         int64 // bytes that the lane will still take; negative: any number
+	passage      *Passage
+}
+
+// up passes the request on. When the target is gone it goes on reading, for the lane's sake.
+func (r *relay) up() {
+	buffer := make([]byte, chunk)
+	for broken := false; ; {
+		n, err := r.left.Read(buffer)
+		if n > 0 && !broken {
+			passed := r.passage.passing(n)
+			m, failure := r.target.Write(buffer[:n])
+			passed(m)
+			broken = failure != nil
+		}
+		if err != nil {
+			r.passage.left()
+			r.closeTarget(isReset(err))
+			return
+		}
+	}
+}
+
+// down passes the answer on, as far as the lane takes it.
+func (r *relay) down() {
+	buffer := make([]byte, chunk)
+	for {
+		n, err := r.target.Read(buffer)
+		if n > 0 {
+			r.passage.answered(buffer[:n])
+			r.pass(buffer[:n])
+		}
+		if err != nil {
+			r.closeTarget(false)
+			r.closeLeft(isReset(err))
+			return
+		}
+	}
+}
+
+func (r *relay) pass(b []byte) {
+	taken := within(b, r.room)
+	if len(taken) == 0 {
+		return
+	}
+	n, err := r.left.Write(taken)
+	switch {
+	case err != nil:
+		r.room = 0 // the lane is gone; up notices
+	case r.room >= 0:
+		r.room -= int64(n)
+	}
+}
+
+// closeTarget closes the connection to the target in both directions, as toxiproxy does.
+func (r *relay) closeTarget(reset bool) {
+	r.passage.closed()
+	if reset {
+		_ = r.target.SetLinger(0)
+	}
+	_ = r.target.Close()
+}
+
+// closeLeft tells the lane that the target is gone. Without a reset all that was sent still gets
+// through, and up ends the connection when the lane has closed it too.
+func (r *relay) closeLeft(reset bool) {
+	if reset {
+		_ = r.left.SetLinger(0)
+		_ = r.left.Close()
+		return
+	}
+	_ = r.left.CloseWrite()
+}

@@ -1,0 +1,244 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/Shopify/toxiproxy/v2/toxics"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// forEver is longer than any run, and short enough for toxiproxy to count it in nanoseconds.
+const forEver = 365 * 24 * time.Hour
+
+// Check says what is wrong with a fault, everything at once, without opening anything.
+func Check(f scenarios.Fault) error {
+	_, err := effectOf(f)
+	return err
+}
+
+// effect is what a fault comes to.
+type effect struct {
+	words  string
+	toxics []toxic
+}
+
+// effects are what the faults of a lane come to, together.
+type effects struct {
+	words  []string
+	toxics []toxic
+}
+
+func effectsOf(faults []scenarios.Fault) (effects, error) {
+	var all effects
+	var errs []error
+	for _, f := range faults {
+		e, err := effectOf(f)
+		errs = append(errs, err)
+		all.words = append(all.words, e.words)
+		all.toxics = append(all.toxics, e.toxics...)
+	}
+	return all, errors.Join(errs...)
+}
+
+// facts describes a lane with these effects and without a doorstep.
+func (e effects) facts(name, place string) history.Lane {
+	return history.Lane{Name: name, Faults: e.words, Delay: history.Offset(leastDelay(e.toxics)), Proxy: place}
+}
+
+// effectOf translates a fault from the user's words into toxics and plain text.
+func effectOf(f scenarios.Fault) (effect, error) {
+	named := members(f)
+	if len(named) != 1 {
+		return effect{}, fmt.Errorf("a fault is exactly one thing, this is %s", orNothing(named))
+	}
+	var e effect
+	var err error
+	switch {
+	case f.Latency != nil:
+		e, err = latency(*f.Latency)
+	case f.Bandwidth != nil:
+		e, err = bandwidth(*f.Bandwidth)
+	case f.Withhold != nil:
+		e = withhold()
+	case f.HangUp != nil:
+		e, err = hangUp(*f.HangUp)
+	case f.Cut != nil:
+		e, err = cut(*f.Cut)
+	case f.Lose != scenarios.LoseNothing:
+		e, err = lose(f.Lose)
+	case f.SlowClose != nil:
+		e, err = slowClose(*f.SlowClose)
+	case f.Slice != nil:
+		e, err = slice(*f.Slice)
+	case f.Toxic != nil:
+		e, err = raw(*f.Toxic)
+	default:
+		err = errors.New("no toxics are known for it")
+	}
+	if err != nil {
+		return effect{}, fmt.Errorf("%s: %w", named[0], err)
+	}
+	return e, nil
+}
+
+// members lists the members of a fault that are set, as they are written in files.
+func members(f scenarios.Fault) []string {
+	var named []string
+	value := reflect.ValueOf(f)
+	for i := range value.NumField() {
+		if !value.Field(i).IsZero() {
+			name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("yaml"), ",")
+			named = append(named, name)
+		}
+	}
+	return named
+}
+
+func orNothing(named []string) string {
+	if len(named) == 0 {
+		return "nothing"
+	}
+	return strings.Join(named, " and ")
+}
+
+func latency(f scenarios.Latency) (effect, error) {
+	delay, err1 := millis("delay", f.Delay)
+	jitter, err2 := millis("jitter", f.Jitter)
+	var err3 error
+	if f.Delay == 0 && f.Jitter == 0 {
+		err3 = errors.New("delay is missing")
+	}
+	t := &toxics.LatencyToxic{Latency: delay, Jitter: jitter}
+	words := "latency " + text(f.Delay)
+	if jitter > 0 {
+		words += " ± " + text(f.Jitter)
+	}
+	return bothWays("latency", f.Way, t, words, errors.Join(err1, err2, err3))
+}
+
+func bandwidth(f scenarios.Bandwidth) (effect, error) {
+	t := &toxics.BandwidthToxic{Rate: f.Rate}
+	return bothWays("bandwidth", f.Way, t, fmt.Sprintf("bandwidth %d KB/s", f.Rate), checkRate("rate", f.Rate))
+}
+
+// withhold needs all three: timeout 0 swallows the answer but would pass on that the target closed,
+// which the slow close behind it keeps from the client; the one upstream keeps the client's leaving
+// from the target.
+func withhold() effect {
+	silence := &toxics.SlowCloseToxic{Delay: forEver.Milliseconds()}
+	return effect{words: "withhold", toxics: []toxic{
+		{kind: "timeout", stream: down, attributes: &toxics.TimeoutToxic{}},
+		{kind: "slow_close", stream: down, attributes: silence},
+		{kind: "slow_close", stream: up, attributes: silence},
+	}}
+}
+
+func hangUp(f scenarios.HangUp) (effect, error) {
+	after, err := millis("after", f.After)
+	if err == nil && after == 0 { // which to toxiproxy means never
+		err = errors.New("after is missing: it must be at least 1ms")
+	}
+	t := toxic{kind: "timeout", stream: down, attributes: &toxics.TimeoutToxic{Timeout: after}}
+	return effect{words: "hang-up after " + text(f.After), toxics: []toxic{t}}, err
+}
+
+func cut(f scenarios.Cut) (effect, error) {
+	switch {
+	case f.After < 0:
+		return effect{}, fmt.Errorf("after is %d: it must not be negative", f.After)
+	case f.Reset && f.After > 0:
+		return effect{}, errors.New("it is either a reset or after so many bytes")
+	case f.Reset:
+		return effect{words: "cut with a reset", toxics: []toxic{reset(down)}}, nil
+	}
+	t := toxic{kind: "limit_data", stream: down, attributes: &toxics.LimitDataToxic{Bytes: f.After}}
+	return effect{words: fmt.Sprintf("cut after %d bytes", f.After), toxics: []toxic{t}}, nil
+}
+
+func lose(f scenarios.Loss) (effect, error) {
+	switch f {
+	case scenarios.LoseRequest:
+		return effect{words: "lose request", toxics: []toxic{reset(up)}}, nil
+	case scenarios.LoseResponse:
+		return effect{words: "lose response", toxics: []toxic{reset(down)}}, nil
+	default:
+		return effect{}, fmt.Errorf("%q cannot be lost, only %s and %s", f, scenarios.LoseRequest, scenarios.LoseResponse)
+	}
+}
+
+func reset(stream string) toxic {
+	return toxic{kind: "reset_peer", stream: stream, attributes: &toxics.ResetToxic{}}
+}
+
+func slowClose(f scenarios.SlowClose) (effect, error) {
+	delay, err := millis("delay", f.Delay)
+	if f.Delay == 0 {
+		err = errors.New("delay is missing")
+	}
+	return bothWays("slow_close", f.Way, &toxics.SlowCloseToxic{Delay: delay}, "slow close "+text(f.Delay), err)
+}
+
+func slice(f scenarios.Slice) (effect, error) {
+	var errs []error
+	if f.Variation < 0 {
+		errs = append(errs, fmt.Errorf("variation is %d: it must not be negative", f.Variation))
+	}
+	if f.Delay < 0 {
+		errs = append(errs, fmt.Errorf("delay is %s: it must not be negative", text(f.Delay)))
+	}
+	errs = append(errs, checkSlices("size", "variation", f.Size, f.Variation))
+	t := &toxics.SlicerToxic{
+		AverageSize:   int(f.Size),
+		SizeVariation: int(f.Variation),
+		Delay:         int(time.Duration(f.Delay).Microseconds()),
+	}
+	words := fmt.Sprintf("slices of %d ± %d bytes, %s apart", f.Size, f.Variation, text(f.Delay))
+	return bothWays("slicer", f.Way, t, words, errors.Join(errs...))
+}
+
+func raw(f scenarios.Toxic) (effect, error) {
+	t, err := rawToxic(f.Type, f.Stream, f.Attributes)
+	if err != nil {
+		return effect{}, err
+	}
+	attributes, err := json.Marshal(t.attributes)
+	return effect{words: fmt.Sprintf("toxic %s %s %s", t.kind, t.stream, attributes), toxics: []toxic{t}}, err
+}
+
+// bothWays puts a toxic on the streams of a way and says so in the words.
+func bothWays(kind string, way scenarios.Way, t toxics.Toxic, words string, err error) (effect, error) {
+	request := toxic{kind: kind, stream: up, attributes: t}
+	response := toxic{kind: kind, stream: down, attributes: t}
+	switch way {
+	case scenarios.BothWays:
+		return effect{words: words + ", both ways", toxics: []toxic{request, response}}, err
+	case scenarios.RequestWay:
+		return effect{words: words + ", on the request", toxics: []toxic{request}}, err
+	case scenarios.ResponseWay:
+		return effect{words: words + ", on the response", toxics: []toxic{response}}, err
+	default:
+		wrong := fmt.Errorf("way is %q: it must be %s, %s or left out", way, scenarios.RequestWay, scenarios.ResponseWay)
+		return effect{}, errors.Join(err, wrong)
+	}
+}
+
+// millis is a time in toxiproxy's unit, which must not round a short time to none.
+func millis(name string, d scenarios.Duration) (int64, error) {
+	switch t := time.Duration(d); {
+	case t < 0:
+		return 0, fmt.Errorf("%s is %v: it must not be negative", name, t)
+	case t%time.Millisecond != 0:
+		return 0, fmt.Errorf("%s is %v: it must be whole milliseconds", name, t)
+	default:
+		return t.Milliseconds(), nil
+	}
+}
+
+func text(d scenarios.Duration) string { return time.Duration(d).String() }

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"context"
+	"fmt"
+)
+
+// host is where toxiproxy runs.
+type host interface {
+	place() string         // "in-process" or the URL of a server
+	reachesLoopback() bool // a listener of ours on 127.0.0.1 can be its upstream
+	build(ctx context.Context, plan roadPlan) (road, error)
+	leave()
+}
+
+// road is one toxiproxy proxy that accepts connections.
+type road interface {
+	address() string                 // host:port to dial
+	calm(ctx context.Context) error  // removes the toxics, so that none sleeps on; may be repeated
+	close(ctx context.Context) error // removes the proxy and its connections; may be repeated
+}
+
+// roadPlan is what a road shall be.
+type roadPlan struct {
+	name     string
+	listen   string // empty: a free port
+	upstream string
+	toxics   []toxic
+}
+
+// hostAt returns the toxiproxy server at a URL, or this process if that is empty.
+func hostAt(url string) (host, error) {
+	if url == "" {
+		return newInProcess(), nil
+	}
+	return newServer(url)
+}
+
+// inTime runs f, which cannot be interrupted, but waits for it no longer than ctx.
+func inTime(ctx context.Context, doing string, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("%s: %w", doing, ctx.Err())
+	}
+}

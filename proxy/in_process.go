@@ -1,0 +1,94 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// inProcess is toxiproxy in this process, without its API.
+type inProcess struct {
+	server *toxiproxy.ApiServer
+}
+
+// newInProcess also silences the logger that toxiproxy's bandwidth toxic writes to, past the one that
+// it was given; nothing else of ours logs with zerolog.
+func newInProcess() inProcess {
+	zerolog.SetGlobalLevel(zerolog.Disabled)
+	return inProcess{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}
+}
+
+func (inProcess) place() string         { return "in-process" }
+func (inProcess) reachesLoopback() bool { return true }
+func (inProcess) leave()                {}
+
+func (h inProcess) build(ctx context.Context, plan roadPlan) (road, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	listen := plan.listen
+	if listen == "" {
+		listen = "127.0.0.1:0"
+	}
+	r := inProcessRoad{proxy: toxiproxy.NewProxy(h.server, plan.name, listen, plan.upstream)}
+	for i, t := range plan.toxics {
+		if err := r.add(i, t); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.proxy.Start(); err != nil {
+		return nil, fmt.Errorf("start proxy on %s: %w", listen, err)
+	}
+	return r, nil
+}
+
+// inProcessRoad is a proxy in this process.
+type inProcessRoad struct {
+	proxy *toxiproxy.Proxy
+}
+
+func (r inProcessRoad) add(i int, t toxic) error {
+	content, err := json.Marshal(map[string]any{
+		"name":       t.name(i),
+		"type":       t.kind,
+		"stream":     t.stream,
+		"toxicity":   always,
+		"attributes": t.attributes,
+	})
+	if err != nil {
+		return fmt.Errorf("add toxic %s: %w", t.name(i), err)
+	}
+	if _, err := r.proxy.Toxics.AddToxicJson(bytes.NewReader(content)); err != nil {
+		return fmt.Errorf("add toxic %s: %w", t.name(i), err)
+	}
+	return nil
+}
+
+func (r inProcessRoad) address() string { return r.proxy.Listen }
+
+// calm removes the last toxic first: what lies behind a toxic that has closed its stream can only
+// be removed before it (ResetToxics, which goes forwards, leaves it asleep).
+func (r inProcessRoad) calm(ctx context.Context) error {
+	return inTime(ctx, "remove toxics", func() error {
+		for _, t := range slices.Backward(r.proxy.Toxics.GetToxicArray()) {
+			err := r.proxy.Toxics.RemoveToxic(context.WithoutCancel(ctx), nameOf(t))
+			if err != nil && !errors.Is(err, toxiproxy.ErrToxicNotFound) {
+				return fmt.Errorf("remove toxic %s: %w", nameOf(t), err)
+			}
+		}
+		return nil
+	})
+}
+
+func (r inProcessRoad) close(ctx context.Context) error {
+	return inTime(ctx, "stop proxy", func() error {
+		r.proxy.Stop()
+		return nil
+	})
+}

@@ -1,0 +1,256 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+const (
+	handshake = 5 * time.Second // for a connection to get from the lane's entry to its doorstep
+	grace     = 2 * time.Second // for connections to run dry when a lane is shut
+)
+
+// lane is one open lane: its road through toxiproxy, its doorstep, and the clients on it.
+type lane struct {
+	facts    history.Lane
+	base     time.Time
+	road     road
+	doorstep *doorstep     // nil: the road leads to the target itself
+	upstream int64         // bytes that the toxics take from a client, see allowance
+	turn     chan struct{} // held by the one dial that is under way
+	shutting chan struct{} // closed when the lane begins to shut
+	once     sync.Once     // guards the closing of shutting
+
+	// doubtful is set when a connection at the doorstep may not be the one that was dialled: which
+	// passage belongs to whom is then unknown, and all facts of the lane's passages read zero.
+	doubtful atomic.Bool
+
+	busy    sync.WaitGroup // clients' connections
+	mu      sync.Mutex     // guards clients and barred
+	clients map[*conn]struct{}
+	barred  bool // no more clients
+
+	ending sync.Mutex // held while shutting
+	ended  bool
+}
+
+// laneSpec is what a lane shall be.
+type laneSpec struct {
+	name    string
+	faults  []scenarios.Fault
+	options Options
+}
+
+func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
+	effects, err := effectsOf(spec.faults)
+	if err != nil {
+		return nil, err
+	}
+	l := &lane{
+		facts:    effects.facts(spec.name, h.place()),
+		base:     spec.options.Base,
+		upstream: allowance(effects.toxics, up),
+		turn:     make(chan struct{}, 1),
+		shutting: make(chan struct{}),
+		clients:  map[*conn]struct{}{},
+	}
+	plan := roadPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
+	if h.reachesLoopback() {
+		step := doorstepSpec{target: plan.upstream, room: allowance(effects.toxics, down), lane: l}
+		if l.doorstep, err = openDoorstep(step); err != nil {
+			return nil, err
+		}
+		l.facts.Doorstep = true
+		plan.upstream = l.doorstep.address()
+	}
+	if l.road, err = h.build(ctx, plan); err != nil {
+		l.closeDoorstep()
+		return nil, err
+	}
+	return l, nil
+}
+
+// dial connects to the lane's entry and returns once the connection stands at the doorstep.
+//
+// Nothing in a TCP stream says which connection at the doorstep belongs to which at the entry, so
+// order must: only one dial is under way in a lane at any time, and it ends when its connection has
+// come out at the other end. A connection that comes out while a dial waits is therefore the one
+// that was dialled (toxiproxy itself accepts, dials on, and only then accepts the next). A dial that
+// was refused left nothing behind; one that timed out may still come out later, and one that did not
+// come out at all may yet do so: both make the lane doubtful, and so does a connection at the
+// doorstep that nobody waits for.
+func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
+	if err := l.take(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer func() { <-l.turn }()
+	p := newPassage(l.base, &l.doubtful)
+	l.expect(p)
+	defer l.expect(nil)
+	// A connect that is given up may have succeeded at the other end, so ctx does not end it.
+	tcp, err := net.DialTimeout("tcp", l.road.address(), handshake)
+	if err != nil {
+		if isTimeout(err) {
+			l.doubtful.Store(true)
+		}
+		return nil, nil, err
+	}
+	c, err := l.adopt(tcp.(*net.TCPConn))
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := errors.Join(l.await(p), ctx.Err()); err != nil {
+		_ = c.Close()
+		return nil, nil, err
+	}
+	return c, p, nil
+}
+
+// take waits for this dial's turn.
+func (l *lane) take(ctx context.Context) error {
+	select {
+	case <-l.shutting:
+	case <-ctx.Done():
+	case l.turn <- struct{}{}:
+		if ctx.Err() == nil && !l.isShutting() {
+			return nil
+		}
+		<-l.turn
+	}
+	if l.isShutting() {
+		return errShut
+	}
+	return ctx.Err()
+}
+
+func (l *lane) isShutting() bool {
+	select {
+	case <-l.shutting:
+		return true
+	default:
+		return false
+	}
+}
+
+var errShut = errors.New("the lane is closed")
+
+func (l *lane) expect(p *Passage) {
+	if l.doorstep != nil {
+		l.doorstep.expect(p)
+	}
+}
+
+// await waits until the connection of p stands at the doorstep.
+func (l *lane) await(p *Passage) error {
+	if l.doorstep == nil {
+		return nil
+	}
+	limit := time.NewTimer(handshake)
+	defer limit.Stop()
+	select {
+	case <-p.arrived:
+		return nil
+	case <-l.shutting:
+		return errShut
+	case <-limit.C:
+		l.doubtful.Store(true)
+		return fmt.Errorf("toxiproxy passed the connection on to nobody within %v", handshake)
+	}
+}
+
+// adopt makes tcp a connection of this lane, which ends with it at the latest.
+func (l *lane) adopt(tcp *net.TCPConn) (*conn, error) {
+	c := &conn{Conn: tcp, tcp: tcp, room: l.upstream}
+	c.gone = func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		delete(l.clients, c)
+		l.busy.Done()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.barred {
+		_ = tcp.Close()
+		return nil, errShut
+	}
+	l.busy.Add(1)
+	l.clients[c] = struct{}{}
+	return c, nil
+}
+
+func (l *lane) inFlight() int {
+	if l.doorstep == nil {
+		return 0
+	}
+	return l.doorstep.inFlight()
+}
+
+// shut closes the lane. The order matters: the target is let go of first, so that nothing delayed
+// arrives; then both ends only listen, so that toxiproxy can empty itself into them when its toxics
+// are removed (see conn for what happens otherwise); the proxy goes when nothing is left in it.
+func (l *lane) shut(ctx context.Context) error {
+	l.ending.Lock()
+	defer l.ending.Unlock()
+	if l.ended {
+		return nil
+	}
+	l.once.Do(func() { close(l.shutting) })
+	if l.doorstep != nil {
+		l.doorstep.letGo()
+	}
+	for _, c := range l.bar() {
+		_ = c.Close()
+	}
+	err := l.road.calm(ctx)
+	l.settle()
+	err = errors.Join(err, l.road.close(ctx))
+	for _, c := range l.bar() {
+		_ = c.tcp.Close()
+	}
+	l.busy.Wait()
+	l.closeDoorstep()
+	l.ended = err == nil
+	return err
+}
+
+// bar lets no more clients in and returns those that are there.
+func (l *lane) bar() []*conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.barred = true
+	var present []*conn
+	for c := range l.clients {
+		present = append(present, c)
+	}
+	return present
+}
+
+// settle waits until every connection of the lane has run dry, within reason.
+func (l *lane) settle() {
+	dry := make(chan struct{})
+	go func() {
+		l.busy.Wait()
+		if l.doorstep != nil {
+			l.doorstep.busy.Wait()
+		}
+		close(dry)
+	}()
+	select {
+	case <-dry:
+	case <-time.After(grace):
+	}
+}
+
+func (l *lane) closeDoorstep() {
+	if l.doorstep != nil {
+		l.doorstep.close()
+	}
+}

@@ -1,0 +1,130 @@
+// Package proxy turns the lanes of a scenario into roads to the target, each of them one toxiproxy
+// proxy with a fixed set of toxics, and turns a dial into a connection on such a road together with
+// the passage that was observed of it at the target's doorstep, behind the faults.
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// patience is how long Close waits for toxics that sleep where they cannot be woken.
+const patience = 10 * time.Second
+
+// Options says where lanes lead and what they are made of.
+type Options struct {
+	Upstream  string    // host:port of the target
+	Toxiproxy string    // URL of a running toxiproxy server; empty: in process
+	Base      time.Time // start of the run, on the monotonic clock; zero: when the lanes are opened
+}
+
+// Lanes are the open lanes of one run. All methods are safe for concurrent use.
+type Lanes struct {
+	byName map[string]*lane
+	host   host
+}
+
+// Open opens all lanes, and [scenarios.Clean] besides, which has no faults. The toxics of a lane are
+// there before its first connection and stay until it is closed: a toxic that is added to a living
+// connection does something else. If one lane cannot be opened, none is left open.
+func Open(ctx context.Context, lanes map[string][]scenarios.Fault, o Options) (*Lanes, error) {
+	if len(lanes[scenarios.Clean]) > 0 {
+		return nil, fmt.Errorf("open lanes: lane %q is the one without faults", scenarios.Clean)
+	}
+	if o.Base.IsZero() {
+		o.Base = time.Now()
+	}
+	h, err := hostAt(o.Toxiproxy)
+	if err != nil {
+		return nil, fmt.Errorf("open lanes: %w", err)
+	}
+	l := &Lanes{byName: map[string]*lane{}, host: h}
+	wanted := maps.Clone(lanes)
+	if wanted == nil {
+		wanted = map[string][]scenarios.Fault{}
+	}
+	wanted[scenarios.Clean] = nil
+	for _, name := range slices.Sorted(maps.Keys(wanted)) {
+		opened, err := openLane(ctx, h, laneSpec{name: name, faults: wanted[name], options: o})
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("open lane %q: %w", name, err), l.Close())
+		}
+		l.byName[name] = opened
+	}
+	return l, nil
+}
+
+// Dial connects to the target by the named lane. The passage is never nil without an error; it fills
+// as the connection lives. Closing the connection closes it for good, but its socket is kept, and
+// emptied, until the lane has let go of it as well: see conn. TLS and HTTP are the caller's business.
+func (l *Lanes) Dial(ctx context.Context, lane string) (net.Conn, *Passage, error) {
+	road, known := l.byName[lane]
+	if !known {
+		names := strings.Join(slices.Sorted(maps.Keys(l.byName)), ", ")
+		return nil, nil, fmt.Errorf("dial: there is no lane %q, only %s", lane, names)
+	}
+	c, p, err := road.dial(ctx)
+	if err != nil {
+		return nil, nil, fmt.Errorf("dial lane %q: %w", lane, err)
+	}
+	return c, p, nil
+}
+
+// Facts describes the lanes as they were opened, sorted by name.
+func (l *Lanes) Facts() []history.Lane {
+	var facts []history.Lane
+	for _, name := range slices.Sorted(maps.Keys(l.byName)) {
+		facts = append(facts, l.byName[name].facts)
+	}
+	return facts
+}
+
+// InFlight counts the requests of which something arrived at the target, that it has not begun to
+// answer, and whose connection to it is open. Lanes without a doorstep count none.
+func (l *Lanes) InFlight() int {
+	n := 0
+	for _, road := range l.byName {
+		n += road.inFlight()
+	}
+	return n
+}
+
+// RemoveFaults closes every lane except [scenarios.Clean] and every connection on them: the target
+// learns that the withheld clients are gone, and nothing that a lane delayed arrives any more.
+// It may be called again if it failed.
+func (l *Lanes) RemoveFaults(ctx context.Context) error {
+	var errs []error
+	for name, road := range l.byName {
+		if name == scenarios.Clean {
+			continue
+		}
+		if err := road.shut(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("remove faults of lane %q: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Close closes all lanes and all connections on them; nothing of ours is left, neither here nor on
+// a toxiproxy server. Closing again does nothing, or tries again what failed.
+func (l *Lanes) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	defer l.host.leave()
+	var errs []error
+	for name, road := range l.byName {
+		if err := road.shut(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("close lane %q: %w", name, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,172 @@
+package proxy
+
+import (
+	"bytes"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// headLimit bounds what is kept of an answer while its status is looked for.
+const headLimit = 16 << 10
+
+// Passage is what happens to one connection at the target's doorstep. It is made by [Lanes.Dial]
+// and safe for concurrent use.
+type Passage struct {
+	base     time.Time
+	doubtful *atomic.Bool  // of the lane
+	arrived  chan struct{} // closed when the connection stands at the doorstep
+
+	mu    sync.Mutex
+	facts history.Passage
+	head  []byte // beginning of the answer, until its status is known
+	read  bool   // the status is known, or will never be
+}
+
+func newPassage(base time.Time, doubtful *atomic.Bool) *Passage {
+	return &Passage{base: base, doubtful: doubtful, arrived: make(chan struct{})}
+}
+
+// Facts returns what was observed so far, of the first exchange if there is more than one. It is
+// zero if the lane has no doorstep, or if it became doubtful which connection is whose.
+func (p *Passage) Facts() history.Passage {
+	if p.doubtful.Load() {
+		return history.Passage{}
+	}
+	return p.observed()
+}
+
+// observed is Facts without regard to whose passage it is.
+func (p *Passage) observed() history.Passage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.facts
+}
+
+// now is the present moment of the run, never zero.
+func (p *Passage) now() history.Offset {
+	return max(1, history.Offset(time.Since(p.base)))
+}
+
+func (p *Passage) refused() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.Refused = true
+}
+
+func (p *Passage) opened() {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.Opened = at
+}
+
+// passing records that n bytes are about to be passed to the target. It must be told before they
+// are: the answer may be there, and the connection closed, before the writing call has returned.
+// The function it returns takes back what was not passed after all.
+func (p *Passage) passing(n int) (passed func(m int)) {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.facts.Arrived
+	if p.facts.Answered == 0 {
+		p.facts.Arrived = at
+	}
+	p.facts.Up += int64(n)
+	return func(m int) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.facts.Up -= int64(n - m)
+		if m == 0 {
+			p.facts.Arrived = before
+		}
+	}
+}
+
+// answered records that the target sent b.
+func (p *Passage) answered(b []byte) {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.Down += int64(len(b))
+	if p.facts.Answered == 0 {
+		p.facts.Answered = at
+	}
+	if p.read {
+		return
+	}
+	p.head = append(p.head, b...)
+	p.readStatus(at)
+	if p.read || len(p.head) > headLimit {
+		p.head, p.read = nil, true
+	}
+}
+
+// readStatus reads the status in head. An interim answer such as 100 Continue is not the answer:
+// it is skipped, and the answer is still to come.
+func (p *Passage) readStatus(at history.Offset) {
+	for {
+		status, enough := statusOf(p.head)
+		if !enough {
+			return
+		}
+		if status == 0 || status == 101 || status >= 200 {
+			p.facts.Status, p.read = status, true
+			return
+		}
+		p.facts.Answered = 0
+		_, rest, complete := bytes.Cut(p.head, []byte("\r\n\r\n"))
+		if !complete {
+			return
+		}
+		p.head = rest
+		if len(rest) > 0 {
+			p.facts.Answered = at
+		}
+	}
+}
+
+// statusOf reads the status of an HTTP/1.x status line, zero if head is no such thing. It says
+// whether head was long enough to tell.
+func statusOf(head []byte) (status int, enough bool) {
+	const version, shortest = "HTTP/1.", len("HTTP/1.1 200")
+	if n := min(len(head), len(version)); string(head[:n]) != version[:n] {
+		return 0, true
+	}
+	if len(head) < shortest {
+		return 0, false
+	}
+	status, err := strconv.Atoi(string(head[shortest-3 : shortest]))
+	if err != nil || status < 100 || head[shortest-4] != ' ' {
+		return 0, true
+	}
+	return status, true
+}
+
+// left records that the client's side is gone, unless the target's went first.
+func (p *Passage) left() {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.facts.Closed == 0 && p.facts.Left == 0 {
+		p.facts.Left = at
+	}
+}
+
+func (p *Passage) closed() {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.facts.Closed == 0 {
+		p.facts.Closed = at
+	}
+}
+
+// inFlight says whether the target has (part of) a request that it has not begun to answer.
+func (p *Passage) inFlight() bool {
+	f := p.observed()
+	return f.Arrived != 0 && f.Answered == 0 && f.Closed == 0
+}

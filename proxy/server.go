@@ -1,0 +1,142 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
+)
+
+// server is a toxiproxy server that somebody else runs.
+type server struct {
+	client *toxiproxy.Client
+	url    *url.URL
+	prefix string // of the names of this run's proxies
+}
+
+// newServer makes sure that the server is there.
+func newServer(address string) (*server, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(strings.TrimRight(address, "/"))
+	if err != nil {
+		return nil, fmt.Errorf("toxiproxy server: %w", err)
+	}
+	s := &server{client: toxiproxy.NewClient(u.String()), url: u, prefix: runPrefix()}
+	if _, err := s.client.Version(); err != nil {
+		s.leave()
+		return nil, fmt.Errorf("reach toxiproxy server at %s: %w", u.Redacted(), err)
+	}
+	return s, nil
+}
+
+// runPrefix sets this run's proxies apart from those of others, and tells the age of forgotten ones.
+func runPrefix() string {
+	return "doubletap-" + time.Now().UTC().Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:8])
+}
+
+func (s *server) place() string { return s.url.Redacted() }
+
+func (s *server) reachesLoopback() bool {
+	ip := net.ParseIP(s.url.Hostname())
+	return s.url.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// leave gives up the connection that the client keeps to the server; it lives in the default pool.
+func (*server) leave() { http.DefaultClient.CloseIdleConnections() }
+
+func (s *server) build(ctx context.Context, plan roadPlan) (road, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	listen := plan.listen
+	switch {
+	case listen != "":
+	case s.reachesLoopback():
+		listen = "127.0.0.1:0"
+	default:
+		listen = "0.0.0.0:0"
+	}
+	name := s.prefix + "-" + strings.ReplaceAll(url.QueryEscape(plan.name), "%", "~")
+	p, err := s.client.CreateProxy(name, listen, plan.upstream)
+	if err != nil {
+		return nil, fmt.Errorf("create proxy %s on %s at %s: %w", name, listen, s.place(), err)
+	}
+	r := &serverRoad{proxy: p, dial: s.reachable(p.Listen)}
+	for i, t := range plan.toxics {
+		if err := r.add(i, t); err != nil {
+			return nil, errors.Join(err, r.close(context.WithoutCancel(ctx)))
+		}
+	}
+	return r, nil
+}
+
+// reachable is the address under which a proxy that listens everywhere is dialled.
+func (s *server) reachable(listen string) string {
+	name, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(name); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort(s.url.Hostname(), port)
+	}
+	return listen
+}
+
+// serverRoad is a proxy on a server.
+type serverRoad struct {
+	proxy  *toxiproxy.Proxy
+	dial   string
+	toxics []string // names, in the order in which they were added
+}
+
+func (r *serverRoad) add(i int, t toxic) error {
+	var attributes toxiproxy.Attributes
+	content, err := json.Marshal(t.attributes)
+	if err == nil {
+		err = json.Unmarshal(content, &attributes)
+	}
+	if err == nil {
+		_, err = r.proxy.AddToxic(t.name(i), t.kind, t.stream, always, attributes)
+	}
+	if err != nil {
+		return fmt.Errorf("add toxic %s to proxy %s: %w", t.name(i), r.proxy.Name, err)
+	}
+	r.toxics = append(r.toxics, t.name(i))
+	return nil
+}
+
+func (r *serverRoad) address() string { return r.dial }
+
+// calm removes the last toxic first, for the reason given at the in-process road.
+func (r *serverRoad) calm(ctx context.Context) error {
+	return inTime(ctx, "remove toxics", func() error {
+		for _, name := range slices.Backward(r.toxics) {
+			if err := r.proxy.RemoveToxic(name); err != nil && !isNotFound(err) {
+				return fmt.Errorf("remove toxic %s of proxy %s: %w", name, r.proxy.Name, err)
+			}
+		}
+		return nil
+	})
+}
+
+func (r *serverRoad) close(ctx context.Context) error {
+	return inTime(ctx, "delete proxy "+r.proxy.Name, func() error {
+		if err := r.proxy.Delete(); err != nil && !isNotFound(err) {
+			return fmt.Errorf("delete proxy %s: %w", r.proxy.Name, err)
+		}
+		return nil
+	})
+}
+
+func isNotFound(err error) bool {
+	var answer *toxiproxy.ApiError
+	return errors.As(err, &answer) && answer.Status == http.StatusNotFound
+}

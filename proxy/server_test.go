@@ -1,0 +1,217 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// toxiproxyServer is a real toxiproxy server on a free port; it must be empty in the end.
+func toxiproxyServer(t *testing.T) (url string, api *toxiproxy.ApiServer) {
+	api = toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	server := httptest.NewServer(api.Routes())
+	t.Cleanup(func() {
+		server.Close()
+		require.Empty(t, api.Collection.Proxies())
+	})
+	return server.URL, api
+}
+
+func TestLanesOnAServer(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 1<<20)
+	url, api := toxiproxyServer(t)
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, map[string][]scenarios.Fault{
+		"lossy answer/1": {loseResponse},
+		"withheld":       {withhold},
+	})
+	require.Equal(t, history.Lane{
+		Name: "lossy answer/1", Faults: []string{"lose response"}, Proxy: url, Doorstep: true,
+	}, l.Facts()[1])
+	require.Len(t, api.Collection.Proxies(), 3)
+	for name := range api.Collection.Proxies() {
+		require.True(t, strings.HasPrefix(name, "doubletap-20"), name)
+	}
+
+	c, p := dial(t, l, "lossy answer/1")
+	require.Equal(t, history.Reset, exchange(c, request("/orders", 2)).kind())
+	require.Equal(t, 201, settled(t, p).Status)
+	c, p = dial(t, l, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+	require.Equal(t, 201, settled(t, p).Status)
+	c, p = dial(t, l, "withheld")
+	_, err := io.WriteString(c, request("/orders", 2))
+	require.NoError(t, err)
+	require.Equal(t, 201, settled(t, p).Status)
+
+	require.NoError(t, l.RemoveFaults(t.Context()))
+	require.Len(t, api.Collection.Proxies(), 1)
+	require.NoError(t, l.Close())
+	require.Empty(t, api.Collection.Proxies())
+	require.NoError(t, l.Close(), "again")
+}
+
+func TestTwoRunsOnOneServerDoNotCollide(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 10)
+	url, api := toxiproxyServer(t)
+	o := proxy.Options{Upstream: target.addr(), Toxiproxy: url}
+	one, other := openWith(t, o, nil), openWith(t, o, nil)
+	require.Len(t, api.Collection.Proxies(), 2)
+	require.NoError(t, one.Close())
+	c, _ := dial(t, other, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+}
+
+func TestAProxyThatSomebodyElseDeletedIsNoProblem(t *testing.T) {
+	t.Parallel()
+	url, api := toxiproxyServer(t)
+	l, err := proxy.Open(t.Context(), map[string][]scenarios.Fault{"w": {withhold}}, proxy.Options{
+		Upstream: "127.0.0.1:1", Toxiproxy: url,
+	})
+	require.NoError(t, err)
+	require.NoError(t, api.Collection.Clear())
+	_, _, err = l.Dial(t.Context(), scenarios.Clean)
+	require.ErrorContains(t, err, `dial lane "clean": `)
+	require.NoError(t, l.Close())
+}
+
+func TestAServerThatIsNotThereIsNamed(t *testing.T) {
+	t.Parallel()
+	url := "http://" + refusing(t)
+	_, err := proxy.Open(t.Context(), nil, proxy.Options{Upstream: "127.0.0.1:1", Toxiproxy: url})
+	require.ErrorContains(t, err, "open lanes: reach toxiproxy server at "+url+": ")
+	_, err = proxy.OpenLink(t.Context(), proxy.Link{Name: "db"}, proxy.Options{Toxiproxy: url})
+	require.ErrorContains(t, err, `open link "db": reach toxiproxy server at `+url)
+	_, err = proxy.Open(t.Context(), nil, proxy.Options{Toxiproxy: "http://bad host"})
+	require.ErrorContains(t, err, "toxiproxy server: ")
+}
+
+func TestAnOpenThatFailsHalfWayLeavesNothing(t *testing.T) {
+	t.Parallel()
+	url, api := toxiproxyServer(t)
+	_, err := proxy.Open(t.Context(), map[string][]scenarios.Fault{"w": {withhold}, "z": {{}}}, proxy.Options{
+		Upstream: "127.0.0.1:1", Toxiproxy: url,
+	})
+	require.ErrorContains(t, err, `open lane "z"`)
+	require.Empty(t, api.Collection.Proxies())
+}
+
+// A connection at the doorstep that nobody dialled: from then on nobody knows whose is whose.
+func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 10)
+	url, api := toxiproxyServer(t)
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, nil)
+	c, p := dial(t, l, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+	require.Equal(t, 201, settled(t, p).Status)
+	for _, road := range api.Collection.Proxies() {
+		stranger, err := net.Dial("tcp", road.Upstream)
+		require.NoError(t, err)
+		require.Equal(t, 201, exchange(stranger, request("/orders", 2)).status)
+		require.NoError(t, stranger.Close())
+	}
+	require.Zero(t, p.Facts())
+	c, p = dial(t, l, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+	require.Zero(t, p.Facts())
+}
+
+// A server under a name that is not a loopback address could not reach a doorstep of ours.
+func TestLanesOnADistantServerHaveNoDoorstep(t *testing.T) {
+	t.Parallel()
+	address := distantAddress(t)
+	target := newTarget(t, 10)
+	api := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(api.Routes())
+	_ = server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: server.URL}, map[string][]scenarios.Fault{
+		"lossy": {loseRequest},
+	})
+	require.False(t, l.Facts()[0].Doorstep)
+	c, p := dial(t, l, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+	require.Zero(t, p.Facts())
+	c, _ = dial(t, l, "lossy")
+	require.Equal(t, history.Reset, exchange(c, request("/orders", 1<<20)).kind())
+	require.EqualValues(t, 1, target.committed.Load())
+	require.Zero(t, l.InFlight())
+	require.NoError(t, l.RemoveFaults(t.Context()))
+	require.NoError(t, l.Close())
+	require.Empty(t, api.Collection.Proxies())
+}
+
+// distantAddress is an address of this machine that is not a loopback one.
+func distantAddress(t *testing.T) string {
+	addresses, err := net.InterfaceAddrs()
+	require.NoError(t, err)
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.IsGlobalUnicast() && n.IP.To4() != nil {
+			return n.IP.String()
+		}
+	}
+	t.Skip("this machine has only loopback addresses")
+	return ""
+}
+
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	url, _ := toxiproxyServer(t)
+	for place, o := range map[string]proxy.Options{"in-process": {}, url: {Toxiproxy: url}} {
+		t.Run(place, func(t *testing.T) {
+			target := newTarget(t, 10)
+			link, err := proxy.OpenLink(t.Context(), proxy.Link{
+				Name:     "db",
+				Listen:   "127.0.0.1:0",
+				Upstream: target.addr(),
+				Faults:   []scenarios.Fault{{Latency: &scenarios.Latency{Delay: ms(1)}}, {SlowClose: &scenarios.SlowClose{Delay: ms(3_600_000)}}},
+			}, o)
+			require.NoError(t, err)
+			require.Equal(t, history.Lane{
+				Name:   "db",
+				Faults: []string{"latency 1ms, both ways", "slow close 1h0m0s, both ways"},
+				Delay:  2_000_000,
+				Proxy:  place,
+			}, link.Facts())
+
+			_, err = proxy.OpenLink(t.Context(), proxy.Link{Name: "db2", Listen: link.Address(), Upstream: target.addr()}, o)
+			require.ErrorContains(t, err, `open link "db2": `)
+			require.ErrorContains(t, err, link.Address())
+			require.ErrorContains(t, err, "address already in use")
+
+			var idle sync.WaitGroup
+			c, err := net.Dial("tcp", link.Address())
+			require.NoError(t, err)
+			require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+			idle.Go(func() { _, _ = io.Copy(io.Discard, c) })
+			require.NoError(t, link.Close())
+			require.NoError(t, link.Close(), "again")
+			idle.Wait()
+			require.NoError(t, c.Close())
+		})
+	}
+}
+
+func TestALinkWithAMistake(t *testing.T) {
+	t.Parallel()
+	_, err := proxy.OpenLink(t.Context(), proxy.Link{Name: "db", Faults: []scenarios.Fault{{}}}, proxy.Options{})
+	require.ErrorContains(t, err, `open link "db": a fault is exactly one thing`)
+}
