@@ -1,0 +1,64 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// askTimeout bounds the questions that are no attempts.
+const askTimeout = 5 * time.Second
+
+// Received asks the target how many requests it has received. Targets that cannot count give an
+// error.
+func Received(ctx context.Context, t targets.Target) (int64, error) {
+	body, err := get(ctx, t, t.Received.Path)
+	if err != nil {
+		return 0, fmt.Errorf("ask the target for its count: %w", err)
+	}
+	var value any
+	if err := json.Unmarshal(body, &value); err != nil {
+		return 0, fmt.Errorf("ask the target for its count: %w", err)
+	}
+	for _, member := range strings.Split(t.Received.Pointer, "/")[1:] {
+		object, _ := value.(map[string]any)
+		value = object[member]
+	}
+	n, ok := value.(float64)
+	if !ok {
+		return 0, fmt.Errorf("ask the target for its count: no number at %s in the answer of %s", t.Received.Pointer, t.Received.Path)
+	}
+	return int64(n), nil
+}
+
+// Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
+// creates nothing, and any complete HTTP answer will do.
+func Alive(ctx context.Context, t targets.Target) error {
+	_, err := get(ctx, t, "/")
+	return err
+}
+
+func get(ctx context.Context, t targets.Target, path string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(t.BaseURL, "/")+path, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "doubletap")
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(io.LimitReader(response.Body, 1<<20))
+}

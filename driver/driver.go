@@ -1,0 +1,219 @@
+// Package driver turns a plan into attempts: it sends what clients would send, through the lanes,
+// and records what was on the wire. It is the only room that sends requests to the target. It
+// records facts and judges nothing.
+package driver
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Road opens a connection to the target through a lane.
+type Road func(ctx context.Context, lane string) (net.Conn, Passage, error)
+
+// Passage tells what was seen of a connection at the target's doorstep so far. It may be called at
+// any time.
+type Passage func() history.Passage
+
+// Driver sends one plan. Fill its fields, then call Drive once and Probe once.
+type Driver struct {
+	Target    targets.Target
+	Operation targets.Operation
+	Principal targets.Principal
+	Plan      scenarios.Plan
+	Names     Names
+	Road      Road
+	Rows      func(ctx context.Context, marker string) (int, error) // nil: the database cannot be asked
+	Record    *history.Writer
+	Base      time.Time     // start of the run
+	Normal    time.Duration // what a plain create takes; spans that are shares are of this
+	KeepBody  int           // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Done      func()        // called when an intent's story is over; may be nil
+
+	mu       sync.Mutex
+	requests map[string]prepared // by intent and body
+	shots    []*shot             // every attempt, in the order of sending
+	refused  int                 // attempts in a row that found no target
+	halt     context.CancelCauseFunc
+}
+
+// DefaultKeepBody is how much of an answer's body is recorded: 64 KiB.
+const DefaultKeepBody = 64 << 10
+
+// ErrTargetGone is returned by Drive and Probe when the target stopped taking connections.
+var ErrTargetGone = errors.New("the target takes no connections any more")
+
+// goneAfter is the number of attempts in a row, of any intents, that find no target before the
+// driver stops sending.
+const goneAfter = 8
+
+// Drive sends the plan: every intent's story, Plan.Concurrency of them at a time. It returns early,
+// with what was recorded, when the context ends, the history cannot be written or the target is gone.
+func (d *Driver) Drive(ctx context.Context) error {
+	d.requests = map[string]prepared{}
+	for _, i := range d.Plan.Intents {
+		if err := d.prepare(i); err != nil {
+			return err
+		}
+	}
+	return d.each(ctx, d.tell)
+}
+
+// each runs work for every intent of the plan, Plan.Concurrency at a time.
+func (d *Driver) each(ctx context.Context, work func(context.Context, scenarios.PlannedIntent)) error {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	d.halt = halt
+	queue := make(chan scenarios.PlannedIntent)
+	var workers sync.WaitGroup
+	for range max(d.Plan.Concurrency, 1) {
+		workers.Go(func() {
+			for i := range queue {
+				work(ctx, i)
+				if d.Done != nil && ctx.Err() == nil {
+					d.Done()
+				}
+			}
+		})
+	}
+	feed(ctx, queue, d.Plan.Intents)
+	workers.Wait()
+	if err := d.Record.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+func feed(ctx context.Context, queue chan<- scenarios.PlannedIntent, intents []scenarios.PlannedIntent) {
+	defer close(queue)
+	for _, i := range intents {
+		select {
+		case queue <- i:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// prepared is a rendered request, with secrets.
+type prepared struct {
+	marker   string
+	rendered targets.Rendered
+}
+
+// prepare renders an intent's requests and records the intent.
+func (d *Driver) prepare(i scenarios.PlannedIntent) error {
+	family := i.Number
+	if i.Twin != 0 {
+		family = i.Twin
+	}
+	intent := history.Intent{ID: i.ID, Number: i.Number, Bodies: map[string]history.Body{}}
+	for _, body := range bodiesOf(i) {
+		marker := d.Names.Marker(family, body)
+		values := targets.Values{
+			Intent:    targets.IntentValues{Marker: marker, Reference: d.Names.Reference(family), Number: i.Number},
+			Principal: d.Principal,
+		}
+		rendered, err := d.Operation.Render(values, body == history.Altered)
+		if err != nil {
+			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
+		}
+		d.requests[i.ID+body] = prepared{marker: marker, rendered: rendered}
+		intent.Bodies[body] = d.mask(history.Body{
+			Marker: marker, Method: rendered.Method, Path: rendered.Path,
+			Header: rendered.Header, Content: string(rendered.Body),
+		})
+	}
+	return d.Record.Intent(intent)
+}
+
+// bodiesOf returns the bodies that an intent is sent with.
+func bodiesOf(i scenarios.PlannedIntent) []string {
+	for _, m := range i.Moves {
+		for _, a := range m.Volley {
+			if a.Body == history.Altered {
+				return []string{history.Original, history.Altered}
+			}
+		}
+	}
+	return []string{history.Original}
+}
+
+// Markers returns the markers of every body of the plan, so that a caller can see before the first
+// request that the database holds none of them.
+func (d *Driver) Markers() []string {
+	var markers []string
+	seen := map[string]bool{}
+	for _, i := range d.Plan.Intents {
+		family := i.Number
+		if i.Twin != 0 {
+			family = i.Twin
+		}
+		for _, body := range bodiesOf(i) {
+			if m := d.Names.Marker(family, body); !seen[m] {
+				seen[m] = true
+				markers = append(markers, m)
+			}
+		}
+	}
+	return markers
+}
+
+// RecordPassages writes what the doorstep has seen of every attempt since the last call. Call it
+// when the target is quiet: a passage is written once.
+func (d *Driver) RecordPassages() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.shots {
+		if s.passage == nil {
+			continue
+		}
+		if err := d.Record.Passage(s.record.ID, s.passage()); err != nil {
+			return err
+		}
+		s.passage = nil
+	}
+	return nil
+}
+
+// Suspicious reports whether clients left requests behind whose end nobody saw, and whether a
+// request on the clean lane broke: then the target may still be working, or be gone.
+func (d *Driver) Suspicious() (unseen, broke bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.shots {
+		if s.record.Lane == scenarios.Clean && !s.record.Complete {
+			broke = true
+		}
+		if s.passage == nil {
+			unseen = unseen || !s.record.Complete
+			continue
+		}
+		if p := s.passage(); p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !s.record.Complete {
+			unseen = true
+		}
+	}
+	return unseen, broke
+}
+
+// Lanes that the target's certificate is checked for speak TLS from end to end: the lane sees only
+// encrypted bytes.
+func (d *Driver) tlsConfig() *tls.Config {
+	base, err := url.Parse(d.Target.BaseURL)
+	if err != nil || base.Scheme != "https" {
+		return nil
+	}
+	return &tls.Config{ServerName: base.Hostname(), NextProtos: []string{"http/1.1"}}
+}
+
+func (d *Driver) now() history.Offset { return max(1, history.Offset(time.Since(d.Base))) }

@@ -1,0 +1,76 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// Probing bounds the final probe. The zero value stands for eight tries in about three seconds.
+type Probing struct {
+	Tries   int           // for each key and body
+	Pause   time.Duration // before the second try; it doubles
+	Timeout time.Duration // of one try
+}
+
+// defaultProbing gives a target about three seconds to come to a final answer.
+func defaultProbing() Probing {
+	return Probing{Tries: 8, Pause: 25 * time.Millisecond, Timeout: 10 * time.Second}
+}
+
+// Probe is the final question: every key is sent once more with every body that it was sent with,
+// politely, until settled says that the answer is final or the tries are used up. Requests without a
+// key are left out, unless keyless says that repeating one is no new wish.
+func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled func(history.Attempt) bool) error {
+	if p == (Probing{}) {
+		p = defaultProbing()
+	}
+	questions := d.questions(keyless)
+	return d.each(ctx, func(ctx context.Context, i scenarios.PlannedIntent) {
+		n := 0
+		for _, q := range questions[i.ID] {
+			n = d.ask(ctx, q, p, n, settled)
+		}
+	})
+}
+
+// question is one key and body whose final answer is wanted.
+type question struct{ intent, key, body string }
+
+// questions lists what each intent was sent with, in the order of first sending.
+func (d *Driver) questions(keyless bool) map[string][]question {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	asked := map[question]bool{}
+	questions := map[string][]question{}
+	for _, s := range d.shots {
+		q := question{s.record.Intent, s.record.Key, s.record.Body}
+		if asked[q] || q.key == "" && !keyless {
+			continue
+		}
+		asked[q] = true
+		questions[q.intent] = append(questions[q.intent], q)
+	}
+	return questions
+}
+
+// ask sends one question until it is settled. N numbers the intent's probes; ask returns the last.
+func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled func(history.Attempt) bool) int {
+	pause := p.Pause
+	for try := range p.Tries {
+		n++
+		s := d.aim(history.Attempt{
+			ID: fmt.Sprintf("%s.p%d", q.intent, n), Intent: q.intent, Step: -1, Retry: try, Probe: true,
+			Lane: scenarios.Clean, Body: q.body, Key: q.key,
+		}, p.Timeout)
+		d.volley(ctx, []*shot{s}, func(*shot) {})
+		if settled(s.record) || !sleep(ctx, max(pause, retryAfter(s.record))) {
+			return n
+		}
+		pause *= 2
+	}
+	return n
+}

@@ -1,0 +1,46 @@
+package driver
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// longestRetryAfter bounds how long an answer may make a client wait.
+const longestRetryAfter = 5 * time.Second
+
+// asksForRetry reports whether a client with this policy sends again after this attempt. It looks
+// at what was on the wire, as a client does, and not at what it means.
+func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
+	if a.ErrorKind == history.Interrupted {
+		return false
+	}
+	if !a.Complete {
+		return slices.Contains(on, scenarios.NoAnswer)
+	}
+	if a.Status >= 500 && slices.Contains(on, "5xx") {
+		return true
+	}
+	return slices.Contains(on, scenarios.RetryOn(strconv.Itoa(a.Status)))
+}
+
+// retryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), at most
+// longestRetryAfter; zero where it asks for none.
+func retryAfter(a history.Attempt) time.Duration {
+	text := a.Header["Retry-After"]
+	if text == "" {
+		return 0
+	}
+	if seconds, err := strconv.Atoi(text); err == nil {
+		return min(time.Duration(max(seconds, 0))*time.Second, longestRetryAfter)
+	}
+	when, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	return min(max(time.Until(when), 0), longestRetryAfter)
+}

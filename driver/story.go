@@ -1,0 +1,193 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// tell plays one intent's story, move by move.
+func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
+	for _, m := range i.Moves {
+		if ctx.Err() != nil {
+			return
+		}
+		if m.Wait != nil {
+			d.wait(ctx, i, *m.Wait)
+			continue
+		}
+		d.play(ctx, i, m)
+	}
+}
+
+// play sends a volley and the retries that its answers ask for, and returns when all have ended.
+func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
+	planned := map[string]scenarios.PlannedAttempt{}
+	shots := make([]*shot, 0, len(m.Volley))
+	var held *gate
+	if m.Together {
+		held = newGate(len(m.Volley))
+	}
+	for _, a := range m.Volley {
+		planned[a.ID] = a
+		s := d.load(i, a, a.ID, a.Key, a.Lane)
+		s.record.Step, s.gate = m.Step, held
+		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
+		shots = append(shots, s)
+	}
+	var retries sync.WaitGroup
+	d.volley(ctx, shots, func(s *shot) {
+		retries.Go(func() { d.retry(ctx, i, planned[s.record.ID], s) })
+	})
+	retries.Wait()
+}
+
+// retry does what a client does that was not satisfied: pause, send again, as often as it may.
+func (d *Driver) retry(ctx context.Context, i scenarios.PlannedIntent, a scenarios.PlannedAttempt, last *shot) {
+	for n, pause := range a.Pauses {
+		if !asksForRetry(a.RetryOn, last.record) {
+			return
+		}
+		if !sleep(ctx, max(pause.Of(d.Normal), retryAfter(last.record))) {
+			return
+		}
+		key, lane := a.Key, a.Lane
+		if a.RetryKey == scenarios.FreshKey {
+			key = fmt.Sprintf("%s.retry%d", a.Key, n+1)
+		}
+		if a.RetryLane != "" {
+			lane = a.RetryLane
+		}
+		if a.RetryTime != (scenarios.Span{}) {
+			a.Timeout = a.RetryTime
+		}
+		next := d.load(i, a, fmt.Sprintf("%s.r%d", a.ID, n+1), key, lane)
+		next.record.Step, next.record.Retry = last.record.Step, n+1
+		d.volley(ctx, []*shot{next}, func(*shot) {})
+		last = next
+	}
+}
+
+// load makes a shot of a planned attempt, under an ID, a key's name and a lane that may differ.
+func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *shot {
+	key := ""
+	if keyName != "" {
+		key = d.Names.Key(i.ID, keyName)
+	}
+	return d.aim(history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body, Key: key}, a.Timeout.Of(d.Normal))
+}
+
+// aim makes a shot of an attempt whose intent, body, key and lane are known.
+func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
+	request := d.requests[a.Intent+a.Body].rendered.Clone()
+	if d.Operation.Key.In == "" {
+		a.Key = ""
+	}
+	if a.Key != "" {
+		d.Operation.PlaceKey(&request, a.Key)
+	}
+	header := http.Header{"User-Agent": {"doubletap"}, "Accept-Encoding": {"identity"}}
+	for name, value := range request.Header {
+		header[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	a.Deadline = history.Offset(timeout)
+	s := &shot{lane: a.Lane, target: vegeta.Target{
+		Method: request.Method, Header: header, Body: request.Body,
+		URL: strings.TrimSuffix(d.Target.BaseURL, "/") + request.Path + "#" + a.ID,
+	}}
+	s.exchange = exchange{record: a, timeout: timeout, tls: d.tlsConfig(), keep: d.keepBody(), now: d.now}
+	return s
+}
+
+func (d *Driver) keepBody() int {
+	if d.KeepBody == 0 {
+		return DefaultKeepBody
+	}
+	return d.KeepBody
+}
+
+// send runs a shot's exchange on its lane. The attempt is on record before its first byte is sent.
+func (d *Driver) send(ctx context.Context, s *shot) {
+	d.mu.Lock()
+	d.shots = append(d.shots, s)
+	d.mu.Unlock()
+	begun := s.record
+	begun.Start = d.now()
+	if d.Record.Begin(begun) != nil {
+		d.halt(d.Record.Err())
+		s.record.End, s.record.ErrorKind, s.record.Error = d.now(), history.Interrupted, "the history cannot be written"
+		return
+	}
+	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
+		conn, passage, err := d.Road(ctx, s.lane)
+		d.mu.Lock()
+		s.passage = passage
+		d.mu.Unlock()
+		return conn, err
+	})
+}
+
+// finish records an attempt that has ended and notices when the target is gone.
+func (d *Driver) finish(s *shot) {
+	s.record = d.maskAnswer(s.record)
+	if err := d.Record.Attempt(s.record); err != nil {
+		d.halt(err)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found := s.record.ErrorKind != history.Refused && !(s.passage != nil && s.passage().Refused)
+	if found {
+		d.refused = 0
+		return
+	}
+	if d.refused++; d.refused >= goneAfter {
+		d.halt(ErrTargetGone)
+	}
+}
+
+// wait pauses, or looks into the database until the intent's row is there, and records what it saw.
+func (d *Driver) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait) {
+	if w.For == scenarios.WaitPause {
+		sleep(ctx, w.Pause.Of(d.Normal))
+		return
+	}
+	if d.Rows == nil {
+		return
+	}
+	marker := d.requests[i.ID+history.Original].marker
+	deadline := time.Now().Add(w.Within.Of(d.Normal))
+	for {
+		rows, err := d.Rows(ctx, marker)
+		if err == nil && (rows > 0 || time.Now().After(deadline)) {
+			d.Record.Sighting(history.Sighting{Intent: i.ID, Marker: marker, At: d.now(), Rows: rows})
+			return
+		}
+		if !sleep(ctx, pollEvery) || time.Now().After(deadline) {
+			return
+		}
+	}
+}
+
+// pollEvery is the pause between two looks into the database.
+const pollEvery = 5 * time.Millisecond
+
+// sleep pauses for d and reports whether the context lived that long.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,105 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+)
+
+// shot is one request that is ready to go.
+type shot struct {
+	exchange
+	lane    string
+	at      time.Duration // after the volley began
+	target  vegeta.Target
+	passage Passage
+}
+
+// volley sends shots at their times through one vegeta attack, each on its own worker, and calls
+// done for each as it ends, from one goroutine. It returns when the last has ended. The attack's URL
+// fragments carry the attempts' IDs, because vegeta's sequence numbers do not say which target a
+// result belongs to and fragments never go on the wire.
+func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
+	slices.SortStableFunc(shots, func(a, b *shot) int { return int(a.at - b.at) })
+	road := &roundTripper{ctx: ctx, driver: d, shots: map[string]*shot{}}
+	for _, s := range shots {
+		road.shots[s.record.ID] = s
+	}
+	members := uint64(len(shots))
+	attacker := vegeta.NewAttacker(
+		vegeta.Client(&http.Client{Transport: road}),
+		vegeta.Redirects(vegeta.NoFollow), vegeta.Workers(members), vegeta.MaxWorkers(members),
+	)
+	for result := range attacker.Attack(targeter(shots), schedule(shots), 0, "") {
+		if s := road.shots[fragment(result.URL)]; s != nil {
+			d.finish(s)
+			done(s)
+		}
+	}
+}
+
+// targeter hands the shots out in their order. It never runs dry: the schedule stops first.
+func targeter(shots []*shot) vegeta.Targeter {
+	var next atomic.Int64
+	return func(t *vegeta.Target) error {
+		n := int(next.Add(1)) - 1
+		if n >= len(shots) {
+			return vegeta.ErrNoTargets
+		}
+		*t = shots[n].target
+		return nil
+	}
+}
+
+// schedule is a vegeta pacer that sends each shot at its own time, and then stops.
+type schedule []*shot
+
+// Pace returns how long to wait before the next shot.
+func (s schedule) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
+	if hits >= uint64(len(s)) {
+		return 0, true
+	}
+	return max(0, s[hits].at-elapsed), false
+}
+
+// Rate is part of vegeta's interface; a volley has no rate.
+func (s schedule) Rate(time.Duration) float64 { return 0 }
+
+func fragment(url string) string {
+	_, id, _ := strings.Cut(url, "#")
+	return id
+}
+
+// roundTripper makes every vegeta hit one exchange on the wire.
+type roundTripper struct {
+	ctx    context.Context
+	driver *Driver
+	shots  map[string]*shot
+}
+
+// RoundTrip runs the exchange that the request's fragment names. What vegeta gets back is the
+// status alone; headers, body and times are in the exchange's record.
+func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
+	s := r.shots[request.URL.Fragment]
+	if s == nil {
+		return nil, fmt.Errorf("no attempt %q in this volley", request.URL.Fragment)
+	}
+	request.Header.Del("X-Vegeta-Seq")
+	s.request = request
+	r.driver.send(r.ctx, s)
+	if s.record.Status == 0 {
+		return nil, errors.New(s.record.Error)
+	}
+	return &http.Response{
+		StatusCode: s.record.Status, Status: http.StatusText(s.record.Status), Request: request,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("")),
+	}, nil
+}
