@@ -1,5 +1,14 @@
 package checker
 
+import (
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
 // Outcome is the judgement on one attempt. The zero value is unknown.
 type Outcome int
 
@@ -13,3 +22,95 @@ const (
 	Throttled                   // T: refused at the door
 	NotSent                     // N: no byte of the request reached the target
 )
+
+// Classify judges one attempt by what was on the wire and by the contract. It needs no other
+// attempt, so a driver can ask it while a run goes on.
+func (t Terms) Classify(a history.Attempt) Outcome {
+	if neverArrived(a) {
+		return NotSent
+	}
+	if !a.Complete || unparsable(a) {
+		return Unknown
+	}
+	c := t.Contract
+	switch {
+	case matches(c.Throttled, a):
+		return Throttled
+	case t.inProgress(a):
+		return InProgress
+	case matches(c.Ack.Signature, a):
+		return Acknowledged
+	case matches(c.Existing.Signature, a):
+		return Exists
+	case a.Status < 400 || a.Status >= 500 || fromIntermediary(a.Status):
+		return Unknown
+	default:
+		return Rejected
+	}
+}
+
+// inProgress decides between "in progress" and "mismatch" where both are declared with the same
+// status and nothing in the body tells them apart: only an altered body can be a mismatch.
+func (t Terms) inProgress(a history.Attempt) bool {
+	if !matches(t.Contract.InProgress.Signature, a) {
+		return false
+	}
+	return !(matches(t.Contract.Fingerprint.Signature, a) && a.Body == history.Altered)
+}
+
+// mismatch reports whether an answer says that the key was used with another body.
+func (t Terms) mismatch(a history.Attempt) bool {
+	return a.Complete && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
+}
+
+// neverArrived reports that the harness knows that no byte reached the target. A passage that saw
+// no connection at all proves nothing.
+func neverArrived(a history.Attempt) bool {
+	if a.ErrorKind == history.Refused && a.Sent == 0 {
+		return true
+	}
+	p := a.Passage
+	return p != nil && (p.Refused || p.Opened > 0 && p.Up == 0)
+}
+
+// unparsable reports that an answer calls itself JSON and is not. An answer that was recorded only
+// in part is given the benefit of the doubt.
+func unparsable(a history.Attempt) bool {
+	if a.Content == "" || a.Digest != "" || !isJSON(a.Header["Content-Type"]) {
+		return false
+	}
+	_, ok := parse(a.Content)
+	return !ok
+}
+
+func isJSON(contentType string) bool {
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
+}
+
+// fromIntermediary lists the 4xx that a proxy on the way may have sent after the target had the
+// request, or in its place.
+func fromIntermediary(status int) bool {
+	return slices.Contains([]int{408, 413, 431, 499}, status)
+}
+
+// matches reports whether an answer bears a signature: one of its statuses, and every member.
+func matches(s targets.Signature, a history.Attempt) bool {
+	if !slices.Contains(s.Statuses, a.Status) {
+		return false
+	}
+	if len(s.Where) == 0 {
+		return true
+	}
+	body, ok := parse(a.Content)
+	if !ok {
+		return false
+	}
+	for pointer, want := range s.Where {
+		got, found := resolve(body, pointer)
+		if !found && want != nil || found && !equal(got, normalise(want)) {
+			return false
+		}
+	}
+	return true
+}

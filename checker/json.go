@@ -1,0 +1,182 @@
+package checker
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// parse reads one JSON value. Numbers become exact: 1, 1.0 and 1e0 are equal afterwards.
+func parse(text string) (any, bool) {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return nil, false
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return nil, false
+	}
+	return normalise(value), true
+}
+
+// number is an exact number in its shortest form.
+type number string
+
+// longestExponent bounds the numbers that are made exact: 1e999999999 would not fit into memory.
+const longestExponent = 400
+
+// normalise brings values from JSON, YAML and database drivers into one form.
+func normalise(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		object := make(map[string]any, len(v))
+		for name, member := range v {
+			object[name] = normalise(member)
+		}
+		return object
+	case []any:
+		list := make([]any, len(v))
+		for i, element := range v {
+			list[i] = normalise(element)
+		}
+		return list
+	case json.Number:
+		return exact(v.String())
+	case int, int64, uint64, float64:
+		return exact(fmt.Sprint(v))
+	default:
+		return v
+	}
+}
+
+func exact(text string) number {
+	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found {
+		if n, err := strconv.Atoi(exponent); err != nil || n > longestExponent || n < -longestExponent {
+			return number(text)
+		}
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return number(text)
+	}
+	return number(r.RatString())
+}
+
+// resolve follows a JSON pointer (RFC 6901).
+func resolve(value any, pointer string) (any, bool) {
+	if pointer == "" {
+		return value, true
+	}
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch v := value.(type) {
+		case map[string]any:
+			member, found := v[token]
+			if !found {
+				return nil, false
+			}
+			value = member
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil, false
+			}
+			value = v[i]
+		default:
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+func equal(a, b any) bool { return len(differences("", a, b, nil)) == 0 }
+
+// difference is one place in which two values differ.
+type difference struct{ where, first, then string }
+
+// differences lists where two normalised values differ, by JSON pointer, leaving out what stands
+// at or below an ignored pointer.
+func differences(at string, a, b any, ignore []string) []difference {
+	if slices.Contains(ignore, at) {
+		return nil
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		if b, ok := b.(map[string]any); ok {
+			return objectDifferences(at, a, b, ignore)
+		}
+	case []any:
+		if b, ok := b.([]any); ok && len(a) == len(b) {
+			var all []difference
+			for i := range a {
+				all = append(all, differences(fmt.Sprintf("%s/%d", at, i), a[i], b[i], ignore)...)
+			}
+			return all
+		}
+	default:
+		if comparable(b) && a == b {
+			return nil
+		}
+	}
+	return []difference{{at, show(a), show(b)}}
+}
+
+func objectDifferences(at string, a, b map[string]any, ignore []string) []difference {
+	names := map[string]bool{}
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	var all []difference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		where := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		first, inA := a[name]
+		then, inB := b[name]
+		switch {
+		case inA && inB:
+			all = append(all, differences(where, first, then, ignore)...)
+		case slices.Contains(ignore, where):
+		case inA:
+			all = append(all, difference{where, show(first), "absent"})
+		default:
+			all = append(all, difference{where, "absent", show(then)})
+		}
+	}
+	return all
+}
+
+func comparable(value any) bool {
+	switch value.(type) {
+	case map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// show renders a normalised value for a reader.
+func show(value any) string {
+	if n, ok := value.(number); ok {
+		return string(n)
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(text)
+}
+
+// plain renders a value as an identity: a text without its quotes.
+func plain(value any) string {
+	if text, ok := value.(string); ok {
+		return text
+	}
+	return show(value)
+}

@@ -1,0 +1,134 @@
+// Package readers takes snapshots: it turns a target's row query and a list of markers into the
+// rows that the database held for each at one moment. It only reads.
+package readers
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/go-sql-driver/mysql"
+	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
+	_ "modernc.org/sqlite"             // the driver "sqlite"
+)
+
+// Reader asks one database. Safe for concurrent use.
+type Reader struct {
+	db      *sql.DB
+	dialect dialect
+	query   string // the user's, without a trailing semicolon
+	host    string
+}
+
+// dialect is what differs between the databases.
+type dialect struct {
+	driver    string
+	parameter func(n int) string // the n-th parameter of a statement, from 1
+	read      sql.TxOptions      // a read-only view of one moment
+}
+
+// connections bounds what the harness takes of the database's connections.
+const connections = 4
+
+// Open connects to the database at url and checks that it answers. Query is the target's row query
+// with the parameter :marker. Errors never hold the password.
+func Open(ctx context.Context, databaseURL, query string) (*Reader, error) {
+	r, dsn, err := parse(databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	r.query = strings.TrimRight(strings.TrimSpace(query), "; \t\n")
+	if r.db, err = sql.Open(r.dialect.driver, dsn); err != nil {
+		return nil, fmt.Errorf("open database at %s: %w", r.host, err)
+	}
+	r.db.SetMaxOpenConns(connections)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := r.db.PingContext(ctx); err != nil {
+		r.db.Close()
+		return nil, fmt.Errorf("reach database at %s: %w", r.host, err)
+	}
+	return r, nil
+}
+
+// Host returns the host and port of the database, or the path of its file.
+func (r *Reader) Host() string { return r.host }
+
+// Close ends all connections.
+func (r *Reader) Close() error { return r.db.Close() }
+
+// HostOf returns the host that a database URL names, without its port; empty for a file.
+func HostOf(databaseURL string) (string, error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return "", errors.New("the database URL cannot be parsed")
+	}
+	if u.Scheme == "sqlite" {
+		return "", nil
+	}
+	return u.Hostname(), nil
+}
+
+// parse understands the URL schemes of a target file.
+func parse(databaseURL string) (*Reader, string, error) {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return nil, "", errors.New("the database URL cannot be parsed (it is not shown: it may hold a password)")
+	}
+	snapshot := sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true}
+	switch u.Scheme {
+	case "sqlite":
+		path := u.Host + u.Path + u.Opaque
+		return &Reader{dialect: dialect{driver: "sqlite", parameter: question}, host: path},
+			"file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)", nil
+	case "postgres", "postgresql":
+		return &Reader{dialect: dialect{driver: "pgx", parameter: dollar, read: snapshot}, host: u.Host}, databaseURL, nil
+	case "mysql", "mariadb":
+		return &Reader{dialect: dialect{driver: "mysql", parameter: question, read: snapshot}, host: u.Host}, mysqlDSN(u), nil
+	default:
+		return nil, "", fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)
+	}
+}
+
+func question(int) string { return "?" }
+
+func dollar(n int) string { return fmt.Sprintf("$%d", n) }
+
+func mysqlDSN(u *url.URL) string {
+	c := mysql.NewConfig()
+	c.User = u.User.Username()
+	c.Passwd, _ = u.User.Password()
+	c.Net, c.Addr = "tcp", u.Host
+	if u.Port() == "" {
+		c.Addr = net.JoinHostPort(u.Hostname(), "3306")
+	}
+	c.DBName = strings.TrimPrefix(u.Path, "/")
+	c.Timeout = 10 * time.Second
+	c.Params = map[string]string{}
+	for name, values := range u.Query() {
+		c.Params[name] = values[0]
+	}
+	return c.FormatDSN()
+}
+
+// Rows returns the number of rows of one marker.
+func (r *Reader) Rows(ctx context.Context, marker string) (int, error) {
+	found := map[string][]history.Row{}
+	if err := r.read(ctx, r.db, []string{marker}, found); err != nil {
+		return 0, err
+	}
+	return len(found[marker]), nil
+}
+
+// Alive reports whether the database still answers.
+func (r *Reader) Alive() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return r.db.PingContext(ctx) == nil
+}

@@ -1,0 +1,97 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Settled reports whether an answer to the final probe is final: the client knows where it stands.
+func (t Terms) Settled(a history.Attempt) bool {
+	return slices.Contains([]Outcome{Acknowledged, Exists, Rejected}, t.Classify(a))
+}
+
+// Keyless reports whether repeating a request without a key is no new wish.
+func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
+
+// resolution holds that polite repetition comes to a final answer (I8): each key and body that was
+// probed must have got one.
+func (c *court) resolution(s *story) {
+	type question struct{ key, body string }
+	last := map[question]judged{}
+	var order []question
+	for _, a := range s.attempts {
+		if !a.Probe || a.ErrorKind == history.Interrupted {
+			continue
+		}
+		q := question{a.Key, a.Body}
+		if _, asked := last[q]; !asked {
+			order = append(order, q)
+		}
+		last[q] = a
+	}
+	for _, q := range order {
+		if !c.resolved(s, last[q]) {
+			c.unavailable(s, last[q])
+		}
+	}
+}
+
+func (c *court) resolved(s *story, last judged) bool {
+	switch last.outcome {
+	case Acknowledged, Exists:
+		return true
+	case Rejected:
+		return c.rejectionIsFinal(s, last)
+	case Unknown:
+		stored := c.terms.Contract.Errors.Store5xx
+		return last.Complete && last.Status >= 500 && stored != nil && *stored
+	default:
+		return false
+	}
+}
+
+// rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
+// or an earlier answer told the client of it. A refusal after an acknowledgement is judged by I11.
+func (c *court) rejectionIsFinal(s *story, last judged) bool {
+	if has(ofBody(s.attempts, last.Body), Acknowledged, Exists) {
+		return true
+	}
+	rows, known := c.rows(atT2, s.intent.Bodies[last.Body].Marker)
+	return !known || len(rows) == 0 || s.twin
+}
+
+func (c *court) unavailable(s *story, last judged) {
+	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more try"), last.outcome)
+	if last.Status != 0 {
+		observed += fmt.Sprintf(" (status %d)", last.Status)
+	}
+	c.report(atT2, s, Finding{
+		Kind:     Unavailable,
+		Promise:  "A client that politely asks again learns where it stands.",
+		Expected: "an acknowledgement, or a refusal where nothing took effect",
+		Observed: observed,
+	})
+}
+
+// warn notes what breaks no promise and is still worth knowing.
+func (c *court) warn() {
+	var ungraceful []string
+	for _, f := range c.families {
+		for _, s := range f.stories {
+			if slices.ContainsFunc(s.attempts, func(a judged) bool {
+				return a.outcome == Unknown && a.Complete && a.Status >= 500
+			}) {
+				ungraceful = append(ungraceful, s.intent.ID)
+			}
+		}
+	}
+	if len(ungraceful) > 0 {
+		c.warnings = append(c.warnings, Warning{
+			Kind:    "ungraceful-loser",
+			Text:    fmt.Sprintf("%s answered with a server error under load; a retry resolved or will have to", count(len(ungraceful), "intent")),
+			Intents: ungraceful,
+		})
+	}
+}

@@ -1,0 +1,132 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// verdict weighs findings, exercise and what went wrong around the run. It adds nothing up that was
+// not exercised: without findings, anything missing makes it inconclusive.
+func (c *court) verdict(exercise []Exercise) (Verdict, []string) {
+	broken := c.brokenReasons()
+	doubts := c.doubts(exercise)
+	switch {
+	case len(c.findings) > 0:
+		return Fail, append(broken, doubts...)
+	case len(broken) > 0:
+		return Broken, broken
+	case len(doubts) > 0:
+		return Inconclusive, doubts
+	default:
+		return Pass, nil
+	}
+}
+
+// brokenReasons says what failed in the harness or its surroundings.
+func (c *court) brokenReasons() []string {
+	var reasons []string
+	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault} {
+		if i := c.incident(k); i != nil {
+			reasons = append(reasons, i.Text)
+		}
+	}
+	if text := c.miscounted(); text != "" {
+		reasons = append(reasons, text)
+	}
+	return reasons
+}
+
+// doubts says what keeps a clean history from being a pass.
+func (c *court) doubts(exercise []Exercise) []string {
+	var doubts []string
+	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy} {
+		if i := c.incident(k); i != nil {
+			doubts = append(doubts, i.Text)
+		}
+	}
+	if !c.history.Complete && c.incident(history.Interruption) == nil {
+		doubts = append(doubts, "the history ends in the middle: the run was killed")
+	}
+	if c.misconfigured() {
+		doubts = append(doubts, "every request was answered 401, 403 or 404: the target file's address, path or credentials are wrong")
+	}
+	doubts = append(doubts, c.unknownRows()...)
+	for _, e := range exercise {
+		if e.Held < e.Needed {
+			doubts = append(doubts, fmt.Sprintf("not exercised: %s in %d of %d intents, %d needed", e.Text, e.Held, e.Of, e.Needed))
+		}
+	}
+	if len(exercise) == 0 {
+		doubts = append(doubts, "the scenario names no proof of exercise")
+	}
+	return doubts
+}
+
+// unknownRows says why rows could not be judged.
+func (c *court) unknownRows() []string {
+	if before := c.history.Before; before != nil {
+		for marker, rows := range before.Rows {
+			if len(rows) > 0 {
+				return []string{fmt.Sprintf("the marker %s was in the database before the run", marker)}
+			}
+		}
+	}
+	for _, m := range []moment{atT1, atT2} {
+		s := c.snapshot(m)
+		if s == nil {
+			return []string{fmt.Sprintf("rows are unknown: snapshot %s was not taken", m)}
+		}
+		if s.Error != "" {
+			return []string{fmt.Sprintf("rows are unknown: %s", s.Error)}
+		}
+		for _, i := range c.history.Intents {
+			for _, b := range i.Bodies {
+				if _, asked := s.Rows[b.Marker]; !asked {
+					return []string{fmt.Sprintf("rows are unknown: snapshot %s lacks intent %s", m, i.ID)}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// misconfigured reports that nobody was let in at all: then nothing was tested.
+func (c *court) misconfigured() bool {
+	answered := 0
+	for _, a := range c.history.Attempts {
+		if !a.Complete {
+			continue
+		}
+		if !slices.Contains([]int{401, 403, 404}, a.Status) {
+			return false
+		}
+		answered++
+	}
+	return answered > 0
+}
+
+// miscounted compares the target's own count with the requests that reached it. A difference means
+// that somebody sends requests which are not on record, and then no verdict can be trusted.
+func (c *court) miscounted() string {
+	counted := c.history.Received
+	if counted == nil || !c.history.Complete {
+		return ""
+	}
+	for _, l := range c.history.Run.Lanes {
+		if !l.Doorstep {
+			return ""
+		}
+	}
+	whole := 0
+	for _, a := range c.history.Attempts {
+		if p := a.Passage; p != nil && a.Sent > 0 && p.Up >= a.Sent {
+			whole++
+		}
+	}
+	if received := counted.After - counted.Before; received != int64(whole) {
+		return fmt.Sprintf("the target received %d requests, the history has %d that reached it: somebody sends requests that are not on record", received, whole)
+	}
+	return ""
+}
