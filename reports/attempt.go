@@ -1,0 +1,233 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// account is one attempt of a finding in words.
+type account struct {
+	attempt history.Attempt
+	sent    string // how it differs from the others: its key, its body, whether a retry or the probe
+	answer  string // what the client got: status or error, and the judgement on it
+	story   string // what the doorstep knows and the client does not
+	said    string // the content of the answer, where it is evidence
+}
+
+// accounts tells the attempts of a finding, at most n of them, and how many were left out. Those
+// that say most about the effect are kept, in the order of sending.
+func accounts(f checker.Finding, n int) ([]account, int) {
+	keys, zero := keyNames(f.Attempts), begin(f)
+	list, said := make([]account, 0, min(n, len(f.Attempts))), map[string]string{}
+	for _, i := range telling(f, n) {
+		a := f.Attempts[i]
+		list = append(list, account{
+			attempt: a, sent: sent(a, i, keys), answer: answer(a, outcome(f, i)), story: story(a, zero),
+			said: content(f, i, said),
+		})
+	}
+	return list, len(f.Attempts) - len(list)
+}
+
+// content returns what an answer said. Said holds the attempts by their answers so far, so that an
+// answer like an earlier one is not read twice.
+func content(f checker.Finding, i int, said map[string]string) string {
+	a := f.Attempts[i]
+	if a.Content == "" || weight(f, i) > 3 {
+		return ""
+	}
+	if first, known := said[a.Content]; known {
+		return "the same answer as " + first
+	}
+	said[a.Content] = a.ID
+	return a.Content
+}
+
+// telling returns the indices of the n attempts that tell most, the first always among them.
+func telling(f checker.Finding, n int) []int {
+	all := make([]int, len(f.Attempts))
+	for i := range all {
+		all[i] = i
+	}
+	if len(all) <= n {
+		return all
+	}
+	slices.SortStableFunc(all[1:], func(a, b int) int { return weight(f, a) - weight(f, b) })
+	all = all[:n]
+	slices.Sort(all)
+	return all
+}
+
+// weight orders attempts by how much they say about the effect.
+func weight(f checker.Finding, i int) int {
+	if i >= len(f.Outcomes) {
+		return 2
+	}
+	switch f.Outcomes[i] {
+	case checker.Acknowledged, checker.Exists:
+		return 1
+	case checker.Unknown:
+		return 2
+	case checker.Rejected:
+		return 3
+	default:
+		return 4
+	}
+}
+
+func outcome(f checker.Finding, i int) string {
+	if i >= len(f.Outcomes) {
+		return ""
+	}
+	return words(f.Outcomes[i])
+}
+
+// keyNames gives the keys of a finding short names, in the order of their first use. It is empty
+// if one key did for all attempts, for then there is nothing to tell apart.
+func keyNames(attempts []history.Attempt) map[string]string {
+	names := map[string]string{}
+	for _, a := range attempts {
+		if _, known := names[a.Key]; known || a.Key == "" {
+			continue
+		}
+		names[a.Key] = fmt.Sprintf("key %d", len(names)+1)
+		if len(names) > 1 {
+			names[a.Key] = fmt.Sprintf("fresh key %d", len(names))
+		}
+	}
+	if len(names) == 1 {
+		clear(names)
+	}
+	return names
+}
+
+func sent(a history.Attempt, i int, keys map[string]string) string {
+	key := keys[a.Key]
+	switch {
+	case a.Key == "":
+		key = "no key"
+	case key == "" && i > 0:
+		key = "same key"
+	case key == "":
+		key = "first"
+	}
+	parts := []string{key}
+	if a.Body == history.Altered {
+		parts = append(parts, "altered")
+	}
+	if a.Retry > 0 {
+		parts = append(parts, fmt.Sprintf("retry %d", a.Retry))
+	}
+	if a.Probe {
+		parts = append(parts, "probe")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func answer(a history.Attempt, judged string) string {
+	what := ""
+	if a.Status != 0 {
+		what = fmt.Sprint(a.Status)
+	}
+	switch {
+	case a.ErrorKind != "":
+		what = joined([]string{what, reason(a)}, " ")
+	case a.End == 0:
+		what = "never finished"
+	case a.Complete:
+		return joined([]string{what, judged}, " ")
+	}
+	return joined([]string{what, judged}, ", ")
+}
+
+// story tells where the client's view and the doorstep's differ. Times count from zero.
+func story(a history.Attempt, zero history.Offset) string {
+	p := a.Passage
+	switch {
+	case p == nil && a.End == 0:
+		return "the run stopped before this attempt ended"
+	case p == nil:
+		return failure(a)
+	case p.Refused:
+		return "the target took no connection"
+	case p.Answered != 0 && !a.Complete:
+		return unheard(a, zero)
+	case a.Complete && p.Status != 0 && p.Status != a.Status:
+		return fmt.Sprintf("the target answered %d, the client saw %d", p.Status, a.Status)
+	case a.Complete:
+		return ""
+	case p.Arrived != 0:
+		return fmt.Sprintf("reached the target at %s, and no answer came out", clock(p.Arrived-zero))
+	case p.Up == 0:
+		return "no byte of it reached the target"
+	default:
+		return failure(a)
+	}
+}
+
+// unheard tells of an answer that left the target and did not arrive whole.
+func unheard(a history.Attempt, zero history.Offset) string {
+	what := "the target answered"
+	if status := a.Passage.Status; status != 0 {
+		what += fmt.Sprintf(" %d", status)
+	}
+	what += " at " + clock(a.Passage.Answered-zero)
+	switch {
+	case a.Status != 0:
+		return what + "; the client got only a part of it"
+	case a.End != 0 && a.Passage.Answered > a.End:
+		return what + fmt.Sprintf(", %s after the client had gone", duration(a.Passage.Answered-a.End))
+	case a.End != 0:
+		return what + fmt.Sprintf("; the client never saw it (%s at %s)", reason(a), clock(a.End-zero))
+	default:
+		return what + "; the client never saw it"
+	}
+}
+
+// reason says in a word why the client has no answer.
+func reason(a history.Attempt) string {
+	switch a.ErrorKind {
+	case "":
+		return "gone"
+	case history.OtherError:
+		return "error"
+	default:
+		return name(string(a.ErrorKind))
+	}
+}
+
+// failure repeats the error of kinds that do not explain themselves.
+func failure(a history.Attempt) string {
+	if a.ErrorKind == history.OtherError || a.ErrorKind == history.Garbage {
+		return prose(a.Error)
+	}
+	return ""
+}
+
+// columnsOf returns the column names of rows, ids first and the others by name.
+func columnsOf(rows []history.Row) []string {
+	known := map[string]bool{}
+	var names []string
+	for _, row := range rows {
+		for name := range row {
+			if !known[name] {
+				known[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(place(a)-place(b), strings.Compare(a, b)) })
+	return names
+}
+
+func place(column string) int {
+	if strings.EqualFold(column, "id") {
+		return 0
+	}
+	return 1
+}

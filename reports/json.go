@@ -1,0 +1,150 @@
+package reports
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// JSON writes the whole report, nothing cut, as indented JSON. The members are those of
+// [checker.Report] and the types under it, listed in FORMAT.md; besides them every attempt of a
+// finding carries its passage. The member "version" changes when a member changes its meaning or
+// goes; new members may come without. Control characters are written as escapes.
+func JSON(w io.Writer, r checker.Report) error {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(packed(r)); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	if _, err := w.Write(escaped(b.Bytes())); err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	return nil
+}
+
+// ReadJSON reads what JSON wrote. A report of another version is an error.
+func ReadJSON(in io.Reader) (checker.Report, error) {
+	var file reportFile
+	if err := json.NewDecoder(in).Decode(&file); err != nil {
+		return checker.Report{}, fmt.Errorf("read JSON report: %w", err)
+	}
+	if file.Version != formatVersion {
+		return checker.Report{}, fmt.Errorf("read JSON report: version %d, this doubletap reads version %d",
+			file.Version, formatVersion)
+	}
+	return unpacked(file), nil
+}
+
+const formatVersion = 1
+
+// reportFile and the types below add to a report the passages, which a history keeps apart. The
+// outer members hide the inner ones of the same name.
+type reportFile struct {
+	checker.Report
+	Results []resultFile `json:"results"`
+}
+
+type resultFile struct {
+	checker.Result
+	Findings []findingFile `json:"findings"`
+}
+
+type findingFile struct {
+	checker.Finding
+	Attempts []attemptFile `json:"attempts"`
+}
+
+type attemptFile struct {
+	history.Attempt
+	Passage *history.Passage `json:"passage,omitempty"`
+}
+
+func packed(r checker.Report) reportFile {
+	file := reportFile{Report: r, Results: []resultFile{}}
+	if file.Version == 0 {
+		file.Version = formatVersion
+	}
+	for _, res := range r.Results {
+		file.Results = append(file.Results, packedResult(res))
+	}
+	return file
+}
+
+func packedResult(res checker.Result) resultFile {
+	res.Exercise = list(res.Exercise)
+	if res.Outcomes == nil {
+		res.Outcomes = map[checker.Outcome]int{}
+	}
+	res.Warnings = slices.Clone(res.Warnings)
+	for i := range res.Warnings {
+		res.Warnings[i].Intents = list(res.Warnings[i].Intents)
+	}
+	file := resultFile{Result: res, Findings: []findingFile{}}
+	for _, f := range res.Findings {
+		file.Findings = append(file.Findings, packedFinding(f))
+	}
+	return file
+}
+
+func packedFinding(f checker.Finding) findingFile {
+	f.Outcomes, f.Rows = list(f.Outcomes), list(slices.Clone(f.Rows))
+	for i := range f.Rows {
+		f.Rows[i].Rows = list(f.Rows[i].Rows)
+	}
+	file := findingFile{Finding: f, Attempts: []attemptFile{}}
+	for _, a := range f.Attempts {
+		file.Attempts = append(file.Attempts, attemptFile{Attempt: a, Passage: a.Passage})
+	}
+	return file
+}
+
+// list is never nil, so that no reader meets a null where it loops.
+func list[T any](items []T) []T {
+	if items == nil {
+		return []T{}
+	}
+	return items
+}
+
+func unpacked(file reportFile) checker.Report {
+	r := file.Report
+	for _, resFile := range file.Results {
+		res := resFile.Result
+		for _, fFile := range resFile.Findings {
+			f := fFile.Finding
+			for _, aFile := range fFile.Attempts {
+				aFile.Attempt.Passage = aFile.Passage
+				f.Attempts = append(f.Attempts, aFile.Attempt)
+			}
+			res.Findings = append(res.Findings, f)
+		}
+		r.Results = append(r.Results, res)
+	}
+	return r
+}
+
+// escaped writes the characters that a terminal may obey and JSON lets through as \u escapes. They
+// stand in no JSON but inside strings.
+func escaped(text []byte) []byte {
+	if !bytes.ContainsFunc(text, obeyed) {
+		return text
+	}
+	var b bytes.Buffer
+	for _, r := range string(text) {
+		if obeyed(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.Bytes()
+}
+
+func obeyed(r rune) bool { return r != '\n' && r < 0x10000 && hidden(r) }

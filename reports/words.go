@@ -1,0 +1,293 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// kinds are the kinds of finding, worst first.
+func kinds() []checker.Kind {
+	return []checker.Kind{
+		checker.Leak, checker.Duplicate, checker.LostWrite, checker.PhantomRow, checker.AlteredBody,
+		checker.EffectMismatch, checker.ReplayMismatch, checker.FalseConflict,
+		checker.MissingKeyAccepted, checker.Unavailable,
+	}
+}
+
+// rank orders kinds by severity; one that is not known comes last.
+func rank(k checker.Kind) int {
+	if i := slices.Index(kinds(), k); i >= 0 {
+		return i
+	}
+	return len(kinds())
+}
+
+// meaning says in one clause what a kind of finding is.
+func meaning(k checker.Kind) string {
+	switch k {
+	case checker.Leak:
+		return "an answer showed somebody else's data"
+	case checker.Duplicate:
+		return "one intent, more than one row"
+	case checker.LostWrite:
+		return "the client was told yes, and the row is not there"
+	case checker.PhantomRow:
+		return "a row exists, although no answer could have made it"
+	case checker.AlteredBody:
+		return "the same key with another body was not held off"
+	case checker.EffectMismatch:
+		return "a side effect happened too often, or not at all"
+	case checker.ReplayMismatch:
+		return "the repeated request got another answer"
+	case checker.FalseConflict:
+		return "a fresh request was refused as if it had come before"
+	case checker.MissingKeyAccepted:
+		return "a request without the required key was accepted"
+	case checker.Unavailable:
+		return "polite retries never got a final answer"
+	default:
+		return "a broken promise"
+	}
+}
+
+// mark is the one character that stands for a verdict.
+func mark(v checker.Verdict) string {
+	switch v {
+	case checker.Pass:
+		return "✓"
+	case checker.Fail:
+		return "✗"
+	case checker.NotApplicable:
+		return "–"
+	case checker.Broken:
+		return "!"
+	default:
+		return "?"
+	}
+}
+
+// words is a name as it stands in files, as words.
+func words(name fmt.Stringer) string { return strings.ReplaceAll(name.String(), "-", " ") }
+
+// seen is one finding and the result that it belongs to.
+type seen struct {
+	finding checker.Finding
+	result  *checker.Result
+	place   int // of the result in the report
+	begin   history.Offset
+}
+
+// findings returns all findings of a report, worst kind first and then in the order of the run.
+func findings(r checker.Report) []seen {
+	var all []seen
+	for i := range r.Results {
+		all = append(all, findingsOf(&r.Results[i], i)...)
+	}
+	slices.SortStableFunc(all, func(a, b seen) int {
+		return cmp.Or(cmp.Compare(rank(a.finding.Kind), rank(b.finding.Kind)), a.place-b.place,
+			cmp.Compare(a.begin, b.begin))
+	})
+	return all
+}
+
+func findingsOf(res *checker.Result, place int) []seen {
+	var all []seen
+	for _, f := range res.Findings {
+		all = append(all, seen{finding: f, result: res, place: place, begin: begin(f)})
+	}
+	return all
+}
+
+// begin is the earliest moment that is known of a finding's attempts: where its clock starts.
+func begin(f checker.Finding) history.Offset {
+	var first history.Offset
+	for _, a := range f.Attempts {
+		if m := moments(a); len(m) > 0 && (first == 0 || slices.Min(m) < first) {
+			first = slices.Min(m)
+		}
+	}
+	return first
+}
+
+// tally is how many findings of one kind there are, and in how many intents.
+type tally struct {
+	kind     checker.Kind
+	findings int
+	intents  int
+}
+
+// tallies counts findings per kind, worst first.
+func tallies(all []seen) []tally {
+	var list []tally
+	at, known := map[checker.Kind]int{}, map[string]bool{}
+	for _, s := range all {
+		kind := s.finding.Kind
+		if _, ok := at[kind]; !ok {
+			at[kind] = len(list)
+			list = append(list, tally{kind: kind})
+		}
+		list[at[kind]].findings++
+		if id := fmt.Sprintf("%s/%d/%s", kind, s.place, s.finding.Intent); !known[id] {
+			known[id] = true
+			list[at[kind]].intents++
+		}
+	}
+	slices.SortStableFunc(list, func(a, b tally) int { return rank(a.kind) - rank(b.kind) })
+	return list
+}
+
+// share says how often a scenario broke, per kind: "duplicate in 3 of 12 intents".
+func share(res checker.Result) string {
+	const most = 2
+	var parts []string
+	list := tallies(findingsOf(&res, 0))
+	for i, t := range list[:min(len(list), most)] {
+		part := fmt.Sprintf("%s in %d", name(string(t.kind)), t.intents)
+		if i == 0 {
+			part += " of " + plural(res.Intents, "intent")
+		}
+		parts = append(parts, part)
+	}
+	if more := len(list) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", more))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// exercised lists how far each proof of exercise held: "overlapped 12/12 · replayed 12/12".
+func exercised(res checker.Result) string {
+	var parts []string
+	for _, e := range res.Exercise {
+		part := fmt.Sprintf("%s %d/%d", name(e.Proof), e.Held, e.Of)
+		if e.Held < e.Needed {
+			part += fmt.Sprintf(" (needs %d)", e.Needed)
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// evidence is what a scenario's line says beside its verdict.
+func evidence(res checker.Result) string {
+	parts := []string{share(res), exercised(res)}
+	if len(res.Findings) == 0 && len(res.Reasons) > 0 && res.Verdict != checker.Pass {
+		parts = []string{prose(res.Reasons[0]), exercised(res)}
+	}
+	return joined(parts, " · ")
+}
+
+func joined(parts []string, separator string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
+}
+
+// worth says what a pass is worth: the rule of three over the rounds that every proof held for.
+// It is empty where there is nothing to say.
+func worth(res checker.Result) string {
+	if res.Verdict != checker.Pass || len(res.Exercise) == 0 {
+		return ""
+	}
+	n := slices.MinFunc(res.Exercise, func(a, b checker.Exercise) int { return cmp.Compare(a.Held, b.Held) }).Held
+	if n <= 3 {
+		return fmt.Sprintf("not observed in %s: too few to bound how often it happens", plural(n, "exercised round"))
+	}
+	return fmt.Sprintf("not observed in %d exercised rounds: below %s per round (3/%d, 95%% confidence)",
+		n, percent(3/float64(n)), n)
+}
+
+func percent(p float64) string {
+	if p >= 0.1 {
+		return fmt.Sprintf("%.0f%%", 100*p)
+	}
+	return fmt.Sprintf("%.2g%%", 100*p)
+}
+
+// sentence sums a run up.
+func sentence(r checker.Report) string {
+	if len(r.Results) == 0 {
+		return "No scenario was run, so nothing is shown."
+	}
+	count, broke, held := map[checker.Verdict]int{}, 0, 0
+	for _, res := range r.Results {
+		count[res.Verdict]++
+		broke += res.Failed
+		if res.Verdict == checker.Pass {
+			held += res.Intents
+		}
+	}
+	all, clauses := plural(len(r.Results), "scenario"), []string{}
+	say := func(v checker.Verdict, what string) {
+		if n := count[v]; n > 0 {
+			clauses = append(clauses, fmt.Sprintf("%d of %s %s.", n, all, what))
+		}
+	}
+	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broke, "intent"), worst(r)))
+	say(checker.Broken, "could not be judged, because doubletap or its surroundings failed")
+	say(checker.Inconclusive, "showed nothing broken, but not enough was exercised to say that it holds")
+	say(checker.NotApplicable, "did not apply to this target's contract")
+	say(checker.Pass, "passed: no broken promise was seen in "+plural(held, "intent"))
+	return strings.Join(clauses, " ")
+}
+
+func worst(r checker.Report) string {
+	if all := findings(r); len(all) > 0 {
+		return ", worst kind " + name(string(all[0].finding.Kind))
+	}
+	return ""
+}
+
+func plural(n int, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %ss", n, one)
+}
+
+// duration writes a time span with two digits that matter.
+func duration(o history.Offset) string {
+	d := o.Duration()
+	switch abs := d.Abs(); {
+	case abs == 0:
+		return "0ms"
+	case abs < time.Millisecond:
+		return fmt.Sprintf("%dµs", d.Microseconds())
+	case abs < 10*time.Millisecond:
+		return fmt.Sprintf("%.1fms", d.Seconds()*1e3)
+	case abs < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case abs < time.Minute:
+		return fmt.Sprintf("%.1fs", d.Seconds())
+	default:
+		return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Abs().Seconds())%60)
+	}
+}
+
+// clock writes a moment; unlike a span it keeps its milliseconds, since moments are compared.
+func clock(o history.Offset) string {
+	if d := o.Duration(); d.Abs() >= time.Second {
+		return fmt.Sprintf("%.3fs", d.Seconds())
+	}
+	return duration(o)
+}
+
+// command fills a finding's id into the command that shows it again.
+func command(r checker.Report, id string) string { return strings.ReplaceAll(r.Replay, "{}", id) }
+
+// moment says in words when a finding showed.
+func moment(f checker.Finding) string {
+	switch f.Moment {
+	case history.T1Name:
+		return "at T1, before the final probe"
+	case history.T2Name:
+		return "at T2, after the final probe"
+	case "":
+		return "at no recorded moment"
+	default:
+		return f.Moment
+	}
+}
