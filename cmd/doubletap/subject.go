@@ -1,0 +1,225 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/checker/readers"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// builtinPrefix marks the name of a built-in target.
+const builtinPrefix = "builtin:"
+
+// defaultTarget is what runs when no target is named.
+const defaultTarget = builtinPrefix + "unique-key"
+
+// databaseVariable holds the database URL of a built-in target where no flag gives one.
+const databaseVariable = "DOUBLETAP_DATABASE"
+
+// subject is the system under test, ready to be driven.
+type subject struct {
+	name      string // as given: builtin:NAME or a file's path
+	target    targets.Target
+	operation targets.Operation
+	opName    string
+	principal targets.Principal
+	source    []byte // of the target file; nil for a built-in one
+	server    *orders.Server
+	reader    *readers.Reader // nil: no database is declared
+}
+
+// terms returns what the subject is held against.
+func (s *subject) terms() checker.Terms {
+	return checker.Terms{Contract: s.target.Contract, Operation: s.operation}
+}
+
+// close stops what openSubject started.
+func (s *subject) close() error {
+	var errs []error
+	if s.reader != nil {
+		errs = append(errs, s.reader.Close())
+	}
+	if s.server != nil {
+		errs = append(errs, s.server.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// openSubject starts a built-in target or loads a target file. Database is for built-in targets.
+func openSubject(ctx context.Context, name, database, operation string, s streams) (*subject, error) {
+	sub, err := loadSubject(ctx, name, database, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := sub.choose(operation); err != nil {
+		return nil, errors.Join(err, sub.close())
+	}
+	return sub, nil
+}
+
+func loadSubject(ctx context.Context, name, database string, s streams) (*subject, error) {
+	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		return startBuiltin(ctx, name, design, database, s)
+	}
+	if database != "" {
+		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
+	}
+	source, err := os.ReadFile(name)
+	if err != nil {
+		return nil, mistake(describeMissing("target file", name, err))
+	}
+	target, err := targets.Load(name, source, s.getenv)
+	if err != nil {
+		return nil, mistake(err)
+	}
+	return &subject{name: name, target: target, source: source}, nil
+}
+
+func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
+	if database == "" {
+		database, _ = s.getenv(databaseVariable)
+	}
+	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
+	if err != nil {
+		return nil, blame(design, fmt.Errorf("start %s: %w", name, err))
+	}
+	return &subject{name: name, target: server.Target(), server: server}, nil
+}
+
+// blame says whose fault it is that a built-in target does not start: there may be no such design.
+func blame(design string, err error) error {
+	if slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == design }) {
+		return surroundings(err)
+	}
+	return mistake(err)
+}
+
+// choose picks the operation and the principal, the first by name unless one is named.
+func (s *subject) choose(operation string) error {
+	names := s.target.OperationNames()
+	s.opName = operation
+	if operation == "" {
+		s.opName = names[0]
+	}
+	op, found := s.target.Operations[s.opName]
+	if !found {
+		return mistakef("%s has no operation %q (it has %s)", s.name, operation, strings.Join(names, ", "))
+	}
+	s.operation = op
+	if who := slices.Sorted(maps.Keys(s.target.Principals)); len(who) > 0 {
+		s.principal = s.target.Principals[who[0]]
+	}
+	return nil
+}
+
+// connect opens the database, once it is known that its host may be asked.
+func (s *subject) connect(ctx context.Context) error {
+	if s.target.Database.URL == "" {
+		return nil
+	}
+	reader, err := readers.Open(ctx, s.target.Database.URL, s.operation.Rows.Query)
+	if err != nil {
+		return surroundings(err)
+	}
+	s.reader = reader
+	return nil
+}
+
+// upstream returns host:port of the target.
+func (s *subject) upstream() (string, error) {
+	u, err := url.Parse(s.target.BaseURL)
+	if err != nil {
+		return "", mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// allow holds that nothing but loopback is touched unless the target file lists it: a harness that
+// floods must not meet production by accident.
+func (s *subject) allow(toxiproxy string) error {
+	base, err := url.Parse(s.target.BaseURL)
+	if err != nil {
+		return mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	database, err := readers.HostOf(s.target.Database.URL)
+	if err != nil {
+		return mistake(err)
+	}
+	proxy, err := hostOf(toxiproxy)
+	if err != nil {
+		return mistakef("--toxiproxy: %w", err)
+	}
+	for what, host := range map[string]string{"base_url": base.Hostname(), "database.url": database, "--toxiproxy": proxy} {
+		if host == "" || loopback(host) || slices.Contains(s.target.AllowHosts, host) {
+			continue
+		}
+		return mistakef("%s points to %s, which is not this machine; if it may be flooded with duplicates, add it to %s:\n  allow_hosts: [%s]", what, host, s.name, host)
+	}
+	return nil
+}
+
+func hostOf(address string) (string, error) {
+	if address == "" {
+		return "", nil
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", err
+	}
+	return u.Hostname(), nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// lacks says which of a scenario's needs the subject does not meet; empty: none.
+func (s *subject) lacks(needs []scenarios.Need) string {
+	hasKey := s.operation.Key.In != targets.KeyNowhere
+	hasNatural := len(s.target.Contract.NaturalKey) > 0
+	for _, need := range needs {
+		switch {
+		case need == scenarios.NeedsRepeatable && !hasKey && !hasNatural:
+			return "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes"
+		case need == scenarios.NeedsKey && !hasKey:
+			return "the operation takes no idempotency key"
+		case need == scenarios.NeedsRequiredKey && !s.operation.Key.Required:
+			return "the operation requires no idempotency key"
+		case need == scenarios.NeedsNaturalKey && !hasNatural:
+			return "the contract declares no natural key, so different keys are different wishes"
+		case need == scenarios.NeedsNoNatural && hasNatural:
+			return "the contract declares a natural key, so equal bodies are one wish"
+		case need == scenarios.NeedsAlter && len(s.operation.Alter) == 0:
+			return "the target file does not say what an altered body changes (alter:)"
+		}
+	}
+	return ""
+}
+
+// describeMissing makes a file error that says what the file was wanted for.
+func describeMissing(what, path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: %w", what, path, fs.ErrNotExist)
+	}
+	return fmt.Errorf("read %s: %w", what, err)
+}
