@@ -14,13 +14,14 @@ import (
 // conn is the client's end of a connection on a lane.
 //
 // Toxiproxy moves bytes through channels, and what sends into a channel that nobody empties is stuck
-// for ever: two goroutines and up to 64 KB for every connection that breaks while two reads' worth
-// of bytes or more are on their way (small answers too, when bandwidth or slice chops them). Three
-// things break so: the client leaves, the lane is shut, or a toxic closes in the middle of a stream.
+// for ever: one or two goroutines with their buffers for every connection that breaks while two reads'
+// worth of bytes or more are on their way (small answers too, when bandwidth or slice chops them).
+// Three things break so: the client leaves, the lane is shut, or a toxic closes in mid-stream.
 // Therefore a conn that is closed says so to the lane but goes on emptying its socket, a [doorstep]
-// does the same, and neither hands to a lane more than its toxics take (see [allowance]). What
-// remains stuck: a target or client that resets the connection while much is on its way, toxics
-// that reset a stream while the other is full, and all that on links, whose ends are not ours.
+// does the same, and neither hands to a lane more than its toxics take (see [allowance]). What can
+// still get stuck, until the process ends: connections that are reset (by the target, or by a toxic
+// of the other stream) with much on its way, lanes that do not run dry within [grace], those without
+// a doorstep, and links, whose ends are not ours.
 type conn struct {
 	net.Conn // tcp, so that only what is defined here can be done to it
 	tcp      *net.TCPConn
@@ -87,7 +88,8 @@ func (c *conn) drain() {
 		c.reading.Lock() // so the client's last Read has returned
 		_ = c.tcp.SetReadDeadline(time.Time{})
 		c.reading.Unlock()
-		if _, err := io.Copy(io.Discard, c.tcp); !isTimeout(err) {
+		// The client's own deadlines may still strike a socket that is no longer its.
+		if _, err := io.Copy(io.Discard, c.tcp); !errors.Is(err, os.ErrDeadlineExceeded) {
 			return
 		}
 	}
@@ -99,10 +101,6 @@ func within(b []byte, room int64) []byte {
 		return b
 	}
 	return b[:room]
-}
-
-func isTimeout(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, syscall.ETIMEDOUT)
 }
 
 func isReset(err error) bool {

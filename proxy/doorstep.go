@@ -74,7 +74,9 @@ func (d *doorstep) admit() *Passage {
 	p := d.expected
 	d.expected = nil
 	if p == nil {
-		d.lane.doubtful.Store(true)
+		if !d.lane.isShutting() {
+			d.lane.doubtful.Store(true)
+		}
 		p = newPassage(d.lane.base, &d.lane.doubtful)
 	}
 	d.here[p] = struct{}{}

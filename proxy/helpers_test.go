@@ -32,11 +32,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // target is an HTTP server that counts what it did.
 type target struct {
 	*httptest.Server
-	started   atomic.Int64
-	committed atomic.Int64
-	noticed   atomic.Int64 // handlers that learned that their client left
-	release   chan struct{}
-	once      sync.Once
+	connections atomic.Int64
+	started     atomic.Int64
+	committed   atomic.Int64
+	noticed     atomic.Int64 // handlers that learned that their client left
+	release     chan struct{}
+	once        sync.Once
 }
 
 // newTarget serves answer, of the given size, at once.
@@ -71,7 +72,13 @@ func newSlowTarget(t testing.TB) *target {
 }
 
 func (s *target) serve(t testing.TB, h http.HandlerFunc) {
-	s.Server = httptest.NewServer(h)
+	s.Server = httptest.NewUnstartedServer(h)
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			s.connections.Add(1)
+		}
+	}
+	s.Start()
 	t.Cleanup(func() {
 		s.free()
 		s.CloseClientConnections()

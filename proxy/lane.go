@@ -18,6 +18,8 @@ const (
 	grace     = 2 * time.Second // for connections to run dry when a lane is shut
 )
 
+var errShut = errors.New("the lane is closed")
+
 // lane is one open lane: its road through toxiproxy, its doorstep, and the clients on it.
 type lane struct {
 	facts    history.Lane
@@ -86,7 +88,7 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 // that was dialled (toxiproxy itself accepts, dials on, and only then accepts the next). A dial that
 // was refused left nothing behind; one that timed out may still come out later, and one that did not
 // come out at all may yet do so: both make the lane doubtful, and so does a connection at the
-// doorstep that nobody waits for.
+// doorstep that nobody waits for, unless the lane is shutting and the dial was called off.
 func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
 	if err := l.take(ctx); err != nil {
 		return nil, nil, err
@@ -98,7 +100,7 @@ func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
 	// A connect that is given up may have succeeded at the other end, so ctx does not end it.
 	tcp, err := net.DialTimeout("tcp", l.road.address(), handshake)
 	if err != nil {
-		if isTimeout(err) {
+		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 			l.doubtful.Store(true)
 		}
 		return nil, nil, err
@@ -139,8 +141,6 @@ func (l *lane) isShutting() bool {
 		return false
 	}
 }
-
-var errShut = errors.New("the lane is closed")
 
 func (l *lane) expect(p *Passage) {
 	if l.doorstep != nil {

@@ -1,6 +1,7 @@
 package proxy_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http/httptest"
@@ -127,6 +128,46 @@ func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
 	c, p = dial(t, l, scenarios.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Zero(t, p.Facts())
+}
+
+// A connection that does not come out may yet do so, in the place of another.
+func TestAConnectionThatDoesNotComeOutMakesTheLaneDoubtful(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 10)
+	url, api := toxiproxyServer(t)
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, nil)
+	c, p := dial(t, l, scenarios.Clean)
+	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
+	require.Equal(t, 201, settled(t, p).Status)
+	for _, road := range api.Collection.Proxies() {
+		elsewhere := &toxiproxy.Proxy{Listen: road.Listen, Upstream: target.addr(), Enabled: true}
+		require.NoError(t, road.Update(elsewhere))
+	}
+	_, _, err := l.Dial(t.Context(), scenarios.Clean)
+	require.ErrorContains(t, err, `dial lane "clean": toxiproxy passed the connection on to nobody`)
+	require.Zero(t, p.Facts())
+}
+
+func TestAnInterruptedDialDoesNotMakeTheLaneDoubtful(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 10)
+	l := faulty(t, target.addr(), withhold)
+	c, p := dial(t, l, "faulty")
+	_, err := io.WriteString(c, request("/orders", 2))
+	require.NoError(t, err)
+	require.Equal(t, 201, settled(t, p).Status)
+	var clients sync.WaitGroup
+	for range 10 {
+		clients.Go(func() {
+			for err := error(nil); err == nil; {
+				_, _, err = l.Dial(context.Background(), "faulty")
+			}
+		})
+	}
+	eventually(t, "there is traffic", func() bool { return target.connections.Load() > 10 })
+	require.NoError(t, l.RemoveFaults(t.Context()))
+	clients.Wait()
+	require.Equal(t, 201, p.Facts().Status)
 }
 
 // A server under a name that is not a loopback address could not reach a doorstep of ours.

@@ -82,7 +82,7 @@ func TestFaultTable(t *testing.T) {
 				if row.saw != "" {
 					require.Equal(t, row.bytes, saw.bytes)
 				}
-				require.NoError(t, closed(c))
+				require.NoError(t, c.Close())
 				facts := settled(t, p)
 				require.Equal(t, row.committed, target.committed.Load())
 				require.Equal(t, row.status, facts.Status)
@@ -91,8 +91,6 @@ func TestFaultTable(t *testing.T) {
 		}
 	}
 }
-
-func closed(c net.Conn) error { return c.Close() }
 
 // requireOrder checks the moments of a passage that ended, with or without an answer.
 func requireOrder(t *testing.T, f history.Passage, answered bool) {

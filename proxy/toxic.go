@@ -101,9 +101,9 @@ func checkSlices(sizeName, variationName string, size, variation int64) error {
 	return nil
 }
 
-// allowance is how many bytes the toxics of a stream take before they close it, negative for any
-// number. More would be lost in any case, and jam the lane: see conn. A byte is the least that makes
-// toxiproxy close; a timeout closes by itself, and every byte would make it begin to wait anew.
+// allowance is how many bytes of a stream its toxics take before they close it or swallow the rest,
+// negative for any number. More would be lost in any case, and jam the lane: see conn. A byte is the
+// least that makes toxiproxy close; a timeout needs none, and would begin anew at every byte.
 func allowance(lane []toxic, stream string) int64 {
 	for _, t := range lane {
 		if t.stream != stream {
@@ -115,10 +115,7 @@ func allowance(lane []toxic, stream string) int64 {
 		case *toxics.ResetToxic:
 			return 1
 		case *toxics.TimeoutToxic:
-			if a.Timeout > 0 {
-				return 0
-			}
-			return -1 // it swallows everything
+			return 0
 		}
 	}
 	return -1

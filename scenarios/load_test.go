@@ -6,8 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -36,4 +39,151 @@ func TestEveryMistakeIsToldAtOnceWithItsPlace(t *testing.T) {
 			require.Equal(t, string(want), err.Error()+"\n")
 		})
 	}
+}
+
+const shorthands = `
+name: shorthands
+summary: Everything that can be written short.
+needs: [key]
+lanes:
+  one: [latency: 100ms, bandwidth: 20, withhold, hang-up: 50ms, cut: reset, lose: response, slow-close: 500ms, slice: 16]
+  two:
+    - withhold:
+    - withhold: {}
+    - cut: {after: 130}
+    - latency: {delay: 1s, jitter: 5ms, way: request}
+    - toxic: {type: limit_data, stream: downstream, attributes: {bytes: 5}}
+steps:
+  - send
+  - send:
+  - send: {lane: one, timeout: 50%, retry: {max: 2, on: [no-answer, 409, "425", 5xx], lane: two, key: fresh}}
+  - wait: committed
+  - wait: 200ms
+  - wait: 50%
+  - wait: {for: committed, within: 1s}
+  - wait: {pause: 200ms}
+  - burst: {copies: 3, altered: 1}
+  - tabs: [{}, {at: 50%, within: 10ms, count: 2, altered: true}]
+  - alter
+exercised: [replayed, {proof: overlapped, at_least: 0.8}, {proof: both-bodies, at_least: 80%}]
+`
+
+func TestShorthandsAreReadAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Load("s.yaml", []byte(shorthands))
+	require.NoError(t, err)
+	tenSeconds := scenarios.Span{Fixed: 10 * time.Second}
+	plain := scenarios.Send{Lane: scenarios.Clean, Timeout: tenSeconds}
+	require.Equal(t, []scenarios.Fault{
+		{Latency: &scenarios.Latency{Delay: scenarios.Duration(100 * time.Millisecond)}},
+		{Bandwidth: &scenarios.Bandwidth{Rate: 20}},
+		{Withhold: &scenarios.Withhold{}},
+		{HangUp: &scenarios.HangUp{After: scenarios.Duration(50 * time.Millisecond)}},
+		{Cut: &scenarios.Cut{Reset: true}},
+		{Lose: scenarios.LoseResponse},
+		{SlowClose: &scenarios.SlowClose{Delay: scenarios.Duration(500 * time.Millisecond)}},
+		{Slice: &scenarios.Slice{Size: 16}},
+	}, s.Lanes["one"])
+	require.Equal(t, []scenarios.Fault{
+		{Withhold: &scenarios.Withhold{}},
+		{Withhold: &scenarios.Withhold{}},
+		{Cut: &scenarios.Cut{After: 130}},
+		{Latency: &scenarios.Latency{Delay: scenarios.Duration(time.Second), Jitter: scenarios.Duration(5 * time.Millisecond), Way: scenarios.RequestWay}},
+		{Toxic: &scenarios.Toxic{Type: "limit_data", Stream: "downstream", Attributes: map[string]any{"bytes": 5}}},
+	}, s.Lanes["two"])
+	require.Equal(t, []scenarios.Step{
+		{Send: &plain},
+		{Send: &plain},
+		{Send: &scenarios.Send{Lane: "one", Timeout: scenarios.Span{Share: 0.5}, Retry: &scenarios.Retry{
+			Max: 2, On: []scenarios.RetryOn{scenarios.NoAnswer, "409", "425", "5xx"}, Lane: "two", Key: scenarios.FreshKey,
+		}}},
+		{Wait: &scenarios.Wait{For: scenarios.WaitCommitted, Within: scenarios.Span{Fixed: 5 * time.Second}}},
+		{Wait: &scenarios.Wait{Pause: scenarios.Span{Fixed: 200 * time.Millisecond}}},
+		{Wait: &scenarios.Wait{Pause: scenarios.Span{Share: 0.5}}},
+		{Wait: &scenarios.Wait{For: scenarios.WaitCommitted, Within: scenarios.Span{Fixed: time.Second}}},
+		{Wait: &scenarios.Wait{Pause: scenarios.Span{Fixed: 200 * time.Millisecond}}},
+		{Burst: &scenarios.Burst{Copies: 3, Altered: 1, Send: plain}},
+		{Tabs: []scenarios.Tab{
+			{Send: plain},
+			{At: scenarios.Span{Share: 0.5}, Within: scenarios.Span{Fixed: 10 * time.Millisecond}, Count: 2, Altered: true, Send: plain},
+		}},
+		{Alter: &plain},
+	}, s.Steps)
+	require.Equal(t, []scenarios.Proof{
+		{Name: "replayed", AtLeast: 0.5}, {Name: "overlapped", AtLeast: 0.8}, {Name: "both-bodies", AtLeast: 0.8},
+	}, s.Exercised)
+	require.Equal(t, 10, s.Intents)
+	require.Equal(t, 4, s.Concurrency)
+	require.Equal(t, []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsAlter}, s.Needs, "altered bodies need alter, said or not")
+}
+
+func TestAScenarioThatIsWrittenAgainIsTheSame(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Load("s.yaml", []byte(shorthands))
+	require.NoError(t, err)
+	data, err := yaml.Marshal(s)
+	require.NoError(t, err)
+	again, err := scenarios.Load("again.yaml", data)
+	require.NoError(t, err)
+	require.Equal(t, s, again)
+}
+
+func TestEveryNeedIsInTheSchema(t *testing.T) {
+	t.Parallel()
+	for _, need := range []scenarios.Need{
+		scenarios.NeedsKey, scenarios.NeedsRequiredKey, scenarios.NeedsRepeatable,
+		scenarios.NeedsNoNatural, scenarios.NeedsNaturalKey, scenarios.NeedsAlter,
+	} {
+		file := "name: n\nsummary: s\nneeds: [" + string(need) + "]\nsteps: [send]\nexercised: [acknowledged]\n"
+		_, err := scenarios.Load("n.yaml", []byte(file))
+		require.NoError(t, err)
+	}
+}
+
+func TestAFolderIsReadInTheOrderOfNamesWithAllItsMistakes(t *testing.T) {
+	t.Parallel()
+	scenario := func(name string) *fstest.MapFile {
+		return &fstest.MapFile{Data: []byte("name: " + name + "\nsummary: s\nsteps: [send]\nexercised: [acknowledged]\n")}
+	}
+	fsys := fstest.MapFS{"in/b.yaml": scenario("two"), "in/a.yaml": scenario("one"), "in/c.txt": scenario("three")}
+	files, err := scenarios.LoadFS(fsys, "in")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	require.Equal(t, "in/a.yaml", files[0].Path)
+	require.Equal(t, "one", files[0].Scenario.Name)
+	require.Equal(t, fsys["in/b.yaml"].Data, files[1].Source)
+
+	fsys["in/c.yaml"] = scenario("one")
+	fsys["in/d.yaml"] = &fstest.MapFile{Data: []byte("name: two\nsteps: []\n")}
+	_, err = scenarios.LoadFS(fsys, "in")
+	require.EqualError(t, err, strings.Join([]string{
+		`in/c.yaml:1:7: name: the name "one" is taken by in/a.yaml`,
+		`in/d.yaml:1:1: the key "exercised" is missing`,
+		`in/d.yaml:1:1: the key "summary" is missing`,
+		`in/d.yaml:1:7: name: the name "two" is taken by in/b.yaml`,
+		`in/d.yaml:2:1: steps: needs at least one entry`,
+	}, "\n"))
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add([]byte(shorthands))
+	files, err := filepath.Glob("testdata/bad/*.yaml")
+	require.NoError(f, err)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s, err := scenarios.Load("f.yaml", data)
+		if err != nil {
+			require.ErrorAs(t, err, new(document.Mistakes))
+			return
+		}
+		require.NotEmpty(t, s.Steps)
+		again, err := yaml.Marshal(s)
+		require.NoError(t, err)
+		_, err = scenarios.Load("again.yaml", again)
+		require.NoError(t, err)
+	})
 }

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -29,37 +28,25 @@ func (d *Duration) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// UnmarshalYAML reads an operation. Keys of bodies that are numbers become texts, as JSON has them.
-func (o *Operation) UnmarshalYAML(node *yaml.Node) error {
-	type plain Operation
-	if err := node.Decode((*plain)(o)); err != nil {
-		return err
-	}
-	for _, members := range []map[string]any{o.Request.Body, o.Alter} {
-		for name, value := range members {
-			members[name] = likeJSON(value)
+// UnmarshalYAML reads what a replay promises, over what a preset has promised already. Statuses are
+// keys there, and documents have texts for keys.
+func (r *Replay) UnmarshalYAML(node *yaml.Node) error {
+	type plain Replay
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		if node.Content[i].Value == "status" {
+			numericKeys(node.Content[i+1])
 		}
 	}
-	return nil
+	return node.Decode((*plain)(r))
 }
 
-// likeJSON returns a decoded YAML value with texts for keys throughout.
-func likeJSON(v any) any {
-	switch v := v.(type) {
-	case []any:
-		for i, entry := range v {
-			v[i] = likeJSON(entry)
-		}
-	case map[string]any:
-		for name, member := range v {
-			v[name] = likeJSON(member)
-		}
-	case map[any]any:
-		members := make(map[string]any, len(v))
-		for name, member := range v {
-			members[fmt.Sprint(name)] = likeJSON(member)
-		}
-		return members
+func numericKeys(node *yaml.Node) {
+	if node.Kind != yaml.MappingNode {
+		return
 	}
-	return v
+	for i := 0; i < len(node.Content); i += 2 {
+		if tag := node.Content[i].ShortTag(); tag == "!!str" {
+			node.Content[i].Tag = "!!int"
+		}
+	}
 }

@@ -211,11 +211,11 @@ func Pointer(tokens ...any) string {
 }
 
 func escape(token string) string {
-	return strings.NewReplacer("~", "~0", "/", "~1").Replace(token)
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
 func unescape(token string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
 // cut splits the last token off a JSON pointer.

@@ -119,8 +119,8 @@ func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) boo
 		return false
 	}
 	lines[key.Value] = key
-	// Statuses are whole numbers and decoded as such; every other key is a text, however it looks.
-	if tag := key.ShortTag(); tag != mergeTag && tag != "!!int" {
+	// In JSON every key is a text, however it looks.
+	if key.ShortTag() != mergeTag {
 		key.Tag = "!!str"
 	}
 	return true

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// TestEveryDesignGetsItsVerdict runs the whole library against every built-in design on every store:
+// a broken design must be caught, by a finding that it is declared to show, and a correct one must
+// pass, with nothing left inconclusive. DOUBLETAP_SEEDS says with how many seeds, 1 if unset.
+func TestEveryDesignGetsItsVerdict(t *testing.T) {
+	seeds := 1
+	if text := os.Getenv("DOUBLETAP_SEEDS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		seeds = n
+	}
+	table := &controlTable{right: map[[2]string]int{}}
+	t.Cleanup(func() { t.Log("\n" + table.String(seeds)) })
+	for _, d := range orders.Designs() {
+		for _, store := range stores() {
+			for seed := 1; seed <= seeds; seed++ {
+				t.Run(fmt.Sprintf("%s/%s/seed=%d", d.Name, store.name, seed), func(t *testing.T) {
+					if seeds == 1 {
+						t.Parallel() // at most two at a time: -parallel is the number of processors
+					}
+					judgeDesign(t, d, store, seed)
+					table.add(d.Name, store.name)
+				})
+			}
+		}
+	}
+}
+
+type store struct{ name, url string }
+
+func stores() []store {
+	return []store{{"sqlite", ""}, {"postgres", os.Getenv(postgresVariable)}, {"mariadb", os.Getenv(mariadbVariable)}}
+}
+
+func judgeDesign(t *testing.T, d orders.Design, on store, seed int) {
+	dir := t.TempDir()
+	args := []string{"run", "--target", builtinPrefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
+	if on.url != "" {
+		args = append(args, "--database", on.url)
+	}
+	code, out := call(t, args...)
+	if d.Correct {
+		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
+		return
+	}
+	require.Equal(t, exitFinding, code, "a broken design is caught\n%s", out)
+	kinds := findingKinds(t, dir)
+	require.True(t, slices.ContainsFunc(d.Shows, func(k string) bool { return slices.Contains(kinds, k) }),
+		"caught by %v, declared %v", kinds, d.Shows)
+}
+
+// findingKinds returns the kinds of finding in the only run below dir.
+func findingKinds(t *testing.T, dir string) []string {
+	report := onlyReport(t, dir)
+	var kinds []string
+	for _, r := range report.Results {
+		for _, f := range r.Findings {
+			kinds = append(kinds, string(f.Kind))
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+func onlyReport(t *testing.T, dir string) checker.Report {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "report.json"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	file, err := os.Open(found[0])
+	require.NoError(t, err)
+	defer file.Close()
+	report, err := reports.ReadJSON(file)
+	require.NoError(t, err)
+	return report
+}
+
+// controlTable counts right verdicts by design and store. Safe for concurrent use.
+type controlTable struct {
+	mu    sync.Mutex
+	right map[[2]string]int
+}
+
+func (c *controlTable) add(design, store string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.right[[2]string{design, store}]++
+}
+
+func (c *controlTable) String(seeds int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-22s %-8s", "right verdicts", "design")
+	for _, s := range stores() {
+		fmt.Fprintf(&text, " %10s", s.name)
+	}
+	for _, d := range orders.Designs() {
+		kind := map[bool]string{true: "correct", false: "broken"}[d.Correct]
+		fmt.Fprintf(&text, "\n%-22s %-8s", d.Name, kind)
+		for _, s := range stores() {
+			fmt.Fprintf(&text, " %7d/%-2d", c.right[[2]string{d.Name, s.name}], seeds)
+		}
+	}
+	return text.String()
+}

@@ -1,0 +1,109 @@
+package targets_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+func values() targets.Values {
+	return targets.Values{
+		Intent:    targets.IntentValues{Marker: "m1", Reference: "r1", Number: 7},
+		Principal: map[string]string{"Token": "t0k", "Tenant": "5"},
+	}
+}
+
+func TestARequestIsRendered(t *testing.T) {
+	t.Parallel()
+	order := load(t, "testdata/good/full.yaml").Operations["create_order"]
+	r, err := order.Render(values(), false)
+	require.NoError(t, err)
+	require.Equal(t, targets.Rendered{
+		Method: "PUT",
+		Path:   "/orders/r1?n=7",
+		Header: map[string]string{
+			"Authorization": "Bearer t0k", "X-Tenant": "5", "X-Version": "2", "Content-Type": "application/json",
+		},
+		Body: []byte(`{"by":{"1":"one","2":null},"date":"2024-02-03","lines":[{"gift":false,"sku":"lamp-7"}],"note":"m1","price":{"amount":1200,"currency":"EUR"}}`),
+	}, r)
+}
+
+func TestAnAlteredBodyIsMergedMemberByMember(t *testing.T) {
+	t.Parallel()
+	order := load(t, "testdata/good/full.yaml").Operations["create_order"]
+	order.Alter["lines"] = []any{"{{.Intent.Reference}} & <co>"}
+	r, err := order.Render(values(), true)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"by":{"1":"one","2":null},"date":"2024-02-03","lines":["r1 & <co>"],"note":"m1","price":{"amount":9900,"currency":"EUR"}}`, string(r.Body))
+	require.Contains(t, string(r.Body), "& <co>")
+	again, err := order.Render(values(), false)
+	require.NoError(t, err)
+	require.Contains(t, string(again.Body), "1200", "the operation itself does not change")
+}
+
+func TestARequestWithoutABodyHasNoType(t *testing.T) {
+	t.Parallel()
+	r, err := targets.Operation{Request: targets.Request{Path: "/{{.Intent.Marker}}"}}.Render(values(), false)
+	require.NoError(t, err)
+	require.Equal(t, targets.Rendered{Method: "POST", Path: "/m1", Header: map[string]string{}}, r)
+}
+
+func TestAKeyIsPlacedWhereItTravels(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		key  targets.Key
+		want targets.Rendered
+	}{
+		{"in a header", targets.Key{In: targets.KeyInHeader, Name: "K"}, targets.Rendered{
+			Header: map[string]string{"K": `a"b`}, Body: []byte(`{"big":12345678901234567890}`),
+		}},
+		{"quoted in a header", targets.Key{In: targets.KeyInHeader, Name: "K", Quoted: true}, targets.Rendered{
+			Header: map[string]string{"K": `"a\"b"`}, Body: []byte(`{"big":12345678901234567890}`),
+		}},
+		{"in the body", targets.Key{In: targets.KeyInBody, Name: "K"}, targets.Rendered{
+			Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"K":"a\"b","big":12345678901234567890}`),
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := targets.Rendered{Body: []byte(`{"big":12345678901234567890}`)}
+			require.NoError(t, targets.Operation{Key: c.key}.PlaceKey(&r, `a"b`))
+			require.Equal(t, c.want, r)
+		})
+	}
+}
+
+func TestAKeyThatCannotBePlacedIsAnError(t *testing.T) {
+	t.Parallel()
+	var r targets.Rendered
+	require.Error(t, targets.Operation{}.PlaceKey(&r, "k"))
+	require.Error(t, targets.Operation{Key: targets.Key{In: targets.KeyInHeader, Name: "K"}}.PlaceKey(&r, "a\nb"))
+	require.NoError(t, targets.Operation{Key: targets.Key{In: targets.KeyInBody, Name: "K"}}.PlaceKey(&r, "k"))
+	require.JSONEq(t, `{"K":"k"}`, string(r.Body))
+}
+
+func TestACloneSharesNothing(t *testing.T) {
+	t.Parallel()
+	r := targets.Rendered{Header: map[string]string{"A": "1"}, Body: []byte("x")}
+	c := r.Clone()
+	c.Header["A"], c.Body[0] = "2", 'y'
+	require.Equal(t, "1", r.Header["A"])
+	require.Equal(t, "x", string(r.Body))
+}
+
+func TestTemplatesThatFailAreErrors(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"{{.Nope}}", "{{.Principal.Nope}}", "{{", "{{range 2000000}}x{{end}}"} {
+		for _, request := range []targets.Request{
+			{Path: text},
+			{Header: map[string]string{"A": text}},
+			{Body: map[string]any{"a": []any{map[string]any{"b": text}}}},
+		} {
+			_, err := targets.Operation{Request: request}.Render(values(), false)
+			require.Error(t, err, text)
+		}
+	}
+}
