@@ -210,19 +210,16 @@ func missing(res checker.Result) []string {
 	return reasons
 }
 
+// worth says what the passes are worth, scenarios with as many rounds together.
 func (p *page) worth(r checker.Report) {
-	titled := false
-	for _, res := range r.Results {
-		text := worth(res)
-		if text == "" {
-			continue
-		}
-		if !titled {
-			titled = true
-			p.line()
-			p.line(p.style.bold("What the passes are worth"))
-		}
-		p.wrapped("  "+pad(res.Scenario, p.style.names())+"  ", text)
+	list := worths(r)
+	if len(list) == 0 {
+		return
+	}
+	p.line()
+	p.line(p.style.bold("What the passes are worth (95% confidence)"))
+	for _, w := range list {
+		p.wrapped("  ", fmt.Sprintf("%s: %s", w.bound(), strings.Join(w.scenarios, ", ")))
 	}
 }
 

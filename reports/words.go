@@ -83,15 +83,16 @@ type seen struct {
 	begin   history.Offset
 }
 
-// findings returns all findings of a report, worst kind first and then in the order of the run.
+// findings returns all findings of a report: worst kind first, within a kind those with the fewest
+// attempts, which are the easiest to understand, and then in the order of the run.
 func findings(r checker.Report) []seen {
 	var all []seen
 	for i := range r.Results {
 		all = append(all, findingsOf(&r.Results[i], i)...)
 	}
 	slices.SortStableFunc(all, func(a, b seen) int {
-		return cmp.Or(cmp.Compare(rank(a.finding.Kind), rank(b.finding.Kind)), a.place-b.place,
-			cmp.Compare(a.begin, b.begin))
+		return cmp.Or(cmp.Compare(rank(a.finding.Kind), rank(b.finding.Kind)),
+			len(a.finding.Attempts)-len(b.finding.Attempts), a.place-b.place, cmp.Compare(a.begin, b.begin))
 	})
 	return all
 }
@@ -186,18 +187,56 @@ func joined(parts []string, separator string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
 }
 
-// worth says what a pass is worth: the rule of three over the rounds that every proof held for.
-// It is empty where there is nothing to say.
-func worth(res checker.Result) string {
+// exercisedRounds returns the rounds for which every proof of a passed scenario held.
+func exercisedRounds(res checker.Result) (int, bool) {
 	if res.Verdict != checker.Pass || len(res.Exercise) == 0 {
+		return 0, false
+	}
+	return slices.MinFunc(res.Exercise, func(a, b checker.Exercise) int { return cmp.Compare(a.Held, b.Held) }).Held, true
+}
+
+// worth says what a pass is worth: the rule of three over the rounds that were exercised. It is
+// empty where there is nothing to say.
+func worth(res checker.Result) string {
+	n, passed := exercisedRounds(res)
+	if !passed {
 		return ""
 	}
-	n := slices.MinFunc(res.Exercise, func(a, b checker.Exercise) int { return cmp.Compare(a.Held, b.Held) }).Held
-	if n <= 3 {
-		return fmt.Sprintf("not observed in %s: too few to bound how often it happens", plural(n, "exercised round"))
+	return rounds{rounds: n}.bound() + " (95% confidence)"
+}
+
+// rounds is the scenarios that passed with so many exercised rounds.
+type rounds struct {
+	rounds    int
+	scenarios []string
+}
+
+// bound is what so many clean rounds allow to say (the rule of three, at 95 % confidence).
+func (r rounds) bound() string {
+	seen := "nothing broke in " + plural(r.rounds, "exercised round")
+	if r.rounds <= 3 {
+		return seen + ", too few to bound how often it does"
 	}
-	return fmt.Sprintf("not observed in %d exercised rounds: below %s per round (3/%d, 95%% confidence)",
-		n, percent(3/float64(n)), n)
+	return fmt.Sprintf("%s, so it does in less than %s of them", seen, percent(3/float64(r.rounds)))
+}
+
+// worths groups the passed scenarios by their rounds, most rounds first.
+func worths(r checker.Report) []rounds {
+	var list []rounds
+	for _, res := range r.Results {
+		n, passed := exercisedRounds(res)
+		if !passed {
+			continue
+		}
+		i := slices.IndexFunc(list, func(w rounds) bool { return w.rounds == n })
+		if i < 0 {
+			i = len(list)
+			list = append(list, rounds{rounds: n})
+		}
+		list[i].scenarios = append(list[i].scenarios, name(res.Scenario))
+	}
+	slices.SortStableFunc(list, func(a, b rounds) int { return b.rounds - a.rounds })
+	return list
 }
 
 func percent(p float64) string {

@@ -12,9 +12,9 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// batch is how many markers one statement asks for: SQLite takes no more than 500 terms in a
-// compound select.
-const batch = 200
+// batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
+// enough that planning one stays cheap. SQLite takes no more than 500 terms in a compound select.
+const batch = 100
 
 // queryer is a database or a transaction.
 type queryer interface {
