@@ -185,7 +185,7 @@ func (p *page) unjudged(r checker.Report) {
 	}
 }
 
-// missing returns why a scenario has no full judgement, and which proofs fell short.
+// missing returns why a scenario has no full judgement.
 func missing(res checker.Result) []string {
 	if res.Verdict == checker.Pass {
 		return nil
@@ -193,12 +193,6 @@ func missing(res checker.Result) []string {
 	var reasons []string
 	for _, reason := range res.Reasons {
 		reasons = append(reasons, prose(reason))
-	}
-	for _, e := range res.Exercise {
-		if e.Held < e.Needed && res.Verdict != checker.NotApplicable {
-			reasons = append(reasons, fmt.Sprintf("%s held for %d of %s, %d needed: %s",
-				name(e.Proof), e.Held, plural(e.Of, "intent"), e.Needed, prose(e.Text)))
-		}
 	}
 	if len(reasons) == 0 && res.Verdict != checker.Fail {
 		reasons = []string{"no reason was recorded"}

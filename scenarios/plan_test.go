@@ -1,0 +1,300 @@
+package scenarios_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+func drawnSend(t *rapid.T) scenarios.Send {
+	s := scenarios.Send{
+		Lane: scenarios.Clean, Timeout: anySpan(t),
+		Key: rapid.SampledFrom([]scenarios.KeyChoice{"", scenarios.SameKey, scenarios.FreshKey, scenarios.NoKey}).Draw(t, "key"),
+	}
+	if rapid.Bool().Draw(t, "retries") {
+		s.Retry = &scenarios.Retry{
+			Max: rapid.IntRange(0, 4).Draw(t, "max"), Jitter: rapid.Float64Range(0, 1).Draw(t, "jitter"),
+			Backoff: scenarios.Span{Fixed: time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "backoff"))},
+		}
+	}
+	return s
+}
+
+func drawnStep(t *rapid.T) scenarios.Step {
+	s := drawnSend(t)
+	switch rapid.IntRange(0, 4).Draw(t, "step") {
+	case 0:
+		return scenarios.Step{Send: &s}
+	case 1:
+		return scenarios.Step{Alter: &s}
+	case 2:
+		return scenarios.Step{Wait: &scenarios.Wait{For: scenarios.WaitCommitted}}
+	case 3:
+		copies := rapid.IntRange(1, 8).Draw(t, "copies")
+		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), Send: s}}
+	}
+	return scenarios.Step{Tabs: []scenarios.Tab{
+		{Count: rapid.IntRange(0, 3).Draw(t, "count"), Within: scenarios.Span{Share: 1}, Send: s},
+		{At: anySpan(t), Altered: true, Send: drawnSend(t)},
+	}}
+}
+
+func drawnScenario(t *rapid.T) scenarios.Scenario {
+	return scenarios.Scenario{
+		Name: rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "name"), Intents: rapid.IntRange(1, 12).Draw(t, "intents"),
+		Twins: rapid.IntRange(0, 4).Draw(t, "twins"), Steps: rapid.SliceOfN(rapid.Custom(drawnStep), 1, 4).Draw(t, "steps"),
+	}
+}
+
+func written(t require.TestingT, p scenarios.Plan) string {
+	var out bytes.Buffer
+	n, err := p.WriteTo(&out)
+	require.NoError(t, err)
+	require.Equal(t, int64(out.Len()), n)
+	return out.String()
+}
+
+func TestTheSameSeedGivesTheSamePlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, seed := drawnScenario(t), rapid.Uint64().Draw(t, "seed")
+		require.Equal(t, written(t, scenarios.NewPlan(s, seed)), written(t, scenarios.NewPlan(s, seed)))
+	})
+}
+
+func TestEveryIntentIsPlannedOnce(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawnScenario(t)
+		p := scenarios.NewPlan(s, rapid.Uint64().Draw(t, "seed"))
+		require.Len(t, p.Intents, s.Intents)
+		seen := map[string]bool{}
+		for n, i := range p.Intents {
+			require.Equal(t, n+1, i.Number)
+			require.False(t, seen[i.ID])
+			seen[i.ID] = true
+			require.Len(t, i.Moves, len(s.Steps))
+			for step, m := range i.Moves {
+				require.Equal(t, step, m.Step)
+				require.Equal(t, s.Steps[step].Burst != nil, m.Together)
+				requireMove(t, s.Steps[step], m)
+				for _, a := range m.Volley {
+					require.True(t, strings.HasPrefix(a.ID, i.ID+"."))
+					require.False(t, seen[a.ID])
+					seen[a.ID] = true
+				}
+			}
+		}
+	})
+}
+
+// requireMove checks that a move does what its step says: so many requests, so many of them altered,
+// each with its key and its retries.
+func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
+	sends, altered := map[bool]int{}, 0
+	switch {
+	case step.Wait != nil:
+		require.Equal(t, step.Wait, m.Wait)
+	case step.Send != nil:
+		sends[false]++
+	case step.Alter != nil:
+		sends[true]++
+	case step.Burst != nil:
+		sends[true], sends[false] = step.Burst.Altered, step.Burst.Copies-step.Burst.Altered
+	default:
+		for _, tab := range step.Tabs {
+			sends[tab.Altered] += max(tab.Count, 1)
+		}
+	}
+	keys := map[string]bool{}
+	for _, a := range m.Volley {
+		if a.Body == history.Altered {
+			altered++
+		}
+		require.False(t, keys[a.Key] && strings.HasPrefix(a.Key, "fresh"), "a fresh key twice")
+		keys[a.Key] = true
+		require.Equal(t, len(a.Pauses) > 0, len(a.Pauses) > 0 && len(a.RetryOn) > 0)
+	}
+	require.Equal(t, sends[true], altered)
+	require.Len(t, m.Volley, sends[true]+sends[false])
+}
+
+func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s, seed := drawnScenario(t), rapid.Uint64().Draw(t, "seed")
+		whole := scenarios.NewPlan(s, seed)
+		numbers := rapid.SliceOf(rapid.IntRange(0, s.Intents+1)).Draw(t, "numbers")
+		part := whole.Only(numbers)
+		at := map[int]scenarios.PlannedIntent{}
+		last := 0
+		for _, i := range part.Intents {
+			require.Equal(t, whole.Intents[i.Number-1], i)
+			require.Greater(t, i.Number, last, "in the plan's order")
+			last, at[i.Number] = i.Number, i
+		}
+		for _, i := range whole.Intents {
+			_, kept := at[i.Number]
+			require.Equal(t, slices.ContainsFunc(numbers, func(n int) bool { return related(s, n, i.Number) }), kept)
+		}
+		part.Intents = whole.Intents
+		require.Equal(t, whole, part)
+
+		s.Intents += 5
+		require.Equal(t, whole.Intents, scenarios.NewPlan(s, seed).Intents[:len(whole.Intents)], "more intents change nothing for the first")
+	})
+}
+
+// related reports whether two intents are one, or twins.
+func related(s scenarios.Scenario, a, b int) bool {
+	if s.Twins < 2 || a < 1 || a > s.Intents {
+		return a == b
+	}
+	return (a-1)/s.Twins == (b-1)/s.Twins
+}
+
+func TestRequestsBoundsThePlan(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawnScenario(t)
+		most := 0
+		for _, step := range s.Steps {
+			for _, one := range sent(step) {
+				most += s.Intents
+				if one.Retry != nil {
+					most += s.Intents * one.Retry.Max
+				}
+			}
+		}
+		require.Equal(t, most, scenarios.NewPlan(s, 1).Requests())
+	})
+}
+
+// sent lists the requests of a step.
+func sent(s scenarios.Step) []scenarios.Send {
+	var all []scenarios.Send
+	switch {
+	case s.Send != nil:
+		all = append(all, *s.Send)
+	case s.Alter != nil:
+		all = append(all, *s.Alter)
+	case s.Burst != nil:
+		all = slices.Repeat([]scenarios.Send{s.Burst.Send}, s.Burst.Copies)
+	}
+	for _, tab := range s.Tabs {
+		all = append(all, slices.Repeat([]scenarios.Send{tab.Send}, max(tab.Count, 1))...)
+	}
+	return all
+}
+
+// lively has something random in every place where there can be.
+func lively() scenarios.Scenario {
+	send := scenarios.Send{Lane: scenarios.Clean, Timeout: scenarios.Span{Fixed: time.Second}}
+	retried := send
+	retried.Retry = &scenarios.Retry{Max: 3, Backoff: scenarios.Span{Fixed: 100 * time.Millisecond}, Jitter: 0.5, Key: scenarios.FreshKey, Lane: "slow"}
+	tab := scenarios.Tab{At: scenarios.Span{Share: 0.25}, Within: scenarios.Span{Fixed: 10 * time.Millisecond}, Count: 2, Send: send}
+	tab.Key = scenarios.FreshKey
+	return scenarios.Scenario{
+		Name: "lively", Intents: 4, Concurrency: 2, Twins: 2,
+		Steps: []scenarios.Step{
+			{Send: &retried}, {Burst: &scenarios.Burst{Copies: 6, Altered: 2, Send: send}}, {Tabs: []scenarios.Tab{tab}},
+			{Wait: &scenarios.Wait{For: scenarios.WaitCommitted, Within: scenarios.Span{Fixed: 5 * time.Second}}}, {Alter: &send},
+		},
+	}
+}
+
+func TestDifferentSeedsDifferOnlyInWhatIsRandom(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for seed := range uint64(100) {
+		p := scenarios.NewPlan(lively(), seed)
+		text := written(t, p)
+		require.False(t, seen[text])
+		seen[text] = true
+		calm := scenarios.NewPlan(scenarios.Scenario{Name: "calm", Intents: 3, Steps: lively().Steps[3:]}, seed)
+		calm.Seed = 0
+		seen["calm "+written(t, calm)] = true
+		requireSpread(t, p)
+	}
+	require.Len(t, seen, 101, "without anything random, all seeds give one plan")
+}
+
+// requireSpread checks that what is drawn stays inside what the scenario allows.
+func requireSpread(t *testing.T, p scenarios.Plan) {
+	t.Helper()
+	for _, i := range p.Intents {
+		for n, pause := range i.Moves[0].Volley[0].Pauses {
+			most := 100 * time.Millisecond << n
+			require.LessOrEqual(t, pause.Fixed, most)
+			require.GreaterOrEqual(t, pause.Fixed, most/2)
+		}
+		for _, a := range i.Moves[2].Volley {
+			require.Less(t, a.Plus.Fixed, 10*time.Millisecond)
+		}
+	}
+}
+
+func TestIntentsOfOnePlanDifferInWhatIsRandom(t *testing.T) {
+	t.Parallel()
+	s := lively()
+	s.Intents = 50
+	seen := map[string]bool{}
+	for _, i := range scenarios.NewPlan(s, 7).Intents {
+		plus := i.Moves[2].Volley[0].Plus.String()
+		require.False(t, seen[plus], plus)
+		seen[plus] = true
+	}
+}
+
+func TestThePlanOfAScenarioIsAsItWas(t *testing.T) {
+	t.Parallel()
+	const golden = "testdata/lively.plan.jsonl"
+	got := written(t, scenarios.NewPlan(lively(), 7))
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+	for line := range strings.Lines(got) {
+		require.True(t, json.Valid([]byte(line)), line)
+	}
+}
+
+func TestAPlanIsWrittenUpToTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	p := scenarios.NewPlan(lively(), 7)
+	for most := range 3 {
+		out := &narrow{room: most}
+		n, err := p.WriteTo(out)
+		require.ErrorIs(t, err, errNarrow)
+		require.Equal(t, int64(out.text.Len()), n)
+	}
+}
+
+// narrow takes so many writes.
+type narrow struct {
+	room int
+	text bytes.Buffer
+}
+
+var errNarrow = fmt.Errorf("no room")
+
+func (n *narrow) Write(p []byte) (int, error) {
+	if n.room == 0 {
+		return 0, errNarrow
+	}
+	n.room--
+	return n.text.Write(p)
+}
