@@ -83,38 +83,6 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-func (r *reviewer) contract() {
-	c := r.target.Contract
-	if c.Preset == "natural-key" && len(c.NaturalKey) == 0 {
-		r.complain("/contract/preset", "the preset natural-key needs natural_key beside it: what makes two submissions one intent")
-	}
-	if c.InProgress.Mode == InProgressReject && len(c.InProgress.Statuses) == 0 {
-		r.complain("/contract/in_progress", "mode reject needs statuses")
-	}
-	if c.Fingerprint.OnMismatch == MismatchReject && len(c.Fingerprint.Statuses) == 0 {
-		r.complain("/contract/fingerprint", "on_mismatch reject needs statuses")
-	}
-	if m := c.Replay.Marker; m != nil && m.Name == "" {
-		r.complain("/contract/replay/marker", "a marker needs the name of a header")
-	}
-	r.ambiguous(c)
-}
-
-// ambiguous refuses contracts by which one answer has two meanings.
-func (r *reviewer) ambiguous(c Contract) {
-	if c.InProgress.Mode != InProgressReject || c.Fingerprint.OnMismatch != MismatchReject ||
-		len(c.InProgress.Where) > 0 || len(c.Fingerprint.Where) > 0 {
-		return
-	}
-	for _, status := range c.InProgress.Statuses {
-		if slices.Contains(c.Fingerprint.Statuses, status) {
-			r.complain(r.present("/contract/in_progress", "/contract/fingerprint"),
-				"%d means both that the first request is still running and that the body differs; tell them apart with where", status)
-			return
-		}
-	}
-}
-
 // present returns the first of these places that the file has, or the contract.
 func (r *reviewer) present(paths ...string) string {
 	for _, path := range paths {
@@ -134,7 +102,7 @@ func (r *reviewer) operation(path string, o Operation) {
 		return
 	}
 	if r.templates(path, o) {
-		r.marker(path, o)
+		r.carriesMarker(path, o)
 	}
 }
 

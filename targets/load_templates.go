@@ -104,8 +104,8 @@ func (s sample) explain(err error) string {
 	return text
 }
 
-// marker makes sure that rows can be found by what a request carries, and that an altered body differs.
-func (r *reviewer) marker(path string, o Operation) {
+// carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
+func (r *reviewer) carriesMarker(path string, o Operation) {
 	values := r.target.samples()[0].values
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {

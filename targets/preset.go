@@ -1,27 +1,52 @@
 package targets
 
-// Presets returns the names of the contracts that a target file can begin with.
-func Presets() []string { return []string{"ietf", "stripe", "natural-key", "dedup-only"} }
+// preset is a contract by name: what it changes of the usual one.
+type preset struct {
+	name    string
+	declare func(*Contract)
+}
 
-// Preset returns the contract of this name. What it leaves undeclared, its source leaves open.
+// presets lists the known contracts in the order in which they are offered. The schema lists the same
+// names, and a test compares them.
+func presets() []preset {
+	return []preset{
+		{name: "ietf", declare: ietf},
+		{name: "stripe", declare: stripe},
+		{name: "paypal", declare: paypal},
+		{name: "adyen", declare: adyen},
+		{name: "square", declare: square},
+		{name: "gocardless", declare: goCardless},
+		{name: "aws", declare: aws},
+		{name: "aip-155", declare: aip155},
+		{name: "natural-key", declare: naturalKey},
+		{name: "dedup-only", declare: dedupOnly},
+	}
+}
+
+// Presets returns the names of the contracts that a target file can begin with.
+func Presets() []string {
+	var names []string
+	for _, p := range presets() {
+		names = append(names, p.name)
+	}
+	return names
+}
+
+// Preset returns the contract of this name; without a name, the one of a target that says nothing.
+// What it leaves undeclared, its source leaves open.
 func Preset(name string) (Contract, bool) {
 	c := usual()
-	c.Preset = name
-	switch name {
-	case "":
-	case "ietf":
-		ietf(&c)
-	case "stripe":
-		stripe(&c)
-	case "natural-key":
-		dedupOnly(&c)
-		c.Existing = Existing{Signature: Signature{Statuses: []int{409}}}
-	case "dedup-only":
-		dedupOnly(&c)
-	default:
-		return Contract{}, false
+	if name == "" {
+		return c, true
 	}
-	return c, true
+	for _, p := range presets() {
+		if p.name == name {
+			c.Preset = name
+			p.declare(&c)
+			return c, true
+		}
+	}
+	return Contract{}, false
 }
 
 // usual is the contract of a target that says nothing: what it promises simply by having a key.
@@ -43,27 +68,14 @@ func ietf(c *Contract) {
 	c.MissingKey = Signature{Statuses: []int{400}}
 }
 
-// stripe is Stripe's v1 API. Verified: the same status and body again, errors 500 included; error
-// code idempotency_key_in_use while a request runs (a constant of its Go library); error type
-// idempotency_error for other parameters; replays carry Idempotent-Replayed: true (seen in
-// integrations). Not verified: the status 400 of a mismatch. Validation errors are not stored but
-// errors after execution began are, so that 4xx as a whole stays undeclared.
-func stripe(c *Contract) {
-	c.Fingerprint = Fingerprint{
-		OnMismatch: MismatchReject,
-		Signature:  Signature{Statuses: []int{400}, Where: map[string]any{"/error/type": "idempotency_error"}},
-	}
-	c.InProgress = InProgress{
-		Mode:      InProgressReject,
-		Signature: Signature{Statuses: []int{409}, Where: map[string]any{"/error/code": "idempotency_key_in_use"}},
-	}
-	c.Replay.Marker = &ReplayMarker{Name: "Idempotent-Replayed", Value: "true"}
-	stored := true
-	c.Errors.Store5xx = &stored
+// naturalKey promises one effect for what the body names, and that the loser hears 409. It is the
+// design of a unique index, not one provider's; Kubernetes answers so, from general knowledge.
+func naturalKey(c *Contract) {
+	dedupOnly(c)
+	c.Existing = Existing{Signature: Signature{Statuses: []int{409}}}
 }
 
-// dedupOnly promises one effect and nothing about the answers. The preset natural-key adds that the
-// loser hears 409, as in GoCardless and in Kubernetes; neither is a preset of its own yet.
+// dedupOnly promises one effect and nothing about the answers.
 func dedupOnly(c *Contract) {
 	c.Level = DedupOnly
 	c.Replay.Body = AnyBody

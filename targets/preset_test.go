@@ -66,6 +66,54 @@ func TestPresetsSayWhatTheirSourceSays(t *testing.T) {
 	require.Equal(t, targets.AnyBody, withContract(t, "{preset: dedup-only}").Replay.Body)
 }
 
+func TestProvidersPromiseWhatTheirDocumentationSays(t *testing.T) {
+	t.Parallel()
+	paypal := withContract(t, "{preset: paypal}")
+	require.Equal(t, targets.SameIdentity, paypal.Replay.Body)
+	require.Equal(t, map[int][]int{201: {200}}, paypal.Replay.Status)
+	require.Equal(t, "409 where /details/0/issue is PREVIOUS_REQUEST_IN_PROGRESS", paypal.InProgress.Signature.String())
+	require.Equal(t, "422 where /details/0/issue is PAYPAL_REQUEST_ID_PREVIOUSLY_USED", paypal.Fingerprint.Signature.String())
+
+	adyen := withContract(t, "{preset: adyen}")
+	require.Equal(t, targets.SameJSON, adyen.Replay.Body)
+	require.Equal(t, targets.MismatchUnspecified, adyen.Fingerprint.OnMismatch)
+	require.Nil(t, adyen.Replay.Marker)
+
+	square := withContract(t, "{preset: square}")
+	require.Equal(t, "400 where /errors/0/code is IDEMPOTENCY_KEY_REUSED", square.Fingerprint.Signature.String())
+	require.Empty(t, square.InProgress.Statuses)
+
+	gocardless := withContract(t, "{preset: gocardless}")
+	require.Equal(t, targets.DedupOnly, gocardless.Level)
+	require.Equal(t, "409 where /error/errors/0/reason is idempotent_creation_conflict", gocardless.Existing.Signature.String())
+	require.Equal(t, "/error/errors/0/links/conflicting_resource_id", gocardless.Existing.Identity)
+	require.Empty(t, gocardless.NaturalKey)
+
+	aws := withContract(t, "{preset: aws}")
+	require.Equal(t, targets.SameIdentity, aws.Replay.Body)
+	require.Equal(t, targets.MismatchReject, aws.Fingerprint.OnMismatch)
+
+	aip := withContract(t, "{preset: aip-155}")
+	require.Equal(t, targets.SameIdentity, aip.Replay.Body)
+	require.Empty(t, aip.Fingerprint)
+	require.Empty(t, aip.InProgress)
+}
+
+func TestAPresetIsACopyOfItsOwn(t *testing.T) {
+	t.Parallel()
+	for _, name := range targets.Presets() {
+		spoilt, _ := targets.Preset(name)
+		for _, where := range []map[string]any{spoilt.Fingerprint.Where, spoilt.InProgress.Where, spoilt.Existing.Where} {
+			clear(where)
+		}
+		clear(spoilt.Ack.Statuses)
+		clear(spoilt.Replay.Status)
+		fresh, _ := targets.Preset(name)
+		require.NotContains(t, fresh.Ack.Statuses, 0)
+		require.Len(t, fresh.Replay.Status, map[bool]int{true: 1}[name == "paypal"])
+	}
+}
+
 func TestAFileOverridesItsPresetFieldByField(t *testing.T) {
 	t.Parallel()
 	c := withContract(t, "{preset: ietf, in_progress: {mode: wait}, replay: {headers: [Location]}}")

@@ -1,0 +1,122 @@
+package targets
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Explanation says in plain sentences what a run can find wrong with one operation of a target, and
+// what it cannot. It describes the judge and is not used by it.
+type Explanation struct {
+	Operation  string     `json:"operation"`
+	Held       []Sentence `json:"held"`                  // held against the target
+	Weakened   []Sentence `json:"weakened,omitempty"`    // held, but less than one might think
+	NotChecked []Sentence `json:"not_checked,omitempty"` // passes whatever the target does
+}
+
+// Sentence is one thing that is checked or not, and what makes it so.
+type Sentence struct {
+	Text string `json:"text"` // without a full stop
+	From string `json:"from"` // the line of the contract or of the operation
+}
+
+// everyContract is where the invariants come from that need no declaration.
+const everyContract = "holds for every contract"
+
+// String returns the sentence with its source.
+func (s Sentence) String() string { return s.Text + " (" + s.From + ")." }
+
+// Explain explains every operation of a target, by name.
+func Explain(t Target) []Explanation {
+	var all []Explanation
+	for _, name := range t.OperationNames() {
+		x := &explainer{target: t, operation: t.Operations[name], contract: t.Contract}
+		x.out.Operation = name
+		x.explain()
+		all = append(all, x.out)
+	}
+	return all
+}
+
+// String returns the explanation as lines for a terminal; it ends with a line break.
+func (e Explanation) String() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, e.Operation)
+	section(&b, "Held against the target", e.Held)
+	section(&b, "Held, but weaker than it may seem", e.Weakened)
+	section(&b, "Not checked", e.NotChecked)
+	return b.String()
+}
+
+func section(b *strings.Builder, title string, sentences []Sentence) {
+	if len(sentences) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n  %s:\n", title)
+	for _, s := range sentences {
+		fmt.Fprintf(b, "    - %s\n", s)
+	}
+}
+
+// explainer collects the sentences about one operation.
+type explainer struct {
+	target    Target
+	operation Operation
+	contract  Contract
+	out       Explanation
+}
+
+func (x *explainer) explain() {
+	x.wishes()
+	x.rows()
+	x.content()
+	x.identity()
+	x.missingKey()
+	if x.repeatable() {
+		x.replays()
+		x.refusals()
+		x.serverErrors()
+		x.running()
+		x.existing()
+		x.otherBody()
+		x.resolution()
+	}
+	x.throttled()
+	x.confusions()
+	x.surroundings()
+}
+
+func (x *explainer) held(from, format string, args ...any) {
+	x.out.Held = append(x.out.Held, Sentence{Text: fmt.Sprintf(format, args...), From: from})
+}
+
+func (x *explainer) weakened(from, format string, args ...any) {
+	x.out.Weakened = append(x.out.Weakened, Sentence{Text: fmt.Sprintf(format, args...), From: from})
+}
+
+func (x *explainer) notChecked(from, format string, args ...any) {
+	x.out.NotChecked = append(x.out.NotChecked, Sentence{Text: fmt.Sprintf(format, args...), From: from})
+}
+
+// undeclared says that nothing is checked for want of a line in the contract.
+func (x *explainer) undeclared(line, format string, args ...any) {
+	x.notChecked(line, format+", because the contract does not declare it", args...)
+}
+
+func (x *explainer) keyed() bool      { return x.operation.Key.In != KeyNowhere }
+func (x *explainer) natural() bool    { return len(x.contract.NaturalKey) > 0 }
+func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
+
+// rowsKnown reports that there is a database and a query.
+func (x *explainer) rowsKnown() bool {
+	return x.target.Database.URL != "" && x.operation.Rows.Query != ""
+}
+
+func (x *explainer) dedupOnly() bool { return x.contract.Level == DedupOnly }
+
+// comparesBodies reports that the bodies of a repetition's answers are compared as a whole. An empty
+// comparison is that of JSON.
+func (x *explainer) comparesBodies() bool {
+	body := x.contract.Replay.Body
+	return !x.dedupOnly() && body != SameIdentity && body != AnyBody
+}

@@ -1,0 +1,159 @@
+package targets
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// replays says in what a repetition's answer must equal the first one.
+func (x *explainer) replays() {
+	switch {
+	case !x.keyed():
+		x.notChecked("key", "Whether a repetition gets the answer of the first request, because a request without a key promises no replay")
+		return
+	case x.dedupOnly():
+		x.notChecked("level: dedup-only", "Whether a repetition gets the status and the body of the first answer, or is refused")
+		x.unusedReplay()
+		return
+	}
+	x.held("level: idempotent", "Once acknowledged, a repetition with the same key and body is not refused")
+	x.held("replay.status", "A repetition with the same key and body gets the same status as the first%s", x.otherStatuses())
+	x.replayBody()
+	x.replayHeaders()
+	x.replayMarker()
+}
+
+// unusedReplay names what the level makes void.
+func (x *explainer) unusedReplay() {
+	r := x.contract.Replay
+	var lines []string
+	if r.Marker != nil {
+		lines = append(lines, "replay.marker")
+	}
+	if len(r.Headers) > 0 {
+		lines = append(lines, "replay.headers")
+	}
+	if len(r.Status) > 0 {
+		lines = append(lines, "replay.status")
+	}
+	if len(lines) > 0 {
+		x.weakened("level: dedup-only", "Nothing is held against the target by %s", enumerate(lines, "and"))
+	}
+}
+
+func (x *explainer) otherStatuses() string {
+	var text strings.Builder
+	for _, first := range slices.Sorted(maps.Keys(x.contract.Replay.Status)) {
+		if then := x.contract.Replay.Status[first]; len(then) > 0 {
+			fmt.Fprintf(&text, ", or after %d also %s", first, anyOf(then))
+		}
+	}
+	return text.String()
+}
+
+func (x *explainer) replayBody() {
+	r := x.contract.Replay
+	from := "replay.body: " + string(r.Body)
+	switch r.Body {
+	case SameBytes:
+		x.held(from, "Its body is the first one's, byte by byte")
+		if len(r.Ignore) > 0 {
+			x.weakened(from, "Nothing is left out of the comparison: replay.ignore is only for JSON")
+		}
+	case SameIdentity:
+		x.sameIdentity(from)
+	case AnyBody:
+		x.weakened(from, "A repetition may be answered with any body")
+	default:
+		from, rest := "replay.body: json", ""
+		if len(r.Ignore) > 0 {
+			from += ", replay.ignore"
+			rest = ", leaving out " + enumerate(words(r.Ignore), "and")
+		}
+		x.held(from, "Its JSON body is equal to the first one's%s", rest)
+	}
+}
+
+func (x *explainer) sameIdentity(from string) {
+	if x.operation.Identity == "" {
+		x.weakened(from, "A repetition may be answered with any body, because the operation has no identity to compare")
+		return
+	}
+	x.weakened(from, "Of a repetition's body only %s is compared; the rest may show another state", word(x.operation.Identity))
+}
+
+func (x *explainer) replayHeaders() {
+	if len(x.contract.Replay.Headers) == 0 {
+		x.undeclared("replay.headers", "Whether a repetition's headers are those of the first answer")
+		return
+	}
+	x.held("replay.headers", "Its headers %s are those of the first answer", enumerate(words(x.contract.Replay.Headers), "and"))
+}
+
+func (x *explainer) replayMarker() {
+	m := x.contract.Replay.Marker
+	if m == nil {
+		x.undeclared("replay.marker", "Whether a replay says that it is one")
+		return
+	}
+	header := fmt.Sprintf("%s: %s", word(m.Name), word(m.Value))
+	x.held("replay.marker", "Not every answer bears %s, unless an earlier one was lost: the first is no replay", header)
+	if m.Required {
+		x.held("replay.marker.required", "At most one acknowledgement of a key lacks %s", header)
+		return
+	}
+	x.weakened("replay.marker.required", "A replay without %s passes", header)
+}
+
+// refusals says whether a refusal must come again.
+func (x *explainer) refusals() {
+	const refused = "Once a key was refused, but for what is said at the door such as 401 or 404,"
+	switch stored := x.contract.Errors.Store4xx; {
+	case !x.keyed():
+	case stored == nil:
+		x.undeclared("errors.store_4xx", "Whether a refusal is stored under its key and comes again")
+	case !*stored:
+		x.notChecked("errors.store_4xx: false", "Whether a refusal leaves its key free: being refused again passes")
+	case x.dedupOnly():
+		x.held("errors.store_4xx: true", refused+" another body does not get through with it")
+		x.weakened("level: dedup-only", "Once a key was refused, the same body may get through with it")
+	default:
+		x.held("errors.store_4xx: true", refused+" neither the same body nor another one gets through with it")
+	}
+}
+
+// serverErrors says whether a server error may be the last word.
+func (x *explainer) serverErrors() {
+	const beyond = ", as long as a client gets beyond it in the end"
+	switch stored := x.contract.Errors.Store5xx; {
+	case stored == nil:
+		x.undeclared("errors.store_5xx", "Whether a server error is stored and comes again"+beyond)
+	case !*stored:
+		x.notChecked("errors.store_5xx: false", "Whether a server error comes again"+beyond)
+	default:
+		x.weakened("errors.store_5xx: true", "A server error that comes again and again is taken for the final answer, unless there was an acknowledgement")
+	}
+}
+
+// resolution says what a patient client must learn.
+func (x *explainer) resolution() {
+	answers := "an acknowledgement"
+	if len(x.contract.Existing.Statuses) > 0 {
+		answers += ", \"it exists already\""
+	}
+	refusal := "a refusal"
+	if x.rowsKnown() {
+		refusal += " where nothing took effect"
+	}
+	x.held(everyContract, "A client that politely asks again learns where it stands: %s, or %s", answers, refusal)
+}
+
+func words(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, word(text))
+	}
+	return all
+}

@@ -1,0 +1,107 @@
+package targets
+
+// running says what a request may be told that meets a running one.
+func (x *explainer) running() {
+	p := x.contract.InProgress
+	if len(p.Statuses) > 0 {
+		x.held("in_progress", "While a request runs, a second one may be told %s: it is then asked again, and must not be told so for ever", p.Signature)
+	}
+	switch {
+	case p.Mode == InProgressWait && len(p.Statuses) > 0:
+		x.weakened("in_progress.mode: wait, in_progress.statuses", "A second request need not wait: %s passes as \"still running\"", p.Signature)
+	case p.Mode == InProgressWait:
+		x.notChecked("in_progress.mode: wait", "Whether a second request waits for the first: what it is answered in the end is judged like any other answer")
+	case len(p.Statuses) == 0:
+		x.undeclared("in_progress", "What a second request is told while the first one runs")
+	}
+}
+
+// existing says what "it exists already" is held against.
+func (x *explainer) existing() {
+	e := x.contract.Existing
+	switch {
+	case len(e.Statuses) == 0:
+		x.undeclared("existing", "Whether a refusal means \"it exists already\"")
+		return
+	case x.rowsKnown():
+		x.held("existing", "Who is told %s is told the truth: it exists, and another request can have made it", e.Signature)
+	default:
+		x.held("existing", "Who is told %s learns that it exists already", e.Signature)
+	}
+	switch {
+	case e.Identity == "":
+		x.weakened("existing.identity", "\"It exists already\" may mean any thing, because the contract has no pointer to its identity")
+	case x.operation.Identity == "":
+		x.weakened("identity", "\"It exists already\" may name any thing, because the operation has no identity to compare it with")
+	default:
+		x.held("existing.identity", "What it names at %s is the thing that acknowledgements and the row name", word(e.Identity))
+	}
+}
+
+// otherBody says what a key that comes with another body is held against.
+func (x *explainer) otherBody() {
+	if len(x.operation.Alter) == 0 {
+		x.notChecked("alter", "What happens when a %s comes with another body, because the operation has no other body", x.keyWord())
+		return
+	}
+	if x.rowsKnown() {
+		x.held(everyContract, "Of two bodies under one %s at most one takes effect, and what was acknowledged is not overwritten", x.keyWord())
+	} else {
+		x.notChecked("database, rows.query", "Which of two bodies under one %s took effect, and so how the other one is answered, because the rows are unknown", x.keyWord())
+		return
+	}
+	if x.comparesBodies() {
+		x.held("replay.body", "An acknowledgement of a body that took no effect does not show that body's content")
+	}
+	x.onMismatch()
+}
+
+func (x *explainer) onMismatch() {
+	f, comes := x.contract.Fingerprint, "A "+x.keyWord()+" that comes with another body"
+	switch {
+	case f.OnMismatch == MismatchReject:
+		x.held("fingerprint", "%s is refused, with %s, and not answered as if it were the first request", comes, f.Signature)
+		x.weakened("fingerprint.statuses", "%s may be refused with any other 4xx as well", comes)
+	case f.OnMismatch == MismatchReplayOriginal && x.comparesBodies():
+		x.held("fingerprint.on_mismatch: replay-original", "%s is answered with the body of the first answer", comes)
+		x.weakened("fingerprint.on_mismatch: replay-original", "%s may be refused as well", comes)
+	case f.OnMismatch == MismatchReplayOriginal:
+		x.weakened("fingerprint.on_mismatch: replay-original", "%s may be answered with any body, or refused, because bodies are not compared", comes)
+	default:
+		x.undeclared("fingerprint.on_mismatch", "Whether a %s that comes with another body is refused or gets the first answer", x.keyWord())
+	}
+}
+
+// keyWord names what joins requests.
+func (x *explainer) keyWord() string {
+	if x.keyed() {
+		return "key"
+	}
+	return "natural key"
+}
+
+// throttled says what is taken for a refusal at the door.
+func (x *explainer) throttled() {
+	if t := x.contract.Throttled; len(t.Statuses) > 0 {
+		x.held("throttled", "Who is told %s was turned away at the door: nothing took effect", t)
+	}
+}
+
+// confusions says what one answer can mean when the contract does not tell two meanings apart. A
+// loaded contract has only those that do no harm.
+func (x *explainer) confusions() {
+	meanings := x.contract.meanings()
+	for _, o := range x.contract.overlaps() {
+		first, second := meanings[o.first], meanings[o.second]
+		from := first.line + ", " + second.line
+		switch {
+		case o.second == meansMismatch && (o.first == meansRunning || o.first == meansExists):
+			x.weakened(from, "%d can mean both that %s and that %s: said of the same body it is taken for the one, of another body for the other",
+				o.status, first.says, second.says)
+		case o.first == meansRunning && o.second == meansExists && o.hidden:
+			x.weakened(from, "%d means both that %s and that %s, so that it proves neither", o.status, first.says, second.says)
+		case o.hidden && o.second != meansNoKey:
+			x.weakened(from, "%d means that %s, and so never that %s", o.status, first.says, second.says)
+		}
+	}
+}

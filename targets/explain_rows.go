@@ -1,0 +1,127 @@
+package targets
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// wishes says which requests are one wish.
+func (x *explainer) wishes() {
+	switch {
+	case x.natural():
+		var pointers []string
+		for _, pointer := range x.contract.NaturalKey {
+			pointers = append(pointers, word(pointer))
+		}
+		x.held("natural_key", "Requests with the same %s are one wish, whatever their keys", enumerate(pointers, "and"))
+	case x.keyed():
+		x.weakened("natural_key is not declared",
+			"Different keys are different wishes: an intent that is sent with two keys may have two rows")
+	default:
+		x.weakened("neither key nor natural_key is declared",
+			"Every request is a wish of its own: scenarios that repeat a request are left out")
+	}
+}
+
+// rows says what is held against the number of rows.
+func (x *explainer) rows() {
+	done := x.contract.Ack.Signature
+	if !x.rowsKnown() {
+		x.held("ack", "An answer %s says that it is done", done)
+		x.notChecked("database, rows.query",
+			"Whether anything was created once, twice or not at all, because the rows are unknown: only answers are judged, and no verdict can be a pass")
+		return
+	}
+	limit := "At most one row per intent"
+	switch {
+	case x.natural():
+	case x.keyed():
+		limit = "At most one row per intent and key"
+	default:
+		limit = "At most one row per request"
+	}
+	x.held(everyContract, "%s, whatever the answers", limit)
+	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
+	x.held(everyContract, "Where every request was refused, there is no row")
+	if lines := x.conflicts(); len(lines) > 0 {
+		x.held(strings.Join(lines, ", "), "A new wish is not refused as the repetition of another")
+	}
+}
+
+// conflicts names the lines by which a refusal is known that speaks of another request.
+func (x *explainer) conflicts() []string {
+	var lines []string
+	for _, m := range x.contract.meanings()[meansExists:meansNoKey] {
+		if len(m.signature.Statuses) > 0 {
+			lines = append(lines, m.line)
+		}
+	}
+	return lines
+}
+
+// content says which columns are compared.
+func (x *explainer) content() {
+	if !x.rowsKnown() {
+		return
+	}
+	columns := x.operation.Rows.Content
+	if len(columns) == 0 {
+		x.notChecked("rows.content", "Whether a row holds what the request said, because the operation names no column that should")
+		return
+	}
+	var pairs []string
+	for _, column := range slices.Sorted(maps.Keys(columns)) {
+		pairs = append(pairs, word(column)+" what its body has at "+word(columns[column]))
+	}
+	x.held("rows.content", "A row is that of one request and no blend: it holds in column %s", enumerate(pairs, "and in column"))
+}
+
+// identity says whether answers must name the same thing.
+func (x *explainer) identity() {
+	pointer, column := x.operation.Identity, x.operation.Rows.Identity
+	switch {
+	case pointer == "":
+		x.notChecked("identity", "Whether all answers speak of the same thing, because the operation does not say where they name it")
+		return
+	case x.rowsKnown() && column != "":
+		x.held("identity, rows.identity", "Every acknowledgement names the same thing at %s, and it is the one in the row, column %s",
+			word(pointer), word(column))
+	default:
+		x.held("identity", "Every acknowledgement names the same thing at %s", word(pointer))
+		x.notChecked("rows.identity", "Whether the thing that answers name is the one in the row, because the row is unknown or its column is not named")
+	}
+	if x.dedupOnly() || x.contract.Replay.Body == AnyBody {
+		x.weakened("level, replay.body", "An acknowledgement that names nothing at %s passes", word(pointer))
+	}
+}
+
+// missingKey says what is held against requests without a key.
+func (x *explainer) missingKey() {
+	switch {
+	case !x.keyed():
+	case !x.operation.Key.Required:
+		x.notChecked("key.required", "Whether a request without a key is refused, because the operation does not require one")
+	default:
+		x.held("key.required", "A request without a key is not acknowledged")
+		if s := x.contract.MissingKey; len(s.Statuses) > 0 {
+			x.weakened("missing_key", "A request without a key may be refused with any 4xx, not only with %s", s)
+		}
+	}
+}
+
+// surroundings says what no line of this contract or operation can make visible.
+func (x *explainer) surroundings() {
+	if x.target.Received != nil {
+		x.held("received", "The target's own count of requests is that of the requests on record, or the run is void")
+	} else {
+		x.notChecked("received", "Whether something on the way repeats requests, because the target does not count them")
+	}
+	if x.repeatable() {
+		x.notChecked("no line of a contract says it", "Whether a key expires, and whether principals or operations share it")
+	}
+	x.notChecked("principals", "Whether one principal is shown what another sent, because a run sends as one principal")
+	if x.rowsKnown() {
+		x.notChecked("rows.query", "Effects that the query does not list, such as other tables, mails or calls to other services")
+	}
+}

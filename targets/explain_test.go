@@ -1,0 +1,170 @@
+package targets_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// explained is a target whose file says all that an operation can say, with this contract.
+func explained(t *testing.T, contract string) targets.Target {
+	t.Helper()
+	target, err := targets.Load("explained.yaml", []byte(`
+name: explained
+base_url: http://localhost
+database: {url: "sqlite:/tmp/orders.db"}
+received: {path: /received, pointer: /received}
+contract: `+contract+`
+operations:
+  create_order:
+    request: {path: /orders, body: {note: "{{.Intent.Marker}}", reference: "{{.Intent.Reference}}", amount: 1200}}
+    key: {in: header, required: true}
+    alter: {amount: 9900}
+    identity: /id
+    rows: {query: "select id, amount from orders where note = :marker", identity: id, content: {amount: /amount}}
+`), nil)
+	require.NoError(t, err)
+	return target
+}
+
+// builtIn is the contract of the built-in orders, which needs no file.
+func builtIn(t *testing.T) targets.Target {
+	target := explained(t, "{}")
+	target.Contract = targets.Contract{
+		Level:       targets.Idempotent,
+		Ack:         targets.Ack{Signature: targets.Signature{Statuses: []int{200, 201}}},
+		Fingerprint: targets.Fingerprint{OnMismatch: targets.MismatchReject, Signature: problem(422, "key_reused")},
+		InProgress:  targets.InProgress{Mode: targets.InProgressReject, Signature: problem(409, "in_progress")},
+		Replay: targets.Replay{
+			Body: targets.SameJSON, Ignore: []string{"/meta/served_at"}, Headers: []string{"Location", "Content-Type"},
+			Marker: &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true},
+		},
+		MissingKey: problem(400, "key_required"),
+	}
+	return target
+}
+
+func problem(status int, code string) targets.Signature {
+	return targets.Signature{Statuses: []int{status}, Where: map[string]any{"/code": code}}
+}
+
+// unclear is a contract that no file could hold: one status for everything.
+func unclear(t *testing.T) targets.Target {
+	target := builtIn(t)
+	conflict := targets.Signature{Statuses: []int{409}}
+	target.Contract.Fingerprint.Signature, target.Contract.InProgress.Signature = conflict, conflict
+	target.Contract.Existing.Signature, target.Contract.Ack.Statuses = conflict, []int{201, 409}
+	return target
+}
+
+func TestATargetIsExplainedInPlainSentences(t *testing.T) {
+	t.Parallel()
+	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml")}
+	for _, name := range targets.Presets() {
+		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
+	}
+	for name, contract := range explainedContracts() {
+		cases[name] = explained(t, contract)
+	}
+	cases["bare"] = bare(t, "{in: header}", "{}")
+	cases["keyless"] = bare(t, "", "{}")
+	cases["keyless-natural"] = bare(t, "", "{preset: natural-key, natural_key: [/n], existing: {identity: /id}}")
+	cases["identity-of-nothing"] = bare(t, "{in: header}", "{preset: aws, existing: {statuses: [410], identity: /id}}")
+	for name, target := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			golden(t, filepath.Join("testdata", "explain", name+".txt"), explanation(target))
+		})
+	}
+}
+
+// explainedContracts are contracts that no preset has, as files write them.
+func explainedContracts() map[string]string {
+	return map[string]string{
+		"silent":  "{}",
+		"waiting": "{in_progress: {mode: wait}, missing_key: {statuses: [400]}}",
+		"bytes": `{replay: {body: bytes, ignore: [/at], status: {200: [201, 204], 201: []}},
+  errors: {store_4xx: true, store_5xx: false}, fingerprint: {on_mismatch: replay-original}}`,
+		"loose": `{preset: stripe, replay: {body: none}, in_progress: {mode: wait},
+  fingerprint: {on_mismatch: replay-original}, errors: {store_4xx: false}}`,
+		"dedup": `{preset: stripe, level: dedup-only, errors: {store_4xx: true},
+  replay: {headers: [Location], status: {201: [200]}}}`,
+		"shared-statuses": `{ack: {statuses: [201]}, in_progress: {statuses: [409, 503], where: {/code: busy}},
+  existing: {statuses: [409], where: {/code: exists, /retry: false, /why: null}, identity: /link},
+  throttled: {statuses: [503], where: {/code: "slow down"}}, fingerprint: {statuses: [409]}}`,
+		"either": "{existing: {statuses: [409]}, in_progress: {mode: reject, statuses: [409]}}",
+	}
+}
+
+func naturalKeyOf(preset string) string {
+	if preset == "natural-key" {
+		return ", natural_key: [/reference]"
+	}
+	return ""
+}
+
+// bare is a target that says as little as it can.
+func bare(t *testing.T, key, contract string) targets.Target {
+	t.Helper()
+	if key != "" {
+		key = ", key: " + key
+	}
+	target, err := targets.Load("bare.yaml", []byte(`
+name: bare
+base_url: http://localhost
+contract: `+contract+`
+operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}`+key+`}}
+`), nil)
+	require.NoError(t, err)
+	return target
+}
+
+func explanation(target targets.Target) string {
+	var all []string
+	for _, e := range targets.Explain(target) {
+		all = append(all, e.String())
+	}
+	return strings.Join(all, "\n")
+}
+
+func golden(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestEverySentenceSaysWhereItComesFrom(t *testing.T) {
+	t.Parallel()
+	for _, name := range targets.Presets() {
+		for _, e := range targets.Explain(explained(t, "{preset: "+name+naturalKeyOf(name)+"}")) {
+			require.NotEmpty(t, e.Held)
+			require.NotEmpty(t, e.NotChecked)
+			for _, list := range [][]targets.Sentence{e.Held, e.Weakened, e.NotChecked} {
+				for _, s := range list {
+					require.NotEmpty(t, s.From, s.Text)
+					require.NotContains(t, s.Text, "  ")
+					require.NotContains(t, s.String(), "%!")
+				}
+			}
+		}
+	}
+}
+
+func TestAnExplanationKeepsSecretsAndControlCharactersToItself(t *testing.T) {
+	t.Parallel()
+	target := load(t, "testdata/good/full.yaml")
+	require.NotContains(t, explanation(target), "swordfish")
+
+	target = builtIn(t)
+	target.Contract.Fingerprint.Where = map[string]any{"/a\x1b[2J": "b\nc", "/n": 7}
+	require.Contains(t, explanation(target), `422 where "/a\x1b[2J" is "b\nc" and /n is 7`)
+}
