@@ -32,6 +32,22 @@ vet: ## gofmt and go vet
 controls: build ## every built-in design on every store with SEEDS seeds: broken ones must fail, correct ones pass
 	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 60m -run TestEveryDesignGetsItsVerdict -v ./cmd/doubletap
 
+.PHONY: soak
+soak: ## 200,000 random schedules of correct and broken designs against the checker
+	DOUBLETAP_SOAK=$(or $(SOAK),200000) $(GO) test -count=1 -timeout 30m -run Model -v ./checker
+
+.PHONY: fuzz
+fuzz: ## fuzz the readers and the checker, 30 s each
+	$(GO) test -run xxx -fuzz FuzzRead -fuzztime 30s -fuzzminimizetime 20x ./history
+	$(GO) test -run xxx -fuzz FuzzCheck -fuzztime 30s -fuzzminimizetime 20x ./checker
+	$(GO) test -run xxx -fuzz FuzzParse -fuzztime 30s -fuzzminimizetime 20x ./scenarios/document
+	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./scenarios
+	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./targets
+
+.PHONY: bench
+bench: ## benchmarks of every room
+	$(GO) test -run xxx -bench . -benchtime 1x ./...
+
 .PHONY: clean
 clean: ## remove what was built and recorded
 	rm -rf bin reports/runs

@@ -34,8 +34,8 @@ func (c *court) altered(m moment, s *story) {
 		c.oneApplied(m, s, original, changed)
 	case a == 1:
 		c.oneApplied(m, s, changed, original)
-	case has(s.attempts, Acknowledged, Exists):
-		c.missing(m, []*story{s}, 0, 1)
+	default:
+		c.noneApplied(m, s)
 	}
 	c.sideContent(m, s, original)
 	c.sideContent(m, s, changed)
@@ -47,9 +47,31 @@ func (c *court) side(m moment, s *story, body string) (side, bool) {
 	return side{body: body, marker: marker, attempts: ofBody(s.attempts, body), rows: rows}, known
 }
 
+// alteredApart judges stories whose two bodies did not meet under one key: twins, or an altered body
+// with a key of its own. Nothing says then which body must win, so only the numbers count.
+func (c *court) alteredApart(m moment, stories []*story) {
+	b, total := c.terms.boundsOf(stories), 0
+	for _, body := range []string{history.Original, history.Altered} {
+		x, known := c.side(m, stories[0], body)
+		if !known {
+			return
+		}
+		total += len(x.rows)
+		c.sideContent(m, stories[0], x)
+	}
+	switch {
+	case total > max(b.wishes, 1):
+		c.duplicate(m, stories[0], total, max(b.wishes, 1))
+	case total < b.lower:
+		c.missing(m, stories, total, b.lower)
+	case total > b.upper:
+		c.phantom(m, c.unexplained(stories), total, b.upper)
+	}
+}
+
 func (c *court) bothApplied(m moment, s *story, sides ...side) {
 	for _, x := range sides {
-		if !has(x.attempts, Acknowledged, Unknown, Exists) {
+		if !has(x.attempts, Acknowledged, Unknown, Exists, InProgress) {
 			c.report(m, s, Finding{
 				Kind: PhantomRow, Detail: "rejected-yet-applied",
 				Promise:  "What was refused has no effect.",
@@ -69,24 +91,43 @@ func (c *court) bothApplied(m moment, s *story, sides ...side) {
 
 // oneApplied judges the answers to the body that left no row, while the other body's row is there.
 func (c *court) oneApplied(m moment, s *story, applied, other side) {
+	acknowledged := ofOutcome(other.attempts, Acknowledged)
+	if slices.ContainsFunc(acknowledged, func(a judged) bool { return c.overwrote(m, a, applied, other) }) {
+		c.overwritten(m, s, applied, other)
+		return
+	}
 	if !has(applied.attempts, Acknowledged, Unknown, Exists) {
 		c.phantom(m, s, 1, 0)
 	}
-	for _, a := range ofOutcome(other.attempts, Acknowledged) {
-		switch {
-		case c.overwrote(a, applied):
-			c.overwritten(m, s, applied, other)
-		case a.identity != "" && a.identity == c.rowIdentity(applied.rows[0]):
-			c.undetected(m, s, a, other)
-		default:
-			c.missing(m, []*story{s}, 0, 1)
+	for _, a := range acknowledged {
+		if row := c.rowIdentity(applied.rows[0]); a.identity == "" || row == "" || a.identity == row {
+			c.undetected(m, s, a, applied, other)
+			continue
 		}
+		c.missing(m, []*story{s}, 0, 1)
+	}
+	c.refusalForgotten(m, s, applied, other)
+}
+
+// noneApplied judges a key of which nothing took effect, whichever body it came with.
+func (c *court) noneApplied(m moment, s *story) {
+	c.missing(m, []*story{s}, 0, 1)
+	if has(s.attempts, Acknowledged, Unknown) {
+		return
+	}
+	conflicts := keep(s.attempts, func(a judged) bool { return a.outcome == Exists || c.terms.mismatch(a.Attempt) })
+	// A body that was refused for another reason may have taken the key.
+	if has(conflicts, Exists) || len(conflicts) > 0 && len(conflicts) == len(s.attempts) {
+		c.falseConflict(m, s)
 	}
 }
 
-// overwrote reports that an acknowledgement of one body was complete before any attempt of the body
-// that is now in the row had begun.
-func (c *court) overwrote(acknowledged judged, applied side) bool {
+// overwrote reports that one body was acknowledged and lost its row to the other: its answer was
+// complete before any attempt of the other body began, or its row was seen before the final probe.
+func (c *court) overwrote(m moment, acknowledged judged, applied, other side) bool {
+	if rows, known := c.rows(atT1, other.marker); m == atT2 && known && len(rows) > 0 && acknowledged.End <= c.history.T1.At {
+		return true
+	}
 	return len(applied.attempts) > 0 && !slices.ContainsFunc(applied.attempts, func(a judged) bool {
 		return a.Start < acknowledged.End
 	})
@@ -99,27 +140,69 @@ func (c *court) overwritten(m moment, s *story, applied, other side) {
 		Expected: fmt.Sprintf("the row of the %s body, which was acknowledged first", other.body),
 		Observed: fmt.Sprintf("the row now holds the %s body", applied.body),
 	})
+	if has(applied.attempts, Rejected) && !has(applied.attempts, Acknowledged, Unknown) {
+		c.missing(m, []*story{s}, 0, 1)
+	}
 }
 
-// undetected judges an acknowledgement of the losing body that names the winner's thing.
-func (c *court) undetected(m moment, s *story, a judged, other side) {
-	echo := containsText(a.Content, other.marker)
+// undetected judges an acknowledgement of the losing body that may name the winner's thing.
+func (c *court) undetected(m moment, s *story, a judged, applied, other side) {
+	contract := c.terms.Contract
 	switch {
-	case echo:
+	case c.comparesBodies() && slices.Contains(words(a), other.marker):
 		c.report(m, s, Finding{
 			Kind: ReplayMismatch, Detail: "replay-echoes-request",
 			Promise:  "A replay gives the recorded answer, not one built from the new request.",
-			Contract: "replay.body: " + string(c.terms.Contract.Replay.Body),
+			Contract: "replay.body: " + string(contract.Replay.Body),
 			Expected: "the content of the body that took effect",
 			Observed: fmt.Sprintf("the content of the %s body, which has no row", other.body),
 		})
-	case c.terms.Contract.Fingerprint.OnMismatch == targets.MismatchReject:
+	case contract.Fingerprint.OnMismatch == targets.MismatchReject:
 		c.report(m, s, Finding{
 			Kind: AlteredBody, Detail: "undetected",
 			Promise:  "A key that comes with another body is refused.",
 			Contract: "fingerprint.on_mismatch: reject",
-			Expected: fmt.Sprintf("a refusal of the %s body, status %v", other.body, c.terms.Contract.Fingerprint.Statuses),
+			Expected: fmt.Sprintf("a refusal of the %s body, status %v", other.body, contract.Fingerprint.Statuses),
 			Observed: fmt.Sprintf("status %d with the answer of the other body", a.Status),
 		})
+	case contract.Fingerprint.OnMismatch == targets.MismatchReplayOriginal && c.comparesBodies():
+		if first := ofOutcome(applied.attempts, Acknowledged); len(first) > 0 {
+			c.bodies(m, s, []judged{first[0], a})
+		}
 	}
+}
+
+// comparesBodies reports that the contract promises anything about the bodies of replays.
+func (c *court) comparesBodies() bool {
+	body := c.terms.Contract.Replay.Body
+	return c.terms.Contract.Level != targets.DedupOnly && body != targets.AnyBody && body != targets.SameIdentity
+}
+
+// refusalForgotten holds that a refusal which the target stores is stored under the key, so that
+// another body does not get through with it.
+func (c *court) refusalForgotten(m moment, s *story, applied, other side) {
+	if !has(applied.attempts, Acknowledged) {
+		return
+	}
+	for _, r := range keep(other.attempts, c.storedRefusal) {
+		if slices.ContainsFunc(applied.attempts, func(a judged) bool { return a.Start < r.End }) {
+			continue
+		}
+		c.report(m, s, Finding{
+			Kind: AlteredBody, Detail: "refusal-forgotten",
+			Promise:  "A stored refusal keeps its key.",
+			Contract: "errors.store_4xx: true",
+			Expected: fmt.Sprintf("a refusal of the %s body: the key had been answered with status %d", applied.body, r.Status),
+			Observed: fmt.Sprintf("the row of the %s body", applied.body),
+		})
+		return
+	}
+}
+
+// storedRefusal reports that an answer is one that the contract says is stored under the key. What a
+// target says at the door, before it looks at the key, is not.
+func (c *court) storedRefusal(a judged) bool {
+	stored := c.terms.Contract.Errors.Store4xx
+	atTheDoor := slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)
+	return stored != nil && *stored && a.outcome == Rejected && !atTheDoor && !c.terms.mismatch(a.Attempt)
 }

@@ -13,9 +13,26 @@
 //   - Intents with one marker (twins) are judged by the sum of their bounds, since their rows cannot
 //     be told apart.
 //   - An intent that is told "that exists already" although nothing of it exists is a false conflict
-//     if all its attempts were answered so, and a lost write if one of them may have executed.
+//     if nothing of it can have been executed, and a lost write if one attempt may have been.
+//   - Of twins, a refusal is a false conflict only where the other twin got through.
 //   - When the target went away in the middle, only findings that more waiting cannot undo are
 //     reported: duplicates, leaks, altered bodies and unequal answers.
+//   - "Exists already" speaks of an effect of the intent, in whichever group, and is no effect itself:
+//     where nothing else can have made the row, whoever made it was told that it exists (phantom row).
+//   - A row of an intent of which no request reached the target is nobody's proven fault: inconclusive.
+//     A request that was throttled is one that the target answered, so its row is a phantom row.
+//   - Status 429 is throttled even where the contract does not say so (RFC 6585).
+//   - Attempts that were only told "in progress" are not wedged at T1, but if the final probe is told
+//     so until its tries are used up.
+//   - An answer that can be "in progress" or "exists already" with nothing to tell which forbids
+//     nothing and resolves.
+//   - A stored server error resolves only where nobody was acknowledged: what was stored is the
+//     acknowledgement then.
+//   - A replay repeats the answer to its own key. Answers to other keys of a natural key must name the
+//     same thing and nothing more; requests without a key promise no replay.
+//   - A marker that was in the database before the run is not judged, and the verdict is inconclusive.
+//   - Rows without a cause are not reported when the target counted more or fewer requests than are on
+//     record, and "unavailable" is not when the probe was cut short.
 //   - An answer that ends where the connection ends has no framing that tells whether it is whole. It
 //     counts as complete.
 package checker
@@ -47,7 +64,7 @@ func (m moment) String() string {
 func Check(h *history.History, t Terms) Result {
 	c := &court{
 		terms: t, history: h, families: t.families(h),
-		sightings: map[string][]history.Sighting{}, seen: map[string]bool{},
+		sightings: map[string][]history.Sighting{}, seen: map[string]bool{}, taken: taken(h.Before),
 	}
 	for _, s := range h.Sightings {
 		c.sightings[s.Intent] = append(c.sightings[s.Intent], s)
@@ -65,6 +82,20 @@ func Check(h *history.History, t Terms) Result {
 	return c.result()
 }
 
+// taken returns the markers that were there before the run; what is there later proves nothing.
+func taken(before *history.Snapshot) map[string]bool {
+	markers := map[string]bool{}
+	if before == nil {
+		return markers
+	}
+	for marker, rows := range before.Rows {
+		if len(rows) > 0 {
+			markers[marker] = true
+		}
+	}
+	return markers
+}
+
 // court collects what is found in one history.
 type court struct {
 	terms     Terms
@@ -73,6 +104,8 @@ type court struct {
 	sightings map[string][]history.Sighting // by intent
 	findings  []Finding
 	warnings  []Warning
+	wonders   []string        // what nobody can explain and the target is not to blame for
+	taken     map[string]bool // markers that were in the database before the run
 	seen      map[string]bool // findings by kind, detail and intent: one that shows at T1 is not repeated at T2
 }
 
@@ -86,7 +119,7 @@ func (c *court) snapshot(m moment) *history.Snapshot {
 // rows returns the rows of a marker at a moment, and whether they are known.
 func (c *court) rows(m moment, marker string) ([]history.Row, bool) {
 	s := c.snapshot(m)
-	if s == nil || s.Error != "" {
+	if s == nil || s.Error != "" || c.taken[marker] {
 		return nil, false
 	}
 	rows, asked := s.Rows[marker]
@@ -96,7 +129,7 @@ func (c *court) rows(m moment, marker string) ([]history.Row, bool) {
 // report adds a finding about a story, with its evidence.
 func (c *court) report(m moment, s *story, f Finding) {
 	id := fmt.Sprintf("%s/%s/%s", f.Kind, f.Detail, s.intent.ID)
-	if c.seen[id] || c.gone() && !lasting(f.Kind) {
+	if c.seen[id] || c.unproven(f.Kind) {
 		return
 	}
 	c.seen[id] = true
@@ -115,6 +148,25 @@ func (c *court) report(m moment, s *story, f Finding) {
 		}
 	}
 	c.findings = append(c.findings, f)
+}
+
+// wonder notes what keeps a clean history from being a pass, though no promise was broken.
+func (c *court) wonder(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(c.wonders, text) {
+		c.wonders = append(c.wonders, text)
+	}
+}
+
+// unproven reports that what went wrong around the run may be the cause of such a finding.
+func (c *court) unproven(k Kind) bool {
+	switch k {
+	case Unavailable: // needs all tries of the final probe
+		return c.gone() || c.incident(history.Interruption) != nil || c.incident(history.HarnessFault) != nil
+	case PhantomRow: // a request that is not on record is a cause
+		return c.gone() || c.miscounted() != ""
+	default:
+		return c.gone() && !lasting(k)
+	}
 }
 
 // lasting reports whether a finding stands even if the target died before it could answer for itself.
@@ -142,10 +194,14 @@ func (c *court) judge(f *family, m moment) {
 	for i, s := range f.stories {
 		stories[i] = s.until(m)
 	}
-	if _, altered := stories[0].intent.Bodies[history.Altered]; altered {
-		c.altered(m, stories[0])
-	} else {
+	_, altered := stories[0].intent.Bodies[history.Altered]
+	switch {
+	case !altered:
 		c.counts(m, stories)
+	case len(stories) == 1 && len(c.terms.groups(stories[0].attempts)) == 1:
+		c.altered(m, stories[0])
+	default:
+		c.alteredApart(m, stories)
 	}
 	for _, s := range stories {
 		for _, g := range c.terms.groups(s.attempts) {

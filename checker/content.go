@@ -30,6 +30,10 @@ func (c *court) sideContent(m moment, s *story, x side) {
 			if !declared || there && same(want, normalise(got)) {
 				continue
 			}
+			if !there {
+				c.wonder("the row query returns no column %s, which rows.content names", column)
+				continue
+			}
 			c.report(m, s, Finding{
 				Kind: AlteredBody, Detail: "content",
 				Promise:  "A row holds the content of exactly one body that was sent.",
@@ -44,7 +48,24 @@ func (c *court) sideContent(m moment, s *story, x side) {
 // same compares a sent value with a stored one. Databases give numbers back as text, and the other
 // way round, so what reads the same is the same.
 func same(sent, stored any) bool {
-	return equal(sent, stored) || plain(exactly(sent)) == plain(exactly(stored))
+	if text, ok := stored.(string); ok {
+		if value, ok := parse(text); ok && equal(sent, value) {
+			return true
+		}
+	}
+	return equal(sent, stored) || plain(exactly(asNumber(sent))) == plain(exactly(asNumber(stored)))
+}
+
+// asNumber gives truth values the numbers that databases without them store.
+func asNumber(value any) any {
+	switch value {
+	case true:
+		return exact("1")
+	case false:
+		return exact("0")
+	default:
+		return value
+	}
 }
 
 func exactly(value any) any {
@@ -54,27 +75,50 @@ func exactly(value any) any {
 	return value
 }
 
-// leaks holds that no answer to one principal carries the marker of an intent that only another
+// owners says which principals introduced something.
+type owners map[string][]string
+
+// foreign reports that something is known, and only other principals introduced it.
+func (o owners) foreign(text, principal string) bool {
+	introduced, known := o[text]
+	return known && text != "" && !slices.Contains(introduced, principal)
+}
+
+// leaks holds that no answer to one principal carries a marker, or names a thing, that only another
 // principal's requests introduced (I7).
 func (c *court) leaks() {
-	owners := map[string]string{} // principal by marker
+	markers, things := owners{}, owners{}
 	for _, i := range c.history.Intents {
 		for _, b := range i.Bodies {
-			owners[b.Marker] = i.Principal
+			markers[b.Marker] = append(markers[b.Marker], i.Principal)
+			for _, m := range []moment{atT1, atT2} {
+				rows, _ := c.rows(m, b.Marker)
+				for _, row := range rows {
+					id := c.rowIdentity(row)
+					things[id] = append(things[id], i.Principal)
+				}
+			}
 		}
 	}
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			for _, a := range s.attempts {
-				if foreign := foreignMarker(a, s.intent.Principal, owners); foreign != "" {
-					c.leak(s, a, foreign)
-				}
+				c.leaked(s, a, markers, things)
 			}
 		}
 	}
 }
 
-func (c *court) leak(s *story, a judged, marker string) {
+func (c *court) leaked(s *story, a judged, markers, things owners) {
+	principal := s.intent.Principal
+	if marker := foreignMarker(a, principal, markers); marker != "" {
+		c.leak(s, a, "was answered with the marker "+marker)
+	} else if things.foreign(a.identity, principal) {
+		c.leak(s, a, "names "+a.identity+", the thing")
+	}
+}
+
+func (c *court) leak(s *story, a judged, shown string) {
 	m := atT1
 	if a.Probe {
 		m = atT2
@@ -83,22 +127,23 @@ func (c *court) leak(s *story, a judged, marker string) {
 		Kind:     Leak,
 		Promise:  "No principal is shown what only another one sent.",
 		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(s.intent.Principal)),
-		Observed: fmt.Sprintf("attempt %s was answered with the marker %s of another principal", a.ID, marker),
+		Observed: fmt.Sprintf("attempt %s %s of another principal", a.ID, shown),
 	})
 }
 
-// foreignMarker returns a marker of another principal in an answer, or nothing. Markers are words
-// of letters and digits, so each word of the answer is looked up once.
-func foreignMarker(a judged, principal string, owners map[string]string) string {
-	words := strings.FieldsFunc(a.Content+" "+a.Header["Location"], func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
-	})
-	for _, word := range words {
-		if owner, known := owners[word]; known && owner != principal {
+// foreignMarker returns a marker of another principal in an answer, or nothing.
+func foreignMarker(a judged, principal string, markers owners) string {
+	for _, word := range words(a) {
+		if markers.foreign(word, principal) {
 			return word
 		}
 	}
 	return ""
 }
 
-func containsText(text, part string) bool { return part != "" && strings.Contains(text, part) }
+// words splits what an answer says. Markers are words of lower-case letters and digits.
+func words(a judged) []string {
+	return strings.FieldsFunc(a.Content+" "+headerValue(a.Header, "Location"), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	})
+}

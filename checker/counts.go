@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -9,33 +10,43 @@ import (
 // counts holds the rows of stories that were sent with one body against their bounds: invariants I1
 // to I3, decision table 1 and the rows of table 4.
 func (c *court) counts(m moment, stories []*story) {
-	var groups []group
 	for _, s := range stories {
 		c.missingKey(m, s)
-		groups = append(groups, c.terms.groups(s.attempts)...)
 	}
-	rows, known := c.rows(m, stories[0].intent.Bodies[history.Original].Marker)
+	marker := stories[0].intent.Bodies[history.Original].Marker
+	rows, known := c.rows(m, marker)
 	if !known {
 		return
 	}
-	lower, upper := 0, 0
-	for _, g := range groups {
-		lower += g.lower()
-		upper += g.upper()
-	}
-	n := len(rows)
+	b, n := c.terms.boundsOf(stories), len(rows)
 	switch {
-	case n > max(len(groups), 1):
-		c.duplicate(m, stories[0], n, len(groups))
-	case n < lower:
-		c.missing(m, stories, n, lower)
-	case n > upper:
-		c.phantom(m, stories[0], n, upper)
-	case n == 1 && len(groups) == 1 && toldExists(groups[0]):
-		c.toldExistsByNobody(m, stories[0])
+	case n > max(b.wishes, 1):
+		c.duplicate(m, stories[0], n, max(b.wishes, 1))
+	case n < b.lower:
+		c.missing(m, stories, n, b.lower)
+	case n > b.upper && untouched(stories):
+		c.wonder("intent %s has a row although nothing of it reached the target: somebody else writes its marker", stories[0].intent.ID)
+	case n > b.upper:
+		c.phantom(m, c.unexplained(stories), n, b.upper)
 	}
-	c.falseConflicts(m, stories)
+	c.falseConflicts(m, stories, n)
 	c.content(m, stories, rows)
+}
+
+// untouched reports that the harness knows of no request that reached the target.
+func untouched(stories []*story) bool {
+	return !slices.ContainsFunc(stories, func(s *story) bool {
+		return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.outcome != NotSent })
+	})
+}
+
+// unexplained picks the story to which a row without a cause belongs.
+func (c *court) unexplained(stories []*story) *story {
+	i := slices.IndexFunc(stories, func(s *story) bool {
+		b := c.terms.bounds(s)
+		return b.upper < max(b.wishes, 1)
+	})
+	return stories[max(i, 0)]
 }
 
 func (c *court) duplicate(m moment, s *story, rows, wishes int) {
@@ -47,9 +58,10 @@ func (c *court) duplicate(m moment, s *story, rows, wishes int) {
 	})
 }
 
-// sinceProbe says so when something appeared only with the final probe.
+// sinceProbe says so when something appeared only with the final probe: what shows at T1 already is
+// reported there.
 func (c *court) sinceProbe(m moment) string {
-	if m == atT2 && c.history.T1 != nil {
+	if t1 := c.history.T1; m == atT2 && t1 != nil && t1.Error == "" {
 		return ", one of them made by the final retry"
 	}
 	return ""
@@ -58,7 +70,7 @@ func (c *court) sinceProbe(m moment) string {
 // missing reports acknowledged rows that are not there, on the stories that can have lost one.
 func (c *court) missing(m moment, stories []*story, rows, lower int) {
 	for _, s := range stories {
-		if !has(s.attempts, Acknowledged, Exists) || c.neverExisted(s) {
+		if c.terms.bounds(s).lower == 0 {
 			continue
 		}
 		c.report(m, s, Finding{
@@ -71,6 +83,10 @@ func (c *court) missing(m moment, stories []*story, rows, lower int) {
 }
 
 func (c *court) phantom(m moment, s *story, rows, upper int) {
+	if slices.ContainsFunc(c.terms.groups(s.attempts), toldExists) {
+		c.toldExistsByNobody(m, s, rows)
+		return
+	}
 	c.report(m, s, Finding{
 		Kind:     PhantomRow,
 		Promise:  "No effect without an attempt that was acknowledged or whose answer is unknown.",
@@ -84,39 +100,43 @@ func toldExists(g group) bool {
 	return has(g, Exists) && !has(g, Acknowledged, Unknown)
 }
 
-func (c *court) toldExistsByNobody(m moment, s *story) {
+func (c *court) toldExistsByNobody(m moment, s *story, rows int) {
 	c.report(m, s, Finding{
 		Kind: PhantomRow, Detail: "creator-told-exists",
 		Promise:  "Whoever creates something is told that it was created.",
 		Expected: "an attempt that was acknowledged, or whose answer was lost",
-		Observed: "one row, and every attempt was told that it exists already",
+		Observed: count(rows, "row") + ", and whoever asked for it was told that it exists already",
 	})
 }
 
-// neverExisted reports that every answer of a story spoke of something that cannot be its own: told
-// "exists", and no attempt that can have made it.
-func (c *court) neverExisted(s *story) bool {
-	return has(s.attempts, Exists) && !has(s.attempts, Acknowledged, Unknown)
-}
-
 // falseConflicts reports fresh intents that were refused as repetitions of something else.
-func (c *court) falseConflicts(m moment, stories []*story) {
+func (c *court) falseConflicts(m moment, stories []*story, rows int) {
+	if rows >= len(stories) {
+		return
+	}
 	for _, s := range stories {
-		if has(s.attempts, Acknowledged, Unknown, InProgress) {
-			continue
-		}
-		rows, known := c.rows(m, s.intent.Bodies[history.Original].Marker)
-		refused := len(keep(s.attempts, func(a judged) bool { return a.outcome == Exists || c.terms.mismatch(a.Attempt) })) > 0
-		twinRefused := len(stories) > 1 && has(s.attempts, Rejected)
-		if known && len(rows) < len(stories) && (refused || twinRefused) {
-			c.report(m, s, Finding{
-				Kind:     FalseConflict,
-				Promise:  "A new wish is not refused as the repetition of another.",
-				Expected: "an acknowledgement: nothing with this key was wanted before",
-				Observed: "a refusal, and no row",
-			})
+		refused := slices.ContainsFunc(s.attempts, func(a judged) bool {
+			return a.outcome == Exists || c.terms.mismatch(a.Attempt)
+		})
+		if !has(s.attempts, Acknowledged, Unknown) && (refused || refusedBesideTwin(s, stories)) {
+			c.falseConflict(m, s)
 		}
 	}
+}
+
+// refusedBesideTwin reports that of two equal requests one got through and this one was refused.
+func refusedBesideTwin(s *story, stories []*story) bool {
+	return has(s.attempts, Rejected) && !has(s.attempts, InProgress) &&
+		slices.ContainsFunc(stories, func(twin *story) bool { return has(twin.attempts, Acknowledged, Unknown) })
+}
+
+func (c *court) falseConflict(m moment, s *story) {
+	c.report(m, s, Finding{
+		Kind:     FalseConflict,
+		Promise:  "A new wish is not refused as the repetition of another.",
+		Expected: "an acknowledgement: nothing with this key was wanted before",
+		Observed: "a refusal, and no row",
+	})
 }
 
 func (c *court) missingKey(m moment, s *story) {

@@ -220,7 +220,7 @@ func (c *court) committedBefore(s *story) bool {
 		if seen.Rows == 0 {
 			continue
 		}
-		lost := slices.ContainsFunc(s.attempts, func(a judged) bool { return a.End < seen.At && !a.Complete })
+		lost := slices.ContainsFunc(s.attempts, func(a judged) bool { return a.End < seen.At && a.outcome == Unknown && !a.Complete })
 		retried := reached(s.attempts, func(a judged) bool { return a.Start >= seen.At })
 		if lost && retried {
 			return true

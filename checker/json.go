@@ -65,8 +65,14 @@ func exact(text string) number {
 	if !ok {
 		return number(text)
 	}
+	if places, finite := r.FloatPrec(); finite {
+		return number(r.FloatString(places))
+	}
 	return number(r.RatString())
 }
+
+// MarshalJSON writes the number as it is.
+func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
 // resolve follows a JSON pointer (RFC 6901).
 func resolve(value any, pointer string) (any, bool) {

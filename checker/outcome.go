@@ -40,8 +40,10 @@ func (t Terms) Classify(a history.Attempt) Outcome {
 		return InProgress
 	case matches(c.Ack.Signature, a):
 		return Acknowledged
-	case matches(c.Existing.Signature, a):
+	case t.exists(a):
 		return Exists
+	case a.Status == tooManyRequests:
+		return Throttled
 	case a.Status < 400 || a.Status >= 500 || fromIntermediary(a.Status):
 		return Unknown
 	default:
@@ -58,9 +60,18 @@ func (t Terms) inProgress(a history.Attempt) bool {
 	return !(matches(t.Contract.Fingerprint.Signature, a) && a.Body == history.Altered)
 }
 
-// mismatch reports whether an answer says that the key was used with another body.
+// exists decides in the same way between "exists already" and "mismatch".
+func (t Terms) exists(a history.Attempt) bool {
+	if !matches(t.Contract.Existing.Signature, a) {
+		return false
+	}
+	return !(matches(t.Contract.Fingerprint.Signature, a) && a.Body == history.Altered)
+}
+
+// mismatch reports whether an answer says that the key was used with another body. A request without
+// a key cannot be told so: the same status means something else then.
 func (t Terms) mismatch(a history.Attempt) bool {
-	return a.Complete && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
+	return a.Complete && a.Key != "" && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
 }
 
 // neverArrived reports that the harness knows that no byte reached the target. A passage that saw
@@ -87,6 +98,9 @@ func isJSON(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
 }
+
+// tooManyRequests means the same everywhere (RFC 6585), so it needs no declaration.
+const tooManyRequests = 429
 
 // fromIntermediary lists the 4xx that a proxy on the way may have sent after the target had the
 // request, or in its place.

@@ -31,9 +31,14 @@ func (c *court) resolution(s *story) {
 		}
 		last[q] = a
 	}
+	letIn := has(s.attempts, Acknowledged, Exists, Rejected, InProgress, Unknown)
 	for _, q := range order {
-		if !c.resolved(s, last[q]) {
-			c.unavailable(s, last[q])
+		switch a := last[q]; {
+		case c.resolved(s, a):
+		case a.outcome == NotSent || !letIn:
+			c.wonder("the final retry of intent %s was never let in: attempt %s was %s", s.intent.ID, a.ID, a.outcome)
+		default:
+			c.unavailable(s, a)
 		}
 	}
 }
@@ -45,11 +50,20 @@ func (c *court) resolved(s *story, last judged) bool {
 	case Rejected:
 		return c.rejectionIsFinal(s, last)
 	case Unknown:
-		stored := c.terms.Contract.Errors.Store5xx
-		return last.Complete && last.Status >= 500 && stored != nil && *stored
+		return c.storedError(s, last)
+	case InProgress:
+		return matches(c.terms.Contract.Existing.Signature, last.Attempt) // says either; nothing tells which
 	default:
 		return false
 	}
+}
+
+// storedError reports that a server error is what the target stored under the key. What it stored is
+// no error if it was acknowledged to somebody.
+func (c *court) storedError(s *story, last judged) bool {
+	stored := c.terms.Contract.Errors.Store5xx
+	record := keep(s.attempts, func(a judged) bool { return a.Key == last.Key && a.Body == last.Body })
+	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
 }
 
 // rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
@@ -63,7 +77,7 @@ func (c *court) rejectionIsFinal(s *story, last judged) bool {
 }
 
 func (c *court) unavailable(s *story, last judged) {
-	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more try"), last.outcome)
+	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
 	if last.Status != 0 {
 		observed += fmt.Sprintf(" (status %d)", last.Status)
 	}

@@ -150,19 +150,47 @@ func has(attempts []judged, outcomes ...Outcome) bool {
 	return false
 }
 
-// lower and upper bound the rows that a group with one body may have (invariants I2 and I3).
-func (g group) lower() int {
-	if has(g, Acknowledged, Exists) {
-		return 1
-	}
-	return 0
+// bounds is what the answers say about the number of rows (invariants I2 and I3).
+type bounds struct {
+	lower  int // effects that a client was told of
+	upper  int // groups that can have had an effect
+	wishes int // groups that may have one; a request without a key is a wish only once it got through
 }
 
-func (g group) upper() int {
-	if has(g, Acknowledged, Exists, Unknown) {
-		return 1
+// bounds counts over the groups of a story. "Exists already" speaks of an effect of the intent,
+// whichever group had it, and is no effect itself; where nothing can have had one, it is no promise
+// but a false conflict.
+func (t Terms) bounds(s *story) bounds {
+	var b bounds
+	for _, g := range t.groups(s.attempts) {
+		possible := has(g, Acknowledged, Unknown)
+		if has(g, Acknowledged) {
+			b.lower++
+		}
+		if possible {
+			b.upper++
+		}
+		if possible || !t.singly(g) {
+			b.wishes++
+		}
 	}
-	return 0
+	if has(s.attempts, Exists) && b.upper > 0 {
+		b.lower = max(b.lower, 1)
+	}
+	return b
+}
+
+// singly reports that each attempt of a group stands for itself: it has no key, and no natural key
+// joins it to others.
+func (t Terms) singly(g group) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
+
+func (t Terms) boundsOf(stories []*story) bounds {
+	var sum bounds
+	for _, s := range stories {
+		b := t.bounds(s)
+		sum.lower, sum.upper, sum.wishes = sum.lower+b.lower, sum.upper+b.upper, sum.wishes+b.wishes
+	}
+	return sum
 }
 
 // Identity returns the created thing's identity as an acknowledgement names it; empty: it names none.

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -52,7 +53,7 @@ func (c *court) doubts(exercise []Exercise) []string {
 	if c.misconfigured() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404: the target file's address, path or credentials are wrong")
 	}
-	doubts = append(doubts, c.unknownRows()...)
+	doubts = append(append(doubts, c.unknownRows()...), c.wonders...)
 	for _, e := range exercise {
 		if e.Held < e.Needed {
 			doubts = append(doubts, fmt.Sprintf("not exercised: %s in %d of %d intents, %d needed", e.Text, e.Held, e.Of, e.Needed))
@@ -66,12 +67,9 @@ func (c *court) doubts(exercise []Exercise) []string {
 
 // unknownRows says why rows could not be judged.
 func (c *court) unknownRows() []string {
-	if before := c.history.Before; before != nil {
-		for marker, rows := range before.Rows {
-			if len(rows) > 0 {
-				return []string{fmt.Sprintf("the marker %s was in the database before the run", marker)}
-			}
-		}
+	if len(c.taken) > 0 {
+		marker := slices.Min(slices.Collect(maps.Keys(c.taken)))
+		return []string{fmt.Sprintf("the marker %s was in the database before the run", marker)}
 	}
 	for _, m := range []moment{atT1, atT2} {
 		s := c.snapshot(m)

@@ -98,6 +98,7 @@ func (b *builder) end(a Attempt) error {
 	if a.End == 0 || a.Intent != b.history.Attempts[i].Intent {
 		return fmt.Errorf("attempt %q does not fit its beginning", a.ID)
 	}
+	a.Passage = b.history.Attempts[i].Passage
 	b.history.Attempts[i] = a
 	return nil
 }

@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/go-sql-driver/mysql"
+	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
 	_ "modernc.org/sqlite"             // the driver "sqlite"
 )
@@ -52,9 +54,20 @@ func Open(ctx context.Context, databaseURL, query string) (*Reader, error) {
 	defer cancel()
 	if err := r.db.PingContext(ctx); err != nil {
 		r.db.Close()
-		return nil, fmt.Errorf("reach database at %s: %w", r.host, err)
+		return nil, fmt.Errorf("reach database at %s: %s", r.host, oneLine(err))
 	}
 	return r, nil
+}
+
+// oneLine writes an error on one line: PostgreSQL's driver takes one for each address that it tried.
+func oneLine(err error) string {
+	var parts []string
+	for _, line := range strings.Split(err.Error(), "\n") {
+		if part := strings.TrimSpace(line); !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " ")
 }
 
 // Host returns the host and port of the database, or the path of its file.
@@ -63,16 +76,31 @@ func (r *Reader) Host() string { return r.host }
 // Close ends all connections.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// HostOf returns the host that a database URL names, without its port; empty for a file.
-func HostOf(databaseURL string) (string, error) {
+// HostsOf returns every host that a connection to the database may go to, without ports: none for a
+// file, the path of its folder for a socket. It asks the driver where the driver decides: a PostgreSQL
+// URL can name hosts in its query, or leave them to the environment.
+func HostsOf(databaseURL string) ([]string, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
-		return "", errors.New("the database URL cannot be parsed")
+		return nil, errors.New("the database URL cannot be parsed (it is not shown: it may hold a password)")
 	}
-	if u.Scheme == "sqlite" {
-		return "", nil
+	switch u.Scheme {
+	case "", "sqlite":
+		return nil, nil
+	case "postgres", "postgresql":
+		config, err := pgconn.ParseConfig(databaseURL)
+		if err != nil {
+			return nil, errors.New("the database URL cannot be understood (it is not shown: it may hold a password)")
+		}
+		hosts := []string{config.Host}
+		for _, fallback := range config.Fallbacks {
+			hosts = append(hosts, fallback.Host)
+		}
+		slices.Sort(hosts)
+		return slices.Compact(hosts), nil
+	default:
+		return []string{u.Hostname()}, nil
 	}
-	return u.Hostname(), nil
 }
 
 // parse understands the URL schemes of a target file.

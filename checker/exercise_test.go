@@ -1,0 +1,170 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// watched is an attempt that was seen at the doorstep: inside the target from arrived to answered.
+func watched(arrived, answered float64, a history.Attempt) history.Attempt {
+	return passing(history.Passage{Opened: ms(arrived), Arrived: ms(arrived), Answered: ms(answered), Up: a.Sent}, a)
+}
+
+func leaving(left float64, a history.Attempt) history.Attempt {
+	p := *a.Passage
+	p.Left = ms(left)
+	return passing(p, a)
+}
+
+func partly(a history.Attempt) history.Attempt {
+	p := *a.Passage
+	p.Up--
+	return passing(p, a)
+}
+
+func closing(closed float64, a history.Attempt) history.Attempt {
+	p := *a.Passage
+	p.Answered, p.Closed = 0, ms(closed)
+	return passing(p, a)
+}
+
+func on(lane string, h *history.History) *history.History {
+	for i := range h.Attempts {
+		h.Attempts[i].Lane = lane
+	}
+	h.Run.Lanes = append(h.Run.Lanes, history.Lane{Name: "slow", Delay: ms(50)})
+	return h
+}
+
+func seen(at float64, rows int, h *history.History) *history.History {
+	h.Sightings = append(h.Sightings, history.Sighting{Intent: "i1", Marker: "dti1", At: ms(at), Rows: rows})
+	return h
+}
+
+func alone(d *draft) *history.History { return scenes([]*draft{d}) }
+
+// Each proof has a history in which it holds, and some in which it nearly holds.
+func TestProofs(t *testing.T) {
+	t.Parallel()
+	a, u, p, r := acknowledged(201, "o1"), unknown(history.Timeout), inProgress(), rejected(400)
+	rows := []struct {
+		proof checker.Proof
+		name  string
+		held  bool
+		of    *history.History
+	}{
+		{checker.ProofAcknowledged, "an acknowledgement", true, alone(story(a))},
+		{checker.ProofAcknowledged, "a truncated one", false, alone(story(truncated(a)))},
+		{checker.ProofAcknowledged, "only to the probe", false, alone(story(u).probe(a))},
+
+		{checker.ProofReplayed, "the same request after its answer", true, alone(story(a, a))},
+		{checker.ProofReplayed, "the same request, lost after it got through", true, alone(story(a, watched(20, 0, u)))},
+		{checker.ProofReplayed, "the same request, lost on its way", false, alone(story(a, partly(watched(20, 0, u))))},
+		{checker.ProofReplayed, "before its answer", false, alone(story(during(10, 30, a), during(20, 40, a)))},
+		{checker.ProofReplayed, "after a lost answer", false, alone(story(u, a))},
+		{checker.ProofReplayed, "with another key", false, alone(story(a, keyed("k2", a)))},
+		{checker.ProofReplayed, "with another body", false, alone(story(a, altered(a)))},
+
+		{checker.ProofOverlapped, "somebody met a running request", true, alone(story(p))},
+		{checker.ProofOverlapped, "two at once by the client's clock", true, alone(story(during(10, 50, a), during(20, 60, a)))},
+		{checker.ProofOverlapped, "one after the other", false, alone(story(during(10, 20, a), during(20, 60, a)))},
+		{checker.ProofOverlapped, "two at once where latency blurs it", false, on("slow", alone(story(during(10, 50, a), during(20, 60, a))))},
+		{checker.ProofOverlapped, "two at once, one without an answer", false, alone(story(during(10, 50, a), during(20, 60, u)))},
+		{checker.ProofOverlapped, "two at once at the doorstep", true, alone(story(watched(10, 50, u), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "two at the doorstep, just not at once", false, alone(story(watched(10, 40, u), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "two at once, one until its connection closed", true, alone(story(closing(50, watched(10, 0, u)), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "two at once, one until its client left", true, alone(story(leaving(50, watched(10, 0, u)), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "two at once, of one nobody knows how long", false, alone(story(watched(10, 0, u), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "two at once, one of them in part", false, alone(story(watched(10, 50, u), partly(watched(40, 60, u))))},
+
+		{checker.ProofResponseLost, "no answer, and the row is there", true, alone(story(watched(10, 15, u)).rows(1))},
+		{checker.ProofResponseLost, "no answer, and the altered row is there", true, alone(story(altered(watched(10, 15, u))).rows(0).and("o1"))},
+		{checker.ProofResponseLost, "no answer, and no row", false, alone(story(watched(10, 15, u)))},
+		{checker.ProofResponseLost, "no answer, and a row only after the probe", false, alone(story(watched(10, 15, u)).rows(0).later("o1").probe(a))},
+		{checker.ProofResponseLost, "a server error, and the row is there", false, alone(story(watched(10, 15, serverError())).rows(1))},
+		{checker.ProofResponseLost, "no answer to what never got through", false, alone(story(partly(watched(10, 0, u)), a).rows(1))},
+
+		{checker.ProofRequestLost, "no connection", true, alone(story(refused(), a).rows(1))},
+		{checker.ProofRequestLost, "a request that the doorstep saw in part", true, alone(story(partly(watched(10, 0, u)), a).rows(1))},
+		{checker.ProofRequestLost, "a request that the doorstep saw whole", false, alone(story(watched(10, 0, u), a).rows(1))},
+		{checker.ProofRequestLost, "the only request has no answer and no row", true, alone(story(u))},
+		{checker.ProofRequestLost, "the only request has no answer and a row", false, alone(story(u).rows(1))},
+		{checker.ProofRequestLost, "one of two has no answer, which proves nothing", false, alone(story(u, a))},
+
+		{checker.ProofCommittedBefore, "no answer, row seen, then the retry", true, seen(19.5, 1, alone(story(u, a).rows(1)))},
+		{checker.ProofCommittedBefore, "row seen after the retry began", false, seen(25, 1, alone(story(u, a).rows(1)))},
+		{checker.ProofCommittedBefore, "no row seen", false, seen(19.5, 0, alone(story(u, a).rows(1)))},
+		{checker.ProofCommittedBefore, "row seen after an answer", false, seen(19.5, 1, alone(story(a, a).rows(1)))},
+		{checker.ProofCommittedBefore, "row seen after no connection", false, seen(19.5, 1, alone(story(refused(), a).rows(1)))},
+		{checker.ProofCommittedBefore, "row seen, and the retry got lost", false, seen(19.5, 1, alone(story(u, u).rows(1)))},
+
+		{checker.ProofRetriedRunning, "the retry came while the first ran", true, alone(story(watched(10, 50, u), watched(30, 60, a)))},
+		{checker.ProofRetriedRunning, "the retry came after the first", false, alone(story(watched(10, 20, u), watched(30, 60, a)))},
+		{checker.ProofRetriedRunning, "both began at once", false, alone(story(during(10, 50, a), during(10, 60, a)))},
+
+		{checker.ProofDelayed, "the answer took the latency", true, on("slow", alone(story(during(10, 61, a))))},
+		{checker.ProofDelayed, "the client gave up on it", true, on("slow", alone(story(during(10, 20, u))))},
+		{checker.ProofDelayed, "the answer was faster", false, on("slow", alone(story(during(10, 60, a))))},
+		{checker.ProofDelayed, "the lane has no latency", false, alone(story(during(10, 90, a)))},
+		{checker.ProofDelayed, "the lane is unknown", false, on("none", alone(story(during(10, 90, a))))},
+		{checker.ProofDelayed, "nothing was written", false, on("slow", alone(story(refused())))},
+
+		{checker.ProofGaveUp, "the deadline passed", true, alone(story(u))},
+		{checker.ProofGaveUp, "the deadline passed before anything was sent", false, alone(story(history.Attempt{ErrorKind: history.Timeout}))},
+		{checker.ProofGaveUp, "the connection was reset", false, alone(story(unknown(history.Reset)))},
+
+		{checker.ProofLeftRunning, "gone before the answer", true, alone(story(leaving(30, watched(10, 50, u))))},
+		{checker.ProofLeftRunning, "gone and never answered", true, alone(story(leaving(30, watched(10, 0, u))))},
+		{checker.ProofLeftRunning, "gone after the answer", false, alone(story(leaving(60, watched(10, 50, u))))},
+		{checker.ProofLeftRunning, "never gone", false, alone(story(watched(10, 50, u)))},
+		{checker.ProofLeftRunning, "gone before the request was there", false, alone(story(leaving(30, partly(watched(10, 50, u)))))},
+		{checker.ProofLeftRunning, "without a doorstep, the deadline has to do", true, alone(story(u))},
+		{checker.ProofLeftRunning, "without a doorstep, a reset does not do", false, alone(story(unknown(history.Reset)))},
+
+		{checker.ProofBothBodies, "both answered", true, alone(story(a, altered(r)))},
+		{checker.ProofBothBodies, "one lost on its way", false, alone(story(a, altered(u)))},
+		{checker.ProofBothBodies, "one twice", false, alone(story(a, a))},
+
+		{checker.ProofKeysDiffer, "two keys", true, alone(story(a, keyed("k2", r)))},
+		{checker.ProofKeysDiffer, "one key twice", false, alone(story(a, a))},
+		{checker.ProofKeysDiffer, "two keys, one lost", false, alone(story(a, keyed("k2", u)))},
+
+		{checker.ProofKeyOmitted, "no key", true, alone(story(keyed(noKey, r)))},
+		{checker.ProofKeyOmitted, "no key, and lost", false, alone(story(keyed(noKey, u)))},
+		{checker.ProofKeyOmitted, "a key", false, alone(story(a))},
+
+		{checker.Proof("luck"), "never", false, alone(story(a, a))},
+	}
+	for _, row := range rows {
+		t.Run(string(row.proof)+": "+row.name, func(t *testing.T) {
+			t.Parallel()
+			row.of.Run.Exercised = []history.Proof{{Name: string(row.proof), AtLeast: 1}}
+			e := checker.Check(row.of, terms()).Exercise
+			require.Len(t, e, 1)
+			require.NotEmpty(t, e[0].Text)
+			require.Equal(t, 1, e[0].Of)
+			require.Equal(t, row.held, e[0].Held == 1)
+		})
+	}
+}
+
+func TestProofOfDistinctKeys(t *testing.T) {
+	t.Parallel()
+	held := func(one, two *draft) int {
+		h := scenes([]*draft{one.named("t1").twinOf("dtwin"), two.named("t2").twinOf("dtwin")})
+		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
+		return checker.Check(h, terms()).Exercise[0].Held
+	}
+	a := acknowledged(201, "o1")
+	require.Equal(t, 2, held(story(a), story(rejected(400))))
+	require.Equal(t, 0, held(story(a), story(unknown(history.Reset))), "one had no answer")
+	require.Equal(t, 0, held(story(keyed("k", a)), story(keyed("k", a))), "one key")
+	require.Equal(t, 0, held(story(a), story(unknown(history.Reset)).probe(a)), "answered only to the probe")
+	h := scenes([]*draft{story(a, keyed("k2", a))})
+	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
+	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
+}

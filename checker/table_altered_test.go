@@ -1,0 +1,124 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Decision table 3: one key with two bodies. W is the body that was acknowledged first, L the other.
+func TestAlteredBody(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	said := func(l history.Attempt) *draft { return story(a, altered(l)) }
+	newID, echo := acknowledged(201, "o2"), answer(201, `{"id":"o1","note":"{altered}"}`)
+	u, p := unknown(history.Timeout), inProgress()
+	runCells(t, []cell{
+		{name: "refused, with W's row, is right", story: said(mismatch()).rows(1).probe(a, altered(mismatch()))},
+		{name: "refused, with both rows, is a phantom row", story: said(mismatch()).rows(1).and("o2"), want: []string{"phantom-row/rejected-yet-applied"}},
+		{name: "refused, with L's row only, overwrote and lost", story: said(mismatch()).and("o1"), want: []string{"lost-acknowledged-write", "altered-body-violation/overwrote"}},
+		{name: "refused, with no row, is a lost write", story: said(mismatch()), want: []string{"lost-acknowledged-write"}},
+		{name: "refused after a lost answer, with no row, is as in table 1", story: story(u, altered(rejected(400))).rows(0).probe(rejected(400), altered(rejected(400)))},
+
+		{name: "W's answer, with W's row, is right where that is declared", terms: terms(replayFirst), story: said(a).rows(1).probe(a, altered(a))},
+		{name: "W's answer, with W's row, is right where nothing is declared", terms: terms(undeclared), story: said(a).rows(1).probe(a, altered(a))},
+		{name: "W's answer, with W's row, was not detected where refusal is declared", story: said(a).rows(1), want: []string{"altered-body-violation/undetected"}},
+		{name: "W's answer that names nothing was not detected either", terms: terms(anyBody), story: said(saying("", a)).rows(1), want: []string{"altered-body-violation/undetected"}},
+		{name: "W's answer that names nothing is right where replay is declared", terms: terms(replayFirst, anyBody), story: said(saying("", a)).rows(1)},
+		{name: "W's answer, marked as a replay, is right where replay is declared", terms: terms(replayFirst, replayMarked), story: said(replayed(a)).rows(1).probe(replayed(a), altered(replayed(a)))},
+		{name: "W's answer, with both rows, is a duplicate", terms: terms(replayFirst), story: said(a).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted", "replay-mismatch/identity"}},
+		{name: "W's answer, with L's row only, overwrote", terms: terms(replayFirst), story: said(a).and("o1"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "W's answer, with no row, is a lost write", terms: terms(replayFirst), story: said(a), want: []string{"lost-acknowledged-write"}},
+
+		{name: "a new identity, with W's row, is lost: there is no row for it", story: said(newID).rows(1), want: []string{"lost-acknowledged-write"}},
+		{name: "a new identity, with both rows, is a duplicate", story: said(newID).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
+		{name: "a new identity, with L's row only, overwrote", story: said(newID).and("o2"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "a new identity, with no row, is a lost write", story: said(newID), want: []string{"lost-acknowledged-write"}},
+
+		{name: "L's content under W's identity, with W's row, is an echo", terms: terms(replayFirst), story: said(echo).rows(1), want: []string{"replay-mismatch/replay-echoes-request"}},
+		{name: "L's content under W's identity is an echo where refusal is declared", story: said(echo).rows(1), want: []string{"replay-mismatch/replay-echoes-request"}},
+		{name: "L's content under W's identity is no matter of one effect only", terms: terms(replayFirst, dedupOnly), story: said(echo).rows(1)},
+		{name: "other content under W's identity is an unequal replay", terms: terms(replayFirst), story: said(answer(201, `{"id":"o1","amount":9900}`)).rows(1), want: []string{"replay-mismatch/body"}},
+		{name: "L's content under W's identity, with both rows, is a duplicate", terms: terms(replayFirst), story: said(echo).rows(1).and("o1"), want: []string{"duplicate/altered-body-accepted"}},
+		{name: "L's content under W's identity, with L's row only, overwrote", terms: terms(replayFirst), story: said(echo).and("o1"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "L's content under W's identity, with no row, is a lost write", terms: terms(replayFirst), story: said(echo), want: []string{"lost-acknowledged-write"}},
+
+		{name: "in progress, then refused, with W's row, is right", story: said(p).rows(1).probe(a, altered(mismatch()))},
+		{name: "in progress, then replayed as declared, with W's row, is right", terms: terms(replayFirst), story: said(p).rows(1).probe(a, altered(a))},
+		{name: "in progress to the end, with W's row, is unavailable", story: said(p).rows(1).probe(a, altered(p)), want: []string{"unavailable"}},
+		{name: "in progress, with both rows, is a duplicate", story: said(p).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
+		{name: "in progress, with L's row only, overwrote", story: said(p).and("o1"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "both in progress to the end, with no row, is unavailable", story: story(p, altered(p)).probe(p, altered(p)), want: []string{"unavailable"}},
+		{name: "in progress and one row of it is a phantom row", story: story(u, altered(p)).and("o1").probe(mismatch(), altered(a)), want: []string{"phantom-row"}},
+
+		{name: "lost, then refused, with W's row, is right", story: said(u).rows(1).probe(a, altered(mismatch()))},
+		{name: "lost, then W's answer, with W's row, was not detected", story: said(u).rows(1).probe(a, altered(a)), want: []string{"altered-body-violation/undetected"}},
+		{name: "lost, with both rows, is a duplicate", story: said(u).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
+		{name: "lost, with L's row only, overwrote", story: said(u).and("o1"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "both lost and no row is resolved by the probe", story: story(u, altered(u)).rows(0).later("o1").probe(a, altered(mismatch()))},
+		{name: "both lost and server errors to the end are unavailable", story: story(u, altered(u)).probe(serverError(), altered(serverError())), want: []string{"unavailable"}},
+	})
+}
+
+// Either body may win a race, but exactly one, and what is there at T1 stays.
+func TestAlteredBodyRaces(t *testing.T) {
+	t.Parallel()
+	a, x := acknowledged(201, "o1"), exists("o1")
+	race := func(one, other history.Attempt) *draft {
+		return story(during(10, 90, one), during(11, 91, altered(other)))
+	}
+	runCells(t, []cell{
+		{name: "the altered body may win", story: race(mismatch(), a).and("o1").probe(mismatch(), altered(a))},
+		{name: "two rows of one body are a duplicate", story: race(mismatch(), a).and("o1", "o2"), want: []string{"duplicate"}},
+		{name: "a row that changes its body after T1 was overwritten", terms: terms(replayFirst),
+			story: race(a, a).holding("o1").and().later().laterOf(history.Altered, "o1"), want: []string{"altered-body-violation/overwrote"}},
+		{name: "a body that was refused before the key was taken lets the other through", story: story(rejected(400), altered(a)).and("o1")},
+		{name: "a body that was refused takes the key where refusals are stored", terms: terms(store4xx), story: story(rejected(400), altered(a)).and("o1"), want: []string{"altered-body-violation/refusal-forgotten"}},
+		{name: "a body that was refused meanwhile takes no key", terms: terms(store4xx), story: race(rejected(400), a).and("o1")},
+		{name: "a body whose key stays refused is right", terms: terms(store4xx), story: story(rejected(400), altered(mismatch())).and()},
+		{name: "both refused as the repetition of another is a false conflict", story: story(mismatch(), altered(mismatch())).and(), want: []string{"false-conflict"}},
+		{name: "both told that nothing exists already is a false conflict", story: story(x, altered(x)).and(), want: []string{"false-conflict"}},
+		{name: "told exists after a lost answer with no row is a lost write", story: story(unknown(history.Reset), altered(x)).and(), want: []string{"lost-acknowledged-write"}},
+		{name: "the winner's content under its marker must be its own", story: story(a, altered(mismatch())).holding("o1").and().blended(9900), want: []string{"altered-body-violation/content"}},
+	})
+}
+
+// Where the two bodies do not meet under one key, only numbers count.
+func TestAlteredBodyWithItsOwnKey(t *testing.T) {
+	t.Parallel()
+	a, b := acknowledged(201, "o1"), altered(keyed("k2", acknowledged(201, "o2")))
+	runCells(t, []cell{
+		{name: "two keys, two bodies and two rows are right", story: story(a, b).rows(1).and("o2").probe(a, b)},
+		{name: "two keys, two bodies and three rows are a duplicate", story: story(a, b).rows(2).and("o3"), want: []string{"duplicate"}},
+		{name: "two keys, two bodies and one row lost a write", story: story(a, b).rows(1).and(), want: []string{"lost-acknowledged-write"}},
+		{name: "two keys, one refused, and two rows are a phantom row", story: story(a, altered(keyed("k2", rejected(400)))).rows(1).and("o2"), want: []string{"phantom-row"}},
+		{name: "one natural key joins them, and two rows are a duplicate", terms: terms(naturalKey), story: story(a, b).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
+	})
+	t.Run("twins that are both altered are judged by their sum", func(t *testing.T) {
+		t.Parallel()
+		one := story(a, altered(mismatch())).named("t1").twinOf("dtwin").rows(1).and()
+		two := story(a, altered(mismatch())).named("t2").twinOf("dtwin").holding("o2").and()
+		two.attempts[0] = acknowledged(201, "o2")
+		judge(t, scene(one, two), terms(), nil, "")
+		judge(t, scene(one, two.holding("o2", "o3")), terms(), []string{string(checker.Duplicate)}, "")
+	})
+	t.Run("rows that are unknown are not judged", func(t *testing.T) {
+		t.Parallel()
+		h := scene(story(a, b).rows(1).and())
+		delete(h.T1.Rows, "dti1changed")
+		delete(h.T2.Rows, "dti1changed")
+		judge(t, h, terms(), nil, "lacks intent i1")
+		h = scene(story(a, altered(a)).and())
+		h.T1.Error, h.T2.Error = "gone", "gone"
+		judge(t, h, terms(), nil, "rows are unknown: gone")
+	})
+}
+
+// blended gives the original body's rows another amount.
+func (d *draft) blended(amount float64) *draft {
+	for _, row := range d.before[history.Original] {
+		row["amount"] = amount
+	}
+	return d
+}

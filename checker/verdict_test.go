@@ -1,0 +1,167 @@
+package checker_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+func TestZeroValuesNeverPass(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, checker.Inconclusive, checker.Check(&history.History{}, checker.Terms{}).Verdict)
+	require.Equal(t, checker.Inconclusive, checker.Check(&history.History{}, terms()).Verdict)
+	require.Equal(t, checker.Inconclusive, checker.Result{}.Verdict)
+	require.Equal(t, checker.Inconclusive, checker.Report{}.Verdict)
+	bare := &history.History{Complete: true, T1: &history.Snapshot{}, T2: &history.Snapshot{}}
+	require.Equal(t, checker.Inconclusive, checker.Check(bare, checker.Terms{}).Verdict)
+	require.NotEqual(t, checker.Pass, checker.Check(scene(story(acknowledged(201, "o1")).rows(1)), checker.Terms{}).Verdict)
+}
+
+func right() *history.History {
+	return scene(story(unknown(history.Timeout)).rows(1).probe(acknowledged(201, "o1")))
+}
+
+func wrong() *history.History { return scene(story(acknowledged(201, "o1")).rows(2)) }
+
+func happened(kind history.IncidentKind, h *history.History) {
+	h.Incidents = append(h.Incidents, history.Incident{At: 5, Kind: kind, Text: "it was " + string(kind)})
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	rows := []struct {
+		name   string
+		change func(h *history.History)
+		want   checker.Verdict
+		reason string
+	}{
+		{"nothing is missing", func(*history.History) {}, checker.Pass, ""},
+		{"the scenario did not happen", func(h *history.History) { h.Run.Exercised[0].Name = string(checker.ProofOverlapped) }, checker.Inconclusive, "not exercised: two or more requests were inside the target at once in 0 of 2 intents, 1 needed"},
+		{"the scenario happened to too few", func(h *history.History) { h.Run.Exercised[0].AtLeast = 0.6 }, checker.Inconclusive, "in 1 of 2 intents, 2 needed"},
+		{"the scenario happened to just enough", func(h *history.History) { h.Run.Exercised[0].AtLeast = 0.5 }, checker.Pass, ""},
+		{"the proof is unknown", func(h *history.History) { h.Run.Exercised[0].Name = "luck" }, checker.Inconclusive, "an unknown proof, which never holds"},
+		{"no proof is asked for", func(h *history.History) { h.Run.Exercised = nil }, checker.Inconclusive, "names no proof"},
+		{"T1 was not taken", func(h *history.History) { h.T1 = nil }, checker.Inconclusive, "snapshot T1 was not taken"},
+		{"T2 was not taken", func(h *history.History) { h.T2 = nil }, checker.Inconclusive, "snapshot T2 was not taken"},
+		{"T1 failed", func(h *history.History) { h.T1.Error = "no such table" }, checker.Inconclusive, "no such table"},
+		{"T2 failed", func(h *history.History) { h.T2.Error = "no such table" }, checker.Inconclusive, "no such table"},
+		{"T1 lacks an intent", func(h *history.History) { delete(h.T1.Rows, "dti1") }, checker.Inconclusive, "snapshot T1 lacks intent i1"},
+		{"T2 lacks an intent", func(h *history.History) { delete(h.T2.Rows, "dti1") }, checker.Inconclusive, "snapshot T2 lacks intent i1"},
+		{"nobody looked before", func(h *history.History) { h.Before = nil }, checker.Pass, ""},
+		{"a marker was there before", func(h *history.History) { h.Before.Rows["dti1"] = h.T1.Rows["dti1"] }, checker.Inconclusive, "marker dti1 was in the database before the run"},
+		{"the run was killed", func(h *history.History) { h.Complete = false }, checker.Inconclusive, "the run was killed"},
+		{"the run was interrupted", func(h *history.History) { happened(history.Interruption, h); h.Complete = false }, checker.Inconclusive, "it was interrupted"},
+		{"the database was gone", func(h *history.History) { happened(history.DatabaseGone, h) }, checker.Inconclusive, "it was database-gone"},
+		{"the target was busy", func(h *history.History) { happened(history.StillBusy, h) }, checker.Inconclusive, "it was still-busy"},
+		{"the target was gone", func(h *history.History) { happened(history.TargetGone, h) }, checker.Broken, "it was target-gone"},
+		{"the harness failed", func(h *history.History) { happened(history.HarnessFault, h) }, checker.Broken, "it was harness"},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) {
+			t.Parallel()
+			h := right()
+			r.change(h)
+			res := checker.Check(h, terms())
+			require.Empty(t, res.Findings)
+			require.Equal(t, r.want, res.Verdict)
+			require.Contains(t, strings.Join(res.Reasons, "\n"), r.reason)
+			require.Equal(t, r.want == checker.Pass, len(res.Reasons) == 0)
+		})
+		t.Run("a finding outranks it: "+r.name, func(t *testing.T) {
+			t.Parallel()
+			h := scene(story(acknowledged(201, "o1")).rows(2), story(unknown(history.Timeout)).named("i2").rows(0))
+			r.change(h)
+			res := checker.Check(h, terms())
+			switch r.name {
+			case "a marker was there before":
+				require.Empty(t, res.Findings, "rows from before the run prove nothing")
+			default:
+				require.Equal(t, checker.Fail, res.Verdict)
+			}
+		})
+	}
+}
+
+func TestNobodyWasLetIn(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{401, 403, 404} {
+		h := scenes([]*draft{story(rejected(status), unknown(history.Timeout)).rows(2).probe(rejected(status))})
+		res := checker.Check(h, terms())
+		require.Equal(t, checker.Inconclusive, res.Verdict)
+		require.Empty(t, res.Findings, "a misconfigured run finds nothing")
+		require.Contains(t, strings.Join(res.Reasons, "\n"), "401, 403 or 404")
+	}
+	h := scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
+	require.Equal(t, []string{"phantom-row"}, found(checker.Check(h, terms())), "somebody was let in")
+}
+
+func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {
+	t.Parallel()
+	a, r := acknowledged(201, "o1"), rejected(400)
+	h := scene(
+		story(a).named("lost"), story(r).named("phantom").rows(1), story(exists("o1")).named("conflict"),
+		story(unknown(history.Reset)).named("stuck").probe(serverError()),
+	)
+	require.Equal(t, []string{"lost-acknowledged-write", "phantom-row", "false-conflict", "unavailable"}, found(checker.Check(h, terms())))
+	happened(history.TargetGone, h)
+	res := checker.Check(h, terms())
+	require.Empty(t, res.Findings)
+	require.Equal(t, checker.Broken, res.Verdict)
+
+	h = scene(story(a).named("dup").rows(2), story(a, acknowledged(200, "o1")).named("status").rows(1), story(a, altered(a)).named("alter").rows(1))
+	happened(history.TargetGone, h)
+	require.Equal(t, []string{"duplicate", "altered-body-violation/undetected", "replay-mismatch/status"}, found(checker.Check(h, terms())))
+}
+
+func TestUnavailableNeedsTheWholeProbe(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []history.IncidentKind{history.Interruption, history.HarnessFault} {
+		h := scene(story(unknown(history.Timeout)).rows(1).probe(inProgress()))
+		happened(kind, h)
+		require.Empty(t, checker.Check(h, terms()).Findings, "the probe was cut short by %s", kind)
+	}
+	cut := story(unknown(history.Timeout)).rows(1).probe(inProgress(), unknown(history.Interrupted))
+	r := cut.check(terms())
+	require.Equal(t, []string{"unavailable"}, found(r))
+	require.Equal(t, "after 1 more attempt still in-progress (status 409)", r.Findings[0].Observed)
+	require.Equal(t, checker.Pass, story(unknown(history.Timeout)).rows(1).probe(unknown(history.Interrupted)).check(terms()).Verdict)
+}
+
+// counted gives a history passages for its attempts and a count of the target.
+func counted(h *history.History, received int64) *history.History {
+	h.Run.Lanes[0].Doorstep = true
+	for i := range h.Attempts {
+		h.Attempts[i].Passage = &history.Passage{Opened: 1, Arrived: h.Attempts[i].Wrote, Answered: h.Attempts[i].End, Up: h.Attempts[i].Sent}
+	}
+	h.Received = &history.Received{Before: 40, After: 40 + received}
+	return h
+}
+
+func TestRequestsThatAreNotOnRecord(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, checker.Pass, checker.Check(counted(right(), 3), terms()).Verdict)
+	for _, received := range []int64{2, 4} {
+		res := checker.Check(counted(right(), received), terms())
+		require.Equal(t, checker.Broken, res.Verdict, "%d received", received)
+		require.Contains(t, strings.Join(res.Reasons, "\n"), "not on record")
+	}
+	require.Equal(t, []string{"duplicate"}, found(checker.Check(counted(wrong(), 9), terms())), "a finding outranks it")
+
+	phantom := scene(story(rejected(400)).rows(1))
+	require.Equal(t, []string{"phantom-row"}, found(checker.Check(counted(phantom, 2), terms())))
+	require.Empty(t, checker.Check(counted(phantom, 3), terms()).Findings, "the row may be that of the request that is not on record")
+
+	h := counted(right(), 9)
+	h.Run.Lanes[0].Doorstep = false
+	require.Equal(t, checker.Pass, checker.Check(h, terms()).Verdict, "without a doorstep nobody can compare")
+	h = counted(right(), 9)
+	h.Complete = false
+	require.NotContains(t, strings.Join(checker.Check(h, terms()).Reasons, "\n"), "not on record", "a killed run has no last count")
+	h = counted(right(), 2)
+	h.Attempts[0].Passage.Up--
+	require.Equal(t, checker.Pass, checker.Check(h, terms()).Verdict, "a request that did not get through whole does not count")
+}
