@@ -38,17 +38,23 @@ type Driver struct {
 	Base      time.Time     // start of the run
 	Normal    time.Duration // what a plain create takes; spans that are shares are of this
 	KeepBody  int           // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Done      func()        // called when an intent's story is over; may be nil
+	Hold      time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
+	TLS       *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
+	Done      func()        // called when an intent's story is over, never twice at once; may be nil
 
-	mu       sync.Mutex
+	mask     masker
 	requests map[string]prepared // by intent and body
-	shots    []*shot             // every attempt, in the order of sending
-	refused  int                 // attempts in a row that found no target
+	mu       sync.Mutex
+	shots    []*shot // every attempt, in the order of sending
+	refused  int     // attempts in a row that found no target
 	halt     context.CancelCauseFunc
 }
 
 // DefaultKeepBody is how much of an answer's body is recorded: 64 KiB.
 const DefaultKeepBody = 64 << 10
+
+// DefaultHold is how long a burst waits for its slowest member.
+const DefaultHold = 10 * time.Second
 
 // ErrTargetGone is returned by Drive and Probe when the target stopped taking connections.
 var ErrTargetGone = errors.New("the target takes no connections any more")
@@ -60,7 +66,7 @@ const goneAfter = 8
 // Drive sends the plan: every intent's story, Plan.Concurrency of them at a time. It returns early,
 // with what was recorded, when the context ends, the history cannot be written or the target is gone.
 func (d *Driver) Drive(ctx context.Context) error {
-	d.requests = map[string]prepared{}
+	d.requests, d.mask = map[string]prepared{}, d.newMasker()
 	for _, i := range d.Plan.Intents {
 		if err := d.prepare(i); err != nil {
 			return err
@@ -76,12 +82,15 @@ func (d *Driver) each(ctx context.Context, work func(context.Context, scenarios.
 	d.halt = halt
 	queue := make(chan scenarios.PlannedIntent)
 	var workers sync.WaitGroup
+	var telling sync.Mutex
 	for range max(d.Plan.Concurrency, 1) {
 		workers.Go(func() {
 			for i := range queue {
 				work(ctx, i)
 				if d.Done != nil && ctx.Err() == nil {
+					telling.Lock()
 					d.Done()
+					telling.Unlock()
 				}
 			}
 		})
@@ -128,8 +137,11 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		if err != nil {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
+		if err := d.sendable(rendered); err != nil {
+			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
+		}
 		d.requests[i.ID+body] = prepared{marker: marker, rendered: rendered}
-		intent.Bodies[body] = d.mask(history.Body{
+		intent.Bodies[body] = d.mask.body(history.Body{
 			Marker: marker, Method: rendered.Method, Path: rendered.Path,
 			Header: rendered.Header, Content: string(rendered.Body),
 		})
@@ -213,7 +225,12 @@ func (d *Driver) tlsConfig() *tls.Config {
 	if err != nil || base.Scheme != "https" {
 		return nil
 	}
-	return &tls.Config{ServerName: base.Hostname(), NextProtos: []string{"http/1.1"}}
+	config := d.TLS.Clone()
+	if config == nil {
+		config = &tls.Config{}
+	}
+	config.ServerName, config.NextProtos = base.Hostname(), []string{"http/1.1"}
+	return config
 }
 
 func (d *Driver) now() history.Offset { return max(1, history.Offset(time.Since(d.Base))) }

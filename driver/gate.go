@@ -7,26 +7,27 @@ import (
 	"time"
 )
 
-// longestHold bounds the time that a burst waits for its slowest member.
-const longestHold = 10 * time.Second
-
 // errHeld is what the members of a burst get when one of them never reached the gate.
 var errHeld = errors.New("burst was not released: a member did not arrive at the gate in time")
 
 // gate holds the members of a burst at their last byte until all are there.
 // Safe for concurrent use.
 type gate struct {
+	longest time.Duration // that a member is held
+	open    chan struct{}
+
 	mu      sync.Mutex
 	missing int
-	open    chan struct{}
 }
 
-func newGate(members int) *gate { return &gate{missing: members, open: make(chan struct{})} }
+func newGate(members int, longest time.Duration) *gate {
+	return &gate{longest: longest, open: make(chan struct{}), missing: members}
+}
 
 // wait announces one member and holds it until every member has announced itself or left.
 func (g *gate) wait(ctx context.Context) error {
 	g.announce()
-	timer := time.NewTimer(longestHold)
+	timer := time.NewTimer(g.longest)
 	defer timer.Stop()
 	select {
 	case <-g.open:

@@ -1,7 +1,12 @@
 package driver
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"maps"
+	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -15,37 +20,97 @@ func secretHeaders() []string {
 	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key"}
 }
 
-// shortestSecret is the length from which a principal's value is masked wherever it stands: shorter
-// ones, such as a tenant's number, would tear holes into everything.
+// shortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
+// as a tenant's number, would tear holes into everything.
 const shortestSecret = 8
 
-func (d *Driver) mask(b history.Body) history.Body {
-	b.Header, b.Path, b.Content = d.maskHeader(b.Header), d.maskText(b.Path), d.maskText(b.Content)
+// masker takes secrets out of what is recorded. Safe for concurrent use.
+type masker struct {
+	headers []string // whose values are secret
+	texts   []string // that are secret wherever they stand, longest first
+	replace *strings.Replacer
+}
+
+// newMasker knows a principal's values and what the target file itself says in a secret header.
+func (d *Driver) newMasker() masker {
+	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
+	secrets := slices.Collect(maps.Values(d.Principal))
+	for name, value := range d.Operation.Request.Header {
+		if m.isSecret(name) && !strings.Contains(value, "{{") {
+			secrets = append(secrets, words(value)...)
+		}
+	}
+	for _, secret := range secrets {
+		if len(secret) >= shortestSecret {
+			m.texts = append(m.texts, writings(secret)...)
+		}
+	}
+	slices.SortFunc(m.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	m.texts = slices.Compact(m.texts)
+	var pairs []string
+	for _, text := range m.texts {
+		pairs = append(pairs, text, masked)
+	}
+	m.replace = strings.NewReplacer(pairs...)
+	return m
+}
+
+// words takes a header such as "Bearer token" or "a=token; b=token" apart.
+func words(header string) []string {
+	return strings.FieldsFunc(header, func(c rune) bool { return strings.ContainsRune(" ;,=", c) })
+}
+
+// writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
+func writings(text string) []string {
+	return []string{text, inJSON(text, true), inJSON(text, false), url.QueryEscape(text), url.PathEscape(text)}
+}
+
+func inJSON(text string, html bool) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(html)
+	_ = encoder.Encode(text)
+	quoted := bytes.TrimSuffix(out.Bytes(), []byte("\n"))
+	return string(quoted[1 : len(quoted)-1])
+}
+
+func (m masker) body(b history.Body) history.Body {
+	b.Header, b.Path, b.Content = m.header(b.Header), m.text(b.Path), m.text(b.Content)
 	return b
 }
 
-func (d *Driver) maskAnswer(a history.Attempt) history.Attempt {
-	a.Header, a.Content, a.Error = d.maskHeader(a.Header), d.maskText(a.Content), d.maskText(a.Error)
+func (m masker) answer(a history.Attempt) history.Attempt {
+	a.Header, a.Content, a.Error = m.header(a.Header), m.text(a.Content), m.text(a.Error)
+	if !a.Complete || a.Digest != "" {
+		a.Content = m.end(a.Content)
+	}
 	return a
 }
 
-func (d *Driver) maskHeader(header map[string]string) map[string]string {
+func (m masker) header(header map[string]string) map[string]string {
 	safe := maps.Clone(header)
 	for name, value := range safe {
-		safe[name] = d.maskText(value)
-		for _, secret := range append(secretHeaders(), d.Target.Redact...) {
-			if strings.EqualFold(name, secret) {
-				safe[name] = masked
-			}
+		safe[name] = m.text(value)
+		if m.isSecret(name) {
+			safe[name] = masked
 		}
 	}
 	return safe
 }
 
-func (d *Driver) maskText(text string) string {
-	for _, value := range d.Principal {
-		if len(value) >= shortestSecret {
-			text = strings.ReplaceAll(text, value, masked)
+func (m masker) isSecret(header string) bool {
+	return slices.ContainsFunc(m.headers, func(secret string) bool { return strings.EqualFold(header, secret) })
+}
+
+func (m masker) text(text string) string { return m.replace.Replace(text) }
+
+// end masks the beginning of a secret at the end of a text that was cut off inside it.
+func (m masker) end(text string) string {
+	for _, secret := range m.texts {
+		for n := len(secret) - 1; n >= shortestSecret; n-- {
+			if strings.HasSuffix(text, secret[:n]) {
+				return text[:len(text)-n] + masked
+			}
 		}
 	}
 	return text

@@ -59,18 +59,21 @@ func (d *Driver) questions(keyless bool) map[string][]question {
 
 // ask sends one question until it is settled. N numbers the intent's probes; ask returns the last.
 func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled func(history.Attempt) bool) int {
-	pause := p.Pause
+	var pause time.Duration
 	for try := range p.Tries {
+		if !sleep(ctx, pause) {
+			return n
+		}
 		n++
 		s := d.aim(history.Attempt{
 			ID: fmt.Sprintf("%s.p%d", q.intent, n), Intent: q.intent, Step: -1, Retry: try, Probe: true,
 			Lane: scenarios.Clean, Body: q.body, Key: q.key,
 		}, p.Timeout)
 		d.volley(ctx, []*shot{s}, func(*shot) {})
-		if settled(s.record) || !sleep(ctx, max(pause, retryAfter(s.record))) {
+		if settled(s.record) {
 			return n
 		}
-		pause *= 2
+		pause = max(p.Pause<<try, retryAfter(s.record))
 	}
 	return n
 }

@@ -35,8 +35,8 @@ func retryAfter(a history.Attempt) time.Duration {
 	if text == "" {
 		return 0
 	}
-	if seconds, err := strconv.Atoi(text); err == nil {
-		return min(time.Duration(max(seconds, 0))*time.Second, longestRetryAfter)
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return min(time.Duration(seconds)*time.Second, longestRetryAfter)
 	}
 	when, err := http.ParseTime(text)
 	if err != nil {

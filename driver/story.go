@@ -1,17 +1,14 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
-	"net/http"
-	"strings"
 	"sync"
-	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	vegeta "github.com/tsenart/vegeta/v12/lib"
 )
 
 // tell plays one intent's story, move by move.
@@ -34,7 +31,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	shots := make([]*shot, 0, len(m.Volley))
 	var held *gate
 	if m.Together {
-		held = newGate(len(m.Volley))
+		held = newGate(len(m.Volley), cmp.Or(d.Hold, DefaultHold))
 	}
 	for _, a := range m.Volley {
 		planned[a.ID] = a
@@ -59,17 +56,12 @@ func (d *Driver) retry(ctx context.Context, i scenarios.PlannedIntent, a scenari
 		if !sleep(ctx, max(pause.Of(d.Normal), retryAfter(last.record))) {
 			return
 		}
-		key, lane := a.Key, a.Lane
+		id, key := fmt.Sprintf("%s.r%d", a.ID, n+1), a.Key
 		if a.RetryKey == scenarios.FreshKey {
-			key = fmt.Sprintf("%s.retry%d", a.Key, n+1)
+			key = id
 		}
-		if a.RetryLane != "" {
-			lane = a.RetryLane
-		}
-		if a.RetryTime != (scenarios.Span{}) {
-			a.Timeout = a.RetryTime
-		}
-		next := d.load(i, a, fmt.Sprintf("%s.r%d", a.ID, n+1), key, lane)
+		a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
+		next := d.load(i, a, id, key, cmp.Or(a.RetryLane, a.Lane))
 		next.record.Step, next.record.Retry = last.record.Step, n+1
 		d.volley(ctx, []*shot{next}, func(*shot) {})
 		last = next
@@ -83,35 +75,6 @@ func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id,
 		key = d.Names.Key(i.ID, keyName)
 	}
 	return d.aim(history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body, Key: key}, a.Timeout.Of(d.Normal))
-}
-
-// aim makes a shot of an attempt whose intent, body, key and lane are known.
-func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
-	request := d.requests[a.Intent+a.Body].rendered.Clone()
-	if d.Operation.Key.In == "" {
-		a.Key = ""
-	}
-	if a.Key != "" {
-		d.Operation.PlaceKey(&request, a.Key)
-	}
-	header := http.Header{"User-Agent": {"doubletap"}, "Accept-Encoding": {"identity"}}
-	for name, value := range request.Header {
-		header[http.CanonicalHeaderKey(name)] = []string{value}
-	}
-	a.Deadline = history.Offset(timeout)
-	s := &shot{lane: a.Lane, target: vegeta.Target{
-		Method: request.Method, Header: header, Body: request.Body,
-		URL: strings.TrimSuffix(d.Target.BaseURL, "/") + request.Path + "#" + a.ID,
-	}}
-	s.exchange = exchange{record: a, timeout: timeout, tls: d.tlsConfig(), keep: d.keepBody(), now: d.now}
-	return s
-}
-
-func (d *Driver) keepBody() int {
-	if d.KeepBody == 0 {
-		return DefaultKeepBody
-	}
-	return d.KeepBody
 }
 
 // send runs a shot's exchange on its lane. The attempt is on record before its first byte is sent.
@@ -137,7 +100,7 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 
 // finish records an attempt that has ended and notices when the target is gone.
 func (d *Driver) finish(s *shot) {
-	s.record = d.maskAnswer(s.record)
+	s.record = d.mask.answer(s.record)
 	if err := d.Record.Attempt(s.record); err != nil {
 		d.halt(err)
 		return
@@ -151,43 +114,5 @@ func (d *Driver) finish(s *shot) {
 	}
 	if d.refused++; d.refused >= goneAfter {
 		d.halt(ErrTargetGone)
-	}
-}
-
-// wait pauses, or looks into the database until the intent's row is there, and records what it saw.
-func (d *Driver) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait) {
-	if w.For == scenarios.WaitPause {
-		sleep(ctx, w.Pause.Of(d.Normal))
-		return
-	}
-	if d.Rows == nil {
-		return
-	}
-	marker := d.requests[i.ID+history.Original].marker
-	deadline := time.Now().Add(w.Within.Of(d.Normal))
-	for {
-		rows, err := d.Rows(ctx, marker)
-		if err == nil && (rows > 0 || time.Now().After(deadline)) {
-			d.Record.Sighting(history.Sighting{Intent: i.ID, Marker: marker, At: d.now(), Rows: rows})
-			return
-		}
-		if !sleep(ctx, pollEvery) || time.Now().After(deadline) {
-			return
-		}
-	}
-}
-
-// pollEvery is the pause between two looks into the database.
-const pollEvery = 5 * time.Millisecond
-
-// sleep pauses for d and reports whether the context lived that long.
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

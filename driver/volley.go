@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,11 +25,12 @@ type shot struct {
 }
 
 // volley sends shots at their times through one vegeta attack, each on its own worker, and calls
-// done for each as it ends, from one goroutine. It returns when the last has ended. The attack's URL
-// fragments carry the attempts' IDs, because vegeta's sequence numbers do not say which target a
-// result belongs to and fragments never go on the wire.
+// done for each as it ends, from one goroutine. It returns when the last has ended; those that were
+// not due when the context ended are not sent. The attack's URL fragments carry the attempts' IDs,
+// because vegeta's sequence numbers do not say which target a result belongs to and fragments never
+// go on the wire.
 func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
-	slices.SortStableFunc(shots, func(a, b *shot) int { return int(a.at - b.at) })
+	slices.SortStableFunc(shots, func(a, b *shot) int { return cmp.Compare(a.at, b.at) })
 	road := &roundTripper{ctx: ctx, driver: d, shots: map[string]*shot{}}
 	for _, s := range shots {
 		road.shots[s.record.ID] = s
@@ -38,11 +40,14 @@ func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
 		vegeta.Client(&http.Client{Transport: road}),
 		vegeta.Redirects(vegeta.NoFollow), vegeta.Workers(members), vegeta.MaxWorkers(members),
 	)
-	for result := range attacker.Attack(targeter(shots), schedule(shots), 0, "") {
-		if s := road.shots[fragment(result.URL)]; s != nil {
-			d.finish(s)
-			done(s)
+	for result := range attacker.Attack(targeter(shots), schedule{ctx: ctx, shots: shots}, 0, "") {
+		s := road.shots[fragment(result.URL)]
+		if s == nil || s.request == nil {
+			d.halt(fmt.Errorf("send an attempt: vegeta did not: %s", d.mask.text(result.Error)))
+			continue
 		}
+		d.finish(s)
+		done(s)
 	}
 }
 
@@ -60,14 +65,18 @@ func targeter(shots []*shot) vegeta.Targeter {
 }
 
 // schedule is a vegeta pacer that sends each shot at its own time, and then stops.
-type schedule []*shot
+type schedule struct {
+	ctx   context.Context
+	shots []*shot
+}
 
-// Pace returns how long to wait before the next shot.
+// Pace pauses until the next shot is due. It does so itself, because vegeta sleeps through the end
+// of a context.
 func (s schedule) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool) {
-	if hits >= uint64(len(s)) {
+	if hits >= uint64(len(s.shots)) {
 		return 0, true
 	}
-	return max(0, s[hits].at-elapsed), false
+	return 0, !sleep(s.ctx, s.shots[hits].at-elapsed)
 }
 
 // Rate is part of vegeta's interface; a volley has no rate.

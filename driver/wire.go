@@ -1,24 +1,23 @@
 package driver
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
-	"hash"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
+
+// leastDial is how long dialling may take, however short a client's patience is: dials queue at a
+// lane's entry, which is the harness's doing, and the client's deadline begins when it is connected.
+const leastDial = 5 * time.Second
 
 // exchange is one HTTP/1.1 request and its answer on a connection of its own. It is written and read
 // here rather than by http.Transport, which sends a request with an Idempotency-Key again on its own
@@ -40,7 +39,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	defer func() { x.record.End = x.now() }()
 	defer x.leaveGate()
 
-	dialCtx, cancel := context.WithTimeout(ctx, x.timeout)
+	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
 	defer cancel()
 	conn, err := dial(dialCtx)
 	if err != nil {
@@ -50,9 +49,24 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	counted := &countingConn{Conn: conn}
 	defer func() { x.record.Sent = counted.sent }()
 	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })()
 	conn.SetDeadline(time.Now().Add(x.timeout))
+	defer closeAtEnd(ctx, conn)()
 	x.talk(ctx, counted)
+}
+
+// closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
+// function that it returns calls it off, or waits until it has been done.
+func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
+	closed := make(chan struct{})
+	callOff := context.AfterFunc(ctx, func() {
+		defer close(closed)
+		conn.Close()
+	})
+	return func() {
+		if !callOff() {
+			<-closed
+		}
+	}
 }
 
 func (x *exchange) leaveGate() {
@@ -61,18 +75,26 @@ func (x *exchange) leaveGate() {
 	}
 }
 
+// talk sends the request and reads its answer. A target may answer and close before it has read all
+// of the request: writing fails then, and yet the answer is there to be read.
 func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 	var conn net.Conn = counted
 	if x.tls != nil {
 		conn = tls.Client(counted, x.tls)
 	}
-	if err := x.send(ctx, conn); err != nil {
-		x.fail(ctx, err, history.OtherError)
+	unsent := x.send(ctx, conn)
+	if unsent == nil {
+		x.record.Wrote = x.now()
+	} else if !isReset(unsent) {
+		x.fail(ctx, unsent, history.OtherError)
 		return
 	}
-	x.record.Wrote = x.now()
-	if err := x.receive(conn); err != nil {
-		x.fail(ctx, err, history.OtherError)
+	err := x.receive(conn)
+	if unsent != nil && x.record.Replied == 0 {
+		err = unsent
+	}
+	if err != nil {
+		x.fail(ctx, err, history.Garbage)
 	}
 }
 
@@ -90,7 +112,6 @@ func (x *exchange) send(ctx context.Context, conn net.Conn) error {
 	if _, err := conn.Write(text[:len(text)-1]); err != nil {
 		return err
 	}
-	conn.SetDeadline(time.Time{})
 	x.held = true
 	if err := x.gate.wait(ctx); err != nil {
 		return err
@@ -100,44 +121,6 @@ func (x *exchange) send(ctx context.Context, conn net.Conn) error {
 	return err
 }
 
-func (x *exchange) receive(conn net.Conn) error {
-	in := bufio.NewReader(conn)
-	if _, err := in.Peek(1); err != nil {
-		return err
-	}
-	x.record.Replied = x.now()
-	response, err := readFinal(in, x.request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	x.record.Status = response.StatusCode
-	x.record.Header = flatten(response.Header)
-	body := &recordedBody{keep: x.keep, digest: sha256.New()}
-	x.record.Length, err = io.Copy(body, response.Body)
-	x.record.Content = body.text()
-	if err != nil {
-		return err
-	}
-	x.record.Complete = true
-	if x.record.Length > int64(x.keep) {
-		x.record.Digest = hex.EncodeToString(body.digest.Sum(nil))
-	}
-	return nil
-}
-
-// readFinal reads the answer and skips informational ones (RFC 9110, section 15.2).
-func readFinal(in *bufio.Reader, request *http.Request) (*http.Response, error) {
-	const mostInformational = 10
-	for range mostInformational {
-		response, err := http.ReadResponse(in, request)
-		if err != nil || response.StatusCode >= 200 || response.StatusCode == http.StatusSwitchingProtocols {
-			return response, err
-		}
-	}
-	return nil, errors.New("malformed HTTP response: informational answers without end")
-}
-
 // fail records how the exchange broke. Otherwise is the kind where the error itself does not tell.
 func (x *exchange) fail(ctx context.Context, err error, otherwise history.ErrorKind) {
 	x.record.Error = err.Error()
@@ -145,7 +128,7 @@ func (x *exchange) fail(ctx context.Context, err error, otherwise history.ErrorK
 }
 
 func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.ErrorKind) history.ErrorKind {
-	var malformed *http.ProtocolError
+	var network net.Error
 	switch {
 	case ctx.Err() != nil:
 		return history.Interrupted
@@ -153,43 +136,26 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 		return history.Refused
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return history.Timeout
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case isReset(err):
 		return history.Reset
-	case errors.Is(err, io.EOF) && x.record.Replied == 0:
+	case isEnd(err) && x.record.Replied == 0:
 		return history.Closed
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case isEnd(err):
 		return history.Truncated
-	case errors.As(err, &malformed), strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "bad Content-Length"):
-		return history.Garbage
+	case errors.As(err, &network):
+		return history.OtherError
 	default:
 		return otherwise
 	}
 }
 
-// flatten keeps the answer's headers, several lines of one name joined as RFC 9110 section 5.3 allows.
-func flatten(h http.Header) map[string]string {
-	flat := make(map[string]string, len(h))
-	for name, lines := range h {
-		flat[name] = strings.Join(lines, ", ")
-	}
-	return flat
+func isReset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// recordedBody keeps the beginning of what is written to it and digests all of it.
-type recordedBody struct {
-	keep   int
-	kept   bytes.Buffer
-	digest hash.Hash
+func isEnd(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
-
-func (b *recordedBody) Write(p []byte) (int, error) {
-	if room := b.keep - b.kept.Len(); room > 0 {
-		b.kept.Write(p[:min(room, len(p))])
-	}
-	return b.digest.Write(p)
-}
-
-func (b *recordedBody) text() string { return strings.ToValidUTF8(b.kept.String(), "\uFFFD") }
 
 // countingConn counts the bytes written to a connection. Not safe for concurrent writes.
 type countingConn struct {

@@ -1,0 +1,129 @@
+package driver
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"strings"
+	"unicode/utf8"
+)
+
+// longestHead bounds what an answer may have before its body: 1 MiB.
+const longestHead = 1 << 20
+
+var errLongHead = errors.New("malformed HTTP response: its head does not end")
+
+// receive reads the answer. An error that is neither the network's nor an early end is garbage.
+func (x *exchange) receive(conn net.Conn) error {
+	source := &answerReader{conn: conn, room: longestHead}
+	response, err := x.readFinal(bufio.NewReader(source))
+	if err != nil {
+		return source.explain(err)
+	}
+	defer response.Body.Close()
+	source.room = math.MaxInt64
+	x.record.Status = response.StatusCode
+	x.record.Header = flatten(response.Header)
+	body := &recordedBody{keep: x.keep, digest: sha256.New()}
+	x.record.Length, err = io.Copy(body, response.Body)
+	x.record.Content = body.text()
+	if err != nil {
+		return err
+	}
+	x.record.Complete = true
+	if !body.whole(x.record.Length) {
+		x.record.Digest = hex.EncodeToString(body.digest.Sum(nil))
+	}
+	return nil
+}
+
+// readFinal reads the head of the answer and skips informational ones (RFC 9110, section 15.2):
+// they are not the answer, and no reply.
+func (x *exchange) readFinal(in *bufio.Reader) (*http.Response, error) {
+	const mostInformational = 10
+	for range mostInformational {
+		x.record.Replied = 0
+		if _, err := in.Peek(1); err != nil {
+			return nil, err
+		}
+		x.record.Replied = x.now()
+		response, err := http.ReadResponse(in, x.request)
+		switch {
+		case err != nil:
+			return nil, err
+		case response.StatusCode < 100:
+			return nil, fmt.Errorf("malformed HTTP response: status %d", response.StatusCode)
+		case response.StatusCode >= 200, response.StatusCode == http.StatusSwitchingProtocols:
+			return response, nil
+		}
+	}
+	return nil, errors.New("malformed HTTP response: informational answers without end")
+}
+
+// answerReader remembers how an answer began and whether it has ended, and bounds its head.
+type answerReader struct {
+	conn  net.Conn
+	room  int64 // bytes that may still be read
+	begin []byte
+	ended bool
+}
+
+// protocol is what every answer begins with.
+const protocol = "HTTP/"
+
+func (r *answerReader) Read(p []byte) (int, error) {
+	if r.room <= 0 {
+		return 0, errLongHead
+	}
+	n, err := r.conn.Read(p)
+	r.room -= int64(n)
+	r.begin = append(r.begin, p[:min(n, len(protocol)-len(r.begin))]...)
+	r.ended = r.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// explain tells a head that broke off, which looks malformed to http.ReadResponse, from garbage.
+func (r *answerReader) explain(err error) error {
+	if r.ended && strings.HasPrefix(protocol, string(r.begin)) {
+		return fmt.Errorf("the answer broke off: %w (%s)", io.ErrUnexpectedEOF, err)
+	}
+	return err
+}
+
+// flatten keeps the answer's headers, several lines of one name joined as RFC 9110 section 5.3 allows.
+func flatten(h http.Header) map[string]string {
+	flat := make(map[string]string, len(h))
+	for name, lines := range h {
+		flat[name] = strings.Join(lines, ", ")
+	}
+	return flat
+}
+
+// recordedBody keeps the beginning of what is written to it and digests all of it.
+type recordedBody struct {
+	keep   int
+	kept   bytes.Buffer
+	digest hash.Hash
+}
+
+func (b *recordedBody) Write(p []byte) (int, error) {
+	if room := b.keep - b.kept.Len(); room > 0 {
+		b.kept.Write(p[:min(room, len(p))])
+	}
+	return b.digest.Write(p)
+}
+
+// whole reports whether text returns exactly the body, which had length bytes.
+func (b *recordedBody) whole(length int64) bool {
+	return length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
+}
+
+func (b *recordedBody) text() string { return strings.ToValidUTF8(b.kept.String(), "\uFFFD") }

@@ -1,0 +1,177 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+const members = 8
+
+// doorman serves bursts of members. It reads a first request to learn how long they are, and then
+// notes of every further one when all but its last byte is there ("almost") and when all is ("last").
+type doorman struct {
+	ledger
+	length chan int      // of one request, once
+	almost chan struct{} // one for every member that lacks its last byte
+}
+
+func serveDoorman(t *testing.T) (*doorman, string) {
+	d := &doorman{length: make(chan int, 1), almost: make(chan struct{}, members)}
+	var first sync.Once
+	return d, serveRaw(t, func(p *peer) {
+		measured := false
+		first.Do(func() {
+			d.length <- len(p.request())
+			measured = true
+		})
+		if !measured {
+			length := <-d.length
+			d.length <- length
+			if _, err := io.CopyN(io.Discard, p.in, int64(length-1)); err != nil {
+				return
+			}
+			d.add("almost")
+			d.almost <- struct{}{}
+			if _, err := p.in.ReadByte(); err != nil {
+				return
+			}
+			d.add("last")
+		}
+		p.created()
+		p.stay()
+	})
+}
+
+// hold makes one dial of the burst, the road's n-th of all, go through hindrance first.
+func (r *rig) hold(n int64, hindrance func(context.Context) error) {
+	var dials atomic.Int64
+	dial := r.Road
+	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+		if dials.Add(1) == n {
+			if err := hindrance(ctx); err != nil {
+				return nil, nil, err
+			}
+		}
+		return dial(ctx, lane)
+	}
+}
+
+func TestABurstIsReleasedOnlyWhenAllAreThere(t *testing.T) {
+	t.Parallel()
+	d, address := serveDoorman(t)
+	r := newRig(t, address, send(), burst(members))
+	r.hold(3, func(context.Context) error {
+		for range members - 1 {
+			within(t, d.almost, "a member at the gate")
+		}
+		d.add("released")
+		return nil
+	})
+	for _, a := range r.drive(t).Attempts {
+		require.Equal(t, 201, a.Status, a.Error)
+	}
+	want := append(repeat("almost", members-1), "released", "almost")
+	require.Equal(t, append(want, repeat("last", members)...), d.all())
+}
+
+func repeat(what string, n int) []string {
+	var all []string
+	for range n {
+		all = append(all, what)
+	}
+	return all
+}
+
+func TestAMemberThatCannotBeDialledDoesNotHoldTheOthers(t *testing.T) {
+	t.Parallel()
+	d, address := serveDoorman(t)
+	r := newRig(t, address, send(), burst(members))
+	r.hold(4, func(context.Context) error { return errors.New("no road") })
+	kinds := map[history.ErrorKind]int{}
+	for _, a := range r.drive(t).Attempts {
+		kinds[a.ErrorKind]++
+	}
+	require.Equal(t, map[history.ErrorKind]int{"": members, history.Refused: 1}, kinds)
+	require.Equal(t, map[string]int{"almost": members - 1, "last": members - 1}, d.tally())
+}
+
+func TestACancelledBurstIsNotReleased(t *testing.T) {
+	t.Parallel()
+	d, address := serveDoorman(t)
+	r := newRig(t, address, send(), burst(members))
+	r.Hold = time.Hour
+	r.hold(3, func(ctx context.Context) error {
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := r.begin(ctx)
+	for range members - 1 {
+		within(t, d.almost, "a member at the gate")
+	}
+	stop := errors.New("enough")
+	cancel(stop)
+	require.ErrorIs(t, within(t, ended, "the end"), stop)
+	attempts := r.history(t).Attempts
+	require.Len(t, attempts, 1+members)
+	for _, a := range attempts[1:] {
+		require.Equal(t, history.Interrupted, a.ErrorKind)
+		if a.Sent > 0 {
+			require.Equal(t, attempts[0].Sent-1, a.Sent)
+		}
+	}
+	require.NotContains(t, d.all(), "last")
+}
+
+func TestABurstWaitsForItsSlowestMemberOnlySoLong(t *testing.T) {
+	t.Parallel()
+	d, address := serveDoorman(t)
+	r := newRig(t, address, send(), burst(members))
+	r.Hold = time.Millisecond
+	r.hold(3, func(context.Context) error {
+		require.Eventually(t, func() bool { return len(r.lines(t, "attempt")) == members }, driver.DefaultHold/2, time.Millisecond)
+		return nil
+	})
+	attempts := r.drive(t).Attempts
+	require.Len(t, attempts, 1+members)
+	held := 0
+	for _, a := range attempts {
+		if a.ErrorKind == history.OtherError {
+			require.Contains(t, a.Error, "not released")
+			require.Equal(t, attempts[0].Sent-1, a.Sent)
+			held++
+		}
+	}
+	require.Equal(t, members-1, held)
+	require.Equal(t, 1, d.tally()["last"], "the late one goes alone")
+}
+
+// The deadline of a member begins when it is released: waiting for the others is not its patience.
+func TestTheGateDoesNotUseUpAClientsPatience(t *testing.T) {
+	t.Parallel()
+	d, address := serveDoorman(t)
+	step := burst(members)
+	step.Burst.Timeout = fixed(time.Second)
+	r := newRig(t, address, send(), step)
+	r.hold(3, func(context.Context) error {
+		for range members - 1 {
+			within(t, d.almost, "a member at the gate")
+		}
+		time.Sleep(time.Second)
+		return nil
+	})
+	for _, a := range r.drive(t).Attempts {
+		require.Equal(t, 201, a.Status, a.Error)
+	}
+}

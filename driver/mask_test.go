@@ -1,0 +1,143 @@
+package driver_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// secrets maps what must not be on record to where it comes from.
+func secrets() map[string]string {
+	return map[string]string{
+		"sesame-open-9":           "a principal's value",
+		"sesame-open-9-and-more":  "a principal's value that begins with another",
+		`quo"ted<&>secret/é+=`:    "a principal's value that is written differently in JSON and URLs",
+		"constant-bearer-1":       "a constant in the Authorization header",
+		"cookie-sent-2":           "a cookie that is sent",
+		"cookie-set-3":            "a cookie that is set",
+		"redacted-request-header": "a header that the target file redacts",
+		"redacted-answer-header":  "the same, of the answer",
+	}
+}
+
+func secretive(t testing.TB, address string) *rig {
+	r := newRig(t, address, send(), send())
+	r.Principal = targets.Principal{
+		"Token": "sesame-open-9", "Other": "sesame-open-9-and-more", "Odd": `quo"ted<&>secret/é+=`, "Tenant": "42",
+	}
+	r.Target.Redact = []string{"x-internal"}
+	r.Operation.Request.Path = "/orders?token={{.Principal.Odd | urlquery}}"
+	r.Operation.Request.Header = map[string]string{
+		"authorization": "Bearer constant-bearer-1", "Cookie": "session=cookie-sent-2; theme=d", "X-Internal": "redacted-request-header",
+		"X-Caller": "{{.Principal.Other}}", "X-Trace": "kept-as-it-is",
+	}
+	r.Operation.Request.Body = map[string]any{
+		"note": "{{.Intent.Marker}}", "by": "{{.Principal.Token}}", "odd": "{{.Principal.Odd}}", "other": "{{.Principal.Other}}",
+	}
+	return r
+}
+
+// echo answers with everything that it got, in every way in which an answer may hold it.
+func echo(seen *ledger) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		var members map[string]string
+		_ = json.Unmarshal(body, &members)
+		seen.add(fmt.Sprint(r.URL.Query(), r.Header, members))
+		w.Header().Set("X-Internal", "redacted-answer-header")
+		w.Header().Set("Set-Cookie", "session=cookie-set-3")
+		w.Header().Set("Location", r.URL.String())
+		w.Header().Set("X-Caller", r.Header.Get("X-Caller"))
+		w.Header().Set("X-Trace", r.Header.Get("X-Trace"))
+		again, _ := json.Marshal(map[string]any{"header": r.Header, "url": r.URL.String(), "members": members})
+		_, _ = w.Write(append(again, body...))
+	}
+}
+
+func TestSecretsGoOnTheWireAndNotOnRecord(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	r := secretive(t, serve(t, echo(&seen)))
+	h := r.drive(t)
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{Tries: 1}, false, func(history.Attempt) bool { return true }))
+	wire := strings.Join(seen.all(), "\n") + "cookie-set-3 redacted-answer-header"
+	record := string(r.file.bytes())
+	require.Contains(t, record, "***")
+	require.NotContains(t, record, "and-more", "what is left of a secret whose beginning is another")
+	for secret, what := range secrets() {
+		require.Contains(t, wire, secret, what)
+		for _, written := range writings(t, secret) {
+			require.NotContains(t, record, written, what)
+		}
+	}
+	require.Equal(t, "***", h.Intents[0].Bodies[history.Original].Header["authorization"])
+	require.Equal(t, "kept-as-it-is", h.Intents[0].Bodies[history.Original].Header["X-Trace"])
+	require.Equal(t, "kept-as-it-is", h.Attempts[0].Header["X-Trace"])
+	require.Contains(t, h.Attempts[0].Content, h.Intents[0].Bodies[history.Original].Marker)
+	require.True(t, json.Valid([]byte(h.Intents[0].Bodies[history.Original].Content)))
+}
+
+// writings returns a text as it may stand in a file of JSON lines: once or twice encoded.
+func writings(t *testing.T, text string) []string {
+	t.Helper()
+	all := []string{text, url.QueryEscape(text)}
+	for range 2 {
+		quoted, err := json.Marshal(text)
+		require.NoError(t, err)
+		text = strings.TrimSuffix(strings.TrimPrefix(string(quoted), `"`), `"`)
+		all = append(all, text)
+	}
+	return all
+}
+
+func TestASecretThatIsCutOffIsMasked(t *testing.T) {
+	t.Parallel()
+	const text = "who: sesame-open-9"
+	for name, row := range map[string]struct{ said, keep int }{
+		"by the recorder": {len(text), 15}, "by the target": {15, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := serveRaw(t, func(p *peer) {
+				p.request()
+				p.say("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(text), text[:row.said])
+			})
+			r := newRig(t, address, send())
+			r.KeepBody = row.keep
+			require.Equal(t, "who: ***", r.only(t).Content)
+		})
+	}
+}
+
+func TestShortValuesAreNotMasked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("4242")) }), send())
+	r.Principal["Tenant"] = "42"
+	require.Equal(t, "4242", r.only(t).Content)
+}
+
+func TestErrorsHoldNoSecrets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serveRaw(t, func(p *peer) { p.request(); p.say("NOPE/1 sesame-open-9\r\n") }), send())
+	a := r.only(t)
+	require.Equal(t, history.Garbage, a.ErrorKind)
+	require.NotContains(t, string(r.file.bytes()), "sesame")
+	require.Contains(t, a.Error, "***")
+
+	r = newRig(t, deaf(t), scenarios.Step{Send: &scenarios.Send{Lane: scenarios.Clean}})
+	r.Operation.Request.Path = "/orders/%zz{{.Principal.Token}}"
+	err := r.Drive(t.Context())
+	require.Error(t, err)
+	require.NotContains(t, err.Error(), "sesame")
+}

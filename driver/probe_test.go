@@ -1,0 +1,131 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// mixed sends the original and the altered body under one key, then the original under a fresh key,
+// then without any, on a lane that the probe must not take.
+func mixed() []scenarios.Step {
+	altered, fresh, none := plain(), plain(), plain()
+	fresh.Key, none.Key, fresh.Lane = scenarios.FreshKey, scenarios.NoKey, "side"
+	return []scenarios.Step{send(), burst(3), {Alter: &altered}, {Send: &fresh}, {Send: &none}}
+}
+
+type asked struct{ key, body string }
+
+// probes returns what was asked in the final probe, in order, by intent.
+func probes(t *testing.T, h *history.History) map[string][]asked {
+	t.Helper()
+	all := map[string][]asked{}
+	for _, a := range h.Attempts {
+		if !a.Probe {
+			continue
+		}
+		require.Equal(t, scenarios.Clean, a.Lane)
+		require.Equal(t, -1, a.Step)
+		all[a.Intent] = append(all[a.Intent], asked{a.Key, a.Body})
+		require.Equal(t, fmt.Sprintf("%s.p%d", a.Intent, len(all[a.Intent])), a.ID)
+	}
+	return all
+}
+
+func TestTheProbeAsksEveryKeyWithEveryBodyOnce(t *testing.T) {
+	t.Parallel()
+	for name, keyless := range map[string]bool{"keyed requests": false, "and those without": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address := serve(t, func(http.ResponseWriter, *http.Request) {})
+			r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 3, Concurrency: 2, Steps: mixed()})
+			r.drive(t)
+			settled := func(a history.Attempt) bool { return a.Status == 200 && a.Complete && a.End != 0 }
+			require.NoError(t, r.Probe(t.Context(), driver.Probing{}, keyless, settled))
+			got := probes(t, r.history(t))
+			require.Len(t, got, 3)
+			for _, i := range r.Plan.Intents {
+				own, fresh := r.Names.Key(i.ID, "own"), r.Names.Key(i.ID, "fresh1")
+				want := []asked{{own, history.Original}, {own, history.Altered}, {fresh, history.Original}}
+				if keyless {
+					want = append(want, asked{"", history.Original})
+				}
+				require.Equal(t, want, got[i.ID])
+			}
+		})
+	}
+}
+
+func TestTheProbeAsksAgainUntilItIsSettled(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	r := newRig(t, serve(t, script(&seen, nil, 200, 409, 409, 409)), send())
+	r.drive(t)
+	settled := func(a history.Attempt) bool { return a.Status == 201 }
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{Tries: 9, Pause: 5 * time.Millisecond}, false, settled))
+	attempts := r.history(t).Attempts
+	require.Len(t, attempts, 1+4)
+	for i, least := range []time.Duration{5, 10, 20} {
+		require.GreaterOrEqual(t, pauses(attempts)[1+i], least*time.Millisecond)
+		require.Equal(t, i, attempts[1+i].Retry)
+	}
+	require.Equal(t, 201, attempts[4].Status)
+}
+
+func TestTheProbeGivesUp(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) { seen.add("request") }), mixed()[:3]...)
+	r.drive(t)
+	before := len(seen.all())
+	never := func(history.Attempt) bool { return false }
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{Tries: 3, Timeout: long}, false, never))
+	require.Len(t, probes(t, r.history(t))["i001"], 2*3)
+	require.Len(t, seen.all(), before+2*3)
+}
+
+// The pause after the last try is of no use to anybody.
+func TestTheProbeDoesNotPauseAfterItsLastTry(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send())
+	r.drive(t)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- r.Probe(t.Context(), driver.Probing{Tries: 1, Pause: time.Hour}, false, func(history.Attempt) bool { return false })
+	}()
+	require.NoError(t, within(t, ended, "the probe's end"))
+}
+
+func TestAProbeThatIsStoppedAsksNothingMore(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), mixed()...)
+	r.drive(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	settled := func(history.Attempt) bool { cancel(stop); return true }
+	require.ErrorIs(t, r.Probe(ctx, driver.Probing{}, true, settled), stop)
+	require.Len(t, probes(t, r.history(t))["i001"], 1)
+}
+
+func TestAProbeOfATargetWithoutKeysAsksByBody(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(_ http.ResponseWriter, q *http.Request) {
+		if q.Header.Get("Idempotency-Key") != "" {
+			panic("a key that the operation does not take")
+		}
+	}), mixed()...)
+	r.Operation.Key.In = ""
+	r.drive(t)
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{}, true, func(a history.Attempt) bool { return a.Status == 200 }))
+	want := []asked{{"", history.Original}, {"", history.Altered}}
+	require.Equal(t, want, probes(t, r.history(t))["i001"])
+}

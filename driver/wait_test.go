@@ -1,0 +1,106 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// watchLanes counts the dials by lane.
+func (r *rig) watchLanes(lanes *ledger) {
+	dial := r.Road
+	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+		lanes.add(lane)
+		return dial(ctx, lane)
+	}
+}
+
+func committed(within time.Duration) scenarios.Step {
+	return scenarios.Step{Wait: &scenarios.Wait{For: scenarios.WaitCommitted, Within: fixed(within)}}
+}
+
+// look is what one look into the database gives.
+type look struct {
+	rows int
+	err  error
+}
+
+// waiting drives send, wait, send over a database that shows these looks, the last one for ever.
+func waiting(t *testing.T, within time.Duration, looks ...look) (*rig, *history.History, *ledger) {
+	t.Helper()
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), committed(within), send())
+	var asked ledger
+	r.Rows = func(_ context.Context, marker string) (int, error) {
+		now := looks[min(asked.add(marker), len(looks))-1]
+		return now.rows, now.err
+	}
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	return r, h, &asked
+}
+
+func TestWaitingForACommitEndsWhenTheRowIsSeen(t *testing.T) {
+	t.Parallel()
+	r, h, asked := waiting(t, long, look{}, look{err: errors.New("busy")}, look{rows: 2})
+	marker := r.Names.Marker(1, history.Original)
+	require.Equal(t, map[string]int{marker: 3}, asked.tally())
+	require.Len(t, h.Sightings, 1)
+	seen := h.Sightings[0]
+	require.Equal(t, history.Sighting{Intent: "i001", Marker: marker, At: seen.At, Rows: 2}, seen)
+	require.GreaterOrEqual(t, seen.At, h.Attempts[0].End)
+	require.LessOrEqual(t, seen.At, h.Attempts[1].Start)
+}
+
+func TestWaitingForACommitGivesUp(t *testing.T) {
+	t.Parallel()
+	_, h, asked := waiting(t, 100*time.Millisecond, look{})
+	require.Greater(t, len(asked.all()), 1)
+	require.Len(t, h.Sightings, 1)
+	require.Zero(t, h.Sightings[0].Rows)
+	require.NotZero(t, h.Sightings[0].At)
+}
+
+func TestADatabaseErrorIsNoSighting(t *testing.T) {
+	t.Parallel()
+	_, h, _ := waiting(t, 50*time.Millisecond, look{err: errors.New("gone")})
+	require.Empty(t, h.Sightings)
+}
+
+func TestADatabaseThatHangsIsGivenUp(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), committed(20*time.Millisecond), send())
+	r.Rows = func(ctx context.Context, _ string) (int, error) {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	require.Empty(t, h.Sightings)
+}
+
+func TestWithoutADatabaseNobodyWaits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), committed(time.Hour), send())
+	require.Len(t, r.drive(t).Attempts, 2)
+}
+
+func TestAPauseIsAPause(t *testing.T) {
+	t.Parallel()
+	pause := scenarios.Step{Wait: &scenarios.Wait{Pause: scenarios.Span{Share: 0.5}}}
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), pause, send())
+	r.Normal = 60 * time.Millisecond
+	r.Rows = func(context.Context, string) (int, error) { return 0, errors.New("not to be asked") }
+	h := r.drive(t)
+	require.Empty(t, h.Sightings)
+	require.GreaterOrEqual(t, pauses(h.Attempts)[0], r.Normal/2)
+	require.Equal(t, 2, h.Attempts[1].Step)
+}
