@@ -30,6 +30,8 @@
 //     acknowledgement then.
 //   - A replay repeats the answer to its own key. Answers to other keys of a natural key must name the
 //     same thing and nothing more; requests without a key promise no replay.
+//   - Where an intent has several effects, its answers differ for that reason: the duplicate is
+//     reported, and no unequal replay besides.
 //   - A marker that was in the database before the run is not judged, and the verdict is inconclusive.
 //   - Rows without a cause are not reported when the target counted more or fewer requests than are on
 //     record, and "unavailable" is not when the probe was cut short.
@@ -129,10 +131,13 @@ func (c *court) rows(m moment, marker string) ([]history.Row, bool) {
 // report adds a finding about a story, with its evidence.
 func (c *court) report(m moment, s *story, f Finding) {
 	id := fmt.Sprintf("%s/%s/%s", f.Kind, f.Detail, s.intent.ID)
-	if c.seen[id] || c.unproven(f.Kind) {
+	if c.seen[id] || c.unproven(f.Kind) || f.Kind == ReplayMismatch && c.seen[duplicated(s)] {
 		return
 	}
 	c.seen[id] = true
+	if f.Kind == Duplicate {
+		c.seen[duplicated(s)] = true
+	}
 	f.Intent, f.Moment = s.intent.ID, m.String()
 	if f.Contract == "" {
 		f.Contract = "holds for every contract"
@@ -149,6 +154,10 @@ func (c *court) report(m moment, s *story, f Finding) {
 	}
 	c.findings = append(c.findings, f)
 }
+
+// duplicated marks a story with several effects: that their answers differ is the same defect again
+// (decision table 2, second row).
+func duplicated(s *story) string { return "duplicated/" + s.intent.ID }
 
 // wonder notes what keeps a clean history from being a pass, though no promise was broken.
 func (c *court) wonder(format string, args ...any) {

@@ -27,7 +27,7 @@ func TestAlteredBody(t *testing.T) {
 		{name: "W's answer that names nothing was not detected either", terms: terms(anyBody), story: said(saying("", a)).rows(1), want: []string{"altered-body-violation/undetected"}},
 		{name: "W's answer that names nothing is right where replay is declared", terms: terms(replayFirst, anyBody), story: said(saying("", a)).rows(1)},
 		{name: "W's answer, marked as a replay, is right where replay is declared", terms: terms(replayFirst, replayMarked), story: said(replayed(a)).rows(1).probe(replayed(a), altered(replayed(a)))},
-		{name: "W's answer, with both rows, is a duplicate", terms: terms(replayFirst), story: said(a).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted", "replay-mismatch/identity"}},
+		{name: "W's answer, with both rows, is a duplicate", terms: terms(replayFirst), story: said(a).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
 		{name: "W's answer, with L's row only, overwrote", terms: terms(replayFirst), story: said(a).and("o1"), want: []string{"altered-body-violation/overwrote"}},
 		{name: "W's answer, with no row, is a lost write", terms: terms(replayFirst), story: said(a), want: []string{"lost-acknowledged-write"}},
 

@@ -172,7 +172,7 @@ func declaredKinds(t *testing.T) []string {
 
 func TestTextKeepsItsWidth(t *testing.T) {
 	t.Parallel()
-	commands := []string{"    doubletap replay", "  files ", "  again ", "  target "}
+	commands := []string{"    doubletap replay", "  files ", "  again ", "  target ", "✓ ", "✗ ", "? ", "– ", "! "}
 	for name, r := range fixtures() {
 		for _, width := range []int{60, 77, 100, 160} {
 			for line := range strings.Lines(string(render(t, text(reports.Style{Width: width}), r))) {

@@ -17,16 +17,16 @@ const (
 	elapsedWidth = 6
 )
 
-// Line is one scenario on one line, without a line feed: mark, name, verdict, evidence, elapsed time.
+// Line is one scenario on one line, without a line feed: mark, name, verdict, elapsed time, and the
+// evidence, which comes last and is never cut.
 func Line(res checker.Result, s Style) string {
 	return line(legible(res), s)
 }
 
 func line(res checker.Result, s Style) string {
-	room := s.width() - s.names() - verdictWidth - elapsedWidth - len("m ") - 3*len("  ")
 	return fmt.Sprintf("%s %s  %s  %s  %s", s.verdict(res.Verdict, mark(res.Verdict)), pad(res.Scenario, s.names()),
-		s.verdict(res.Verdict, pad(short(res.Verdict), verdictWidth)), pad(evidence(res), room),
-		s.faint(padLeft(duration(res.Elapsed), elapsedWidth)))
+		s.verdict(res.Verdict, pad(short(res.Verdict), verdictWidth)),
+		s.faint(padLeft(duration(res.Elapsed), elapsedWidth)), evidence(res))
 }
 
 func short(v checker.Verdict) string {
