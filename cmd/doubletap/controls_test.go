@@ -57,6 +57,7 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int) {
 		args = append(args, "--database", on.url)
 	}
 	code, out := call(t, args...)
+	requireEveryRequestOnRecord(t, onlyRun(t, dir))
 	if d.Correct {
 		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
 		return

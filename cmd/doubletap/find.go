@@ -6,10 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
-
-	"github.com/agnivade/levenshtein"
-	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -28,22 +24,32 @@ func findScenarios(args []string) ([]scenarios.File, error) {
 	}
 	var files []scenarios.File
 	var errs []error
-	taken := map[string]string{}
 	for _, arg := range args {
 		found, err := findScenario(arg, library)
 		errs = append(errs, err)
-		for _, f := range found {
-			if first, twice := taken[f.Scenario.Name]; twice {
-				errs = append(errs, fmt.Errorf("two scenarios are named %q: %s and %s", f.Scenario.Name, first, f.Path))
-			}
-			taken[f.Scenario.Name] = f.Path
-			files = append(files, f)
-		}
+		files = append(files, found...)
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err := errors.Join(append(errs, clashes(files))...); err != nil {
 		return nil, mistake(err)
 	}
 	return files, nil
+}
+
+// clashes says which names cannot stand side by side in a run's directory.
+func clashes(files []scenarios.File) error {
+	var errs []error
+	taken := map[string]string{}
+	for _, f := range files {
+		name := f.Scenario.Name
+		if first, twice := taken[name]; twice {
+			errs = append(errs, fmt.Errorf("two scenarios are named %q: %s and %s", name, first, f.Path))
+		}
+		if reserved(name) {
+			errs = append(errs, fmt.Errorf("%s: a scenario cannot be named %q, which doubletap needs for itself", f.Path, name))
+		}
+		taken[name] = f.Path
+	}
+	return errors.Join(errs...)
 }
 
 func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error) {
@@ -69,85 +75,58 @@ func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error
 	if err != nil {
 		return nil, err
 	}
-	return []scenarios.File{{Path: arg, Source: source, Scenario: s}}, checkFaults(arg, s)
+	f := scenarios.File{Path: arg, Source: source, Scenario: s}
+	return []scenarios.File{f}, checkFaults(f)
 }
 
 func loadFolder(dir string) ([]scenarios.File, error) {
 	files, err := scenarios.LoadFS(os.DirFS(dir), ".")
+	var found document.Mistakes
+	if errors.As(err, &found) {
+		for i := range found {
+			found[i].File = filepath.Join(dir, found[i].File)
+		}
+		return nil, found
+	}
 	if err != nil {
-		return nil, fmt.Errorf("in %s:\n%w", dir, err)
+		return nil, fmt.Errorf("in %s: %w", dir, err)
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no scenario in %s: it has no *.yaml file", dir)
 	}
+	var errs []error
 	for i := range files {
 		files[i].Path = filepath.Join(dir, files[i].Path)
-		err = errors.Join(err, checkFaults(files[i].Path, files[i].Scenario))
+		errs = append(errs, checkFaults(files[i]))
 	}
-	return files, err
+	return files, errors.Join(errs...)
 }
 
 // checkFaults asks the proxy whether it knows the faults: only it knows toxiproxy's toxics.
-func checkFaults(path string, s scenarios.Scenario) error {
-	var errs []error
-	for name, faults := range s.Lanes {
-		for i, f := range faults {
-			if err := proxy.Check(f); err != nil {
-				errs = append(errs, fmt.Errorf("%s: lanes.%s[%d]: %w", path, name, i, err))
+func checkFaults(f scenarios.File) error {
+	doc, err := document.Parse(f.Source, document.Options{File: f.Path, Schema: scenarios.Schema()})
+	if err != nil {
+		return err
+	}
+	var found document.Mistakes
+	for name, faults := range f.Scenario.Lanes {
+		for i, fault := range faults {
+			if err := proxy.Check(fault); err != nil {
+				found = append(found, doc.Mistake(document.Pointer("lanes", name, i), "%v", err))
 			}
 		}
 	}
-	return errors.Join(errs...)
+	return found.Err()
 }
 
+// nearest suggests the built-in scenario that was probably meant.
 func nearest(name string, library []scenarios.File) string {
-	best, distance := "", len(name)/2+1
+	var names []string
 	for _, f := range library {
-		if d := levenshtein.ComputeDistance(name, f.Scenario.Name); d < distance {
-			best, distance = f.Scenario.Name, d
-		}
+		names = append(names, f.Scenario.Name)
 	}
-	if best == "" {
-		return ""
+	if best, found := document.Nearest(name, names); found {
+		return fmt.Sprintf(" (did you mean %q?)", best)
 	}
-	return fmt.Sprintf(" (did you mean %q?)", best)
-}
-
-func newScenarios(s streams) *cobra.Command {
-	cmd := &cobra.Command{Use: "scenarios", Short: "The built-in scenarios"}
-	cmd.AddCommand(&cobra.Command{
-		Use: "list", Short: "List the built-in scenarios", Args: cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
-			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-			for _, f := range library {
-				fmt.Fprintf(s.out, "%-28s %s\n", f.Scenario.Name, f.Scenario.Summary)
-			}
-			return err
-		},
-	}, &cobra.Command{
-		Use: "show NAME", Short: "Print a built-in scenario, to start one's own from", Args: cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
-			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-			if err != nil {
-				return err
-			}
-			for _, f := range library {
-				if f.Scenario.Name == args[0] {
-					_, err := s.out.Write(f.Source)
-					return err
-				}
-			}
-			return mistakef("no built-in scenario %q%s", args[0], nearest(args[0], library))
-		},
-	})
-	return cmd
-}
-
-// mistakesIn counts the mistakes that an error holds.
-func mistakesIn(err error) int {
-	var list document.Mistakes
-	if errors.As(err, &list) {
-		return len(list)
-	}
-	return len(strings.Split(strings.TrimSpace(err.Error()), "\n"))
+	return ""
 }

@@ -9,7 +9,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 // Exit codes, on which a CI gate may rely.
@@ -47,6 +50,20 @@ func mistakef(format string, args ...any) error { return mistake(fmt.Errorf(form
 // surroundings marks an error as none of the target's doing.
 func surroundings(err error) error { return exit{exitSurroundings, err} }
 
+// codeOf returns the exit code for an error. What nobody marked is a mistake in the command line, of
+// which cobra complains.
+func codeOf(err error) int {
+	var e exit
+	switch {
+	case err == nil:
+		return exitPass
+	case errors.As(err, &e):
+		return e.code
+	default:
+		return exitMistake
+	}
+}
+
 // streams are what a command talks to.
 type streams struct {
 	out    io.Writer
@@ -55,6 +72,8 @@ type streams struct {
 }
 
 func main() {
+	// A reader that has seen enough, such as head, must not kill a run before it has tidied up.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible()
 	code := execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
 	stop()
@@ -82,20 +101,52 @@ func interruptible() (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// execute runs one command line and returns its exit code. It alone prints errors.
+// interruption returns the exit code of a command that was stopped.
+func interruption(ctx context.Context) (int, bool) {
+	var by stopped
+	switch {
+	case ctx.Err() == nil:
+		return 0, false
+	case errors.As(context.Cause(ctx), &by) && by.signal == syscall.SIGTERM:
+		return exitTerminated, true
+	default:
+		return exitInterrupted, true
+	}
+}
+
+// execute runs one command line and returns its exit code. Whatever fails after a signal failed
+// because of it.
 func execute(ctx context.Context, args []string, s streams) int {
+	err := attempt(ctx, args, s)
+	complain(s.err, err)
+	if code, interrupted := interruption(ctx); interrupted && err != nil {
+		return code
+	}
+	return codeOf(err)
+}
+
+// attempt runs a command line. A crash must not end with Go's exit code for it, which is 2 and would
+// read as inconclusive.
+func attempt(ctx context.Context, args []string, s streams) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = surroundings(fmt.Errorf("a fault in doubletap itself: %v\n%s", crash, debug.Stack()))
+		}
+	}()
 	root := newRoot(s)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err == nil {
-		return exitPass
-	}
+	return root.ExecuteContext(ctx)
+}
+
+// complain prints an error. Mistakes in files begin with their places, as editors expect them.
+func complain(to io.Writer, err error) {
 	var e exit
-	if !errors.As(err, &e) {
-		e = exit{exitMistake, err}
+	var places document.Mistakes
+	switch {
+	case err == nil, errors.As(err, &e) && e.cause == nil:
+	case errors.As(err, &places):
+		fmt.Fprintln(to, err)
+	default:
+		fmt.Fprintf(to, "doubletap: %v\n", err)
 	}
-	if e.cause != nil {
-		fmt.Fprintf(s.err, "doubletap: %v\n", e.cause)
-	}
-	return e.code
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -27,10 +28,33 @@ or doubletap itself failed; 130 and 143 interrupted.`,
 	}
 	root.SetOut(s.out)
 	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return mistakef("%w\nsee: %s --help", err, cmd.CommandPath())
+	})
 	root.AddCommand(
 		newRun(s), newCheck(s), newReplay(s), newValidate(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	return root
+}
+
+// newGroup returns a command that only holds others. Cobra would greet a word that is none of them
+// with the help text and exit code 0.
+func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, child := range children {
+				names = append(names, child.Name())
+			}
+			return mistakef("unknown command %q for %q (it has %s)", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		},
+	}
+	group.AddCommand(children...)
+	return group
 }
 
 // version is the module's version, or the commit it was built from.

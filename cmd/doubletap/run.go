@@ -14,8 +14,16 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
+// What run and replay do where no flag says otherwise.
+const (
+	usualReports      = "reports/runs"
+	usualMaxRequests  = 100_000
+	usualPilotTimeout = 5 * time.Second
+)
+
 // runOptions are the flags of run, and what replay sets in their place.
 type runOptions struct {
+	args         []string // scenarios, as named
 	target       string
 	database     string
 	operation    string
@@ -26,7 +34,9 @@ type runOptions struct {
 	inconclusive string
 	dryRun       bool
 	maxRequests  int
-	only         []int // numbers of the intents to send; nil: all
+	pilotTimeout time.Duration
+	only         []int  // numbers of the intents to send; nil: all
+	finding      string // directory of the finding that is replayed; empty: a run
 }
 
 func newRun(s streams) *cobra.Command {
@@ -43,12 +53,12 @@ orders API on a SQLite file.`,
   doubletap run --target builtin:unique-key --database postgres://me@localhost/test
   doubletap run --target orders.yaml --seed 7 burst-same-key my-scenarios/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seeded = cmd.Flags().Changed("seed")
-			return runCommand(cmd.Context(), args, o, s)
+			o.args, o.seeded = args, cmd.Flags().Changed("seed")
+			return runCommand(cmd.Context(), o, s)
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().StringVar(&o.inconclusive, "inconclusive", "fail", "what an inconclusive verdict means to a gate: fail (exit 2) or warn (exit 0)")
+	inconclusiveFlag(cmd, &o.inconclusive)
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be sent where, and stop")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
 	return cmd
@@ -59,34 +69,45 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default "+defaultTarget+")")
 	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file)")
-	f.StringVar(&o.operation, "operation", "", "operation of the target (default: its first by name)")
+	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
-	f.StringVar(&o.reports, "reports", "reports/runs", "directory for the runs' files")
-	f.IntVar(&o.maxRequests, "max-requests", 100_000, "refuse to send more requests than this")
+	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")
+	f.IntVar(&o.maxRequests, "max-requests", usualMaxRequests, "refuse to send more requests than this")
+	f.DurationVar(&o.pilotTimeout, "pilot-timeout", usualPilotTimeout, "how long a plain create may take before the target counts as not answering")
 }
 
-func runCommand(ctx context.Context, args []string, o runOptions, s streams) error {
-	if o.inconclusive != "fail" && o.inconclusive != "warn" {
-		return mistakef("--inconclusive is %q, expected fail or warn", o.inconclusive)
+func inconclusiveFlag(cmd *cobra.Command, value *string) {
+	cmd.Flags().StringVar(value, "inconclusive", "fail", "what an inconclusive verdict means to a gate: fail (exit 2) or warn (exit 0)")
+}
+
+func checkInconclusive(value string) error {
+	if value != "fail" && value != "warn" {
+		return mistakef("--inconclusive is %q, expected fail or warn", value)
 	}
-	files, err := findScenarios(args)
-	if err != nil {
-		return err
-	}
+	return nil
+}
+
+func runCommand(ctx context.Context, o runOptions, s streams) error {
+	files, err := findScenarios(o.args)
+	err = errors.Join(checkInconclusive(o.inconclusive), err)
 	if o.target == "" {
 		o.target = defaultTarget
 	}
 	o.seed = seedOf(o)
-	report, err := perform(ctx, files, o, s)
-	if err != nil || report == nil {
-		return err
+	if err != nil {
+		return errors.Join(err, mistakesInTarget(o.target, s))
 	}
-	return verdictExit(ctx, report, o.inconclusive)
+	report, err := perform(ctx, files, o, s)
+	return conclude(ctx, report, err, o.inconclusive, s)
 }
 
-// perform runs scenarios against the target and writes the reports. A dry run has none.
+// perform runs scenarios against the target and writes the reports. A dry run has no report. What
+// failed on the way comes beside the report, if there is one.
 func perform(ctx context.Context, files []scenarios.File, o runOptions, s streams) (report *checker.Report, err error) {
-	sub, err := openSubject(ctx, o.target, o.database, o.operation, s)
+	if o.pilotTimeout <= 0 {
+		return nil, mistakef("--pilot-timeout is %s, expected more than 0s", o.pilotTimeout)
+	}
+	sub, err := openSubject(ctx, files, o, s)
 	if err != nil {
 		return nil, err
 	}
@@ -114,33 +135,37 @@ func seedOf(o runOptions) uint64 {
 	return uint64(binary.LittleEndian.Uint32(b[:]))
 }
 
-// verdictExit turns a report into an exit code: a finding outranks a failing harness, which outranks
-// an inconclusive verdict. An interrupted run says so whatever it found.
-func verdictExit(ctx context.Context, r *checker.Report, inconclusive string) error {
+// conclude turns a report, and what failed beside it, into the error that decides the exit code: a
+// finding outranks a failing harness, and an interruption says so whatever was found.
+func conclude(ctx context.Context, report *checker.Report, failure error, inconclusive string, s streams) error {
+	if report == nil {
+		return failure
+	}
+	_, interrupted := interruption(ctx)
+	if interrupted || report.Verdict == checker.Fail {
+		complain(s.err, failure)
+		failure = nil
+	}
+	if failure != nil {
+		return failure
+	}
+	return verdictExit(ctx, report.Verdict, inconclusive)
+}
+
+// verdictExit turns the verdict on a run into an exit code.
+func verdictExit(ctx context.Context, v checker.Verdict, inconclusive string) error {
 	if code, interrupted := interruption(ctx); interrupted {
 		return exit{code: code}
 	}
 	switch {
-	case r.Verdict == checker.Fail:
+	case v == checker.Fail:
 		return exit{code: exitFinding}
-	case r.Verdict == checker.Broken:
+	case v == checker.Broken:
 		return exit{code: exitSurroundings}
-	case r.Verdict != checker.Pass && inconclusive == "fail":
+	case v != checker.Pass && inconclusive == "fail":
 		return exit{code: exitInconclusive}
 	default:
 		return nil
-	}
-}
-
-func interruption(ctx context.Context) (int, bool) {
-	var by stopped
-	switch {
-	case ctx.Err() == nil:
-		return 0, false
-	case errors.As(context.Cause(ctx), &by) && by.signal.String() == "terminated":
-		return exitTerminated, true
-	default:
-		return exitInterrupted, true
 	}
 }
 
@@ -163,18 +188,14 @@ func overall(results []checker.Result) checker.Verdict {
 // stamp renders a time for the report.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// requests returns the greatest number of requests that plans can send before the final probe.
-func requests(plans []scenarios.Plan) int {
-	n := 0
-	for _, p := range plans {
-		n += p.Requests()
+// plural counts things: a word, and its plural where that is not the word with an s.
+func plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	default:
+		return fmt.Sprintf("%d %ss", n, one)
 	}
-	return n
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -6,21 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Names inside a run's directory.
+// Names inside a run's directory, beside those of its scenarios.
 const (
 	manifestName = "run.json"
-	targetName   = "target.yaml"
 	scenarioName = "scenario.yaml"
 	planName     = "plan.jsonl"
 	historyName  = "history.jsonl"
@@ -28,30 +27,12 @@ const (
 	findingName  = "finding.json"
 )
 
-// manifest is what a run's directory says about itself: enough to judge its histories again.
-type manifest struct {
-	Version   int           `json:"version"`
-	Run       string        `json:"run"`
-	Tool      string        `json:"tool"`
-	Seed      uint64        `json:"seed"`
-	Started   time.Time     `json:"started"`
-	Target    string        `json:"target"`  // as named on the command line
-	Subject   string        `json:"subject"` // the target's own name
-	BaseURL   string        `json:"base_url"`
-	Operation string        `json:"operation"`
-	Terms     checker.Terms `json:"terms"`
-	Toxiproxy string        `json:"toxiproxy,omitempty"`
-	Again     string        `json:"again"`
-	Replay    string        `json:"replay"`
-	Scenarios []string      `json:"scenarios"` // directories with a history, in order
-	Skipped   []skipped     `json:"skipped,omitempty"`
-}
+// manifestVersion is the version of run.json.
+const manifestVersion = 1
 
-// skipped is a scenario that the contract has nothing for.
-type skipped struct {
-	Scenario string `json:"scenario"`
-	Summary  string `json:"summary"`
-	Why      string `json:"why"`
+// reserved reports whether a scenario's name is taken by something else in a run's directory.
+func reserved(name string) bool {
+	return slices.Contains([]string{findingsName, knockName, pilotName}, name)
 }
 
 // runDir is the directory of one run.
@@ -124,34 +105,22 @@ func (d runDir) begin(f scenarios.File, plan scenarios.Plan) (*os.File, error) {
 	return file, nil
 }
 
-// readHistory reads a scenario's history back from the disk.
-func (d runDir) readHistory(scenario string) (*history.History, error) {
-	path := filepath.Join(d.path, scenario, historyName)
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, mistake(describeMissing("history", path, err))
+// writeReports writes the report in every form, the one that programs read first. It stops at the
+// first that cannot be written: the disk is as full for the others.
+func (d runDir) writeReports(report checker.Report) error {
+	forms := []struct {
+		name   string
+		render func(io.Writer) error
+	}{
+		{"report.json", func(w io.Writer) error { return reports.JSON(w, report) }},
+		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
+		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
+		{"report.txt", func(w io.Writer) error { return reports.Text(w, report, reports.Style{}) }},
 	}
-	defer file.Close()
-	h, err := history.Read(file)
-	if err != nil {
-		return nil, mistake(fmt.Errorf("%s: %w", path, err))
+	for _, form := range forms {
+		if err := d.render(form.name, form.render); err != nil {
+			return err
+		}
 	}
-	return h, nil
-}
-
-// readManifest reads what a run's directory says about itself.
-func (d runDir) readManifest() (manifest, error) {
-	var m manifest
-	path := filepath.Join(d.path, manifestName)
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return m, mistakef("%s is not the directory of a run: it has no %s", d.path, manifestName)
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &m)
-	}
-	if err != nil {
-		return m, mistake(fmt.Errorf("read %s: %w", path, err))
-	}
-	return m, nil
+	return nil
 }

@@ -35,7 +35,6 @@ type subject struct {
 	operation targets.Operation
 	opName    string
 	principal targets.Principal
-	source    []byte // of the target file; nil for a built-in one
 	server    *orders.Server
 	reader    *readers.Reader // nil: no database is declared
 }
@@ -43,6 +42,13 @@ type subject struct {
 // terms returns what the subject is held against.
 func (s *subject) terms() checker.Terms {
 	return checker.Terms{Contract: s.target.Contract, Operation: s.operation}
+}
+
+// publicTerms is what of the terms may stand in a file: a request's headers may hold secrets.
+func (s *subject) publicTerms() checker.Terms {
+	t := s.terms()
+	t.Operation.Request = targets.Request{}
+	return t
 }
 
 // close stops what openSubject started.
@@ -54,16 +60,20 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
-	return errors.Join(errs...)
+	if err := errors.Join(errs...); err != nil {
+		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
+	}
+	return nil
 }
 
-// openSubject starts a built-in target or loads a target file. Database is for built-in targets.
-func openSubject(ctx context.Context, name, database, operation string, s streams) (*subject, error) {
-	sub, err := loadSubject(ctx, name, database, s)
+// openSubject starts a built-in target or loads a target file, and picks the operation that the
+// options or the scenarios ask for.
+func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s streams) (*subject, error) {
+	sub, err := loadSubject(ctx, o.target, o.database, s)
 	if err != nil {
 		return nil, err
 	}
-	if err := sub.choose(operation); err != nil {
+	if err := sub.choose(o.operation, files); err != nil {
 		return nil, errors.Join(err, sub.close())
 	}
 	return sub, nil
@@ -76,15 +86,36 @@ func loadSubject(ctx context.Context, name, database string, s streams) (*subjec
 	if database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
+	target, err := readTarget(name, s)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{name: name, target: target}, nil
+}
+
+func readTarget(name string, s streams) (targets.Target, error) {
 	source, err := os.ReadFile(name)
 	if err != nil {
-		return nil, mistake(describeMissing("target file", name, err))
+		return targets.Target{}, mistake(describeMissing("target file", name, err))
 	}
 	target, err := targets.Load(name, source, s.getenv)
 	if err != nil {
-		return nil, mistake(err)
+		return targets.Target{}, mistake(err)
 	}
-	return &subject{name: name, target: target, source: source}, nil
+	return target, nil
+}
+
+// mistakesInTarget says what is wrong with a target file that will not be used, so that all mistakes
+// come at once.
+func mistakesInTarget(name string, s streams) error {
+	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		if knownDesign(design) {
+			return nil
+		}
+		return mistakef("there is no built-in target %q", design)
+	}
+	_, err := readTarget(name, s)
+	return err
 }
 
 func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
@@ -93,31 +124,46 @@ func startBuiltin(ctx context.Context, name, design, database string, s streams)
 	}
 	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
 	if err != nil {
-		return nil, blame(design, fmt.Errorf("start %s: %w", name, err))
+		return nil, blame(design, err)
 	}
 	return &subject{name: name, target: server.Target(), server: server}, nil
 }
 
 // blame says whose fault it is that a built-in target does not start: there may be no such design.
 func blame(design string, err error) error {
-	if slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == design }) {
+	if knownDesign(design) {
 		return surroundings(err)
 	}
 	return mistake(err)
 }
 
-// choose picks the operation and the principal, the first by name unless one is named.
-func (s *subject) choose(operation string) error {
+func knownDesign(name string) bool {
+	return slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == name })
+}
+
+// choose picks the operation and the principal: the operation that was named, or the one that the
+// scenarios name, else the first by name.
+func (s *subject) choose(operation string, files []scenarios.File) error {
 	names := s.target.OperationNames()
-	s.opName = operation
+	asker := "--operation"
+	for _, f := range files {
+		wanted := f.Scenario.Operation
+		switch {
+		case wanted == "" || wanted == operation:
+		case operation != "":
+			return mistakef("%s is for the operation %q, and %s for %q: one run has one operation", f.Path, wanted, asker, operation)
+		default:
+			operation, asker = wanted, f.Path
+		}
+	}
 	if operation == "" {
-		s.opName = names[0]
+		operation = names[0]
 	}
-	op, found := s.target.Operations[s.opName]
+	op, found := s.target.Operations[operation]
 	if !found {
-		return mistakef("%s has no operation %q (it has %s)", s.name, operation, strings.Join(names, ", "))
+		return mistakef("%s asks for the operation %q, and %s has %s", asker, operation, s.name, strings.Join(names, ", "))
 	}
-	s.operation = op
+	s.operation, s.opName = op, operation
 	if who := slices.Sorted(maps.Keys(s.target.Principals)); len(who) > 0 {
 		s.principal = s.target.Principals[who[0]]
 	}
@@ -148,49 +194,6 @@ func (s *subject) upstream() (string, error) {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port), nil
-}
-
-// allow holds that nothing but loopback is touched unless the target file lists it: a harness that
-// floods must not meet production by accident.
-func (s *subject) allow(toxiproxy string) error {
-	base, err := url.Parse(s.target.BaseURL)
-	if err != nil {
-		return mistakef("%s: base_url cannot be parsed", s.name)
-	}
-	database, err := readers.HostOf(s.target.Database.URL)
-	if err != nil {
-		return mistake(err)
-	}
-	proxy, err := hostOf(toxiproxy)
-	if err != nil {
-		return mistakef("--toxiproxy: %w", err)
-	}
-	for what, host := range map[string]string{"base_url": base.Hostname(), "database.url": database, "--toxiproxy": proxy} {
-		if host == "" || loopback(host) || slices.Contains(s.target.AllowHosts, host) {
-			continue
-		}
-		return mistakef("%s points to %s, which is not this machine; if it may be flooded with duplicates, add it to %s:\n  allow_hosts: [%s]", what, host, s.name, host)
-	}
-	return nil
-}
-
-func hostOf(address string) (string, error) {
-	if address == "" {
-		return "", nil
-	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		return "", err
-	}
-	return u.Hostname(), nil
-}
-
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // lacks says which of a scenario's needs the subject does not meet; empty: none.

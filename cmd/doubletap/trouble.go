@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// troubleWith says what a plain create's failure means.
+func (s *stage) troubleWith(a history.Attempt) error {
+	where := s.subject.target.BaseURL
+	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
+	switch {
+	case refused:
+		return s.notThere()
+	case a.ErrorKind == history.Timeout:
+		return surroundings(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
+	case a.ErrorKind == history.Garbage:
+		return surroundings(fmt.Errorf("%s does not answer in HTTP: %s", where, a.Error))
+	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
+		return surroundings(fmt.Errorf("%s takes connections and ends them without an answer: %s", where, a.Error))
+	case a.ErrorKind != "":
+		return surroundings(fmt.Errorf("%s broke off the answer to a plain create: %s", where, a.Error))
+	}
+	return s.troubleWithAnswer(a)
+}
+
+func (s *stage) notThere() error {
+	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.target.BaseURL))
+}
+
+func (s *stage) troubleWithAnswer(a history.Attempt) error {
+	name, request := s.subject.name, "operations."+s.subject.opName+".request"
+	said := fmt.Sprintf("a plain create was answered %d", a.Status)
+	text := "\n  " + snippet(a.Content)
+	switch {
+	case s.subject.terms().Classify(a) == checker.Acknowledged:
+		return s.troubleWithIdentity(a)
+	case slices.Contains([]int{401, 403}, a.Status):
+		return mistakef("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
+	case a.Status == 404 || a.Status == 405:
+		return mistakef("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
+	case a.Status >= 500:
+		return surroundings(fmt.Errorf("%s: the target is not well%s", said, text))
+	case a.Status >= 400:
+		return mistakef("%s: %s of %s is not what the target takes%s", said, request, name, text)
+	case slices.Contains(s.subject.target.Contract.Ack.Statuses, a.Status):
+		return mistakef("%s, and yet is no acknowledgement: it is not the JSON that it claims to be, or not what contract.ack of %s declares%s", said, name, text)
+	default:
+		return mistakef("%s, which contract.ack of %s does not declare (it has %v)%s", said, name, s.subject.target.Contract.Ack.Statuses, text)
+	}
+}
+
+func (s *stage) troubleWithIdentity(a history.Attempt) error {
+	if s.subject.operation.Identity == "" || a.Length == 0 || s.subject.terms().Identity(a) != "" {
+		return nil
+	}
+	where := fmt.Sprintf("operations.%s.identity of %s", s.subject.opName, s.subject.name)
+	if a.Digest != "" {
+		return mistakef("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
+			a.Length, len(a.Content), where)
+	}
+	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
+		s.subject.operation.Identity, where, snippet(a.Content))
+}
+
+// troubleWithRows says why the row query does not find exactly what plain creates made.
+func (s *stage) troubleWithRows(h *history.History) error {
+	switch {
+	case s.subject.reader == nil:
+		return nil
+	case h.T1 == nil:
+		return s.troubleWithQuery("the snapshot was not taken")
+	case h.T1.Error != "":
+		return s.troubleWithQuery(h.T1.Error)
+	}
+	for _, i := range h.Intents {
+		marker := i.Bodies[history.Original].Marker
+		if err := s.troubleWithRowsOf(marker, h.T1.Rows[marker]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *stage) troubleWithRowsOf(marker string, rows []history.Row) error {
+	operation := fmt.Sprintf("operations.%s.rows", s.subject.opName)
+	switch len(rows) {
+	case 0:
+		return mistakef("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
+			marker, operation, s.subject.name)
+	case 1:
+	default:
+		return mistakef("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
+			operation, s.subject.name, len(rows), len(rows))
+	}
+	column := s.subject.operation.Rows.Identity
+	if _, found := rows[0][column]; !found && column != "" {
+		return mistakef("%s.identity of %s is %q, and the query returns no such column", operation, s.subject.name, column)
+	}
+	return nil
+}
+
+// troubleWithQuery tells a query that the database refuses from a database that is not there.
+func (s *stage) troubleWithQuery(text string) error {
+	err := fmt.Errorf("operations.%s.rows.query of %s failed: %s", s.subject.opName, s.subject.name, text)
+	if s.subject.reader.Alive() {
+		return mistake(err)
+	}
+	return surroundings(err)
+}
+
+// snippet is the beginning of an answer, for a message.
+func snippet(text string) string {
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}
