@@ -222,17 +222,30 @@ func (c *court) judge(f *family, m moment) {
 	}
 }
 
-// severity orders kinds, worst first.
-func severity(k Kind) int {
-	return slices.Index([]Kind{
+// Kinds lists the kinds of finding, worst first.
+func Kinds() []Kind {
+	return []Kind{
 		Leak, Duplicate, LostWrite, PhantomRow, AlteredBody, EffectMismatch, ReplayMismatch,
 		FalseConflict, MissingKeyAccepted, Unavailable,
-	}, k)
+	}
+}
+
+// Compare orders findings for a reader: the worst kind first, an unknown one last, and within a kind
+// those with the fewest attempts, which are the easiest to understand.
+func Compare(a, b Finding) int {
+	return cmp.Or(cmp.Compare(severity(a.Kind), severity(b.Kind)), cmp.Compare(len(a.Attempts), len(b.Attempts)))
+}
+
+func severity(k Kind) int {
+	if i := slices.Index(Kinds(), k); i >= 0 {
+		return i
+	}
+	return len(Kinds())
 }
 
 func (c *court) result() Result {
 	h := c.history
-	slices.SortStableFunc(c.findings, func(a, b Finding) int { return cmp.Compare(severity(a.Kind), severity(b.Kind)) })
+	slices.SortStableFunc(c.findings, Compare)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
 		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},

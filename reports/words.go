@@ -11,23 +11,6 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// kinds are the kinds of finding, worst first.
-func kinds() []checker.Kind {
-	return []checker.Kind{
-		checker.Leak, checker.Duplicate, checker.LostWrite, checker.PhantomRow, checker.AlteredBody,
-		checker.EffectMismatch, checker.ReplayMismatch, checker.FalseConflict,
-		checker.MissingKeyAccepted, checker.Unavailable,
-	}
-}
-
-// rank orders kinds by severity; one that is not known comes last.
-func rank(k checker.Kind) int {
-	if i := slices.Index(kinds(), k); i >= 0 {
-		return i
-	}
-	return len(kinds())
-}
-
 // meaning says in one clause what a kind of finding is.
 func meaning(k checker.Kind) string {
 	switch k {
@@ -83,16 +66,14 @@ type seen struct {
 	begin   history.Offset
 }
 
-// findings returns all findings of a report: worst kind first, within a kind those with the fewest
-// attempts, which are the easiest to understand, and then in the order of the run.
+// findings returns all findings of a report in the order of [checker.Compare], and then of the run.
 func findings(r checker.Report) []seen {
 	var all []seen
 	for i := range r.Results {
 		all = append(all, findingsOf(&r.Results[i], i)...)
 	}
 	slices.SortStableFunc(all, func(a, b seen) int {
-		return cmp.Or(cmp.Compare(rank(a.finding.Kind), rank(b.finding.Kind)),
-			len(a.finding.Attempts)-len(b.finding.Attempts), a.place-b.place, cmp.Compare(a.begin, b.begin))
+		return cmp.Or(checker.Compare(a.finding, b.finding), a.place-b.place, cmp.Compare(a.begin, b.begin))
 	})
 	return all
 }
@@ -139,7 +120,7 @@ func tallies(all []seen) []tally {
 			list[at[kind]].intents++
 		}
 	}
-	slices.SortStableFunc(list, func(a, b tally) int { return rank(a.kind) - rank(b.kind) })
+	slices.SortStableFunc(list, func(a, b tally) int { return checker.Compare(checker.Finding{Kind: a.kind}, checker.Finding{Kind: b.kind}) })
 	return list
 }
 

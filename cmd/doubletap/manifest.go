@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -122,14 +123,17 @@ func (d runDir) readHistory(scenario string) (*history.History, error) {
 	return h, nil
 }
 
-// numberFindings gives every finding of a run its name.
+// numberFindings gives every finding of a run its name: F1 is the one that a reader should see first.
 func numberFindings(results []checker.Result) {
-	n := 0
+	var all []*checker.Finding
 	for i := range results {
 		for j := range results[i].Findings {
-			n++
-			results[i].Findings[j].ID = fmt.Sprintf("F%d", n)
+			all = append(all, &results[i].Findings[j])
 		}
+	}
+	slices.SortStableFunc(all, func(a, b *checker.Finding) int { return checker.Compare(*a, *b) })
+	for i, f := range all {
+		f.ID = fmt.Sprintf("F%d", i+1)
 	}
 }
 

@@ -113,17 +113,27 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
 	conn, passage, err := a.lanes.Dial(ctx, lane)
-	if err != nil {
-		return nil, nil, err
+	if err != nil || a.subject.encrypted() {
+		return conn, nil, err
 	}
 	return conn, passage.Facts, nil
+}
+
+// laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, which says
+// nothing of requests: then there is none.
+func (a *act) laneFacts() []history.Lane {
+	lanes := a.lanes.Facts()
+	for i := range lanes {
+		lanes[i].Doorstep = lanes[i].Doorstep && !a.subject.encrypted()
+	}
+	return lanes
 }
 
 func (a *act) head(plan scenarios.Plan) history.Run {
 	run := history.Run{
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.opName, Seed: plan.Seed, Started: a.base,
-		Lanes: a.lanes.Facts(), Normal: history.Offset(a.normal),
+		Lanes: a.laneFacts(), Normal: history.Offset(a.normal),
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})

@@ -183,6 +183,9 @@ func (s *subject) connect(ctx context.Context) error {
 	return nil
 }
 
+// encrypted reports that requests travel in TLS.
+func (s *subject) encrypted() bool { return strings.HasPrefix(s.target.BaseURL, "https:") }
+
 // upstream returns host:port of the target.
 func (s *subject) upstream() (string, error) {
 	u, err := url.Parse(s.target.BaseURL)
