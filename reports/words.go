@@ -73,7 +73,7 @@ func findings(r checker.Report) []seen {
 		all = append(all, findingsOf(&r.Results[i], i)...)
 	}
 	slices.SortStableFunc(all, func(a, b seen) int {
-		return cmp.Or(checker.Compare(a.finding, b.finding), a.place-b.place, cmp.Compare(a.begin, b.begin))
+		return cmp.Or(checker.Compare(a.finding, b.finding), a.place-b.place)
 	})
 	return all
 }

@@ -137,6 +137,11 @@ func TestADatabaseThatGoesAwayInTheMiddleLeavesRowsUnknown(t *testing.T) {
 	}
 	require.Contains(t, strings.Join(report.Results[1].Reasons, "\n"), "rows are unknown")
 	require.Contains(t, got.out, "it was not run: the database is gone")
+	for _, h := range histories(t, onlyRun(t, x.reports)) {
+		for _, a := range h.Attempts {
+			require.False(t, a.Probe && h.Run.Scenario == "some", "what cannot be judged is not asked")
+		}
+	}
 	x.checked(t, got)
 }
 
