@@ -63,7 +63,6 @@ type seen struct {
 	finding checker.Finding
 	result  *checker.Result
 	place   int // of the result in the report
-	begin   history.Offset
 }
 
 // findings returns all findings of a report in the order of [checker.Compare], and then of the run.
@@ -81,7 +80,7 @@ func findings(r checker.Report) []seen {
 func findingsOf(res *checker.Result, place int) []seen {
 	var all []seen
 	for _, f := range res.Findings {
-		all = append(all, seen{finding: f, result: res, place: place, begin: begin(f)})
+		all = append(all, seen{finding: f, result: res, place: place})
 	}
 	return all
 }
@@ -120,7 +119,9 @@ func tallies(all []seen) []tally {
 			list[at[kind]].intents++
 		}
 	}
-	slices.SortStableFunc(list, func(a, b tally) int { return checker.Compare(checker.Finding{Kind: a.kind}, checker.Finding{Kind: b.kind}) })
+	slices.SortStableFunc(list, func(a, b tally) int {
+		return checker.Compare(checker.Finding{Kind: a.kind}, checker.Finding{Kind: b.kind})
+	})
 	return list
 }
 
