@@ -30,12 +30,14 @@ func Install(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer allow()
-	for _, args := range [][]string{{"update"}, append([]string{"install", "-y", "--no-install-recommends"}, missing...)} {
-		if err := runApt(ctx, out, apt, args); err != nil {
-			return err
-		}
+	if err := runApt(ctx, out, apt, []string{"update"}); err != nil {
+		return err
 	}
-	return nil
+	err = runApt(ctx, out, apt, append([]string{"install", "-y", "--no-install-recommends"}, missing...))
+	if err != nil && len(missingPackages()) > 0 {
+		return err
+	}
+	return nil // a package that cannot set up its system service has brought its programs all the same
 }
 
 func missingPackages() []string {
