@@ -137,9 +137,6 @@ func (r *reviewer) rows(path string, o Operation) {
 	case r.target.Database.URL != "":
 		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
 	}
-	if o.Cleanup != "" {
-		r.parameter(path+"/cleanup", o.Cleanup)
-	}
 }
 
 func (r *reviewer) parameter(path, query string) {

@@ -44,7 +44,6 @@ type Operation struct {
 	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
 	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
 	Rows     Rows           `yaml:"rows" json:"rows"`
-	Cleanup  string         `yaml:"cleanup" json:"cleanup,omitempty"` // statement that removes the rows of :marker
 }
 
 // Request is a template of the request without its key.

@@ -145,6 +145,5 @@ func createOrder(key targets.Key) targets.Operation {
 			Identity: "id",
 			Content:  map[string]string{"amount": "/amount"},
 		},
-		Cleanup: "delete from orders where note = :marker",
 	}
 }
