@@ -95,12 +95,10 @@ func load(file string, data []byte) (*document.Document, Scenario, error) {
 	}
 	var mistakes document.Mistakes
 	collect(&mistakes, err)
-	if unfit := doc.Decode(&s); unfit != nil {
-		// Where the schema has complained already, the decoder has nothing to add.
-		if err == nil {
-			err = unfit
-		}
-		return doc, s, err
+	// What could be read is reviewed even if something could not. Where the schema has complained
+	// already, the decoder has nothing to add.
+	if unfit := doc.Decode(&s); unfit != nil && err == nil {
+		return doc, s, unfit
 	}
 	s.complete()
 	mistakes = append(mistakes, review(doc, s)...)
