@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -81,16 +82,9 @@ func TestABurstIsReleasedOnlyWhenAllAreThere(t *testing.T) {
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 	}
-	want := append(repeat("almost", members-1), "released", "almost")
-	require.Equal(t, append(want, repeat("last", members)...), d.all())
-}
-
-func repeat(what string, n int) []string {
-	var all []string
-	for range n {
-		all = append(all, what)
-	}
-	return all
+	seen := d.all()
+	require.Equal(t, append(slices.Repeat([]string{"almost"}, members-1), "released"), seen[:members])
+	require.Equal(t, map[string]int{"almost": members, "released": 1, "last": members}, d.tally())
 }
 
 func TestAMemberThatCannotBeDialledDoesNotHoldTheOthers(t *testing.T) {
