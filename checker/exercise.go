@@ -180,7 +180,7 @@ func (c *court) inside(a judged) (begin, end history.Offset, known bool) {
 		}
 		return p.Arrived, end, arrived(a) && end != 0
 	}
-	if c.lane(a.Lane).Delay > 0 || a.Replied == 0 {
+	if c.lane(a.Lane).Delay > 0 || a.Wrote == 0 || a.Replied == 0 {
 		return 0, 0, false
 	}
 	return a.Wrote, a.Replied, true

@@ -9,6 +9,9 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// unwritten is an attempt that was answered before its last byte was sent.
+func unwritten(a history.Attempt) history.Attempt { a.Wrote = 0; return a }
+
 // watched is an attempt that was seen at the doorstep: inside the target from arrived to answered.
 func watched(arrived, answered float64, a history.Attempt) history.Attempt {
 	return passing(history.Passage{Opened: ms(arrived), Arrived: ms(arrived), Answered: ms(answered), Up: a.Sent}, a)
@@ -75,6 +78,8 @@ func TestProofs(t *testing.T) {
 		{checker.ProofOverlapped, "two at once where latency blurs it", false, on("slow", alone(story(during(10, 50, a), during(20, 60, a))))},
 		{checker.ProofOverlapped, "two at once, one without an answer", false, alone(story(during(10, 50, a), during(20, 60, u)))},
 		{checker.ProofOverlapped, "two at once at the doorstep", true, alone(story(watched(10, 50, u), watched(40, 60, u)))},
+		{checker.ProofOverlapped, "an answer before the request was written says nothing of when it was inside", false,
+			alone(story(during(10, 20, a), unwritten(during(30, 60, a))))},
 		{checker.ProofOverlapped, "two at the doorstep, just not at once", false, alone(story(watched(10, 40, u), watched(40, 60, u)))},
 		{checker.ProofOverlapped, "two at once, one until its connection closed", true, alone(story(closing(50, watched(10, 0, u)), watched(40, 60, u)))},
 		{checker.ProofOverlapped, "two at once, one until its client left", true, alone(story(leaving(50, watched(10, 0, u)), watched(40, 60, u)))},

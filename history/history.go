@@ -107,7 +107,7 @@ type Attempt struct {
 	Header    map[string]string `json:"header,omitempty"`   // of the answer, secrets masked
 	Content   string            `json:"content,omitempty"`  // of the answer, at most the recorder's limit
 	Length    int64             `json:"length,omitempty"`   // bytes of the answer's body that were read
-	Digest    string            `json:"digest,omitempty"`   // SHA-256 of the answer's body, where Content is cut short
+	Digest    string            `json:"digest,omitempty"`   // SHA-256 of the answer's body, where Content is cut short or is not text
 	Complete  bool              `json:"complete,omitempty"` // the answer was read to the end of its framing
 	Error     string            `json:"error,omitempty"`
 	ErrorKind ErrorKind         `json:"error_kind,omitempty"`
