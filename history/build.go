@@ -41,6 +41,8 @@ func (b *builder) line(line []byte) error {
 		return b.passage(*r.Passage)
 	case r.Snapshot != nil:
 		return b.snapshot(*r.Snapshot)
+	case r.Followup != nil:
+		return b.followup(*r.Followup)
 	case r.Sighting != nil:
 		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
 	case r.Received != nil:
@@ -109,6 +111,14 @@ func (b *builder) passage(p passageOf) error {
 		return fmt.Errorf("passage of the unknown attempt %q", p.Attempt)
 	}
 	b.history.Attempts[i].Passage = &p.Passage
+	return nil
+}
+
+func (b *builder) followup(f Followup) error {
+	if _, known := b.attempts[f.Attempt]; !known {
+		return fmt.Errorf("followup of the unknown attempt %q", f.Attempt)
+	}
+	b.history.Followups = append(b.history.Followups, f)
 	return nil
 }
 

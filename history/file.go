@@ -16,6 +16,7 @@ type record struct {
 	Begun    *Attempt        `json:"begun,omitempty"`
 	Attempt  *Attempt        `json:"attempt,omitempty"`
 	Passage  *passageOf      `json:"passage,omitempty"`
+	Followup *Followup       `json:"followup,omitempty"`
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
@@ -75,6 +76,9 @@ func (w *Writer) Attempt(a Attempt) error { return w.write(record{Attempt: &a}) 
 func (w *Writer) Passage(attempt string, p Passage) error {
 	return w.write(record{Passage: &passageOf{Attempt: attempt, Passage: p}})
 }
+
+// Followup writes what became of an accepted attempt. It comes after the attempt.
+func (w *Writer) Followup(f Followup) error { return w.write(record{Followup: &f}) }
 
 // Sighting writes a look into the database.
 func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s}) }

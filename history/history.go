@@ -8,10 +8,11 @@ import "time"
 // Format is the version of the file format that this package writes and reads.
 const Format = 1
 
-// Names of the two bodies that an intent may be sent with.
+// Names of the bodies that an intent may be sent with.
 const (
-	Original = "original"
-	Altered  = "altered"
+	Original  = "original"
+	Altered   = "altered"
+	Respelled = "respelled" // the original JSON in another spelling
 )
 
 // Offset is a moment of the run: nanoseconds on the monotonic clock since [Run.Started].
@@ -27,6 +28,7 @@ type History struct {
 	Run       Run
 	Intents   []Intent
 	Attempts  []Attempt
+	Followups []Followup
 	Sightings []Sighting
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -73,7 +75,8 @@ type Intent struct {
 	ID        string          `json:"id"`
 	Number    int             `json:"number"`
 	Principal string          `json:"principal,omitempty"`
-	Bodies    map[string]Body `json:"bodies"` // by Original, Altered
+	Operation string          `json:"operation,omitempty"` // empty: the run's
+	Bodies    map[string]Body `json:"bodies"`              // by Original, Altered, Respelled
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -93,8 +96,9 @@ type Attempt struct {
 	Retry    int    `json:"retry,omitempty"` // 0 is the first sending
 	Probe    bool   `json:"probe,omitempty"` // part of the final probe
 	Lane     string `json:"lane"`
-	Body     string `json:"body"`          // Original or Altered
-	Key      string `json:"key,omitempty"` // empty: sent without a key
+	Body     string `json:"body"`                // Original, Altered or Respelled
+	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
+	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 	Deadline Offset `json:"deadline,omitempty"`
 
 	Start   Offset `json:"start"`             // the attempt began: dialling
@@ -143,6 +147,17 @@ type Passage struct {
 	Refused  bool   `json:"refused,omitempty"`  // the target accepted no connection
 }
 
+// Followup is the last that the status resource of an accepted attempt said.
+type Followup struct {
+	Attempt  string `json:"attempt"`
+	At       Offset `json:"at"`    // it was said, or not said
+	Tries    int    `json:"tries"` // how often it was asked
+	Status   int    `json:"status,omitempty"`
+	Content  string `json:"content,omitempty"`
+	Complete bool   `json:"complete,omitempty"` // the answer was read to the end of its framing
+	Error    string `json:"error,omitempty"`
+}
+
 // Sighting is a look into the database during the run.
 type Sighting struct {
 	Intent string `json:"intent"`
@@ -159,9 +174,10 @@ type Received struct {
 
 // Snapshot is what the database held for every marker at one quiet moment.
 type Snapshot struct {
-	At    Offset           `json:"at"`
-	Rows  map[string][]Row `json:"rows"` // by marker; a marker without an entry was not asked for
-	Error string           `json:"error,omitempty"`
+	At      Offset                        `json:"at"`
+	Rows    map[string][]Row              `json:"rows"`              // by marker; a marker without an entry was not asked for
+	Effects map[string]map[string]float64 `json:"effects,omitempty"` // by effect and marker: rows, or the value; a total is under ""
+	Error   string                        `json:"error,omitempty"`
 }
 
 // Row is one row of the target's row query, by column name. Values are what the driver returned,

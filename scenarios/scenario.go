@@ -13,6 +13,7 @@ type Scenario struct {
 	Intents     int                `yaml:"intents,omitempty"`     // things the user wants
 	Concurrency int                `yaml:"concurrency,omitempty"` // intents in flight at once
 	Twins       int                `yaml:"twins,omitempty"`       // neighbouring intents that share one body; 0 and 1 are none
+	Neighbours  *Neighbours        `yaml:"neighbours,omitempty"`
 	Needs       []Need             `yaml:"needs,omitempty"`
 	Lanes       map[string][]Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
 	Steps       []Step             `yaml:"steps"`
@@ -33,6 +34,48 @@ const (
 	NeedsNaturalKey  Need = "natural-key"    // something in the body makes two submissions one intent
 	NeedsNoNatural   Need = "no-natural-key" // equal bodies with different keys are different intents
 	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
+	NeedsOptionalKey Need = "optional-key"   // the operation takes a key, and requests without one as well
+	NeedsFreeKey     Need = "free-key"       // any text is a key
+	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
+	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept
+	NeedsSameJSON    Need = "same-json"      // bodies of the same JSON value are the same body
+	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait
+	NeedsPrincipals  Need = "principals"     // there are several, and they are not one to the target
+	NeedsOperations  Need = "operations"     // there are several that take a key
+)
+
+// Neighbours are intents that follow each other and have something in common by which a target may
+// mistake one for another. Each has a body of its own unless they are twins as well.
+type Neighbours struct {
+	Of     int      `yaml:"of,omitempty"`     // how many belong together
+	Keys   Likeness `yaml:"keys,omitempty"`   // of their own keys
+	Across Across   `yaml:"across,omitempty"` // what each has to itself
+}
+
+// Likeness is how the keys of neighbours resemble each other.
+type Likeness string
+
+// The likenesses. The keys are unrelated; equal; differ in the case of their letters; in a space at
+// the end; in a quotation mark; beyond their 300th character; or hold nothing at all.
+const (
+	KeysUnlike Likeness = ""
+	KeysEqual  Likeness = "equal"
+	KeysCase   Likeness = "case"
+	KeysSpace  Likeness = "space"
+	KeysQuote  Likeness = "quote"
+	KeysLong   Likeness = "long"
+	KeysBlank  Likeness = "blank"
+)
+
+// Across says what neighbours do not share: nothing in particular, or each sends as another principal,
+// or to another operation.
+type Across string
+
+// The ways in which neighbours are apart.
+const (
+	AcrossNothing    Across = ""
+	AcrossPrincipals Across = "principals"
+	AcrossOperations Across = "operations"
 )
 
 // Fault is one thing wrong with a lane. Exactly one member is set.
@@ -118,11 +161,13 @@ type Toxic struct {
 
 // Step is one step of an intent's story. Exactly one member is set.
 type Step struct {
-	Send  *Send  `yaml:"send,omitempty"`
-	Burst *Burst `yaml:"burst,omitempty"`
-	Tabs  []Tab  `yaml:"tabs,omitempty"`
-	Alter *Send  `yaml:"alter,omitempty"` // a Send with the altered body
-	Wait  *Wait  `yaml:"wait,omitempty"`
+	Send    *Send    `yaml:"send,omitempty"`
+	Burst   *Burst   `yaml:"burst,omitempty"`
+	Tabs    []Tab    `yaml:"tabs,omitempty"`
+	Alter   *Send    `yaml:"alter,omitempty"` // a Send with the altered body
+	Respell *Respell `yaml:"respell,omitempty"`
+	Wait    *Wait    `yaml:"wait,omitempty"`
+	Look    *Look    `yaml:"look,omitempty"`
 }
 
 // KeyChoice says which idempotency key a request carries.
@@ -159,6 +204,25 @@ type Tab struct {
 	Send    `yaml:",inline"`
 }
 
+// Respell is a Send with the original body in another spelling of the same JSON value.
+type Respell struct {
+	Spelling Spelling `yaml:"spelling,omitempty"`
+	Send     `yaml:",inline"`
+}
+
+// Spelling is a way to write the same JSON value differently.
+type Spelling string
+
+// The spellings: members in another order, with spaces and escapes; or whole numbers with a fraction
+// of zero.
+const (
+	SpellingOrder   Spelling = "order"
+	SpellingNumbers Spelling = "numbers"
+)
+
+// Look looks into the database once, for a row of the intent.
+type Look struct{}
+
 // Wait pauses until something is true, or for a time.
 type Wait struct {
 	For    WaitFor `yaml:"for,omitempty"`
@@ -173,6 +237,7 @@ type WaitFor string
 const (
 	WaitPause     WaitFor = ""
 	WaitCommitted WaitFor = "committed" // the row query finds a row of the intent
+	WaitExpired   WaitFor = "expired"   // the target has forgotten every key that was used so far, by its contract
 )
 
 // Retry makes a client send again, as its answer asks for.

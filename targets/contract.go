@@ -3,17 +3,21 @@ package targets
 // Contract is what a target promises about repeated requests. What it leaves undeclared is not
 // checked, except the invariants about rows, which hold for every contract.
 type Contract struct {
-	Preset      string      `yaml:"preset" json:"preset,omitempty"`
-	Level       Level       `yaml:"level" json:"level"`
-	NaturalKey  []string    `yaml:"natural_key" json:"natural_key,omitempty"` // JSON pointers into the body: what makes two submissions one intent
-	Ack         Ack         `yaml:"ack" json:"ack"`
-	Fingerprint Fingerprint `yaml:"fingerprint" json:"fingerprint"`
-	InProgress  InProgress  `yaml:"in_progress" json:"in_progress"`
-	Replay      Replay      `yaml:"replay" json:"replay"`
-	Existing    Existing    `yaml:"existing" json:"existing"`
-	Throttled   Signature   `yaml:"throttled" json:"throttled"`
-	MissingKey  Signature   `yaml:"missing_key" json:"missing_key"`
-	Errors      Errors      `yaml:"errors" json:"errors"`
+	Preset        string      `yaml:"preset" json:"preset,omitempty"`
+	Level         Level       `yaml:"level" json:"level"`
+	NaturalKey    []string    `yaml:"natural_key" json:"natural_key,omitempty"`       // JSON pointers into the body: what makes two submissions one intent
+	ContentWindow Duration    `yaml:"content_window" json:"content_window,omitempty"` // for this long an equal body is a repetition, whatever its key; 0: never
+	Scope         Scope       `yaml:"scope" json:"scope"`
+	Ack           Ack         `yaml:"ack" json:"ack"`
+	Fingerprint   Fingerprint `yaml:"fingerprint" json:"fingerprint"`
+	InProgress    InProgress  `yaml:"in_progress" json:"in_progress"`
+	Lease         Duration    `yaml:"lease" json:"lease,omitempty"` // after this an execution that died stops blocking its key; 0: not declared
+	Replay        Replay      `yaml:"replay" json:"replay"`
+	Existing      Existing    `yaml:"existing" json:"existing"`
+	Throttled     Signature   `yaml:"throttled" json:"throttled"`
+	MissingKey    Signature   `yaml:"missing_key" json:"missing_key"`
+	Errors        Errors      `yaml:"errors" json:"errors"`
+	Expiry        Expiry      `yaml:"expiry" json:"expiry"`
 }
 
 // Level says how much a target promises.
@@ -32,16 +36,62 @@ type Signature struct {
 	Where    map[string]any `yaml:"where" json:"where,omitempty"`
 }
 
-// Ack recognises the answers that say "it is done".
-type Ack struct {
-	Signature `yaml:",inline"`
+// Scope says between whom keys are kept apart.
+type Scope struct {
+	Principal KeyScope `yaml:"principal" json:"principal,omitempty"`
+	Operation KeyScope `yaml:"operation" json:"operation,omitempty"`
 }
 
-// Fingerprint says what the target does when a key comes with another body.
+// KeyScope is the promise about one key that two principals, or two operations, use.
+type KeyScope string
+
+// The scopes. Separate: each has its own keys. Shared: one record for all, on purpose, so that all
+// principals are one. Reject: the second is refused, and told nothing of the first. Unspecified checks
+// only the invariants that hold for every contract.
+const (
+	ScopeUnspecified KeyScope = ""
+	ScopeSeparate    KeyScope = "separate"
+	ScopeShared      KeyScope = "shared" // of principals only
+	ScopeReject      KeyScope = "reject"
+)
+
+// Ack recognises the answers that say "it is done", and those that say "it will be".
+type Ack struct {
+	Signature `yaml:",inline"`
+	Accepted  Accepted `yaml:"accepted" json:"accepted"`
+}
+
+// Accepted recognises "it will be done" (RFC 9110, section 15.3.3), and says where to ask what became
+// of it. The zero value recognises nothing.
+type Accepted struct {
+	Signature `yaml:",inline"`
+	Monitor   string    `yaml:"monitor" json:"monitor,omitempty"`   // where the answer names the status resource: a header's name, or a JSON pointer
+	Done      Signature `yaml:"done" json:"done"`                   // of the status resource's answer: it is done
+	Failed    Signature `yaml:"failed" json:"failed"`               // it never will be, and nothing took effect
+	Identity  string    `yaml:"identity" json:"identity,omitempty"` // JSON pointer into the status resource's answer
+	Within    Duration  `yaml:"within" json:"within,omitempty"`     // it is one or the other by then
+}
+
+// Fingerprint says by what the target knows another body, and what it does when a key comes with one.
 type Fingerprint struct {
-	OnMismatch OnMismatch `yaml:"on_mismatch" json:"on_mismatch,omitempty"`
+	Mode       FingerprintMode `yaml:"mode" json:"mode,omitempty"`
+	Fields     []string        `yaml:"fields" json:"fields,omitempty"` // JSON pointers into the body, of mode fields
+	OnMismatch OnMismatch      `yaml:"on_mismatch" json:"on_mismatch,omitempty"`
 	Signature  `yaml:",inline"`
 }
+
+// FingerprintMode says which bodies are the same.
+type FingerprintMode string
+
+// The modes: the same bytes, the same JSON value however it is spelled, or the same values in some
+// fields. Of an unspecified mode only the two ends are known: equal bytes are the same body, and what
+// the operation's alter changes is another.
+const (
+	FingerprintUnspecified FingerprintMode = ""
+	FingerprintBytes       FingerprintMode = "bytes"
+	FingerprintJSON        FingerprintMode = "json"
+	FingerprintFields      FingerprintMode = "fields"
+)
 
 // OnMismatch is the promise about a key that comes with another body.
 type OnMismatch string
@@ -107,3 +157,21 @@ type Errors struct {
 	Store4xx *bool `yaml:"store_4xx" json:"store_4xx,omitempty"`
 	Store5xx *bool `yaml:"store_5xx" json:"store_5xx,omitempty"`
 }
+
+// Expiry says how long a key is remembered, and what its repetition gets afterwards.
+type Expiry struct {
+	After     Duration    `yaml:"after" json:"after,omitempty"` // since the key was first used; 0: not declared
+	Then      AfterExpiry `yaml:"then" json:"then,omitempty"`
+	Signature `yaml:",inline"`
+}
+
+// AfterExpiry is the promise about a key that is not remembered any more.
+type AfterExpiry string
+
+// The promises: the request is executed as if the key were new, or it is refused. Unspecified allows
+// both.
+const (
+	ExpiryUnspecified AfterExpiry = ""
+	ExpiryExecute     AfterExpiry = "execute"
+	ExpiryReject      AfterExpiry = "reject"
+)

@@ -44,6 +44,7 @@ type Operation struct {
 	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
 	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
 	Rows     Rows           `yaml:"rows" json:"rows"`
+	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
 }
 
 // Request is a template of the request without its key.
@@ -62,21 +63,44 @@ const (
 	KeyNowhere  KeyPlace = ""
 	KeyInHeader KeyPlace = "header"
 	KeyInBody   KeyPlace = "body"
+	KeyInQuery  KeyPlace = "query"
 )
 
 // Key says how an operation takes its idempotency key.
 type Key struct {
 	In       KeyPlace `yaml:"in" json:"in,omitempty"`
-	Name     string   `yaml:"name" json:"name,omitempty"` // of the header or of the body's member
+	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or of the query's parameter
 	Required bool     `yaml:"required" json:"required,omitempty"`
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
+	Format   Format   `yaml:"format" json:"format,omitempty"`
+	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
 }
+
+// Format says what a key may look like.
+type Format string
+
+// The formats. Any text is a key, but for what the place forbids; or only a UUID is one (RFC 9562),
+// whose letters have no case.
+const (
+	AnyText  Format = ""
+	OnlyUUID Format = "uuid"
+)
 
 // Rows says how to find what an intent created.
 type Rows struct {
 	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
+}
+
+// Effect is something that a create changes beyond its row. Exactly one of Rows, Value and Delta is
+// set: how much of it belongs to one created thing.
+type Effect struct {
+	Name  string   `yaml:"name" json:"name"` // unique in the target
+	Query string   `yaml:"query" json:"query"`
+	Rows  *int     `yaml:"rows" json:"rows,omitempty"`   // rows of the query, which has the parameter :marker
+	Value *float64 `yaml:"value" json:"value,omitempty"` // the number that the query gives, which has the parameter :marker
+	Delta *float64 `yaml:"delta" json:"delta,omitempty"` // change of the number that the query gives, which has no parameter
 }
 
 // OperationNames returns the names of the operations, sorted.
