@@ -10,10 +10,19 @@ const Format = 1
 
 // Names of the bodies that an intent may be sent with.
 const (
-	Original  = "original"
-	Altered   = "altered"
-	Respelled = "respelled" // the original JSON in another spelling
+	Original   = "original"
+	Altered    = "altered"
+	Reordered  = "reordered"  // the original JSON value with its members in another order, spaces and escapes
+	Renumbered = "renumbered" // the original JSON value with a fraction of zero at its whole numbers
 )
+
+// Meaning returns the name of the body that says the same as this one.
+func Meaning(body string) string {
+	if body == Reordered || body == Renumbered {
+		return Original
+	}
+	return body
+}
 
 // Offset is a moment of the run: nanoseconds on the monotonic clock since [Run.Started].
 // Zero means that the moment was not observed.
@@ -76,7 +85,8 @@ type Intent struct {
 	Number    int             `json:"number"`
 	Principal string          `json:"principal,omitempty"`
 	Operation string          `json:"operation,omitempty"` // empty: the run's
-	Bodies    map[string]Body `json:"bodies"`              // by Original, Altered, Respelled
+	Kin       string          `json:"kin,omitempty"`       // first of the intents that it may be mistaken for; empty: none
+	Bodies    map[string]Body `json:"bodies"`              // by Original, Altered, Reordered, Renumbered
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -96,7 +106,7 @@ type Attempt struct {
 	Retry    int    `json:"retry,omitempty"` // 0 is the first sending
 	Probe    bool   `json:"probe,omitempty"` // part of the final probe
 	Lane     string `json:"lane"`
-	Body     string `json:"body"`                // Original, Altered or Respelled
+	Body     string `json:"body"`                // Original, Altered, Reordered or Renumbered
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 	Deadline Offset `json:"deadline,omitempty"`

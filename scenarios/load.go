@@ -121,7 +121,56 @@ func (s *Scenario) complete() {
 			s.Exercised[i].AtLeast = usualShare
 		}
 	}
-	if s.altersBodies() && !slices.Contains(s.Needs, NeedsAlter) {
-		s.Needs = append(s.Needs, NeedsAlter)
+	for _, need := range s.implied() {
+		if !slices.Contains(s.Needs, need) {
+			s.Needs = append(s.Needs, need)
+		}
+	}
+}
+
+// implied lists the needs that follow from what a scenario does.
+func (s *Scenario) implied() []Need {
+	var needs []Need
+	if s.altersBodies() {
+		needs = append(needs, NeedsAlter)
+	}
+	for _, step := range s.Steps {
+		if step.Respell != nil {
+			needs = append(needs, NeedsSameJSON)
+		}
+		if step.Wait != nil && step.Wait.For == WaitExpired {
+			needs = append(needs, NeedsExpiry)
+		}
+	}
+	if n := s.Neighbours; n != nil {
+		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
+	}
+	return needs
+}
+
+// needs lists what the target's keys must be like.
+func (l Likeness) needs() []Need {
+	switch l {
+	case KeysUnlike:
+		return nil
+	case KeysCase:
+		return []Need{NeedsFreeKey, NeedsCasedKey}
+	case KeysSpace:
+		return []Need{NeedsFreeKey, NeedsSpacedKey}
+	case KeysQuote, KeysLong:
+		return []Need{NeedsFreeKey}
+	default:
+		return []Need{NeedsKey}
+	}
+}
+
+func (a Across) needs() []Need {
+	switch a {
+	case AcrossPrincipals:
+		return []Need{NeedsPrincipals}
+	case AcrossOperations:
+		return []Need{NeedsOperations}
+	default:
+		return nil
 	}
 }

@@ -43,6 +43,28 @@ func (r *reviewer) counts() {
 	if s.Twins > s.Intents && r.doc.Sound("/intents") {
 		r.complain("/twins", "%d twins are more than the %d intents", s.Twins, s.Intents)
 	}
+	r.neighbours()
+}
+
+func (r *reviewer) neighbours() {
+	s := r.scenario
+	if s.Neighbours == nil || !r.doc.Sound("/neighbours") {
+		return
+	}
+	n := s.Neighbours
+	switch {
+	case n.Of > s.Intents && r.doc.Sound("/intents"):
+		r.complain("/neighbours/of", "%d neighbours are more than the %d intents", n.Of, s.Intents)
+	case s.Twins > 1 && s.Twins != n.Of:
+		r.complain("/twins", "%d twins and %d neighbours: those who share a body must be those who are neighbours", s.Twins, n.Of)
+	}
+	switch {
+	case n.Across != AcrossNothing:
+	case n.Keys == KeysEqual:
+		r.complain("/neighbours/keys", "two wishes of one principal with one key are the client's own mistake; say across what they are apart")
+	case n.Keys == KeysUnlike:
+		r.complain("/neighbours", "say what neighbours have in common: keys, or across what they are apart")
+	}
 }
 
 func (r *reviewer) needs() {
@@ -114,7 +136,7 @@ func (r *reviewer) steps() {
 		if step.Wait.For != WaitPause && !step.Wait.Pause.IsZero() {
 			r.complain(document.Pointer("steps", i, "wait"), "for and pause exclude each other")
 		}
-		if step.Wait.For == WaitCommitted && len(sendings) > 0 && i < sendings[0].step {
+		if step.Wait.For != WaitPause && len(sendings) > 0 && i < sendings[0].step {
 			r.complain(document.Pointer("steps", i, "wait"), "nothing has been sent before this wait")
 		}
 	}

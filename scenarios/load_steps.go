@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"slices"
+
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
@@ -31,6 +33,8 @@ func (s *Step) sendings(i int) []sending {
 		return []sending{{step: i, path: at("send"), send: s.Send, requests: 1}}
 	case s.Alter != nil:
 		return []sending{{step: i, path: at("alter"), send: s.Alter, requests: 1, altered: 1}}
+	case s.Respell != nil:
+		return []sending{{step: i, path: at("respell"), send: &s.Respell.Send, requests: 1}}
 	case s.Burst != nil:
 		return []sending{{step: i, path: at("burst"), send: &s.Burst.Send, requests: s.Burst.Copies, altered: s.Burst.Altered}}
 	}
@@ -75,6 +79,10 @@ type story struct {
 	originals int  // requests with the original body
 	altered   int  // requests with the altered body
 	committed bool // something is sent, then waited for, then sent again
+	expired   bool // something is sent, then its key is forgotten, then something is sent again
+	looked    bool // something is sent, and then the database is looked into
+	respelled bool // something is sent in another spelling
+	kin       bool // intents have neighbours
 	otherKeys bool // something is sent under another key than the intent's own
 	keyless   bool // something is sent without a key
 	impatient bool // a client has a timeout of its own
@@ -82,9 +90,8 @@ type story struct {
 }
 
 func (s *Scenario) story() story {
-	var t story
-	waits := s.firstWait()
-	sentBefore := false
+	t := story{kin: s.Neighbours != nil}
+	t.committed, t.expired = s.sendsAround(WaitCommitted), s.sendsAround(WaitExpired)
 	for _, one := range s.sendings() {
 		requests := one.requests
 		if r := one.send.Retry; r != nil {
@@ -99,20 +106,24 @@ func (s *Scenario) story() story {
 		t.keyless = t.keyless || one.send.Key == NoKey
 		t.impatient = t.impatient || one.send.Timeout != Span{Fixed: usualTimeout}
 		t.faults = append(t.faults, s.Lanes[one.send.Lane]...)
-		sentBefore = sentBefore || one.step < waits
-		t.committed = t.committed || sentBefore && one.step > waits
+	}
+	sent := false
+	for _, step := range s.Steps {
+		t.respelled = t.respelled || step.Respell != nil && sent
+		t.looked = t.looked || step.Look != nil && sent
+		sent = sent || len(step.sendings(0)) > 0
 	}
 	return t
 }
 
-// firstWait returns the first step that waits for a row, or one after the last.
-func (s *Scenario) firstWait() int {
-	for i, step := range s.Steps {
-		if step.Wait != nil && step.Wait.For == WaitCommitted {
-			return i
-		}
+// sendsAround reports that something is sent before the first wait for this, and after it.
+func (s *Scenario) sendsAround(what WaitFor) bool {
+	wait := slices.IndexFunc(s.Steps, func(step Step) bool { return step.Wait != nil && step.Wait.For == what })
+	before, after := false, false
+	for _, one := range s.sendings() {
+		before, after = before || one.step < wait, after || one.step > wait
 	}
-	return len(s.Steps)
+	return before && after
 }
 
 func (t story) meets(fault func(Fault) bool) bool {
@@ -150,6 +161,22 @@ func (t story) never(proof string) string {
 	case "committed-before-retry":
 		if !t.committed {
 			return "there is no wait: committed between two sendings"
+		}
+	case "expired":
+		if !t.expired {
+			return "there is no wait: expired between two sendings"
+		}
+	case "looked":
+		if !t.looked {
+			return "there is no look after a sending"
+		}
+	case "respelled":
+		if !t.respelled {
+			return "there is no respell after a sending"
+		}
+	case "neighbours-answered":
+		if !t.kin {
+			return "the scenario has no neighbours"
 		}
 	case "overlapped", "retried-while-running":
 		if t.requests < 2 {

@@ -25,7 +25,16 @@ type PlannedIntent struct {
 	ID     string `json:"id"`
 	Number int    `json:"number"`         // from 1
 	Twin   int    `json:"twin,omitempty"` // number of the intent whose body this one shares; 0: its own
+	Kin    *Kin   `json:"kin,omitempty"`  // nil: no neighbours
 	Moves  []Move `json:"moves"`
+}
+
+// Kin is an intent's place among its neighbours.
+type Kin struct {
+	First  int      `json:"first"` // number of the first of them
+	Place  int      `json:"place"` // from 0
+	Keys   Likeness `json:"keys,omitempty"`
+	Across Across   `json:"across,omitempty"`
 }
 
 // Move is what an intent does next: send a volley, or wait.
@@ -34,6 +43,7 @@ type Move struct {
 	Volley   []PlannedAttempt `json:"volley,omitempty"`
 	Together bool             `json:"together,omitempty"` // held at the last byte and released at once
 	Wait     *Wait            `json:"wait,omitempty"`
+	Look     bool             `json:"look,omitempty"` // look into the database once
 }
 
 // PlannedAttempt is one request and what becomes of it if its answer asks for a retry.
@@ -62,13 +72,13 @@ func NewPlan(s Scenario, seed uint64) Plan {
 	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
 	for n := 1; n <= s.Intents; n++ {
 		pl := planner{scenario: s, id: fmt.Sprintf("i%03d", n), draw: drawFor(seed, s.Name, n)}
-		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Moves: pl.moves()})
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Kin: kinOf(s, n), Moves: pl.moves()})
 	}
 	return p
 }
 
-// Only returns the plan of just the intents with these numbers and of those that share a body with
-// them, in the plan's order.
+// Only returns the plan of just the intents with these numbers and of their twins and neighbours, in
+// the plan's order.
 func (p Plan) Only(numbers []int) Plan {
 	wanted := map[int]bool{}
 	for _, n := range numbers {
@@ -90,11 +100,16 @@ func (p Plan) Only(numbers []int) Plan {
 	return part
 }
 
+// family is the number of the first of the intents that belong together.
 func (i PlannedIntent) family() int {
-	if i.Twin != 0 {
+	switch {
+	case i.Kin != nil:
+		return i.Kin.First
+	case i.Twin != 0:
 		return i.Twin
+	default:
+		return i.Number
 	}
-	return i.Number
 }
 
 // Requests returns the greatest number of requests that the plan can send before its final probe.
@@ -156,6 +171,14 @@ func twinOf(s Scenario, n int) int {
 	return n - (n-1)%s.Twins
 }
 
+func kinOf(s Scenario, n int) *Kin {
+	if s.Neighbours == nil {
+		return nil
+	}
+	place := (n - 1) % s.Neighbours.Of
+	return &Kin{First: n - place, Place: place, Keys: s.Neighbours.Keys, Across: s.Neighbours.Across}
+}
+
 // planner plans one intent.
 type planner struct {
 	scenario Scenario
@@ -183,11 +206,23 @@ func (p *planner) move(s Step) Move {
 		return Move{Volley: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
 	case s.Burst != nil:
 		return Move{Volley: p.burst(*s.Burst), Together: true}
+	case s.Respell != nil:
+		return Move{Volley: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
 	case s.Wait != nil:
 		return Move{Wait: s.Wait}
+	case s.Look != nil:
+		return Move{Look: true}
 	default:
 		return Move{Volley: p.tabs(s.Tabs)}
 	}
+}
+
+// body names what a respelled request carries.
+func (r Respell) body() string {
+	if r.Spelling == SpellingNumbers {
+		return history.Renumbered
+	}
+	return history.Reordered
 }
 
 // burst spreads the altered copies over the burst in an order drawn from the seed: what is released

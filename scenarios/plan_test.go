@@ -33,13 +33,18 @@ func drawnSend(t *rapid.T) scenarios.Send {
 
 func drawnStep(t *rapid.T) scenarios.Step {
 	s := drawnSend(t)
-	switch rapid.IntRange(0, 4).Draw(t, "step") {
+	switch rapid.IntRange(0, 6).Draw(t, "step") {
 	case 0:
 		return scenarios.Step{Send: &s}
 	case 1:
 		return scenarios.Step{Alter: &s}
 	case 2:
 		return scenarios.Step{Wait: &scenarios.Wait{For: scenarios.WaitCommitted}}
+	case 4:
+		return scenarios.Step{Look: &scenarios.Look{}}
+	case 5:
+		spelling := rapid.SampledFrom([]scenarios.Spelling{"", scenarios.SpellingOrder, scenarios.SpellingNumbers}).Draw(t, "spelling")
+		return scenarios.Step{Respell: &scenarios.Respell{Spelling: spelling, Send: s}}
 	case 3:
 		copies := rapid.IntRange(1, 8).Draw(t, "copies")
 		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), Send: s}}
@@ -51,10 +56,14 @@ func drawnStep(t *rapid.T) scenarios.Step {
 }
 
 func drawnScenario(t *rapid.T) scenarios.Scenario {
-	return scenarios.Scenario{
+	s := scenarios.Scenario{
 		Name: rapid.StringMatching(`[a-z]{1,8}`).Draw(t, "name"), Intents: rapid.IntRange(1, 12).Draw(t, "intents"),
 		Twins: rapid.IntRange(0, 4).Draw(t, "twins"), Steps: rapid.SliceOfN(rapid.Custom(drawnStep), 1, 4).Draw(t, "steps"),
 	}
+	if rapid.Bool().Draw(t, "neighbours") {
+		s.Neighbours = &scenarios.Neighbours{Of: max(s.Twins, 2), Keys: scenarios.KeysEqual, Across: scenarios.AcrossPrincipals}
+	}
+	return s
 }
 
 func written(t require.TestingT, p scenarios.Plan) string {
@@ -84,6 +93,7 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 			require.Equal(t, n+1, i.Number)
 			require.False(t, seen[i.ID])
 			seen[i.ID] = true
+			requireKin(t, s, i)
 			require.Len(t, i.Moves, len(s.Steps))
 			for step, m := range i.Moves {
 				require.Equal(t, step, m.Step)
@@ -99,6 +109,19 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 	})
 }
 
+// requireKin checks an intent's place among its neighbours.
+func requireKin(t *rapid.T, s scenarios.Scenario, i scenarios.PlannedIntent) {
+	if s.Neighbours == nil {
+		require.Nil(t, i.Kin)
+		return
+	}
+	require.Equal(t, i.Number, i.Kin.First+i.Kin.Place)
+	require.Less(t, i.Kin.Place, s.Neighbours.Of)
+	require.Equal(t, (i.Number-1)/s.Neighbours.Of, (i.Kin.First-1)/s.Neighbours.Of)
+	require.Equal(t, s.Neighbours.Keys, i.Kin.Keys)
+	require.Equal(t, s.Neighbours.Across, i.Kin.Across)
+}
+
 // requireMove checks that a move does what its step says: so many requests, so many of them altered,
 // each with its key and its retries.
 func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
@@ -106,6 +129,12 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 	switch {
 	case step.Wait != nil:
 		require.Equal(t, step.Wait, m.Wait)
+	case step.Look != nil:
+		require.True(t, m.Look)
+	case step.Respell != nil:
+		sends[false]++
+		require.Contains(t, []string{history.Reordered, history.Renumbered}, m.Volley[0].Body)
+		require.Equal(t, step.Respell.Spelling == scenarios.SpellingNumbers, m.Volley[0].Body == history.Renumbered)
 	case step.Send != nil:
 		sends[false]++
 	case step.Alter != nil:
@@ -156,12 +185,16 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 	})
 }
 
-// related reports whether two intents are one, or twins.
+// related reports whether two intents are one, twins or neighbours.
 func related(s scenarios.Scenario, a, b int) bool {
-	if s.Twins < 2 || a < 1 || a > s.Intents {
+	of := max(s.Twins, 1)
+	if s.Neighbours != nil {
+		of = s.Neighbours.Of
+	}
+	if a < 1 || a > s.Intents {
 		return a == b
 	}
-	return (a-1)/s.Twins == (b-1)/s.Twins
+	return (a-1)/of == (b-1)/of
 }
 
 func TestRequestsBoundsThePlan(t *testing.T) {
@@ -189,6 +222,8 @@ func sent(s scenarios.Step) []scenarios.Send {
 		all = append(all, *s.Send)
 	case s.Alter != nil:
 		all = append(all, *s.Alter)
+	case s.Respell != nil:
+		all = append(all, s.Respell.Send)
 	case s.Burst != nil:
 		all = slices.Repeat([]scenarios.Send{s.Burst.Send}, s.Burst.Copies)
 	}
@@ -210,7 +245,10 @@ func lively() scenarios.Scenario {
 		Steps: []scenarios.Step{
 			{Send: &retried}, {Burst: &scenarios.Burst{Copies: 6, Altered: 2, Send: send}}, {Tabs: []scenarios.Tab{tab}},
 			{Wait: &scenarios.Wait{For: scenarios.WaitCommitted, Within: scenarios.Span{Fixed: 5 * time.Second}}}, {Alter: &send},
+			{Respell: &scenarios.Respell{Spelling: scenarios.SpellingNumbers, Send: send}}, {Look: &scenarios.Look{}},
+			{Wait: &scenarios.Wait{For: scenarios.WaitExpired}},
 		},
+		Neighbours: &scenarios.Neighbours{Of: 2, Keys: scenarios.KeysCase},
 	}
 }
 

@@ -225,9 +225,9 @@ type Look struct{}
 
 // Wait pauses until something is true, or for a time.
 type Wait struct {
-	For    WaitFor `yaml:"for,omitempty"`
-	Within Span    `yaml:"within,omitempty"` // give up after this; the run goes on
-	Pause  Span    `yaml:"pause,omitempty"`
+	For    WaitFor `yaml:"for,omitempty" json:"for,omitempty"`
+	Within Span    `yaml:"within,omitempty" json:"within"` // give up after this; the run goes on
+	Pause  Span    `yaml:"pause,omitempty" json:"pause"`
 }
 
 // WaitFor is a condition to wait for.

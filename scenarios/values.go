@@ -135,14 +135,14 @@ func (s *share) UnmarshalYAML(node *yaml.Node) error {
 	return nil
 }
 
-// UnmarshalYAML reads "committed", the length of a pause, or a mapping.
+// UnmarshalYAML reads "committed", "expired", the length of a pause, or a mapping.
 func (w *Wait) UnmarshalYAML(node *yaml.Node) error {
 	type plain Wait
 	switch {
 	case node.Kind != yaml.ScalarNode:
 		return node.Decode((*plain)(w))
-	case node.Value == string(WaitCommitted):
-		w.For = WaitCommitted
+	case node.Value == string(WaitCommitted) || node.Value == string(WaitExpired):
+		w.For = WaitFor(node.Value)
 		return nil
 	}
 	return node.Decode(&w.Pause)
@@ -154,13 +154,13 @@ func (w Wait) MarshalYAML() (any, error) {
 	switch {
 	case w.For == WaitPause && w.Within.IsZero():
 		return w.Pause, nil
-	case w.For == WaitCommitted && w.Within.IsZero():
+	case w.For != WaitPause && w.Within.IsZero():
 		return string(w.For), nil
 	}
 	return plain(w), nil
 }
 
-// UnmarshalYAML reads a step. "send" and "alter" may stand alone.
+// UnmarshalYAML reads a step. "send", "alter", "respell" and "look" may stand alone.
 func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	type plain Step
 	bare := node.Value
@@ -175,6 +175,10 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		s.Send = &Send{}
 	case "alter":
 		s.Alter = &Send{}
+	case "respell":
+		s.Respell = &Respell{}
+	case "look":
+		s.Look = &Look{}
 	}
 	return nil
 }
