@@ -71,7 +71,7 @@ func (c *court) alteredApart(m moment, stories []*story) {
 
 func (c *court) bothApplied(m moment, s *story, sides ...side) {
 	for _, x := range sides {
-		if !has(x.attempts, Acknowledged, Unknown, Exists, InProgress) {
+		if !has(x.attempts, Acknowledged, Accepted, Unknown, Exists, InProgress) {
 			c.report(m, s, Finding{
 				Kind: PhantomRow, Detail: "rejected-yet-applied",
 				Promise:  "What was refused has no effect.",
@@ -96,11 +96,11 @@ func (c *court) oneApplied(m moment, s *story, applied, other side) {
 		c.overwritten(m, s, applied, other)
 		return
 	}
-	if !has(applied.attempts, Acknowledged, Unknown, Exists) {
+	if !has(applied.attempts, Acknowledged, Accepted, Unknown, Exists) {
 		c.phantom(m, s, 1, 0)
 	}
 	for _, a := range acknowledged {
-		if row := c.rowIdentity(applied.rows[0]); a.identity == "" || row == "" || a.identity == row {
+		if row := rowIdentity(s, applied.rows[0]); a.identity == "" || row == "" || a.identity == row {
 			c.undetected(m, s, a, applied, other)
 			continue
 		}
@@ -112,7 +112,7 @@ func (c *court) oneApplied(m moment, s *story, applied, other side) {
 // noneApplied judges a key of which nothing took effect, whichever body it came with.
 func (c *court) noneApplied(m moment, s *story) {
 	c.missing(m, []*story{s}, 0, 1)
-	if has(s.attempts, Acknowledged, Unknown) {
+	if mayHaveEffect(s.attempts) {
 		return
 	}
 	conflicts := keep(s.attempts, func(a judged) bool { return a.outcome == Exists || c.terms.mismatch(a.Attempt) })
@@ -140,7 +140,7 @@ func (c *court) overwritten(m moment, s *story, applied, other side) {
 		Expected: fmt.Sprintf("the row of the %s body, which was acknowledged first", other.body),
 		Observed: fmt.Sprintf("the row now holds the %s body", applied.body),
 	})
-	if has(applied.attempts, Rejected) && !has(applied.attempts, Acknowledged, Unknown) {
+	if has(applied.attempts, Rejected) && !mayHaveEffect(applied.attempts) {
 		c.missing(m, []*story{s}, 0, 1)
 	}
 }

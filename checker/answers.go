@@ -27,8 +27,8 @@ func (c *court) answers(m moment, s *story, g group) {
 }
 
 // byKey splits attempts by key, leaving out those without: a request without a key promises no replay.
-func byKey(attempts []judged) [][]judged {
-	var records [][]judged
+func byKey(attempts []judged) []group {
+	var records []group
 	at := map[string]int{}
 	for _, a := range attempts {
 		i, known := at[a.Key]
@@ -47,13 +47,15 @@ func byKey(attempts []judged) [][]judged {
 // identities holds that all who name the created thing name the same one, and the one in the row.
 // Where the intent has other groups, the row may be theirs.
 func (c *court) identities(m moment, s *story, body string, attempts []judged, alone bool) {
-	told := keep(attempts, func(a judged) bool { return a.outcome == Acknowledged || a.outcome == Exists && a.identity != "" })
-	if len(told) == 0 || c.terms.Operation.Identity == "" {
+	told := keep(attempts, func(a judged) bool {
+		return a.outcome == Acknowledged && c.names(s, a) != "" || a.outcome == Exists && a.identity != ""
+	})
+	if len(told) == 0 {
 		return
 	}
 	want, source := "", ""
 	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && alone {
-		want, source = c.rowIdentity(rows[0]), "the row"
+		want, source = rowIdentity(s, rows[0]), "the row"
 	}
 	named := keep(told, func(a judged) bool { return a.identity != "" })
 	if want == "" && len(named) > 0 {
@@ -63,14 +65,27 @@ func (c *court) identities(m moment, s *story, body string, attempts []judged, a
 		if want == "" || a.identity == want || a.identity == "" && c.mayBeNameless(a) {
 			continue
 		}
+		where := c.names(s, a)
 		c.report(m, s, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
 			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
-			Expected: fmt.Sprintf("%s at %s, as %s has it", want, c.terms.Operation.Identity, source),
+			Expected: fmt.Sprintf("%s at %s, as %s has it", want, where, source),
 			Observed: fmt.Sprintf("attempt %s names %s", a.ID, orNothing(a.identity)),
-			Differs:  []Difference{{Attempt: a.ID, Where: c.terms.Operation.Identity, First: want, Then: orNothing(a.identity)}},
+			Differs:  []Difference{{Attempt: a.ID, Where: where, First: want, Then: orNothing(a.identity)}},
 		})
 		return
+	}
+}
+
+// names returns where an answer should name the created thing; empty: nowhere.
+func (c *court) names(s *story, a judged) string {
+	switch {
+	case a.outcome == Exists:
+		return c.terms.Contract.Existing.Identity
+	case a.followup != nil && c.terms.Contract.Ack.Accepted.Identity != "":
+		return c.terms.Contract.Ack.Accepted.Identity
+	default:
+		return s.operation.Identity
 	}
 }
 
@@ -88,8 +103,8 @@ func orNothing(text string) string {
 	return text
 }
 
-func (c *court) rowIdentity(row history.Row) string {
-	value, found := row[c.terms.Operation.Rows.Identity]
+func rowIdentity(s *story, row history.Row) string {
+	value, found := row[s.operation.Rows.Identity]
 	if !found || value == nil {
 		return ""
 	}
@@ -99,7 +114,7 @@ func (c *court) rowIdentity(row history.Row) string {
 // contradicted holds that after an acknowledgement nobody with the same request is refused, and that
 // a stored refusal is not followed by an acknowledgement (I11).
 func (c *court) contradicted(m moment, s *story, record []judged) {
-	acknowledged, rejected := ofOutcome(record, Acknowledged), ofOutcome(record, Rejected)
+	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a judged) bool { return a.outcome == Rejected && !a.respelled() })
 	c.contradiction(m, s, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
 	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }
@@ -118,5 +133,26 @@ func (c *court) contradiction(m moment, s *story, first, then []judged, promise,
 			})
 			return
 		}
+	}
+}
+
+// takenForAnother holds that the same JSON value is the same request, however it is spelled.
+func (c *court) takenForAnother(m moment, s *story, record []judged) {
+	mode := c.terms.Contract.Fingerprint.Mode
+	if mode != targets.FingerprintJSON && mode != targets.FingerprintFields {
+		return
+	}
+	for _, a := range record {
+		if !a.respelled() || a.outcome != Exists && !c.terms.mismatch(a.Attempt) {
+			continue
+		}
+		c.report(m, s, Finding{
+			Kind: FalseConflict, Detail: "respelled",
+			Promise:  "The same request in another spelling is the same request.",
+			Contract: "fingerprint.mode: " + string(mode),
+			Expected: "the answer of the first request",
+			Observed: fmt.Sprintf("attempt %s, %s, was refused with status %d", a.ID, a.Body, a.Status),
+		})
+		return
 	}
 }

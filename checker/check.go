@@ -66,7 +66,15 @@ func (m moment) String() string {
 func Check(h *history.History, t Terms) Result {
 	c := &court{
 		terms: t, history: h, families: t.families(h),
-		sightings: map[string][]history.Sighting{}, seen: map[string]bool{}, taken: taken(h.Before),
+		sightings: map[string][]history.Sighting{}, kin: map[string][]*story{}, seen: map[string]bool{}, taken: taken(h.Before),
+	}
+	c.hidden = c.miscounted()
+	for _, f := range c.families {
+		for _, s := range f.stories {
+			if s.intent.Kin != "" {
+				c.kin[s.intent.Kin] = append(c.kin[s.intent.Kin], s)
+			}
+		}
 	}
 	for _, s := range h.Sightings {
 		c.sightings[s.Intent] = append(c.sightings[s.Intent], s)
@@ -75,6 +83,7 @@ func Check(h *history.History, t Terms) Result {
 		for _, f := range c.families {
 			c.judge(f, m)
 		}
+		c.totals(m)
 	}
 	c.leaks()
 	c.warn()
@@ -104,6 +113,8 @@ type court struct {
 	history   *history.History
 	families  []*family
 	sightings map[string][]history.Sighting // by intent
+	kin       map[string][]*story           // intents with neighbours, by the first of them
+	hidden    string                        // why there must be requests that are not on record; empty: nothing says so
 	findings  []Finding
 	warnings  []Warning
 	wonders   []string        // what nobody can explain and the target is not to blame for
@@ -139,9 +150,6 @@ func (c *court) report(m moment, s *story, f Finding) {
 		c.seen[duplicated(s)] = true
 	}
 	f.Intent, f.Moment = s.intent.ID, m.String()
-	if f.Contract == "" {
-		f.Contract = "holds for every contract"
-	}
 	for _, a := range s.until(m).attempts {
 		f.Attempts = append(f.Attempts, a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
@@ -151,6 +159,22 @@ func (c *court) report(m moment, s *story, f Finding) {
 			rows, _ := c.rows(m, b.Marker)
 			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows})
 		}
+	}
+	c.add(f)
+}
+
+// reportAll adds a finding that no single intent can be blamed for.
+func (c *court) reportAll(m moment, f Finding) {
+	f.Intent, f.Moment = EveryIntent, m.String()
+	if id := fmt.Sprintf("%s/%s/", f.Kind, f.Detail); !c.seen[id] && !c.unproven(f.Kind) {
+		c.seen[id] = true
+		c.add(f)
+	}
+}
+
+func (c *court) add(f Finding) {
+	if f.Contract == "" {
+		f.Contract = "holds for every contract"
 	}
 	c.findings = append(c.findings, f)
 }
@@ -172,7 +196,7 @@ func (c *court) unproven(k Kind) bool {
 	case Unavailable: // needs all tries of the final probe
 		return c.gone() || c.incident(history.Interruption) != nil || c.incident(history.HarnessFault) != nil
 	case PhantomRow: // a request that is not on record is a cause
-		return c.gone() || c.miscounted() != ""
+		return c.gone() || c.hidden != ""
 	default:
 		return c.gone() && !lasting(k)
 	}
@@ -212,11 +236,13 @@ func (c *court) judge(f *family, m moment) {
 	default:
 		c.alteredApart(m, stories)
 	}
+	c.effects(m, stories[0])
 	for _, s := range stories {
 		for _, g := range c.terms.groups(s.attempts) {
 			c.answers(m, s, g)
 		}
 		if m == atT2 {
+			c.accepted(s)
 			c.resolution(s)
 		}
 	}
@@ -256,6 +282,9 @@ func (c *court) result() Result {
 		broken[f.Intent] = true
 	}
 	r.Failed = len(broken)
+	if broken[EveryIntent] {
+		r.Failed = len(h.Intents)
+	}
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			for _, a := range s.attempts {

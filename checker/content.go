@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // content holds that the columns which the target file names hold what the body said (I5).
@@ -23,8 +24,8 @@ func (c *court) sideContent(m moment, s *story, x side) {
 		return
 	}
 	for _, row := range x.rows {
-		for _, column := range slices.Sorted(maps.Keys(c.terms.Operation.Rows.Content)) {
-			pointer := c.terms.Operation.Rows.Content[column]
+		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
+			pointer := s.operation.Rows.Content[column]
 			want, declared := resolve(sent, pointer)
 			got, there := row[column]
 			if !declared || there && same(want, normalise(got)) {
@@ -85,37 +86,74 @@ func (o owners) foreign(text, principal string) bool {
 }
 
 // leaks holds that no answer to one principal carries a marker, or names a thing, that only another
-// principal's requests introduced (I7).
+// principal's requests introduced (I7). Principals who share their keys on purpose are one.
 func (c *court) leaks() {
+	if c.terms.Contract.Scope.Principal == targets.ScopeShared {
+		return
+	}
 	markers, things := owners{}, owners{}
-	for _, i := range c.history.Intents {
-		for _, b := range i.Bodies {
-			markers[b.Marker] = append(markers[b.Marker], i.Principal)
-			for _, m := range []moment{atT1, atT2} {
-				rows, _ := c.rows(m, b.Marker)
-				for _, row := range rows {
-					id := c.rowIdentity(row)
-					things[id] = append(things[id], i.Principal)
-				}
-			}
+	for _, f := range c.families {
+		for _, s := range f.stories {
+			c.introduced(s, markers, things)
 		}
 	}
+	told := owners{}
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			for _, a := range s.attempts {
-				c.leaked(s, a, markers, things)
+				c.leaked(s, a, markers, things, told)
 			}
 		}
 	}
 }
 
-func (c *court) leaked(s *story, a judged, markers, things owners) {
-	principal := s.intent.Principal
-	if marker := foreignMarker(a, principal, markers); marker != "" {
-		c.leak(s, a, "was answered with the marker "+marker)
-	} else if things.foreign(a.identity, principal) {
-		c.leak(s, a, "names "+a.identity+", the thing")
+// introduced notes what a story's principal brought into the world.
+func (c *court) introduced(s *story, markers, things owners) {
+	for _, b := range s.intent.Bodies {
+		markers[b.Marker] = append(markers[b.Marker], s.intent.Principal)
+		for _, m := range []moment{atT1, atT2} {
+			rows, _ := c.rows(m, b.Marker)
+			for _, row := range rows {
+				id := thing(s, rowIdentity(s, row))
+				things[id] = append(things[id], s.intent.Principal)
+			}
+		}
 	}
+}
+
+// thing names a created thing among those of all operations; empty: none.
+func thing(s *story, identity string) string {
+	if identity == "" {
+		return ""
+	}
+	return s.intent.Operation + "/" + identity
+}
+
+// leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
+// apart, no more principals are told of a thing than there are things of that name.
+func (c *court) leaked(s *story, a judged, markers, things, told owners) {
+	principal, id := s.intent.Principal, thing(s, a.identity)
+	switch {
+	case foreignMarker(a, principal, markers) != "":
+		c.leak(s, a, "was answered with the marker "+foreignMarker(a, principal, markers))
+	case things.foreign(id, principal):
+		c.leak(s, a, "names "+a.identity+", the thing")
+	case a.outcome == Acknowledged && s.twin && told.foreign(id, principal) && c.things(s, a.identity) == len(told[id]):
+		c.leak(s, a, "is told of "+a.identity+", which was acknowledged as the thing")
+	case a.outcome == Acknowledged && !slices.Contains(told[id], principal):
+		told[id] = append(told[id], principal)
+	}
+}
+
+// things counts the rows of a story's marker that have an identity, when there were the most.
+func (c *court) things(s *story, identity string) int {
+	most := 0
+	for _, m := range []moment{atT1, atT2} {
+		rows, _ := c.rows(m, s.intent.Bodies[history.Original].Marker)
+		n := len(slices.DeleteFunc(slices.Clone(rows), func(row history.Row) bool { return rowIdentity(s, row) != identity }))
+		most = max(most, n)
+	}
+	return most
 }
 
 func (c *court) leak(s *story, a judged, shown string) {

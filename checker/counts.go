@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // counts holds the rows of stories that were sent with one body against their bounds: invariants I1
@@ -97,7 +98,7 @@ func (c *court) phantom(m moment, s *story, rows, upper int) {
 
 // toldExists reports that somebody was told "that exists already" and nobody can have made it.
 func toldExists(g group) bool {
-	return has(g, Exists) && !has(g, Acknowledged, Unknown)
+	return has(g, Exists) && !mayHaveEffect(g)
 }
 
 func (c *court) toldExistsByNobody(m moment, s *story, rows int) {
@@ -118,16 +119,49 @@ func (c *court) falseConflicts(m moment, stories []*story, rows int) {
 		refused := slices.ContainsFunc(s.attempts, func(a judged) bool {
 			return a.outcome == Exists || c.terms.mismatch(a.Attempt)
 		})
-		if !has(s.attempts, Acknowledged, Unknown) && (refused || refusedBesideTwin(s, stories)) {
+		if !mayHaveEffect(s.attempts) && !c.excused(s) && (refused || refusedBesideTwin(s, stories) || c.refusedBesideKin(s)) {
 			c.falseConflict(m, s)
 		}
 	}
 }
 
+// excused reports that a refusal may be right, because somebody else used the intent's key and the
+// contract does not say that keys are kept apart.
+func (c *court) excused(s *story) bool {
+	scope := c.terms.Contract.Scope
+	return slices.ContainsFunc(c.sharing(s), func(other *story) bool {
+		return other.intent.Principal != s.intent.Principal && scope.Principal != targets.ScopeSeparate ||
+			other.intent.Operation != s.intent.Operation && scope.Operation != targets.ScopeSeparate
+	})
+}
+
+// refusedBesideKin reports that of two intents that the contract keeps apart in spite of their one key,
+// one got through and this one was refused.
+func (c *court) refusedBesideKin(s *story) bool {
+	return has(s.attempts, Rejected) && !has(s.attempts, InProgress) &&
+		slices.ContainsFunc(c.sharing(s), func(other *story) bool { return mayHaveEffect(other.attempts) })
+}
+
+// sharing returns the intents that were sent with a key of this one, though by another principal or to
+// another operation.
+func (c *court) sharing(s *story) []*story {
+	var all []*story
+	for _, other := range c.kin[s.intent.Kin] {
+		apart := other.intent.Principal != s.intent.Principal || other.intent.Operation != s.intent.Operation
+		same := slices.ContainsFunc(s.attempts, func(a judged) bool {
+			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b judged) bool { return a.Key == b.Key })
+		})
+		if apart && same {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
 // refusedBesideTwin reports that of two equal requests one got through and this one was refused.
 func refusedBesideTwin(s *story, stories []*story) bool {
 	return has(s.attempts, Rejected) && !has(s.attempts, InProgress) &&
-		slices.ContainsFunc(stories, func(twin *story) bool { return has(twin.attempts, Acknowledged, Unknown) })
+		slices.ContainsFunc(stories, func(twin *story) bool { return mayHaveEffect(twin.attempts) })
 }
 
 func (c *court) falseConflict(m moment, s *story) {
@@ -140,7 +174,7 @@ func (c *court) falseConflict(m moment, s *story) {
 }
 
 func (c *court) missingKey(m moment, s *story) {
-	if !c.terms.Operation.Key.Required {
+	if !s.operation.Key.Required {
 		return
 	}
 	accepted := keep(s.attempts, func(a judged) bool { return a.Key == "" && a.outcome == Acknowledged })
@@ -152,8 +186,15 @@ func (c *court) missingKey(m moment, s *story) {
 		Promise:  "A request without the required idempotency key is refused.",
 		Contract: "key.required: true",
 		Expected: "a refusal",
-		Observed: fmt.Sprintf("status %d", accepted[0].Status),
+		Observed: fmt.Sprintf("status %d to %s", accepted[0].Status, lacking(accepted[0])),
 	})
+}
+
+func lacking(a judged) string {
+	if a.BlankKey {
+		return "a blank key"
+	}
+	return "a request without a key"
 }
 
 // count renders a number of things.

@@ -26,6 +26,10 @@ const (
 	ProofDistinctKeys    Proof = "distinct-keys"
 	ProofKeysDiffer      Proof = "keys-differ"
 	ProofKeyOmitted      Proof = "key-omitted"
+	ProofNeighbours      Proof = "neighbours-answered"
+	ProofRespelled       Proof = "respelled"
+	ProofExpired         Proof = "expired"
+	ProofLooked          Proof = "looked"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -77,6 +81,14 @@ func explain(p Proof) string {
 		return "one intent reached the target with different keys"
 	case ProofKeyOmitted:
 		return "a request without a key reached the target"
+	case ProofNeighbours:
+		return "it was answered, and so was a neighbour that it may be mistaken for"
+	case ProofRespelled:
+		return "the same request in another spelling was taken for a repetition, or for another request"
+	case ProofExpired:
+		return "the same request came again after its key was to be forgotten"
+	case ProofLooked:
+		return "the database was asked after an acknowledgement"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -89,7 +101,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return has(all, Acknowledged)
 	case ProofReplayed:
 		return anyPair(all, func(a, b judged) bool {
-			return a.Complete && arrived(b) && a.Body == b.Body && a.Key == b.Key && b.Start >= a.End
+			return a.Complete && arrived(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
 		})
 	case ProofOverlapped:
 		return has(all, InProgress) || anyPair(all, c.overlapped)
@@ -108,13 +120,27 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofLeftRunning:
 		return slices.ContainsFunc(all, leftRunning)
 	case ProofBothBodies:
-		return reached(all, func(a judged) bool { return a.Body == history.Original }) && reached(all, func(a judged) bool { return a.Body == history.Altered })
+		return reached(all, func(a judged) bool { return a.body == history.Original }) && reached(all, func(a judged) bool { return a.body == history.Altered })
 	case ProofDistinctKeys:
 		return c.distinctKeys(f)
 	case ProofKeysDiffer:
 		return anyPair(all, func(a, b judged) bool { return a.Key != b.Key && arrived(a) && arrived(b) })
 	case ProofKeyOmitted:
 		return reached(all, func(a judged) bool { return a.Key == "" })
+	case ProofNeighbours:
+		return answered(s) && slices.ContainsFunc(c.kin[s.intent.Kin], func(other *story) bool {
+			return other.intent.ID != s.intent.ID && answered(other)
+		})
+	case ProofRespelled:
+		return slices.ContainsFunc(all, func(a judged) bool {
+			return a.respelled() && (has([]judged{a}, Acknowledged, Accepted, Exists) || c.terms.mismatch(a.Attempt))
+		})
+	case ProofExpired:
+		return anyPair(all, c.expired)
+	case ProofLooked:
+		return slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
+			return slices.ContainsFunc(all, func(a judged) bool { return a.outcome == Acknowledged && a.End < seen.At })
+		})
 	default:
 		return false
 	}
@@ -130,6 +156,11 @@ func anyPair(attempts []judged, holds func(a, b judged) bool) bool {
 		}
 	}
 	return false
+}
+
+// answered reports that an intent got a complete answer before the final probe.
+func answered(s *story) bool {
+	return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.Complete && !a.Probe })
 }
 
 // watched returns the passage of an attempt if a connection was seen at the doorstep.

@@ -33,7 +33,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 
 var outcomeNames = [...]string{
 	Unknown: "unknown", Acknowledged: "acknowledged", Exists: "exists", Rejected: "rejected",
-	InProgress: "in-progress", Throttled: "throttled", NotSent: "not-sent",
+	InProgress: "in-progress", Throttled: "throttled", NotSent: "not-sent", Accepted: "accepted",
 }
 
 // String returns the outcome's name, as it stands in files.

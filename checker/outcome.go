@@ -21,6 +21,7 @@ const (
 	InProgress                  // P: another attempt of the group is being executed
 	Throttled                   // T: refused at the door
 	NotSent                     // N: no byte of the request reached the target
+	Accepted                    // A': it will be done; what became of it is not known, or still to come
 )
 
 // Classify judges one attempt by what was on the wire and by the contract. It needs no other
@@ -38,6 +39,8 @@ func (t Terms) Classify(a history.Attempt) Outcome {
 		return Throttled
 	case t.inProgress(a):
 		return InProgress
+	case matches(c.Ack.Accepted.Signature, a):
+		return Accepted
 	case matches(c.Ack.Signature, a):
 		return Acknowledged
 	case t.exists(a):
@@ -71,7 +74,7 @@ func (t Terms) exists(a history.Attempt) bool {
 // mismatch reports whether an answer says that the key was used with another body. A request without
 // a key cannot be told so: the same status means something else then.
 func (t Terms) mismatch(a history.Attempt) bool {
-	return a.Complete && a.Key != "" && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
+	return a.Complete && (a.Key != "" || a.BlankKey) && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
 }
 
 // neverArrived reports that the harness knows that no byte reached the target. A passage that saw
@@ -108,15 +111,18 @@ func fromIntermediary(status int) bool {
 	return slices.Contains([]int{408, 413, 431, 499}, status)
 }
 
-// matches reports whether an answer bears a signature: one of its statuses, and every member.
-func matches(s targets.Signature, a history.Attempt) bool {
-	if !slices.Contains(s.Statuses, a.Status) {
+// matches reports whether an answer bears a signature.
+func matches(s targets.Signature, a history.Attempt) bool { return bears(s, a.Status, a.Content) }
+
+// bears looks for one of a signature's statuses, and every member.
+func bears(s targets.Signature, status int, content string) bool {
+	if !slices.Contains(s.Statuses, status) {
 		return false
 	}
 	if len(s.Where) == 0 {
 		return true
 	}
-	body, ok := parse(a.Content)
+	body, ok := parse(content)
 	if !ok {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 func (c *court) replays(m moment, s *story, g group, record []judged) {
 	acknowledged := ofOutcome(record, Acknowledged)
 	c.contradicted(m, s, record)
+	c.takenForAnother(m, s, record)
 	c.severalFirst(m, s, acknowledged)
 	if len(acknowledged) >= 2 {
 		c.statuses(m, s, g, acknowledged)

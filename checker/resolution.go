@@ -9,7 +9,7 @@ import (
 
 // Settled reports whether an answer to the final probe is final: the client knows where it stands.
 func (t Terms) Settled(a history.Attempt) bool {
-	return slices.Contains([]Outcome{Acknowledged, Exists, Rejected}, t.Classify(a))
+	return slices.Contains([]Outcome{Acknowledged, Accepted, Exists, Rejected}, t.Classify(a))
 }
 
 // Keyless reports whether repeating a request without a key is no new wish.
@@ -25,13 +25,13 @@ func (c *court) resolution(s *story) {
 		if !a.Probe || a.ErrorKind == history.Interrupted {
 			continue
 		}
-		q := question{a.Key, a.Body}
+		q := question{a.Key, a.body}
 		if _, asked := last[q]; !asked {
 			order = append(order, q)
 		}
 		last[q] = a
 	}
-	letIn := has(s.attempts, Acknowledged, Exists, Rejected, InProgress, Unknown)
+	letIn := has(s.attempts, Acknowledged, Accepted, Exists, Rejected, InProgress, Unknown)
 	for _, q := range order {
 		switch a := last[q]; {
 		case c.resolved(s, a):
@@ -45,7 +45,7 @@ func (c *court) resolution(s *story) {
 
 func (c *court) resolved(s *story, last judged) bool {
 	switch last.outcome {
-	case Acknowledged, Exists:
+	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
 		return true
 	case Rejected:
 		return c.rejectionIsFinal(s, last)
@@ -62,17 +62,17 @@ func (c *court) resolved(s *story, last judged) bool {
 // no error if it was acknowledged to somebody.
 func (c *court) storedError(s *story, last judged) bool {
 	stored := c.terms.Contract.Errors.Store5xx
-	record := keep(s.attempts, func(a judged) bool { return a.Key == last.Key && a.Body == last.Body })
+	record := keep(s.attempts, func(a judged) bool { return a.Key == last.Key && a.body == last.body })
 	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
 }
 
 // rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
 // or an earlier answer told the client of it. A refusal after an acknowledgement is judged by I11.
 func (c *court) rejectionIsFinal(s *story, last judged) bool {
-	if has(ofBody(s.attempts, last.Body), Acknowledged, Exists) {
+	if has(ofBody(s.attempts, last.body), Acknowledged, Exists) {
 		return true
 	}
-	rows, known := c.rows(atT2, s.intent.Bodies[last.Body].Marker)
+	rows, known := c.rows(atT2, s.intent.Bodies[last.body].Marker)
 	return !known || len(rows) == 0 || s.twin
 }
 
@@ -91,21 +91,33 @@ func (c *court) unavailable(s *story, last judged) {
 
 // warn notes what breaks no promise and is still worth knowing.
 func (c *court) warn() {
-	var ungraceful []string
+	c.warnOf("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(s *story) bool {
+		return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.outcome == Unknown && a.Complete && a.Status >= 500 })
+	})
+	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
+	c.rememberedLonger()
+}
+
+// warnOf adds a warning about the intents to which it applies, if there are any.
+func (c *court) warnOf(kind, text string, applies func(*story) bool) {
+	var intents []string
 	for _, f := range c.families {
 		for _, s := range f.stories {
-			if slices.ContainsFunc(s.attempts, func(a judged) bool {
-				return a.outcome == Unknown && a.Complete && a.Status >= 500
-			}) {
-				ungraceful = append(ungraceful, s.intent.ID)
+			if applies(s) {
+				intents = append(intents, s.intent.ID)
 			}
 		}
 	}
-	if len(ungraceful) > 0 {
-		c.warnings = append(c.warnings, Warning{
-			Kind:    "ungraceful-loser",
-			Text:    fmt.Sprintf("%s answered with a server error under load; a retry resolved or will have to", count(len(ungraceful), "intent")),
-			Intents: ungraceful,
-		})
+	if len(intents) > 0 {
+		c.warnings = append(c.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
 	}
+}
+
+// seenLate reports that a row was not there after its acknowledgement, and came later.
+func (c *court) seenLate(s *story) bool {
+	return c.committed(s) && slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
+		return seen.Rows == 0 && slices.ContainsFunc(s.attempts, func(a judged) bool {
+			return a.outcome == Acknowledged && a.followup == nil && a.End < seen.At
+		})
+	})
 }

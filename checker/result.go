@@ -31,15 +31,18 @@ const (
 	Unavailable        Kind = "unavailable"
 )
 
+// EveryIntent stands for the intent of a finding that shows only in all of them together.
+const EveryIntent = "all"
+
 // Finding is one broken promise with its evidence.
 type Finding struct {
 	ID       string            `json:"id"` // unique in the run: "F1", "F2", ...
 	Kind     Kind              `json:"kind"`
 	Detail   string            `json:"detail,omitempty"` // what differs in a replay: status, body, header, identity, marker; or the sub-kind
-	Intent   string            `json:"intent"`
-	Moment   string            `json:"moment"`   // snapshot at which it showed: "T1" before the final probe, "T2" after it
-	Promise  string            `json:"promise"`  // the invariant in one sentence
-	Contract string            `json:"contract"` // the line of the contract, or "holds for every contract"
+	Intent   string            `json:"intent"`           // or EveryIntent
+	Moment   string            `json:"moment"`           // snapshot at which it showed: "T1" before the final probe, "T2" after it
+	Promise  string            `json:"promise"`          // the invariant in one sentence
+	Contract string            `json:"contract"`         // the line of the contract, or "holds for every contract"
 	Expected string            `json:"expected"`
 	Observed string            `json:"observed"`
 	Differs  []Difference      `json:"differs,omitempty"`

@@ -1,29 +1,46 @@
 package checker
 
 import (
+	"math"
+
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Terms is what attempts are held against: the target's contract and how its operation shows
+// Terms is what attempts are held against: the target's contract and how its operations show
 // identities, keys and rows.
 type Terms struct {
-	Contract  targets.Contract  `json:"contract"`
-	Operation targets.Operation `json:"operation"`
+	Contract  targets.Contract             `json:"contract"`
+	Operation targets.Operation            `json:"operation"`        // the run's
+	Others    map[string]targets.Operation `json:"others,omitempty"` // by name
+}
+
+// operation returns the operation of an intent.
+func (t Terms) operation(i history.Intent) targets.Operation {
+	if other, found := t.Others[i.Operation]; found {
+		return other
+	}
+	return t.Operation
 }
 
 // judged is an attempt with its outcome.
 type judged struct {
 	history.Attempt
 	outcome  Outcome
-	identity string // of the created thing, as the answer names it; empty: it names none
+	body     string            // Original or Altered: what it says, however it is spelled
+	identity string            // of the created thing, as the answer names it; empty: it names none
+	latest   history.Offset    // the target was done with it by then
+	followup *history.Followup // what its status resource said last; nil: it was not asked
 }
+
+func (a judged) respelled() bool { return a.body != a.Body }
 
 // story is one intent with its attempts in the order of sending.
 type story struct {
-	intent   history.Intent
-	attempts []judged
-	twin     bool // shares its marker, so that a row cannot be told to be its own
+	intent    history.Intent
+	operation targets.Operation
+	attempts  []judged
+	twin      bool // shares its marker, so that a row cannot be told to be its own
 }
 
 // family is the intents that share a marker: one, unless the scenario plans twins.
@@ -40,7 +57,7 @@ func (t Terms) families(h *history.History) []*family {
 	byMarker := map[string]*family{}
 	byIntent := map[string]*story{}
 	for _, i := range h.Intents {
-		s := &story{intent: i}
+		s := &story{intent: i, operation: t.operation(i)}
 		byIntent[i.ID] = s
 		marker := i.Bodies[history.Original].Marker
 		f := byMarker[marker]
@@ -54,31 +71,56 @@ func (t Terms) families(h *history.History) []*family {
 			s.twin, f.stories[0].twin = true, true
 		}
 	}
+	followups := map[string]*history.Followup{}
+	for i := range h.Followups {
+		followups[h.Followups[i].Attempt] = &h.Followups[i]
+	}
 	for _, a := range h.Attempts {
 		if s := byIntent[a.Intent]; s != nil {
-			s.attempts = append(s.attempts, t.judge(a))
+			j := t.judge(a, s.operation, followups[a.ID])
+			j.latest = doneBy(a, h)
+			s.attempts = append(s.attempts, j)
 		}
 	}
 	return all
 }
 
-func (t Terms) judge(a history.Attempt) judged {
-	j := judged{Attempt: a, outcome: t.Classify(a)}
+// doneBy returns a moment by which the target was done with an attempt. Where its answer was lost,
+// that is when the target was seen to be quiet.
+func doneBy(a history.Attempt, h *history.History) history.Offset {
+	quiet := h.T1
+	if a.Probe {
+		quiet = h.T2
+	}
+	switch {
+	case a.Complete:
+		return a.End
+	case quiet != nil:
+		return max(a.End, quiet.At)
+	default:
+		return math.MaxInt64
+	}
+}
+
+func (t Terms) judge(a history.Attempt, o targets.Operation, f *history.Followup) judged {
+	j := judged{Attempt: a, outcome: t.Classify(a), body: history.Meaning(a.Body)}
 	switch j.outcome {
 	case Acknowledged:
-		j.identity = t.Identity(a)
+		j.identity = identityAt(a.Content, o.Identity)
 	case Exists:
-		j.identity = identityAt(a, t.Contract.Existing.Identity)
+		j.identity = identityAt(a.Content, t.Contract.Existing.Identity)
+	case Accepted:
+		t.resolve(&j, o, f)
 	}
 	return j
 }
 
 // identityAt reads an identity from an answer's body.
-func identityAt(a history.Attempt, pointer string) string {
+func identityAt(content, pointer string) string {
 	if pointer == "" {
 		return ""
 	}
-	body, ok := parse(a.Content)
+	body, ok := parse(content)
 	if !ok {
 		return ""
 	}
@@ -94,12 +136,22 @@ func (s *story) until(m moment) *story {
 	if m == atT2 {
 		return s
 	}
-	return &story{intent: s.intent, twin: s.twin, attempts: keep(s.attempts, func(a judged) bool { return !a.Probe })}
+	return &story{intent: s.intent, operation: s.operation, twin: s.twin, attempts: keep(s.attempts, func(a judged) bool { return !a.Probe })}
 }
 
 // groups splits attempts as the contract does. With a natural key all attempts of an intent are one
-// group, whatever their keys; without, each key is a group and each attempt without a key is one.
+// group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
+// attempt without a key is one.
 func (t Terms) groups(attempts []judged) []group {
+	var all []group
+	for _, record := range t.records(attempts) {
+		all = append(all, t.epochs(record)...)
+	}
+	return all
+}
+
+// records splits attempts by natural key, or else by key, in the order of sending.
+func (t Terms) records(attempts []judged) []group {
 	if len(t.Contract.NaturalKey) > 0 {
 		if len(attempts) == 0 {
 			return nil
@@ -135,7 +187,7 @@ func ofOutcome(attempts []judged, o Outcome) []judged {
 }
 
 func ofBody(attempts []judged, body string) []judged {
-	return keep(attempts, func(a judged) bool { return a.Body == body })
+	return keep(attempts, func(a judged) bool { return a.body == body })
 }
 
 // has reports whether any attempt has one of the outcomes.
@@ -150,6 +202,9 @@ func has(attempts []judged, outcomes ...Outcome) bool {
 	return false
 }
 
+// mayHaveEffect reports whether any attempt can have been executed.
+func mayHaveEffect(attempts []judged) bool { return has(attempts, Acknowledged, Accepted, Unknown) }
+
 // bounds is what the answers say about the number of rows (invariants I2 and I3).
 type bounds struct {
 	lower  int // effects that a client was told of
@@ -162,16 +217,16 @@ type bounds struct {
 // but a false conflict.
 func (t Terms) bounds(s *story) bounds {
 	var b bounds
-	for _, g := range t.groups(s.attempts) {
-		possible := has(g, Acknowledged, Unknown)
-		if has(g, Acknowledged) {
-			b.lower++
-		}
-		if possible {
-			b.upper++
-		}
-		if possible || !t.singly(g) {
-			b.wishes++
+	for _, record := range t.records(s.attempts) {
+		b.lower += t.effectsTold(record)
+		for _, g := range t.executions(record) {
+			possible := mayHaveEffect(g)
+			if possible {
+				b.upper++
+			}
+			if possible || !t.singly(g) {
+				b.wishes++
+			}
 		}
 	}
 	if has(s.attempts, Exists) && b.upper > 0 {
@@ -193,5 +248,8 @@ func (t Terms) boundsOf(stories []*story) bounds {
 	return sum
 }
 
-// Identity returns the created thing's identity as an acknowledgement names it; empty: it names none.
-func (t Terms) Identity(a history.Attempt) string { return identityAt(a, t.Operation.Identity) }
+// Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
+// names none.
+func Identity(o targets.Operation, a history.Attempt) string {
+	return identityAt(a.Content, o.Identity)
+}

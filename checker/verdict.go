@@ -33,8 +33,8 @@ func (c *court) brokenReasons() []string {
 			reasons = append(reasons, i.Text)
 		}
 	}
-	if text := c.miscounted(); text != "" {
-		reasons = append(reasons, text)
+	if c.hidden != "" {
+		reasons = append(reasons, c.hidden)
 	}
 	return reasons
 }

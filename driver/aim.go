@@ -19,13 +19,11 @@ const usualTimeout = 10 * time.Second
 
 // aim makes a shot of an attempt whose intent, body, key and lane are known.
 func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
-	request := d.requests[a.Intent+a.Body].rendered.Clone()
-	if d.Operation.Key.In == targets.KeyNowhere {
-		a.Key = ""
+	p := d.requests[a.Intent+a.Body]
+	if p.operation.Key.In == targets.KeyNowhere {
+		a.Key, a.BlankKey = "", false
 	}
-	if a.Key != "" {
-		_ = d.Operation.PlaceKey(&request, a.Key) // sendable has seen that it can be placed
-	}
+	request, _ := p.request(a) // sendable has seen that it can be made
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
@@ -45,14 +43,27 @@ func (d *Driver) targetOf(r targets.Rendered, id string) vegeta.Target {
 	}
 }
 
-// sendable says why a rendered request cannot go on the wire. It is asked before anything is sent:
-// an attempt that breaks on its way there would be missing in the history.
-func (d *Driver) sendable(r targets.Rendered) error {
-	r = r.Clone()
-	if d.Operation.Key.In != targets.KeyNowhere {
-		if err := d.Operation.PlaceKey(&r, d.Names.Key("", "")); err != nil {
-			return err
+// request returns the request of an attempt, with its key and in its spelling.
+func (p prepared) request(a history.Attempt) (targets.Rendered, error) {
+	r := p.rendered.Clone()
+	if a.Key != "" || a.BlankKey {
+		if err := p.operation.PlaceKey(&r, a.Key); err != nil {
+			return r, err
 		}
+	}
+	return r, respell(&r, a.Body)
+}
+
+// sendable says why a request cannot go on the wire. It is asked before anything is sent: an attempt
+// that breaks on its way there would be missing in the history.
+func (d *Driver) sendable(p prepared, body string) error {
+	a := history.Attempt{Body: body}
+	if p.operation.Key.In != targets.KeyNowhere {
+		a.Key = d.Names.Key("", "")
+	}
+	r, err := p.request(a)
+	if err != nil {
+		return err
 	}
 	const id = "id"
 	target := d.targetOf(r, id)

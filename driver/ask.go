@@ -18,7 +18,7 @@ const askTimeout = 5 * time.Second
 // Received asks the target how many requests it has received. Targets that cannot count give an
 // error.
 func Received(ctx context.Context, t targets.Target) (int64, error) {
-	body, err := get(ctx, t, t.Received.Path)
+	body, err := read(get(ctx, at(t, t.Received.Path), nil))
 	if err != nil {
 		return 0, fmt.Errorf("ask the target for its count: %w", err)
 	}
@@ -40,25 +40,38 @@ func Received(ctx context.Context, t targets.Target) (int64, error) {
 // Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
 // creates nothing, and any complete HTTP answer will do.
 func Alive(ctx context.Context, t targets.Target) error {
-	_, err := get(ctx, t, "/")
+	_, err := read(get(ctx, at(t, "/"), nil))
 	return err
 }
 
-func get(ctx context.Context, t targets.Target, path string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, askTimeout)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(t.BaseURL, "/")+path, nil)
+// get sends a question of the harness's own, on no lane.
+func get(ctx context.Context, where string, header map[string]string) (*http.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
 		return nil, err
 	}
+	for name, value := range header {
+		request.Header.Set(name, value)
+	}
 	request.Header.Set("User-Agent", "doubletap")
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil}, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse
-	}}
-	response, err := client.Do(request)
+	client := &http.Client{
+		Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return client.Do(request)
+}
+
+// at returns the URL of a path under the target's base URL.
+func at(t targets.Target, path string) string { return strings.TrimSuffix(t.BaseURL, "/") + path }
+
+// read returns the body of an answer, and whether all of it came.
+func read(response *http.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
-	return io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	return io.ReadAll(io.LimitReader(response.Body, longestAnswer))
 }
+
+// longestAnswer bounds what is read of an answer to a question: 1 MiB.
+const longestAnswer = 1 << 20

@@ -4,12 +4,14 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,27 +27,40 @@ type Road func(ctx context.Context, lane string) (net.Conn, Passage, error)
 // any time.
 type Passage func() history.Passage
 
-// Driver sends one plan. Fill its fields, then call Drive once and Probe once.
+// Operation is one of the target's operations, by its name.
+type Operation struct {
+	Name string
+	targets.Operation
+}
+
+// Principal is one of the target's principals, by its name. Values may be secret.
+type Principal struct {
+	Name   string
+	Values targets.Principal
+}
+
+// Driver sends one plan. Fill its fields, then call Drive once and Probe once. Follow comes after each.
 type Driver struct {
-	Target    targets.Target
-	Operation targets.Operation
-	Principal targets.Principal
-	Plan      scenarios.Plan
-	Names     Names
-	Road      Road
-	Rows      func(ctx context.Context, marker string) (int, error) // nil: the database cannot be asked
-	Record    *history.Writer
-	Base      time.Time     // start of the run
-	Normal    time.Duration // what a plain create takes; spans that are shares are of this
-	KeepBody  int           // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Hold      time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
-	TLS       *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
-	Done      func()        // called when an intent's story is over, never twice at once; may be nil
+	Target     targets.Target
+	Operations []Operation // the first is the run's; neighbours across operations take one each
+	Principals []Principal // as Operations; none: nobody in particular
+	Plan       scenarios.Plan
+	Names      Names
+	Road       Road
+	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
+	Record     *history.Writer
+	Base       time.Time     // start of the run
+	Normal     time.Duration // what a plain create takes; spans that are shares are of this
+	KeepBody   int           // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
+	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
+	Done       func()        // called when an intent's story is over, never twice at once; may be nil
 
 	mask     masker
 	requests map[string]prepared // by intent and body
 	mu       sync.Mutex
 	shots    []*shot // every attempt, in the order of sending
+	followed int     // of shots: those before it need not be followed any more
 	refused  int     // attempts in a row that found no target
 	halt     context.CancelCauseFunc
 }
@@ -114,67 +129,102 @@ func feed(ctx context.Context, queue chan<- scenarios.PlannedIntent, intents []s
 	}
 }
 
+// operation returns the operation of an intent.
+func (d *Driver) operation(i scenarios.PlannedIntent) Operation {
+	if i.Kin != nil && i.Kin.Across == scenarios.AcrossOperations {
+		return d.Operations[i.Kin.Place%len(d.Operations)]
+	}
+	return d.Operations[0]
+}
+
+// principal returns who sends an intent.
+func (d *Driver) principal(i scenarios.PlannedIntent) Principal {
+	switch {
+	case len(d.Principals) == 0:
+		return Principal{}
+	case i.Kin != nil && i.Kin.Across == scenarios.AcrossPrincipals:
+		return d.Principals[i.Kin.Place%len(d.Principals)]
+	default:
+		return d.Principals[0]
+	}
+}
+
 // prepared is a rendered request, with secrets.
 type prepared struct {
-	marker   string
-	rendered targets.Rendered
+	operation Operation
+	marker    string
+	rendered  targets.Rendered
 }
 
 // prepare renders an intent's requests and records the intent.
 func (d *Driver) prepare(i scenarios.PlannedIntent) error {
-	family := i.Number
-	if i.Twin != 0 {
-		family = i.Twin
+	operation, principal := d.operation(i), d.principal(i)
+	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: principal.Name, Kin: kin(i), Bodies: map[string]history.Body{}}
+	if operation.Name != d.Operations[0].Name {
+		intent.Operation = operation.Name
 	}
-	intent := history.Intent{ID: i.ID, Number: i.Number, Bodies: map[string]history.Body{}}
 	for _, body := range bodiesOf(i) {
-		marker := d.Names.Marker(family, body)
+		marker := d.marker(i, body)
 		values := targets.Values{
-			Intent:    targets.IntentValues{Marker: marker, Reference: d.Names.Reference(family), Number: i.Number},
-			Principal: d.Principal,
+			Intent:    targets.IntentValues{Marker: marker, Reference: d.Names.Reference(author(i)), Number: i.Number},
+			Principal: principal.Values,
 		}
-		rendered, err := d.Operation.Render(values, body == history.Altered)
+		rendered, err := operation.Render(values, body == history.Altered)
 		if err != nil {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
-		if err := d.sendable(rendered); err != nil {
+		p := prepared{operation: operation, marker: marker, rendered: rendered}
+		if err := d.sendable(p, body); err != nil {
 			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
 		}
-		d.requests[i.ID+body] = prepared{marker: marker, rendered: rendered}
+		d.requests[i.ID+body] = p
+		shown := rendered
+		_ = respell(&shown, body) // sendable has seen that it can be done
 		intent.Bodies[body] = d.mask.body(history.Body{
-			Marker: marker, Method: rendered.Method, Path: rendered.Path,
-			Header: rendered.Header, Content: string(rendered.Body),
+			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body),
 		})
 	}
 	return d.Record.Intent(intent)
 }
 
-// bodiesOf returns the bodies that an intent is sent with.
+// author is the number of the intent whose body an intent has.
+func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
+
+func (d *Driver) marker(i scenarios.PlannedIntent, body string) string {
+	return d.Names.Marker(author(i), history.Meaning(body))
+}
+
+func kin(i scenarios.PlannedIntent) string {
+	if i.Kin == nil {
+		return ""
+	}
+	return scenarios.IntentID(i.Kin.First)
+}
+
+// bodiesOf returns the bodies that an intent is sent with. The original is always among them.
 func bodiesOf(i scenarios.PlannedIntent) []string {
+	bodies := []string{history.Original}
 	for _, m := range i.Moves {
 		for _, a := range m.Volley {
-			if a.Body == history.Altered {
-				return []string{history.Original, history.Altered}
+			if !slices.Contains(bodies, a.Body) {
+				bodies = append(bodies, a.Body)
 			}
 		}
 	}
-	return []string{history.Original}
+	return bodies
 }
 
-// Markers returns the markers of every body of the plan, so that a caller can see before the first
-// request that the database holds none of them.
-func (d *Driver) Markers() []string {
-	var markers []string
+// Markers returns the markers of every body of the plan by the name of the operation, so that a caller
+// can see before the first request that the database holds none of them.
+func (d *Driver) Markers() map[string][]string {
+	markers := map[string][]string{}
 	seen := map[string]bool{}
 	for _, i := range d.Plan.Intents {
-		family := i.Number
-		if i.Twin != 0 {
-			family = i.Twin
-		}
+		name := d.operation(i).Name
 		for _, body := range bodiesOf(i) {
-			if m := d.Names.Marker(family, body); !seen[m] {
-				seen[m] = true
-				markers = append(markers, m)
+			if m := d.marker(i, body); !seen[name+m] {
+				seen[name+m] = true
+				markers[name] = append(markers[name], m)
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func TestAnInterruptionEndsEveryKindOfWaiting(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			address := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 			r := newRig(t, address, send(), step, send())
-			r.Rows = func(context.Context, string) (int, error) { return 0, nil }
+			r.Rows = func(context.Context, string, string) (int, error) { return 0, nil }
 			ended := r.begin(ctx)
 			require.Eventually(t, func() bool { return len(r.lines(t, "attempt")) >= 1 }, long, time.Millisecond)
 			cancel(errEnough)
@@ -235,7 +235,7 @@ func TestNoMoreStoriesAreToldAtOnceThanThePlanSays(t *testing.T) {
 func TestAPlanThatCannotBeRenderedIsNotBegun(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, deaf(t), send())
-	r.Operation.Request.Body["who"] = "{{.Principal.Nobody}}"
+	r.Operations[0].Request.Body["who"] = "{{.Principal.Nobody}}"
 	err := r.Drive(t.Context())
 	require.ErrorContains(t, err, "intent i001")
 	require.False(t, strings.Contains(err.Error(), "sesame"))

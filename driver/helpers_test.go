@@ -51,9 +51,10 @@ func newRigFor(t testing.TB, address string, s scenarios.Scenario) *rig {
 	record := history.NewWriter(f)
 	require.NoError(t, record.Run(history.Run{Format: history.Format, ID: "r1", Scenario: s.Name}))
 	return &rig{file: f, Driver: &driver.Driver{
-		Target:    targets.Target{Name: "orders", BaseURL: "http://orders.test"},
-		Operation: operation(), Principal: targets.Principal{"Token": "sesame-open-9"},
-		Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
+		Target:     targets.Target{Name: "orders", BaseURL: "http://orders.test"},
+		Operations: []driver.Operation{{Name: "create", Operation: operation()}},
+		Principals: []driver.Principal{{Name: "alice", Values: targets.Principal{"Token": "sesame-open-9"}}},
+		Plan:       scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
 		Road: roadTo(address), Record: record, Base: time.Now(),
 	}}
 }

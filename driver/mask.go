@@ -31,13 +31,18 @@ type masker struct {
 	replace *strings.Replacer
 }
 
-// newMasker knows a principal's values and what the target file itself says in a secret header.
+// newMasker knows the principals' values and what the target file itself says in a secret header.
 func (d *Driver) newMasker() masker {
 	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
-	secrets := slices.Collect(maps.Values(d.Principal))
-	for name, value := range d.Operation.Request.Header {
-		if m.isSecret(name) && !strings.Contains(value, "{{") {
-			secrets = append(secrets, words(value)...)
+	var secrets []string
+	for _, p := range d.Principals {
+		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
+	}
+	for _, o := range d.Operations {
+		for name, value := range o.Request.Header {
+			if m.isSecret(name) && !strings.Contains(value, "{{") {
+				secrets = append(secrets, words(value)...)
+			}
 		}
 	}
 	for _, secret := range secrets {

@@ -33,16 +33,16 @@ func secrets() map[string]string {
 
 func secretive(t testing.TB, address string) *rig {
 	r := newRig(t, address, send(), send())
-	r.Principal = targets.Principal{
+	r.Principals[0].Values = targets.Principal{
 		"Token": "sesame-open-9", "Other": "sesame-open-9-and-more", "Odd": `quo"ted<&>secret/é+=`, "Tenant": "42",
 	}
 	r.Target.Redact = []string{"x-internal"}
-	r.Operation.Request.Path = "/orders?token={{.Principal.Odd | urlquery}}"
-	r.Operation.Request.Header = map[string]string{
+	r.Operations[0].Request.Path = "/orders?token={{.Principal.Odd | urlquery}}"
+	r.Operations[0].Request.Header = map[string]string{
 		"authorization": "Bearer constant-bearer-1", "Cookie": "session=cookie-sent-2; theme=d", "X-Internal": "redacted-request-header",
 		"X-Caller": "{{.Principal.Other}}", "X-Trace": "kept-as-it-is",
 	}
-	r.Operation.Request.Body = map[string]any{
+	r.Operations[0].Request.Body = map[string]any{
 		"note": "{{.Intent.Marker}}", "by": "{{.Principal.Token}}", "odd": "{{.Principal.Odd}}", "other": "{{.Principal.Other}}",
 	}
 	return r
@@ -123,7 +123,7 @@ func TestASecretThatIsCutOffIsMasked(t *testing.T) {
 func TestShortValuesAreNotMasked(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("4242")) }), send())
-	r.Principal["Tenant"] = "42"
+	r.Principals[0].Values["Tenant"] = "42"
 	require.Equal(t, "4242", r.only(t).Content)
 }
 
@@ -136,7 +136,7 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	require.Contains(t, a.Error, "***")
 
 	r = newRig(t, deaf(t), scenarios.Step{Send: &scenarios.Send{Lane: scenarios.Clean}})
-	r.Operation.Request.Path = "/orders/%zz{{.Principal.Token}}"
+	r.Operations[0].Request.Path = "/orders/%zz{{.Principal.Token}}"
 	err := r.Drive(t.Context())
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "sesame")

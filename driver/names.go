@@ -5,6 +5,8 @@ import (
 	"encoding/base32"
 	"fmt"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Names draws the markers, references and keys of one scenario in one run. They come from the seed
@@ -33,6 +35,46 @@ func (n Names) Key(intent, name string) string {
 	b := n.sum("key", intent, name)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// KinKey returns the key of an intent that has neighbours: its own, or one that resembles theirs. No
+// two of them are equal unless they are meant to be. A blank key is empty.
+func (n Names) KinKey(kin scenarios.Kin, intent string) string {
+	family := fmt.Sprint("kin", kin.First)
+	base := alikeLetters + n.letters("key", family)
+	switch kin.Keys {
+	case scenarios.KeysUnlike:
+		return n.Key(intent, scenarios.OwnKey)
+	case scenarios.KeysEqual:
+		return n.Key(family, scenarios.OwnKey)
+	case scenarios.KeysCase:
+		return inCase(base, kin.Place)
+	case scenarios.KeysSpace:
+		return base + strings.Repeat(" ", kin.Place)
+	case scenarios.KeysQuote:
+		return base + strings.Repeat(`"`, kin.Place)
+	case scenarios.KeysLong:
+		return base + strings.Repeat("x", longKey-len(base)) + fmt.Sprintf("%03d", kin.Place)
+	default:
+		return ""
+	}
+}
+
+// alikeLetters begin every key that resembles another: 7 letters have 128 cases.
+const alikeLetters = "letters"
+
+// longKey is the length up to which long keys are equal: more than what columns usually hold.
+const longKey = 300
+
+// inCase raises the letters of which a bit is set in n.
+func inCase(text string, n int) string {
+	letters := []byte(text)
+	for i := range alikeLetters {
+		if n>>i&1 == 1 {
+			letters[i] -= 'a' - 'A'
+		}
+	}
+	return string(letters)
 }
 
 func (n Names) letters(parts ...string) string {

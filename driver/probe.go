@@ -9,16 +9,21 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Probing bounds the final probe. The zero value stands for eight tries in about three seconds.
+// Probing bounds the final probe. The zero value is [Patience] with a target that has no lease.
 type Probing struct {
 	Tries   int           // for each key and body
 	Pause   time.Duration // before the second try; it doubles
 	Timeout time.Duration // of one try
 }
 
-// defaultProbing gives a target about three seconds to come to a final answer.
-func defaultProbing() Probing {
-	return Probing{Tries: 8, Pause: 25 * time.Millisecond, Timeout: 10 * time.Second}
+// Patience gives a target about three seconds to come to a final answer: eight tries. Where an
+// execution that died blocks its key for a lease, the tries go on until that is over.
+func Patience(lease time.Duration) Probing {
+	p := Probing{Tries: 8, Pause: 25 * time.Millisecond, Timeout: 10 * time.Second}
+	for p.Pause<<(p.Tries-1) <= lease+p.Pause {
+		p.Tries++
+	}
+	return p
 }
 
 // Probe is the final question: every key is sent once more with every body that it was sent with,
@@ -26,7 +31,7 @@ func defaultProbing() Probing {
 // key are left out, unless keyless says that repeating one is no new wish.
 func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled func(history.Attempt) bool) error {
 	if p == (Probing{}) {
-		p = defaultProbing()
+		p = Patience(0)
 	}
 	questions := d.questions(keyless)
 	return d.each(ctx, func(ctx context.Context, i scenarios.PlannedIntent) {
@@ -47,7 +52,7 @@ func (d *Driver) questions(keyless bool) map[string][]question {
 	asked := map[question]bool{}
 	questions := map[string][]question{}
 	for _, s := range d.shots {
-		q := question{s.record.Intent, s.record.Key, s.record.Body}
+		q := question{s.record.Intent, s.record.Key, history.Meaning(s.record.Body)}
 		if asked[q] || q.key == "" && !keyless {
 			continue
 		}

@@ -123,7 +123,7 @@ func TestAProbeOfATargetWithoutKeysAsksByBody(t *testing.T) {
 			panic("a key that the operation does not take")
 		}
 	}), mixed()...)
-	r.Operation.Key.In = ""
+	r.Operations[0].Key.In = ""
 	r.drive(t)
 	require.NoError(t, r.Probe(t.Context(), driver.Probing{}, true, func(a history.Attempt) bool { return a.Status == 200 }))
 	want := []asked{{"", history.Original}, {"", history.Altered}}

@@ -17,11 +17,14 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 		if ctx.Err() != nil {
 			return
 		}
-		if m.Wait != nil {
+		switch {
+		case m.Wait != nil:
 			d.wait(ctx, i, *m.Wait)
-			continue
+		case m.Look:
+			d.look(ctx, i)
+		default:
+			d.play(ctx, i, m)
 		}
-		d.play(ctx, i, m)
 	}
 }
 
@@ -70,11 +73,16 @@ func (d *Driver) retry(ctx context.Context, i scenarios.PlannedIntent, a scenari
 
 // load makes a shot of a planned attempt, under an ID, a key's name and a lane that may differ.
 func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *shot {
-	key := ""
-	if keyName != "" {
-		key = d.Names.Key(i.ID, keyName)
+	record := history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body}
+	switch {
+	case keyName == "":
+	case keyName == scenarios.OwnKey && i.Kin != nil:
+		record.Key = d.Names.KinKey(*i.Kin, i.ID)
+		record.BlankKey = record.Key == ""
+	default:
+		record.Key = d.Names.Key(i.ID, keyName)
 	}
-	return d.aim(history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body, Key: key}, a.Timeout.Of(d.Normal))
+	return d.aim(record, a.Timeout.Of(d.Normal))
 }
 
 // send runs a shot's exchange on its lane. The attempt is on record before its first byte is sent.

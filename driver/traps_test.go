@@ -169,7 +169,7 @@ func TestWhatCannotBeSentIsRefusedBeforeAnythingIs(t *testing.T) {
 			t.Parallel()
 			var seen ledger
 			r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) { seen.add("request") }), send())
-			r.Operation.Request.Path = path
+			r.Operations[0].Request.Path = path
 			require.ErrorContains(t, r.Drive(t.Context()), "intent i001")
 			require.Empty(t, seen.all())
 			require.Empty(t, r.history(t).Attempts)

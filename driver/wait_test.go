@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // watchLanes counts the dials by lane.
@@ -39,7 +40,7 @@ func waiting(t *testing.T, within time.Duration, looks ...look) (*rig, *history.
 	t.Helper()
 	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), committed(within), send())
 	var asked ledger
-	r.Rows = func(_ context.Context, marker string) (int, error) {
+	r.Rows = func(_ context.Context, _, marker string) (int, error) {
 		now := looks[min(asked.add(marker), len(looks))-1]
 		return now.rows, now.err
 	}
@@ -78,7 +79,7 @@ func TestADatabaseErrorIsNoSighting(t *testing.T) {
 func TestADatabaseThatHangsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), committed(20*time.Millisecond), send())
-	r.Rows = func(ctx context.Context, _ string) (int, error) {
+	r.Rows = func(ctx context.Context, _, _ string) (int, error) {
 		<-ctx.Done()
 		return 0, ctx.Err()
 	}
@@ -98,9 +99,38 @@ func TestAPauseIsAPause(t *testing.T) {
 	pause := scenarios.Step{Wait: &scenarios.Wait{Pause: scenarios.Span{Share: 0.5}}}
 	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), pause, send())
 	r.Normal = 60 * time.Millisecond
-	r.Rows = func(context.Context, string) (int, error) { return 0, errors.New("not to be asked") }
+	r.Rows = func(context.Context, string, string) (int, error) { return 0, errors.New("not to be asked") }
 	h := r.drive(t)
 	require.Empty(t, h.Sightings)
 	require.GreaterOrEqual(t, pauses(h.Attempts)[0], r.Normal/2)
 	require.Equal(t, 2, h.Attempts[1].Step)
+}
+
+func TestALookIsOneLook(t *testing.T) {
+	t.Parallel()
+	for rows := range 2 {
+		r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), scenarios.Step{Look: &scenarios.Look{}})
+		asked := 0
+		r.Rows = func(_ context.Context, operation, _ string) (int, error) {
+			require.Equal(t, "create", operation)
+			asked++
+			return rows, nil
+		}
+		h := r.drive(t)
+		require.Equal(t, 1, asked)
+		require.Len(t, h.Sightings, 1)
+		require.Equal(t, rows, h.Sightings[0].Rows)
+		require.Greater(t, h.Sightings[0].At, h.Attempts[0].End)
+	}
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), scenarios.Step{Look: &scenarios.Look{}})
+	r.Rows = func(context.Context, string, string) (int, error) { return 0, errors.New("gone") }
+	require.Empty(t, r.drive(t).Sightings)
+}
+
+func TestAKeyIsWaitedForUntilItIsForgotten(t *testing.T) {
+	t.Parallel()
+	expired := scenarios.Step{Wait: &scenarios.Wait{For: scenarios.WaitExpired}}
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), expired, send())
+	r.Target.Contract.Expiry.After = targets.Duration(50 * time.Millisecond)
+	require.GreaterOrEqual(t, pauses(r.drive(t).Attempts)[0], 150*time.Millisecond)
 }

@@ -233,7 +233,7 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsRead(t *testing.T) {
 	})
 	r := newRig(t, address, send())
 	const size = 1 << 20
-	r.Operation.Request.Body["pad"] = strings.Repeat("x", size)
+	r.Operations[0].Request.Body["pad"] = strings.Repeat("x", size)
 	r.Road = func(ctx context.Context, _ string) (net.Conn, driver.Passage, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return conn, nil, errors.Join(err, conn.(*net.TCPConn).SetWriteBuffer(16<<10))

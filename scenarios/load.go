@@ -138,6 +138,9 @@ func (s *Scenario) implied() []Need {
 		if step.Respell != nil {
 			needs = append(needs, NeedsSameJSON)
 		}
+		if step.Respell != nil && step.Respell.Spelling == SpellingNumbers {
+			needs = append(needs, NeedsNumbers)
+		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}

@@ -55,6 +55,8 @@ func (r *reviewer) neighbours() {
 	switch {
 	case n.Of > s.Intents && r.doc.Sound("/intents"):
 		r.complain("/neighbours/of", "%d neighbours are more than the %d intents", n.Of, s.Intents)
+	case s.Twins > 1 && n.Across == AcrossOperations:
+		r.complain("/twins", "those who share a body cannot be neighbours across operations: one marker would stand in two tables")
 	case s.Twins > 1 && s.Twins != n.Of:
 		r.complain("/twins", "%d twins and %d neighbours: those who share a body must be those who are neighbours", s.Twins, n.Of)
 	}

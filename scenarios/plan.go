@@ -62,8 +62,9 @@ type PlannedAttempt struct {
 	RetryTime Span      `json:"retry_timeout"` // zero: Timeout
 }
 
-// ownKey is the name of the key that an intent's requests carry unless the scenario says otherwise.
-const ownKey = "own"
+// OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. It
+// is the one that resembles those of its neighbours.
+const OwnKey = "own"
 
 // NewPlan plans a scenario. The same scenario and seed give the same plan. Each intent's draws
 // depend on nothing but the seed, the scenario's name and the intent's number, so that a part of a
@@ -71,11 +72,14 @@ const ownKey = "own"
 func NewPlan(s Scenario, seed uint64) Plan {
 	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
 	for n := 1; n <= s.Intents; n++ {
-		pl := planner{scenario: s, id: fmt.Sprintf("i%03d", n), draw: drawFor(seed, s.Name, n)}
+		pl := planner{scenario: s, id: IntentID(n), draw: drawFor(seed, s.Name, n)}
 		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Kin: kinOf(s, n), Moves: pl.moves()})
 	}
 	return p
 }
+
+// IntentID returns the ID of the intent with a number.
+func IntentID(number int) string { return fmt.Sprintf("i%03d", number) }
 
 // Only returns the plan of just the intents with these numbers and of their twins and neighbours, in
 // the plan's order.
@@ -280,7 +284,7 @@ func (p *planner) key(choice KeyChoice) string {
 		p.keys++
 		return fmt.Sprintf("fresh%d", p.keys)
 	default:
-		return ownKey
+		return OwnKey
 	}
 }
 

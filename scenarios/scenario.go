@@ -39,6 +39,7 @@ const (
 	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
 	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept
 	NeedsSameJSON    Need = "same-json"      // bodies of the same JSON value are the same body
+	NeedsNumbers     Need = "numbers"        // and they hold a whole number
 	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait
 	NeedsPrincipals  Need = "principals"     // there are several, and they are not one to the target
 	NeedsOperations  Need = "operations"     // there are several that take a key

@@ -1,5 +1,5 @@
-// Package readers takes snapshots: it turns a target's row query and a list of markers into the
-// rows that the database held for each at one moment. It only reads.
+// Package readers takes snapshots: it turns the queries of a target's operations and lists of markers
+// into what the database held for each at one moment. It only reads.
 package readers
 
 import (
@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/history"
 	"github.com/go-sql-driver/mysql"
 	"github.com/jackc/pgx/v5/pgconn"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
@@ -24,7 +23,6 @@ import (
 type Reader struct {
 	db      *sql.DB
 	dialect dialect
-	query   string // the user's, without a trailing semicolon
 	host    string
 }
 
@@ -38,14 +36,12 @@ type dialect struct {
 // connections bounds what the harness takes of the database's connections.
 const connections = 4
 
-// Open connects to the database at url and checks that it answers. Query is the target's row query
-// with the parameter :marker. Errors never hold the password.
-func Open(ctx context.Context, databaseURL, query string) (*Reader, error) {
+// Open connects to the database at url and checks that it answers. Errors never hold the password.
+func Open(ctx context.Context, databaseURL string) (*Reader, error) {
 	r, dsn, err := parse(databaseURL)
 	if err != nil {
 		return nil, err
 	}
-	r.query = strings.TrimRight(strings.TrimSpace(query), "; \t\n")
 	if r.db, err = sql.Open(r.dialect.driver, dsn); err != nil {
 		return nil, fmt.Errorf("open database at %s: %w", r.host, err)
 	}
@@ -145,13 +141,10 @@ func mysqlDSN(u *url.URL) string {
 	return c.FormatDSN()
 }
 
-// Rows returns the number of rows of one marker.
-func (r *Reader) Rows(ctx context.Context, marker string) (int, error) {
-	found := map[string][]history.Row{}
-	if err := r.read(ctx, r.db, []string{marker}, found); err != nil {
-		return 0, err
-	}
-	return len(found[marker]), nil
+// Rows returns the number of rows that a query with the parameter :marker finds for one marker.
+func (r *Reader) Rows(ctx context.Context, query, marker string) (int, error) {
+	found, err := r.rows(ctx, r.db, query, []string{marker})
+	return len(found[marker]), err
 }
 
 // Alive reports whether the database still answers.

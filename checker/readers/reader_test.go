@@ -16,6 +16,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
@@ -104,12 +105,26 @@ func (on table) insert(t testing.TB, id, note string, amount int) {
 	on.exec(t, fmt.Sprintf("insert into %s(id, note, amount, price) values ('%s', '%s', %d, 12.50)", on.name, id, note, amount))
 }
 
-func (on table) open(t testing.TB, query string) *readers.Reader {
+// asker is a reader with one row query.
+type asker struct {
+	*readers.Reader
+	query string
+}
+
+func (on table) open(t testing.TB, query string) asker {
 	t.Helper()
-	r, err := readers.Open(context.Background(), on.url, strings.ReplaceAll(query, "things", on.name))
+	r, err := readers.Open(context.Background(), on.url)
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close() })
-	return r
+	return asker{r, strings.ReplaceAll(query, "things", on.name)}
+}
+
+func (a asker) Snapshot(ctx context.Context, markers []string) history.Snapshot {
+	return a.Reader.Snapshot(ctx, []readers.Question{{Operation: targets.Operation{Rows: targets.Rows{Query: a.query}}, Markers: markers}})
+}
+
+func (a asker) Rows(ctx context.Context, marker string) (int, error) {
+	return a.Reader.Rows(ctx, a.query, marker)
 }
 
 func TestEveryMarkerGetsItsOwnRows(t *testing.T) {
@@ -274,7 +289,7 @@ func TestOpenSaysWhatIsWrongAndNotThePassword(t *testing.T) {
 		"a refused login":      {strings.Replace(urls["postgres"], "doubletap:", "nobody:", 1), "reach database"},
 		"a refused login (my)": {strings.Replace(urls["mariadb"], "doubletap:", "nobody:", 1), "reach database"},
 	} {
-		_, err := readers.Open(t.Context(), c.url, "select 1")
+		_, err := readers.Open(t.Context(), c.url)
 		require.ErrorContains(t, err, c.says, name)
 		require.NotContains(t, err.Error(), "hunter22", name)
 		if u, parsed := url.Parse(c.url); parsed == nil && u.User != nil {
@@ -300,4 +315,52 @@ func BenchmarkSnapshotOf100000Markers(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestEffectsAreReadBesideTheRows(t *testing.T) {
+	onEach(t, func(t *testing.T, on table) {
+		on.insert(t, "1", "one", 10)
+		on.insert(t, "2", "two", 20)
+		on.insert(t, "3", "two", 21)
+		named := func(query string) string { return strings.ReplaceAll(query, "things", on.name) }
+		n, x := 1, 1.0
+		operation := targets.Operation{
+			Rows: targets.Rows{Query: named("select id from things where note = :marker")},
+			Effects: []targets.Effect{
+				{Name: "lines", Rows: &n, Query: named("select id from things where note = :marker;")},
+				{Name: "sum", Value: &x, Query: named("select sum(amount) from things where note = :marker")},
+				{Name: "price", Value: &x, Query: named("select price from things where note = :marker limit 1 -- as text")},
+				{Name: "all", Delta: &x, Query: named("select count(*) from things")},
+			},
+		}
+		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{{Operation: operation, Markers: []string{"one", "two", "none"}}})
+		require.Empty(t, s.Error)
+		require.Equal(t, map[string]map[string]float64{
+			"lines": {"one": 1, "two": 2, "none": 0},
+			"sum":   {"one": 10, "two": 41, "none": 0},
+			"price": {"one": 12.5, "two": 12.5, "none": 0},
+			"all":   {"": 3},
+		}, s.Effects)
+		for query, want := range map[string]string{
+			"select id, amount from things where note = :marker": "expected one column, got 2",
+			"select note from things where note = :marker":       `expected a number, got "one"`,
+		} {
+			operation.Effects = []targets.Effect{{Name: "odd", Value: &x, Query: named(query)}}
+			s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{{Operation: operation, Markers: []string{"one"}}})
+			require.Contains(t, s.Error, "query of \"odd\": "+want)
+		}
+	})
+}
+
+func TestEachOperationHasItsOwnQuery(t *testing.T) {
+	onEach(t, func(t *testing.T, on table) {
+		on.insert(t, "1", "one", 10)
+		on.insert(t, "2", "two", 20)
+		question := func(condition string, markers ...string) readers.Question {
+			query := "select id from " + on.name + " where note = :marker and " + condition
+			return readers.Question{Operation: targets.Operation{Rows: targets.Rows{Query: query}}, Markers: markers}
+		}
+		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{question("amount = 10", "one"), question("amount = 11", "two")})
+		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)
+	})
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
@@ -21,36 +24,126 @@ type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// Snapshot returns the rows of every marker, all read in one transaction that sees one moment. A
-// failure is part of the snapshot: rows are then unknown, not absent.
-func (r *Reader) Snapshot(ctx context.Context, markers []string) history.Snapshot {
-	s := history.Snapshot{Rows: make(map[string][]history.Row, len(markers))}
-	if err := r.snapshot(ctx, markers, s.Rows); err != nil {
+// Question is what a snapshot asks for one operation: the rows, and the effects beyond them, of some
+// markers.
+type Question struct {
+	Name      string // of the operation
+	Operation targets.Operation
+	Markers   []string
+}
+
+// Snapshot returns the rows and effects of every marker, all read in one transaction that sees one
+// moment. A failure is part of the snapshot: rows are then unknown, not absent.
+func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
+	s := history.Snapshot{Rows: map[string][]history.Row{}}
+	if err := r.snapshot(ctx, questions, &s); err != nil {
 		return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.host, err)}
 	}
 	return s
 }
 
-func (r *Reader) snapshot(ctx context.Context, markers []string, into map[string][]history.Row) error {
+func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.Snapshot) error {
 	read := r.dialect.read
 	tx, err := r.db.BeginTx(ctx, &read)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	for from := 0; from < len(markers); from += batch {
-		if err := r.read(ctx, tx, markers[from:min(from+batch, len(markers))], into); err != nil {
+	for _, q := range questions {
+		rows, err := r.rows(ctx, tx, q.Operation.Rows.Query, q.Markers)
+		if err != nil {
+			return fmt.Errorf("operations.%s.rows.query: %w", q.Name, err)
+		}
+		maps.Copy(s.Rows, rows)
+		for _, e := range q.Operation.Effects {
+			if err := r.effect(ctx, tx, e, q.Markers, s); err != nil {
+				return fmt.Errorf("operations.%s.effects, query of %q: %w", q.Name, e.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// rows returns the rows of every marker. One without rows has an empty entry.
+func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string) (map[string][]history.Row, error) {
+	found := make(map[string][]history.Row, len(markers))
+	for _, m := range markers {
+		found[m] = []history.Row{}
+	}
+	err := r.each(ctx, from, query, markers, func(marker string, columns []string, values []any) error {
+		row := make(history.Row, len(columns))
+		for i, column := range columns {
+			row[column] = storable(values[i])
+		}
+		found[marker] = append(found[marker], row)
+		return nil
+	})
+	return found, err
+}
+
+// effect reads one effect: the number of its rows or its value for every marker, or its total.
+func (r *Reader) effect(ctx context.Context, from queryer, e targets.Effect, markers []string, s *history.Snapshot) error {
+	if s.Effects == nil {
+		s.Effects = map[string]map[string]float64{}
+	}
+	numbers := make(map[string]float64, len(markers))
+	s.Effects[e.Name] = numbers
+	if e.Delta != nil {
+		markers = []string{total}
+	}
+	for _, m := range markers {
+		numbers[m] = 0
+	}
+	return r.each(ctx, from, e.Query, markers, func(marker string, _ []string, values []any) error {
+		if e.Rows != nil {
+			numbers[marker]++
+			return nil
+		}
+		n, err := number(values)
+		numbers[marker] += n
+		return err
+	})
+}
+
+// total stands for every marker.
+const total = ""
+
+// number reads the one value of a row as a number; none is 0.
+func number(values []any) (float64, error) {
+	if len(values) != 1 {
+		return 0, fmt.Errorf("expected one column, got %d", len(values))
+	}
+	switch v := storable(values[0]).(type) {
+	case nil:
+		return 0, nil
+	case float64:
+		return v, nil
+	case string:
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, fmt.Errorf("expected a number, got %q", v)
+		}
+		return n, nil
+	default:
+		return 0, fmt.Errorf("expected a number, got %v", v)
+	}
+}
+
+// each asks a query for every marker and calls take for each row.
+func (r *Reader) each(ctx context.Context, from queryer, query string, markers []string, take func(marker string, columns []string, values []any) error) error {
+	for first := 0; first < len(markers); first += batch {
+		if err := r.read(ctx, from, query, markers[first:min(first+batch, len(markers))], take); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read asks for the rows of some markers in one statement: the user's query once per marker, joined
-// by UNION ALL, with the marker's index in front. That keeps whatever the query does, grouping and
-// limits included, per marker.
-func (r *Reader) read(ctx context.Context, from queryer, markers []string, into map[string][]history.Row) error {
-	statement, args := r.statement(markers)
+// read asks for some markers in one statement: the user's query once per marker, joined by UNION ALL,
+// with the marker's index in front. That keeps whatever the query does, grouping and limits included,
+// per marker.
+func (r *Reader) read(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+	statement, args := r.statement(query, markers)
 	rows, err := from.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return err
@@ -60,32 +153,32 @@ func (r *Reader) read(ctx context.Context, from queryer, markers []string, into 
 	if err != nil {
 		return err
 	}
-	for _, m := range markers {
-		into[m] = []history.Row{}
-	}
 	for rows.Next() {
-		index, row, err := scan(rows, columns)
+		index, values, err := scan(rows, len(columns)-1)
 		if err != nil {
 			return err
 		}
-		into[markers[index]] = append(into[markers[index]], row)
+		if err := take(markers[index], columns[1:], values); err != nil {
+			return err
+		}
 	}
 	return rows.Err()
 }
 
-func (r *Reader) statement(markers []string) (string, []any) {
+func (r *Reader) statement(query string, markers []string) (string, []any) {
+	query = strings.TrimRight(strings.TrimSpace(query), "; \t\n")
 	var text strings.Builder
 	args := []any{}
 	for i, m := range markers {
 		if i > 0 {
 			text.WriteString(" union all ")
 		}
-		query := parameter().ReplaceAllStringFunc(r.query, func(match string) string {
+		bound := parameter().ReplaceAllStringFunc(query, func(match string) string {
 			args = append(args, m)
 			return match[:len(match)-len(":marker")] + r.dialect.parameter(len(args))
 		})
 		// The line break ends a comment that the query may end with.
-		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, query)
+		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, bound)
 	}
 	return text.String(), args
 }
@@ -93,21 +186,15 @@ func (r *Reader) statement(markers []string) (string, []any) {
 // parameter finds :marker, but not PostgreSQL's cast "::marker" nor ":markers".
 func parameter() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):marker\b`) }
 
-func scan(rows *sql.Rows, columns []string) (int, history.Row, error) {
+func scan(rows *sql.Rows, columns int) (int, []any, error) {
 	index := 0
-	values := make([]any, len(columns)-1)
+	values := make([]any, columns)
 	into := []any{&index}
 	for i := range values {
 		into = append(into, &values[i])
 	}
-	if err := rows.Scan(into...); err != nil {
-		return 0, nil, err
-	}
-	row := history.Row{}
-	for i, column := range columns[1:] {
-		row[column] = storable(values[i])
-	}
-	return index, row, nil
+	err := rows.Scan(into...)
+	return index, values, err
 }
 
 // storable brings a driver's value into a form that JSON keeps. Very large numbers become text: JSON

@@ -32,7 +32,7 @@ type findingFile struct {
 func (r *runner) findingOf() findingFile {
 	return findingFile{
 		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
-		Operation: r.subject.opName, Toxiproxy: r.options.toxiproxy,
+		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy,
 	}
 }
 
@@ -46,7 +46,7 @@ func (d runDir) writeFindings(report checker.Report, common findingFile) error {
 			}
 			file := common
 			file.Scenario, file.Finding = result.Scenario, finding
-			file.Intents = []int{intentNumber(finding.Intent)}
+			file.Intents = intentsOf(finding, result)
 			if err := d.writeFinding(file); err != nil {
 				return err
 			}
@@ -66,10 +66,18 @@ func (d runDir) writeFinding(f findingFile) error {
 	return d.write(scenario, findingsName, f.Finding.ID, scenarioName)
 }
 
-func intentNumber(id string) int {
-	n := 0
-	fmt.Sscanf(id, "i%d", &n)
-	return n
+// intentsOf returns the numbers of the intents that a finding is about.
+func intentsOf(f checker.Finding, r checker.Result) []int {
+	if f.Intent != checker.EveryIntent {
+		n := 0
+		fmt.Sscanf(f.Intent, "i%d", &n)
+		return []int{n}
+	}
+	var all []int
+	for n := range r.Intents {
+		all = append(all, n+1)
+	}
+	return all
 }
 
 // readFinding reads what a finding's directory says.

@@ -20,21 +20,43 @@ const (
 	pilotName = "pilot"
 )
 
+// pilotAcross is the name of the scenario that tries every principal, or every operation, that the run
+// will need.
+func pilotAcross(a scenarios.Across) string { return pilotName + "-" + string(a) }
+
 // pilotFile is so many plain creates, with what a client would wait for each.
-func pilotFile(name string, creates int, timeout time.Duration) scenarios.File {
+func pilotFile(name string, creates int, timeout time.Duration, across scenarios.Across) scenarios.File {
+	neighbours := ""
+	if across != scenarios.AcrossNothing {
+		neighbours = fmt.Sprintf("neighbours: {of: %d, across: %s}\n", creates, across)
+	}
 	source := fmt.Appendf(nil, `name: %s
 summary: Plain creates, before anything is broken. They prove the target file and measure what a create takes.
 intents: %d
 concurrency: 1
-steps:
+%ssteps:
   - send: {timeout: %s}
 exercised: [{proof: acknowledged, at_least: 100%%}]
-`, name, creates, timeout)
+`, name, creates, neighbours, timeout)
 	s, err := scenarios.Load(name+".yaml", source)
 	if err != nil {
 		panic(err) // the text above is wrong
 	}
 	return scenarios.File{Path: name + ".yaml", Source: source, Scenario: s}
+}
+
+// pilotFiles are the pilot's scenarios, in their order. The last one sets the normal time.
+func (s *stage) pilotFiles(timeout time.Duration) []scenarios.File {
+	var files []scenarios.File
+	for _, across := range s.across {
+		creates := len(s.subject.principals)
+		if across == scenarios.AcrossOperations {
+			creates = len(s.subject.operations)
+		}
+		files = append(files, pilotFile(pilotAcross(across), creates, timeout, across))
+	}
+	knock := pilotFile(knockName, 1, timeout, scenarios.AcrossNothing)
+	return append(append([]scenarios.File{knock}, files...), pilotFile(pilotName, 3, timeout, scenarios.AcrossNothing))
 }
 
 // pilot plays the pilot and says what is wrong with the target file or its surroundings, so that
@@ -43,7 +65,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 	if err := s.troubleWithCount(ctx); err != nil {
 		return err
 	}
-	for _, f := range []scenarios.File{pilotFile(knockName, 1, timeout), pilotFile(pilotName, 3, timeout)} {
+	for _, f := range s.pilotFiles(timeout) {
 		if err := s.play(ctx, f, scenarios.NewPlan(f.Scenario, s.seed)); err != nil {
 			return err
 		}
@@ -86,8 +108,9 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 		}
 		return s.troubleWithQuery(h.Before.Error)
 	}
-	for _, a := range h.Attempts {
-		if err := s.troubleWith(a); err != nil {
+	for i, a := range h.Attempts {
+		create := s.create(h.Intents[i])
+		if err := create.troubleWith(a); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,7 @@ func (a *act) firstSnapshot(ctx context.Context) {
 	if a.subject.reader == nil || a.halted {
 		return
 	}
-	s := a.subject.reader.Snapshot(ctx, a.markers)
+	s := a.subject.reader.Snapshot(ctx, a.question)
 	a.recordSnapshot(ctx, history.BeforeName, s)
 }
 
@@ -111,11 +111,11 @@ func (a *act) quietSnapshot(ctx context.Context, name string) {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}
 	defer cancel()
-	last := a.subject.reader.Snapshot(look, a.markers)
+	last := a.subject.reader.Snapshot(look, a.question)
 	for last.Error == "" {
 		pause(look, quietPoll)
-		next := a.subject.reader.Snapshot(look, a.markers)
-		if reflect.DeepEqual(last.Rows, next.Rows) || next.Error != "" {
+		next := a.subject.reader.Snapshot(look, a.question)
+		if reflect.DeepEqual(last.Rows, next.Rows) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
 			last = next
 			break
 		}

@@ -32,7 +32,9 @@ const manifestVersion = 1
 
 // reserved reports whether a scenario's name is taken by something else in a run's directory.
 func reserved(name string) bool {
-	return slices.Contains([]string{findingsName, knockName, pilotName}, name)
+	return slices.Contains([]string{
+		findingsName, knockName, pilotName, pilotAcross(scenarios.AcrossPrincipals), pilotAcross(scenarios.AcrossOperations),
+	}, name)
 }
 
 // runDir is the directory of one run.

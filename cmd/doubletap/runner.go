@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -68,7 +69,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	}
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, progress: func(int, int) {}, silence: silence,
+		toxiproxy: r.options.toxiproxy, progress: func(int, int) {}, silence: silence, across: r.across(),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {
@@ -78,6 +79,17 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	failure := r.playAll(ctx, stage)
 	report := r.dir.report(r.manifest)
 	return report, errors.Join(failure, r.publish(*report))
+}
+
+// across lists what the neighbours of the scenarios that apply do not share.
+func (r *runner) across() []scenarios.Across {
+	var all []scenarios.Across
+	for i, f := range r.files {
+		if n := f.Scenario.Neighbours; n != nil && n.Across != scenarios.AcrossNothing && len(r.plans[i].Intents) > 0 && !slices.Contains(all, n.Across) {
+			all = append(all, n.Across)
+		}
+	}
+	return all
 }
 
 // begin makes the run's directory and says in it what is to come.
@@ -91,7 +103,7 @@ func (r *runner) begin() error {
 	r.manifest = manifest{
 		Version: manifestVersion, Run: id, Tool: version(), Seed: r.options.seed, Started: now,
 		Target: r.subject.name, Subject: r.subject.target.Name, BaseURL: r.subject.target.BaseURL,
-		Operation: r.subject.opName, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy),
+		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy),
 		Again: r.options.again(), Replay: r.options.replay(r.dir), Scenarios: r.manifest.Scenarios,
 	}
 	return r.dir.writeJSON(r.manifest, manifestName)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
@@ -25,6 +26,7 @@ type stage struct {
 	progress  func(done, of int)   // safe for concurrent use
 	silence   time.Duration        // after which a target that answers nothing is taken for gone
 	lost      history.IncidentKind // what went away in the last scenario: target or database; empty: nothing
+	across    []scenarios.Across   // what the pilot has to try besides the run's principal and operation
 }
 
 // play runs one scenario from its plan to its history. An error is the harness's own; whatever the
@@ -56,7 +58,7 @@ type act struct {
 	base     time.Time
 	lanes    *proxy.Lanes
 	driver   *driver.Driver
-	markers  []string
+	question []readers.Question
 	ends     atomic.Int64 // stories and probes that are over
 	unasked  bool         // the pilot asks no final question
 	halted   bool         // nothing more is sent
@@ -65,7 +67,8 @@ type act struct {
 }
 
 // perform is the road from plan to history: open lanes, see that the markers are absent, drive,
-// remove the faults, wait until quiet, snapshot, probe, wait until quiet, snapshot.
+// remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
+// until quiet, ask again, snapshot.
 func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	if err := a.open(ctx, plan); err != nil {
 		return err
@@ -81,10 +84,12 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	a.settle(ctx)
 	a.removeFaults(ctx)
 	a.checkAlive(ctx)
+	a.follow(ctx)
 	a.quietSnapshot(ctx, history.T1Name)
 
 	a.probe(ctx)
 	a.settle(ctx)
+	a.follow(ctx)
 	a.quietSnapshot(ctx, history.T2Name)
 	return a.close(ctx, received)
 }
@@ -99,15 +104,22 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		return surroundings(err)
 	}
 	a.driver = &driver.Driver{
-		Target: a.subject.target, Operation: a.subject.operation, Principal: a.subject.principal,
+		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
 	if a.subject.reader != nil {
-		a.driver.Rows = a.subject.reader.Rows
+		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
+			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
+		}
 	}
-	a.markers = a.driver.Markers()
+	markers := a.driver.Markers()
+	for _, o := range a.subject.operations {
+		if len(markers[o.Name]) > 0 {
+			a.question = append(a.question, readers.Question{Name: o.Name, Operation: o.Operation, Markers: markers[o.Name]})
+		}
+	}
 	return nil
 }
 
@@ -132,7 +144,7 @@ func (a *act) laneFacts() []history.Lane {
 func (a *act) head(plan scenarios.Plan) history.Run {
 	run := history.Run{
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
-		Target: a.subject.target.Name, Operation: a.subject.opName, Seed: plan.Seed, Started: a.base,
+		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
 		Lanes: a.laneFacts(), Normal: history.Offset(a.normal),
 	}
 	for _, p := range a.scenario.Exercised {
@@ -155,7 +167,18 @@ func (a *act) probe(ctx context.Context) {
 	a.probed = true
 	terms := a.subject.terms()
 	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
-		return a.driver.Probe(ctx, driver.Probing{}, terms.Keyless(), terms.Settled)
+		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
+	}))
+}
+
+// follow asks what became of the requests that were accepted, for as long as the contract gives them.
+func (a *act) follow(ctx context.Context) {
+	terms := a.subject.terms()
+	if a.halted || len(terms.Contract.Ack.Accepted.Statuses) == 0 {
+		return
+	}
+	a.ended(ctx, a.driver.Follow(ctx, driver.Following{
+		Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 	}))
 }
 

@@ -14,6 +14,8 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/checker/readers"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -30,24 +32,47 @@ const databaseVariable = "DOUBLETAP_DATABASE"
 
 // subject is the system under test, ready to be driven.
 type subject struct {
-	name      string // as given: builtin:NAME or a file's path
-	target    targets.Target
-	operation targets.Operation
-	opName    string
-	principal targets.Principal
-	server    *orders.Server
-	reader    *readers.Reader // nil: no database is declared
+	name       string // as given: builtin:NAME or a file's path
+	target     targets.Target
+	operations []driver.Operation // the run's, and then the others that take a key, by name
+	principals []driver.Principal // by name; the first is the run's
+	server     *orders.Server
+	reader     *readers.Reader // nil: no database is declared
+}
+
+// operation is the run's.
+func (s *subject) operation() driver.Operation { return s.operations[0] }
+
+// operationOf returns the operation that an intent was sent to.
+func (s *subject) operationOf(i history.Intent) driver.Operation {
+	for _, o := range s.operations {
+		if o.Name == i.Operation {
+			return o
+		}
+	}
+	return s.operation()
 }
 
 // terms returns what the subject is held against.
 func (s *subject) terms() checker.Terms {
-	return checker.Terms{Contract: s.target.Contract, Operation: s.operation}
+	t := checker.Terms{Contract: s.target.Contract, Operation: s.operation().Operation}
+	for _, o := range s.operations[1:] {
+		if t.Others == nil {
+			t.Others = map[string]targets.Operation{}
+		}
+		t.Others[o.Name] = o.Operation
+	}
+	return t
 }
 
 // publicTerms is what of the terms may stand in a file: a request's headers may hold secrets.
 func (s *subject) publicTerms() checker.Terms {
 	t := s.terms()
 	t.Operation.Request = targets.Request{}
+	for name, o := range t.Others {
+		o.Request = targets.Request{}
+		t.Others[name] = o
+	}
 	return t
 }
 
@@ -141,8 +166,8 @@ func knownDesign(name string) bool {
 	return slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == name })
 }
 
-// choose picks the operation and the principal: the operation that was named, or the one that the
-// scenarios name, else the first by name.
+// choose picks the run's operation: the one that was named, or the one that the scenarios name, else the
+// first by name. The first principal by name is the run's.
 func (s *subject) choose(operation string, files []scenarios.File) error {
 	names := s.target.OperationNames()
 	asker := "--operation"
@@ -163,9 +188,14 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	if !found {
 		return mistakef("%s asks for the operation %q, and %s has %s", asker, operation, s.name, strings.Join(names, ", "))
 	}
-	s.operation, s.opName = op, operation
-	if who := slices.Sorted(maps.Keys(s.target.Principals)); len(who) > 0 {
-		s.principal = s.target.Principals[who[0]]
+	s.operations = []driver.Operation{{Name: operation, Operation: op}}
+	for _, name := range names {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere {
+			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.target.Principals)) {
+		s.principals = append(s.principals, driver.Principal{Name: name, Values: s.target.Principals[name]})
 	}
 	return nil
 }
@@ -175,7 +205,7 @@ func (s *subject) connect(ctx context.Context) error {
 	if s.target.Database.URL == "" {
 		return nil
 	}
-	reader, err := readers.Open(ctx, s.target.Database.URL, s.operation.Rows.Query)
+	reader, err := readers.Open(ctx, s.target.Database.URL)
 	if err != nil {
 		return surroundings(err)
 	}
@@ -197,29 +227,6 @@ func (s *subject) upstream() (string, error) {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return net.JoinHostPort(u.Hostname(), port), nil
-}
-
-// lacks says which of a scenario's needs the subject does not meet; empty: none.
-func (s *subject) lacks(needs []scenarios.Need) string {
-	hasKey := s.operation.Key.In != targets.KeyNowhere
-	hasNatural := len(s.target.Contract.NaturalKey) > 0
-	for _, need := range needs {
-		switch {
-		case need == scenarios.NeedsRepeatable && !hasKey && !hasNatural:
-			return "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes"
-		case need == scenarios.NeedsKey && !hasKey:
-			return "the operation takes no idempotency key"
-		case need == scenarios.NeedsRequiredKey && !s.operation.Key.Required:
-			return "the operation requires no idempotency key"
-		case need == scenarios.NeedsNaturalKey && !hasNatural:
-			return "the contract declares no natural key, so different keys are different wishes"
-		case need == scenarios.NeedsNoNatural && hasNatural:
-			return "the contract declares a natural key, so equal bodies are one wish"
-		case need == scenarios.NeedsAlter && len(s.operation.Alter) == 0:
-			return "the target file does not say what an altered body changes (alter:)"
-		}
-	}
-	return ""
 }
 
 // describeMissing makes a file error that says what the file was wanted for.

@@ -1,15 +1,28 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// create is a plain create of the pilot: whose, and of which operation.
+type create struct {
+	*stage
+	operation driver.Operation
+	who       string
+}
+
+func (s *stage) create(i history.Intent) create {
+	return create{stage: s, operation: s.subject.operationOf(i), who: i.Principal}
+}
+
 // troubleWith says what a plain create's failure means.
-func (s *stage) troubleWith(a history.Attempt) error {
+func (s create) troubleWith(a history.Attempt) error {
 	where := s.subject.target.BaseURL
 	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
 	switch {
@@ -31,13 +44,15 @@ func (s *stage) notThere() error {
 	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.target.BaseURL))
 }
 
-func (s *stage) troubleWithAnswer(a history.Attempt) error {
-	name, request := s.subject.name, "operations."+s.subject.opName+".request"
-	said := fmt.Sprintf("a plain create was answered %d", a.Status)
+func (s create) troubleWithAnswer(a history.Attempt) error {
+	name, request := s.subject.name, "operations."+s.operation.Name+".request"
+	said := fmt.Sprintf("a plain create%s was answered %d", s.by(), a.Status)
 	text := "\n  " + snippet(a.Content)
 	switch {
 	case s.subject.terms().Classify(a) == checker.Acknowledged:
 		return s.troubleWithIdentity(a)
+	case s.subject.terms().Classify(a) == checker.Accepted:
+		return s.troubleWithMonitor(a)
 	case slices.Contains([]int{401, 403}, a.Status):
 		return mistakef("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
 	case a.Status == 404 || a.Status == 405:
@@ -53,17 +68,34 @@ func (s *stage) troubleWithAnswer(a history.Attempt) error {
 	}
 }
 
-func (s *stage) troubleWithIdentity(a history.Attempt) error {
-	if s.subject.operation.Identity == "" || a.Length == 0 || s.subject.terms().Identity(a) != "" {
+// by names the principal where there are several.
+func (s create) by() string {
+	if len(s.subject.principals) < 2 {
+		return ""
+	}
+	return " of the principal " + s.who
+}
+
+// troubleWithMonitor says why nobody can be asked what became of an accepted create.
+func (s create) troubleWithMonitor(a history.Attempt) error {
+	if s.subject.terms().Monitor(a) != "" {
 		return nil
 	}
-	where := fmt.Sprintf("operations.%s.identity of %s", s.subject.opName, s.subject.name)
+	return mistakef("a plain create was accepted, and its answer does not name a status resource at %s, which is contract.ack.accepted.monitor of %s\n  %s",
+		s.subject.target.Contract.Ack.Accepted.Monitor, s.subject.name, snippet(a.Content))
+}
+
+func (s create) troubleWithIdentity(a history.Attempt) error {
+	if s.operation.Identity == "" || a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
+		return nil
+	}
+	where := fmt.Sprintf("operations.%s.identity of %s", s.operation.Name, s.subject.name)
 	if a.Digest != "" {
 		return mistakef("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
 			a.Length, len(a.Content), where)
 	}
 	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
-		s.subject.operation.Identity, where, snippet(a.Content))
+		s.operation.Identity, where, snippet(a.Content))
 }
 
 // troubleWithRows says why the row query does not find exactly what plain creates made.
@@ -78,15 +110,36 @@ func (s *stage) troubleWithRows(h *history.History) error {
 	}
 	for _, i := range h.Intents {
 		marker := i.Bodies[history.Original].Marker
-		if err := s.troubleWithRowsOf(marker, h.T1.Rows[marker]); err != nil {
+		create := s.create(i)
+		if err := errors.Join(create.troubleWithRowsOf(marker, h.T1.Rows[marker]), create.troubleWithEffects(marker, h.T1)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *stage) troubleWithRowsOf(marker string, rows []history.Row) error {
-	operation := fmt.Sprintf("operations.%s.rows", s.subject.opName)
+// troubleWithEffects says which query of an effect does not give for one create what the file says.
+func (s create) troubleWithEffects(marker string, now *history.Snapshot) error {
+	for _, e := range s.operation.Effects {
+		got, declared := now.Effects[e.Name][marker], 0.0
+		switch {
+		case e.Rows != nil:
+			declared = float64(*e.Rows)
+		case e.Value != nil:
+			declared = *e.Value
+		default:
+			continue
+		}
+		if got != declared {
+			return mistakef("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
+				s.operation.Name, s.subject.name, e.Name, got, declared)
+		}
+	}
+	return nil
+}
+
+func (s create) troubleWithRowsOf(marker string, rows []history.Row) error {
+	operation := fmt.Sprintf("operations.%s.rows", s.operation.Name)
 	switch len(rows) {
 	case 0:
 		return mistakef("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
@@ -96,7 +149,7 @@ func (s *stage) troubleWithRowsOf(marker string, rows []history.Row) error {
 		return mistakef("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
 			operation, s.subject.name, len(rows), len(rows))
 	}
-	column := s.subject.operation.Rows.Identity
+	column := s.operation.Rows.Identity
 	if _, found := rows[0][column]; !found && column != "" {
 		return mistakef("%s.identity of %s is %q, and the query returns no such column", operation, s.subject.name, column)
 	}
@@ -105,7 +158,7 @@ func (s *stage) troubleWithRowsOf(marker string, rows []history.Row) error {
 
 // troubleWithQuery tells a query that the database refuses from a database that is not there.
 func (s *stage) troubleWithQuery(text string) error {
-	err := fmt.Errorf("operations.%s.rows.query of %s failed: %s", s.subject.opName, s.subject.name, text)
+	err := fmt.Errorf("%s: a query failed: %s", s.subject.name, text)
 	if s.subject.reader.Alive() {
 		return mistake(err)
 	}

@@ -1,0 +1,95 @@
+package checker
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Monitor returns where to ask what became of an attempt that was accepted (RFC 9110, section 15.3.3);
+// empty: nothing is to come, or the answer does not say.
+func (t Terms) Monitor(a history.Attempt) string {
+	where := t.Contract.Ack.Accepted.Monitor
+	switch {
+	case where == "" || t.Classify(a) != Accepted:
+		return ""
+	case strings.HasPrefix(where, "/"):
+		return identityAt(a.Content, where)
+	default:
+		return headerValue(a.Header, where)
+	}
+}
+
+// Followed reports whether a status resource has said its last word.
+func (t Terms) Followed(f history.Followup) bool {
+	accepted := t.Contract.Ack.Accepted
+	return f.Complete && (bears(accepted.Done, f.Status, f.Content) || bears(accepted.Failed, f.Status, f.Content) || gone(f))
+}
+
+// gone reports that there is no status resource any more.
+func gone(f history.Followup) bool {
+	return f.Complete && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)
+}
+
+// resolve turns an accepted attempt into what became of it by its status resource: acknowledged,
+// rejected, or still accepted.
+func (t Terms) resolve(j *judged, o targets.Operation, f *history.Followup) {
+	accepted := t.Contract.Ack.Accepted
+	j.followup = f
+	switch {
+	case f == nil || !f.Complete:
+	case bears(accepted.Done, f.Status, f.Content):
+		j.outcome, j.identity = Acknowledged, identityAt(f.Content, accepted.Identity)
+		if accepted.Identity == "" {
+			j.identity = identityAt(j.Content, o.Identity)
+		}
+	case bears(accepted.Failed, f.Status, f.Content):
+		j.outcome = Rejected
+	}
+}
+
+// accepted holds that what was accepted comes to an end that its status resource tells: decision table
+// 1, row 12. It is judged when the time for that is over.
+func (c *court) accepted(s *story) {
+	for _, a := range ofOutcome(s.attempts, Accepted) {
+		if a.followup == nil || !a.followup.Complete {
+			c.wonder("what became of attempt %s of intent %s is not known: %s", a.ID, s.intent.ID, silence(a.followup))
+			continue
+		}
+		rows, known := c.rows(atT2, s.intent.Bodies[a.body].Marker)
+		if known {
+			c.unended(s, a, len(rows))
+		}
+	}
+}
+
+func silence(f *history.Followup) string {
+	switch {
+	case f == nil:
+		return "its answer names no status resource, or nobody asked it"
+	default:
+		return "its status resource gave no answer: " + f.Error
+	}
+}
+
+// unended judges an attempt whose status resource does not say that it is done, and not that it failed.
+func (c *court) unended(s *story, a judged, rows int) {
+	f := Finding{
+		Contract: "ack.accepted.within: " + c.terms.Contract.Ack.Accepted.Within.String(),
+		Expected: "its status resource says by then that it is done, or that it failed",
+		Observed: fmt.Sprintf("attempt %s was accepted, its status resource answers %d, and there is %s", a.ID, a.followup.Status, count(rows, "row")),
+	}
+	switch {
+	case rows == 0 && gone(*a.followup):
+		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "What was accepted is done, or its client can learn that it is not."
+	case rows == 0:
+		f.Kind, f.Detail, f.Promise = Unavailable, "accepted", "What was accepted comes to an end."
+	default:
+		f.Kind, f.Detail, f.Promise = ReplayMismatch, "status-resource", "A status resource tells what became of the request."
+	}
+	c.report(atT2, s, f)
+}

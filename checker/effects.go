@@ -1,0 +1,99 @@
+package checker
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// effects holds that every row comes with what else belongs to it, no more and no less (I6): child
+// rows, and values by marker.
+func (c *court) effects(m moment, s *story) {
+	for _, e := range s.operation.Effects {
+		for _, body := range []string{history.Original, history.Altered} {
+			marker := s.intent.Bodies[body].Marker
+			rows, known := c.rows(m, marker)
+			got, asked := c.snapshot(m).Effects[e.Name][marker]
+			if !known || !asked || e.Delta != nil {
+				continue
+			}
+			each, thing := perRow(e)
+			if want := each * float64(len(rows)); !near(got, want) {
+				c.report(m, s, Finding{
+					Kind: EffectMismatch, Detail: e.Name,
+					Promise:  "Whatever belongs to an effect is there once for each effect.",
+					Contract: "effects: " + e.Name,
+					Expected: fmt.Sprintf("%s %g: %g for each row of the %s body, of which there is %s", thing, want, each, body, count(len(rows), "row")),
+					Observed: fmt.Sprintf("%s %g", thing, got),
+				})
+				break
+			}
+		}
+	}
+}
+
+// perRow returns how much of an effect belongs to one row, and what is counted.
+func perRow(e targets.Effect) (float64, string) {
+	if e.Rows != nil {
+		return float64(*e.Rows), "rows"
+	}
+	return *e.Value, "value"
+}
+
+// totals holds that what all effects change together has changed once for each: counters and balances.
+// Whose request changed it too often cannot be told from a total.
+func (c *court) totals(m moment) {
+	before, now := c.history.Before, c.snapshot(m)
+	if before == nil || now == nil || before.Error != "" || now.Error != "" {
+		return
+	}
+	others := slices.Collect(maps.Values(c.terms.Others)) // findings are put in order by kind, and totals by name
+	for _, o := range append([]targets.Operation{c.terms.Operation}, others...) {
+		for _, e := range o.Effects {
+			first, known := before.Effects[e.Name][""]
+			last, asked := now.Effects[e.Name][""]
+			rows, all := c.rowsWith(m, e.Name)
+			if e.Delta == nil || !known || !asked || !all || near(last-first, *e.Delta*float64(rows)) {
+				continue
+			}
+			c.reportAll(m, Finding{
+				Kind: EffectMismatch, Detail: e.Name,
+				Promise:  "What every effect changes is changed once for each effect.",
+				Contract: "effects: " + e.Name,
+				Expected: fmt.Sprintf("a change by %g: %g for each of %s", *e.Delta*float64(rows), *e.Delta, count(rows, "row")),
+				Observed: fmt.Sprintf("a change by %g, from %g to %g", last-first, first, last),
+			})
+		}
+	}
+}
+
+// rowsWith counts the rows of all intents whose operation has an effect, and reports whether all of
+// them are known.
+func (c *court) rowsWith(m moment, effect string) (int, bool) {
+	total := 0
+	for _, f := range c.families {
+		s := f.stories[0]
+		if !slices.ContainsFunc(s.operation.Effects, func(e targets.Effect) bool { return e.Name == effect }) {
+			continue
+		}
+		for _, body := range []string{history.Original, history.Altered} {
+			if b, sent := s.intent.Bodies[body]; sent {
+				rows, known := c.rows(m, b.Marker)
+				if !known {
+					return 0, false
+				}
+				total += len(rows)
+			}
+		}
+	}
+	return total, true
+}
+
+// near compares numbers that may have been added up.
+func near(a, b float64) bool {
+	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
+}

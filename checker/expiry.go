@@ -1,0 +1,92 @@
+package checker
+
+import (
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// epochs splits the attempts of one key where the target may have forgotten it in between. What can
+// lie on either side of an expiry stands alone, so that it is compared with nothing. A natural key and
+// a request without a key do not expire.
+//
+// The target forgets a key some time after one of the attempts made its record, and looks at a later
+// attempt some time between its sending and its end; only what holds for every such moment is certain.
+func (t Terms) epochs(record group) []group {
+	after := history.Offset(t.Contract.Expiry.After)
+	if after <= 0 || len(t.Contract.NaturalKey) > 0 || record[0].Key == "" {
+		return []group{record}
+	}
+	var all []group
+	current := group{record[0]}
+	earliest, latest := record[0].Start, record[0].latest
+	doubtful := history.Offset(0) // since when the key may have a newer record
+	for _, a := range record[1:] {
+		switch {
+		case a.latest-earliest < after:
+			current, latest = append(current, a), max(latest, a.latest)
+		case a.Start-latest >= after:
+			all = append(all, current)
+			current, earliest, latest = group{a}, a.Start, a.latest
+			if doubtful != 0 {
+				earliest, doubtful = doubtful, 0
+			}
+		default:
+			all = append(all, group{a})
+			if doubtful == 0 {
+				doubtful = a.Start
+			}
+		}
+	}
+	return append(all, current)
+}
+
+// executions splits the attempts of one key into those that may each have had an effect of their own.
+func (t Terms) executions(record group) []group {
+	if t.Contract.Expiry.Then == targets.ExpiryReject {
+		return []group{record}
+	}
+	return t.epochs(record)
+}
+
+// effectsTold counts the effects of one key that a client was told of. A target may remember a key for
+// longer than it must, so that acknowledgements speak of several effects only where they name different
+// things.
+func (t Terms) effectsTold(record group) int {
+	told := false
+	named := map[string]bool{}
+	for _, g := range t.executions(record) {
+		if first := slices.IndexFunc(g, func(a judged) bool { return a.outcome == Acknowledged }); first >= 0 {
+			told = true
+			named[g[first].identity] = true
+		}
+	}
+	delete(named, "")
+	if !told {
+		return 0
+	}
+	return max(1, len(named))
+}
+
+// expired reports that a repetition reached the target when it had forgotten the key of an answered
+// request.
+func (c *court) expired(first, then judged) bool {
+	after := c.terms.Contract.Expiry.After
+	return after > 0 && first.outcome == Acknowledged && arrived(then) && first.Key == then.Key && first.body == then.body &&
+		(then.Start-first.latest).Duration() >= time.Duration(after)
+}
+
+// rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
+// harm, but not what the contract says.
+func (c *court) rememberedLonger() {
+	if c.terms.Contract.Expiry.Then != targets.ExpiryExecute {
+		return
+	}
+	c.warnOf("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(s *story) bool {
+		return anyPair(s.attempts, func(a, b judged) bool {
+			return c.expired(a, b) && b.outcome == Acknowledged && b.identity != "" && a.identity == b.identity
+		})
+	})
+}

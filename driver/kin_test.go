@@ -1,0 +1,109 @@
+package driver_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+func kinKeys(likeness scenarios.Likeness, of int) []string {
+	n := driver.Names{Seed: 7, Run: "r1", Scenario: "s"}
+	var keys []string
+	for place := range of {
+		keys = append(keys, n.KinKey(scenarios.Kin{First: 3, Place: place, Keys: likeness}, scenarios.IntentID(3+place)))
+	}
+	return keys
+}
+
+func TestTheKeysOfNeighboursResembleEachOther(t *testing.T) {
+	t.Parallel()
+	const of = 100
+	for likeness, same := range map[scenarios.Likeness]func(string) string{
+		scenarios.KeysCase:  strings.ToLower,
+		scenarios.KeysSpace: func(key string) string { return strings.TrimRight(key, " ") },
+		scenarios.KeysQuote: func(key string) string { return strings.ReplaceAll(key, `"`, "") },
+		scenarios.KeysLong:  func(key string) string { return key[:300] },
+	} {
+		keys := kinKeys(likeness, of)
+		seen := map[string]bool{}
+		for _, key := range keys {
+			require.False(t, seen[key], "%s: the key %q twice", likeness, key)
+			seen[key] = true
+			require.Equal(t, same(keys[0]), same(key), likeness)
+		}
+	}
+	equal := kinKeys(scenarios.KeysEqual, 3)
+	require.Equal(t, []string{equal[0], equal[0], equal[0]}, equal)
+	require.Regexp(t, uuidForm, equal[0])
+	unlike := kinKeys(scenarios.KeysUnlike, 2)
+	require.NotEqual(t, unlike[0], unlike[1])
+	require.Equal(t, []string{"", ""}, kinKeys(scenarios.KeysBlank, 2))
+}
+
+// neighbours drives two intents that have something in common, and returns the requests as they came.
+func neighbours(t *testing.T, kin scenarios.Neighbours, change func(*rig)) (*history.History, []*http.Request) {
+	t.Helper()
+	var came []*http.Request
+	address := serve(t, func(_ http.ResponseWriter, r *http.Request) { came = append(came, r) })
+	r := newRigFor(t, address, scenarios.Scenario{
+		Name: "kin", Intents: 2, Concurrency: 1, Neighbours: &kin, Steps: []scenarios.Step{send()},
+	})
+	r.Principals = append(r.Principals, driver.Principal{Name: "bob", Values: targets.Principal{"Token": "other-secret-7"}})
+	quote := operation()
+	quote.Request.Path = "/quotes"
+	r.Operations = append(r.Operations, driver.Operation{Name: "quote", Operation: quote})
+	if change != nil {
+		change(r)
+	}
+	return r.drive(t), came
+}
+
+func TestNeighboursSendAsDifferentPrincipals(t *testing.T) {
+	t.Parallel()
+	h, came := neighbours(t, scenarios.Neighbours{Of: 2, Keys: scenarios.KeysEqual, Across: scenarios.AcrossPrincipals}, nil)
+	require.Equal(t, []string{"alice", "bob"}, []string{h.Intents[0].Principal, h.Intents[1].Principal})
+	require.Equal(t, []string{"i001", "i001"}, []string{h.Intents[0].Kin, h.Intents[1].Kin})
+	require.Equal(t, "Bearer sesame-open-9", came[0].Header.Get("Authorization"))
+	require.Equal(t, "Bearer other-secret-7", came[1].Header.Get("Authorization"))
+	require.Equal(t, h.Attempts[0].Key, h.Attempts[1].Key)
+	require.NotEqual(t, h.Intents[0].Bodies[history.Original].Marker, h.Intents[1].Bodies[history.Original].Marker)
+}
+
+func TestNeighboursSendToDifferentOperations(t *testing.T) {
+	t.Parallel()
+	h, came := neighbours(t, scenarios.Neighbours{Of: 2, Keys: scenarios.KeysEqual, Across: scenarios.AcrossOperations}, nil)
+	require.Equal(t, []string{"", "quote"}, []string{h.Intents[0].Operation, h.Intents[1].Operation})
+	require.Equal(t, []string{"/orders", "/quotes"}, []string{came[0].URL.Path, came[1].URL.Path})
+	require.Equal(t, "alice", h.Intents[1].Principal)
+}
+
+func TestABlankKeyIsSentAndHoldsNothing(t *testing.T) {
+	t.Parallel()
+	h, came := neighbours(t, scenarios.Neighbours{Of: 2, Keys: scenarios.KeysBlank}, nil)
+	for n, a := range h.Attempts {
+		require.Empty(t, a.Key)
+		require.True(t, a.BlankKey)
+		require.Equal(t, []string{""}, came[n].Header["Idempotency-Key"])
+	}
+	h, _ = neighbours(t, scenarios.Neighbours{Of: 2, Keys: scenarios.KeysBlank}, func(r *rig) { r.Operations[0].Key = targets.Key{} })
+	require.False(t, h.Attempts[0].BlankKey, "an operation without a key")
+}
+
+func TestMarkersAreAskedForByTheirOperation(t *testing.T) {
+	t.Parallel()
+	r := newRigFor(t, "", scenarios.Scenario{
+		Intents: 4, Neighbours: &scenarios.Neighbours{Of: 2, Across: scenarios.AcrossOperations}, Steps: []scenarios.Step{send()},
+	})
+	r.Operations = append(r.Operations, driver.Operation{Name: "quote", Operation: operation()})
+	require.Equal(t, map[string][]string{
+		"create": {r.Names.Marker(1, history.Original), r.Names.Marker(3, history.Original)},
+		"quote":  {r.Names.Marker(2, history.Original), r.Names.Marker(4, history.Original)},
+	}, r.Markers())
+}

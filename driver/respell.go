@@ -1,0 +1,125 @@
+package driver
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// respell writes a request's JSON body in the spelling that a body's name stands for. The value stays
+// the same (RFC 8259): members have no order, spaces between tokens mean nothing, an escaped character
+// is that character, and 1 is the number 1.0.
+func respell(r *targets.Rendered, body string) error {
+	if body != history.Reordered && body != history.Renumbered {
+		return nil
+	}
+	if r.Body == nil {
+		return errors.New("there is no body to spell in another way")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(r.Body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return fmt.Errorf("spell the body in another way: %w", err)
+	}
+	var out bytes.Buffer
+	if body == history.Renumbered {
+		renumber(&out, value)
+	} else {
+		reorder(&out, value)
+	}
+	if bytes.Equal(out.Bytes(), r.Body) {
+		return fmt.Errorf("the body cannot be %s: there is only one way to write it", body)
+	}
+	r.Body = out.Bytes()
+	return nil
+}
+
+// reorder writes a value with its members in reverse order, with spaces, and with an escape in every
+// text that begins with a letter.
+func reorder(out *bytes.Buffer, value any) {
+	object, isObject := value.(map[string]any)
+	list, isList := value.([]any)
+	text, isText := value.(string)
+	switch {
+	case isObject:
+		names := sortedNames(object)
+		slices.Reverse(names)
+		writeObject(out, names, ", ", func(name string) { reorder(out, object[name]) })
+	case isList:
+		writeList(out, list, ", ", reorder)
+	case isText && startsWithLetter(text):
+		fmt.Fprintf(out, `"\u%04x%s`, text[0], inQuotes(text[1:])[1:])
+	default:
+		out.WriteString(inQuotes(value))
+	}
+}
+
+func startsWithLetter(text string) bool {
+	return text != "" && text[0] < unicode.MaxASCII && unicode.IsLetter(rune(text[0]))
+}
+
+// renumber writes a value with a fraction of zero at its whole numbers.
+func renumber(out *bytes.Buffer, value any) {
+	object, isObject := value.(map[string]any)
+	list, isList := value.([]any)
+	number, isNumber := value.(json.Number)
+	switch {
+	case isObject:
+		writeObject(out, sortedNames(object), ",", func(name string) { renumber(out, object[name]) })
+	case isList:
+		writeList(out, list, ",", renumber)
+	case isNumber && !strings.ContainsAny(number.String(), ".eE"):
+		out.WriteString(number.String() + ".0")
+	default:
+		out.WriteString(inQuotes(value))
+	}
+}
+
+func sortedNames(object map[string]any) []string {
+	names := make([]string, 0, len(object))
+	for name := range object {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func writeObject(out *bytes.Buffer, names []string, comma string, member func(name string)) {
+	out.WriteByte('{')
+	for i, name := range names {
+		if i > 0 {
+			out.WriteString(comma)
+		}
+		out.WriteString(inQuotes(name) + strings.Replace(comma, ",", ":", 1))
+		member(name)
+	}
+	out.WriteByte('}')
+}
+
+func writeList(out *bytes.Buffer, list []any, comma string, element func(*bytes.Buffer, any)) {
+	out.WriteByte('[')
+	for i, value := range list {
+		if i > 0 {
+			out.WriteString(comma)
+		}
+		element(out, value)
+	}
+	out.WriteByte(']')
+}
+
+// inQuotes writes a plain value as JSON.
+func inQuotes(value any) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(value) // texts, numbers, truth values and null cannot fail
+	return strings.TrimSuffix(out.String(), "\n")
+}
