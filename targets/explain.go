@@ -68,10 +68,15 @@ type explainer struct {
 
 func (x *explainer) explain() {
 	x.wishes()
+	x.keys()
 	x.rows()
+	x.accepted()
+	x.effects()
 	x.content()
 	x.identity()
 	x.missingKey()
+	x.principals()
+	x.operations()
 	if x.repeatable() {
 		x.replays()
 		x.refusals()
@@ -79,6 +84,9 @@ func (x *explainer) explain() {
 		x.running()
 		x.existing()
 		x.otherBody()
+		x.spelling()
+		x.expiry()
+		x.lease()
 		x.resolution()
 	}
 	x.throttled()

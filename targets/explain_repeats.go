@@ -72,6 +72,24 @@ func (x *explainer) onMismatch() {
 	}
 }
 
+// spelling says whether a body may be written in another way.
+func (x *explainer) spelling() {
+	f := x.contract.Fingerprint
+	const spelled = "with its members in another order or 1200 as 1200.0"
+	switch {
+	case x.operation.Request.Body == nil:
+	case f.Mode == FingerprintJSON:
+		x.held("fingerprint.mode: json", "A repetition whose body is spelled differently, %s, is the same request", spelled)
+	case f.Mode == FingerprintFields:
+		x.held("fingerprint.mode: fields", "A repetition whose body is spelled differently, %s, is the same request", spelled)
+		x.notChecked("fingerprint.fields", "Whether a body that differs in other members than %s is the same request", enumerate(words(f.Fields), "and"))
+	case f.Mode == FingerprintBytes:
+		x.notChecked("fingerprint.mode: bytes", "What a repetition gets whose body is spelled differently, because to the target it is another body")
+	default:
+		x.undeclared("fingerprint.mode", "Whether a repetition whose body is spelled differently is the same request")
+	}
+}
+
 // keyWord names what joins requests.
 func (x *explainer) keyWord() string {
 	if x.keyed() {
@@ -97,6 +115,9 @@ func (x *explainer) confusions() {
 		switch {
 		case o.second == meansMismatch && (o.first == meansRunning || o.first == meansExists):
 			x.weakened(from, "%d can mean both that %s and that %s: said of the same body it is taken for the one, of another body for the other",
+				o.status, first.says, second.says)
+		case o.first == meansExpired && o.second == meansMismatch:
+			x.weakened(from, "%d can mean both that %s and that %s: after the expiry it is taken for the one, before it for the other",
 				o.status, first.says, second.says)
 		case o.first == meansRunning && o.second == meansExists && o.hidden:
 			x.weakened(from, "%d means both that %s and that %s, so that it proves neither", o.status, first.says, second.says)

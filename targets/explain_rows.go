@@ -22,6 +22,10 @@ func (x *explainer) wishes() {
 		x.weakened("neither key nor natural_key is declared",
 			"Every request is a wish of its own: scenarios that repeat a request are left out")
 	}
+	if window := x.contract.ContentWindow; window > 0 {
+		x.notChecked("content_window: "+brief(window),
+			"Whether equal bodies of two wishes are told apart, because for so long the target takes an equal body for a repetition, and afterwards not")
+	}
 }
 
 // rows says what is held against the number of rows.
@@ -33,15 +37,7 @@ func (x *explainer) rows() {
 			"Whether anything was created once, twice or not at all, because the rows are unknown: only answers are judged, and no verdict can be a pass")
 		return
 	}
-	limit := "At most one row per intent"
-	switch {
-	case x.natural():
-	case x.keyed():
-		limit = "At most one row per intent and key"
-	default:
-		limit = "At most one row per request"
-	}
-	x.held(everyContract, "%s, whatever the answers", limit)
+	x.held(everyContract, "At most one row per %s, whatever the answers", x.wish())
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
 	x.held(everyContract, "Where every request was refused, there is no row")
 	if lines := x.conflicts(); len(lines) > 0 {
@@ -49,10 +45,25 @@ func (x *explainer) rows() {
 	}
 }
 
+// wish names what may have one row.
+func (x *explainer) wish() string {
+	switch {
+	case x.natural():
+		return "intent"
+	case !x.keyed():
+		return "request"
+	case x.awaitsExpiry() && x.contract.Expiry.Then != ExpiryReject:
+		return "intent and key, for as long as the key is remembered"
+	default:
+		return "intent and key"
+	}
+}
+
 // conflicts names the lines by which a refusal is known that speaks of another request.
 func (x *explainer) conflicts() []string {
 	var lines []string
-	for _, m := range x.contract.meanings()[meansExists:meansNoKey] {
+	meanings := x.contract.meanings()
+	for _, m := range []meaning{meanings[meansExists], meanings[meansMismatch]} {
 		if len(m.signature.Statuses) > 0 {
 			lines = append(lines, m.line)
 		}
@@ -101,6 +112,7 @@ func (x *explainer) missingKey() {
 	switch {
 	case !x.keyed():
 	case !x.operation.Key.Required:
+		x.optionalKey()
 		x.notChecked("key.required", "Whether a request without a key is refused, because the operation does not require one")
 	default:
 		x.held("key.required", "A request without a key is not acknowledged")
@@ -117,11 +129,11 @@ func (x *explainer) surroundings() {
 	} else {
 		x.notChecked("received", "Whether something on the way repeats requests, because the target does not count them")
 	}
-	if x.repeatable() {
-		x.notChecked("no line of a contract says it", "Whether a key expires, and whether principals or operations share it")
-	}
-	x.notChecked("principals", "Whether one principal is shown what another sent, because a run sends as one principal")
-	if x.rowsKnown() {
-		x.notChecked("rows.query", "Effects that the query does not list, such as other tables, mails or calls to other services")
+	switch {
+	case !x.rowsKnown():
+	case len(x.operation.Effects) > 0:
+		x.notChecked("rows.query, effects", "Effects that no query shows, such as mails or calls to other services")
+	default:
+		x.notChecked("rows.query, effects", "Effects that the query does not list, such as other tables, mails or calls to other services")
 	}
 }

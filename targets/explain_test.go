@@ -59,12 +59,13 @@ func unclear(t *testing.T) targets.Target {
 	conflict := targets.Signature{Statuses: []int{409}}
 	target.Contract.Fingerprint.Signature, target.Contract.InProgress.Signature = conflict, conflict
 	target.Contract.Existing.Signature, target.Contract.Ack.Statuses = conflict, []int{201, 409}
+	target.Principals = map[string]targets.Principal{"only": nil}
 	return target
 }
 
 func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	t.Parallel()
-	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml")}
+	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml")}
 	for _, name := range targets.Presets() {
 		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
 	}
@@ -75,12 +76,33 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["keyless"] = bare(t, "", "{}")
 	cases["keyless-natural"] = bare(t, "", "{preset: natural-key, natural_key: [/n], existing: {identity: /id}}")
 	cases["identity-of-nothing"] = bare(t, "{in: header}", "{preset: aws, existing: {statuses: [410], identity: /id}}")
+	cases["apart"] = apart(t, targets.Scope{Principal: targets.ScopeReject, Operation: targets.ScopeSeparate})
+	cases["unscoped"] = apart(t, targets.Scope{})
+	cases["bodiless"] = bodiless(t)
+	cases["optional-natural"] = bare(t, "{in: query, name: k}", "{natural_key: [/n], expiry: {after: 5s}}")
+	cases["optional-window"] = bare(t, "{in: body, name: k}", "{content_window: 5s, fingerprint: {mode: json}}")
 	for name, target := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			golden(t, filepath.Join("testdata", "explain", name+".txt"), explanation(target))
 		})
 	}
+}
+
+// apart is the file about promises for later, with the other promises about who shares keys.
+func apart(t *testing.T, scope targets.Scope) targets.Target {
+	target := load(t, "testdata/good/later.yaml")
+	target.Contract.Scope = scope
+	target.Contract.Ack.Accepted.Identity = ""
+	one := 1
+	target.Operations["order"].Effects[0].Rows = &one
+	return target
+}
+
+func bodiless(t *testing.T) targets.Target {
+	target := bare(t, "{in: header}", "{fingerprint: {mode: json}}")
+	target.Operations["create"] = targets.Operation{Request: targets.Request{Path: "/{{.Intent.Marker}}"}, Key: target.Operations["create"].Key}
+	return target
 }
 
 // explainedContracts are contracts that no preset has, as files write them.
@@ -98,6 +120,10 @@ func explainedContracts() map[string]string {
   existing: {statuses: [409], where: {/code: exists, /retry: false, /why: null}, identity: /link},
   throttled: {statuses: [503], where: {/code: "slow down"}}, fingerprint: {statuses: [409]}}`,
 		"either": "{existing: {statuses: [409]}, in_progress: {mode: reject, statuses: [409]}}",
+		"forgetful": `{content_window: 90m, scope: {principal: shared, operation: separate}, expiry: {after: 60s, then: execute},
+  ack: {accepted: {statuses: [202], monitor: /status_url, done: {statuses: [303]}}}, fingerprint: {mode: json}}`,
+		"undecided": "{expiry: {after: 1m, statuses: [422]}, fingerprint: {mode: bytes, on_mismatch: reject, statuses: [422]}}",
+		"patient":   "{expiry: {after: 61s}, lease: 1h1m}",
 	}
 }
 

@@ -20,6 +20,7 @@ func Schema() []byte { return bytes.Clone(schema) }
 const (
 	usualSettle = Duration(500 * time.Millisecond)
 	usualKey    = "Idempotency-Key"
+	usualWithin = Duration(10 * time.Second)
 )
 
 // Load reads a target file, with env for its variables, and fills in what it leaves out. The error
@@ -74,6 +75,7 @@ func (c *Contract) forget(doc *document.Document) {
 	signatures := map[string]*Signature{
 		"ack": &c.Ack.Signature, "fingerprint": &c.Fingerprint.Signature, "in_progress": &c.InProgress.Signature,
 		"existing": &c.Existing.Signature, "throttled": &c.Throttled, "missing_key": &c.MissingKey,
+		"expiry": &c.Expiry.Signature,
 	}
 	for name, signature := range signatures {
 		if doc.Has(document.Pointer("contract", name, "where")) {
@@ -95,5 +97,21 @@ func (t *Target) complete() {
 			o.Key.Name = usualKey
 		}
 		t.Operations[name] = o
+	}
+	t.Contract.complete()
+}
+
+func (c *Contract) complete() {
+	accepted := &c.Ack.Accepted
+	for _, s := range []*Signature{&accepted.Done, &accepted.Failed} {
+		if len(s.Statuses) == 0 && len(s.Where) > 0 {
+			s.Statuses = []int{http.StatusOK}
+		}
+	}
+	if len(accepted.Statuses) > 0 && accepted.Within == 0 {
+		accepted.Within = usualWithin
+	}
+	if c.Expiry.After == 0 { // also where a file takes back its preset's
+		c.Expiry = Expiry{}
 	}
 }

@@ -13,7 +13,10 @@ func (r *reviewer) contract() {
 		r.complain("/contract/preset", "the preset natural-key needs natural_key beside it: what makes two submissions one intent")
 	}
 	r.signatures(c)
-	r.mismatch(c)
+	r.refusals("fingerprint", "a mismatch", c.Fingerprint.Statuses)
+	r.fingerprint(c.Fingerprint)
+	r.expiry(c.Expiry)
+	r.accepted(c.Ack.Accepted)
 	r.ambiguous(c)
 	r.marker(c)
 	r.replayStatus(c)
@@ -22,7 +25,7 @@ func (r *reviewer) contract() {
 // signatures looks for signatures that recognise nothing.
 func (r *reviewer) signatures(c Contract) {
 	for _, m := range c.meanings() {
-		path := r.present("/contract/" + m.line)
+		path := r.present(m.path())
 		switch {
 		case len(m.signature.Statuses) > 0:
 		case m.line == "ack":
@@ -31,6 +34,8 @@ func (r *reviewer) signatures(c Contract) {
 			r.complain(path, "mode reject needs statuses")
 		case m.line == "fingerprint" && c.Fingerprint.OnMismatch == MismatchReject:
 			r.complain(path, "on_mismatch reject needs statuses")
+		case m.line == "expiry" && c.Expiry.Then == ExpiryReject:
+			r.complain(path, "an expired key that is rejected needs statuses")
 		case len(m.signature.Where) > 0:
 			r.complain(path, "where recognises nothing without statuses")
 		case m.line == "existing" && c.Existing.Identity != "":
@@ -39,14 +44,32 @@ func (r *reviewer) signatures(c Contract) {
 	}
 }
 
-// mismatch refuses statuses of a mismatch that do not count as a refusal, because something between
-// client and target may have sent them, or because they do not say whether anything took effect.
-func (r *reviewer) mismatch(c Contract) {
-	for _, status := range c.Fingerprint.Statuses {
+// refusals refuses statuses that do not count as a refusal, because something between client and
+// target may have sent them, or because they do not say whether anything took effect.
+func (r *reviewer) refusals(line, what string, statuses []int) {
+	for _, status := range statuses {
 		if status < 400 || status > 499 || slices.Contains([]int{408, 413, 429, 431, 499}, status) {
-			r.complain(r.present("/contract/fingerprint"),
-				"%d does not count as a refusal; a mismatch needs a 4xx other than 408, 413, 429, 431 and 499", status)
+			r.complain(r.present("/contract/"+line),
+				"%d does not count as a refusal; %s needs a 4xx other than 408, 413, 429, 431 and 499", status, what)
 		}
+	}
+}
+
+// expiry looks for promises about a time that is not declared, and for answers that nobody gets.
+func (r *reviewer) expiry(e Expiry) {
+	const path = "/contract/expiry"
+	switch {
+	case e.After == 0:
+		for _, key := range []string{"/then", "/statuses", "/where"} {
+			if r.doc.Has(path + key) {
+				r.complain(path, "an expiry needs a clock: add after, such as 24h, or take the rest away")
+				return
+			}
+		}
+	case e.Then == ExpiryExecute && len(e.Statuses) > 0:
+		r.complain(path, "statuses are those of a refusal, but with then: execute nobody is refused")
+	default:
+		r.refusals("expiry", "an expired key", e.Statuses)
 	}
 }
 
@@ -58,7 +81,7 @@ func (r *reviewer) ambiguous(c Contract) {
 			continue
 		}
 		first, second := meanings[o.first], meanings[o.second]
-		path := r.present("/contract/"+first.line, "/contract/"+second.line)
+		path := r.present(first.path(), second.path())
 		if len(first.signature.Where)+len(second.signature.Where) == 0 {
 			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.status, first.says, second.says, c.advice(o))
 			continue
@@ -98,11 +121,15 @@ func (r *reviewer) replayStatus(c Contract) {
 	if len(c.Ack.Statuses) == 0 {
 		return // which is a mistake already
 	}
+	known := "ack.statuses are " + anyOf(c.Ack.Statuses)
+	if accepted := c.Ack.Accepted.Statuses; len(accepted) > 0 {
+		known += ", ack.accepted.statuses are " + anyOf(accepted)
+	}
 	for first, then := range c.Replay.Status {
 		path := document.Pointer("contract", "replay", "status", first)
 		for _, status := range append([]int{first}, then...) {
-			if !slices.Contains(c.Ack.Statuses, status) {
-				r.complain(path, "%d is no acknowledgement; ack.statuses are %s", status, anyOf(c.Ack.Statuses))
+			if !slices.Contains(c.Ack.Statuses, status) && !slices.Contains(c.Ack.Accepted.Statuses, status) {
+				r.complain(path, "%d is no acknowledgement; %s", status, known)
 			}
 		}
 	}

@@ -24,6 +24,7 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r.baseURL()
 	r.database()
 	r.contract()
+	r.effects()
 	for _, name := range t.OperationNames() {
 		r.operation(document.Pointer("operations", name), t.Operations[name])
 	}
@@ -124,34 +125,51 @@ func (r *reviewer) key(path string, o Operation) {
 		} else if _, taken := o.Request.Body[o.Key.Name]; taken {
 			r.complain(path+document.Pointer("request", "body", o.Key.Name), "this member is the key's; leave it to the key")
 		}
-		if o.Key.Quoted {
-			r.complain(path+"/key/quoted", "only a key in a header can be quoted")
+	case KeyInQuery:
+		if o.Key.Name == "" {
+			r.complain(path+"/key", "a key in the query needs the name of its parameter")
+		} else if o.queries(o.Key.Name) {
+			r.complain(path+"/request/path", "the parameter %s is the key's; leave it to the key", r.doc.Shown(name))
 		}
 	}
+	if o.Key.Quoted && o.Key.In != KeyInHeader {
+		r.complain(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// queries reports whether the path has a parameter of this name.
+func (o Operation) queries(name string) bool {
+	_, query, _ := strings.Cut(o.Request.Path, "?")
+	parameters, _ := url.ParseQuery(query) // its error leaves what could be read
+	return parameters.Has(name)
 }
 
 func (r *reviewer) rows(path string, o Operation) {
+	query := o.Rows.Query
 	switch {
-	case o.Rows.Query != "":
-		r.parameter(path+"/rows/query", o.Rows.Query)
-	case r.target.Database.URL != "":
+	case query == "" && r.target.Database.URL != "":
 		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
+	case query != "" && !hasMarker(query):
+		r.complain(path+"/rows/query", noMarker)
 	}
 }
 
-func (r *reviewer) parameter(path, query string) {
-	if !regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query) {
-		r.complain(path, "the parameter :marker is missing, by which the rows of one intent are told from all others")
-	}
+const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"
+
+func hasMarker(query string) bool {
+	return regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query)
 }
 
 // pointers looks for the members of the body that other parts of the file name.
 func (r *reviewer) pointers(path string, o Operation) {
 	body := path + "/request/body"
-	for i, pointer := range r.target.Contract.NaturalKey {
-		if !r.doc.Has(body + pointer) {
-			r.complain(document.Pointer("contract", "natural_key", i), "%s has no %s in its body",
-				strings.TrimPrefix(path, "/operations/"), r.doc.Shown(document.Pointer("contract", "natural_key", i)))
+	for list, pointers := range map[string][]string{
+		"/contract/natural_key": r.target.Contract.NaturalKey, "/contract/fingerprint/fields": r.target.Contract.Fingerprint.Fields,
+	} {
+		for i, pointer := range pointers {
+			if place := list + document.Pointer(i); !r.doc.Has(body + pointer) {
+				r.complain(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), r.doc.Shown(place))
+			}
 		}
 	}
 	for column, pointer := range o.Rows.Content {

@@ -122,8 +122,11 @@ func (r *reviewer) carriesMarker(path string, o Operation) {
 	if carried, err = o.carriesMarker(values, true); err != nil || !carried {
 		r.complain(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
 	}
-	if o.altersNothing(values) {
+	switch {
+	case o.altersNothing(values):
 		r.complain(path+"/alter", "the altered body is the same as the other one")
+	case r.target.Contract.Fingerprint.overlooks(o, values):
+		r.complain(path+"/alter", "none of contract.fingerprint.fields is altered: to the target it would be the same body")
 	}
 }
 

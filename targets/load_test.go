@@ -79,6 +79,88 @@ func TestAFullFileIsReadAsItIsMeant(t *testing.T) {
 	require.Equal(t, "{{.Intent.Marker}}", pay.Request.Body["note"])
 }
 
+func TestPromisesAboutLaterAreReadAsTheyAreMeant(t *testing.T) {
+	t.Parallel()
+	target := load(t, "testdata/good/later.yaml")
+	failed := map[string]any{"/state": "failed"}
+	require.Equal(t, targets.Ack{
+		Signature: targets.Signature{Statuses: []int{201}},
+		Accepted: targets.Accepted{
+			Signature: targets.Signature{Statuses: []int{202}},
+			Monitor:   "Location",
+			Done:      targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
+			Failed:    targets.Signature{Statuses: []int{200, 410}, Where: failed},
+			Identity:  "/order/id",
+			Within:    targets.Duration(10 * time.Second),
+		},
+	}, target.Contract.Ack)
+	require.Equal(t, targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeReject}, target.Contract.Scope)
+	require.Equal(t, targets.Expiry{
+		After: targets.Duration(30 * time.Second), Then: targets.ExpiryReject, Signature: targets.Signature{Statuses: []int{422, 410}},
+	}, target.Contract.Expiry)
+	require.Equal(t, targets.FingerprintFields, target.Contract.Fingerprint.Mode)
+	require.Equal(t, []string{"/price/amount", "/sku"}, target.Contract.Fingerprint.Fields)
+	require.Equal(t, []int{422}, target.Contract.Fingerprint.Statuses, "the preset's")
+	require.Equal(t, targets.Duration(90*time.Second), target.Contract.Lease)
+
+	require.Equal(t, targets.Key{In: targets.KeyInQuery, Name: "idempotency key"}, target.Operations["order"].Key)
+	require.Equal(t, targets.Key{In: targets.KeyInBody, Name: "request_id", Format: targets.OnlyUUID, FoldCase: true}, target.Operations["refund"].Key)
+	lines, total, fewer := 2, 1200.5, -1.0
+	require.Equal(t, []targets.Effect{
+		{Name: "order-lines", Query: "select 1 from lines where note = :marker", Rows: &lines},
+		{Name: "order-total", Query: "select total from orders where note = :marker", Value: &total},
+		{Name: "stock", Query: "select n from stock where sku = 'lamp'", Delta: &fewer},
+	}, target.Operations["order"].Effects)
+}
+
+func TestContractsThatComeCloseToAMistakeAreLoaded(t *testing.T) {
+	t.Parallel()
+	for name, contract := range map[string]string{
+		"an altered body has another marker":               "{fingerprint: {mode: fields, fields: [/n]}}",
+		"the last entry of a list is altered":              "{fingerprint: {mode: fields, fields: [/list/1]}}",
+		"a field has a slash in its name":                  "{fingerprint: {mode: fields, fields: [/a~1b]}}",
+		"done and failed look at different members":        "{ack: {accepted: {statuses: [202], monitor: /m, done: {where: {/a: 1}}, failed: {where: {/b: 1}}}}}",
+		"an expired key is refused like another body":      "{preset: ietf, expiry: {after: 1h, then: reject, statuses: [422]}}",
+		"an expired key is refused like a missing one":     "{preset: ietf, expiry: {after: 1h, then: reject, statuses: [400]}}",
+		"an expiry that may go either way has a signature": "{expiry: {after: 1h, statuses: [410]}}",
+		"a preset's expiry is made shorter":                "{preset: stripe, expiry: {after: 1s}}",
+		"accepted is narrower than done":                   "{ack: {statuses: [200], accepted: {statuses: [200], where: {/state: pending}, monitor: Location, done: {where: {/state: done}}}}}",
+		"operations and principals that are not there":     "{scope: {principal: reject, operation: separate}}",
+		"no time at all":                                   "{content_window: 0s, lease: 0s, expiry: {after: 0s}}",
+	} {
+		_, err := targets.Load("close.yaml", []byte(`
+name: close
+base_url: http://localhost
+contract: `+contract+`
+operations:
+  create:
+    request: {path: /c, body: {n: "{{.Intent.Marker}}", list: [1, 2], a/b: 1}}
+    alter: {list: [1, 3], a/b: 2}
+    key: {in: header, format: uuid, fold_case: true}
+`), nil)
+		require.NoError(t, err, name)
+	}
+}
+
+// The documentation has one example of a whole file.
+func TestTheExampleInTheDocumentationIsATarget(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/targets.md")
+	require.NoError(t, err)
+	_, example, found := strings.Cut(string(text), "```yaml\n")
+	require.True(t, found)
+	example, _, _ = strings.Cut(example, "```")
+	target, err := targets.Load("targets.md", []byte(example), func(string) (string, bool) { return "sqlite:shop.db", true })
+	require.NoError(t, err)
+	require.NotZero(t, target.Contract.Expiry.After)
+	require.NotZero(t, target.Contract.Scope)
+	require.NotEmpty(t, target.Contract.Ack.Accepted.Statuses)
+	require.Equal(t, []int{200}, target.Contract.Ack.Accepted.Failed.Statuses, "left out")
+	for _, o := range target.Operations {
+		require.NotEmpty(t, o.Effects)
+	}
+}
+
 func TestAFileLeavesOutMuch(t *testing.T) {
 	t.Parallel()
 	target, err := targets.Load("t.yaml", []byte(`
@@ -112,9 +194,13 @@ func FuzzLoad(f *testing.F) {
 		for _, o := range target.Operations {
 			v := targets.Values{Intent: targets.IntentValues{Marker: "m", Reference: "r", Number: 1}}
 			for _, v.Principal = range target.Principals {
-				_, err := o.Render(v, o.Alter != nil)
+				r, err := o.Render(v, o.Alter != nil)
 				require.NoError(t, err)
+				if o.Key.In != targets.KeyNowhere {
+					require.NoError(t, o.PlaceKey(&r, ""))
+				}
 			}
 		}
+		require.Len(t, targets.Explain(target), len(target.Operations))
 	})
 }

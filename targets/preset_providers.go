@@ -1,16 +1,19 @@
 package targets
 
+import "time"
+
 // The contracts of providers. "Verified" is what a stored copy of the provider's documentation or
 // library says, which may be older than the live page; "not verified" is general knowledge. Where the
-// key travels is said by the operation, not by the contract. No line of a contract can say yet how
-// long a key is remembered and whom it is shared with, so each comment says it and the preset does not.
+// key travels is said by the operation, not by the contract. No preset says whether principals
+// share keys: they do where they are of one account, which only the target file knows.
 
 // stripe is Stripe's v1 API. Verified: the same status and body again, errors 500 included; error
 // code idempotency_key_in_use while a request runs (a constant of its Go library); error type
 // idempotency_error for other parameters; replays carry Idempotent-Replayed: true (seen in
 // integrations). Not verified: the status 400 of a mismatch. Validation errors are not stored but
-// errors after execution began are, so that 4xx as a whole stays undeclared. Left out: a key may be
-// forgotten after 24 hours, and then the request is executed again.
+// errors after execution began are, so that 4xx as a whole stays undeclared. Verified again: a key is
+// remembered for 24 hours at least, and executed as a new one once it is forgotten; at another endpoint
+// it is an idempotency_error. Left out: a key belongs to an account and its mode.
 func stripe(c *Contract) {
 	c.Fingerprint = Fingerprint{
 		OnMismatch: MismatchReject,
@@ -23,6 +26,8 @@ func stripe(c *Contract) {
 	c.Replay.Marker = &ReplayMarker{Name: "Idempotent-Replayed", Value: "true"}
 	stored := true
 	c.Errors.Store5xx = &stored
+	c.Scope.Operation = ScopeReject
+	c.Expiry = Expiry{After: Duration(24 * time.Hour), Then: ExpiryExecute}
 }
 
 // paypal is PayPal's REST APIs, with the header PayPal-Request-Id. Verified: a repetition gets "the
@@ -49,16 +54,16 @@ func paypal(c *Contract) {
 // adyen is Adyen's payment APIs, with the header idempotency-key. Verified: a repetition gets the
 // response to the first attempt. Not verified, and so undeclared: 422 for another body, and what a
 // request gets while the first one runs, of which the documentation says only that it is an error to
-// be retried. Left out: keys are kept for 31 days at least, belong to the company account, and are not
-// compared between regions; transient errors are flagged in a header for a retry; the answer echoes
-// the key, which a marker with one fixed value cannot express.
+// be retried. An older copy has keys kept for 31 days at least, and does not say what follows. Left out:
+// they belong to the company account and are not compared between regions; transient errors are flagged
+// in a header for a retry; the answer echoes the key, which a marker with one fixed value cannot express.
 func adyen(c *Contract) { c.Replay.Body = SameJSON }
 
 // square is Square's APIs, with the member idempotency_key in the body. Verified: a repetition gets
 // the response of the first successful request, and another request with the key gets an error, though
 // that "might vary depending on the API". Not verified: the error's status 400 and its code
-// IDEMPOTENCY_KEY_REUSED. Unknown, and so undeclared: concurrent requests, and whether errors are
-// stored. Left out: how long keys are kept and that each endpoint has its own.
+// IDEMPOTENCY_KEY_REUSED. Unknown, and so undeclared: concurrent requests, whether errors are stored,
+// and how long keys are kept. Not verified, and so undeclared too: that each endpoint has its own keys.
 func square(c *Contract) {
 	c.Fingerprint = Fingerprint{
 		OnMismatch: MismatchReject,
@@ -70,7 +75,8 @@ func square(c *Contract) {
 // something was created with a key, the key gets 409 invalid_state with the reason
 // idempotent_creation_conflict and links.conflicting_resource_id (announcement and Ruby library). Not
 // verified: that this reason stands first in errors. Another body with a used key gets 409 as well,
-// and nothing tells the two apart, so that fingerprint stays undeclared. Unknown: concurrent requests. Left out: how long keys are kept; that a failed request may be repeated.
+// and nothing tells the two apart, so that fingerprint stays undeclared. Unknown, and so undeclared:
+// concurrent requests, and how long keys are kept. Left out: that a failed request may be repeated.
 func goCardless(c *Contract) {
 	dedupOnly(c)
 	c.Existing = Existing{
@@ -85,7 +91,7 @@ func goCardless(c *Contract) {
 // Wireless). Not verified: that EC2's error has status 400, which counts as a refusal all the same; it
 // comes as XML, into which where cannot look. Unknown, and so undeclared: concurrent requests, and
 // whether errors are stored. Left out: a token is kept for 8 hours in some services and then executed
-// again; it belongs to account, region and operation.
+// again, and for longer in others. Not verified, and so undeclared: that it belongs to one operation.
 func aws(c *Contract) {
 	c.Fingerprint = Fingerprint{OnMismatch: MismatchReject, Signature: Signature{Statuses: []int{409}}}
 	c.Replay.Body = SameIdentity
@@ -93,6 +99,7 @@ func aws(c *Contract) {
 
 // aip155 is Google's AIP-155, with the member request_id in the body. Verified: a duplicate SHOULD get
 // the response of the previous success and MAY get the current state of the resource instead, so that
-// only the identity is compared. It says nothing about other bodies, concurrent requests and errors.
-// Left out: "any reasonable timeframe" for which an id is honoured.
+// only the identity is compared. It says nothing about other bodies, concurrent requests and errors,
+// and of the time for which an id is honoured only that it is reasonable. That an id is a UUID is the
+// operation's key.format.
 func aip155(c *Contract) { c.Replay.Body = SameIdentity }

@@ -3,6 +3,7 @@ package targets_test
 import (
 	"encoding/json"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -59,6 +60,8 @@ func TestPresetsSayWhatTheirSourceSays(t *testing.T) {
 	require.Equal(t, &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true"}, stripe.Replay.Marker)
 	require.True(t, *stripe.Errors.Store5xx)
 	require.Nil(t, stripe.Errors.Store4xx)
+	require.Equal(t, targets.Expiry{After: targets.Duration(24 * time.Hour), Then: targets.ExpiryExecute}, stripe.Expiry)
+	require.Equal(t, targets.Scope{Operation: targets.ScopeReject}, stripe.Scope)
 
 	natural := withContract(t, "{preset: natural-key, natural_key: [/n]}")
 	require.Equal(t, targets.DedupOnly, natural.Level)
@@ -78,6 +81,7 @@ func TestProvidersPromiseWhatTheirDocumentationSays(t *testing.T) {
 	require.Equal(t, targets.SameJSON, adyen.Replay.Body)
 	require.Equal(t, targets.MismatchUnspecified, adyen.Fingerprint.OnMismatch)
 	require.Nil(t, adyen.Replay.Marker)
+	require.Empty(t, adyen.Expiry)
 
 	square := withContract(t, "{preset: square}")
 	require.Equal(t, "400 where /errors/0/code is IDEMPOTENCY_KEY_REUSED", square.Fingerprint.Signature.String())
@@ -131,5 +135,10 @@ func TestAFileOverridesItsPresetFieldByField(t *testing.T) {
 	c = withContract(t, "{preset: stripe, replay: {marker: null}, errors: {store_5xx: null}, ack: {statuses: [202]}}")
 	require.Nil(t, c.Replay.Marker)
 	require.Nil(t, c.Errors.Store5xx)
+
+	c = withContract(t, "{preset: stripe, expiry: {after: 0s}, ack: {statuses: [202]}}")
+	require.Empty(t, c.Expiry, "what follows an expiry goes with it")
+	c = withContract(t, "{preset: stripe, expiry: {after: 20s}, ack: {statuses: [202]}}")
+	require.Equal(t, targets.Expiry{After: targets.Duration(20 * time.Second), Then: targets.ExpiryExecute}, c.Expiry)
 	require.Equal(t, []int{202}, c.Ack.Statuses)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"text/template"
 )
@@ -86,6 +87,9 @@ func (o Operation) PlaceKey(r *Rendered, key string) error {
 		return o.placeInHeader(r, key)
 	case KeyInBody:
 		return o.placeInBody(r, key)
+	case KeyInQuery:
+		o.placeInQuery(r, key)
+		return nil
 	}
 	return errors.New("place the key: the operation takes none")
 }
@@ -118,6 +122,21 @@ func (o Operation) placeInBody(r *Rendered, key string) error {
 	r.Body = body
 	r.isJSON()
 	return nil
+}
+
+func (o Operation) placeInQuery(r *Rendered, key string) {
+	path, fragment, cut := strings.Cut(r.Path, "#")
+	switch {
+	case !strings.Contains(path, "?"):
+		path += "?"
+	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
+		path += "&"
+	}
+	// Not every server takes a plus sign for a space.
+	r.Path = path + strings.ReplaceAll(url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key), "+", "%20")
+	if cut {
+		r.Path += "#" + fragment
+	}
 }
 
 // isJSON names the type of the body where the file does not.

@@ -76,6 +76,42 @@ func TestAKeyIsPlacedWhereItTravels(t *testing.T) {
 	}
 }
 
+func TestAKeyIsAddedToTheQuery(t *testing.T) {
+	t.Parallel()
+	o := targets.Operation{Key: targets.Key{In: targets.KeyInQuery, Name: "k y"}}
+	for path, want := range map[string]string{
+		"/c":         "/c?k%20y=a%20%2B%26%22b",
+		"/c?":        "/c?k%20y=a%20%2B%26%22b",
+		"/c?n=1":     "/c?n=1&k%20y=a%20%2B%26%22b",
+		"/c?n=1&":    "/c?n=1&k%20y=a%20%2B%26%22b",
+		"/c#top":     "/c?k%20y=a%20%2B%26%22b#top",
+		"/c?n=1#a?b": "/c?n=1&k%20y=a%20%2B%26%22b#a?b",
+	} {
+		r := targets.Rendered{Path: path, Body: []byte(`{}`)}
+		require.NoError(t, o.PlaceKey(&r, `a +&"b`))
+		require.Equal(t, targets.Rendered{Path: want, Body: []byte(`{}`)}, r)
+	}
+}
+
+func TestABlankKeyIsPlacedLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		key  targets.Key
+		want targets.Rendered
+	}{
+		{targets.Key{In: targets.KeyInHeader, Name: "K"}, targets.Rendered{Path: "/c", Header: map[string]string{"K": ""}}},
+		{targets.Key{In: targets.KeyInHeader, Name: "K", Quoted: true}, targets.Rendered{Path: "/c", Header: map[string]string{"K": `""`}}},
+		{targets.Key{In: targets.KeyInQuery, Name: "k"}, targets.Rendered{Path: "/c?k="}},
+		{targets.Key{In: targets.KeyInBody, Name: "k"}, targets.Rendered{
+			Path: "/c", Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"k":""}`),
+		}},
+	} {
+		r := targets.Rendered{Path: "/c"}
+		require.NoError(t, targets.Operation{Key: c.key}.PlaceKey(&r, ""))
+		require.Equal(t, c.want, r)
+	}
+}
+
 func TestAKeyThatCannotBePlacedIsAnError(t *testing.T) {
 	t.Parallel()
 	var r targets.Rendered

@@ -17,13 +17,15 @@ type meaning struct {
 	signature Signature
 }
 
-// The places of the meanings, in the order in which an answer is tried. The last two are refusals,
-// for which an answer is tried only when it is nothing else.
+// The places of the meanings, in the order in which an answer is tried. The last three are
+// refusals, for which an answer is tried only when it is nothing else.
 const (
 	meansThrottled = iota
 	meansRunning
+	meansAccepted
 	meansDone
 	meansExists
+	meansExpired
 	meansMismatch
 	meansNoKey
 )
@@ -32,8 +34,10 @@ func (c Contract) meanings() []meaning {
 	return []meaning{
 		meansThrottled: {line: "throttled", says: "the request was turned away at the door", signature: c.Throttled},
 		meansRunning:   {line: "in_progress", says: "the first request is still running", signature: c.InProgress.Signature},
+		meansAccepted:  {line: "ack.accepted", says: "it will be done", signature: c.Ack.Accepted.Signature},
 		meansDone:      {line: "ack", says: "it is done", signature: c.Ack.Signature},
 		meansExists:    {line: "existing", says: "it exists already", signature: c.Existing.Signature},
+		meansExpired:   {line: "expiry", says: "the key is forgotten", signature: c.Expiry.Signature},
 		meansMismatch:  {line: "fingerprint", says: "the body differs", signature: c.Fingerprint.Signature},
 		meansNoKey:     {line: "missing_key", says: "the key is missing", signature: c.MissingKey},
 	}
@@ -68,13 +72,18 @@ func (o overlap) misleading() bool {
 	case !o.hidden:
 		return false
 	case o.second == meansNoKey:
-		return o.first == meansDone || o.first == meansExists
+		return o.first == meansAccepted || o.first == meansDone || o.first == meansExists
+	case o.first == meansExpired: // the time tells it from what comes after
+		return false
 	case o.first == meansThrottled:
 		return o.second != meansRunning
 	default:
 		return o.first != meansRunning || o.second != meansExists
 	}
 }
+
+// path returns where the line stands in a file.
+func (m meaning) path() string { return "/contract/" + strings.ReplaceAll(m.line, ".", "/") }
 
 // shared returns a status of both signatures, unless their bodies tell them apart.
 func (s Signature) shared(other Signature) (int, bool) {

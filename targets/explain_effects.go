@@ -1,0 +1,31 @@
+package targets
+
+import "strconv"
+
+// effects says what is held against the changes beyond the row.
+func (x *explainer) effects() {
+	if !x.rowsKnown() {
+		return
+	}
+	for _, e := range x.operation.Effects {
+		from, name := "effects: "+e.Name, word(e.Name)
+		switch {
+		case e.Rows != nil:
+			x.held(from, "Each created thing has exactly %s in %s", rowCount(*e.Rows), name)
+		case e.Value != nil:
+			x.held(from, "For each created thing %s is %s", name, number(*e.Value))
+		case e.Delta != nil:
+			x.held(from, "Each created thing changes %s by %s", name, number(*e.Delta))
+			x.weakened(from, "The change of %s is checked for all created things together, and nobody but the run may change it meanwhile", name)
+		}
+	}
+}
+
+func rowCount(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return strconv.Itoa(n) + " rows"
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -1,0 +1,47 @@
+package targets
+
+// keys says which keys are different keys.
+func (x *explainer) keys() {
+	if !x.keyed() {
+		return
+	}
+	x.keyFormat()
+	x.held("key", "Who sends a blank key is not given what somebody else made with one")
+	x.weakened("key", "A key of an unusual form may be refused instead")
+}
+
+func (x *explainer) keyFormat() {
+	key := x.operation.Key
+	if key.Format == OnlyUUID {
+		x.notChecked("key.format: uuid", "Whether keys that hardly differ are two keys, because only a UUID is a key")
+		return
+	}
+	var parts []string
+	if key.FoldCase {
+		x.notChecked("key.fold_case", "Whether keys that differ only in case are one key")
+	} else {
+		parts = append(parts, "in case")
+	}
+	if key.keepsSpace() {
+		parts = append(parts, "in a space at the end")
+	} else {
+		x.notChecked("key.in: header", "Whether a space at the end makes another key, because a header that is not quoted does not keep it")
+	}
+	parts = append(parts, "in a quotation mark", "beyond the 300th character")
+	x.held("key", "Two keys that differ only %s are two keys", enumerate(parts, "or"))
+}
+
+// keepsSpace reports that a space at the end of a key reaches the target.
+func (k Key) keepsSpace() bool { return k.In != KeyInHeader || k.Quoted }
+
+// optionalKey says what is held against requests that leave out a key which need not be there.
+func (x *explainer) optionalKey() {
+	switch {
+	case x.natural():
+		x.notChecked("natural_key", "What becomes of requests without a key, because it is the natural key that makes them one wish or two")
+	case x.contract.ContentWindow > 0:
+		x.notChecked("content_window", "What becomes of requests without a key, because their bodies may make them repetitions")
+	default:
+		x.held("key.required", "Every request without a key is a wish of its own, also where its body is that of another one")
+	}
+}

@@ -1,0 +1,82 @@
+package targets
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// maxAwaited is the longest expiry that a run waits for.
+const maxAwaited = Duration(time.Minute)
+
+// accepted says what is held against "it will be done".
+func (x *explainer) accepted() {
+	const line = "ack.accepted"
+	a := x.contract.Ack.Accepted
+	if len(a.Statuses) == 0 {
+		return
+	}
+	failed := ""
+	if len(a.Failed.Statuses) > 0 {
+		failed = fmt.Sprintf(", or that it failed with %s", a.Failed)
+	}
+	x.held(line, "An answer %s says that it will be done: within %s the status resource, which it names at %s, says that it is with %s%s",
+		a.Signature, brief(a.Within), word(a.Monitor), a.Done, failed)
+	if x.rowsKnown() {
+		x.held(line, "What is done in the end is there when we look, and what failed is not")
+	}
+	switch {
+	case x.operation.Identity == "":
+	case a.Identity == "":
+		x.weakened(line+".identity", "The status resource may name any thing, because the contract does not say where: only what the answer %s names is compared", a.Signature)
+	default:
+		x.held(line+".identity", "What the status resource names at %s is what every acknowledgement names", word(a.Identity))
+	}
+}
+
+// expiry says what a key's repetition gets once the key is forgotten.
+func (x *explainer) expiry() {
+	e := x.contract.Expiry
+	after := brief(e.After)
+	switch {
+	case !x.keyed():
+	case x.natural():
+		x.notChecked("natural_key", "How long a key is remembered, because a natural key goes on naming the same wish")
+	case e.After == 0:
+		x.undeclared("expiry", "How long a key is remembered, and what its repetition gets afterwards")
+	case !x.awaitsExpiry():
+		x.notChecked("expiry.after: "+after, "What a key's repetition gets once the key is forgotten, because a run waits for at most %s", brief(maxAwaited))
+	case e.Then == ExpiryReject:
+		x.held("expiry", "A key that comes again after %s is refused, with %s, and creates nothing", after, e.Signature)
+	case e.Then == ExpiryExecute:
+		x.held("expiry", "A key that comes again after %s is a new key: it creates one more row at most", after)
+		x.weakened("expiry.then: execute", "The answer of the first request passes then as well, with a warning")
+	default:
+		x.undeclared("expiry.then", "Whether a key that comes again after %s is executed or refused", after)
+	}
+}
+
+// awaitsExpiry reports that a run sees keys expire.
+func (x *explainer) awaitsExpiry() bool {
+	after := x.contract.Expiry.After
+	return after > 0 && after <= maxAwaited
+}
+
+// lease says how long an execution that died may block its key.
+func (x *explainer) lease() {
+	if lease := x.contract.Lease; lease > 0 {
+		x.held("lease", "The key of an execution that died is free again after %s: a run goes on asking for so long", brief(lease))
+	}
+}
+
+// brief returns a duration without the units that are zero: 24h, not 24h0m0s.
+func brief(d Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}

@@ -1,0 +1,21 @@
+package targets
+
+// accepted looks for promises of a later outcome that nobody could follow up.
+func (r *reviewer) accepted(a Accepted) {
+	const path = "/contract/ack/accepted"
+	if len(a.Statuses) == 0 {
+		if len(a.Where) == 0 && r.doc.Has(path) { // where alone is a mistake of every signature
+			r.complain(path, "nothing is accepted without statuses, such as 202")
+		}
+		return
+	}
+	if a.Monitor == "" {
+		r.complain(path, "an accepted request needs monitor: where its answer names the status resource, such as Location")
+	}
+	if len(a.Done.Statuses) == 0 {
+		r.complain(path, "an accepted request needs done: by which answer of the status resource it is done")
+	}
+	if status, ok := a.Done.shared(a.Failed); ok && (a.Done.covers(a.Failed) || a.Failed.covers(a.Done)) {
+		r.complain(path, "%d of the status resource means both that it is done and that it failed; tell them apart with where", status)
+	}
+}

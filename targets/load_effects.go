@@ -1,0 +1,42 @@
+package targets
+
+import "github.com/doubletap-harness/doubletap/scenarios/document"
+
+// effects looks at what creates change beyond their rows. A report names an effect without its
+// operation.
+func (r *reviewer) effects() {
+	first := map[string]string{} // name: the operation that has it
+	for _, name := range r.target.OperationNames() {
+		list := document.Pointer("operations", name, "effects")
+		effects := r.target.Operations[name].Effects
+		if len(effects) > 0 && r.target.Database.URL == "" {
+			r.complain(list, "effects are read from a database, and there is none")
+			continue
+		}
+		for i, e := range effects {
+			path := list + document.Pointer(i)
+			r.effect(path, e)
+			if other, taken := first[e.Name]; taken {
+				r.complain(path+"/name", "%s is the name of another effect, of %s", r.doc.Shown(path+"/name"), other)
+			}
+			first[e.Name] = name
+		}
+	}
+}
+
+func (r *reviewer) effect(path string, e Effect) {
+	given := 0
+	for _, set := range []bool{e.Rows != nil, e.Value != nil, e.Delta != nil} {
+		if set {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		r.complain(path, "expected exactly one of rows, value and delta")
+	case e.Delta != nil && hasMarker(e.Query):
+		r.complain(path+"/query", "the query of a delta has no :marker, because its number is that of all intents together; take it away, or write value instead of delta")
+	case e.Delta == nil && !hasMarker(e.Query):
+		r.complain(path+"/query", noMarker)
+	}
+}
