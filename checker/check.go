@@ -33,6 +33,22 @@
 //   - Where an intent has several effects, its answers differ for that reason: the duplicate is
 //     reported, and no unequal replay besides.
 //   - A marker that was in the database before the run is not judged, and the verdict is inconclusive.
+//   - What was accepted (202) counts as what its status resource says became of it. One that never says
+//     so by the contract's time is unavailable without a row, and a replay mismatch with one.
+//   - A key is a new key only when it must have been forgotten, whichever of its attempts made the record
+//     and whenever the target looked. What may lie on either side is compared with nothing, and a target
+//     that remembers for longer is worth a warning.
+//   - Requests in different spellings of one JSON value are one body. That the target refuses one of them
+//     as another request is a false conflict only where the contract compares values; a refusal for its
+//     form is none.
+//   - One key of two principals, or at two operations, is two keys only where the contract says so.
+//     Elsewhere the second may be refused, but it is shown nothing of the first, and what it is told is
+//     there.
+//   - Two principals may be told of things with one name, such as 1, if there are two of them.
+//   - A blank key is no key. Keys that differ, however little, are different keys; a target may refuse
+//     such a key.
+//   - Totals, such as a counter, are held against the rows of all intents, and the finding is theirs
+//     together.
 //   - Rows without a cause are not reported when the target counted more or fewer requests than are on
 //     record, and "unavailable" is not when the probe was cut short.
 //   - An answer that ends where the connection ends has no framing that tells whether it is whole. It

@@ -22,11 +22,15 @@ import (
 type draft struct {
 	id       string
 	who      string
+	kin      string
+	to       string // operation
 	marker   string
 	attempts []history.Attempt
 	before   map[string][]history.Row // by body, at T1
 	after    map[string][]history.Row // at T2; nil: as at T1
 	bodies   []string
+	effects  map[string]float64 // of the original body, at both
+	followed []history.Followup
 }
 
 // story is one intent, sent with one body unless an attempt is altered. Attempts without times of
@@ -46,6 +50,27 @@ func story(attempts ...history.Attempt) *draft {
 func (d *draft) named(id string) *draft { d.id = id; return d }
 
 func (d *draft) of(principal string) *draft { d.who = principal; return d }
+
+// beside makes an intent the neighbour of another, of the same name with its neighbours.
+func (d *draft) beside(kin string) *draft { d.kin = kin; return d }
+
+func (d *draft) at(operation string) *draft { d.to = operation; return d }
+
+// with is how much of an effect there is for the original body.
+func (d *draft) with(effect string, n float64) *draft {
+	if d.effects == nil {
+		d.effects = map[string]float64{}
+	}
+	d.effects[effect] = n
+	return d
+}
+
+// then is what the status resource of the last attempt says.
+func (d *draft) then(f history.Followup) *draft {
+	f.Attempt = fmt.Sprintf("%s.%d", d.id, len(d.attempts))
+	d.followed = append(d.followed, f)
+	return d
+}
 
 // twinOf makes an intent share another's marker.
 func (d *draft) twinOf(marker string) *draft { d.marker = marker; return d }
@@ -137,7 +162,7 @@ func scenes(drafts []*draft) *history.History {
 }
 
 func (d *draft) into(h *history.History) {
-	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Bodies: map[string]history.Body{}}
+	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Bodies: map[string]history.Body{}}
 	if d.after == nil {
 		d.after = d.before
 	}
@@ -149,7 +174,19 @@ func (d *draft) into(h *history.History) {
 		h.T1.Rows[m] = append(h.T1.Rows[m], d.before[body]...)
 		h.T2.Rows[m] = append(h.T2.Rows[m], d.after[body]...)
 	}
+	for _, s := range []*history.Snapshot{h.Before, h.T1, h.T2} {
+		for name, n := range d.effects {
+			if s.Effects == nil {
+				s.Effects = map[string]map[string]float64{}
+			}
+			if s.Effects[name] == nil {
+				s.Effects[name] = map[string]float64{}
+			}
+			s.Effects[name][d.markerOf(history.Original)] = n
+		}
+	}
 	h.Intents = append(h.Intents, intent)
+	h.Followups = append(h.Followups, d.followed...)
 	for i, a := range d.attempts {
 		h.Attempts = append(h.Attempts, d.attempt(i, a))
 	}
@@ -217,6 +254,10 @@ const noKey = "-"
 
 func altered(a history.Attempt) history.Attempt { a.Body = history.Altered; return a }
 
+func reordered(a history.Attempt) history.Attempt { a.Body = history.Reordered; return a }
+
+func blank(a history.Attempt) history.Attempt { a.Key, a.BlankKey = noKey, true; return a }
+
 func keyed(key string, a history.Attempt) history.Attempt { a.Key = key; return a }
 
 func during(start, end float64, a history.Attempt) history.Attempt {
@@ -279,6 +320,28 @@ func undeclared(t *checker.Terms)   { t.Contract.Fingerprint.OnMismatch = target
 func onlyIdentity(t *checker.Terms) { t.Contract.Replay.Body = targets.SameIdentity }
 func anyBody(t *checker.Terms)      { t.Contract.Replay.Body = targets.AnyBody }
 func sameBytes(t *checker.Terms)    { t.Contract.Replay.Body = targets.SameBytes }
+
+func sameJSON(t *checker.Terms) { t.Contract.Fingerprint.Mode = targets.FingerprintJSON }
+
+func scoped(principal, operation targets.KeyScope) func(*checker.Terms) {
+	return func(t *checker.Terms) { t.Contract.Scope = targets.Scope{Principal: principal, Operation: operation} }
+}
+
+// expiring forgets keys after so many milliseconds.
+func expiring(after int, then targets.AfterExpiry) func(*checker.Terms) {
+	return func(t *checker.Terms) {
+		t.Contract.Expiry = targets.Expiry{After: targets.Duration(time.Duration(after) * time.Millisecond), Then: then}
+	}
+}
+
+// accepting takes 202 for a promise.
+func accepting(t *checker.Terms) {
+	t.Contract.Ack.Accepted = targets.Accepted{
+		Signature: targets.Signature{Statuses: []int{202}}, Monitor: "Location",
+		Done:   targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
+		Failed: targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "failed"}}, Identity: "/thing",
+	}
+}
 
 func replayMarked(t *checker.Terms) {
 	t.Contract.Replay.Marker = &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true}

@@ -56,38 +56,51 @@ func (c *court) totals(m moment) {
 		for _, e := range o.Effects {
 			first, known := before.Effects[e.Name][""]
 			last, asked := now.Effects[e.Name][""]
-			rows, all := c.rowsWith(m, e.Name)
-			if e.Delta == nil || !known || !asked || !all || near(last-first, *e.Delta*float64(rows)) {
+			want, all := c.changedBy(m, e.Query)
+			if e.Delta == nil || !known || !asked || !all || near(last-first, want) {
 				continue
 			}
 			c.reportAll(m, Finding{
 				Kind: EffectMismatch, Detail: e.Name,
 				Promise:  "What every effect changes is changed once for each effect.",
 				Contract: "effects: " + e.Name,
-				Expected: fmt.Sprintf("a change by %g: %g for each of %s", *e.Delta*float64(rows), *e.Delta, count(rows, "row")),
+				Expected: fmt.Sprintf("a change by %g: %g for each row", want, *e.Delta),
 				Observed: fmt.Sprintf("a change by %g, from %g to %g", last-first, first, last),
 			})
 		}
 	}
 }
 
-// rowsWith counts the rows of all intents whose operation has an effect, and reports whether all of
-// them are known.
-func (c *court) rowsWith(m moment, effect string) (int, bool) {
-	total := 0
+// changedBy adds up what the rows of all intents change of a total, whichever operation made them, and
+// reports whether all of those rows are known.
+func (c *court) changedBy(m moment, query string) (float64, bool) {
+	change := 0.0
 	for _, f := range c.families {
 		s := f.stories[0]
-		if !slices.ContainsFunc(s.operation.Effects, func(e targets.Effect) bool { return e.Name == effect }) {
-			continue
-		}
-		for _, body := range []string{history.Original, history.Altered} {
-			if b, sent := s.intent.Bodies[body]; sent {
-				rows, known := c.rows(m, b.Marker)
-				if !known {
-					return 0, false
-				}
-				total += len(rows)
+		for _, e := range s.operation.Effects {
+			if e.Delta == nil || e.Query != query {
+				continue
 			}
+			rows, known := c.rowsOf(m, s)
+			if !known {
+				return 0, false
+			}
+			change += *e.Delta * float64(rows)
+		}
+	}
+	return change, true
+}
+
+// rowsOf counts the rows of all bodies of a story, and reports whether they are known.
+func (c *court) rowsOf(m moment, s *story) (int, bool) {
+	total := 0
+	for _, body := range []string{history.Original, history.Altered} {
+		if b, sent := s.intent.Bodies[body]; sent {
+			rows, known := c.rows(m, b.Marker)
+			if !known {
+				return 0, false
+			}
+			total += len(rows)
 		}
 	}
 	return total, true

@@ -69,7 +69,7 @@ func weight(f checker.Finding, i int) int {
 		return 2
 	}
 	switch f.Outcomes[i] {
-	case checker.Acknowledged, checker.Exists:
+	case checker.Acknowledged, checker.Accepted, checker.Exists:
 		return 1
 	case checker.Unknown:
 		return 2
@@ -109,6 +109,8 @@ func keyNames(attempts []history.Attempt) map[string]string {
 func sent(a history.Attempt, i int, keys map[string]string) string {
 	key := keys[a.Key]
 	switch {
+	case a.BlankKey:
+		key = "blank key"
 	case a.Key == "":
 		key = "no key"
 	case key == "" && i > 0:
@@ -117,8 +119,8 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 		key = "first"
 	}
 	parts := []string{key}
-	if a.Body == history.Altered {
-		parts = append(parts, "altered")
+	if a.Body != history.Original {
+		parts = append(parts, a.Body)
 	}
 	if a.Retry > 0 {
 		parts = append(parts, fmt.Sprintf("retry %d", a.Retry))

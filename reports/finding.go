@@ -51,7 +51,7 @@ func (p *page) finding(r checker.Report, s seen) {
 	}
 	p.line(p.style.ink(fit(title, p.style.width()), color.FgRed, color.Bold))
 	p.wrapped("    ", meaning(f.Kind))
-	p.wrapped("    ", fmt.Sprintf("scenario %s, intent %s, seen %s", name(s.result.Scenario), name(f.Intent), moment(f)))
+	p.wrapped("    ", fmt.Sprintf("scenario %s, %s, seen %s", name(s.result.Scenario), concerning(f), moment(f)))
 	if s.result.Summary != "" {
 		p.wrapped("    ", prose(s.result.Summary))
 	}
@@ -67,6 +67,9 @@ func (p *page) finding(r checker.Report, s seen) {
 }
 
 func (p *page) sent(f checker.Finding) {
+	if f.Intent == checker.EveryIntent {
+		return
+	}
 	p.line(p.style.bold("  What was sent"))
 	if len(f.Attempts) == 0 {
 		p.line("    no attempt is recorded for this intent")

@@ -101,8 +101,8 @@ func details(r checker.Report, s seen, open bool) string {
 	if open {
 		unfolded = " open"
 	}
-	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, intent %s)",
-		f.ID, name(string(f.Kind)), meaning(f.Kind), name(s.result.Scenario), name(f.Intent))))
+	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, %s)",
+		f.ID, name(string(f.Kind)), meaning(f.Kind), name(s.result.Scenario), concerning(f))))
 	b.WriteString(promises(f))
 	b.WriteString(attemptTable(f))
 	for _, evidence := range f.Rows {
@@ -133,6 +133,9 @@ func promises(f checker.Finding) string {
 }
 
 func attemptTable(f checker.Finding) string {
+	if f.Intent == checker.EveryIntent {
+		return ""
+	}
 	if len(f.Attempts) == 0 {
 		return "No attempt is recorded for this intent.\n\n"
 	}

@@ -333,3 +333,30 @@ func TestFormatListsEveryMember(t *testing.T) {
 		}
 	}
 }
+
+func TestAFindingOfAllIntentsShowsNoSingleOne(t *testing.T) {
+	t.Parallel()
+	f := lostThenRetried()
+	f.Kind, f.Intent, f.Attempts, f.Outcomes, f.Rows = checker.EffectMismatch, checker.EveryIntent, nil, nil, nil
+	res := passed("stock", 12)
+	res.Verdict, res.Failed, res.Findings = checker.Fail, 12, []checker.Finding{f}
+	var text, markdown bytes.Buffer
+	require.NoError(t, reports.Details(&text, report(checker.Fail, res), reports.Style{}))
+	require.NoError(t, reports.Markdown(&markdown, report(checker.Fail, res)))
+	for _, shown := range []string{text.String(), markdown.String()} {
+		require.Contains(t, shown, "all intents together")
+		require.NotContains(t, shown, "attempt is recorded")
+	}
+}
+
+func TestAnAttemptSaysHowItsKeyAndBodyWereWritten(t *testing.T) {
+	t.Parallel()
+	f := lostThenRetried()
+	f.Attempts[1].Body, f.Attempts[2].Key, f.Attempts[2].BlankKey = history.Reordered, "", true
+	res := passed("spelled", 12)
+	res.Verdict, res.Findings = checker.Fail, []checker.Finding{f}
+	var text bytes.Buffer
+	require.NoError(t, reports.Details(&text, report(checker.Fail, res), reports.Style{}))
+	require.Contains(t, text.String(), "same key, reordered")
+	require.Contains(t, text.String(), "blank key")
+}

@@ -312,3 +312,11 @@ func moment(f checker.Finding) string {
 		return f.Moment
 	}
 }
+
+// concerning names what a finding is about.
+func concerning(f checker.Finding) string {
+	if f.Intent == checker.EveryIntent {
+		return "all intents together"
+	}
+	return "intent " + name(f.Intent)
+}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
@@ -120,7 +119,7 @@ func (on table) open(t testing.TB, query string) asker {
 }
 
 func (a asker) Snapshot(ctx context.Context, markers []string) history.Snapshot {
-	return a.Reader.Snapshot(ctx, []readers.Question{{Operation: targets.Operation{Rows: targets.Rows{Query: a.query}}, Markers: markers}})
+	return a.Reader.Snapshot(ctx, []readers.Question{{Rows: a.query, Markers: markers}})
 }
 
 func (a asker) Rows(ctx context.Context, marker string) (int, error) {
@@ -323,17 +322,16 @@ func TestEffectsAreReadBesideTheRows(t *testing.T) {
 		on.insert(t, "2", "two", 20)
 		on.insert(t, "3", "two", 21)
 		named := func(query string) string { return strings.ReplaceAll(query, "things", on.name) }
-		n, x := 1, 1.0
-		operation := targets.Operation{
-			Rows: targets.Rows{Query: named("select id from things where note = :marker")},
-			Effects: []targets.Effect{
-				{Name: "lines", Rows: &n, Query: named("select id from things where note = :marker;")},
-				{Name: "sum", Value: &x, Query: named("select sum(amount) from things where note = :marker")},
-				{Name: "price", Value: &x, Query: named("select price from things where note = :marker limit 1 -- as text")},
-				{Name: "all", Delta: &x, Query: named("select count(*) from things")},
+		question := readers.Question{
+			Operation: "create", Markers: []string{"one", "two", "none"}, Rows: named("select id from things where note = :marker"),
+			Effects: []readers.Effect{
+				{Name: "lines", Gives: readers.Rows, Query: named("select id from things where note = :marker;")},
+				{Name: "sum", Gives: readers.Value, Query: named("select sum(amount) from things where note = :marker")},
+				{Name: "price", Gives: readers.Value, Query: named("select price from things where note = :marker limit 1 -- as text")},
+				{Name: "all", Gives: readers.Total, Query: named("select count(*) from things")},
 			},
 		}
-		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{{Operation: operation, Markers: []string{"one", "two", "none"}}})
+		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{question})
 		require.Empty(t, s.Error)
 		require.Equal(t, map[string]map[string]float64{
 			"lines": {"one": 1, "two": 2, "none": 0},
@@ -345,9 +343,9 @@ func TestEffectsAreReadBesideTheRows(t *testing.T) {
 			"select id, amount from things where note = :marker": "expected one column, got 2",
 			"select note from things where note = :marker":       `expected a number, got "one"`,
 		} {
-			operation.Effects = []targets.Effect{{Name: "odd", Value: &x, Query: named(query)}}
-			s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{{Operation: operation, Markers: []string{"one"}}})
-			require.Contains(t, s.Error, "query of \"odd\": "+want)
+			question.Effects = []readers.Effect{{Name: "odd", Gives: readers.Value, Query: named(query)}}
+			s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{question})
+			require.Contains(t, s.Error, `operations.create.effects, query of "odd": `+want)
 		}
 	})
 }
@@ -357,8 +355,7 @@ func TestEachOperationHasItsOwnQuery(t *testing.T) {
 		on.insert(t, "1", "one", 10)
 		on.insert(t, "2", "two", 20)
 		question := func(condition string, markers ...string) readers.Question {
-			query := "select id from " + on.name + " where note = :marker and " + condition
-			return readers.Question{Operation: targets.Operation{Rows: targets.Rows{Query: query}}, Markers: markers}
+			return readers.Question{Rows: "select id from " + on.name + " where note = :marker and " + condition, Markers: markers}
 		}
 		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{question("amount = 10", "one"), question("amount = 11", "two")})
 		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)

@@ -12,7 +12,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
@@ -27,10 +26,29 @@ type queryer interface {
 // Question is what a snapshot asks for one operation: the rows, and the effects beyond them, of some
 // markers.
 type Question struct {
-	Name      string // of the operation
-	Operation targets.Operation
+	Operation string // its name, for errors
+	Rows      string // the row query, with the parameter :marker
+	Effects   []Effect
 	Markers   []string
 }
+
+// Effect is a query about something beyond the rows.
+type Effect struct {
+	Name  string // unique in a snapshot
+	Query string
+	Gives Gives
+}
+
+// Gives says what an effect's query gives.
+type Gives int
+
+// What a query can give: so many rows for each marker, a number for each marker, or one number for all
+// of them, without a parameter.
+const (
+	Rows Gives = iota
+	Value
+	Total
+)
 
 // Snapshot returns the rows and effects of every marker, all read in one transaction that sees one
 // moment. A failure is part of the snapshot: rows are then unknown, not absent.
@@ -50,14 +68,14 @@ func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.
 	}
 	defer tx.Rollback()
 	for _, q := range questions {
-		rows, err := r.rows(ctx, tx, q.Operation.Rows.Query, q.Markers)
+		rows, err := r.rows(ctx, tx, q.Rows, q.Markers)
 		if err != nil {
-			return fmt.Errorf("operations.%s.rows.query: %w", q.Name, err)
+			return fmt.Errorf("operations.%s.rows.query: %w", q.Operation, err)
 		}
 		maps.Copy(s.Rows, rows)
-		for _, e := range q.Operation.Effects {
+		for _, e := range q.Effects {
 			if err := r.effect(ctx, tx, e, q.Markers, s); err != nil {
-				return fmt.Errorf("operations.%s.effects, query of %q: %w", q.Name, e.Name, err)
+				return fmt.Errorf("operations.%s.effects, query of %q: %w", q.Operation, e.Name, err)
 			}
 		}
 	}
@@ -82,20 +100,20 @@ func (r *Reader) rows(ctx context.Context, from queryer, query string, markers [
 }
 
 // effect reads one effect: the number of its rows or its value for every marker, or its total.
-func (r *Reader) effect(ctx context.Context, from queryer, e targets.Effect, markers []string, s *history.Snapshot) error {
+func (r *Reader) effect(ctx context.Context, from queryer, e Effect, markers []string, s *history.Snapshot) error {
 	if s.Effects == nil {
 		s.Effects = map[string]map[string]float64{}
 	}
 	numbers := make(map[string]float64, len(markers))
 	s.Effects[e.Name] = numbers
-	if e.Delta != nil {
-		markers = []string{total}
+	if e.Gives == Total {
+		markers = []string{everyMarker}
 	}
 	for _, m := range markers {
 		numbers[m] = 0
 	}
 	return r.each(ctx, from, e.Query, markers, func(marker string, _ []string, values []any) error {
-		if e.Rows != nil {
+		if e.Gives == Rows {
 			numbers[marker]++
 			return nil
 		}
@@ -105,8 +123,8 @@ func (r *Reader) effect(ctx context.Context, from queryer, e targets.Effect, mar
 	})
 }
 
-// total stands for every marker.
-const total = ""
+// everyMarker is the marker of a total.
+const everyMarker = ""
 
 // number reads the one value of a row as a number; none is 0.
 func number(values []any) (float64, error) {

@@ -92,7 +92,7 @@ func (a *act) firstSnapshot(ctx context.Context) {
 	if a.subject.reader == nil || a.halted {
 		return
 	}
-	s := a.subject.reader.Snapshot(ctx, a.question)
+	s := a.subject.reader.Snapshot(ctx, a.questions)
 	a.recordSnapshot(ctx, history.BeforeName, s)
 }
 
@@ -111,10 +111,10 @@ func (a *act) quietSnapshot(ctx context.Context, name string) {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}
 	defer cancel()
-	last := a.subject.reader.Snapshot(look, a.question)
+	last := a.subject.reader.Snapshot(look, a.questions)
 	for last.Error == "" {
 		pause(look, quietPoll)
-		next := a.subject.reader.Snapshot(look, a.question)
+		next := a.subject.reader.Snapshot(look, a.questions)
 		if reflect.DeepEqual(last.Rows, next.Rows) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
 			last = next
 			break

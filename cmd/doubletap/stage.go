@@ -53,17 +53,17 @@ func (s *stage) alive(ctx context.Context) bool { return driver.Alive(ctx, s.sub
 // act is one performance of one scenario.
 type act struct {
 	*stage
-	scenario scenarios.Scenario
-	record   *history.Writer
-	base     time.Time
-	lanes    *proxy.Lanes
-	driver   *driver.Driver
-	question []readers.Question
-	ends     atomic.Int64 // stories and probes that are over
-	unasked  bool         // the pilot asks no final question
-	halted   bool         // nothing more is sent
-	probed   bool         // the final question was asked
-	cut      bool         // and the history is not what was planned
+	scenario  scenarios.Scenario
+	record    *history.Writer
+	base      time.Time
+	lanes     *proxy.Lanes
+	driver    *driver.Driver
+	questions []readers.Question
+	ends      atomic.Int64 // stories and probes that are over
+	unasked   bool         // the pilot asks no final question
+	halted    bool         // nothing more is sent
+	probed    bool         // the final question was asked
+	cut       bool         // and the history is not what was planned
 }
 
 // perform is the road from plan to history: open lanes, see that the markers are absent, drive,
@@ -117,10 +117,26 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	markers := a.driver.Markers()
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) > 0 {
-			a.question = append(a.question, readers.Question{Name: o.Name, Operation: o.Operation, Markers: markers[o.Name]})
+			a.questions = append(a.questions, questionAbout(o, markers[o.Name]))
 		}
 	}
 	return nil
+}
+
+// questionAbout is what a snapshot asks for one operation.
+func questionAbout(o driver.Operation, markers []string) readers.Question {
+	q := readers.Question{Operation: o.Name, Rows: o.Rows.Query, Markers: markers}
+	for _, e := range o.Effects {
+		gives := readers.Rows
+		switch {
+		case e.Value != nil:
+			gives = readers.Value
+		case e.Delta != nil:
+			gives = readers.Total
+		}
+		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
+	}
+	return q
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {

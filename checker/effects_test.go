@@ -1,0 +1,111 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// lines and sums are effects by marker: two lines and a sum of 12.5 for each row.
+func lines(t *checker.Terms) {
+	n, x := 2, 12.5
+	t.Operation.Effects = []targets.Effect{{Name: "lines", Rows: &n}, {Name: "sum", Value: &x}}
+}
+
+// stock goes down by 1 with each row.
+func stock(t *checker.Terms) {
+	x := -1.0
+	t.Operation.Effects = append(t.Operation.Effects, targets.Effect{Name: "stock", Delta: &x})
+}
+
+func TestEffectsBelongToTheirRows(t *testing.T) {
+	t.Parallel()
+	of := func(rows int, lines, sum float64) *draft {
+		return story(acknowledged(201, "o1")).rows(rows).with("lines", lines).with("sum", sum)
+	}
+	runCells(t, []cell{
+		{name: "all there", terms: terms(lines), story: of(1, 2, 12.5)},
+		{name: "lines twice", terms: terms(lines), story: of(1, 4, 12.5), want: []string{"effect-mismatch/lines"}},
+		{name: "a line missing", terms: terms(lines), story: of(1, 1, 12.5), want: []string{"effect-mismatch/lines"}},
+		{name: "the sum twice", terms: terms(lines), story: of(1, 2, 25), want: []string{"effect-mismatch/sum"}},
+		{name: "lines without a row", terms: terms(lines), story: of(0, 2, 0), want: []string{"lost-acknowledged-write", "effect-mismatch/lines"}},
+		{name: "nothing at all", terms: terms(lines), story: story(rejected(400)).with("lines", 0).with("sum", 0)},
+		{name: "two rows with everything twice", terms: terms(lines), story: of(2, 4, 25), want: []string{"duplicate"}},
+		{name: "not asked for", terms: terms(lines), story: story(acknowledged(201, "o1")).rows(1)},
+		{name: "summed up with rounding", terms: terms(lines), story: of(1, 2, 12.5+1e-10)},
+	})
+}
+
+func TestTotalsChangeOnceForEachEffect(t *testing.T) {
+	t.Parallel()
+	total := func(before, t1, t2 float64, drafts ...*draft) *history.History {
+		h := scene(drafts...)
+		for s, n := range map[*history.Snapshot]float64{h.Before: before, h.T1: t1, h.T2: t2} {
+			s.Effects = map[string]map[string]float64{"stock": {"": n}}
+		}
+		return h
+	}
+	two := func() *draft { return story(acknowledged(201, "o1"), acknowledged(201, "o1")).rows(1) } // and the healthy one
+	judge(t, total(10, 8, 8, two()), terms(stock), nil, "")
+	judge(t, total(10, 7, 7, two()), terms(stock), []string{"effect-mismatch/stock"}, "")
+	judge(t, total(10, 9, 9, two()), terms(stock), []string{"effect-mismatch/stock"}, "")
+	judge(t, total(10, 9, 8, story(unknown(history.Reset)).later("o1").probe(acknowledged(201, "o1"))), terms(stock), nil, "")
+	judge(t, total(10, 9, 7, story(unknown(history.Reset)).later("o1").probe(acknowledged(201, "o1"))), terms(stock), []string{"effect-mismatch/stock"}, "")
+
+	r := checker.Check(total(10, 7, 6, two()), terms(stock))
+	require.Len(t, r.Findings, 1, "at T1, and not again at T2")
+	f := r.Findings[0]
+	require.Equal(t, checker.EveryIntent, f.Intent)
+	require.Equal(t, "T1", f.Moment)
+	require.Equal(t, "a change by -2: -1 for each row", f.Expected)
+	require.Equal(t, "a change by -3, from 10 to 7", f.Observed)
+	require.Equal(t, r.Intents, r.Failed)
+
+	unknownRows := total(10, 7, 7, two())
+	delete(unknownRows.T1.Rows, "dti1")
+	delete(unknownRows.T2.Rows, "dti1")
+	require.Empty(t, checker.Check(unknownRows, terms(stock)).Findings)
+	unasked := total(10, 7, 7, two())
+	unasked.Before.Error = "gone"
+	require.Empty(t, checker.Check(unasked, terms(stock)).Findings)
+}
+
+func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
+	t.Parallel()
+	x := -2.0
+	both := func(t *checker.Terms) {
+		stock(t)
+		t.Operation.Effects[0].Query = "select n from stock"
+		quotes(t)
+		quote := t.Others["quote"]
+		quote.Effects = []targets.Effect{{Name: "stock by quote", Delta: &x, Query: "select n from stock"}}
+		t.Others["quote"] = quote
+	}
+	after := func(n float64) *history.History {
+		h := scene(story(acknowledged(201, "o1")).rows(1), story(answer(201, `{"number":"n1"}`)).named("q1").at("quote"))
+		h.T1.Rows["dtq1"] = []history.Row{{"number": "n1", "sum": 1200.0}}
+		h.T2.Rows["dtq1"] = h.T1.Rows["dtq1"]
+		for s, n := range map[*history.Snapshot]float64{h.Before: 10, h.T1: n, h.T2: n} {
+			s.Effects = map[string]map[string]float64{"stock": {"": n}, "stock by quote": {"": n}}
+		}
+		return h
+	}
+	judge(t, after(6), terms(both), nil, "")
+	require.ElementsMatch(t, []string{"effect-mismatch/stock", "effect-mismatch/stock by quote"}, found(checker.Check(after(7), terms(both))))
+}
+
+func TestATotalIsThatOfTheOperationsThatHaveIt(t *testing.T) {
+	t.Parallel()
+	terms := terms(quotes, stock)
+	h := scene(story(acknowledged(201, "o1")).rows(1), story(answer(201, `{"number":"n1"}`)).named("q1").at("quote"))
+	h.T1.Rows["dtq1"] = []history.Row{{"number": "n1", "sum": 1200.0}}
+	h.T2.Rows["dtq1"] = h.T1.Rows["dtq1"]
+	for s, n := range map[*history.Snapshot]float64{h.Before: 10, h.T1: 8, h.T2: 8} {
+		s.Effects = map[string]map[string]float64{"stock": {"": n}}
+	}
+	judge(t, h, terms, nil, "")
+}

@@ -1,0 +1,72 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Accepted answers, and what their status resource says of them (row 12).
+func TestAccepted(t *testing.T) {
+	t.Parallel()
+	taken := bearing("Location", "/operations/7", answer(202, `{"operation":"7"}`))
+	says := func(status int, content string) history.Followup {
+		return history.Followup{At: ms(900), Tries: 2, Status: status, Content: content, Complete: true}
+	}
+	done, failed, running := says(200, `{"state":"done","thing":"o1"}`), says(200, `{"state":"failed"}`), says(200, `{"state":"running"}`)
+	other, gone, none := says(200, `{"state":"done","thing":"o2"}`), says(404, ``), history.Followup{At: ms(900), Error: "connection refused"}
+	cells := []cell{
+		{name: "done, and one row", story: story(taken).then(done).rows(1)},
+		{name: "done, and no row", story: story(taken).then(done), want: []string{"lost-acknowledged-write"}},
+		{name: "done, and two rows", story: story(taken).then(done).rows(2), want: []string{"duplicate"}},
+		{name: "done, of another thing than the row", story: story(taken).then(other).rows(1), want: []string{"replay-mismatch/identity"}},
+		{name: "failed, and no row", story: story(taken).then(failed)},
+		{name: "failed, and one row", story: story(taken).then(failed).rows(1), want: []string{"phantom-row"}},
+		{name: "failed, and two rows", story: story(taken).then(failed).rows(2), want: []string{"duplicate"}},
+		{name: "never done, and no row", story: story(taken).then(running), want: []string{"unavailable/accepted"}},
+		{name: "never done, and one row", story: story(taken).then(running).rows(1), want: []string{"replay-mismatch/status-resource"}},
+		{name: "never done, and two rows", story: story(taken).then(running).rows(2), want: []string{"duplicate"}},
+		{name: "gone, and no row", story: story(taken).then(gone), want: []string{"lost-acknowledged-write/accepted"}},
+		{name: "gone, and one row", story: story(taken).then(gone).rows(1), want: []string{"replay-mismatch/status-resource"}},
+		{name: "not to be asked", story: story(taken).then(none).rows(1), doubt: "gave no answer: connection refused"},
+		{name: "not asked", story: story(taken).rows(1), doubt: "nobody asked it"},
+		{name: "accepted again, and done", story: story(taken).then(done).rows(1).probe(taken).then(done)},
+		{name: "accepted again as another operation", story: story(taken).then(done).rows(1).probe(saying(`{"operation":"8"}`, taken)).then(done), want: []string{"replay-mismatch/body"}},
+		{name: "accepted, then acknowledged with a status that is not declared", story: story(taken).then(done).rows(1).probe(acknowledged(200, "o1")), want: []string{"replay-mismatch/status", "replay-mismatch/body", "replay-mismatch/header"}},
+		{name: "accepted after a lost answer", story: story(unknown(history.Reset)).rows(1).probe(taken).then(done)},
+		{name: "accepted for ever after a lost answer", story: story(unknown(history.Reset)).probe(taken).then(running), want: []string{"unavailable/accepted"}},
+	}
+	for i := range cells {
+		cells[i].terms = terms(accepting)
+	}
+	runCells(t, cells)
+}
+
+func TestAnAcceptedAnswerSaysWhereToAsk(t *testing.T) {
+	t.Parallel()
+	taken := bearing("Location", "/operations/7", answer(202, `{"operation":"/o/7"}`))
+	require.Equal(t, "/operations/7", terms(accepting).Monitor(taken))
+	pointed := terms(accepting)
+	pointed.Contract.Ack.Accepted.Monitor = "/operation"
+	require.Equal(t, "/o/7", pointed.Monitor(taken))
+	require.Empty(t, terms(accepting).Monitor(acknowledged(201, "o1")))
+	require.Empty(t, terms().Monitor(taken), "202 is not declared")
+	require.True(t, terms(accepting).Settled(taken))
+	for status, content := range map[int]string{200: `{"state":"done"}`, 404: "", 410: ""} {
+		require.True(t, terms(accepting).Followed(history.Followup{Status: status, Content: content, Complete: true}))
+		require.False(t, terms(accepting).Followed(history.Followup{Status: status, Content: content}))
+	}
+	require.True(t, terms(accepting).Followed(history.Followup{Status: 200, Content: `{"state":"failed"}`, Complete: true}))
+	require.False(t, terms(accepting).Followed(history.Followup{Status: 200, Content: `{"state":"running"}`, Complete: true}))
+}
+
+func TestWithoutAPointerTheAcceptedAnswerItselfNamesTheThing(t *testing.T) {
+	t.Parallel()
+	terms := terms(accepting)
+	terms.Contract.Ack.Accepted.Identity = ""
+	done := history.Followup{Status: 200, Content: `{"state":"done"}`, Complete: true}
+	judge(t, scene(story(answer(202, `{"id":"o1"}`)).then(done).rows(1)), terms, nil, "")
+	judge(t, scene(story(answer(202, `{"id":"o2"}`)).then(done).rows(1)), terms, []string{"replay-mismatch/identity"}, "")
+}

@@ -1,0 +1,85 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Keys that are forgotten after 100 ms (TTL).
+func TestExpiry(t *testing.T) {
+	t.Parallel()
+	one, two := acknowledged(201, "o1"), acknowledged(201, "o2")
+	first := during(1, 10, one)
+	inside := func(a history.Attempt) history.Attempt { return during(80, 90, a) }
+	edge := func(a history.Attempt) history.Attempt { return during(95, 105, a) }
+	outside := func(a history.Attempt) history.Attempt { return during(200, 210, a) }
+	execute, reject, open := terms(onlyIdentity, expiring(100, targets.ExpiryExecute)), terms(onlyIdentity, expiring(100, targets.ExpiryReject)), terms(onlyIdentity, expiring(100, ""))
+	natural := terms(naturalKey, expiring(100, targets.ExpiryExecute))
+	runCells(t, []cell{
+		{name: "inside: a replay", terms: execute, story: story(first, inside(one)).rows(1)},
+		{name: "inside: two rows are a duplicate", terms: execute, story: story(first, inside(two)).rows(2), want: []string{"duplicate"}},
+		{name: "inside: another identity", terms: execute, story: story(first, inside(two)).rows(1), want: []string{"replay-mismatch/identity"}},
+		{name: "outside: executed again", terms: execute, story: story(first, inside(one), outside(two)).rows(2)},
+		{name: "outside: executed again and replayed", terms: execute, story: story(first, outside(two), during(220, 230, two)).rows(2)},
+		{name: "outside: executed again and replayed wrongly", terms: execute, story: story(first, outside(two), during(220, 230, one)).rows(2), want: []string{"replay-mismatch/identity"}},
+		{name: "outside: executed twice again", terms: execute, story: story(first, outside(two), during(220, 230, acknowledged(201, "o3"))).rows(3), want: []string{"duplicate"}},
+		{name: "outside: acknowledged anew, and no new row", terms: execute, story: story(first, outside(two)).rows(1), want: []string{"lost-acknowledged-write"}},
+		{name: "outside: still a replay", terms: execute, story: story(first, outside(one)).rows(1)},
+		{name: "outside: refused where it is executed", terms: execute, story: story(first, outside(rejected(412))).rows(1)},
+		{name: "outside: refused", terms: reject, story: story(first, inside(one), outside(rejected(412))).rows(1)},
+		{name: "outside: executed where it is refused", terms: reject, story: story(first, outside(two)).rows(2), want: []string{"duplicate"}},
+		{name: "outside, undeclared: executed again", terms: open, story: story(first, outside(two)).rows(2)},
+		{name: "outside, undeclared: still a replay", terms: open, story: story(first, outside(one)).rows(1)},
+		{name: "at the edge: a replay", terms: execute, story: story(first, edge(one)).rows(1)},
+		{name: "at the edge: executed again", terms: execute, story: story(first, edge(two)).rows(2)},
+		{name: "at the edge: executed again, replayed inside the new time", terms: execute, story: story(first, edge(two), during(150, 160, two)).rows(2)},
+		{name: "at the edge: a replay, then executed again", terms: execute, story: story(first, edge(one), during(150, 160, two)).rows(2)},
+		{name: "a natural key is not forgotten", terms: natural, story: story(first, outside(two)).rows(2), want: []string{"duplicate"}},
+		{name: "nothing declared, nothing forgotten", story: story(first, outside(two)).rows(2), want: []string{"duplicate"}},
+	})
+	t.Run("a lost request may have been executed until the target was quiet", func(t *testing.T) {
+		t.Parallel()
+		judge(t, scene(story(first, during(20, 30, unknown(history.Timeout))).rows(2)), execute, nil, "")
+	})
+	t.Run("a final probe comes after the time", func(t *testing.T) {
+		t.Parallel()
+		judge(t, scene(story(first).rows(1).later("o1", "o2").probe(two)), execute, nil, "")
+	})
+}
+
+func TestAKeyThatIsRememberedForLongerIsWorthAWarning(t *testing.T) {
+	t.Parallel()
+	again := func() *draft {
+		return story(during(1, 10, acknowledged(201, "o1")), during(200, 210, acknowledged(201, "o1"))).rows(1)
+	}
+	r := again().check(terms(expiring(100, targets.ExpiryExecute)))
+	require.Len(t, r.Warnings, 1)
+	require.Equal(t, "remembered-longer", r.Warnings[0].Kind)
+	require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
+	require.Empty(t, again().check(terms(expiring(100, ""))).Warnings)
+	anew := story(during(1, 10, acknowledged(201, "o1")), during(200, 210, acknowledged(201, "o2"))).rows(2)
+	require.Empty(t, anew.check(terms(expiring(100, targets.ExpiryExecute))).Warnings)
+}
+
+func TestARowThatComesLateIsWorthAWarning(t *testing.T) {
+	t.Parallel()
+	late := func(at float64, rows int, d *draft) checker.Result {
+		return checker.Check(seen(at, rows, alone(d)), terms())
+	}
+	acknowledgedLate := story(during(1, 10, acknowledged(201, "o1"))).rows(1)
+	r := late(20, 0, acknowledgedLate)
+	require.Len(t, r.Warnings, 1)
+	require.Equal(t, "late-visibility", r.Warnings[0].Kind)
+	require.Empty(t, r.Findings)
+	require.Empty(t, late(20, 1, acknowledgedLate).Warnings, "it was there")
+	require.Empty(t, late(5, 0, acknowledgedLate).Warnings, "nobody had been told")
+	require.Empty(t, late(20, 0, story(during(1, 10, unknown(history.Timeout))).rows(1)).Warnings, "nobody was told")
+	r = late(20, 0, story(during(1, 10, acknowledged(201, "o1"))))
+	require.Empty(t, r.Warnings)
+	require.Equal(t, []string{"lost-acknowledged-write"}, found(r), "it never came")
+}
