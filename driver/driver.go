@@ -23,9 +23,14 @@ import (
 // Road opens a connection to the target through a lane.
 type Road func(ctx context.Context, lane string) (net.Conn, Passage, error)
 
-// Passage tells what was seen of a connection at the target's doorstep so far. It may be called at
-// any time.
-type Passage func() history.Passage
+// Passage is a connection as it is seen at the target's doorstep, behind the lane's faults.
+type Passage interface {
+	// Facts tells what was seen so far. It may be called at any time.
+	Facts() history.Passage
+	// Hold keeps the last of a request's bytes at the doorstep: arrive is called when all others are
+	// there, with what lets it go, or leave if they do not come. It reports whether it can.
+	Hold(size int64, arrive func(release func()), leave func()) bool
+}
 
 // Operation is one of the target's operations, by its name.
 type Operation struct {
@@ -240,7 +245,7 @@ func (d *Driver) RecordPassages() error {
 		if s.passage == nil {
 			continue
 		}
-		if err := d.Record.Passage(s.record.ID, s.passage()); err != nil {
+		if err := d.Record.Passage(s.record.ID, s.passage.Facts()); err != nil {
 			return err
 		}
 		s.passage = nil
@@ -261,7 +266,7 @@ func (d *Driver) Suspicious() (unseen, broke bool) {
 			unseen = unseen || !s.record.Complete
 			continue
 		}
-		if p := s.passage(); p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !s.record.Complete {
+		if p := s.passage.Facts(); p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !s.record.Complete {
 			unseen = true
 		}
 	}

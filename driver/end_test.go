@@ -202,7 +202,7 @@ func TestARefusalAtTheDoorstepCounts(t *testing.T) {
 	dial := r.Road
 	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
 		conn, _, err := dial(ctx, lane)
-		return conn, func() history.Passage { return history.Passage{Refused: true} }, err
+		return conn, seenAs(func() history.Passage { return history.Passage{Refused: true} }), err
 	}
 	require.ErrorIs(t, r.Drive(t.Context()), driver.ErrTargetGone)
 	require.Len(t, r.history(t).Attempts, 8)

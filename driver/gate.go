@@ -2,50 +2,87 @@ package driver
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
 
-// errHeld is what the members of a burst get when one of them never reached the gate.
-var errHeld = errors.New("burst was not released: a member did not arrive at the gate in time")
-
-// gate holds the members of a burst at their last byte until all are there.
-// Safe for concurrent use.
+// gate lets the members of a burst go together: each waits at its last byte until all others are
+// there, or are known not to come. A member that is late for the longest time that a burst waits goes
+// on alone. Safe for concurrent use.
 type gate struct {
-	longest time.Duration // that a member is held
-	open    chan struct{}
+	ctx    context.Context // when it ends, nobody is let go any more
+	opened chan struct{}   // closed when the members have been let go, or never will be
 
-	mu      sync.Mutex
-	missing int
+	mu       sync.Mutex
+	missing  int
+	open     bool
+	releases []func()
 }
 
-func newGate(members int, longest time.Duration) *gate {
-	return &gate{longest: longest, open: make(chan struct{}), missing: members}
+// newGate makes a gate. Stop is called when the burst is over.
+func newGate(ctx context.Context, members int, longest time.Duration) (g *gate, stop func()) {
+	g = &gate{ctx: ctx, opened: make(chan struct{}), missing: members}
+	tooLong := time.AfterFunc(longest, g.release)
+	calledOff := context.AfterFunc(ctx, g.release)
+	return g, func() {
+		tooLong.Stop()
+		calledOff()
+	}
 }
 
-// wait announces one member and holds it until every member has announced itself or left.
+// seat is one member's place at the gate. Only its first call counts.
+type seat struct {
+	*gate
+	once sync.Once
+}
+
+// arrive says that the member stands at the gate; release lets its last byte go.
+func (s *seat) arrive(release func()) { s.once.Do(func() { s.gate.arrive(release) }) }
+
+// leave says that the member will not come: it must not hold the others.
+func (s *seat) leave() { s.once.Do(func() { s.gate.arrive(func() {}) }) }
+
+// wait returns when the gate has opened, or when the context ends.
 func (g *gate) wait(ctx context.Context) error {
-	g.announce()
-	timer := time.NewTimer(g.longest)
-	defer timer.Stop()
 	select {
-	case <-g.open:
-		return nil
+	case <-g.opened:
+		return ctx.Err()
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
-		return errHeld
 	}
 }
 
-// announce counts one member as there, or as gone: a member that could not be dialled must not hold
-// the others. Each member is announced once.
-func (g *gate) announce() {
+func (g *gate) arrive(release func()) {
 	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.missing--
-	if g.missing == 0 {
-		close(g.open)
+	late := g.open
+	if !late {
+		g.releases = append(g.releases, release)
+		g.missing--
 	}
+	complete := g.missing == 0
+	g.mu.Unlock()
+	switch {
+	case late && g.ctx.Err() == nil:
+		release()
+	case complete:
+		g.release()
+	}
+}
+
+// release opens the gate once and lets the members go, one after the other with nothing in between.
+// Those who wait for it are woken after.
+func (g *gate) release() {
+	g.mu.Lock()
+	first := !g.open
+	g.open = true
+	g.mu.Unlock()
+	if !first {
+		return
+	}
+	if g.ctx.Err() == nil {
+		for _, letGo := range g.releases {
+			letGo()
+		}
+	}
+	close(g.opened)
 }

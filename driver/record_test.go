@@ -25,7 +25,7 @@ func (r *rig) passing(facts func(dial int) history.Passage) {
 		n := dials
 		mu.Unlock()
 		conn, _, err := dial(ctx, lane)
-		return conn, func() history.Passage { return facts(n) }, err
+		return conn, seenAs(func() history.Passage { return facts(n) }), err
 	}
 }
 

@@ -32,14 +32,19 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
 	planned := map[string]scenarios.PlannedAttempt{}
 	shots := make([]*shot, 0, len(m.Volley))
-	var held *gate
+	var together *gate
 	if m.Together {
-		held = newGate(len(m.Volley), cmp.Or(d.Hold, DefaultHold))
+		gate, stop := newGate(ctx, len(m.Volley), cmp.Or(d.Hold, DefaultHold))
+		defer stop()
+		together = gate
 	}
 	for _, a := range m.Volley {
 		planned[a.ID] = a
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
-		s.record.Step, s.gate = m.Step, held
+		s.record.Step = m.Step
+		if together != nil {
+			s.seat = &seat{gate: together}
+		}
 		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
 		shots = append(shots, s)
 	}
@@ -99,6 +104,9 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 	}
 	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		conn, passage, err := d.Road(ctx, s.lane)
+		if passage != nil {
+			s.holder = passage.Hold
+		}
 		d.mu.Lock()
 		s.passage = passage
 		d.mu.Unlock()
@@ -115,7 +123,7 @@ func (d *Driver) finish(s *shot) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	found := s.record.ErrorKind != history.Refused && !(s.passage != nil && s.passage().Refused)
+	found := s.record.ErrorKind != history.Refused && !(s.passage != nil && s.passage.Facts().Refused)
 	if found {
 		d.refused = 0
 		return

@@ -26,12 +26,15 @@ type exchange struct {
 	record  history.Attempt // filled in as it goes
 	request *http.Request
 	timeout time.Duration
-	gate    *gate       // nil: not part of a burst
-	held    bool        // announced at the gate
+	seat    *seat       // nil: not part of a burst
+	holder  holder      // holds the last byte at the target's doorstep; nil: there is none
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
 }
+
+// holder is [Passage.Hold].
+type holder func(size int64, arrive func(release func()), leave func()) bool
 
 // run sends the request over a connection that dial opens, and reads the answer.
 func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
@@ -70,8 +73,8 @@ func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
 }
 
 func (x *exchange) leaveGate() {
-	if x.gate != nil && !x.held {
-		x.gate.announce()
+	if x.seat != nil {
+		x.seat.leave()
 	}
 }
 
@@ -83,9 +86,7 @@ func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 		conn = tls.Client(counted, x.tls)
 	}
 	unsent := x.send(ctx, conn)
-	if unsent == nil {
-		x.record.Wrote = x.now()
-	} else if !isReset(unsent) {
+	if unsent != nil && !isReset(unsent) {
 		x.fail(ctx, unsent, history.OtherError)
 		return
 	}
@@ -98,26 +99,49 @@ func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 	}
 }
 
-// send writes the request; in a burst, all but its last byte, which waits at the gate.
+// send writes the request. The last byte of a burst's member waits until it is let go.
 func (x *exchange) send(ctx context.Context, conn net.Conn) error {
 	var raw bytes.Buffer
 	if err := x.request.Write(&raw); err != nil {
 		return err
 	}
-	text := raw.Bytes()
-	if x.gate == nil {
-		_, err := conn.Write(text)
+	if x.seat == nil {
+		return x.write(conn, raw.Bytes())
+	}
+	if err := x.sendHeld(ctx, conn, raw.Bytes()); err != nil {
 		return err
 	}
-	if _, err := conn.Write(text[:len(text)-1]); err != nil {
+	return conn.SetDeadline(time.Now().Add(x.timeout))
+}
+
+// sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's weather
+// cannot pull the burst apart again; where there is no doorstep, in front of it.
+func (x *exchange) sendHeld(ctx context.Context, conn net.Conn, text []byte) error {
+	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.seat.arrive, x.seat.leave) {
+		if err := x.write(conn, text); err != nil {
+			return err
+		}
+		return x.seat.wait(ctx)
+	}
+	last := len(text) - 1
+	if _, err := conn.Write(text[:last]); err != nil {
 		return err
 	}
-	x.held = true
-	if err := x.gate.wait(ctx); err != nil {
+	_ = conn.SetDeadline(time.Time{}) // waiting for the others is not the client's patience
+	var unsent error
+	x.seat.arrive(func() { unsent = x.write(conn, text[last:]) })
+	if err := x.seat.wait(ctx); err != nil {
 		return err
 	}
-	conn.SetDeadline(time.Now().Add(x.timeout))
-	_, err := conn.Write(text[len(text)-1:])
+	return unsent
+}
+
+// write writes what ends the request.
+func (x *exchange) write(conn net.Conn, text []byte) error {
+	_, err := conn.Write(text)
+	if err == nil {
+		x.record.Wrote = x.now()
+	}
 	return err
 }
 

@@ -147,6 +147,7 @@ const (
 // Passage is what was observed of an attempt at the target's doorstep, behind the lane's faults.
 type Passage struct {
 	Opened   Offset `json:"opened,omitempty"`   // a connection to the target stood
+	Held     Offset `json:"held,omitempty"`     // all but the last byte was there, which waited for the other members of the burst
 	Arrived  Offset `json:"arrived,omitempty"`  // the last request byte so far was passed to the target
 	Answered Offset `json:"answered,omitempty"` // the target sent its first byte
 	Left     Offset `json:"left,omitempty"`     // the client's side was gone

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -129,6 +130,7 @@ func (d *doorstep) accept(staying, listening context.Context) {
 
 // serve relays one connection until the lane has closed it.
 func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
+	defer p.leaves()
 	target, err := new(net.Dialer).DialContext(ctx, "tcp", d.target)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -152,6 +154,9 @@ type relay struct {
 	left, target *net.TCPConn
 	room         int64 // bytes that the lane will still take; negative: any number
 	passage      *Passage
+
+	sending sync.Mutex // guards kept, held while bytes go to the target
+	kept    []byte     // what is kept back of the request
 }
 
 // up passes the request on. When the target is gone it goes on reading, for the lane's sake.
@@ -160,17 +165,51 @@ func (r *relay) up() {
 	for broken := false; ; {
 		n, err := r.left.Read(buffer)
 		if n > 0 && !broken {
-			passed := r.passage.passing(n)
-			m, failure := r.target.Write(buffer[:n])
-			passed(m)
-			broken = failure != nil
+			broken = r.forward(buffer[:n]) != nil
 		}
 		if err != nil {
+			r.passage.leaves()
 			r.passage.left()
 			r.closeTarget(isReset(err))
 			return
 		}
 	}
+}
+
+// forward passes on what has come of the request, but for what is kept back until it is released.
+func (r *relay) forward(b []byte) error {
+	r.sending.Lock()
+	if len(r.kept) > 0 {
+		r.kept = append(r.kept, b...)
+		r.sending.Unlock()
+		return nil
+	}
+	pass, keep := r.passage.split(b)
+	r.kept = bytes.Clone(keep)
+	err := r.send(pass)
+	r.sending.Unlock()
+	if len(keep) > 0 {
+		r.passage.waits(r.release)
+	}
+	return err
+}
+
+// release lets go what was kept back. Its caller has no time to lose.
+func (r *relay) release() {
+	r.sending.Lock()
+	defer r.sending.Unlock()
+	_ = r.send(r.kept) // whoever waits for the answer will notice
+	r.kept = nil
+}
+
+func (r *relay) send(b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	passed := r.passage.passing(len(b))
+	n, err := r.target.Write(b)
+	passed(n)
+	return err
 }
 
 // down passes the answer on, as far as the lane takes it.

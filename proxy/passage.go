@@ -24,10 +24,73 @@ type Passage struct {
 	facts history.Passage
 	head  []byte // beginning of the answer, until its status is known
 	read  bool   // the status is known, or will never be
+	held  hold
+}
+
+// hold is what is to be kept back of a request.
+type hold struct {
+	size   int64 // bytes of the request, the last of which is kept back; 0: none is
+	came   int64
+	arrive func(release func())
+	leave  func()
 }
 
 func newPassage(base time.Time, doubtful *atomic.Bool) *Passage {
 	return &Passage{base: base, doubtful: doubtful, arrived: make(chan struct{})}
+}
+
+// Hold keeps the last of a request's size bytes at the doorstep: when all others have come through the
+// lane's weather, arrive is called with the function that lets it go. If they never come, leave is
+// called, perhaps more than once. It must be called before the first byte is sent, and reports whether
+// the lane has a doorstep at which the request can be held.
+func (p *Passage) Hold(size int64, arrive func(release func()), leave func()) bool {
+	select {
+	case <-p.arrived:
+	default:
+		return false
+	}
+	if p.doubtful.Load() {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.held = hold{size: size, arrive: arrive, leave: leave}
+	return true
+}
+
+// split divides what has come of a request into what is passed on and what is kept back.
+func (p *Passage) split(b []byte) (pass, keep []byte) {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := &p.held
+	if h.size == 0 {
+		return b, nil
+	}
+	if h.came += int64(len(b)); h.came < h.size {
+		return b, nil
+	}
+	cut := int64(len(b)) - (h.came - h.size) - 1
+	h.size, p.facts.Held = 0, at
+	return b[:cut], b[cut:]
+}
+
+// waits announces the connection at the gate that it is held for.
+func (p *Passage) waits(release func()) {
+	p.mu.Lock()
+	arrive := p.held.arrive
+	p.mu.Unlock()
+	arrive(release)
+}
+
+// leaves tells the gate that the connection will not come there any more, if it has not been there.
+func (p *Passage) leaves() {
+	p.mu.Lock()
+	leave := p.held.leave
+	p.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
 }
 
 // Facts returns what was observed so far, of the first exchange if there is more than one. It is

@@ -144,7 +144,7 @@ func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, 
 	if err != nil || a.subject.encrypted() {
 		return conn, nil, err
 	}
-	return conn, passage.Facts, nil
+	return conn, passage, nil
 }
 
 // laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, which says

@@ -1,0 +1,102 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// message is what every test here sends.
+var message = request("/orders", 50)
+
+// held dials a lane and has its request held. Arrived gets what lets it go.
+func held(t *testing.T, lanes *proxy.Lanes, lane string, arrived chan<- func(), left *atomic.Int64) (net.Conn, *proxy.Passage) {
+	t.Helper()
+	conn, passage, err := lanes.Dial(t.Context(), lane)
+	require.NoError(t, err)
+	require.True(t, passage.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() { left.Add(1) }))
+	return conn, passage
+}
+
+func TestRequestsAreHeldBehindTheWeatherUntilAllHaveCome(t *testing.T) {
+	t.Parallel()
+	const members = 6
+	s := newTarget(t, 20)
+	weather := map[string][]scenarios.Fault{
+		"rough": {{Latency: &scenarios.Latency{Delay: scenarios.Duration(30 * time.Millisecond), Jitter: scenarios.Duration(25 * time.Millisecond)}}},
+		"slow":  {{Slice: &scenarios.Slice{Size: 16, Delay: scenarios.Duration(time.Millisecond), Way: scenarios.RequestWay}}},
+	}
+	lanes := open(t, s.addr(), weather)
+	for _, lane := range []string{scenarios.Clean, "rough", "slow"} {
+		before := s.started.Load()
+		arrived, left := make(chan func(), members), &atomic.Int64{}
+		var conns []net.Conn
+		var passages []*proxy.Passage
+		for range members {
+			conn, passage := held(t, lanes, lane, arrived, left)
+			conns, passages = append(conns, conn), append(passages, passage)
+			_, err := io.WriteString(conn, message)
+			require.NoError(t, err)
+		}
+		var releases []func()
+		for range members {
+			releases = append(releases, <-arrived)
+		}
+		time.Sleep(20 * time.Millisecond)
+		require.Equal(t, before, s.started.Load(), "%s: nothing was let through", lane)
+		for _, release := range releases {
+			release()
+		}
+		for n, conn := range conns {
+			require.Equal(t, 201, receive(conn).status)
+			require.NoError(t, conn.Close())
+			facts := settled(t, passages[n])
+			require.EqualValues(t, len(message), facts.Up)
+			require.NotZero(t, facts.Held)
+			require.Greater(t, facts.Arrived, facts.Held)
+		}
+		require.EqualValues(t, members, s.started.Load()-before)
+	}
+}
+
+func TestARequestThatDoesNotComeLeavesTheGate(t *testing.T) {
+	t.Parallel()
+	s := newTarget(t, 20)
+	lanes := open(t, s.addr(), map[string][]scenarios.Fault{"lost": {{Lose: scenarios.LoseRequest}}})
+	for lane, send := range map[string]string{"lost": message, scenarios.Clean: message[:len(message)-1]} {
+		arrived, left := make(chan func(), 1), &atomic.Int64{}
+		conn, passage := held(t, lanes, lane, arrived, left)
+		_, _ = io.WriteString(conn, send)
+		_ = conn.Close()
+		require.Eventually(t, func() bool { return left.Load() > 0 }, long, time.Millisecond, lane)
+		require.Empty(t, arrived)
+		require.Less(t, passage.Facts().Up, int64(len(message)))
+	}
+}
+
+func TestAClientThatLeavesTheGateTakesItsRequestWithIt(t *testing.T) {
+	t.Parallel()
+	s := newTarget(t, 20)
+	lanes := open(t, s.addr(), nil)
+	arrived, left := make(chan func(), 1), &atomic.Int64{}
+	conn, passage := held(t, lanes, scenarios.Clean, arrived, left)
+	_, err := io.WriteString(conn, message)
+	require.NoError(t, err)
+	release := <-arrived
+	require.NoError(t, conn.Close())
+	require.Eventually(t, func() bool { return passage.Facts().Closed != 0 }, long, time.Millisecond)
+	release()
+	require.EqualValues(t, len(message)-1, passage.Facts().Up)
+}
+
+func TestWithoutADoorstepNothingIsHeld(t *testing.T) {
+	t.Parallel()
+	require.False(t, new(proxy.Passage).Hold(10, func(func()) {}, func() {}))
+}
