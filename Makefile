@@ -36,6 +36,10 @@ controls: build ## every built-in design on every store with SEEDS seeds: broken
 soak: ## 200,000 random schedules of correct and broken designs against the checker
 	DOUBLETAP_SOAK=$(or $(SOAK),200000) $(GO) test -count=1 -timeout 30m -run Model -v ./checker
 
+.PHONY: mutate
+mutate: ## switch off one rule of the checker after the other: a test must fail each time
+	$(GO) run ./checker/mutate
+
 .PHONY: fuzz
 fuzz: ## fuzz the readers and the checker, 30 s each
 	$(GO) test -run xxx -fuzz FuzzRead -fuzztime 30s -fuzzminimizetime 20x ./history

@@ -18,7 +18,7 @@ func (t Terms) Monitor(a history.Attempt) string {
 	case where == "" || t.Classify(a) != Accepted:
 		return ""
 	case strings.HasPrefix(where, "/"):
-		return identityAt(a.Content, where)
+		return answerOf(&a).at(where)
 	default:
 		return headerValue(a.Header, where)
 	}
@@ -26,8 +26,8 @@ func (t Terms) Monitor(a history.Attempt) string {
 
 // Followed reports whether a status resource has said its last word.
 func (t Terms) Followed(f history.Followup) bool {
-	accepted := t.Contract.Ack.Accepted
-	return f.Complete && (bears(accepted.Done, f.Status, f.Content) || bears(accepted.Failed, f.Status, f.Content) || gone(f))
+	accepted, said := t.Contract.Ack.Accepted, &answer{status: f.Status, text: f.Content}
+	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed) || gone(f))
 }
 
 // gone reports that there is no status resource any more.
@@ -37,17 +37,19 @@ func gone(f history.Followup) bool {
 
 // resolve turns an accepted attempt into what became of it by its status resource: acknowledged,
 // rejected, or still accepted.
-func (t Terms) resolve(j *judged, o targets.Operation, f *history.Followup) {
+func (t Terms) resolve(j *judged, first *answer, o targets.Operation, f *history.Followup) {
 	accepted := t.Contract.Ack.Accepted
 	j.followup = f
-	switch {
-	case f == nil || !f.Complete:
-	case bears(accepted.Done, f.Status, f.Content):
-		j.outcome, j.identity = Acknowledged, identityAt(f.Content, accepted.Identity)
+	if f == nil || !f.Complete {
+		return
+	}
+	switch last := (&answer{status: f.Status, text: f.Content}); {
+	case last.bears(accepted.Done):
+		j.outcome, j.identity = Acknowledged, last.at(accepted.Identity)
 		if accepted.Identity == "" {
-			j.identity = identityAt(j.Content, o.Identity)
+			j.identity = first.at(o.Identity)
 		}
-	case bears(accepted.Failed, f.Status, f.Content):
+	case last.bears(accepted.Failed):
 		j.outcome = Rejected
 	}
 }
@@ -77,7 +79,7 @@ func silence(f *history.Followup) string {
 }
 
 // unended judges an attempt whose status resource does not say that it is done, and not that it failed.
-func (c *court) unended(s *story, a judged, rows int) {
+func (c *court) unended(s *story, a *judged, rows int) {
 	f := Finding{
 		Contract: "ack.accepted.within: " + c.terms.Contract.Ack.Accepted.Within.String(),
 		Expected: "its status resource says by then that it is done, or that it failed",

@@ -12,7 +12,7 @@ import (
 type side struct {
 	body     string
 	marker   string
-	attempts []judged
+	attempts []*judged
 	rows     []history.Row
 }
 
@@ -37,8 +37,8 @@ func (c *court) altered(m moment, s *story) {
 	default:
 		c.noneApplied(m, s)
 	}
-	c.sideContent(m, s, original)
-	c.sideContent(m, s, changed)
+	c.content(m, s, original)
+	c.content(m, s, changed)
 }
 
 func (c *court) side(m moment, s *story, body string) (side, bool) {
@@ -57,7 +57,7 @@ func (c *court) alteredApart(m moment, stories []*story) {
 			return
 		}
 		total += len(x.rows)
-		c.sideContent(m, stories[0], x)
+		c.content(m, stories[0], x)
 	}
 	switch {
 	case total > max(b.wishes, 1):
@@ -92,7 +92,7 @@ func (c *court) bothApplied(m moment, s *story, sides ...side) {
 // oneApplied judges the answers to the body that left no row, while the other body's row is there.
 func (c *court) oneApplied(m moment, s *story, applied, other side) {
 	acknowledged := ofOutcome(other.attempts, Acknowledged)
-	if slices.ContainsFunc(acknowledged, func(a judged) bool { return c.overwrote(m, a, applied, other) }) {
+	if slices.ContainsFunc(acknowledged, func(a *judged) bool { return c.overwrote(m, a, applied, other) }) {
 		c.overwritten(m, s, applied, other)
 		return
 	}
@@ -115,7 +115,7 @@ func (c *court) noneApplied(m moment, s *story) {
 	if mayHaveEffect(s.attempts) {
 		return
 	}
-	conflicts := keep(s.attempts, func(a judged) bool { return a.outcome == Exists || c.terms.mismatch(a.Attempt) })
+	conflicts := keep(s.attempts, func(a *judged) bool { return a.outcome == Exists || a.mismatch })
 	// A body that was refused for another reason may have taken the key.
 	if has(conflicts, Exists) || len(conflicts) > 0 && len(conflicts) == len(s.attempts) {
 		c.falseConflict(m, s)
@@ -124,11 +124,11 @@ func (c *court) noneApplied(m moment, s *story) {
 
 // overwrote reports that one body was acknowledged and lost its row to the other: its answer was
 // complete before any attempt of the other body began, or its row was seen before the final probe.
-func (c *court) overwrote(m moment, acknowledged judged, applied, other side) bool {
+func (c *court) overwrote(m moment, acknowledged *judged, applied, other side) bool {
 	if rows, known := c.rows(atT1, other.marker); m == atT2 && known && len(rows) > 0 && acknowledged.End <= c.history.T1.At {
 		return true
 	}
-	return len(applied.attempts) > 0 && !slices.ContainsFunc(applied.attempts, func(a judged) bool {
+	return len(applied.attempts) > 0 && !slices.ContainsFunc(applied.attempts, func(a *judged) bool {
 		return a.Start < acknowledged.End
 	})
 }
@@ -146,7 +146,7 @@ func (c *court) overwritten(m moment, s *story, applied, other side) {
 }
 
 // undetected judges an acknowledgement of the losing body that may name the winner's thing.
-func (c *court) undetected(m moment, s *story, a judged, applied, other side) {
+func (c *court) undetected(m moment, s *story, a *judged, applied, other side) {
 	contract := c.terms.Contract
 	switch {
 	case c.comparesBodies() && slices.Contains(words(a), other.marker):
@@ -167,7 +167,7 @@ func (c *court) undetected(m moment, s *story, a judged, applied, other side) {
 		})
 	case contract.Fingerprint.OnMismatch == targets.MismatchReplayOriginal && c.comparesBodies():
 		if first := ofOutcome(applied.attempts, Acknowledged); len(first) > 0 {
-			c.bodies(m, s, []judged{first[0], a})
+			c.bodies(m, s, []*judged{first[0], a})
 		}
 	}
 }
@@ -181,11 +181,8 @@ func (c *court) comparesBodies() bool {
 // refusalForgotten holds that a refusal which the target stores is stored under the key, so that
 // another body does not get through with it.
 func (c *court) refusalForgotten(m moment, s *story, applied, other side) {
-	if !has(applied.attempts, Acknowledged) {
-		return
-	}
 	for _, r := range keep(other.attempts, c.storedRefusal) {
-		if slices.ContainsFunc(applied.attempts, func(a judged) bool { return a.Start < r.End }) {
+		if slices.ContainsFunc(applied.attempts, func(a *judged) bool { return a.Start < r.End }) {
 			continue
 		}
 		c.report(m, s, Finding{
@@ -201,8 +198,8 @@ func (c *court) refusalForgotten(m moment, s *story, applied, other side) {
 
 // storedRefusal reports that an answer is one that the contract says is stored under the key. What a
 // target says at the door, before it looks at the key, is not.
-func (c *court) storedRefusal(a judged) bool {
+func (c *court) storedRefusal(a *judged) bool {
 	stored := c.terms.Contract.Errors.Store4xx
 	atTheDoor := slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)
-	return stored != nil && *stored && a.outcome == Rejected && !atTheDoor && !c.terms.mismatch(a.Attempt)
+	return stored != nil && *stored && a.outcome == Rejected && !atTheDoor && !a.mismatch
 }

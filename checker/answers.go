@@ -27,7 +27,7 @@ func (c *court) answers(m moment, s *story, g group) {
 }
 
 // byKey splits attempts by key, leaving out those without: a request without a key promises no replay.
-func byKey(attempts []judged) []group {
+func byKey(attempts []*judged) []group {
 	var records []group
 	at := map[string]int{}
 	for _, a := range attempts {
@@ -46,23 +46,20 @@ func byKey(attempts []judged) []group {
 
 // identities holds that all who name the created thing name the same one, and the one in the row.
 // Where the intent has other groups, the row may be theirs.
-func (c *court) identities(m moment, s *story, body string, attempts []judged, alone bool) {
-	told := keep(attempts, func(a judged) bool {
+func (c *court) identities(m moment, s *story, body string, attempts []*judged, alone bool) {
+	told := keep(attempts, func(a *judged) bool {
 		return a.outcome == Acknowledged && c.names(s, a) != "" || a.outcome == Exists && a.identity != ""
 	})
-	if len(told) == 0 {
-		return
-	}
 	want, source := "", ""
 	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && alone {
 		want, source = rowIdentity(s, rows[0]), "the row"
 	}
-	named := keep(told, func(a judged) bool { return a.identity != "" })
+	named := keep(told, func(a *judged) bool { return a.identity != "" })
 	if want == "" && len(named) > 0 {
 		want, source = named[0].identity, "attempt "+named[0].ID
 	}
 	for _, a := range told {
-		if want == "" || a.identity == want || a.identity == "" && c.mayBeNameless(a) {
+		if a.identity == want || a.identity == "" && c.mayBeNameless(a) {
 			continue
 		}
 		where := c.names(s, a)
@@ -78,7 +75,7 @@ func (c *court) identities(m moment, s *story, body string, attempts []judged, a
 }
 
 // names returns where an answer should name the created thing; empty: nowhere.
-func (c *court) names(s *story, a judged) string {
+func (c *court) names(s *story, a *judged) string {
 	switch {
 	case a.outcome == Exists:
 		return c.terms.Contract.Existing.Identity
@@ -91,7 +88,7 @@ func (c *court) names(s *story, a judged) string {
 
 // mayBeNameless reports that an acknowledgement need not name what it acknowledges: it has no body,
 // its body is on record only in part, or the contract promises nothing about it.
-func (c *court) mayBeNameless(a judged) bool {
+func (c *court) mayBeNameless(a *judged) bool {
 	contract := c.terms.Contract
 	return a.Length == 0 || a.Digest != "" || contract.Level == targets.DedupOnly || contract.Replay.Body == targets.AnyBody
 }
@@ -104,8 +101,8 @@ func orNothing(text string) string {
 }
 
 func rowIdentity(s *story, row history.Row) string {
-	value, found := row[s.operation.Rows.Identity]
-	if !found || value == nil {
+	value := row[s.operation.Rows.Identity]
+	if value == nil {
 		return ""
 	}
 	return plain(normalise(value))
@@ -113,13 +110,13 @@ func rowIdentity(s *story, row history.Row) string {
 
 // contradicted holds that after an acknowledgement nobody with the same request is refused, and that
 // a stored refusal is not followed by an acknowledgement (I11).
-func (c *court) contradicted(m moment, s *story, record []judged) {
-	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a judged) bool { return a.outcome == Rejected && !a.respelled() })
+func (c *court) contradicted(m moment, s *story, record []*judged) {
+	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() })
 	c.contradiction(m, s, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
 	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }
 
-func (c *court) contradiction(m moment, s *story, first, then []judged, promise, contract string) {
+func (c *court) contradiction(m moment, s *story, first, then []*judged, promise, contract string) {
 	for _, a := range first {
 		for _, b := range then {
 			if b.Start <= a.End {
@@ -137,13 +134,13 @@ func (c *court) contradiction(m moment, s *story, first, then []judged, promise,
 }
 
 // takenForAnother holds that the same JSON value is the same request, however it is spelled.
-func (c *court) takenForAnother(m moment, s *story, record []judged) {
+func (c *court) takenForAnother(m moment, s *story, record []*judged) {
 	mode := c.terms.Contract.Fingerprint.Mode
 	if mode != targets.FingerprintJSON && mode != targets.FingerprintFields {
 		return
 	}
 	for _, a := range record {
-		if !a.respelled() || a.outcome != Exists && !c.terms.mismatch(a.Attempt) {
+		if !a.respelled() || a.outcome != Exists && !a.mismatch {
 			continue
 		}
 		c.report(m, s, Finding{

@@ -167,7 +167,7 @@ func (c *court) report(m moment, s *story, f Finding) {
 	}
 	f.Intent, f.Moment = s.intent.ID, m.String()
 	for _, a := range s.until(m).attempts {
-		f.Attempts = append(f.Attempts, a.Attempt)
+		f.Attempts = append(f.Attempts, *a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
 	}
 	for _, body := range []string{history.Original, history.Altered} {

@@ -11,18 +11,8 @@ import (
 )
 
 // content holds that the columns which the target file names hold what the body said (I5).
-func (c *court) content(m moment, stories []*story, rows []history.Row) {
-	if len(rows) == 0 {
-		return
-	}
-	c.sideContent(m, stories[0], side{body: history.Original, rows: rows})
-}
-
-func (c *court) sideContent(m moment, s *story, x side) {
-	sent, ok := parse(s.intent.Bodies[x.body].Content)
-	if !ok {
-		return
-	}
+func (c *court) content(m moment, s *story, x side) {
+	sent, _ := parse(s.intent.Bodies[x.body].Content)
 	for _, row := range x.rows {
 		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
 			pointer := s.operation.Rows.Content[column]
@@ -131,7 +121,7 @@ func thing(s *story, identity string) string {
 
 // leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
 // apart, no more principals are told of a thing than there are things of that name.
-func (c *court) leaked(s *story, a judged, markers, things, told owners) {
+func (c *court) leaked(s *story, a *judged, markers, things, told owners) {
 	principal, id := s.intent.Principal, thing(s, a.identity)
 	switch {
 	case foreignMarker(a, principal, markers) != "":
@@ -156,7 +146,7 @@ func (c *court) things(s *story, identity string) int {
 	return most
 }
 
-func (c *court) leak(s *story, a judged, shown string) {
+func (c *court) leak(s *story, a *judged, shown string) {
 	m := atT1
 	if a.Probe {
 		m = atT2
@@ -170,7 +160,7 @@ func (c *court) leak(s *story, a judged, shown string) {
 }
 
 // foreignMarker returns a marker of another principal in an answer, or nothing.
-func foreignMarker(a judged, principal string, markers owners) string {
+func foreignMarker(a *judged, principal string, markers owners) string {
 	for _, word := range words(a) {
 		if markers.foreign(word, principal) {
 			return word
@@ -180,7 +170,7 @@ func foreignMarker(a judged, principal string, markers owners) string {
 }
 
 // words splits what an answer says. Markers are words of lower-case letters and digits.
-func words(a judged) []string {
+func words(a *judged) []string {
 	return strings.FieldsFunc(a.Content+" "+headerValue(a.Header, "Location"), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	})

@@ -31,13 +31,13 @@ func (c *court) counts(m moment, stories []*story) {
 		c.phantom(m, c.unexplained(stories), n, b.upper)
 	}
 	c.falseConflicts(m, stories, n)
-	c.content(m, stories, rows)
+	c.content(m, stories[0], side{body: history.Original, rows: rows})
 }
 
 // untouched reports that the harness knows of no request that reached the target.
 func untouched(stories []*story) bool {
 	return !slices.ContainsFunc(stories, func(s *story) bool {
-		return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.outcome != NotSent })
+		return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.outcome != NotSent })
 	})
 }
 
@@ -116,8 +116,8 @@ func (c *court) falseConflicts(m moment, stories []*story, rows int) {
 		return
 	}
 	for _, s := range stories {
-		refused := slices.ContainsFunc(s.attempts, func(a judged) bool {
-			return a.outcome == Exists || c.terms.mismatch(a.Attempt)
+		refused := slices.ContainsFunc(s.attempts, func(a *judged) bool {
+			return a.outcome == Exists || a.mismatch
 		})
 		if !mayHaveEffect(s.attempts) && !c.excused(s) && (refused || refusedBesideTwin(s, stories) || c.refusedBesideKin(s)) {
 			c.falseConflict(m, s)
@@ -148,8 +148,8 @@ func (c *court) sharing(s *story) []*story {
 	var all []*story
 	for _, other := range c.kin[s.intent.Kin] {
 		apart := other.intent.Principal != s.intent.Principal || other.intent.Operation != s.intent.Operation
-		same := slices.ContainsFunc(s.attempts, func(a judged) bool {
-			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b judged) bool { return a.Key == b.Key })
+		same := slices.ContainsFunc(s.attempts, func(a *judged) bool {
+			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b *judged) bool { return a.Key == b.Key })
 		})
 		if apart && same {
 			all = append(all, other)
@@ -177,7 +177,7 @@ func (c *court) missingKey(m moment, s *story) {
 	if !s.operation.Key.Required {
 		return
 	}
-	accepted := keep(s.attempts, func(a judged) bool { return a.Key == "" && a.outcome == Acknowledged })
+	accepted := keep(s.attempts, func(a *judged) bool { return a.Key == "" && a.outcome == Acknowledged })
 	if len(accepted) == 0 {
 		return
 	}
@@ -190,7 +190,7 @@ func (c *court) missingKey(m moment, s *story) {
 	})
 }
 
-func lacking(a judged) string {
+func lacking(a *judged) string {
 	if a.BlankKey {
 		return "a blank key"
 	}

@@ -100,46 +100,46 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofAcknowledged:
 		return has(all, Acknowledged)
 	case ProofReplayed:
-		return anyPair(all, func(a, b judged) bool {
+		return anyPair(all, func(a, b *judged) bool {
 			return a.Complete && arrived(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
 		})
 	case ProofOverlapped:
 		return has(all, InProgress) || anyPair(all, c.overlapped)
 	case ProofResponseLost:
-		return c.committed(s) && slices.ContainsFunc(all, func(a judged) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
+		return c.committed(s) && slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
 	case ProofRequestLost:
-		return slices.ContainsFunc(all, func(a judged) bool { return a.outcome == NotSent || !a.Complete && a.Sent > 0 && c.vanished(s, a) })
+		return slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == NotSent || !a.Complete && a.Sent > 0 && c.vanished(s, a) })
 	case ProofCommittedBefore:
 		return c.committedBefore(s)
 	case ProofRetriedRunning:
-		return anyPair(all, func(a, b judged) bool { return b.Start > a.Start && c.overlapped(a, b) })
+		return anyPair(all, func(a, b *judged) bool { return b.Start > a.Start && c.overlapped(a, b) })
 	case ProofDelayed:
 		return slices.ContainsFunc(all, c.delayed)
 	case ProofGaveUp:
-		return slices.ContainsFunc(all, func(a judged) bool { return a.ErrorKind == history.Timeout && a.Sent > 0 })
+		return slices.ContainsFunc(all, func(a *judged) bool { return a.ErrorKind == history.Timeout && a.Sent > 0 })
 	case ProofLeftRunning:
 		return slices.ContainsFunc(all, leftRunning)
 	case ProofBothBodies:
-		return reached(all, func(a judged) bool { return a.body == history.Original }) && reached(all, func(a judged) bool { return a.body == history.Altered })
+		return reached(all, func(a *judged) bool { return a.body == history.Original }) && reached(all, func(a *judged) bool { return a.body == history.Altered })
 	case ProofDistinctKeys:
 		return c.distinctKeys(f)
 	case ProofKeysDiffer:
-		return anyPair(all, func(a, b judged) bool { return a.Key != b.Key && arrived(a) && arrived(b) })
+		return anyPair(all, func(a, b *judged) bool { return a.Key != b.Key && arrived(a) && arrived(b) })
 	case ProofKeyOmitted:
-		return reached(all, func(a judged) bool { return a.Key == "" })
+		return reached(all, func(a *judged) bool { return a.Key == "" })
 	case ProofNeighbours:
 		return answered(s) && slices.ContainsFunc(c.kin[s.intent.Kin], func(other *story) bool {
 			return other.intent.ID != s.intent.ID && answered(other)
 		})
 	case ProofRespelled:
-		return slices.ContainsFunc(all, func(a judged) bool {
-			return a.respelled() && (has([]judged{a}, Acknowledged, Accepted, Exists) || c.terms.mismatch(a.Attempt))
+		return slices.ContainsFunc(all, func(a *judged) bool {
+			return a.respelled() && (has([]*judged{a}, Acknowledged, Accepted, Exists) || a.mismatch)
 		})
 	case ProofExpired:
 		return anyPair(all, c.expired)
 	case ProofLooked:
 		return slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
-			return slices.ContainsFunc(all, func(a judged) bool { return a.outcome == Acknowledged && a.End < seen.At })
+			return slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == Acknowledged && a.End < seen.At })
 		})
 	default:
 		return false
@@ -147,7 +147,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 }
 
 // anyPair reports whether a relation holds between any two attempts, in the order of sending.
-func anyPair(attempts []judged, holds func(a, b judged) bool) bool {
+func anyPair(attempts []*judged, holds func(a, b *judged) bool) bool {
 	for i, a := range attempts {
 		for _, b := range attempts[i+1:] {
 			if holds(a, b) {
@@ -160,11 +160,11 @@ func anyPair(attempts []judged, holds func(a, b judged) bool) bool {
 
 // answered reports that an intent got a complete answer before the final probe.
 func answered(s *story) bool {
-	return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.Complete && !a.Probe })
+	return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.Complete && !a.Probe })
 }
 
 // watched returns the passage of an attempt if a connection was seen at the doorstep.
-func watched(a judged) *history.Passage {
+func watched(a *judged) *history.Passage {
 	if a.Passage == nil || a.Passage.Opened == 0 {
 		return nil
 	}
@@ -172,7 +172,7 @@ func watched(a judged) *history.Passage {
 }
 
 // arrived reports that the whole request reached the target: seen at the doorstep, or answered.
-func arrived(a judged) bool {
+func arrived(a *judged) bool {
 	if p := watched(a); p != nil {
 		return a.Sent > 0 && p.Up >= a.Sent
 	}
@@ -181,27 +181,27 @@ func arrived(a judged) bool {
 
 // leftRunning reports that the client's side was gone before the target had answered. Without a
 // doorstep, a deadline that passed after the request was written has to do.
-func leftRunning(a judged) bool {
+func leftRunning(a *judged) bool {
 	if p := watched(a); p != nil {
 		return arrived(a) && p.Left != 0 && (p.Answered == 0 || p.Answered > p.Left)
 	}
 	return a.ErrorKind == history.Timeout && a.Wrote != 0
 }
 
-func reached(attempts []judged, wanted func(judged) bool) bool {
-	return slices.ContainsFunc(attempts, func(a judged) bool { return wanted(a) && arrived(a) })
+func reached(attempts []*judged, wanted func(*judged) bool) bool {
+	return slices.ContainsFunc(attempts, func(a *judged) bool { return wanted(a) && arrived(a) })
 }
 
 // overlapped reports that two requests were inside the target at once: each had arrived before the
 // other was answered. Without a doorstep, the client's own times serve where no latency blurs them.
-func (c *court) overlapped(a, b judged) bool {
+func (c *court) overlapped(a, b *judged) bool {
 	beginA, endA, knownA := c.inside(a)
 	beginB, endB, knownB := c.inside(b)
 	return knownA && knownB && beginA < endB && beginB < endA
 }
 
 // inside returns when a request was inside the target, as far as it is known.
-func (c *court) inside(a judged) (begin, end history.Offset, known bool) {
+func (c *court) inside(a *judged) (begin, end history.Offset, known bool) {
 	if p := watched(a); p != nil {
 		end = p.Answered
 		for _, o := range []history.Offset{p.Closed, p.Left} {
@@ -226,7 +226,7 @@ func (c *court) lane(name string) history.Lane {
 	return history.Lane{}
 }
 
-func (c *court) delayed(a judged) bool {
+func (c *court) delayed(a *judged) bool {
 	delay := c.lane(a.Lane).Delay
 	if delay == 0 || a.Wrote == 0 {
 		return false
@@ -251,8 +251,8 @@ func (c *court) committedBefore(s *story) bool {
 		if seen.Rows == 0 {
 			continue
 		}
-		lost := slices.ContainsFunc(s.attempts, func(a judged) bool { return a.End < seen.At && a.outcome == Unknown && !a.Complete })
-		retried := reached(s.attempts, func(a judged) bool { return a.Start >= seen.At })
+		lost := slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.End < seen.At && a.outcome == Unknown && !a.Complete })
+		retried := reached(s.attempts, func(a *judged) bool { return a.Start >= seen.At })
 		if lost && retried {
 			return true
 		}
@@ -261,7 +261,7 @@ func (c *court) committedBefore(s *story) bool {
 }
 
 // vanished reports that the request of an attempt did not get to the target whole.
-func (c *court) vanished(s *story, a judged) bool {
+func (c *court) vanished(s *story, a *judged) bool {
 	if watched(a) != nil {
 		return !arrived(a)
 	}

@@ -58,7 +58,7 @@ func (t Terms) effectsTold(record group) int {
 	told := false
 	named := map[string]bool{}
 	for _, g := range t.executions(record) {
-		if first := slices.IndexFunc(g, func(a judged) bool { return a.outcome == Acknowledged }); first >= 0 {
+		if first := slices.IndexFunc(g, func(a *judged) bool { return a.outcome == Acknowledged }); first >= 0 {
 			told = true
 			named[g[first].identity] = true
 		}
@@ -72,7 +72,7 @@ func (t Terms) effectsTold(record group) int {
 
 // expired reports that a repetition reached the target when it had forgotten the key of an answered
 // request.
-func (c *court) expired(first, then judged) bool {
+func (c *court) expired(first, then *judged) bool {
 	after := c.terms.Contract.Expiry.After
 	return after > 0 && first.outcome == Acknowledged && arrived(then) && first.Key == then.Key && first.body == then.body &&
 		(then.Start-first.latest).Duration() >= time.Duration(after)
@@ -85,7 +85,7 @@ func (c *court) rememberedLonger() {
 		return
 	}
 	c.warnOf("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(s *story) bool {
-		return anyPair(s.attempts, func(a, b judged) bool {
+		return anyPair(s.attempts, func(a, b *judged) bool {
 			return c.expired(a, b) && b.outcome == Acknowledged && b.identity != "" && a.identity == b.identity
 		})
 	})

@@ -76,9 +76,6 @@ func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
 // resolve follows a JSON pointer (RFC 6901).
 func resolve(value any, pointer string) (any, bool) {
-	if pointer == "" {
-		return value, true
-	}
 	for _, token := range strings.Split(pointer, "/")[1:] {
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		switch v := value.(type) {
@@ -126,7 +123,7 @@ func differences(at string, a, b any, ignore []string) []difference {
 			return all
 		}
 	default:
-		if comparable(b) && a == b {
+		if a == b {
 			return nil
 		}
 	}
@@ -159,23 +156,12 @@ func objectDifferences(at string, a, b map[string]any, ignore []string) []differ
 	return all
 }
 
-func comparable(value any) bool {
-	switch value.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return true
-}
-
 // show renders a normalised value for a reader.
 func show(value any) string {
 	if n, ok := value.(number); ok {
 		return string(n)
 	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return fmt.Sprint(value)
-	}
+	text, _ := json.Marshal(value) // only a number that is none could fail
 	return string(text)
 }
 

@@ -26,24 +26,26 @@ const (
 
 // Classify judges one attempt by what was on the wire and by the contract. It needs no other
 // attempt, so a driver can ask it while a run goes on.
-func (t Terms) Classify(a history.Attempt) Outcome {
+func (t Terms) Classify(a history.Attempt) Outcome { return t.classify(&a, answerOf(&a)) }
+
+func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 	if neverArrived(a) {
 		return NotSent
 	}
-	if !a.Complete || unparsable(a) {
+	if !a.Complete || unparsable(a, said) {
 		return Unknown
 	}
 	c := t.Contract
 	switch {
-	case matches(c.Throttled, a):
+	case said.bears(c.Throttled):
 		return Throttled
-	case t.inProgress(a):
+	case t.inProgress(a, said):
 		return InProgress
-	case matches(c.Ack.Accepted.Signature, a):
+	case said.bears(c.Ack.Accepted.Signature):
 		return Accepted
-	case matches(c.Ack.Signature, a):
+	case said.bears(c.Ack.Signature):
 		return Acknowledged
-	case t.exists(a):
+	case t.exists(a, said):
 		return Exists
 	case a.Status == tooManyRequests:
 		return Throttled
@@ -56,30 +58,24 @@ func (t Terms) Classify(a history.Attempt) Outcome {
 
 // inProgress decides between "in progress" and "mismatch" where both are declared with the same
 // status and nothing in the body tells them apart: only an altered body can be a mismatch.
-func (t Terms) inProgress(a history.Attempt) bool {
-	if !matches(t.Contract.InProgress.Signature, a) {
-		return false
-	}
-	return !(matches(t.Contract.Fingerprint.Signature, a) && a.Body == history.Altered)
+func (t Terms) inProgress(a *history.Attempt, said *answer) bool {
+	return said.bears(t.Contract.InProgress.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
 }
 
 // exists decides in the same way between "exists already" and "mismatch".
-func (t Terms) exists(a history.Attempt) bool {
-	if !matches(t.Contract.Existing.Signature, a) {
-		return false
-	}
-	return !(matches(t.Contract.Fingerprint.Signature, a) && a.Body == history.Altered)
+func (t Terms) exists(a *history.Attempt, said *answer) bool {
+	return said.bears(t.Contract.Existing.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
 }
 
 // mismatch reports whether an answer says that the key was used with another body. A request without
 // a key cannot be told so: the same status means something else then.
-func (t Terms) mismatch(a history.Attempt) bool {
-	return a.Complete && (a.Key != "" || a.BlankKey) && !t.inProgress(a) && matches(t.Contract.Fingerprint.Signature, a)
+func (t Terms) mismatch(a *history.Attempt, said *answer) bool {
+	return a.Complete && (a.Key != "" || a.BlankKey) && !t.inProgress(a, said) && said.bears(t.Contract.Fingerprint.Signature)
 }
 
 // neverArrived reports that the harness knows that no byte reached the target. A passage that saw
 // no connection at all proves nothing.
-func neverArrived(a history.Attempt) bool {
+func neverArrived(a *history.Attempt) bool {
 	if a.ErrorKind == history.Refused && a.Sent == 0 {
 		return true
 	}
@@ -89,11 +85,11 @@ func neverArrived(a history.Attempt) bool {
 
 // unparsable reports that an answer calls itself JSON and is not. An answer that was recorded only
 // in part is given the benefit of the doubt.
-func unparsable(a history.Attempt) bool {
+func unparsable(a *history.Attempt, said *answer) bool {
 	if a.Content == "" || a.Digest != "" || !isJSON(a.Header["Content-Type"]) {
 		return false
 	}
-	_, ok := parse(a.Content)
+	_, ok := said.json()
 	return !ok
 }
 
@@ -111,18 +107,34 @@ func fromIntermediary(status int) bool {
 	return slices.Contains([]int{408, 413, 431, 499}, status)
 }
 
-// matches reports whether an answer bears a signature.
-func matches(s targets.Signature, a history.Attempt) bool { return bears(s, a.Status, a.Content) }
+// answer is what was said to somebody. It is read as JSON once, when that is asked for.
+type answer struct {
+	status int
+	text   string
+	value  any
+	isJSON bool
+	read   bool
+}
 
-// bears looks for one of a signature's statuses, and every member.
-func bears(s targets.Signature, status int, content string) bool {
-	if !slices.Contains(s.Statuses, status) {
+func answerOf(a *history.Attempt) *answer { return &answer{status: a.Status, text: a.Content} }
+
+func (a *answer) json() (any, bool) {
+	if !a.read {
+		a.value, a.isJSON = parse(a.text)
+		a.read = true
+	}
+	return a.value, a.isJSON
+}
+
+// bears reports whether an answer has a signature: one of its statuses, and every member.
+func (a *answer) bears(s targets.Signature) bool {
+	if !slices.Contains(s.Statuses, a.status) {
 		return false
 	}
 	if len(s.Where) == 0 {
 		return true
 	}
-	body, ok := parse(content)
+	body, ok := a.json()
 	if !ok {
 		return false
 	}
@@ -133,4 +145,17 @@ func bears(s targets.Signature, status int, content string) bool {
 		}
 	}
 	return true
+}
+
+// at returns what an answer names at a pointer; empty: nothing.
+func (a *answer) at(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	body, _ := a.json()
+	value, _ := resolve(body, pointer)
+	if value == nil {
+		return ""
+	}
+	return plain(value)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // replays compares the answers to one key and one body.
-func (c *court) replays(m moment, s *story, g group, record []judged) {
+func (c *court) replays(m moment, s *story, g group, record []*judged) {
 	acknowledged := ofOutcome(record, Acknowledged)
 	c.contradicted(m, s, record)
 	c.takenForAnother(m, s, record)
@@ -25,12 +25,12 @@ func (c *court) replays(m moment, s *story, g group, record []judged) {
 
 // statuses holds that one attempt can have been the original of which every acknowledgement of a
 // record is a legal replay.
-func (c *court) statuses(m moment, s *story, g group, acknowledged []judged) {
+func (c *court) statuses(m moment, s *story, g group, acknowledged []*judged) {
 	first := acknowledged[0]
 	if slices.ContainsFunc(c.originals(g, acknowledged), func(status int) bool { return c.legalReplays(status, acknowledged) }) {
 		return
 	}
-	i := slices.IndexFunc(acknowledged, func(a judged) bool { return a.Status != first.Status })
+	i := slices.IndexFunc(acknowledged, func(a *judged) bool { return a.Status != first.Status })
 	then := acknowledged[i]
 	c.report(m, s, Finding{
 		Kind: ReplayMismatch, Detail: "status",
@@ -45,7 +45,7 @@ func (c *court) statuses(m moment, s *story, g group, acknowledged []judged) {
 // originals lists the statuses that the one executing attempt of a group may have answered with. It
 // began before any answer of the record was complete; where its answer is unknown, it may have been
 // any acknowledgement.
-func (c *court) originals(g group, acknowledged []judged) []int {
+func (c *court) originals(g group, acknowledged []*judged) []int {
 	earliest := firstEnd(acknowledged)
 	var statuses []int
 	for _, a := range g {
@@ -62,9 +62,9 @@ func (c *court) originals(g group, acknowledged []judged) []int {
 
 // legalReplays reports that every acknowledgement is the first answer itself, which had this status,
 // or a legal replay of it.
-func (c *court) legalReplays(status int, acknowledged []judged) bool {
+func (c *court) legalReplays(status int, acknowledged []*judged) bool {
 	allowed := c.terms.Contract.Replay.Status[status]
-	return !slices.ContainsFunc(acknowledged, func(a judged) bool {
+	return !slices.ContainsFunc(acknowledged, func(a *judged) bool {
 		return a.Status != status && !slices.Contains(allowed, a.Status)
 	})
 }
@@ -77,7 +77,7 @@ func statusRule(r targets.Replay) string {
 }
 
 // bodies compares every acknowledgement's body with the first one's, as the contract asks.
-func (c *court) bodies(m moment, s *story, acknowledged []judged) {
+func (c *court) bodies(m moment, s *story, acknowledged []*judged) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
 		differs := c.compare(first.Attempt, a.Attempt)
@@ -97,7 +97,7 @@ func (c *court) bodies(m moment, s *story, acknowledged []judged) {
 }
 
 // compare returns where two answers' bodies differ under the contract's comparison.
-func (c *court) compare(first, then history.Attempt) []Difference {
+func (c *court) compare(first, then *history.Attempt) []Difference {
 	r := c.terms.Contract.Replay
 	whole := []Difference{{Attempt: then.ID, Where: "body", First: first.Content, Then: then.Content}}
 	if r.Body == targets.SameIdentity || r.Body == targets.AnyBody {
@@ -125,7 +125,7 @@ func (c *court) compare(first, then history.Attempt) []Difference {
 }
 
 // headers compares the headers that the contract lists, and no others.
-func (c *court) headers(m moment, s *story, acknowledged []judged) {
+func (c *court) headers(m moment, s *story, acknowledged []*judged) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
 		for _, name := range c.terms.Contract.Replay.Headers {
@@ -162,12 +162,12 @@ func headerValue(header map[string]string, name string) string {
 	return ""
 }
 
-func unmarkedBy(rule *targets.ReplayMarker) func(judged) bool {
-	return func(a judged) bool { return headerValue(a.Header, rule.Name) != rule.Value }
+func unmarkedBy(rule *targets.ReplayMarker) func(*judged) bool {
+	return func(a *judged) bool { return headerValue(a.Header, rule.Name) != rule.Value }
 }
 
 // firstEnd returns when the first of some answers was complete.
-func firstEnd(answers []judged) history.Offset {
+func firstEnd(answers []*judged) history.Offset {
 	earliest := answers[0].End
 	for _, a := range answers {
 		earliest = min(earliest, a.End)
@@ -176,7 +176,7 @@ func firstEnd(answers []judged) history.Offset {
 }
 
 // severalFirst holds that at most one acknowledgement of a key does not say that it is a replay.
-func (c *court) severalFirst(m moment, s *story, acknowledged []judged) {
+func (c *court) severalFirst(m moment, s *story, acknowledged []*judged) {
 	rule := c.terms.Contract.Replay.Marker
 	if rule == nil || !rule.Required {
 		return
@@ -198,7 +198,7 @@ func (c *court) nobodyFirst(m moment, s *story, g group) {
 		return
 	}
 	earliest := firstEnd(acknowledged)
-	if slices.ContainsFunc(g, func(a judged) bool { return a.outcome == Unknown && a.Start <= earliest }) {
+	if slices.ContainsFunc(g, func(a *judged) bool { return a.outcome == Unknown && a.Start <= earliest }) {
 		return
 	}
 	c.report(m, s, Finding{

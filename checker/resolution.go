@@ -19,7 +19,7 @@ func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 // probed must have got one.
 func (c *court) resolution(s *story) {
 	type question struct{ key, body string }
-	last := map[question]judged{}
+	last := map[question]*judged{}
 	var order []question
 	for _, a := range s.attempts {
 		if !a.Probe || a.ErrorKind == history.Interrupted {
@@ -43,7 +43,7 @@ func (c *court) resolution(s *story) {
 	}
 }
 
-func (c *court) resolved(s *story, last judged) bool {
+func (c *court) resolved(s *story, last *judged) bool {
 	switch last.outcome {
 	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
 		return true
@@ -52,7 +52,7 @@ func (c *court) resolved(s *story, last judged) bool {
 	case Unknown:
 		return c.storedError(s, last)
 	case InProgress:
-		return matches(c.terms.Contract.Existing.Signature, last.Attempt) // says either; nothing tells which
+		return last.either // nothing tells which
 	default:
 		return false
 	}
@@ -60,23 +60,23 @@ func (c *court) resolved(s *story, last judged) bool {
 
 // storedError reports that a server error is what the target stored under the key. What it stored is
 // no error if it was acknowledged to somebody.
-func (c *court) storedError(s *story, last judged) bool {
+func (c *court) storedError(s *story, last *judged) bool {
 	stored := c.terms.Contract.Errors.Store5xx
-	record := keep(s.attempts, func(a judged) bool { return a.Key == last.Key && a.body == last.body })
+	record := keep(s.attempts, func(a *judged) bool { return a.Key == last.Key && a.body == last.body })
 	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
 }
 
 // rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
 // or an earlier answer told the client of it. A refusal after an acknowledgement is judged by I11.
-func (c *court) rejectionIsFinal(s *story, last judged) bool {
+func (c *court) rejectionIsFinal(s *story, last *judged) bool {
 	if has(ofBody(s.attempts, last.body), Acknowledged, Exists) {
 		return true
 	}
-	rows, known := c.rows(atT2, s.intent.Bodies[last.body].Marker)
-	return !known || len(rows) == 0 || s.twin
+	rows, _ := c.rows(atT2, s.intent.Bodies[last.body].Marker)
+	return len(rows) == 0 || s.twin
 }
 
-func (c *court) unavailable(s *story, last judged) {
+func (c *court) unavailable(s *story, last *judged) {
 	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
 	if last.Status != 0 {
 		observed += fmt.Sprintf(" (status %d)", last.Status)
@@ -92,7 +92,7 @@ func (c *court) unavailable(s *story, last judged) {
 // warn notes what breaks no promise and is still worth knowing.
 func (c *court) warn() {
 	c.warnOf("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(s *story) bool {
-		return slices.ContainsFunc(s.attempts, func(a judged) bool { return a.outcome == Unknown && a.Complete && a.Status >= 500 })
+		return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.outcome == Unknown && a.Complete && a.Status >= 500 })
 	})
 	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
 	c.rememberedLonger()
@@ -116,7 +116,7 @@ func (c *court) warnOf(kind, text string, applies func(*story) bool) {
 // seenLate reports that a row was not there after its acknowledgement, and came later.
 func (c *court) seenLate(s *story) bool {
 	return c.committed(s) && slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
-		return seen.Rows == 0 && slices.ContainsFunc(s.attempts, func(a judged) bool {
+		return seen.Rows == 0 && slices.ContainsFunc(s.attempts, func(a *judged) bool {
 			return a.outcome == Acknowledged && a.followup == nil && a.End < seen.At
 		})
 	})

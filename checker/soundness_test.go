@@ -11,10 +11,13 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 )
 
-// schedules says how many random schedules to try: DOUBLETAP_SOAK, or this many.
+// schedules says how many random schedules to try: DOUBLETAP_SOAK, or this many, or a tenth when short.
 func schedules(t *testing.T, usual int) int {
 	t.Helper()
 	text := os.Getenv("DOUBLETAP_SOAK")
+	if text == "" && testing.Short() {
+		return usual / 10
+	}
 	if text == "" {
 		return usual
 	}

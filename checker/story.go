@@ -25,21 +25,23 @@ func (t Terms) operation(i history.Intent) targets.Operation {
 
 // judged is an attempt with its outcome.
 type judged struct {
-	history.Attempt
+	*history.Attempt
 	outcome  Outcome
+	mismatch bool              // it was told that the key was used with another body
+	either   bool              // what it was told may mean "it exists already", whatever the outcome
 	body     string            // Original or Altered: what it says, however it is spelled
 	identity string            // of the created thing, as the answer names it; empty: it names none
 	latest   history.Offset    // the target was done with it by then
 	followup *history.Followup // what its status resource said last; nil: it was not asked
 }
 
-func (a judged) respelled() bool { return a.body != a.Body }
+func (a *judged) respelled() bool { return a.body != a.Body }
 
 // story is one intent with its attempts in the order of sending.
 type story struct {
 	intent    history.Intent
 	operation targets.Operation
-	attempts  []judged
+	attempts  []*judged
 	twin      bool // shares its marker, so that a row cannot be told to be its own
 }
 
@@ -49,7 +51,7 @@ type family struct {
 }
 
 // group is the attempts that the contract maps to one idempotency record, or to one natural key.
-type group []judged
+type group []*judged
 
 // families arranges a history by marker, in the order of the intents.
 func (t Terms) families(h *history.History) []*family {
@@ -75,7 +77,8 @@ func (t Terms) families(h *history.History) []*family {
 	for i := range h.Followups {
 		followups[h.Followups[i].Attempt] = &h.Followups[i]
 	}
-	for _, a := range h.Attempts {
+	for i := range h.Attempts {
+		a := &h.Attempts[i]
 		if s := byIntent[a.Intent]; s != nil {
 			j := t.judge(a, s.operation, followups[a.ID])
 			j.latest = doneBy(a, h)
@@ -87,7 +90,7 @@ func (t Terms) families(h *history.History) []*family {
 
 // doneBy returns a moment by which the target was done with an attempt. Where its answer was lost,
 // that is when the target was seen to be quiet.
-func doneBy(a history.Attempt, h *history.History) history.Offset {
+func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	quiet := h.T1
 	if a.Probe {
 		quiet = h.T2
@@ -102,33 +105,21 @@ func doneBy(a history.Attempt, h *history.History) history.Offset {
 	}
 }
 
-func (t Terms) judge(a history.Attempt, o targets.Operation, f *history.Followup) judged {
-	j := judged{Attempt: a, outcome: t.Classify(a), body: history.Meaning(a.Body)}
+func (t Terms) judge(a *history.Attempt, o targets.Operation, f *history.Followup) *judged {
+	said := answerOf(a)
+	j := &judged{
+		Attempt: a, outcome: t.classify(a, said), mismatch: t.mismatch(a, said),
+		either: said.bears(t.Contract.Existing.Signature), body: history.Meaning(a.Body),
+	}
 	switch j.outcome {
 	case Acknowledged:
-		j.identity = identityAt(a.Content, o.Identity)
+		j.identity = said.at(o.Identity)
 	case Exists:
-		j.identity = identityAt(a.Content, t.Contract.Existing.Identity)
+		j.identity = said.at(t.Contract.Existing.Identity)
 	case Accepted:
-		t.resolve(&j, o, f)
+		t.resolve(j, said, o, f)
 	}
 	return j
-}
-
-// identityAt reads an identity from an answer's body.
-func identityAt(content, pointer string) string {
-	if pointer == "" {
-		return ""
-	}
-	body, ok := parse(content)
-	if !ok {
-		return ""
-	}
-	value, found := resolve(body, pointer)
-	if !found || value == nil {
-		return ""
-	}
-	return plain(value)
 }
 
 // until returns the story as it stood at a moment: T1 does not know the final probe.
@@ -136,13 +127,13 @@ func (s *story) until(m moment) *story {
 	if m == atT2 {
 		return s
 	}
-	return &story{intent: s.intent, operation: s.operation, twin: s.twin, attempts: keep(s.attempts, func(a judged) bool { return !a.Probe })}
+	return &story{intent: s.intent, operation: s.operation, twin: s.twin, attempts: keep(s.attempts, func(a *judged) bool { return !a.Probe })}
 }
 
 // groups splits attempts as the contract does. With a natural key all attempts of an intent are one
 // group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
 // attempt without a key is one.
-func (t Terms) groups(attempts []judged) []group {
+func (t Terms) groups(attempts []*judged) []group {
 	var all []group
 	for _, record := range t.records(attempts) {
 		all = append(all, t.epochs(record)...)
@@ -151,7 +142,7 @@ func (t Terms) groups(attempts []judged) []group {
 }
 
 // records splits attempts by natural key, or else by key, in the order of sending.
-func (t Terms) records(attempts []judged) []group {
+func (t Terms) records(attempts []*judged) []group {
 	if len(t.Contract.NaturalKey) > 0 {
 		if len(attempts) == 0 {
 			return nil
@@ -172,8 +163,8 @@ func (t Terms) records(attempts []judged) []group {
 	return all
 }
 
-func keep(attempts []judged, wanted func(judged) bool) []judged {
-	var kept []judged
+func keep(attempts []*judged, wanted func(*judged) bool) []*judged {
+	var kept []*judged
 	for _, a := range attempts {
 		if wanted(a) {
 			kept = append(kept, a)
@@ -182,16 +173,16 @@ func keep(attempts []judged, wanted func(judged) bool) []judged {
 	return kept
 }
 
-func ofOutcome(attempts []judged, o Outcome) []judged {
-	return keep(attempts, func(a judged) bool { return a.outcome == o })
+func ofOutcome(attempts []*judged, o Outcome) []*judged {
+	return keep(attempts, func(a *judged) bool { return a.outcome == o })
 }
 
-func ofBody(attempts []judged, body string) []judged {
-	return keep(attempts, func(a judged) bool { return a.body == body })
+func ofBody(attempts []*judged, body string) []*judged {
+	return keep(attempts, func(a *judged) bool { return a.body == body })
 }
 
 // has reports whether any attempt has one of the outcomes.
-func has(attempts []judged, outcomes ...Outcome) bool {
+func has(attempts []*judged, outcomes ...Outcome) bool {
 	for _, a := range attempts {
 		for _, o := range outcomes {
 			if a.outcome == o {
@@ -203,7 +194,7 @@ func has(attempts []judged, outcomes ...Outcome) bool {
 }
 
 // mayHaveEffect reports whether any attempt can have been executed.
-func mayHaveEffect(attempts []judged) bool { return has(attempts, Acknowledged, Accepted, Unknown) }
+func mayHaveEffect(attempts []*judged) bool { return has(attempts, Acknowledged, Accepted, Unknown) }
 
 // bounds is what the answers say about the number of rows (invariants I2 and I3).
 type bounds struct {
@@ -251,5 +242,5 @@ func (t Terms) boundsOf(stories []*story) bounds {
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
 // names none.
 func Identity(o targets.Operation, a history.Attempt) string {
-	return identityAt(a.Content, o.Identity)
+	return answerOf(&a).at(o.Identity)
 }

@@ -75,6 +75,7 @@ func TestAlteredBodyRaces(t *testing.T) {
 			story: race(a, a).holding("o1").and().later().laterOf(history.Altered, "o1"), want: []string{"altered-body-violation/overwrote"}},
 		{name: "a body that was refused before the key was taken lets the other through", story: story(rejected(400), altered(a)).and("o1")},
 		{name: "a body that was refused takes the key where refusals are stored", terms: terms(store4xx), story: story(rejected(400), altered(a)).and("o1"), want: []string{"altered-body-violation/refusal-forgotten"}},
+		{name: "a body that was refused takes the key also where the other's answer is lost", terms: terms(store4xx), story: story(rejected(400), altered(unknown(history.Reset))).and("o1"), want: []string{"altered-body-violation/refusal-forgotten"}},
 		{name: "a body that was refused meanwhile takes no key", terms: terms(store4xx), story: race(rejected(400), a).and("o1")},
 		{name: "a body whose key stays refused is right", terms: terms(store4xx), story: story(rejected(400), altered(mismatch())).and()},
 		{name: "both refused as the repetition of another is a false conflict", story: story(mismatch(), altered(mismatch())).and(), want: []string{"false-conflict"}},

@@ -28,6 +28,7 @@ func rooms() map[string][]string {
 		"driver":                  {"scenarios", "targets", "history"},
 		"checker":                 {"history", "targets"},
 		"checker/readers":         {"history"},
+		"checker/mutate":          {},
 		"reports":                 {"checker", "history"},
 		"cmd/doubletap": {
 			"history", "scenarios", "scenarios/document", "targets", "targets/orders",

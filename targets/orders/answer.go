@@ -1,10 +1,6 @@
 package orders
 
-import (
-	"context"
-	"maps"
-	"net/http"
-)
+import "net/http"
 
 // answer is a whole HTTP answer as a value, so that it can be kept and given again. The zero answer
 // is none.
@@ -24,8 +20,13 @@ func (a answer) write(w http.ResponseWriter) {
 
 // with returns the answer with one more header.
 func (a answer) with(name, value string) answer {
-	a.Header = maps.Clone(a.Header)
-	a.Header[name] = value
+	header := map[string]string{name: value}
+	for other, text := range a.Header {
+		if other != name {
+			header[other] = text
+		}
+	}
+	a.Header = header
 	return a
 }
 
@@ -35,7 +36,7 @@ func jsonAnswer(status int, value any) answer {
 
 // created says that the order exists from now on.
 func created(o order) answer {
-	return jsonAnswer(http.StatusCreated, o).with("Location", "/orders/"+o.ID)
+	return jsonAnswer(http.StatusCreated, o).with("Location", o.location())
 }
 
 // problem is an error answer. Its code is what clients decide by.
@@ -57,43 +58,13 @@ func keyInUse() answer {
 	return problem(http.StatusConflict, "key_in_use", "a request with this key is being executed")
 }
 
+func unauthorized() answer {
+	return problem(http.StatusUnauthorized, "unauthorized", "sign in first").with("WWW-Authenticate", "Bearer")
+}
+
 // alreadyExists names the order that was there first.
 func alreadyExists(id string) answer {
 	return problemAnswer(http.StatusConflict, map[string]string{
-		"code": "already_exists", "detail": "there is an order with this reference", "id": id,
+		"code": "already_exists", "detail": "this order exists", "id": id,
 	})
-}
-
-// record is what the table idempotency_keys remembers of a key.
-type record struct {
-	Fingerprint string
-	Answer      answer
-}
-
-// columns are the values of a key's row, in the order of the table's columns.
-func (a answer) columns(req request) []any {
-	return []any{req.Key, req.Fingerprint, a.Status, a.Header["Location"], string(a.Body)}
-}
-
-// recordOf reads what is remembered of a key; sql.ErrNoRows says that it is new.
-func (d *db) recordOf(ctx context.Context, key string) (record, error) {
-	var r record
-	var location, body string
-	err := d.queryRow(ctx,
-		`select fingerprint, status, location, body from idempotency_keys where idempotency_key = ?`, key,
-	).Scan(&r.Fingerprint, &r.Answer.Status, &location, &body)
-	if err != nil {
-		return record{}, err
-	}
-	r.Answer.Header = map[string]string{"Content-Type": "application/json", "Location": location}
-	r.Answer.Body = []byte(body)
-	return r, nil
-}
-
-// replayTo gives the remembered answer to who sends the same body, and refuses another body.
-func (r record) replayTo(req request) answer {
-	if r.Fingerprint != req.Fingerprint {
-		return keyReused()
-	}
-	return r.Answer
 }

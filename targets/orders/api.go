@@ -15,31 +15,60 @@ import (
 // maxBody is the largest body that is read, in bytes.
 const maxBody = 1 << 20
 
-// handler answers one well-formed POST /orders. An error becomes a 503 if trying again may help,
-// else a 500. The context ends when the client leaves.
+// handler answers one well-formed request to create something. An error becomes a 503 if trying again
+// may help, else a 500. The context ends when the client leaves.
 type handler func(ctx context.Context, req request) (answer, error)
 
 // api is what a design works with. It is safe for concurrent use.
 type api struct {
 	db     *db
+	design Design
 	effort time.Duration // what one authorisation takes
 	create handler
 
-	received atomic.Int64 // POST requests whose whole body was read
+	received atomic.Int64 // requests to create something whose whole body was read
 	inFlight atomic.Int64
 
-	stopped  chan struct{}
-	stopOnce sync.Once
+	stopped    chan struct{}
+	mu         sync.Mutex
+	closing    bool
+	background sync.WaitGroup // work that goes on after its request was answered
 }
 
 func newAPI(design Design, db *db, effort time.Duration) *api {
-	a := &api{db: db, effort: effort, stopped: make(chan struct{})}
-	a.create = design.handler(a)
+	a := &api{db: db, design: design, effort: effort, stopped: make(chan struct{})}
+	a.create = signedIn(design.handler(a))
+	if design.before != nil {
+		a.create = design.before(a.create)
+	}
 	return a
 }
 
-// stop ends every authorisation that still runs, detached from its client or not.
-func (a *api) stop() { a.stopOnce.Do(func() { close(a.stopped) }) }
+// stop ends every authorisation that still runs, detached from its client or not, and waits for the
+// work in the background.
+func (a *api) stop() {
+	a.mu.Lock()
+	if !a.closing {
+		a.closing = true
+		close(a.stopped)
+	}
+	a.mu.Unlock()
+	a.background.Wait()
+}
+
+// later does work after its request was answered. A server that closes begins none.
+func (a *api) later(task func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closing {
+		return
+	}
+	a.inFlight.Add(1)
+	a.background.Go(func() {
+		defer a.inFlight.Add(-1)
+		task()
+	})
+}
 
 // work is the real work of a handler: a payment authorisation somewhere else. It changes nothing here.
 func (a *api) work(ctx context.Context) error {
@@ -60,13 +89,34 @@ func (a *api) work(ctx context.Context) error {
 
 func (a *api) routes() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /orders", a.serveCreate)
-	mux.HandleFunc("GET /orders/{id}", a.serveOrder)
+	for _, k := range []kind{kindOrder, kindQuote} {
+		mux.HandleFunc("POST "+k.collection(), a.serveCreate(k))
+		mux.HandleFunc("GET "+k.path("{id}"), a.serveOrder(k))
+	}
 	mux.HandleFunc("GET /-/received", a.serveReceived)
+	if a.design.routes != nil {
+		a.design.routes(a, mux)
+	}
 	return mux
 }
 
-func (a *api) serveCreate(w http.ResponseWriter, r *http.Request) {
+// customer is who sends a request; empty: nobody has signed in.
+func (a *api) customer(r *http.Request) string {
+	name := bearer(r.Header)
+	switch {
+	case a.design.guests:
+		return session(r.Header)
+	case a.design.oneAccount && name != "":
+		return "the-account"
+	}
+	return name
+}
+
+func (a *api) serveCreate(of kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { a.createFor(w, r, of) }
+}
+
+func (a *api) createFor(w http.ResponseWriter, r *http.Request, of kind) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
@@ -80,11 +130,12 @@ func (a *api) serveCreate(w http.ResponseWriter, r *http.Request) {
 	a.inFlight.Add(1)
 	defer a.inFlight.Add(-1)
 
-	req, err := readRequest(r.Header, body)
+	req, err := readRequest(a.customer(r), of, r.Header, body)
 	if err != nil {
 		invalidBody(err.Error()).write(w)
 		return
 	}
+	req.Path = r.URL.Path
 	reply, err := a.create(r.Context(), req)
 	if err != nil {
 		reply = failed(err)
@@ -92,19 +143,29 @@ func (a *api) serveCreate(w http.ResponseWriter, r *http.Request) {
 	reply.write(w)
 }
 
-func (a *api) serveOrder(w http.ResponseWriter, r *http.Request) {
-	var o order
-	err := a.db.queryRow(r.Context(),
-		`select id, note, reference, item, amount, created_at from orders where id = ?`, r.PathValue("id"),
-	).Scan(&o.ID, &o.Note, &o.Reference, &o.Item, &o.Amount, &o.CreatedAt)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
-		problem(http.StatusNotFound, "not_found", "there is no such order").write(w)
-	case err != nil:
-		failed(err).write(w)
-	default:
+// serveOrder shows customers what is theirs, and nothing else.
+func (a *api) serveOrder(of kind) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		customer := a.customer(r)
+		if customer == "" {
+			unauthorized().write(w)
+			return
+		}
+		o, err := a.db.orderWhere(r.Context(), "id = ? and kind = ? and customer = ?", r.PathValue("id"), of, customer)
+		if err != nil {
+			notFound(err).write(w)
+			return
+		}
 		jsonAnswer(http.StatusOK, o).write(w)
 	}
+}
+
+// notFound is the answer to a request for something that could not be read.
+func notFound(err error) answer {
+	if errors.Is(err, sql.ErrNoRows) {
+		return problem(http.StatusNotFound, "not_found", "there is no such thing")
+	}
+	return failed(err)
 }
 
 func (a *api) serveReceived(w http.ResponseWriter, _ *http.Request) {

@@ -22,7 +22,7 @@ func checkThenInsertDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
 		schema: []string{ordersTable, `create table idempotency_keys (
-			idempotency_key varchar(255) not null,
+			idempotency_key varchar(600) not null,
 			fingerprint varchar(64) not null,
 			status integer not null,
 			location varchar(255) not null,
@@ -46,13 +46,11 @@ func (c checkThenInsert) create(ctx context.Context, req request) (answer, error
 	o := newOrder(req)
 	reply := created(o)
 	err = c.db.transaction(ctx, func(tx *tx) error {
-		err := tx.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
-			values (?, ?, ?, ?, ?, ?)`, o.columns()...)
+		err := tx.insertOrder(ctx, o)
 		if err != nil {
 			return err
 		}
-		return tx.exec(ctx, `insert into idempotency_keys (idempotency_key, fingerprint, status, location, body)
-			values (?, ?, ?, ?, ?)`, reply.columns(req)...)
+		return tx.insertKey(ctx, req, reply)
 	})
 	return reply, err
 }

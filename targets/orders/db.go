@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -65,8 +66,22 @@ func (q queries) update(ctx context.Context, query string, args ...any) (int64, 
 	return result.RowsAffected()
 }
 
-func (q queries) queryRow(ctx context.Context, query string, args ...any) *sql.Row {
-	return q.on.QueryRowContext(ctx, q.rebind(query), args...)
+func (q queries) queryRow(ctx context.Context, query string, args ...any) row {
+	return func() *sql.Row { return q.on.QueryRowContext(ctx, q.rebind(query), args...) }
+}
+
+// row asks for one row.
+type row func() *sql.Row
+
+// Scan reads the row. Clients that leave together break so many connections of the pool that the pool
+// may give up finding one that works; the question was not asked then.
+func (r row) Scan(into ...any) error {
+	for try := 1; ; try++ {
+		err := r().Scan(into...)
+		if !errors.Is(err, driver.ErrBadConn) || try == transactionTries {
+			return err
+		}
+	}
 }
 
 // forUpdate ends a select that locks its rows. SQLite needs none: its transactions lock everything.
@@ -142,8 +157,13 @@ func isDuplicate(err error) bool {
 }
 
 // isTransient reports whether the database rolled the transaction back, or never began it, for a
-// reason that passes. A connection that broke is none: its commit may have come through.
+// reason that passes. A connection that broke on the way is none: its commit may have come through.
+// But driver.ErrBadConn promises that the server has done nothing: a connection whose last client left
+// was broken when it was taken from the pool.
 func isTransient(err error) bool {
+	if errors.Is(err, driver.ErrBadConn) {
+		return true
+	}
 	var postgres *pgconn.PgError
 	var mariadb *mysql.MySQLError
 	var lite *sqlite.Error

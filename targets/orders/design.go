@@ -2,6 +2,7 @@ package orders
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -20,6 +21,14 @@ type Design struct {
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
+	effects []targets.Effect // of an order, beyond its row; a quote has none
+
+	// What follows may be left out.
+	guests     bool                                // customers have a session and need not sign in
+	oneAccount bool                                // all who have signed in are one customer
+	before     func(next handler) handler          // stands before the sign-in
+	routes     func(a *api, mux *http.ServeMux)    // further ones
+	describe   func(o *targets.Operation, of kind) // corrects the usual description
 }
 
 // Designs lists every design: the correct ones first, then the broken ones. A new design is a file
@@ -29,12 +38,57 @@ func Designs() []Design {
 		uniqueKeyDesign(),
 		inProgress409Design(),
 		naturalKeyDesign(),
+		upsertDesign(),
+		putClientIDDesign(),
+		conflictWithLinkDesign(),
+		seeOtherDesign(),
+		accepted202Design(),
+		orderWithLinesDesign(),
+		replay200Design(),
+		replayMarkerDesign(),
+		replayOriginalDesign(),
+		currentStateReplayDesign(),
+		jsonReserialisedDesign(),
+		bytesFingerprintDesign(),
+		fieldsFingerprintDesign(),
+		contentWindowDesign(),
+		globalRejectScopeDesign(),
+		sharedAccountDesign(),
+		optionalKeyDesign(),
+		keyInBodyDesign(),
+		keyExpiresDesign(),
+		keyExpiresRejectedDesign(),
+		loserGets500Design(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
-		noFingerprintDesign(),
-		replayFreshAnswerDesign(),
 		lockFailSuccessDesign(),
+		noFingerprintDesign(),
+		mismatchCreatesRowDesign(),
+		mismatchOverwritesDesign(),
+		fingerprintKeyOrderDesign(),
+		fingerprintNumberFormatDesign(),
+		fingerprintPartialDesign(),
+		contentDedupBlocksLegitDesign(),
+		scopeNoTenantDesign(),
+		scopeNoEndpointDesign(),
+		scopeAnonymousSharedDesign(),
+		replayBeforeAuthorisationDesign(),
+		replayFreshAnswerDesign(),
+		replayEchoesRequestDesign(),
+		replayStatusChangedDesign(),
+		replayHeadersLostDesign(),
+		replayBodyWrappedDesign(),
+		replayPathCrashesDesign(),
+		cachedTransient5xxDesign(),
+		keyBlankAcceptedDesign(),
+		keyTruncatedDesign(),
+		keyCaseFoldedDesign(),
+		keySpaceFoldedDesign(),
+		missingKeyAcceptedDesign(),
+		expiryTooShortDesign(),
+		childRowsDuplicatedDesign(),
+		counterIncrementsPerRetryDesign(),
 	}
 }
 
@@ -58,39 +112,20 @@ func find(name string) (Design, error) {
 	return Design{}, fmt.Errorf("unknown design %q%s (the designs are %s)", name, hint, strings.Join(names, ", "))
 }
 
-// The tables that most designs share.
-const (
-	ordersTable = `create table orders (
-		id varchar(40) primary key,
-		note varchar(255) not null,
-		reference varchar(255) not null,
-		item varchar(255) not null,
-		amount bigint not null,
-		created_at varchar(40) not null
-	)`
-
-	// keysTable remembers the first answer to a key; the primary key is what makes a key unique.
-	keysTable = `create table idempotency_keys (
-		idempotency_key varchar(255) primary key,
-		fingerprint varchar(64) not null,
-		status integer not null,
-		location varchar(255) not null,
-		body text not null
-	)`
-)
-
 // requiredKey is the usual place of the idempotency key.
 func requiredKey() targets.Key {
 	return targets.Key{In: targets.KeyInHeader, Name: keyHeader, Required: true}
 }
 
-// exactReplay is the usual claim: one order per key, a repeat waits and gets the first answer again,
-// and a key that comes with another body is refused.
+// exactReplay is the usual claim: one order per key of a customer and an operation, a repeat waits and
+// gets the first answer again, and a key that comes with another body is refused.
 func exactReplay() targets.Contract {
 	return targets.Contract{
 		Level: targets.Idempotent,
+		Scope: targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
 		Ack:   targets.Ack{Signature: targets.Signature{Statuses: []int{200, 201}}},
 		Fingerprint: targets.Fingerprint{
+			Mode:       targets.FingerprintJSON,
 			OnMismatch: targets.MismatchReject,
 			Signature:  problemSignature(422, "key_reused"),
 		},
@@ -98,6 +133,14 @@ func exactReplay() targets.Contract {
 		Replay:     targets.Replay{Body: targets.SameJSON, Headers: []string{"Location", "Content-Type"}},
 		MissingKey: problemSignature(400, "key_required"),
 	}
+}
+
+// loose is exactReplay without a comparison of bodies: a key that comes with another body gets the
+// first answer.
+func loose() targets.Contract {
+	contract := exactReplay()
+	contract.Fingerprint = targets.Fingerprint{OnMismatch: targets.MismatchReplayOriginal}
+	return contract
 }
 
 // problemSignature recognises a problem by its status and code.

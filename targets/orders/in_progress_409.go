@@ -35,7 +35,7 @@ func inProgress409Design() Design {
 		Contract: contract,
 		Key:      requiredKey(),
 		schema: []string{ordersTable, `create table idempotency_keys (
-			idempotency_key varchar(255) primary key,
+			idempotency_key varchar(600) primary key,
 			fingerprint varchar(64) not null,
 			token varchar(40) not null,
 			lease_until bigint not null,
@@ -125,8 +125,7 @@ func (p inProgress409) complete(ctx context.Context, tx *tx, req request, token 
 	if held == 0 {
 		return errLostClaim
 	}
-	return tx.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
-		values (?, ?, ?, ?, ?, ?)`, o.columns()...)
+	return tx.insertOrder(ctx, o)
 }
 
 // release gives the key back after a failure. It leaves a record that was completed after all.

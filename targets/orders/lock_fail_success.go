@@ -50,16 +50,14 @@ func (l lockFailSuccess) execute(ctx context.Context, req request) (answer, erro
 	o := newOrder(req)
 	reply := created(o)
 	err := l.db.transaction(ctx, func(tx *tx) error {
-		err := tx.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
-			values (?, ?, ?, ?, ?, ?)`, o.columns()...)
+		err := tx.insertOrder(ctx, o)
 		if err != nil {
 			return err
 		}
 		if err := l.work(ctx); err != nil {
 			return err
 		}
-		return tx.exec(ctx, `insert into idempotency_keys (idempotency_key, fingerprint, status, location, body)
-			values (?, ?, ?, ?, ?)`, reply.columns(req)...)
+		return tx.insertKey(ctx, req, reply)
 	})
 	return reply, err
 }

@@ -1,6 +1,7 @@
 package orders_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +19,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 	"github.com/doubletap-harness/doubletap/targets/servers"
 )
@@ -79,6 +82,15 @@ func overEveryDesign(t *testing.T, test func(t *testing.T, design orders.Design,
 	})
 }
 
+// overEveryCorrectDesign runs the test once per correct design and store.
+func overEveryCorrectDesign(t *testing.T, test func(t *testing.T, design orders.Design, database string)) {
+	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+		if design.Correct {
+			test(t, design, database)
+		}
+	})
+}
+
 // subject is a running API under test and a look into its tables.
 type subject struct {
 	*orders.Server
@@ -120,12 +132,13 @@ func openURL(t *testing.T, address string) *sql.DB {
 // rows are the ids that the target's own row query finds for the marker.
 func (s subject) rows(t *testing.T, marker string) []string {
 	t.Helper()
-	placeholder := "?"
-	if strings.HasPrefix(s.DatabaseURL(), "postgres:") {
-		placeholder = "$1"
-	}
-	query := strings.ReplaceAll(s.Target().Operations["create_order"].Rows.Query, ":marker", placeholder)
-	found, err := s.pool.Query(query, marker)
+	return s.rowsOf(t, "create_order", marker)
+}
+
+func (s subject) rowsOf(t *testing.T, operation, marker string) []string {
+	t.Helper()
+	query, args := s.bind(s.Target().Operations[operation].Rows.Query, marker)
+	found, err := s.pool.Query(query, args...)
 	require.NoError(t, err)
 	defer found.Close()
 	var ids []string
@@ -140,19 +153,32 @@ func (s subject) rows(t *testing.T, marker string) []string {
 	return ids
 }
 
-// wish is one body with its key.
+// bind writes the parameter of a target's query as the database wants it.
+func (s subject) bind(query, marker string) (string, []any) {
+	placeholder := "?"
+	if strings.HasPrefix(s.DatabaseURL(), "postgres:") {
+		placeholder = "$1"
+	}
+	return strings.ReplaceAll(query, ":marker", placeholder), slices.Repeat([]any{marker}, strings.Count(query, ":marker"))
+}
+
+// wish is one body with its key and its customer.
 type wish struct {
+	who, operation       string
 	key, note, reference string
 	amount               int
 }
 
 func newWish(name string) wish {
-	return wish{key: "key-" + name, note: "note-" + name, reference: "ref-" + name, amount: 1200}
+	return wish{
+		who: "alice", operation: "create_order",
+		key: "key-" + name, note: "note-" + name, reference: "ref-" + name, amount: 1200,
+	}
 }
 
-func (w wish) body() string {
-	return fmt.Sprintf(`{"note": %q, "reference": %q, "item": "lamp", "amount": %d}`, w.note, w.reference, w.amount)
-}
+func (w wish) by(who string) wish       { w.who = who; return w }
+func (w wish) keyed(key string) wish    { w.key = key; return w }
+func (w wish) as(operation string) wish { w.operation = operation; return w }
 
 // reply is one whole answer.
 type reply struct {
@@ -174,26 +200,59 @@ func (r reply) same() string {
 	return fmt.Sprint(r.status, r.header.Get("Location"), r.header.Get("Content-Type"), r.body)
 }
 
-// send makes one exchange on a connection of its own, so that the library cannot send it twice.
+// send makes one exchange on a connection of its own, so that the library cannot send it twice. An
+// empty key is not sent.
 func (s subject) send(ctx context.Context, w wish) (reply, error) {
-	return s.sendBody(ctx, w.key, w.body())
+	r, op := s.render(w)
+	if w.key != "" {
+		if err := op.PlaceKey(&r, w.key); op.Key.In != targets.KeyNowhere && err != nil {
+			return reply{}, err
+		}
+	}
+	return s.sendRendered(ctx, r)
 }
 
+// render fills in the target's own template.
+func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
+	target := s.Target()
+	op := target.Operations[w.operation]
+	op.Request.Body["amount"] = w.amount
+	r, err := op.Render(targets.Values{
+		Intent: targets.IntentValues{Marker: w.note, Reference: w.reference}, Principal: target.Principals[w.who],
+	}, false)
+	if err != nil {
+		panic(err)
+	}
+	return r, op
+}
+
+// sendBody sends a body as it is, with or without a key.
 func (s subject) sendBody(ctx context.Context, key, body string) (reply, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+"/orders", strings.NewReader(body))
+	r, op := s.render(newWish("any"))
+	r.Body = []byte(body)
+	if key != "" {
+		r.Header[op.Key.Name] = key
+	}
+	return s.sendRendered(ctx, r)
+}
+
+func (s subject) sendRendered(ctx context.Context, r targets.Rendered) (reply, error) {
+	req, err := http.NewRequestWithContext(ctx, r.Method, s.URL()+r.Path, bytes.NewReader(r.Body))
 	if err != nil {
 		return reply{}, err
 	}
 	req.Close = true
 	req.GetBody = nil
-	if key != "" {
-		req.Header.Set("Idempotency-Key", key)
+	for name, value := range r.Header {
+		req.Header.Set(name, value)
 	}
 	return exchange(req)
 }
 
+// exchange follows no redirect: a 303 is an answer like any other.
 func exchange(req *http.Request) (reply, error) {
-	resp, err := http.DefaultClient.Do(req)
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
 	if err != nil {
 		return reply{}, err
 	}
@@ -209,15 +268,18 @@ func (s subject) must(t *testing.T, w wish) reply {
 	return got
 }
 
-// get reads a path of the API.
+// get reads a path of the API as alice.
 func (s subject) get(t *testing.T, path string) reply {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL()+path, nil)
-	require.NoError(t, err)
-	req.Close = true
-	got, err := exchange(req)
+	got, err := s.read(t.Context(), "alice", path)
 	require.NoError(t, err)
 	return got
+}
+
+func (s subject) read(ctx context.Context, who, path string) (reply, error) {
+	r, _ := s.render(newWish("any").by(who))
+	r.Method, r.Path, r.Body = http.MethodGet, path, nil
+	return s.sendRendered(ctx, r)
 }
 
 // counts reads how many requests were received and how many are being executed.

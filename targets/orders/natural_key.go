@@ -20,18 +20,12 @@ func naturalKeyDesign() Design {
 		Correct: true,
 		Contract: targets.Contract{
 			Level:      targets.DedupOnly,
+			Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
 			NaturalKey: []string{"/reference"},
 			Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{201}}},
 			Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: "/id"},
 		},
-		schema: []string{`create table orders (
-			id varchar(40) primary key,
-			note varchar(255) not null,
-			reference varchar(255) not null unique,
-			item varchar(255) not null,
-			amount bigint not null,
-			created_at varchar(40) not null
-		)`},
+		schema:  []string{ordersTable, referenceIndex},
 		handler: func(a *api) handler { return naturalKey{a}.create },
 	}
 }
@@ -43,22 +37,15 @@ func (n naturalKey) create(ctx context.Context, req request) (answer, error) {
 	o := newOrder(req)
 	err := n.db.retry(ctx, func() error {
 		return n.db.transaction(ctx, func(tx *tx) error {
-			err := tx.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
-				values (?, ?, ?, ?, ?, ?)`, o.columns()...)
-			if err != nil {
+			if err := tx.insertOrder(ctx, o); err != nil {
 				return err
 			}
 			return n.work(ctx)
 		})
 	})
 	if isDuplicate(err) {
-		return n.existing(ctx, o.Reference)
+		first, err := n.db.orderByReference(ctx, o)
+		return alreadyExists(first.ID), err
 	}
 	return created(o), err
-}
-
-func (n naturalKey) existing(ctx context.Context, reference string) (answer, error) {
-	var id string
-	err := n.db.queryRow(ctx, `select id from orders where reference = ?`, reference).Scan(&id)
-	return alreadyExists(id), err
 }

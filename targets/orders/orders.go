@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // defaultWork is how long a payment authorisation takes unless Options say otherwise.
@@ -113,37 +111,4 @@ func (s *Server) close() error {
 		err = errors.Join(err, serveErr)
 	}
 	return errors.Join(err, s.store.close())
-}
-
-// Target describes the server to the harness.
-func (s *Server) Target() targets.Target {
-	return targets.Target{
-		Name:       "builtin:" + s.design.Name,
-		BaseURL:    s.url,
-		Database:   targets.Database{URL: s.store.url},
-		Contract:   s.design.Contract,
-		Settle:     targets.Duration(s.api.effort + 500*time.Millisecond),
-		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
-		Operations: map[string]targets.Operation{"create_order": createOrder(s.design.Key)},
-	}
-}
-
-func createOrder(key targets.Key) targets.Operation {
-	return targets.Operation{
-		Request: targets.Request{
-			Method: http.MethodPost,
-			Path:   "/orders",
-			Body: map[string]any{
-				"note": "{{.Intent.Marker}}", "reference": "{{.Intent.Reference}}", "item": "lamp", "amount": 1200,
-			},
-		},
-		Key:      key,
-		Alter:    map[string]any{"amount": 9900},
-		Identity: "/id",
-		Rows: targets.Rows{
-			Query:    "select id, note, amount from orders where note = :marker",
-			Identity: "id",
-			Content:  map[string]string{"amount": "/amount"},
-		},
-	}
 }

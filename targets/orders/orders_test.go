@@ -21,67 +21,140 @@ import (
 // fast is a payment authorisation for tests in which its length does not matter.
 const fast = 2 * time.Millisecond
 
-func TestEveryDesignCreatesAnOrder(t *testing.T) {
+func TestEveryDesignCreatesAnOrderAndAQuote(t *testing.T) {
 	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
-		w := newWish("plain")
-		got := s.must(t, w)
-		require.Equal(t, http.StatusCreated, got.status, got.body)
-		id := got.member("id")
-		require.Regexp(t, `^ord_[a-z0-9]{20,}$`, id)
-		require.Equal(t, "/orders/"+id, got.header.Get("Location"))
-		require.Equal(t, "application/json", got.header.Get("Content-Type"))
-		want := fmt.Sprintf(`{"id":%q,"note":%q,"reference":%q,"item":"lamp","amount":1200,"created_at":%q}`,
-			id, w.note, w.reference, got.member("created_at"))
-		require.Equal(t, want, got.body)
-		require.Equal(t, []string{id}, s.rows(t, w.note))
-
-		read := s.get(t, got.header.Get("Location"))
-		require.Equal(t, http.StatusOK, read.status)
-		require.Equal(t, got.body, read.body)
-		require.Equal(t, http.StatusNotFound, s.get(t, "/orders/ord_nobody").status)
-	})
-}
-
-func TestEveryDesignAnswersARepeat(t *testing.T) {
-	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
-		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
-		w := newWish("repeat")
-		first, second := s.must(t, w), s.must(t, w)
-		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
-		require.Equal(t, first.member("id"), second.member("id"))
-		switch {
-		case design.Contract.Level == targets.DedupOnly:
-			require.Contains(t, design.Contract.Existing.Statuses, second.status)
-			require.Equal(t, "already_exists", second.member("code"))
-		case design.Name != "replay-fresh-answer":
-			require.Equal(t, first.same(), second.same())
+		for operation, prefix := range map[string]string{"create_order": "ord_", "create_quote": "quo_"} {
+			w := newWish("plain-" + operation).as(operation)
+			got := s.must(t, w)
+			require.Contains(t, append(design.Contract.Ack.Statuses, design.Contract.Ack.Accepted.Statuses...), got.status, got.body)
+			id, err := s.identity(t.Context(), got)
+			require.NoError(t, err)
+			require.Regexp(t, "^"+prefix+"[a-z0-9]{20,}$", id)
+			require.Equal(t, []string{id}, s.rowsOf(t, operation, w.note))
+			s.requireShown(t, w, id)
 		}
 	})
 }
 
-func TestEveryDesignTreatsDistinctIntentsApart(t *testing.T) {
+// requireShown looks at what was created as a client of it, and as other people.
+func (s subject) requireShown(t *testing.T, w wish, id string) {
+	t.Helper()
+	path := "/" + strings.TrimPrefix(w.operation, "create_") + "s/"
+	read := s.get(t, path+id)
+	require.Equal(t, http.StatusOK, read.status)
+	want := fmt.Sprintf(`{"id":%q,"note":%q,"reference":%q,"item":"lamp","amount":1200,"created_at":%q}`,
+		id, w.note, w.reference, read.member("created_at"))
+	require.Equal(t, want, read.body)
+	require.Equal(t, http.StatusNotFound, s.get(t, path+"nobody").status)
+	foreign, err := s.read(t.Context(), "bob", path+id)
+	require.NoError(t, err)
+	if s.Design().Contract.Scope.Principal != targets.ScopeShared {
+		require.Equal(t, http.StatusNotFound, foreign.status)
+	}
+	require.Equal(t, http.StatusNotFound, s.get(t, map[string]string{"/orders/": "/quotes/", "/quotes/": "/orders/"}[path]+id).status)
+}
+
+func TestTheUsualAnswerIsTheWholeOrder(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "unique-key", Database: database, Work: fast})
+		for operation, path := range map[string]string{"create_order": "/orders/", "create_quote": "/quotes/"} {
+			got := s.must(t, newWish("whole").as(operation))
+			require.Equal(t, http.StatusCreated, got.status)
+			require.Equal(t, path+got.member("id"), got.header.Get("Location"))
+			require.Equal(t, "application/json", got.header.Get("Content-Type"))
+			require.Equal(t, s.get(t, got.header.Get("Location")).body, got.body)
+		}
+	})
+}
+
+func TestNobodyOrdersWithoutSigningIn(t *testing.T) {
 	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
-		wishes := []wish{newWish("case"), newWish("CASE"), newWish("blank"), newWish("blank !")}
+		w := newWish("stranger")
+		for _, authorization := range []string{"", "Bearer", "Bearer ", "Basic YTpi", "Bearer a b", "Bearer \u00e9"} {
+			r, _ := s.render(w)
+			delete(r.Header, "X-Session")
+			r.Header["Authorization"], r.Header["Idempotency-Key"] = authorization, "k"
+			got, err := s.sendRendered(t.Context(), r)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusUnauthorized, got.status)
+			require.Equal(t, "unauthorized", got.member("code"))
+			r.Method, r.Body = http.MethodGet, nil
+			r.Path = "/orders/any"
+			got, err = s.sendRendered(t.Context(), r)
+			require.NoError(t, err)
+			require.Equal(t, http.StatusUnauthorized, got.status)
+		}
+		require.Empty(t, s.rows(t, w.note))
+	})
+}
+
+func TestCorrectDesignsAnswerARepeat(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("repeat")
+		replies := []reply{s.must(t, w), s.must(t, w), s.must(t, w)}
+		id, err := s.identity(t.Context(), replies[0])
+		require.NoError(t, err)
+		require.Equal(t, []string{id}, s.rows(t, w.note))
+		require.NoError(t, s.agree(t.Context(), replies))
+		if design.Contract.Level == targets.DedupOnly {
+			require.Equal(t, "already_exists", replies[1].member("code"))
+		}
+	})
+}
+
+func TestCorrectDesignsTreatDistinctIntentsApart(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		wishes := []wish{newWish("case"), newWish("CASE"), newWish("blank"), newWish("blank !"), newWish("case\"")}
 		for i := range 16 {
 			wishes = append(wishes, newWish(fmt.Sprint("distinct-", i)))
 		}
 		for i, got := range s.together(t.Context(), wishes) {
-			require.Equal(t, http.StatusCreated, got.status, got.body)
-			require.Equal(t, []string{got.member("id")}, s.rows(t, wishes[i].note))
+			id, err := s.identity(t.Context(), got)
+			require.NoError(t, err, got.body)
+			require.Equal(t, []string{id}, s.rows(t, wishes[i].note))
 		}
 	})
 }
 
-func TestDesignsThatRequireAKeyRefuseToGoWithout(t *testing.T) {
-	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
+func TestCorrectDesignsKeepCustomersAndOperationsApart(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
-		w := newWish("keyless")
-		w.key = ""
+		w := newWish("mine")
+		mine, theirs, quote := s.must(t, w), s.must(t, w.by("bob")), s.must(t, w.as("create_quote"))
+		first, err := s.identity(t.Context(), mine)
+		require.NoError(t, err)
+		switch design.Contract.Scope.Principal {
+		case targets.ScopeReject:
+			require.Equal(t, http.StatusConflict, theirs.status)
+			require.NotContains(t, theirs.body, first)
+			require.NotContains(t, theirs.body, w.note)
+			require.Equal(t, []string{first}, s.rows(t, w.note))
+		case targets.ScopeShared:
+			require.Equal(t, mine.same(), theirs.same())
+			require.Equal(t, []string{first}, s.rows(t, w.note))
+		default:
+			second, err := s.identityFor(t.Context(), "bob", theirs)
+			require.NoError(t, err)
+			require.ElementsMatch(t, []string{first, second}, s.rows(t, w.note))
+		}
+		third, err := s.identity(t.Context(), quote)
+		require.NoError(t, err)
+		require.Equal(t, []string{third}, s.rowsOf(t, "create_quote", w.note))
+	})
+}
+
+func TestCorrectDesignsThatRequireAKeyRefuseToGoWithout(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("keyless").keyed("")
 		got := s.must(t, w)
 		if !design.Key.Required {
-			require.Equal(t, http.StatusCreated, got.status)
+			_, err := s.identity(t.Context(), got)
+			require.NoError(t, err, got.body)
 			return
 		}
 		require.Contains(t, design.Contract.MissingKey.Statuses, got.status)
@@ -91,19 +164,48 @@ func TestDesignsThatRequireAKeyRefuseToGoWithout(t *testing.T) {
 	})
 }
 
-func TestAlteredBodyIsRefusedWhereItIsPromised(t *testing.T) {
-	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
-		if design.Contract.Fingerprint.OnMismatch != targets.MismatchReject || design.Name == "no-fingerprint" {
+func TestAlteredBodyIsTreatedAsPromised(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
+		w := newWish("altered")
+		first, got := s.must(t, w), s.must(t, alter(w))
+		id, err := s.identity(t.Context(), first)
+		require.NoError(t, err)
+		require.Equal(t, []string{id}, s.rows(t, w.note))
+		require.Empty(t, s.rows(t, alter(w).note))
+		if design.Contract.Fingerprint.OnMismatch == targets.MismatchReject {
+			require.Contains(t, design.Contract.Fingerprint.Statuses, got.status)
+			require.Equal(t, design.Contract.Fingerprint.Where["/code"], got.member("code"))
+			return
+		}
+		require.NoError(t, s.agree(t.Context(), []reply{first, got}))
+	})
+}
+
+func TestBodiesAreComparedAsPromised(t *testing.T) {
+	spellings := map[string]string{
+		"order":   `{"note":"n","reference":"r","item":"lamp","amount":1200}`,
+		"space":   `{"amount": 1200, "item": "lamp", "note": "n", "reference": "r"}`,
+		"numbers": `{"amount":1200.0,"item":"lamp","note":"n","reference":"r"}`,
+		"escapes": `{"amount":1200,"item":"l\u0061mp","note":"n","reference":"r"}`,
+	}
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		mode := design.Contract.Fingerprint.Mode
+		if mode == targets.FingerprintUnspecified || design.Key.In != targets.KeyInHeader {
 			return
 		}
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
-		w := newWish("altered")
-		first := s.must(t, w)
-		w.amount = 9900
-		got := s.must(t, w)
-		require.Contains(t, design.Contract.Fingerprint.Statuses, got.status)
-		require.Equal(t, "key_reused", got.member("code"))
-		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
+		first, err := s.sendBody(t.Context(), "k", `{"amount":1200,"item":"lamp","note":"n","reference":"r"}`)
+		require.NoError(t, err)
+		for name, body := range spellings {
+			got, err := s.sendBody(t.Context(), "k", body)
+			require.NoError(t, err)
+			if mode == targets.FingerprintBytes {
+				require.Equal(t, "key_reused", got.member("code"), name)
+			} else {
+				require.NoError(t, s.agree(t.Context(), []reply{first, got}), name)
+			}
+		}
 	})
 }
 
@@ -142,7 +244,7 @@ func TestMalformedRequestsAreRefusedAndCounted(t *testing.T) {
 			require.Equal(t, "invalid_body", got.member("code"))
 		}
 		for _, key := range []string{strings.Repeat("k", 256), "schlüssel", "\xff"} {
-			got, err := s.sendBody(t.Context(), key, newWish("x").body())
+			got, err := s.sendBody(t.Context(), key, `{"item":"lamp","amount":1}`)
 			require.NoError(t, err)
 			require.Equal(t, "key_invalid", got.member("code"), key)
 		}
@@ -237,7 +339,9 @@ func TestTheTargetDescribesTheServer(t *testing.T) {
 		require.Equal(t, s.DatabaseURL(), target.Database.URL)
 		require.Equal(t, design.Contract, target.Contract)
 		require.Equal(t, design.Key, target.Operations["create_order"].Key)
-		require.Equal(t, []string{"create_order"}, target.OperationNames())
+		require.Equal(t, design.Key, target.Operations["create_quote"].Key)
+		require.Equal(t, []string{"create_order", "create_quote"}, target.OperationNames())
+		require.Len(t, target.Principals, 2)
 	})
 }
 

@@ -36,16 +36,14 @@ func (r recordAfterCommit) create(ctx context.Context, req request) (answer, err
 	}
 	o := newOrder(req)
 	reply := created(o)
-	err = r.db.exec(ctx, `insert into orders (id, note, reference, item, amount, created_at)
-		values (?, ?, ?, ?, ?, ?)`, o.columns()...)
+	err = r.db.insertOrder(ctx, o)
 	if err != nil {
 		return answer{}, err
 	}
 	if err := r.work(ctx); err != nil {
 		return answer{}, err
 	}
-	err = r.db.exec(ctx, `insert into idempotency_keys (idempotency_key, fingerprint, status, location, body)
-		values (?, ?, ?, ?, ?)`, reply.columns(req)...)
+	err = r.db.insertKey(ctx, req, reply)
 	if isDuplicate(err) {
 		return reply, nil // somebody has recorded the key: it is safe now
 	}

@@ -3,7 +3,6 @@ package orders
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,92 +13,123 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
 // keyHeader carries the idempotency key.
 const keyHeader = "Idempotency-Key"
 
-// maxText is the longest note, reference, item or key, in characters: what the columns hold.
+// sessionHeader carries the session of a guest.
+const sessionHeader = "X-Session"
+
+// maxText is the longest note, reference, item, key or customer, in characters: what the columns hold.
 const maxText = 255
 
-// request is one POST /orders that was read and understood.
+// request is one request to create something that was read and understood.
 type request struct {
-	Key         string // empty: sent without a key
+	Customer    string // empty: nobody has signed in
+	Kind        kind
+	Path        string
+	RawKey      string // as it was sent; empty: sent without a key
+	Key         string // RawKey as a store knows it: apart from those of other customers and kinds
 	Fingerprint string // equal for bodies that mean the same
-	Order       order  // without ID and CreatedAt
+	Order       order  // as far as the body tells
 	Header      http.Header
 	Body        []byte // as it came
 }
 
-// order is what the API creates, and its form in answers.
-type order struct {
-	ID        string `json:"id"`
-	Note      string `json:"note"`
-	Reference string `json:"reference"`
-	Item      string `json:"item"`
-	Amount    int64  `json:"amount"`
-	CreatedAt string `json:"created_at"`
-}
-
-// newOrder is the order that a request asks for, with a fresh id and the time of now.
-func newOrder(req request) order {
-	o := req.Order
-	o.ID = newID("ord_")
-	o.CreatedAt = time.Now().UTC().Format(time.RFC3339Nano)
-	return o
-}
-
-// newID is a random id that nobody else has.
-func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
-
-// columns are the order's values in the order of the table's columns.
-func (o order) columns() []any {
-	return []any{o.ID, o.Note, o.Reference, o.Item, o.Amount, o.CreatedAt}
-}
-
-// needKey refuses requests without a usable key and passes the others on.
-func needKey(next handler) handler {
+// signedIn refuses requests of nobody and passes the others on.
+func signedIn(next handler) handler {
 	return func(ctx context.Context, req request) (answer, error) {
-		if req.Key == "" {
-			return problem(http.StatusBadRequest, "key_required", "the header "+keyHeader+" is required"), nil
-		}
-		if len(req.Header.Values(keyHeader)) > 1 || !plain(req.Key) {
-			return problem(http.StatusBadRequest, "key_invalid", "the key must be one header of at most 255 ASCII characters"), nil
+		if req.Customer == "" {
+			return unauthorized(), nil
 		}
 		return next(ctx, req)
 	}
 }
 
-// plain reports whether every store keeps the key as it is.
-func plain(key string) bool {
-	for i := range len(key) {
-		if key[i] < ' ' || key[i] > '~' {
+// bearer is the customer who sends a request: any token is one of that name.
+func bearer(header http.Header) string {
+	scheme, token, _ := strings.Cut(header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || !plain(token) || strings.Contains(token, " ") {
+		return ""
+	}
+	return token
+}
+
+// session is the guest who sends a request.
+func session(header http.Header) string {
+	if id := header.Get(sessionHeader); plain(id) && !strings.Contains(id, " ") {
+		return id
+	}
+	return ""
+}
+
+// needKey refuses requests without a usable key and passes the others on.
+func needKey(next handler) handler { return needKeyUpTo(maxText, next) }
+
+// needKeyUpTo is needKey with another length of the longest key.
+func needKeyUpTo(longest int, next handler) handler {
+	return func(ctx context.Context, req request) (answer, error) {
+		if req.RawKey == "" {
+			return problem(http.StatusBadRequest, "key_required", "an idempotency key is required"), nil
+		}
+		if len(req.Header.Values(keyHeader)) > 1 || !printable(req.RawKey) || len(req.RawKey) > longest {
+			return problem(http.StatusBadRequest, "key_invalid",
+				fmt.Sprintf("the key must be one text of at most %d ASCII characters", longest)), nil
+		}
+		return next(ctx, req)
+	}
+}
+
+// plain reports whether every store keeps the text as it is.
+func plain(text string) bool { return printable(text) && len(text) <= maxText }
+
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
 			return false
 		}
 	}
-	return len(key) <= maxText
+	return true
 }
 
-func readRequest(header http.Header, body []byte) (request, error) {
+// readRequest reads what the customer asks for.
+func readRequest(customer string, of kind, header http.Header, body []byte) (request, error) {
 	members, err := readObject(body)
 	if err != nil {
 		return request{}, err
 	}
+	canonical(members)
 	o, err := readOrder(members)
 	if err != nil {
 		return request{}, err
 	}
-	// Maps are marshalled with sorted members, so that their order in the body does not count.
-	sum := sha256.Sum256(mustJSON(members))
-	return request{
-		Key: header.Get(keyHeader), Fingerprint: hex.EncodeToString(sum[:]),
+	req := request{
+		Customer: customer, Kind: of, Fingerprint: fingerprintOf(members),
 		Order: o, Header: header, Body: body,
-	}, nil
+	}
+	return req.withKey(header.Get(keyHeader)), nil
 }
 
-// readObject reads one JSON object, with numbers in canonical form.
+// withKey returns the request as if it had been sent with this key. Neither a customer nor a kind has
+// a space in it, so that no two of them share a key.
+func (r request) withKey(key string) request {
+	r.RawKey = key
+	r.Key = fmt.Sprintf("%s %s %s", r.Customer, r.Kind, key)
+	return r
+}
+
+// fingerprintOf is equal for equal values. Maps are marshalled with sorted members, so that their
+// order in the body does not count.
+func fingerprintOf(value any) string { return hash(mustJSON(value)) }
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// readObject reads one JSON object, with numbers as they are spelled.
 func readObject(body []byte) (map[string]any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
@@ -110,13 +140,10 @@ func readObject(body []byte) (map[string]any, error) {
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("the body must be one JSON object and nothing else")
 	}
-	for name, value := range members {
-		members[name] = canonical(value)
-	}
 	return members, nil
 }
 
-// canonical spells equal numbers equally: 1200, 1200.0 and 1.2e3 are the same amount.
+// canonical spells equal numbers equally, in place: 1200, 1200.0 and 1.2e3 are the same amount.
 func canonical(value any) any {
 	switch v := value.(type) {
 	case json.Number:

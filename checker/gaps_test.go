@@ -1,0 +1,321 @@
+package checker_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Rules that mutation testing found without a test of their own.
+
+// amounts changes the amount in the rows of a marker, at both moments.
+func amounts(h *history.History, marker string, amount float64) *history.History {
+	for _, s := range []*history.Snapshot{h.T1, h.T2} {
+		for i, row := range s.Rows[marker] {
+			s.Rows[marker][i] = history.Row{"id": row["id"], "amount": amount}
+		}
+	}
+	return h
+}
+
+func unasked(h *history.History, marker string) *history.History {
+	delete(h.T1.Rows, marker)
+	delete(h.T2.Rows, marker)
+	return h
+}
+
+func nameless(t *checker.Terms) { t.Operation.Rows.Identity = "" }
+
+func TestAlteredBodiesAreNotJudgedByOneMarker(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	first := scene(story(a, altered(mismatch())).rows(1))
+	judge(t, unasked(first, "dti1"), terms(), nil, "lacks intent i1")
+	second := scene(story(mismatch(), altered(a)).and("o1"))
+	judge(t, unasked(second, "dti1changed"), terms(), nil, "lacks intent i1")
+}
+
+func TestContentOfAlteredBodies(t *testing.T) {
+	t.Parallel()
+	want := []string{"altered-body-violation/content"}
+	second := scene(story(mismatch(), altered(acknowledged(201, "o1"))).and("o1"))
+	judge(t, amounts(second, "dti1changed", 1), terms(), want, "")
+	apart := scene(story(acknowledged(201, "o1"), keyed("k2", altered(acknowledged(201, "o2")))).rows(1).and("o2"))
+	judge(t, amounts(apart, "dti1changed", 1), terms(), want, "")
+}
+
+func TestAlteredBodiesBesideEachOther(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	runCells(t, []cell{
+		{name: "an acknowledgement of the losing body, where rows name nothing, is undetected", terms: terms(nameless),
+			story: story(a, altered(acknowledged(201, "o2"))).rows(1), want: []string{"altered-body-violation/undetected"}},
+		{name: "one body refused and the other told exists, and nothing there, is a false conflict",
+			story: story(rejected(400), altered(exists("o1"))), want: []string{"false-conflict"}},
+		{name: "unequal answers to the altered body are an unequal replay",
+			story: story(mismatch(), altered(a), altered(saying(`{"id":"o1","late":true}`, a))).and("o1"), want: []string{"replay-mismatch/body"}},
+	})
+}
+
+func TestRefusalsAtTheDoorAreNotStored(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	for _, status := range []int{401, 403, 404, 405, 407, 415} {
+		judge(t, scene(story(rejected(status), a).rows(1).probe(a)), terms(store4xx), nil, "")
+	}
+	judge(t, scene(story(rejected(400), a).rows(1).probe(a)), terms(store4xx), []string{"replay-mismatch/status"}, "")
+}
+
+func TestWhatAnswersAndRowsName(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	anonymous := scene(story(a).rows(1).probe(a))
+	for _, s := range []*history.Snapshot{anonymous.T1, anonymous.T2} {
+		s.Rows["dti1"][0]["id"] = nil
+	}
+	judge(t, anonymous, terms(), nil, "")
+	runCells(t, []cell{
+		{name: "two answers that name two things are unequal, where rows name nothing", terms: terms(nameless, onlyIdentity),
+			story: story(a, acknowledged(201, "o2")).rows(1), want: []string{"replay-mismatch/identity"}},
+		{name: "an acknowledgement without a body need not name anything", terms: terms(onlyIdentity, replayStatus(201, 204)),
+			story: story(a, saying("", acknowledged(204, ""))).rows(1).probe(a)},
+	})
+	r := checker.Check(scene(story(a, answer(201, `{}`)).rows(1)), terms(onlyIdentity))
+	require.Contains(t, r.Findings[0].Observed, "names nothing")
+}
+
+func TestAFindingIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(wrong(), terms())
+	require.Len(t, r.Findings, 1, "it shows at T1 and at T2")
+	require.Equal(t, "T1", r.Findings[0].Moment)
+}
+
+func TestRowsOfBothBodiesAreEvidence(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(scene(story(acknowledged(201, "o1"), altered(acknowledged(201, "o2"))).rows(1).and("o2")), terms())
+	require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
+	rows := r.Findings[0].Rows
+	require.Len(t, rows, 2)
+	require.Equal(t, history.Altered, rows[1].Body)
+	require.Equal(t, "o2", rows[1].Rows[0]["id"])
+}
+
+func TestFindingsThatStandWithoutTheTarget(t *testing.T) {
+	t.Parallel()
+	mine := story(acknowledged(201, "o1")).named("p1").of("p").rows(1)
+	leak := scene(mine, story(answer(201, `{"id":"o2","note":"dtp1"}`)).named("q1").of("q").holding("o2"))
+	happened(history.TargetGone, leak)
+	require.Equal(t, []string{"leak"}, found(checker.Check(leak, terms())))
+
+	accepted := scene(story(keyed(noKey, acknowledged(201, "o1"))).rows(1))
+	happened(history.TargetGone, accepted)
+	require.Equal(t, []string{"missing-key-accepted"}, found(checker.Check(accepted, terms(keyRequired))))
+}
+
+// A run that is killed in the final probe leaves attempts without the snapshot that belongs to them.
+func TestTheProbeIsNotJudgedWithoutItsSnapshot(t *testing.T) {
+	t.Parallel()
+	h := scene(story(unknown(history.Timeout)).rows(1).probe(inProgress()))
+	h.T2, h.Complete = nil, false
+	judge(t, h, terms(), nil, "the run was killed")
+}
+
+func TestThingsAreKnownFromEitherSnapshot(t *testing.T) {
+	t.Parallel()
+	mine := func() *draft { return story(unknown(history.Timeout)).named("p1").of("p") }
+	theirs := story(acknowledged(201, "o1")).named("q1").of("q").holding("o9").later("o9")
+	for name, p := range map[string]*draft{"gone at T2": mine().rows(1).later(), "there at T2": mine().rows(0).later("o1")} {
+		r := checker.Check(scene(p, theirs), terms())
+		require.Contains(t, found(r), "leak", name)
+	}
+}
+
+func TestProofsAreExplained(t *testing.T) {
+	t.Parallel()
+	texts := map[string]bool{}
+	for _, p := range []checker.Proof{
+		checker.ProofAcknowledged, checker.ProofReplayed, checker.ProofOverlapped, checker.ProofResponseLost, checker.ProofRequestLost,
+		checker.ProofCommittedBefore, checker.ProofRetriedRunning, checker.ProofDelayed, checker.ProofGaveUp, checker.ProofLeftRunning,
+		checker.ProofBothBodies, checker.ProofDistinctKeys, checker.ProofKeysDiffer, checker.ProofKeyOmitted,
+	} {
+		h := right()
+		h.Run.Exercised = []history.Proof{{Name: string(p)}}
+		text := checker.Check(h, terms()).Exercise[0].Text
+		require.NotContains(t, text, "unknown proof", p)
+		require.False(t, texts[text], "%s says the same as another proof", p)
+		texts[text] = true
+	}
+}
+
+func TestAPassageThatSawNoConnectionProvesNothing(t *testing.T) {
+	t.Parallel()
+	h := alone(story(keyed(noKey, passing(history.Passage{}, acknowledged(201, "o1")))).rows(1))
+	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofKeyOmitted)}}
+	require.Equal(t, 1, checker.Check(h, terms()).Exercise[0].Held)
+}
+
+func TestABrokenRunDoesNotHideDoubts(t *testing.T) {
+	t.Parallel()
+	h := wrong()
+	happened(history.DatabaseGone, h)
+	happened(history.HarnessFault, h)
+	r := checker.Check(h, terms())
+	require.Equal(t, checker.Fail, r.Verdict)
+	reasons := strings.Join(r.Reasons, "\n")
+	require.Contains(t, reasons, "it was harness")
+	require.Contains(t, reasons, "it was database-gone")
+}
+
+func TestARunWithoutAnswersIsNotMisconfigured(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(alone(story(unknown(history.Timeout)).rows(2)), terms())
+	require.Equal(t, []string{"duplicate"}, found(r))
+}
+
+func TestAnAnswerBeforeItsRequestWasWrittenProvesNoDelay(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		lane    string
+		attempt history.Attempt
+		held    int
+	}{
+		"a slow answer on a slow lane":       {"slow", during(10, 90, acknowledged(201, "o1")), 1},
+		"an answer before the last byte":     {"slow", unwritten(during(10, 90, acknowledged(201, "o1"))), 0},
+		"a slow answer on a lane like other": {"clean", during(10, 90, acknowledged(201, "o1")), 0},
+	} {
+		h := on(c.lane, alone(story(c.attempt).rows(1)))
+		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDelayed)}}
+		require.Equal(t, c.held, checker.Check(h, terms()).Exercise[0].Held, name)
+	}
+}
+
+func TestNumbersAreExact(t *testing.T) {
+	t.Parallel()
+	saying := func(number string) history.Attempt { return answer(201, `{"id":"o1","n":`+number+`}`) }
+	for name, c := range map[string]struct {
+		first, then string
+		equal       bool
+	}{
+		"beyond what a float can hold":    {"9007199254740993", "9007199254740992", false},
+		"a fraction of zero":              {"1", "1.0", true},
+		"inside a list":                   {"[1,[2]]", "[1.0,[2e0]]", true},
+		"another number inside a list":    {"[1,[2]]", "[1,[3]]", false},
+		"an exponent":                     {"1200", "1.2e3", true},
+		"a negative exponent":             {"0.5", "5e-1", true},
+		"an exponent that is no number":   {"1e99999999999999999999", "2e99999999999999999999", false},
+		"a list beside a number":          {"[1]", "1", false},
+		"a number beside an object":       {"1", `{"n":1}`, false},
+		"nothing beside a list":           {"null", "[]", false},
+		"a truth value beside its number": {"true", "1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := []string{"replay-mismatch/body"}
+			if c.equal {
+				want = nil
+			}
+			require.Equal(t, want, found(checker.Check(scene(story(saying(c.first), saying(c.then)).rows(1)), terms())))
+		})
+	}
+}
+
+func TestSignaturesOfEveryNumber(t *testing.T) {
+	t.Parallel()
+	for answered, want := range map[string]any{"7": 7, "7.0": int64(7), "18446744073709551615": ^uint64(0), "0.75": 0.75} {
+		x := terms()
+		x.Contract.Throttled.Where = map[string]any{"/code": want}
+		require.Equal(t, checker.Throttled, x.Classify(answer(503, `{"code":`+answered+`}`)))
+		require.Equal(t, checker.Unknown, x.Classify(answer(503, `{"code":8}`)))
+	}
+}
+
+func TestPointersIntoLists(t *testing.T) {
+	t.Parallel()
+	for pointer, want := range map[string]checker.Outcome{
+		"/errors/0": checker.Throttled, "/errors/1": checker.Unknown, "/errors/-1": checker.Unknown, "/errors/first": checker.Unknown,
+		"/errors/0/0": checker.Unknown,
+	} {
+		x := terms()
+		x.Contract.Throttled.Where = map[string]any{pointer: "slow"}
+		require.Equal(t, want, x.Classify(answer(503, `{"errors":["slow"]}`)), pointer)
+	}
+}
+
+// The evidence of 1e100000 is not a hundred thousand digits.
+func TestGreatNumbersStayShort(t *testing.T) {
+	t.Parallel()
+	for _, exponent := range []string{"100000", "-100000"} {
+		first, then := answer(201, `{"id":"o1","n":1e`+exponent+`}`), answer(201, `{"id":"o1","n":2e`+exponent+`}`)
+		r := checker.Check(scene(story(first, then).rows(1)), terms())
+		require.Equal(t, "1e"+exponent, r.Findings[0].Differs[0].First)
+	}
+}
+
+func TestTextsThatLookLikeNumbers(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1")).rows(1))
+	h.Intents[0].Bodies[history.Original] = history.Body{Marker: "dti1", Content: `{"note":"dti1","amount":30}`}
+	for _, s := range []*history.Snapshot{h.T1, h.T2} {
+		s.Rows["dti1"][0]["amount"] = "0x1e"
+	}
+	judge(t, h, terms(), []string{"altered-body-violation/content"}, "")
+}
+
+func TestAnswersThatAreNoJSON(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, checker.Unknown, terms().Classify(answer(201, "  ")), "white space is no JSON value")
+	x := terms()
+	x.Contract.Ack.Where = map[string]any{"/error": nil}
+	require.Equal(t, checker.Acknowledged, x.Classify(answer(201, `{"id":"o1"}`)))
+	require.Equal(t, checker.Unknown, x.Classify(bearing("Content-Type", "text/plain", answer(201, "done"))))
+
+	text, value := bearing("Content-Type", "text/plain", answer(201, "done")), acknowledged(201, "o1")
+	for _, pair := range [][]history.Attempt{{text, value}, {value, text}} {
+		r := checker.Check(scene(story(pair...).rows(1)), terms())
+		i := slices.IndexFunc(r.Findings, func(f checker.Finding) bool { return f.Detail == "body" })
+		require.Equal(t, "body", r.Findings[i].Differs[0].Where)
+	}
+}
+
+func TestNamesOfWhatIsNone(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "verdict(-1)", checker.Verdict(-1).String())
+	require.Equal(t, "verdict(99)", checker.Verdict(99).String())
+	require.Equal(t, "outcome(-1)", checker.Outcome(-1).String())
+	require.Equal(t, "outcome(99)", checker.Outcome(99).String())
+}
+
+func TestTheContractThatAStatusBreaks(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
+	require.Equal(t, "replay.status: same", checker.Check(h, terms()).Findings[0].Contract)
+	require.Equal(t, "replay.status: map[204:[204]]", checker.Check(h, terms(replayStatus(204, 204))).Findings[0].Contract)
+}
+
+func TestARefusedTwinIsNotInTheDark(t *testing.T) {
+	t.Parallel()
+	r := rejected(400)
+	h := scene(story(acknowledged(201, "o1")).named("a").twinOf("dttwin").rows(1), story(unknown(history.Timeout)).named("b").twinOf("dttwin").probe(r, r))
+	judge(t, h, terms(), nil, "")
+}
+
+func TestExistsThatNamesNothing(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	runCells(t, []cell{
+		{name: "told exists with an identity that is null is right", story: story(a).rows(1).probe(answer(409, `{"error":"exists","id":null}`))},
+		{name: "told exists, where the contract says of no identity, is right",
+			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = "" }), story: story(a).rows(1).probe(exists("o7"))},
+	})
+}
+
+func TestAnIntentWithoutAttempts(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, checker.Check(scene(story()), terms(naturalKey)).Findings)
+}

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// mutant is a package in which one rule is switched off.
+type mutant struct {
+	path     string // of the file
+	line     int
+	function string // with its receiver: "court.report"
+	what     string // what was switched off: "never: len(rows) > 1"
+	source   []byte // the whole file
+}
+
+// rule identifies a mutant by what it says and not by where it stands.
+func (m mutant) rule() string { return m.function + ": " + m.what }
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s:%d %s", filepath.Base(m.path), m.line, m.rule())
+}
+
+// derive lists the mutants of a package, its tests left out.
+func derive(dir string) ([]mutant, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var all []mutant
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		mutants, err := deriveFile(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, mutants...)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no rules in %s", dir)
+	}
+	return all, nil
+}
+
+func deriveFile(path string) ([]mutant, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	s := &surgeon{path: path, text: string(text), files: files}
+	for _, d := range file.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
+			s.operate(f)
+		}
+	}
+	return s.mutants, nil
+}
+
+// surgeon makes the mutants of one file.
+type surgeon struct {
+	path     string
+	text     string
+	files    *token.FileSet
+	function string
+	mutants  []mutant
+}
+
+func (s *surgeon) operate(f *ast.FuncDecl) {
+	s.function = nameOf(f)
+	ast.Inspect(f.Body, s.visit)
+	if yesOrNo(f.Type) {
+		s.answers(f.Body)
+	}
+}
+
+func nameOf(f *ast.FuncDecl) string {
+	if f.Recv == nil || len(f.Recv.List) == 0 {
+		return f.Name.Name
+	}
+	of := f.Recv.List[0].Type
+	if star, ok := of.(*ast.StarExpr); ok {
+		of = star.X
+	}
+	if name, ok := of.(*ast.Ident); ok {
+		return name.Name + "." + f.Name.Name
+	}
+	return f.Name.Name
+}
+
+func yesOrNo(f *ast.FuncType) bool {
+	if f.Results == nil || len(f.Results.List) != 1 {
+		return false
+	}
+	name, ok := f.Results.List[0].Type.(*ast.Ident)
+	return ok && name.Name == "bool"
+}
+
+func (s *surgeon) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.ExprStmt:
+		s.call(n)
+	case *ast.IfStmt:
+		s.never(n.Cond)
+	case *ast.SwitchStmt:
+		s.cases(n.Body, n.Tag != nil)
+	case *ast.TypeSwitchStmt:
+		s.cases(n.Body, true)
+	case *ast.RangeStmt:
+		s.elements(n.X)
+	case *ast.CallExpr:
+		switch name := s.of(n.Fun); {
+		case name == "append" && len(n.Args) > 1:
+			s.append(n)
+		case name == "slices.Contains":
+			s.elements(n.Args[0])
+		}
+	}
+	return true
+}
+
+// call removes a call whose result nobody wants. It stays in the text, so that no variable is unused.
+func (s *surgeon) call(statement *ast.ExprStmt) {
+	call, ok := statement.X.(*ast.CallExpr)
+	if !ok || s.of(call.Fun) == "panic" {
+		return
+	}
+	s.add(statement, "removed: "+firstLine(s.of(call)), "if false { "+s.of(statement)+" }")
+}
+
+// append removes what is added to a list.
+func (s *surgeon) append(call *ast.CallExpr) {
+	list := s.of(call.Args[0])
+	s.add(call, "removed: "+firstLine(s.of(call)), s.of(call)+"[:len("+list+")]")
+}
+
+// never makes a condition, or each alternative of it, false. It is still evaluated.
+func (s *surgeon) never(condition ast.Expr) {
+	for _, c := range alternatives(condition) {
+		s.add(c, "never: "+s.of(c), "(("+s.of(c)+") && false)")
+	}
+}
+
+func alternatives(condition ast.Expr) []ast.Expr {
+	switch c := condition.(type) {
+	case *ast.ParenExpr:
+		return alternatives(c.X)
+	case *ast.BinaryExpr:
+		if c.Op == token.LOR {
+			return append(alternatives(c.X), alternatives(c.Y)...)
+		}
+	}
+	return []ast.Expr{condition}
+}
+
+// cases makes each case of a switch never apply.
+func (s *surgeon) cases(body *ast.BlockStmt, tagged bool) {
+	for _, statement := range body.List {
+		clause := statement.(*ast.CaseClause)
+		switch {
+		case !tagged:
+			for _, condition := range clause.List {
+				s.never(condition)
+			}
+		case len(clause.List) == 1:
+			s.add(clause, "removed: case "+s.of(clause.List[0]), "")
+		default:
+			s.drop("case ", clause.List)
+		}
+	}
+}
+
+// elements removes each element of a list that is written out.
+func (s *surgeon) elements(list ast.Expr) {
+	if literal, ok := list.(*ast.CompositeLit); ok {
+		s.drop("", literal.Elts)
+	}
+}
+
+func (s *surgeon) drop(kind string, list []ast.Expr) {
+	for i, e := range list {
+		from, to := s.at(e.Pos()), s.at(e.End())
+		if i+1 < len(list) {
+			to = s.at(list[i+1].Pos())
+		} else if i > 0 {
+			from = s.at(list[i-1].End())
+		}
+		s.cut(e, "removed: "+kind+s.of(e), from, to, "")
+	}
+}
+
+// answers makes a function say yes whatever it was asked, and no.
+func (s *surgeon) answers(body *ast.BlockStmt) {
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.ReturnStmt:
+			if len(n.Results) == 1 {
+				s.answer(n.Results[0])
+			}
+		}
+		return true
+	})
+}
+
+func (s *surgeon) answer(result ast.Expr) {
+	switch text := s.of(result); text {
+	case "true":
+		s.add(result, "turned: return true", "false")
+	case "false":
+		s.add(result, "turned: return false", "true")
+	default:
+		s.add(result, "always: return "+text, "("+text+") || true")
+		s.never(result)
+	}
+}
+
+func (s *surgeon) at(p token.Pos) int { return s.files.Position(p).Offset }
+
+func (s *surgeon) of(n ast.Node) string { return s.text[s.at(n.Pos()):s.at(n.End())] }
+
+func (s *surgeon) add(n ast.Node, what, instead string) {
+	s.cut(n, what, s.at(n.Pos()), s.at(n.End()), instead)
+}
+
+func (s *surgeon) cut(n ast.Node, what string, from, to int, instead string) {
+	s.mutants = append(s.mutants, mutant{
+		path: s.path, line: s.files.Position(n.Pos()).Line, function: s.function,
+		what: strings.Join(strings.Fields(what), " "), source: []byte(s.text[:from] + instead + s.text[to:]),
+	})
+}
+
+func firstLine(text string) string {
+	line, rest, more := strings.Cut(text, "\n")
+	if more && rest != "" {
+		line += " ..."
+	}
+	return line
+}

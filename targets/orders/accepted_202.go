@@ -1,0 +1,114 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// accepted202 promises the order, and makes it later.
+//
+// What is committed with the key is an operation, and its path is the answer, to a repeat as well. The
+// order follows in the background, in one transaction with the operation's end, so that an operation
+// that is done has its order, and there is no order whose operation still runs.
+type accepted202 struct{ *api }
+
+func accepted202Design() Design {
+	done := func(state string) targets.Signature {
+		return targets.Signature{Statuses: []int{http.StatusOK}, Where: map[string]any{"/state": state}}
+	}
+	contract := exactReplay()
+	contract.Ack = targets.Ack{
+		Signature: targets.Signature{Statuses: []int{http.StatusCreated}}, // which nobody gets
+		Accepted: targets.Accepted{
+			Signature: targets.Signature{Statuses: []int{http.StatusAccepted}},
+			Monitor:   "Location", Done: done("done"), Failed: done("failed"),
+			Identity: "/order_id", Within: targets.Duration(5 * time.Second),
+		},
+	}
+	return Design{
+		Name:     "accepted-202",
+		Summary:  "answers 202 with the Location of an operation, to a repeat with the same one: the order is made in the background",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema: []string{ordersTable, keysTable, `create table operations (
+			id varchar(40) primary key,
+			customer varchar(255) not null,
+			state varchar(10) not null,
+			order_id varchar(40) not null
+		)`},
+		handler:  func(a *api) handler { return needKey(accepted202{a}.create) },
+		routes:   func(a *api, mux *http.ServeMux) { mux.HandleFunc("GET /operations/{id}", accepted202{a}.serve) },
+		describe: func(o *targets.Operation, _ kind) { o.Identity = "" },
+	}
+}
+
+// operation is work in the background, and its form in answers.
+type operation struct {
+	ID      string `json:"id"`
+	State   string `json:"state"`
+	OrderID string `json:"order_id,omitempty"`
+}
+
+// create goes on without its client: what it has committed must be begun.
+func (c accepted202) create(ctx context.Context, req request) (answer, error) {
+	ctx = context.WithoutCancel(ctx)
+	op := operation{ID: newID("op_"), State: "running"}
+	reply := jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
+	err := c.db.retry(ctx, func() error {
+		return c.db.transaction(ctx, func(tx *tx) error {
+			if err := tx.insertKey(ctx, req, reply); err != nil {
+				return err
+			}
+			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id) values (?, ?, ?, '')`,
+				op.ID, req.Customer, op.State)
+			return errors.Join(err, c.work(ctx)) // the payment is authorised before anything is promised
+		})
+	})
+	if isDuplicate(err) {
+		first, err := c.db.recordOf(ctx, req.Key)
+		return first.replayTo(req), err
+	}
+	if err == nil {
+		c.later(func() { c.finish(ctx, op, newOrder(req)) })
+	}
+	return reply, err
+}
+
+// finish ends the operation one way or the other, unless the server closes.
+func (c accepted202) finish(ctx context.Context, op operation, o order) {
+	if c.work(ctx) != nil {
+		return
+	}
+	err := c.db.retry(ctx, func() error {
+		return c.db.transaction(ctx, func(tx *tx) error {
+			if err := tx.insertOrder(ctx, o); err != nil {
+				return err
+			}
+			return tx.exec(ctx, `update operations set state = 'done', order_id = ? where id = ?`, o.ID, op.ID)
+		})
+	})
+	if err != nil {
+		_ = c.db.exec(ctx, `update operations set state = 'failed' where id = ?`, op.ID) // else it runs for ever, and is seen to
+	}
+}
+
+func (c accepted202) serve(w http.ResponseWriter, r *http.Request) {
+	customer := c.customer(r)
+	if customer == "" {
+		unauthorized().write(w)
+		return
+	}
+	var op operation
+	err := c.db.queryRow(r.Context(), `select id, state, order_id from operations where id = ? and customer = ?`,
+		r.PathValue("id"), customer).Scan(&op.ID, &op.State, &op.OrderID)
+	if err != nil {
+		notFound(err).write(w)
+		return
+	}
+	jsonAnswer(http.StatusOK, op).write(w)
+}

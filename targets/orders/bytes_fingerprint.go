@@ -1,0 +1,19 @@
+package orders
+
+import "github.com/doubletap-harness/doubletap/targets"
+
+// bytesFingerprintDesign compares the bytes of bodies, and says so: a client that repeats a request
+// has to keep it.
+func bytesFingerprintDesign() Design {
+	contract := exactReplay()
+	contract.Fingerprint.Mode = targets.FingerprintBytes
+	return Design{
+		Name:     "bytes-fingerprint",
+		Summary:  "compares the bytes of bodies, as its contract says: a retry that is spelled otherwise is refused",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema:   []string{ordersTable, keysTable},
+		handler:  varied(func(_ *api, p *parts) { p.fingerprint = ofBytes }),
+	}
+}

@@ -1,0 +1,32 @@
+package orders
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// conflictWithLinkDesign replays nothing. Whoever repeats a key, with whatever body, is told that its
+// order exists, and which one it is (GoCardless does this).
+func conflictWithLinkDesign() Design {
+	return Design{
+		Name:    "conflict-with-link",
+		Summary: "answers a repeat of a key with 409 and the id of the order that exists",
+		Correct: true,
+		Contract: targets.Contract{
+			Level:      targets.DedupOnly,
+			Scope:      exactReplay().Scope,
+			Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusCreated}}},
+			Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_exists"), Identity: "/id"},
+			MissingKey: exactReplay().MissingKey,
+		},
+		Key:     requiredKey(),
+		schema:  []string{ordersTable, keysTable},
+		handler: varied(func(_ *api, p *parts) { p.replay = pointToFirst }),
+	}
+}
+
+func pointToFirst(_ context.Context, first record, _ request) (answer, error) {
+	return alreadyExists(first.orderID()), nil
+}

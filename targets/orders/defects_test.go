@@ -1,0 +1,190 @@
+package orders_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func duplicatesInABurst(t *testing.T, s subject, w wish) bool {
+	s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+	return len(s.rows(t, w.note)) > 1
+}
+
+func duplicatesOnAnEarlyRetry(t *testing.T, s subject, w wish) bool {
+	leaving, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() { defer close(left); _, _ = s.send(leaving, w) }()
+	require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, 10*time.Second, time.Millisecond)
+	cancel()
+	<-left
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+// leave sends the wish, meets others with meanwhile, and leaves before it is answered.
+func leave(t *testing.T, s subject, w wish, meanwhile func()) {
+	t.Helper()
+	before, _ := s.counts(t)
+	leaving, cancel := context.WithCancel(t.Context())
+	left := make(chan struct{})
+	go func() { defer close(left); _, _ = s.send(leaving, w) }()
+	s.untilReceived(t, before+1)
+	meanwhile()
+	cancel()
+	<-left
+	s.untilIdle(t)
+}
+
+func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
+	var told reply
+	leave(t, s, w, func() { told = s.must(t, w) })
+	return told.status == http.StatusOK && told.member("id") == "" && len(s.rows(t, w.note)) == 0
+}
+
+func repeatsAFailureForEver(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {})
+	for range 3 {
+		if s.must(t, w).status != http.StatusInternalServerError {
+			return false
+		}
+	}
+	return len(s.rows(t, w.note)) == 0
+}
+
+func answersAnAlteredBodyWithTheFirstOrder(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, alter(w))
+	return second.status == http.StatusCreated && second.same() == first.same() && len(s.rows(t, alter(w).note)) == 0
+}
+
+func makesAnOrderOfAnAlteredBody(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, alter(w))
+	return len(s.rows(t, w.note)) == 1 && len(s.rows(t, alter(w).note)) == 1 && first.member("id") != second.member("id")
+}
+
+func overwritesWhatWasAcknowledged(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, alter(w))
+	return len(s.rows(t, w.note)) == 0 && slices.Equal([]string{first.member("id")}, s.rows(t, alter(w).note)) &&
+		second.status == http.StatusCreated
+}
+
+func echoesAnAlteredBody(t *testing.T, s subject, w wish) bool {
+	first, exact, second := s.must(t, w), s.must(t, w), s.must(t, alter(w))
+	return exact.same() == first.same() && second.member("id") == first.member("id") &&
+		second.member("note") == alter(w).note && len(s.rows(t, w.note)) == 1
+}
+
+// refusesSpelling repeats a body in this spelling, which has the note's and the reference's place.
+func refusesSpelling(spelling string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		first, err := s.sendBody(t.Context(), w.key, fmt.Sprintf(`{"amount":1200,"item":"lamp","reference":%q,"note":%q}`, w.reference, w.note))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusCreated, first.status)
+		second, err := s.sendBody(t.Context(), w.key, fmt.Sprintf(spelling, w.reference, w.note))
+		require.NoError(t, err)
+		return second.status == http.StatusUnprocessableEntity
+	}
+}
+
+func refusesATwin(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w.keyed(w.key+"-twin"))
+	return second.status == http.StatusConflict && second.member("id") == first.member("id") && len(s.rows(t, w.note)) == 1
+}
+
+func sharesABlankKey(t *testing.T, s subject, w wish) bool {
+	statuses := make([]int, 2)
+	for i, mine := range []wish{w, alter(w)} {
+		r, op := s.render(mine)
+		require.NoError(t, op.PlaceKey(&r, ""))
+		got, err := s.sendRendered(t.Context(), r)
+		require.NoError(t, err)
+		statuses[i] = got.status
+	}
+	return slices.Equal([]int{http.StatusCreated, http.StatusUnprocessableEntity}, statuses)
+}
+
+func longKey(end string) string { return strings.Repeat("x", 300) + end }
+
+// refusesKeysAlike sends two wishes with these keys.
+func refusesKeysAlike(one, other string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		first, second := s.must(t, w.keyed(one)), s.must(t, alter(w).keyed(other))
+		return first.status == http.StatusCreated && second.member("code") == "key_reused" && len(s.rows(t, alter(w).note)) == 0
+	}
+}
+
+func executesWithoutAKey(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w.keyed("")), s.must(t, w.keyed(""))
+	return first.status == http.StatusCreated && second.status == http.StatusCreated && len(s.rows(t, w.note)) == 2
+}
+
+func answersWithAForeignOrder(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, alter(w).by("bob"))
+	return second.same() == first.same() && len(s.rows(t, alter(w).note)) == 0
+}
+
+func answersTheSameFormWithAForeignOrder(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w.by("bob"))
+	return first.status == http.StatusCreated && second.same() == first.same() && len(s.rows(t, w.note)) == 1
+}
+
+func answersWithAnotherOperation(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w.as("create_quote"))
+	return second.same() == first.same() && len(s.rowsOf(t, "create_quote", w.note)) == 0
+}
+
+// answersDifferently repeats a wish, and compares the status, a member or a header.
+func answersDifferently(in string) round {
+	part := func(r reply) string {
+		if in == "status" {
+			return fmt.Sprint(r.status)
+		}
+		return r.member(in) + r.header.Get(in)
+	}
+	return func(t *testing.T, s subject, w wish) bool {
+		first, second := s.must(t, w), s.must(t, w)
+		require.Len(t, s.rows(t, w.note), 1)
+		return part(second) != part(first) && second.status < 300 && strings.Contains(second.body, first.member("id"))
+	}
+}
+
+func failsEveryRepeat(t *testing.T, s subject, w wish) bool {
+	first, second, third := s.must(t, w), s.must(t, w), s.must(t, w)
+	return first.status == http.StatusCreated && second.status == http.StatusInternalServerError &&
+		third.status == http.StatusInternalServerError && len(s.rows(t, w.note)) == 1
+}
+
+func forgetsTooEarly(t *testing.T, s subject, w wish) bool {
+	began := time.Now()
+	for len(s.rows(t, w.note)) < 2 && time.Since(began) < 800*time.Millisecond {
+		s.must(t, w)
+	}
+	return len(s.rows(t, w.note)) == 2 && time.Since(began) < time.Second
+}
+
+func changesMoreOnARepeat(t *testing.T, s subject, w wish) bool {
+	s.must(t, w)
+	before := s.effects(t, w)
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 1 && fmt.Sprint(before) != fmt.Sprint(s.effects(t, w))
+}
+
+// effects are the numbers of what a wish has changed beyond its row.
+func (s subject) effects(t *testing.T, w wish) []float64 {
+	t.Helper()
+	var numbers []float64
+	for _, effect := range s.Target().Operations[w.operation].Effects {
+		query, marker := effect.Query, ""
+		if effect.Rows != nil {
+			query, marker = "select count(*) from ("+query+") as found", w.note
+		}
+		numbers = append(numbers, s.number(t, query, marker))
+	}
+	return numbers
+}

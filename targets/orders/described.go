@@ -1,0 +1,71 @@
+package orders
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Target describes the server to the harness.
+func (s *Server) Target() targets.Target {
+	return targets.Target{
+		Name:       "builtin:" + s.design.Name,
+		BaseURL:    s.url,
+		Database:   targets.Database{URL: s.store.url},
+		Contract:   s.design.Contract,
+		Principals: s.design.principals(),
+		Settle:     targets.Duration(s.api.effort + 500*time.Millisecond),
+		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
+		Operations: map[string]targets.Operation{
+			kindOrder.operation(): s.design.operation(kindOrder),
+			kindQuote.operation(): s.design.operation(kindQuote),
+		},
+	}
+}
+
+// principals are two customers, or two guests who have not signed in.
+func (d Design) principals() map[string]targets.Principal {
+	all := map[string]targets.Principal{}
+	for _, name := range []string{"alice", "bob"} {
+		if d.guests {
+			all[name] = targets.Principal{"Session": name + "-session"}
+		} else {
+			all[name] = targets.Principal{"Token": name + "-token"}
+		}
+	}
+	return all
+}
+
+func (d Design) operation(of kind) targets.Operation {
+	header := map[string]string{"Authorization": "Bearer {{.Principal.Token}}"}
+	if d.guests {
+		header = map[string]string{sessionHeader: "{{.Principal.Session}}"}
+	}
+	o := targets.Operation{
+		Request: targets.Request{
+			Method: http.MethodPost,
+			Path:   of.collection(),
+			Header: header,
+			Body: map[string]any{
+				"note": "{{.Intent.Marker}}", "reference": "{{.Intent.Reference}}", "item": "lamp", "amount": 1200,
+			},
+		},
+		Key:      d.Key,
+		Alter:    map[string]any{"amount": 9900},
+		Identity: "/id",
+		Rows: targets.Rows{
+			Query:    fmt.Sprintf("select id, note, amount from orders where note = :marker and kind = '%s'", of),
+			Identity: "id",
+			Content:  map[string]string{"amount": "/amount"},
+		},
+	}
+	if of == kindOrder {
+		o.Effects = d.effects
+	}
+	if d.describe != nil {
+		d.describe(&o, of)
+	}
+	return o
+}

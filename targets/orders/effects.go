@@ -1,0 +1,43 @@
+package orders
+
+import (
+	"context"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// What an order changes beyond its row, in the designs that have it: two lines, one for the goods and
+// one for their delivery, and the stock of its item.
+const (
+	linesTable = `create table order_lines (order_id varchar(40) not null, text varchar(255) not null)`
+	stockTable = `create table stock (item varchar(255) primary key, quantity bigint not null)`
+	fullStock  = `insert into stock (item, quantity) values ('lamp', 1000000)`
+)
+
+func lines() targets.Effect {
+	return targets.Effect{
+		Name:  "lines",
+		Query: "select text from order_lines where order_id in (select id from orders where note = :marker and kind = 'order')",
+		Rows:  new(2),
+	}
+}
+
+func stock() targets.Effect {
+	return targets.Effect{Name: "stock", Query: "select quantity from stock where item = 'lamp'", Delta: new(-1.0)}
+}
+
+// insertLines adds the lines of an order. A quote has none.
+func (q queries) insertLines(ctx context.Context, of kind, id, item string) error {
+	if of != kindOrder {
+		return nil
+	}
+	return q.exec(ctx, `insert into order_lines (order_id, text) values (?, ?), (?, ?)`, id, item, id, "delivery")
+}
+
+// takeFromStock takes one of an item for an order. A quote takes nothing.
+func (q queries) takeFromStock(ctx context.Context, of kind, item string) error {
+	if of != kindOrder {
+		return nil
+	}
+	return q.exec(ctx, `update stock set quantity = quantity - 1 where item = ?`, item)
+}

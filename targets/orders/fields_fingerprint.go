@@ -1,0 +1,21 @@
+package orders
+
+import "github.com/doubletap-harness/doubletap/targets"
+
+// fieldsFingerprintDesign compares what makes an order another one, and says so: its note and its
+// reference may differ in a retry, which then gets the first answer.
+func fieldsFingerprintDesign() Design {
+	contract := exactReplay()
+	contract.Fingerprint.Mode, contract.Fingerprint.Fields = targets.FingerprintFields, []string{"/amount", "/item"}
+	return Design{
+		Name:     "fields-fingerprint",
+		Summary:  "compares amount and item, as its contract says: a used key with another amount is refused",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema:   []string{ordersTable, keysTable},
+		handler: varied(func(_ *api, p *parts) {
+			p.fingerprint = func(req request) string { return fingerprintOf([]any{req.Order.Amount, req.Order.Item}) }
+		}),
+	}
+}

@@ -1,0 +1,57 @@
+package orders
+
+import (
+	"context"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// keyExpiresDesign remembers a key for 400ms and takes it for a new one afterwards.
+//
+// How old a key is, its row says, and not whether somebody has cleaned up yet. Who comes late takes
+// the row over with an update that matches only an old row: of several at the same time the first
+// makes it young, and the others get its answer.
+func keyExpiresDesign() Design {
+	contract := exactReplay()
+	contract.Expiry = targets.Expiry{After: targets.Duration(kept), Then: targets.ExpiryExecute}
+	return Design{
+		Name:     "key-expires",
+		Summary:  "remembers a key for 400ms: afterwards the key is new, and its request makes another order",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema:   []string{ordersTable, keysTable, keysHaveAge},
+		handler:  varied(func(_ *api, p *parts) { p.write = writeFor(kept) }),
+	}
+}
+
+// kept is how long a key is remembered by designs that forget.
+const kept = 400 * time.Millisecond
+
+const keysHaveAge = `alter table idempotency_keys add column used_at bigint not null default 0`
+
+// writeFor writes key and order, where a key that is older than the limit counts as new.
+func writeFor(limit time.Duration) func(context.Context, *tx, request, order, answer) error {
+	return func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+		if err := tx.useKey(ctx, req, reply, limit); err != nil {
+			return err
+		}
+		return tx.insertOrder(ctx, o)
+	}
+}
+
+func (q queries) useKey(ctx context.Context, req request, reply answer, limit time.Duration) error {
+	now := time.Now()
+	taken, err := q.update(ctx, `update idempotency_keys set fingerprint = ?, status = ?, location = ?, body = ?, used_at = ?
+		where idempotency_key = ? and used_at < ?`,
+		req.Fingerprint, reply.Status, reply.Header["Location"], string(reply.Body), now.UnixMilli(),
+		req.Key, now.Add(-limit).UnixMilli())
+	if err != nil || taken == 1 {
+		return err
+	}
+	if err := q.insertKey(ctx, req, reply); err != nil {
+		return err
+	}
+	return q.exec(ctx, `update idempotency_keys set used_at = ? where idempotency_key = ?`, now.UnixMilli(), req.Key)
+}

@@ -1,0 +1,44 @@
+package orders
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// keyExpiresRejectedDesign replays for 400ms. The row of a key stays for ever: who comes later is told
+// that the key was used long ago, and nothing is executed.
+func keyExpiresRejectedDesign() Design {
+	contract := exactReplay()
+	contract.Expiry = targets.Expiry{
+		After: targets.Duration(kept), Then: targets.ExpiryReject,
+		Signature: problemSignature(http.StatusPreconditionFailed, "key_expired"),
+	}
+	return Design{
+		Name:     "key-expires-rejected",
+		Summary:  "replays for 400ms: afterwards the key is refused with 412, and nothing is executed",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		schema:   []string{ordersTable, keysTable},
+		handler:  varied(func(a *api, p *parts) { p.replay = a.replayForAWhile }),
+	}
+}
+
+func (a *api) replayForAWhile(ctx context.Context, first record, req request) (answer, error) {
+	o, err := a.db.orderWhere(ctx, "id = ?", first.orderID())
+	if err != nil {
+		return answer{}, err
+	}
+	since, err := time.Parse(time.RFC3339Nano, o.CreatedAt)
+	if err != nil {
+		return answer{}, fmt.Errorf("read the age of %s: %w", o.ID, err)
+	}
+	if time.Since(since) > kept {
+		return problem(http.StatusPreconditionFailed, "key_expired", "this key was used long ago"), nil
+	}
+	return first.replayTo(req), nil
+}

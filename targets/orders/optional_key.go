@@ -1,0 +1,42 @@
+package orders
+
+import (
+	"context"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// optionalKeyDesign is uniqueKey for those who send a key. To others it promises nothing, and keeps
+// it: each of their requests makes an order.
+func optionalKeyDesign() Design {
+	contract := exactReplay()
+	contract.MissingKey = targets.Signature{}
+	return Design{
+		Name:     "optional-key",
+		Summary:  "takes requests with and without a key: with one like unique-key, without one each request makes an order",
+		Correct:  true,
+		Contract: contract,
+		Key:      targets.Key{In: targets.KeyInHeader, Name: keyHeader},
+		schema:   []string{ordersTable, keysTable},
+		handler:  keyOrNot,
+	}
+}
+
+func keyOrNot(a *api) handler {
+	keyed := needKey(newUniqueKey(a).create)
+	return func(ctx context.Context, req request) (answer, error) {
+		if req.RawKey == "" {
+			return a.createWithoutKey(ctx, req)
+		}
+		return keyed(ctx, req)
+	}
+}
+
+func (a *api) createWithoutKey(ctx context.Context, req request) (answer, error) {
+	if err := a.work(ctx); err != nil {
+		return answer{}, err
+	}
+	o := newOrder(req)
+	err := a.db.retry(ctx, func() error { return a.db.insertOrder(ctx, o) })
+	return created(o), err
+}

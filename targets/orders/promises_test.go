@@ -1,0 +1,198 @@
+package orders_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// promise serves a correct design over every store, for what only this one promises.
+func promise(t *testing.T, design string, test func(t *testing.T, s subject, w wish)) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		test(t, serve(t, orders.Options{Design: design, Database: database, Work: 20 * time.Millisecond}), newWish("special"))
+	})
+}
+
+func TestAReplayMayHaveAnotherStatusWhereItIsDeclared(t *testing.T) {
+	promise(t, "replay-200", func(t *testing.T, s subject, w wish) {
+		require.Equal(t, http.StatusCreated, s.must(t, w).status)
+		require.Equal(t, http.StatusOK, s.must(t, w).status)
+	})
+}
+
+func TestOnlyReplaysAreMarked(t *testing.T) {
+	promise(t, "replay-marker", func(t *testing.T, s subject, w wish) {
+		require.Empty(t, s.must(t, w).header.Get("Idempotent-Replayed"))
+		require.Equal(t, "true", s.must(t, w).header.Get("Idempotent-Replayed"))
+		require.Empty(t, s.must(t, alter(w)).header.Get("Idempotent-Replayed"))
+	})
+}
+
+func TestCurrentStateMovesOn(t *testing.T) {
+	promise(t, "current-state-replay", func(t *testing.T, s subject, w wish) {
+		require.Equal(t, "received", s.must(t, w).member("status"))
+		require.Equal(t, "paid", s.must(t, w).member("status"))
+	})
+}
+
+func TestAReserialisedAnswerIsTheSameJSONInOtherBytes(t *testing.T) {
+	promise(t, "json-reserialised", func(t *testing.T, s subject, w wish) {
+		first, second := s.must(t, w), s.must(t, w)
+		require.JSONEq(t, first.body, second.body)
+		require.NotEqual(t, first.body, second.body)
+		require.True(t, json.Valid([]byte(second.body)))
+	})
+}
+
+func TestSeeOtherHasOnlyALocation(t *testing.T) {
+	promise(t, "see-other", func(t *testing.T, s subject, w wish) {
+		first := s.must(t, w)
+		require.Equal(t, http.StatusSeeOther, first.status)
+		require.Empty(t, first.body)
+		require.Equal(t, first.header.Get("Location"), s.must(t, w).header.Get("Location"))
+		require.Equal(t, http.StatusOK, s.get(t, first.header.Get("Location")).status)
+	})
+}
+
+func TestUpsertCreatesOnceAndThenFinds(t *testing.T) {
+	promise(t, "upsert", func(t *testing.T, s subject, w wish) {
+		first, second, third := s.must(t, w), s.must(t, w), s.must(t, alter(w))
+		require.Equal(t, []int{http.StatusCreated, http.StatusOK, http.StatusOK}, []int{first.status, second.status, third.status})
+		require.Equal(t, []string{first.body, first.body}, []string{second.body, third.body})
+		w.reference = ""
+		require.Equal(t, "invalid_body", s.must(t, w).member("code"))
+	})
+}
+
+func TestThePathNamesTheOrder(t *testing.T) {
+	promise(t, "put-client-id", func(t *testing.T, s subject, w wish) {
+		require.Equal(t, http.StatusCreated, s.must(t, w).status)
+		require.Equal(t, http.StatusOK, s.must(t, w).status)
+		r, _ := s.render(w)
+		r.Path += "x"
+		got, err := s.sendRendered(t.Context(), r)
+		require.NoError(t, err)
+		require.Equal(t, "invalid_body", got.member("code"))
+	})
+}
+
+func TestNaturalKeyNeedsAReference(t *testing.T) {
+	promise(t, "natural-key", func(t *testing.T, s subject, w wish) {
+		w.reference = ""
+		require.Equal(t, "invalid_body", s.must(t, w).member("code"))
+	})
+}
+
+func TestFieldsThatAreNotComparedMayDiffer(t *testing.T) {
+	promise(t, "fields-fingerprint", func(t *testing.T, s subject, w wish) {
+		first := s.must(t, w)
+		w.note = "another"
+		require.Equal(t, first.same(), s.must(t, w).same())
+	})
+}
+
+func TestWithoutAKeyEachRequestMakesAnOrder(t *testing.T) {
+	promise(t, "optional-key", func(t *testing.T, s subject, w wish) {
+		w.key = ""
+		require.NotEqual(t, s.must(t, w).member("id"), s.must(t, w).member("id"))
+		require.Len(t, s.rows(t, w.note), 2)
+	})
+}
+
+func TestAnOperationTellsItsCustomerHowItEnds(t *testing.T) {
+	promise(t, "accepted-202", func(t *testing.T, s subject, w wish) {
+		first, second := s.must(t, w), s.must(t, w)
+		require.Equal(t, http.StatusAccepted, first.status)
+		require.Equal(t, first.same(), second.same())
+		id, err := s.follow(t.Context(), "alice", first.header.Get("Location"))
+		require.NoError(t, err)
+		require.Equal(t, []string{id}, s.rows(t, w.note))
+		foreign, err := s.read(t.Context(), "bob", first.header.Get("Location"))
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNotFound, foreign.status)
+	})
+}
+
+func TestCloseEndsOperationsInTheBackground(t *testing.T) {
+	const long = 5 * time.Second
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "accepted-202", Database: database, Work: long})
+		got := s.must(t, newWish("endless"))
+		require.Equal(t, "running", s.get(t, got.header.Get("Location")).member("state"))
+		_, inFlight := s.counts(t)
+		require.Equal(t, 1, inFlight)
+		begun := time.Now()
+		require.NoError(t, s.Close())
+		require.Less(t, time.Since(begun), long)
+		requireGone(t, database, s.DatabaseURL())
+	})
+}
+
+func TestAnEqualBodyIsARepetitionWithinTheWindow(t *testing.T) {
+	promise(t, "content-window", func(t *testing.T, s subject, w wish) {
+		twins := s.together(t.Context(), []wish{w, w.keyed("second"), w.keyed("third")})
+		rows := s.rows(t, w.note)
+		require.Len(t, rows, 1)
+		for _, twin := range twins {
+			require.Equal(t, rows[0], twin.member("id"))
+		}
+		require.Equal(t, http.StatusCreated, s.must(t, w.by("bob")).status)
+		require.Equal(t, http.StatusCreated, s.must(t, alter(w).keyed("fourth")).status)
+
+		_, err := s.pool.Exec("update contents set seen_at = seen_at - 30000")
+		require.NoError(t, err)
+		later := s.together(t.Context(), []wish{w.keyed("fifth"), w.keyed("sixth"), w.keyed("seventh")})
+		require.Len(t, s.rows(t, w.note), 3, "alice has two now, and bob one")
+		require.Equal(t, later[0].member("id"), later[1].member("id"))
+	})
+}
+
+func TestAnExpiredKeyIsNew(t *testing.T) {
+	promise(t, "key-expires", func(t *testing.T, s subject, w wish) {
+		s.must(t, w)
+		s.ageKeys(t)
+		again := s.together(t.Context(), slices.Repeat([]wish{w}, 6))
+		require.Len(t, s.rows(t, w.note), 2)
+		for _, got := range again {
+			require.Equal(t, again[0].same(), got.same())
+		}
+		s.ageKeys(t)
+		require.Equal(t, http.StatusCreated, s.must(t, alter(w)).status, "another body is a new order then")
+	})
+}
+
+// ageKeys lets the time of all keys be over.
+func (s subject) ageKeys(t *testing.T) {
+	t.Helper()
+	_, err := s.pool.Exec("update idempotency_keys set used_at = 1")
+	require.NoError(t, err)
+}
+
+func TestAnExpiredKeyIsRefused(t *testing.T) {
+	promise(t, "key-expires-rejected", func(t *testing.T, s subject, w wish) {
+		s.must(t, w)
+		_, err := s.pool.Exec("update orders set created_at = '2001-02-03T04:05:06Z'")
+		require.NoError(t, err)
+		for _, late := range []wish{w, alter(w)} {
+			got := s.must(t, late)
+			require.Equal(t, http.StatusPreconditionFailed, got.status)
+			require.Equal(t, "key_expired", got.member("code"))
+		}
+		require.Len(t, s.rows(t, w.note), 1)
+	})
+}
+
+func TestALoserGets500AndItsRetryTheAnswer(t *testing.T) {
+	promise(t, "loser-gets-500", func(t *testing.T, s subject, w wish) {
+		for _, got := range s.together(t.Context(), slices.Repeat([]wish{w}, 8)) {
+			require.Contains(t, []int{http.StatusCreated, http.StatusInternalServerError}, got.status)
+		}
+		require.Equal(t, []string{s.must(t, w).member("id")}, s.rows(t, w.note))
+	})
+}

@@ -1,0 +1,66 @@
+package orders
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// upsert creates the order with this reference, or finds it.
+//
+// "On conflict do nothing" would not wait for a transaction that may still be rolled back on every
+// database. The update that changes nothing does, and locks the row: what is read next is the order of
+// this reference, whoever has created it.
+type upsert struct{ *api }
+
+func upsertDesign() Design {
+	contract := loose()
+	contract.NaturalKey = []string{"/reference"}
+	contract.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
+	contract.MissingKey = targets.Signature{}
+	return Design{
+		Name:     "upsert",
+		Summary:  "an upsert on the reference that changes nothing, no idempotency key: 201 with a new order or 200 with the one that exists",
+		Correct:  true,
+		Contract: contract,
+		schema:   []string{ordersTable, referenceIndex},
+		handler:  func(a *api) handler { return upsert{a}.create },
+	}
+}
+
+func (u upsert) create(ctx context.Context, req request) (answer, error) {
+	if req.Order.Reference == "" {
+		return invalidBody("reference is required"), nil
+	}
+	found, isNew, err := u.createOrFind(ctx, req)
+	if isNew {
+		return created(found), err
+	}
+	return as200(created(found)), err
+}
+
+func (u upsert) createOrFind(ctx context.Context, req request) (found order, isNew bool, err error) {
+	o := newOrder(req)
+	err = u.db.retry(ctx, func() error {
+		return u.db.transaction(ctx, func(tx *tx) error {
+			err := tx.exec(ctx, insertOrder+tx.onConflict("customer, kind, reference", "reference = orders.reference"), o.columns()...)
+			if err != nil {
+				return err
+			}
+			if found, err = tx.orderByReference(ctx, o); err != nil || found.ID != o.ID {
+				return err
+			}
+			return u.work(ctx)
+		})
+	})
+	return found, found.ID == o.ID, err
+}
+
+// onConflict ends an insert that updates the row which has these columns already.
+func (q queries) onConflict(columns, update string) string {
+	if q.dialect == dialectMariaDB {
+		return " on duplicate key update " + update
+	}
+	return " on conflict (" + columns + ") do update set " + update
+}
