@@ -83,6 +83,25 @@ type Exercise struct {
 	Text   string `json:"text"` // in words: "2 or more requests were inside the target at once"
 }
 
+// Gate is where the members of a burst were let go.
+type Gate string
+
+// The gates. What is let go in front of a lane meets the lane's weather afterwards.
+const (
+	GateDoorstep Gate = "doorstep"
+	GateLane     Gate = "lane"
+)
+
+// Bursts says how tight the bursts of a scenario were: from the first member's release to the last's.
+type Bursts struct {
+	Count   int            `json:"count"`   // bursts of which every member was let go
+	Members int            `json:"members"` // requests in the largest
+	Gate    Gate           `json:"gate"`    // the lane's, if one burst was let go there
+	Median  history.Offset `json:"median"`
+	P90     history.Offset `json:"p90"`
+	Most    history.Offset `json:"most"`
+}
+
 // Result is the judgement on one history.
 type Result struct {
 	Scenario string          `json:"scenario"`
@@ -92,6 +111,7 @@ type Result struct {
 	Findings []Finding       `json:"findings"`
 	Warnings []Warning       `json:"warnings,omitempty"`
 	Exercise []Exercise      `json:"exercise"`
+	Bursts   *Bursts         `json:"bursts,omitempty"` // nil: there were none
 	Intents  int             `json:"intents"`
 	Attempts int             `json:"attempts"`
 	Failed   int             `json:"failed"` // intents with a finding: k of Intents

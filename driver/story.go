@@ -43,7 +43,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
 		s.record.Step = m.Step
 		if together != nil {
-			s.seat = &seat{gate: together}
+			s.seat, s.record.Together = &seat{gate: together}, true
 		}
 		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
 		shots = append(shots, s)

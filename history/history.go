@@ -110,6 +110,7 @@ type Attempt struct {
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 	Deadline Offset `json:"deadline,omitempty"`
+	Together bool   `json:"together,omitempty"` // a member of a burst: its last byte waited for those of the others
 
 	Start   Offset `json:"start"`             // the attempt began: dialling
 	Wrote   Offset `json:"wrote,omitempty"`   // the last byte of the request was handed to the kernel

@@ -34,6 +34,7 @@ func Markdown(w io.Writer, r checker.Report) error {
 	}
 	m.add(notes("Warnings", warningNotes(r)))
 	m.add(notes("What was not shown, and why", missingNotes(r)))
+	m.add(notes("How tight the bursts were", tightness(r)))
 	m.add(notes("What the passes are worth", worthNotes(r)))
 	m.add(footer(r))
 	if _, err := io.WriteString(w, m.text.String()); err != nil {

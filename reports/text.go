@@ -98,6 +98,7 @@ func (p *page) details(r checker.Report) {
 	}
 	p.warnings(r)
 	p.unjudged(r)
+	p.bursts(r)
 	p.worth(r)
 	p.summary(r)
 }
@@ -202,6 +203,19 @@ func missing(res checker.Result) []string {
 		reasons = append(reasons[:mostLines:mostLines], more)
 	}
 	return reasons
+}
+
+// bursts says how tight the bursts were, and where they were let go.
+func (p *page) bursts(r checker.Report) {
+	list := tightness(r)
+	if len(list) == 0 {
+		return
+	}
+	p.line()
+	p.line(p.style.bold("How tight the bursts were"))
+	for _, line := range list {
+		p.wrapped("  ", line[0]+": "+line[1])
+	}
 }
 
 // worth says what the passes are worth, scenarios with as many rounds together.

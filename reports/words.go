@@ -320,3 +320,24 @@ func concerning(f checker.Finding) string {
 	}
 	return "intent " + name(f.Intent)
 }
+
+// tightness says of every scenario with bursts how far apart their members were let go.
+func tightness(r checker.Report) [][2]string {
+	var list [][2]string
+	for _, res := range r.Results {
+		b := res.Bursts
+		if b == nil {
+			continue
+		}
+		where := "at the target's doorstep, behind the lane's faults"
+		if b.Gate == checker.GateLane {
+			where = "in front of the lane, whose faults may have pulled them apart again"
+		}
+		list = append(list, [2]string{name(res.Scenario), fmt.Sprintf("%s of up to %d requests, let go within %s (median), %s (90%%), %s (all), %s",
+			plural(b.Count, "burst"), b.Members, briefly(b.Median), briefly(b.P90), briefly(b.Most), where)})
+	}
+	return list
+}
+
+// briefly rounds a short time for reading.
+func briefly(o history.Offset) string { return o.Duration().Round(time.Microsecond).String() }

@@ -1,0 +1,47 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// member is an attempt of a burst that was let go at a time, at the doorstep.
+func member(at float64) history.Attempt {
+	a := watched(at, at+20, during(1, 90, acknowledged(201, "o1")))
+	a.Passage.Held, a.Together = ms(at-1), true
+	return a
+}
+
+// before is a member that was let go in front of the lane.
+func before(at float64) history.Attempt {
+	a := member(at)
+	a.Passage, a.Wrote = nil, ms(at)
+	return a
+}
+
+func TestTheTightnessOfBurstsIsThatOfTheirReleases(t *testing.T) {
+	t.Parallel()
+	of := func(attempts ...history.Attempt) *checker.Bursts {
+		return story(attempts...).rows(1).check(terms()).Bursts
+	}
+	require.Nil(t, of(acknowledged(201, "o1")))
+	require.Equal(t, &checker.Bursts{Count: 1, Members: 3, Gate: checker.GateDoorstep, Median: ms(4), P90: ms(4), Most: ms(4)},
+		of(member(10), member(14), member(12), acknowledged(201, "o1")))
+	require.Equal(t, &checker.Bursts{Count: 1, Members: 2, Gate: checker.GateLane, Median: ms(5), P90: ms(5), Most: ms(5)},
+		of(before(10), before(15)))
+	lost := member(13)
+	lost.Passage.Up--
+	require.Nil(t, of(member(10), lost), "one was never let go")
+	unwritten := before(13)
+	unwritten.Wrote = 0
+	require.Nil(t, of(before(10), unwritten))
+	later := member(40)
+	later.Step = 1
+	r := story(member(10), member(11), later, func() history.Attempt { a := member(60); a.Step = 1; return a }()).rows(1).check(terms())
+	require.Equal(t, 2, r.Bursts.Count)
+	require.Equal(t, ms(20), r.Bursts.Most)
+}
