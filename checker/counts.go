@@ -138,8 +138,7 @@ func (c *court) excused(s *story) bool {
 // refusedBesideKin reports that of two intents that the contract keeps apart in spite of their one key,
 // one got through and this one was refused.
 func (c *court) refusedBesideKin(s *story) bool {
-	return has(s.attempts, Rejected) && !has(s.attempts, InProgress) &&
-		slices.ContainsFunc(c.sharing(s), func(other *story) bool { return mayHaveEffect(other.attempts) })
+	return refusedAtOnce(s) && slices.ContainsFunc(c.sharing(s), func(other *story) bool { return mayHaveEffect(other.attempts) })
 }
 
 // sharing returns the intents that were sent with a key of this one, though by another principal or to
@@ -158,10 +157,15 @@ func (c *court) sharing(s *story) []*story {
 	return all
 }
 
+// refusedAtOnce reports that an intent was refused, and not because something was tried and failed.
+func refusedAtOnce(s *story) bool {
+	return !has(s.attempts, InProgress) &&
+		slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.outcome == Rejected && a.followup == nil })
+}
+
 // refusedBesideTwin reports that of two equal requests one got through and this one was refused.
 func refusedBesideTwin(s *story, stories []*story) bool {
-	return has(s.attempts, Rejected) && !has(s.attempts, InProgress) &&
-		slices.ContainsFunc(stories, func(twin *story) bool { return mayHaveEffect(twin.attempts) })
+	return refusedAtOnce(s) && slices.ContainsFunc(stories, func(twin *story) bool { return mayHaveEffect(twin.attempts) })
 }
 
 func (c *court) falseConflict(m moment, s *story) {

@@ -78,6 +78,14 @@ func (c *court) expired(first, then *judged) bool {
 		(then.Start-first.latest).Duration() >= time.Duration(after)
 }
 
+// mayBeForgotten reports that an attempt may have come after the target had forgotten its key.
+func (c *court) mayBeForgotten(s *story, last *judged) bool {
+	after := history.Offset(c.terms.Contract.Expiry.After)
+	return after > 0 && slices.ContainsFunc(s.attempts, func(a *judged) bool {
+		return a.Key == last.Key && last.latest-a.Start >= after
+	})
+}
+
 // rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
 // harm, but not what the contract says.
 func (c *court) rememberedLonger() {

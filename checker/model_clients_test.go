@@ -11,6 +11,7 @@ import (
 // wish is one intent inside the world.
 type wish struct {
 	id, marker, ref string
+	who             string
 	altered         bool
 }
 
@@ -37,9 +38,11 @@ func (w *world) send(i wish, key, body string, probe bool, retry int) *request {
 	if w.design.keyless {
 		key = ""
 	}
-	return w.begin(history.Attempt{
+	r := w.begin(history.Attempt{
 		ID: fmt.Sprintf("%s.%d", i.id, len(w.story.Attempts)), Intent: i.id, Key: key, Body: body, Probe: probe, Retry: retry,
 	}, marker, i.ref)
+	r.who = i.who
+	return r
 }
 
 // retries are requests of which each comes after the one before is over.
@@ -121,9 +124,11 @@ func play(d design, seed uint64) *world {
 	plans[w.IntN(len(plans))](w)
 	w.settle()
 	w.calm = true
+	w.follow()
 	w.story.T1 = w.snapshot()
 	w.probe()
 	w.settle()
+	w.follow()
 	w.story.T2 = w.snapshot()
 	return w
 }
@@ -170,7 +175,7 @@ func (w *world) ask(i wish, key, body string) {
 func (w *world) wishOf(id string) wish {
 	for _, i := range w.story.Intents {
 		if i.ID == id {
-			return wish{id: id, marker: i.Bodies[history.Original].Marker, ref: "ref" + id}
+			return wish{id: id, marker: i.Bodies[history.Original].Marker, ref: "ref" + id, who: i.Principal}
 		}
 	}
 	return wish{}
@@ -179,7 +184,7 @@ func (w *world) wishOf(id string) wish {
 // damaged reports what is wrong with the rows at T1 or T2, seen without the checker; nothing if all
 // is well.
 func (w *world) damaged() string {
-	if w.design.keyless {
+	if w.design.keyless || w.design.repeats {
 		return ""
 	}
 	for _, s := range []*history.Snapshot{w.story.T1, w.story.T2} {
@@ -206,7 +211,7 @@ func (w *world) damagedAt(s *history.Snapshot) string {
 			if text := w.untrue(a, s); text != "" {
 				return text
 			}
-		case checker.Unknown:
+		case checker.Unknown, checker.Accepted:
 			possible[a.Intent] = true
 		}
 	}

@@ -39,6 +39,9 @@ type record struct {
 	done   bool
 	row    fact
 	answer reply
+	at     history.Offset // it was made
+	who    string         // made it
+	state  string         // of what was accepted: running, done or failed
 }
 
 type reply struct {
@@ -51,6 +54,7 @@ type reply struct {
 type request struct {
 	index  int // of the attempt in the history
 	key    string
+	who    string // principal
 	ref    string // business reference: the intent
 	marker string
 	body   string
@@ -69,6 +73,7 @@ type design struct {
 	terms   checker.Terms
 	handle  func(*world, *request)
 	plans   []plan // what clients do; nil: everything that suits every design
+	repeats bool   // an intent may have several effects
 	kinds   []checker.Kind
 	keyless bool
 }

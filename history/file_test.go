@@ -47,10 +47,11 @@ func whole() *history.History {
 			history.Altered:  {Marker: "dttwo", Method: "POST", Path: "/orders", Content: "{\"note\":\"\u2028\"}"},
 		}}},
 		Attempts:  []history.Attempt{lost, answered, cut, {ID: "i001.p2", Intent: "i001", Lane: "clean", Body: history.Original, Start: ms(950)}},
+		Followups: []history.Followup{{Attempt: "i001.2", At: ms(560), Tries: 3, Status: 200, Content: `{"state":"done"}`, Complete: true}, {Attempt: "i001.1", Error: "refused"}},
 		Sightings: []history.Sighting{{Intent: "i001", Marker: "dtone", At: ms(340), Rows: 1}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
-		T1:        &history.Snapshot{At: ms(600), Rows: map[string][]history.Row{"dtone": {{"id": "o<1>", "amount": 12.5, "paid": false, "at": nil}}, "dttwo": {}}},
+		T1:        &history.Snapshot{At: ms(600), Rows: map[string][]history.Row{"dtone": {{"id": "o<1>", "amount": 12.5, "paid": false, "at": nil}}, "dttwo": {}}, Effects: map[string]map[string]float64{"lines": {"dtone": 2}, "stock": {"": -0.5}}},
 		T2:        &history.Snapshot{At: ms(999), Error: "connection refused"},
 		Incidents: []history.Incident{{At: ms(970), Kind: history.DatabaseGone, Text: "connection refused"}},
 		Complete:  true,
@@ -76,6 +77,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 		if a.Passage != nil {
 			w.Passage(a.ID, *a.Passage)
 		}
+	}
+	for _, f := range h.Followups {
+		w.Followup(f)
 	}
 	for _, s := range h.Sightings {
 		w.Sighting(s)
@@ -203,6 +207,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"an attempt that ended twice", head + intent + begun + ended + ended, `attempt "a1" ended twice`},
 		{"an end that has no time", head + intent + begun + strings.Replace(ended, `"end":2`, `"end":0`, 1), `attempt "a1" does not fit its beginning`},
 		{"an end of another intent", head + intent + begun + strings.Replace(ended, `"i1"`, `"i2"`, 1), `attempt "a1" does not fit its beginning`},
+		{"a followup of nothing", head + `{"followup":{"attempt":"a9","at":1,"tries":1}}` + "\n", `followup of the unknown attempt "a9"`},
 		{"a passage of nothing", head + `{"passage":{"attempt":"a9","up":1,"down":1}}` + "\n", `passage of the unknown attempt "a9"`},
 		{"a snapshot of no name", head + strings.Replace(before, "before", "T3", 1), `snapshot of the unknown name "T3"`},
 		{"a snapshot twice", head + before + before, "snapshot before twice"},

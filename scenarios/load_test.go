@@ -187,3 +187,14 @@ func FuzzLoad(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+func TestTheDocumentationListsTheLibrary(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/scenarios.md")
+	require.NoError(t, err)
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	for _, f := range files {
+		require.Contains(t, string(text), "| `"+f.Scenario.Name+"` | "+f.Scenario.Summary+" |")
+	}
+}
