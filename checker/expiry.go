@@ -89,7 +89,7 @@ func (c *court) mayBeForgotten(s *story, last *judged) bool {
 // rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
 // harm, but not what the contract says.
 func (c *court) rememberedLonger() {
-	if c.terms.Contract.Expiry.Then != targets.ExpiryExecute {
+	if c.terms.Contract.Expiry.Then == targets.ExpiryUnspecified {
 		return
 	}
 	c.warnOf("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(s *story) bool {

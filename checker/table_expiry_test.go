@@ -61,6 +61,7 @@ func TestAKeyThatIsRememberedForLongerIsWorthAWarning(t *testing.T) {
 	require.Len(t, r.Warnings, 1)
 	require.Equal(t, "remembered-longer", r.Warnings[0].Kind)
 	require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
+	require.Equal(t, "remembered-longer", again().check(terms(expiring(100, targets.ExpiryReject))).Warnings[0].Kind)
 	require.Empty(t, again().check(terms(expiring(100, ""))).Warnings)
 	anew := story(during(1, 10, acknowledged(201, "o1")), during(200, 210, acknowledged(201, "o2"))).rows(2)
 	require.Empty(t, anew.check(terms(expiring(100, targets.ExpiryExecute))).Warnings)
