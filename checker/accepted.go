@@ -15,7 +15,7 @@ import (
 func (t Terms) Monitor(a history.Attempt) string {
 	where := t.Contract.Ack.Accepted.Monitor
 	switch {
-	case where == "" || t.Classify(a) != Accepted:
+	case t.Classify(a) != Accepted:
 		return ""
 	case strings.HasPrefix(where, "/"):
 		return answerOf(&a).at(where)

@@ -166,7 +166,7 @@ func (c *court) report(m moment, s *story, f Finding) {
 		c.seen[duplicated(s)] = true
 	}
 	f.Intent, f.Moment = s.intent.ID, m.String()
-	for _, a := range s.until(m).attempts {
+	for _, a := range c.evidence(m, s) {
 		f.Attempts = append(f.Attempts, *a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
 	}
@@ -177,6 +177,21 @@ func (c *court) report(m moment, s *story, f Finding) {
 		}
 	}
 	c.add(f)
+}
+
+// evidence lists the attempts that a finding about a story rests on: its own, and those of the
+// neighbours that it may have been mistaken for, in the order of sending.
+func (c *court) evidence(m moment, s *story) []*judged {
+	stories := []*story{s}
+	if s.intent.Kin != "" {
+		stories = c.kin[s.intent.Kin]
+	}
+	var all []*judged
+	for _, one := range stories {
+		all = append(all, one.until(m).attempts...)
+	}
+	slices.SortStableFunc(all, func(a, b *judged) int { return cmp.Compare(a.Start, b.Start) })
+	return all
 }
 
 // reportAll adds a finding that no single intent can be blamed for.

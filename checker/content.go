@@ -125,11 +125,12 @@ func (c *court) leaked(s *story, a *judged, markers, things, told owners) {
 	principal, id := s.intent.Principal, thing(s, a.identity)
 	switch {
 	case foreignMarker(a, principal, markers) != "":
-		c.leak(s, a, "was answered with the marker "+foreignMarker(a, principal, markers))
+		marker := foreignMarker(a, principal, markers)
+		c.leak(s, a, fmt.Sprintf("was answered with the marker %s of %s", marker, whose(markers[marker])))
 	case things.foreign(id, principal):
-		c.leak(s, a, "names "+a.identity+", the thing")
+		c.leak(s, a, fmt.Sprintf("names %s, which is %s's", a.identity, whose(things[id])))
 	case a.outcome == Acknowledged && s.twin && told.foreign(id, principal) && c.things(s, a.identity) == len(told[id]):
-		c.leak(s, a, "is told of "+a.identity+", which was acknowledged as the thing")
+		c.leak(s, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, whose(told[id])))
 	case a.outcome == Acknowledged && !slices.Contains(told[id], principal):
 		told[id] = append(told[id], principal)
 	}
@@ -146,6 +147,14 @@ func (c *court) things(s *story, identity string) int {
 	return most
 }
 
+// whose names the principal to whom something belongs.
+func whose(owners []string) string {
+	if owners[0] == "" {
+		return "nobody in particular"
+	}
+	return owners[0]
+}
+
 func (c *court) leak(s *story, a *judged, shown string) {
 	m := atT1
 	if a.Probe {
@@ -155,7 +164,7 @@ func (c *court) leak(s *story, a *judged, shown string) {
 		Kind:     Leak,
 		Promise:  "No principal is shown what only another one sent.",
 		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(s.intent.Principal)),
-		Observed: fmt.Sprintf("attempt %s %s of another principal", a.ID, shown),
+		Observed: fmt.Sprintf("attempt %s %s", a.ID, shown),
 	})
 }
 

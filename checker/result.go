@@ -46,7 +46,7 @@ type Finding struct {
 	Expected string            `json:"expected"`
 	Observed string            `json:"observed"`
 	Differs  []Difference      `json:"differs,omitempty"`
-	Attempts []history.Attempt `json:"attempts"` // of the intent, in the order of sending
+	Attempts []history.Attempt `json:"attempts"` // of the intent and its neighbours, in the order of sending
 	Outcomes []Outcome         `json:"outcomes"` // of Attempts, by index
 	Rows     []RowEvidence     `json:"rows"`     // at Moment, by marker
 }

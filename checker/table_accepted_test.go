@@ -31,6 +31,7 @@ func TestAccepted(t *testing.T) {
 		{name: "gone, and no row", story: story(taken).then(gone), want: []string{"lost-acknowledged-write/accepted"}},
 		{name: "gone, and one row", story: story(taken).then(gone).rows(1), want: []string{"replay-mismatch/status-resource"}},
 		{name: "not to be asked", story: story(taken).then(none).rows(1), doubt: "gave no answer: connection refused"},
+		{name: "not heard to its end", story: story(taken).then(history.Followup{Status: 200, Content: `{"state":"done","thing":"o1"}`, Error: "broken off"}).rows(1), doubt: "broken off"},
 		{name: "not asked", story: story(taken).rows(1), doubt: "nobody asked it"},
 		{name: "accepted again, and done", story: story(taken).then(done).rows(1).probe(taken).then(done)},
 		{name: "accepted again as another operation", story: story(taken).then(done).rows(1).probe(saying(`{"operation":"8"}`, taken)).then(done), want: []string{"replay-mismatch/body"}},
@@ -51,7 +52,7 @@ func TestAnAcceptedAnswerSaysWhereToAsk(t *testing.T) {
 	pointed := terms(accepting)
 	pointed.Contract.Ack.Accepted.Monitor = "/operation"
 	require.Equal(t, "/o/7", pointed.Monitor(taken))
-	require.Empty(t, terms(accepting).Monitor(acknowledged(201, "o1")))
+	require.Empty(t, terms(accepting).Monitor(bearing("Location", "/orders/o1", acknowledged(201, "o1"))))
 	require.Empty(t, terms().Monitor(taken), "202 is not declared")
 	require.True(t, terms(accepting).Settled(taken))
 	for status, content := range map[int]string{200: `{"state":"done"}`, 404: "", 410: ""} {
