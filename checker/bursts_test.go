@@ -44,4 +44,6 @@ func TestTheTightnessOfBurstsIsThatOfTheirReleases(t *testing.T) {
 	r := story(member(10), member(11), later, func() history.Attempt { a := member(60); a.Step = 1; return a }()).rows(1).check(terms())
 	require.Equal(t, 2, r.Bursts.Count)
 	require.Equal(t, ms(20), r.Bursts.Most)
+	h := scene(story(member(10), member(40)).rows(1), story(member(10), member(12)).named("i2").rows(1), story(member(10), member(20)).named("i3").rows(1))
+	require.Equal(t, ms(10), checker.Check(h, terms()).Bursts.Median, "in whatever order they came")
 }

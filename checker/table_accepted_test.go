@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -70,4 +71,22 @@ func TestWithoutAPointerTheAcceptedAnswerItselfNamesTheThing(t *testing.T) {
 	done := history.Followup{Status: 200, Content: `{"state":"done"}`, Complete: true}
 	judge(t, scene(story(answer(202, `{"id":"o1"}`)).then(done).rows(1)), terms, nil, "")
 	judge(t, scene(story(answer(202, `{"id":"o2"}`)).then(done).rows(1)), terms, []string{"replay-mismatch/identity"}, "")
+}
+
+func TestAnotherIdentityIsShownWhereItStands(t *testing.T) {
+	t.Parallel()
+	taken := answer(202, `{"operation":"7"}`)
+	done := history.Followup{Status: 200, Content: `{"state":"done","thing":"o2"}`, Complete: true}
+	nameless := terms(accepting)
+	nameless.Operation.Identity = ""
+	for _, terms := range []checker.Terms{terms(accepting), nameless} {
+		r := story(taken).then(done).rows(1).check(terms)
+		require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
+		require.Equal(t, "/thing", r.Findings[0].Differs[0].Where)
+	}
+	linked := terms(naturalKey)
+	linked.Contract.Existing.Identity = "/link"
+	r := story(acknowledged(201, "o1"), answer(409, `{"error":"exists","link":"o2"}`)).rows(1).check(linked)
+	require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
+	require.Equal(t, "/link", r.Findings[0].Differs[0].Where)
 }

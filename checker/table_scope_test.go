@@ -73,14 +73,15 @@ func alike(t *checker.Terms) { t.Others = map[string]targets.Operation{"quote": 
 // A finding about neighbours shows what all of them were told, and whose things they are.
 func TestALeakShowsBothSides(t *testing.T) {
 	t.Parallel()
-	p := story(keyed("k", acknowledged(201, "o1"))).named("p1").beside("p1").of("alice").rows(1)
+	again := keyed("k", during(70, 80, acknowledged(201, "o1")))
+	p := story(keyed("k", acknowledged(201, "o1")), again).named("p1").beside("p1").of("alice").rows(1)
 	q := story(keyed("k", during(50, 60, answer(201, `{"id":"o1","note":"dtp1"}`)))).named("q1").beside("p1").of("bob")
 	f := checker.Check(scene(p, q), terms()).Findings[0]
 	require.Equal(t, checker.Leak, f.Kind)
 	require.Equal(t, "q1", f.Intent)
 	require.Equal(t, "attempt q1.1 was answered with the marker dtp1 of alice", f.Observed)
-	require.Equal(t, []string{"p1.1", "q1.1"}, []string{f.Attempts[0].ID, f.Attempts[1].ID})
-	require.Len(t, f.Outcomes, 2)
+	require.Equal(t, []string{"p1.1", "q1.1", "p1.2"}, []string{f.Attempts[0].ID, f.Attempts[1].ID, f.Attempts[2].ID})
+	require.Len(t, f.Outcomes, 3)
 	require.Len(t, f.Rows, 1)
 }
 
