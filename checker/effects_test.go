@@ -109,3 +109,81 @@ func TestATotalIsThatOfTheOperationsThatHaveIt(t *testing.T) {
 	}
 	judge(t, h, terms, nil, "")
 }
+
+// everywhere sets an effect at all moments.
+func everywhere(h *history.History, effect, marker string, n float64) *history.History {
+	for _, s := range []*history.Snapshot{h.Before, h.T1, h.T2} {
+		if s.Effects == nil {
+			s.Effects = map[string]map[string]float64{}
+		}
+		if s.Effects[effect] == nil {
+			s.Effects[effect] = map[string]float64{}
+		}
+		s.Effects[effect][marker] = n
+	}
+	return h
+}
+
+func TestTheRowsOfBothBodiesCount(t *testing.T) {
+	t.Parallel()
+	race := func() *history.History {
+		return scene(story(during(1, 20, mismatch()), altered(during(2, 15, acknowledged(201, "o1")))).rows(0).and("o1"))
+	}
+	judge(t, everywhere(race(), "lines", "dti1changed", 2), terms(lines), nil, "")
+	judge(t, everywhere(race(), "lines", "dti1changed", 4), terms(lines), []string{"effect-mismatch/lines"}, "")
+	fewer := everywhere(race(), "stock", "", 10)
+	fewer.T1.Effects["stock"], fewer.T2.Effects["stock"] = map[string]float64{"": 8}, map[string]float64{"": 8}
+	judge(t, fewer, terms(stock), nil, "")
+}
+
+func TestEffectsOfUnknownRowsAreNotJudged(t *testing.T) {
+	t.Parallel()
+	h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "lines", "dti1", 4)
+	delete(h.T1.Rows, "dti1")
+	delete(h.T2.Rows, "dti1")
+	require.Empty(t, checker.Check(h, terms(lines)).Findings)
+}
+
+func TestTotalsThatWereNotAskedForAreNotJudged(t *testing.T) {
+	t.Parallel()
+	changed := func() *history.History {
+		h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "stock", "", 10)
+		h.T1.Effects["stock"], h.T2.Effects["stock"] = map[string]float64{"": 5}, map[string]float64{"": 5}
+		return h
+	}
+	require.NotEmpty(t, checker.Check(changed(), terms(stock)).Findings)
+	for name, spoil := range map[string]func(*history.History){
+		"not before":       func(h *history.History) { delete(h.Before.Effects, "stock") },
+		"not afterwards":   func(h *history.History) { delete(h.T1.Effects, "stock"); delete(h.T2.Effects, "stock") },
+		"failed snapshots": func(h *history.History) { h.T1.Error, h.T2.Error = "gone", "gone" },
+	} {
+		h := changed()
+		spoil(h)
+		require.Empty(t, checker.Check(h, terms(stock)).Findings, name)
+	}
+}
+
+func TestTotalsWithDifferentQueriesAreNotAddedUp(t *testing.T) {
+	t.Parallel()
+	sold := func(t *checker.Terms) {
+		stock(t)
+		x := 1.0
+		t.Operation.Effects[0].Query = "select n from stock"
+		t.Operation.Effects = append(t.Operation.Effects, targets.Effect{Name: "sold", Delta: &x, Query: "select n from sold"})
+	}
+	h := everywhere(everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "stock", "", 10), "sold", "", 0)
+	for _, s := range []*history.Snapshot{h.T1, h.T2} {
+		s.Effects = map[string]map[string]float64{"stock": {"": 8}, "sold": {"": 2}}
+	}
+	judge(t, h, terms(sold), nil, "")
+}
+
+// A history may hold numbers where none belong: they are nobody's.
+func TestNumbersThatNobodyAskedForAreNotJudged(t *testing.T) {
+	t.Parallel()
+	h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "stock", "dti1", 5)
+	require.Empty(t, checker.Check(h, terms(stock)).Findings)
+	h = everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "lines", "", 5)
+	h.T1.Effects["lines"] = map[string]float64{"": 7}
+	require.Empty(t, checker.Check(h, terms(lines)).Findings)
+}

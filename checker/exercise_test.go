@@ -142,6 +142,19 @@ func TestProofs(t *testing.T) {
 		{checker.ProofKeyOmitted, "no key, and lost", false, alone(story(keyed(noKey, u)))},
 		{checker.ProofKeyOmitted, "a key", false, alone(story(a))},
 
+		{checker.ProofRespelled, "respelled and answered alike", true, alone(story(a, reordered(a)))},
+		{checker.ProofRespelled, "respelled and refused as another", true, alone(story(a, reordered(mismatch())))},
+		{checker.ProofRespelled, "respelled and refused for its form", false, alone(story(a, reordered(r)))},
+		{checker.ProofRespelled, "respelled and lost", false, alone(story(a, reordered(u)))},
+		{checker.ProofRespelled, "not respelled", false, alone(story(a, a))},
+
+		{checker.ProofExpired, "nothing declared", false, alone(story(during(1, 2, a), during(900, 901, a)))},
+
+		{checker.ProofLooked, "a look after the answer", true, seen(20, 0, alone(story(during(1, 10, a))))},
+		{checker.ProofLooked, "a look before the answer", false, seen(9, 1, alone(story(during(1, 10, a))))},
+		{checker.ProofLooked, "a look after no answer", false, seen(20, 1, alone(story(during(1, 10, u))))},
+		{checker.ProofLooked, "no look", false, alone(story(a))},
+
 		{checker.Proof("luck"), "never", false, alone(story(a, a))},
 	}
 	for _, row := range rows {
@@ -155,6 +168,38 @@ func TestProofs(t *testing.T) {
 			require.Equal(t, row.held, e[0].Held == 1)
 		})
 	}
+}
+
+func TestProofOfExpiry(t *testing.T) {
+	t.Parallel()
+	held := func(then history.Attempt) bool {
+		h := alone(story(during(1, 10, acknowledged(201, "o1")), then))
+		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofExpired)}}
+		return checker.Check(h, terms(expiring(100, ""))).Exercise[0].Held == 1
+	}
+	late := during(200, 210, acknowledged(201, "o1"))
+	require.True(t, held(late))
+	require.True(t, held(during(200, 210, rejected(412))))
+	require.False(t, held(during(109, 120, acknowledged(201, "o1"))), "too early")
+	require.False(t, held(keyed("k2", late)))
+	require.False(t, held(altered(late)))
+	require.False(t, held(during(200, 210, unknown(history.Reset))), "nobody knows that it came")
+}
+
+func TestProofOfNeighbours(t *testing.T) {
+	t.Parallel()
+	held := func(one, two *draft) int {
+		h := scenes([]*draft{one.named("n1"), two.named("n2")})
+		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofNeighbours)}}
+		return checker.Check(h, terms()).Exercise[0].Held
+	}
+	a := func() *draft { return story(acknowledged(201, "o1")) }
+	require.Equal(t, 2, held(a().beside("n1"), a().beside("n1")))
+	require.Equal(t, 2, held(a().beside("n1"), story(rejected(400)).beside("n1")), "a refusal is an answer")
+	require.Equal(t, 0, held(a().beside("n1"), story(unknown(history.Reset)).beside("n1")))
+	require.Equal(t, 0, held(a().beside("n1"), story(unknown(history.Reset)).beside("n1").probe(acknowledged(201, "o1"))), "answered only to the probe")
+	require.Equal(t, 0, held(a().beside("n1"), a().beside("n2")), "of others")
+	require.Equal(t, 0, held(a(), a()), "no neighbours")
 }
 
 func TestProofOfDistinctKeys(t *testing.T) {

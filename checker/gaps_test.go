@@ -143,6 +143,7 @@ func TestProofsAreExplained(t *testing.T) {
 		checker.ProofAcknowledged, checker.ProofReplayed, checker.ProofOverlapped, checker.ProofResponseLost, checker.ProofRequestLost,
 		checker.ProofCommittedBefore, checker.ProofRetriedRunning, checker.ProofDelayed, checker.ProofGaveUp, checker.ProofLeftRunning,
 		checker.ProofBothBodies, checker.ProofDistinctKeys, checker.ProofKeysDiffer, checker.ProofKeyOmitted,
+		checker.ProofNeighbours, checker.ProofRespelled, checker.ProofExpired, checker.ProofLooked,
 	} {
 		h := right()
 		h.Run.Exercised = []history.Proof{{Name: string(p)}}

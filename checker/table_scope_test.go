@@ -85,6 +85,38 @@ func TestALeakShowsBothSides(t *testing.T) {
 	require.Len(t, f.Rows, 1)
 }
 
+func TestThingsWithoutANameAreNobodys(t *testing.T) {
+	t.Parallel()
+	nameless := func(id, who string) *draft {
+		d := story(answer(201, `{}`)).named(id).of(who)
+		d.before[history.Original] = []history.Row{{"amount": 1200.0}}
+		return d
+	}
+	noIdentity := func(t *checker.Terms) { t.Operation.Identity = "" }
+	judge(t, scene(nameless("p1", "alice"), nameless("q1", "bob")), terms(noIdentity), nil, "")
+}
+
+func TestWhatNobodyInParticularSentIsForeignToo(t *testing.T) {
+	t.Parallel()
+	q := story(answer(201, `{"id":"o2","note":"dtp1"}`)).named("q1").of("bob").holding("o2")
+	f := checker.Check(scene(story(acknowledged(201, "o1")).named("p1").rows(1), q), terms()).Findings[0]
+	require.Equal(t, "attempt q1.1 was answered with the marker dtp1 of nobody in particular", f.Observed)
+}
+
+// Things of twins are counted where there are the most of them, and where they are known.
+func TestThingsOfTwinsAreCountedAtBothMoments(t *testing.T) {
+	t.Parallel()
+	told := func(before, after []string) *history.History {
+		one := story(keyed("k", acknowledged(201, "o1"))).named("t1").of("p").twinOf("dtwin").holding(before...).later(after...)
+		return scene(one, story(keyed("k", acknowledged(201, "o1"))).named("t2").of("q").twinOf("dtwin"))
+	}
+	kinds := func(h *history.History) []string { return found(checker.Check(h, terms())) }
+	require.Contains(t, kinds(told([]string{"o1"}, nil)), "leak", "at T1 only")
+	require.Contains(t, kinds(told(nil, []string{"o1"})), "leak", "at T2 only")
+	require.NotContains(t, kinds(told([]string{"o1"}, []string{"o1", "o1"})), "leak", "two of them in the end")
+	require.NotContains(t, kinds(told([]string{"o1", "o1"}, []string{"o1"})), "leak", "two of them at first")
+}
+
 // quotes is a second operation with other names for everything.
 func quotes(t *checker.Terms) {
 	t.Others = map[string]targets.Operation{"quote": {
