@@ -27,7 +27,7 @@ func (t Terms) Monitor(a history.Attempt) string {
 // Followed reports whether a status resource has said its last word.
 func (t Terms) Followed(f history.Followup) bool {
 	accepted, said := t.Contract.Ack.Accepted, &answer{status: f.Status, text: f.Content}
-	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed) || gone(f))
+	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed))
 }
 
 // gone reports that there is no status resource any more.

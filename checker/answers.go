@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -17,13 +18,22 @@ func (c *court) answers(m moment, s *story, g group) {
 		c.identities(m, s, body, same, alone)
 		if c.terms.Contract.Level != targets.DedupOnly {
 			for _, record := range byKey(same) {
-				c.replays(m, s, g, record)
+				for _, remembered := range c.terms.remembered(record) {
+					c.replays(m, s, g, remembered)
+				}
 			}
 		}
 	}
-	if c.terms.Contract.Level != targets.DedupOnly && g[0].Key != "" {
+	if c.terms.Contract.Level != targets.DedupOnly && g[0].Key != "" && begins(s, g) {
 		c.nobodyFirst(m, s, g)
 	}
+}
+
+// begins reports that a group has the first attempt of its key: what comes after the key may have been
+// forgotten may still be a replay.
+func begins(s *story, g group) bool {
+	first := slices.IndexFunc(s.attempts, func(a *judged) bool { return a.Key == g[0].Key })
+	return s.attempts[first] == g[0]
 }
 
 // byKey splits attempts by key, leaving out those without: a request without a key promises no replay.
@@ -58,6 +68,7 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 	if want == "" && len(named) > 0 {
 		want, source = named[0].identity, "attempt "+named[0].ID
 	}
+	c.strangers(m, s, named)
 	for _, a := range told {
 		if a.identity == want || a.identity == "" && c.mayBeNameless(a) {
 			continue
@@ -72,6 +83,46 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 		})
 		return
 	}
+}
+
+// strangers holds that whoever is told of a thing is told of one that is there, where the intent has
+// things at all and none is known to be lost.
+func (c *court) strangers(m moment, s *story, named []*judged) {
+	there := c.thingsOf(s)
+	lost := c.seen[fmt.Sprintf("%s//%s", LostWrite, s.intent.ID)] || c.seen[fmt.Sprintf("%s/overwrote/%s", AlteredBody, s.intent.ID)]
+	if len(there) == 0 || there[""] || lost {
+		return
+	}
+	for _, a := range named {
+		if there[a.identity] {
+			continue
+		}
+		c.report(m, s, Finding{
+			Kind: ReplayMismatch, Detail: "identity",
+			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
+			Expected: "something that the rows of this intent name",
+			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
+			Differs:  []Difference{{Attempt: a.ID, Where: c.names(s, a), First: "a row's", Then: a.identity}},
+		})
+		return
+	}
+}
+
+// thingsOf returns the identities that the rows of an intent have at either moment; none where rows of a
+// body are unknown at both.
+func (c *court) thingsOf(s *story) map[string]bool {
+	there := map[string]bool{}
+	for _, b := range s.intent.Bodies {
+		before, knownBefore := c.rows(atT1, b.Marker)
+		after, knownAfter := c.rows(atT2, b.Marker)
+		if !knownBefore && !knownAfter {
+			return nil
+		}
+		for _, row := range slices.Concat(before, after) {
+			there[rowIdentity(s, row)] = true
+		}
+	}
+	return there
 }
 
 // names returns where an answer should name the created thing; empty: nowhere.
@@ -140,7 +191,7 @@ func (c *court) takenForAnother(m moment, s *story, record []*judged) {
 		return
 	}
 	for _, a := range record {
-		if !a.respelled() || a.outcome != Exists && !a.mismatch {
+		if !a.respelled() || a.outcome != Rejected || !a.mismatch {
 			continue
 		}
 		c.report(m, s, Finding{

@@ -50,16 +50,15 @@ func together(attempts []*judged) map[int][]*judged {
 // and where they were.
 func spreadOf(members []*judged) (history.Offset, Gate) {
 	gate := GateDoorstep
-	if slices.ContainsFunc(members, func(a *judged) bool { return a.Passage == nil || a.Passage.Held == 0 }) {
-		gate = GateLane
-	}
 	var times []history.Offset
 	for _, a := range members {
 		at := a.Wrote
-		if gate == GateDoorstep {
-			at = a.Passage.Arrived
+		if a.Passage != nil && a.Passage.Held != 0 {
+			at = a.Passage.Released
+		} else {
+			gate = GateLane
 		}
-		if at == 0 || gate == GateDoorstep && !arrived(a) {
+		if at == 0 {
 			return -1, gate
 		}
 		times = append(times, at)

@@ -12,7 +12,7 @@ import (
 // member is an attempt of a burst that was let go at a time, at the doorstep.
 func member(at float64) history.Attempt {
 	a := watched(at, at+20, during(1, 90, acknowledged(201, "o1")))
-	a.Passage.Held, a.Together = ms(at-1), true
+	a.Passage.Held, a.Passage.Released, a.Together = ms(at-1), ms(at), true
 	return a
 }
 
@@ -34,7 +34,7 @@ func TestTheTightnessOfBurstsIsThatOfTheirReleases(t *testing.T) {
 	require.Equal(t, &checker.Bursts{Count: 1, Members: 2, Gate: checker.GateLane, Median: ms(5), P90: ms(5), Most: ms(5)},
 		of(before(10), before(15)))
 	lost := member(13)
-	lost.Passage.Up--
+	lost.Passage.Released = 0
 	require.Nil(t, of(member(10), lost), "one was never let go")
 	unwritten := before(13)
 	unwritten.Wrote = 0

@@ -104,7 +104,7 @@ func Check(h *history.History, t Terms) Result {
 	c.leaks()
 	c.warn()
 	if c.misconfigured() {
-		c.findings = nil
+		c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return !lasting(f.Kind) })
 	}
 	return c.result()
 }
@@ -224,8 +224,8 @@ func (c *court) wonder(format string, args ...any) {
 // unproven reports that what went wrong around the run may be the cause of such a finding.
 func (c *court) unproven(k Kind) bool {
 	switch k {
-	case Unavailable: // needs all tries of the final probe
-		return c.gone() || c.incident(history.Interruption) != nil || c.incident(history.HarnessFault) != nil
+	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
+		return c.gone() || c.incident(history.StillBusy) != nil || c.incident(history.Interruption) != nil || c.incident(history.HarnessFault) != nil
 	case PhantomRow: // a request that is not on record is a cause
 		return c.gone() || c.hidden != ""
 	default:
@@ -262,6 +262,7 @@ func (c *court) judge(f *family, m moment) {
 	switch {
 	case !altered:
 		c.counts(m, stories)
+		c.scopeIgnored(m, stories)
 	case len(stories) == 1 && len(c.terms.groups(stories[0].attempts)) == 1:
 		c.altered(m, stories[0])
 	default:

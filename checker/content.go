@@ -81,6 +81,9 @@ func (c *court) leaks() {
 	if c.terms.Contract.Scope.Principal == targets.ScopeShared {
 		return
 	}
+	if !c.severalPrincipals() {
+		return
+	}
 	markers, things := owners{}, owners{}
 	for _, f := range c.families {
 		for _, s := range f.stories {
@@ -95,6 +98,11 @@ func (c *court) leaks() {
 			}
 		}
 	}
+}
+
+// severalPrincipals reports that there is anybody to whom something could be shown.
+func (c *court) severalPrincipals() bool {
+	return slices.ContainsFunc(c.history.Intents, func(i history.Intent) bool { return i.Principal != c.history.Intents[0].Principal })
 }
 
 // introduced notes what a story's principal brought into the world.
@@ -168,14 +176,34 @@ func (c *court) leak(s *story, a *judged, shown string) {
 	})
 }
 
-// foreignMarker returns a marker of another principal in an answer, or nothing.
+// foreignMarker returns a marker of another principal that an answer shows anywhere, or nothing.
 func foreignMarker(a *judged, principal string, markers owners) string {
-	for _, word := range words(a) {
-		if markers.foreign(word, principal) {
-			return word
+	texts := []string{a.Content}
+	for _, value := range a.Header {
+		texts = append(texts, value)
+	}
+	if a.followup != nil {
+		texts = append(texts, a.followup.Content)
+	}
+	for length := range markers.lengths() {
+		for _, text := range texts {
+			for i := 0; i+length <= len(text); i++ {
+				if markers.foreign(text[i:i+length], principal) {
+					return text[i : i+length]
+				}
+			}
 		}
 	}
 	return ""
+}
+
+// lengths returns how long the things are that somebody introduced.
+func (o owners) lengths() map[int]bool {
+	lengths := map[int]bool{}
+	for text := range o {
+		lengths[len(text)] = true
+	}
+	return lengths
 }
 
 // words splits what an answer says. Markers are words of lower-case letters and digits.

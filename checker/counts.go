@@ -141,6 +141,43 @@ func (c *court) refusedBesideKin(s *story) bool {
 	return refusedAtOnce(s) && slices.ContainsFunc(c.sharing(s), func(other *story) bool { return mayHaveEffect(other.attempts) })
 }
 
+// scopeIgnored holds that where the contract refuses a key that another principal, or another operation,
+// has used, nobody gets through with it.
+func (c *court) scopeIgnored(m moment, stories []*story) {
+	scope := c.terms.Contract.Scope
+	for _, s := range stories {
+		for _, other := range c.sharing(s) {
+			line := ""
+			switch {
+			case other.intent.Principal != s.intent.Principal && scope.Principal == targets.ScopeReject:
+				line = "scope.principal: reject"
+			case other.intent.Operation != s.intent.Operation && scope.Operation == targets.ScopeReject:
+				line = "scope.operation: reject"
+			}
+			if line == "" || !acknowledgedBefore(other.until(m), s) {
+				continue
+			}
+			c.report(m, s, Finding{
+				Kind: AlteredBody, Detail: "scope",
+				Promise:  "A key that is taken is refused to everybody else.",
+				Contract: line,
+				Expected: "a refusal: the key had been used for intent " + other.intent.ID,
+				Observed: "an acknowledgement",
+			})
+		}
+	}
+}
+
+// acknowledgedBefore reports that one story was acknowledged before anything of another was sent that
+// got through.
+func acknowledgedBefore(first, then *story) bool {
+	return slices.ContainsFunc(first.attempts, func(a *judged) bool {
+		return a.outcome == Acknowledged && slices.ContainsFunc(then.attempts, func(b *judged) bool {
+			return b.outcome == Acknowledged && a.Key == b.Key && a.End < b.Start
+		})
+	})
+}
+
 // sharing returns the intents that were sent with a key of this one, though by another principal or to
 // another operation.
 func (c *court) sharing(s *story) []*story {
@@ -148,7 +185,7 @@ func (c *court) sharing(s *story) []*story {
 	for _, other := range c.kin[s.intent.Kin] {
 		apart := other.intent.Principal != s.intent.Principal || other.intent.Operation != s.intent.Operation
 		same := slices.ContainsFunc(s.attempts, func(a *judged) bool {
-			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b *judged) bool { return a.Key == b.Key })
+			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b *judged) bool { return a.Key == b.Key && b.outcome != NotSent })
 		})
 		if apart && same {
 			all = append(all, other)
@@ -169,19 +206,33 @@ func refusedBesideTwin(s *story, stories []*story) bool {
 }
 
 func (c *court) falseConflict(m moment, s *story) {
-	c.report(m, s, Finding{
+	f := Finding{
 		Kind:     FalseConflict,
 		Promise:  "A new wish is not refused as the repetition of another.",
 		Expected: "an acknowledgement: nothing with this key was wanted before",
 		Observed: "a refusal, and no row",
-	})
+	}
+	if shared := c.sharing(s); len(shared) > 0 {
+		f.Contract, f.Expected = "scope.operation: separate", "an acknowledgement: at this operation nothing with this key was wanted before"
+		if who := s.intent.Principal; who != shared[0].intent.Principal {
+			f.Contract, f.Expected = "scope.principal: separate", fmt.Sprintf("an acknowledgement: %s had not used this key before", orNothing(who))
+		}
+	}
+	c.report(m, s, f)
 }
 
 func (c *court) missingKey(m moment, s *story) {
 	if !s.operation.Key.Required {
 		return
 	}
-	accepted := keep(s.attempts, func(a *judged) bool { return a.Key == "" && a.outcome == Acknowledged })
+	keyless := keep(s.attempts, func(a *judged) bool { return a.Key == "" })
+	accepted := ofOutcome(keyless, Acknowledged)
+	if rows, _ := c.rows(m, s.intent.Bodies[history.Original].Marker); len(rows) > 0 && !s.twin && len(accepted) == 0 {
+		accepted = keep(keyless, func(a *judged) bool { return has([]*judged{a}, Accepted, Unknown) })
+		if mayHaveEffect(keep(s.attempts, func(a *judged) bool { return a.Key != "" })) {
+			return
+		}
+	}
 	if len(accepted) == 0 {
 		return
 	}

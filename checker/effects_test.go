@@ -35,7 +35,7 @@ func TestEffectsBelongToTheirRows(t *testing.T) {
 		{name: "lines without a row", terms: terms(lines), story: of(0, 2, 0), want: []string{"lost-acknowledged-write", "effect-mismatch/lines"}},
 		{name: "nothing at all", terms: terms(lines), story: story(rejected(400)).with("lines", 0).with("sum", 0)},
 		{name: "two rows with everything twice", terms: terms(lines), story: of(2, 4, 25), want: []string{"duplicate"}},
-		{name: "not asked for", terms: terms(lines), story: story(acknowledged(201, "o1")).rows(1)},
+		{name: "not asked for", terms: terms(lines), story: story(acknowledged(201, "o1")).rows(1), doubt: "the effect lines was not asked for"},
 		{name: "summed up with rounding", terms: terms(lines), story: of(1, 2, 12.5+1e-10)},
 	})
 }
@@ -127,7 +127,8 @@ func everywhere(h *history.History, effect, marker string, n float64) *history.H
 func TestTheRowsOfBothBodiesCount(t *testing.T) {
 	t.Parallel()
 	race := func() *history.History {
-		return scene(story(during(1, 20, mismatch()), altered(during(2, 15, acknowledged(201, "o1")))).rows(0).and("o1"))
+		h := scene(story(during(1, 20, mismatch()), altered(during(2, 15, acknowledged(201, "o1")))).rows(0).and("o1"))
+		return everywhere(h, "sum", "", 0)
 	}
 	judge(t, everywhere(race(), "lines", "dti1changed", 2), terms(lines), nil, "")
 	judge(t, everywhere(race(), "lines", "dti1changed", 4), terms(lines), []string{"effect-mismatch/lines"}, "")

@@ -9,14 +9,22 @@ import (
 )
 
 // epochs splits the attempts of one key where the target may have forgotten it in between. What can
-// lie on either side of an expiry stands alone, so that it is compared with nothing. A natural key and
-// a request without a key do not expire.
+// lie on either side of an expiry stands alone, so that it is compared with nothing. A natural key does
+// not expire.
+func (t Terms) epochs(record group) []group {
+	if len(t.Contract.NaturalKey) > 0 {
+		return []group{record}
+	}
+	return t.remembered(record)
+}
+
+// remembered splits the attempts of one key, which a request without a key does not have.
 //
 // The target forgets a key some time after one of the attempts made its record, and looks at a later
 // attempt some time between its sending and its end; only what holds for every such moment is certain.
-func (t Terms) epochs(record group) []group {
+func (t Terms) remembered(record group) []group {
 	after := history.Offset(t.Contract.Expiry.After)
-	if after <= 0 || len(t.Contract.NaturalKey) > 0 || record[0].Key == "" {
+	if after <= 0 || record[0].Key == "" {
 		return []group{record}
 	}
 	var all []group
@@ -25,7 +33,7 @@ func (t Terms) epochs(record group) []group {
 	doubtful := history.Offset(0) // since when the key may have a newer record
 	for _, a := range record[1:] {
 		switch {
-		case a.latest-earliest < after:
+		case max(latest, a.latest)-earliest < after:
 			current, latest = append(current, a), max(latest, a.latest)
 		case a.Start-latest >= after:
 			all = append(all, current)

@@ -70,7 +70,8 @@ func (t Terms) exists(a *history.Attempt, said *answer) bool {
 // mismatch reports whether an answer says that the key was used with another body. A request without
 // a key cannot be told so: the same status means something else then.
 func (t Terms) mismatch(a *history.Attempt, said *answer) bool {
-	return a.Complete && (a.Key != "" || a.BlankKey) && !t.inProgress(a, said) && said.bears(t.Contract.Fingerprint.Signature)
+	keyed := a.Key != "" || a.BlankKey && !said.bears(t.Contract.MissingKey)
+	return a.Complete && keyed && !t.inProgress(a, said) && said.bears(t.Contract.Fingerprint.Signature)
 }
 
 // neverArrived reports that the harness knows that no byte reached the target. A passage that saw

@@ -54,7 +54,7 @@ func (c *court) originals(g group, acknowledged []*judged) []int {
 		case a.outcome == Acknowledged:
 			statuses = append(statuses, a.Status)
 		case a.outcome == Unknown:
-			statuses = append(statuses, c.terms.Contract.Ack.Statuses...)
+			statuses = append(append(statuses, c.terms.Contract.Ack.Statuses...), c.terms.Contract.Ack.Accepted.Statuses...)
 		}
 	}
 	return statuses
@@ -198,7 +198,7 @@ func (c *court) nobodyFirst(m moment, s *story, g group) {
 		return
 	}
 	earliest := firstEnd(acknowledged)
-	if slices.ContainsFunc(g, func(a *judged) bool { return a.outcome == Unknown && a.Start <= earliest }) {
+	if slices.ContainsFunc(g, func(a *judged) bool { return has([]*judged{a}, Unknown, Accepted) && a.Start <= earliest }) {
 		return
 	}
 	c.report(m, s, Finding{

@@ -96,8 +96,10 @@ func doneBy(a *history.Attempt, h *history.History) history.Offset {
 		quiet = h.T2
 	}
 	switch {
-	case a.Complete:
+	case a.Complete, neverArrived(a):
 		return a.End
+	case a.Passage != nil && a.Passage.Answered != 0:
+		return max(a.End, a.Passage.Answered)
 	case quiet != nil:
 		return max(a.End, quiet.At)
 	default:

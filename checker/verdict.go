@@ -94,6 +94,9 @@ func (c *court) unknownRows() []string {
 func (c *court) misconfigured() bool {
 	answered := 0
 	for _, a := range c.history.Attempts {
+		if !a.Complete && a.Sent > 0 {
+			return false // it may have got in
+		}
 		if !a.Complete {
 			continue
 		}

@@ -89,13 +89,17 @@ func TestVerdict(t *testing.T) {
 func TestNobodyWasLetIn(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403, 404} {
-		h := scenes([]*draft{story(rejected(status), unknown(history.Timeout)).rows(2).probe(rejected(status))})
+		h := scenes([]*draft{story(rejected(status), refused()).rows(1).probe(rejected(status))})
 		res := checker.Check(h, terms())
 		require.Equal(t, checker.Inconclusive, res.Verdict)
 		require.Empty(t, res.Findings, "a misconfigured run finds nothing")
 		require.Contains(t, strings.Join(res.Reasons, "\n"), "401, 403 or 404")
 	}
-	h := scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
+	h := scenes([]*draft{story(rejected(401)).rows(2)})
+	require.Equal(t, []string{"duplicate"}, found(checker.Check(h, terms())), "two rows are two rows")
+	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})
+	require.Equal(t, []string{"unavailable"}, found(checker.Check(h, terms())), "somebody may have been let in")
+	h = scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
 	require.Equal(t, []string{"phantom-row"}, found(checker.Check(h, terms())), "somebody was let in")
 }
 

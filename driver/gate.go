@@ -42,14 +42,10 @@ func (s *seat) arrive(release func()) { s.once.Do(func() { s.gate.arrive(release
 // leave says that the member will not come: it must not hold the others.
 func (s *seat) leave() { s.once.Do(func() { s.gate.arrive(func() {}) }) }
 
-// wait returns when the gate has opened, or when the context ends.
-func (g *gate) wait(ctx context.Context) error {
-	select {
-	case <-g.opened:
-		return ctx.Err()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
+// wait returns when nobody is let go any more: all have been, or the run was called off.
+func (g *gate) wait() error {
+	<-g.opened
+	return g.ctx.Err()
 }
 
 func (g *gate) arrive(release func()) {
@@ -79,8 +75,8 @@ func (g *gate) release() {
 	if !first {
 		return
 	}
-	if g.ctx.Err() == nil {
-		for _, letGo := range g.releases {
+	for _, letGo := range g.releases {
+		if g.ctx.Err() == nil {
 			letGo()
 		}
 	}

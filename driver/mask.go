@@ -17,7 +17,7 @@ const masked = "***"
 
 // secretHeaders are masked for every target.
 func secretHeaders() []string {
-	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key"}
+	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
 }
 
 // shortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
@@ -31,15 +31,19 @@ type masker struct {
 	replace *strings.Replacer
 }
 
-// newMasker knows the principals' values and what the target file itself says in a secret header.
+// newMasker knows the principals' values, what variables gave, and what the target file itself says in a
+// secret header. A header that is made of a principal's values is secret, however short they are.
 func (d *Driver) newMasker() masker {
 	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
-	var secrets []string
+	secrets := slices.Clone(d.Target.Secrets)
 	for _, p := range d.Principals {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
 	}
 	for _, o := range d.Operations {
 		for name, value := range o.Request.Header {
+			if strings.Contains(value, ".Principal") {
+				m.headers = append(m.headers, name)
+			}
 			if m.isSecret(name) && !strings.Contains(value, "{{") {
 				secrets = append(secrets, words(value)...)
 			}

@@ -28,6 +28,7 @@ func secrets() map[string]string {
 		"cookie-set-3":            "a cookie that is set",
 		"redacted-request-header": "a header that the target file redacts",
 		"redacted-answer-header":  "the same, of the answer",
+		"from-a-variable-4":       "what a variable gave to the body",
 	}
 }
 
@@ -36,14 +37,15 @@ func secretive(t testing.TB, address string) *rig {
 	r.Principals[0].Values = targets.Principal{
 		"Token": "sesame-open-9", "Other": "sesame-open-9-and-more", "Odd": `quo"ted<&>secret/é+=`, "Tenant": "42",
 	}
-	r.Target.Redact = []string{"x-internal"}
+	r.Target.Redact, r.Target.Secrets = []string{"x-internal"}, []string{"from-a-variable-4"}
 	r.Operations[0].Request.Path = "/orders?token={{.Principal.Odd | urlquery}}"
 	r.Operations[0].Request.Header = map[string]string{
 		"authorization": "Bearer constant-bearer-1", "Cookie": "session=cookie-sent-2; theme=d", "X-Internal": "redacted-request-header",
-		"X-Caller": "{{.Principal.Other}}", "X-Trace": "kept-as-it-is",
+		"X-Caller": "{{.Principal.Other}}", "X-Tenant": "Tenant {{.Principal.Tenant}}", "X-Trace": "kept-as-it-is",
 	}
 	r.Operations[0].Request.Body = map[string]any{
 		"note": "{{.Intent.Marker}}", "by": "{{.Principal.Token}}", "odd": "{{.Principal.Odd}}", "other": "{{.Principal.Other}}",
+		"key": "from-a-variable-4",
 	}
 	return r
 }

@@ -85,7 +85,7 @@ func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 	if x.tls != nil {
 		conn = tls.Client(counted, x.tls)
 	}
-	unsent := x.send(ctx, conn)
+	unsent := x.send(conn)
 	if unsent != nil && !isReset(unsent) {
 		x.fail(ctx, unsent, history.OtherError)
 		return
@@ -100,7 +100,7 @@ func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 }
 
 // send writes the request. The last byte of a burst's member waits until it is let go.
-func (x *exchange) send(ctx context.Context, conn net.Conn) error {
+func (x *exchange) send(conn net.Conn) error {
 	var raw bytes.Buffer
 	if err := x.request.Write(&raw); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (x *exchange) send(ctx context.Context, conn net.Conn) error {
 	if x.seat == nil {
 		return x.write(conn, raw.Bytes())
 	}
-	if err := x.sendHeld(ctx, conn, raw.Bytes()); err != nil {
+	if err := x.sendHeld(conn, raw.Bytes()); err != nil {
 		return err
 	}
 	return conn.SetDeadline(time.Now().Add(x.timeout))
@@ -116,12 +116,12 @@ func (x *exchange) send(ctx context.Context, conn net.Conn) error {
 
 // sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's weather
 // cannot pull the burst apart again; where there is no doorstep, in front of it.
-func (x *exchange) sendHeld(ctx context.Context, conn net.Conn, text []byte) error {
+func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
 	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.seat.arrive, x.seat.leave) {
 		if err := x.write(conn, text); err != nil {
 			return err
 		}
-		return x.seat.wait(ctx)
+		return x.seat.wait()
 	}
 	last := len(text) - 1
 	if _, err := conn.Write(text[:last]); err != nil {
@@ -130,7 +130,7 @@ func (x *exchange) sendHeld(ctx context.Context, conn net.Conn, text []byte) err
 	_ = conn.SetDeadline(time.Time{}) // waiting for the others is not the client's patience
 	var unsent error
 	x.seat.arrive(func() { unsent = x.write(conn, text[last:]) })
-	if err := x.seat.wait(ctx); err != nil {
+	if err := x.seat.wait(); err != nil {
 		return err
 	}
 	return unsent

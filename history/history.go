@@ -149,6 +149,7 @@ const (
 type Passage struct {
 	Opened   Offset `json:"opened,omitempty"`   // a connection to the target stood
 	Held     Offset `json:"held,omitempty"`     // all but the last byte was there, which waited for the other members of the burst
+	Released Offset `json:"released,omitempty"` // and was let go
 	Arrived  Offset `json:"arrived,omitempty"`  // the last request byte so far was passed to the target
 	Answered Offset `json:"answered,omitempty"` // the target sent its first byte
 	Left     Offset `json:"left,omitempty"`     // the client's side was gone

@@ -136,6 +136,7 @@ func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 		if ctx.Err() == nil {
 			p.refused()
 		}
+		p.leaves()
 		_ = left.CloseWrite()
 		_, _ = io.Copy(io.Discard, left)
 		return
@@ -198,6 +199,7 @@ func (r *relay) forward(b []byte) error {
 func (r *relay) release() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
+	r.passage.released()
 	_ = r.send(r.kept) // whoever waits for the answer will notice
 	r.kept = nil
 }
@@ -222,6 +224,7 @@ func (r *relay) down() {
 			r.pass(buffer[:n])
 		}
 		if err != nil {
+			r.passage.leaves()
 			r.closeTarget(false)
 			r.closeLeft(isReset(err))
 			return

@@ -33,6 +33,7 @@ type hold struct {
 	came   int64
 	arrive func(release func())
 	leave  func()
+	away   bool // it will not come any more
 }
 
 func newPassage(base time.Time, doubtful *atomic.Bool) *Passage {
@@ -53,8 +54,12 @@ func (p *Passage) Hold(size int64, arrive func(release func()), leave func()) bo
 		return false
 	}
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.held = hold{size: size, arrive: arrive, leave: leave}
+	away := p.held.away
+	p.held = hold{size: size, arrive: arrive, leave: leave, away: away}
+	p.mu.Unlock()
+	if away {
+		leave()
+	}
 	return true
 }
 
@@ -83,9 +88,18 @@ func (p *Passage) waits(release func()) {
 	arrive(release)
 }
 
+// released records that what was held back is about to be passed on.
+func (p *Passage) released() {
+	at := p.now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.facts.Released = at
+}
+
 // leaves tells the gate that the connection will not come there any more, if it has not been there.
 func (p *Passage) leaves() {
 	p.mu.Lock()
+	p.held.away = true
 	leave := p.held.leave
 	p.mu.Unlock()
 	if leave != nil {

@@ -43,6 +43,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 		return Target{}, err
 	}
 	t.complete()
+	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
 	if err := mistakes.Err(); err != nil {
 		return Target{}, err

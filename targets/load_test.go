@@ -204,3 +204,25 @@ func FuzzLoad(f *testing.F) {
 		require.Len(t, targets.Explain(target), len(target.Operations))
 	})
 }
+
+func TestWhatVariablesGiveToRequestsIsSecret(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"TOKEN": "red-token", "KEY": "key-of-the-api", "ITEM": "lamp-of-glass", "PATH_KEY": "/orders?key=secret"}
+	target, err := targets.Load("secret.yaml", []byte(`
+name: secret
+base_url: http://localhost
+database: {url: "sqlite:/tmp/orders.db"}
+redact: [X-Other]
+operations:
+  create:
+    request:
+      path: ${PATH_KEY}
+      headers: {X-Token: "${TOKEN}", X-Plain: plain}
+      body: {note: "{{.Intent.Marker}}", item: "${ITEM}", list: [{key: "${KEY}"}], who: "x ${KEY} {{.Intent.Number}}", plain: plain}
+    key: {in: header}
+    rows: {query: "select id from orders where note = :marker", content: {item: /item}}
+`), func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+	require.NoError(t, err)
+	require.Equal(t, []string{"X-Other", "X-Token"}, target.Redact)
+	require.ElementsMatch(t, []string{"/orders?key=secret", "key-of-the-api"}, target.Secrets)
+}

@@ -17,6 +17,7 @@ type Target struct {
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
 	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
+	Secrets    []string             `yaml:"-" json:"-"`                         // what variables gave to the bodies and paths of requests
 	Settle     Duration             `yaml:"settle" json:"settle"`               // longest time that work goes on unseen after a client has left
 	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
 	Operations map[string]Operation `yaml:"operations" json:"operations"`
