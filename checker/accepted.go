@@ -30,6 +30,13 @@ func (t Terms) Followed(f history.Followup) bool {
 	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed))
 }
 
+// Done returns whether a status resource says that a request is done, and what it names as the created
+// thing; empty: nothing.
+func (t Terms) Done(f history.Followup) (identity string, done bool) {
+	said := &answer{status: f.Status, text: f.Content}
+	return said.at(t.Contract.Ack.Accepted.Identity), f.Complete && said.bears(t.Contract.Ack.Accepted.Done)
+}
+
 // gone reports that there is no status resource any more.
 func gone(f history.Followup) bool {
 	return f.Complete && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)

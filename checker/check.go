@@ -166,6 +166,7 @@ func (c *court) report(m moment, s *story, f Finding) {
 		c.seen[duplicated(s)] = true
 	}
 	f.Intent, f.Moment = s.intent.ID, m.String()
+	f.Who = c.who(s)
 	for _, a := range c.evidence(m, s) {
 		f.Attempts = append(f.Attempts, *a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
@@ -177,6 +178,19 @@ func (c *court) report(m moment, s *story, f Finding) {
 		}
 	}
 	c.add(f)
+}
+
+// who names the principals of a story and its neighbours, where there are several.
+func (c *court) who(s *story) map[string]string {
+	names, several := map[string]string{}, false
+	for _, other := range c.kin[s.intent.Kin] {
+		names[other.intent.ID] = other.intent.Principal
+		several = several || other.intent.Principal != s.intent.Principal
+	}
+	if !several {
+		return nil
+	}
+	return names
 }
 
 // evidence lists the attempts that a finding about a story rests on: its own, and those of the

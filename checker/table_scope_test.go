@@ -82,6 +82,7 @@ func TestALeakShowsBothSides(t *testing.T) {
 	require.Equal(t, "attempt q1.1 was answered with the marker dtp1 of alice", f.Observed)
 	require.Equal(t, []string{"p1.1", "q1.1", "p1.2"}, []string{f.Attempts[0].ID, f.Attempts[1].ID, f.Attempts[2].ID})
 	require.Len(t, f.Outcomes, 3)
+	require.Equal(t, map[string]string{"p1": "alice", "q1": "bob"}, f.Who)
 	require.Len(t, f.Rows, 1)
 }
 

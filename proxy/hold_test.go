@@ -96,6 +96,19 @@ func TestAClientThatLeavesTheGateTakesItsRequestWithIt(t *testing.T) {
 	require.EqualValues(t, len(message)-1, passage.Facts().Up)
 }
 
+func TestATargetThatRefusesOrClosesEndsTheWaiting(t *testing.T) {
+	t.Parallel()
+	closing := rawTarget(t, func(c *net.TCPConn) { _ = c.Close() })
+	for name, upstream := range map[string]string{"refuses": refusing(t), "closes": closing} {
+		lanes := open(t, upstream, nil)
+		arrived, left := make(chan func(), 1), &atomic.Int64{}
+		conn, _ := held(t, lanes, scenarios.Clean, arrived, left)
+		_, _ = io.WriteString(conn, message[:len(message)-1])
+		require.Eventually(t, func() bool { return left.Load() > 0 }, long, time.Millisecond, name)
+		_ = conn.Close()
+	}
+}
+
 func TestWithoutADoorstepNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	require.False(t, new(proxy.Passage).Hold(10, func(func()) {}, func() {}))

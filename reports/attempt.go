@@ -27,7 +27,7 @@ func accounts(f checker.Finding, n int) ([]account, int) {
 	for _, i := range telling(f, n) {
 		a := f.Attempts[i]
 		list = append(list, account{
-			attempt: a, sent: sent(a, i, keys), answer: answer(a, outcome(f, i)), story: story(a, zero),
+			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: story(a, zero),
 			said: content(f, i, said),
 		})
 	}

@@ -374,3 +374,15 @@ func TestTheTightnessOfBurstsIsShown(t *testing.T) {
 	require.Contains(t, flat, "far-burst: 1 burst of up to 2 requests, let go within 30ms (median), 30ms (90%), 30ms (all), in front of the lane")
 	require.Contains(t, markdown.String(), "How tight the bursts were")
 }
+
+func TestAttemptsOfSeveralPrincipalsSayWhose(t *testing.T) {
+	t.Parallel()
+	f := lostThenRetried()
+	f.Attempts[1].Intent, f.Who = "i008", map[string]string{"i007": "alice", "i008": "bob"}
+	res := passed("tenants", 12)
+	res.Verdict, res.Findings = checker.Fail, []checker.Finding{f}
+	var text bytes.Buffer
+	require.NoError(t, reports.Details(&text, report(checker.Fail, res), reports.Style{}))
+	require.Contains(t, text.String(), "alice, first")
+	require.Contains(t, text.String(), "bob, same key")
+}

@@ -102,8 +102,25 @@ func (r *reviewer) operation(path string, o Operation) {
 		r.complain(path+"/alter", "there is no body to alter")
 		return
 	}
+	r.alter(path, path+"/request/body", o.Request.Body, o.Alter)
 	if r.templates(path, o) {
 		r.carriesMarker(path, o)
+	}
+}
+
+// alter looks for members that an altered body would add rather than replace: they are mistyped.
+func (r *reviewer) alter(path, body string, members, change map[string]any) {
+	for name, value := range change {
+		at := path + "/alter" + strings.TrimPrefix(body, path+"/request/body") + document.Pointer(name)
+		member, there := members[name]
+		inner, isMap := value.(map[string]any)
+		outer, wasMap := member.(map[string]any)
+		switch {
+		case !there:
+			r.complain(at, "there is no %s in the body of the request: alter replaces what is there", name)
+		case isMap && wasMap:
+			r.alter(path, body+document.Pointer(name), outer, inner)
+		}
 	}
 }
 

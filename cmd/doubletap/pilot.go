@@ -114,6 +114,11 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 			return err
 		}
 	}
+	for _, f := range h.Followups {
+		if err := s.troubleWithFollowup(f); err != nil {
+			return err
+		}
+	}
 	if r := checker.Check(h, s.subject.terms()); r.Verdict == checker.Broken {
 		return surroundings(errors.New(r.Reasons[0]))
 	}

@@ -85,6 +85,25 @@ func (s create) troubleWithMonitor(a history.Attempt) error {
 		s.subject.target.Contract.Ack.Accepted.Monitor, s.subject.name, snippet(a.Content))
 }
 
+// troubleWithFollowup says why it cannot be told from its status resource what became of an accepted
+// create.
+func (s *stage) troubleWithFollowup(f history.Followup) error {
+	accepted, name := s.subject.target.Contract.Ack.Accepted, s.subject.name
+	identity, done := s.subject.terms().Done(f)
+	switch {
+	case !f.Complete:
+		return surroundings(fmt.Errorf("a plain create was accepted, and its status resource gave no answer: %s", f.Error))
+	case !done:
+		return mistakef("a plain create was accepted, and after %s its status resource does not say that it is done: it answers %d, and contract.ack.accepted.done of %s is %s\n  %s",
+			accepted.Within, f.Status, name, accepted.Done, snippet(f.Content))
+	case accepted.Identity != "" && identity == "":
+		return mistakef("an accepted create is done, and its status resource has nothing at %s, which is contract.ack.accepted.identity of %s\n  %s",
+			accepted.Identity, name, snippet(f.Content))
+	default:
+		return nil
+	}
+}
+
 func (s create) troubleWithIdentity(a history.Attempt) error {
 	if s.operation.Identity == "" || a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
 		return nil

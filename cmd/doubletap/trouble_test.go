@@ -31,6 +31,28 @@ func answering(status int, contentType, body string) func(http.Handler) http.Han
 	}
 }
 
+// accepting makes a target that accepts every create, and whose status resource says always the same.
+func accepting(status string) func(http.Handler) http.Handler {
+	return func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			if r.Method == http.MethodGet {
+				io.WriteString(w, status)
+				return
+			}
+			w.Header().Set("Location", "/operations/1")
+			w.WriteHeader(http.StatusAccepted)
+			io.WriteString(w, "{}")
+		})
+	}
+}
+
+// accepted is a target file that knows of 202.
+func accepted(done string) string {
+	return shopFile + "contract: {ack: {statuses: [201], accepted: {statuses: [202], monitor: Location, done: {where: " + done + "}, identity: /thing, within: 100ms}}}\n"
+}
+
 // edited makes a target file with one thing changed.
 func edited(from, to string) string { return strings.Replace(shopFile, from, to, 1) }
 
@@ -62,6 +84,18 @@ func TestOneClearMessage(t *testing.T) {
 		"the query finds too much":     {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitMistake, []string{"finds 2 rows for one plain create"}},
 		"there is no such column":      {nil, edited(", identity: id}", ", identity: order_id}"), exitMistake, []string{`operations.create.rows.identity`, `"order_id"`, "no such column"}},
 		"the count is not there":       {nil, shopFile + "received: {path: /count, pointer: /n}\n", exitMistake, []string{"received of", "count"}},
+		"the status resource never says so": {
+			accepting(`{"state":"finished"}`), accepted("{/state: done}"), exitMistake,
+			[]string{"after 100ms its status resource does not say that it is done", "answers 200", "contract.ack.accepted.done", "finished"},
+		},
+		"the status resource names nothing": {
+			accepting(`{"state":"done"}`), accepted("{/state: done}"), exitMistake,
+			[]string{"nothing at /thing", "contract.ack.accepted.identity"},
+		},
+		"the status resource is not named": {
+			answering(202, "application/json", "{}"), accepted("{/state: done}"), exitMistake,
+			[]string{"does not name a status resource at Location", "contract.ack.accepted.monitor"},
+		},
 		"the answer is not kept whole": {padded(1), "", exitMistake, []string{"only the first 65536 are kept", "leave out operations.create.identity"}},
 	} {
 		t.Run(name, func(t *testing.T) {
