@@ -250,7 +250,7 @@ func sentence(r checker.Report) string {
 	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broke, "intent"), worst(r)))
 	say(checker.Broken, "could not be judged, because doubletap or its surroundings failed")
 	say(checker.Inconclusive, "showed nothing broken, but not enough was exercised to say that it holds")
-	say(checker.NotApplicable, "did not apply to this target's contract")
+	say(checker.NotApplicable, "did not apply to this target")
 	say(checker.Pass, "passed: no broken promise was seen in "+plural(held, "intent"))
 	return strings.Join(clauses, " ")
 }
