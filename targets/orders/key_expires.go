@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// keyExpiresDesign remembers a key for 400ms and takes it for a new one afterwards.
+// keyExpiresDesign remembers a key for 2s and takes it for a new one afterwards.
 //
 // How old a key is, its row says, and not whether somebody has cleaned up yet. Who comes late takes
 // the row over with an update that matches only an old row: of several at the same time the first
@@ -17,7 +17,7 @@ func keyExpiresDesign() Design {
 	contract.Expiry = targets.Expiry{After: targets.Duration(kept), Then: targets.ExpiryExecute}
 	return Design{
 		Name:     "key-expires",
-		Summary:  "remembers a key for 400ms: afterwards the key is new, and its request makes another order",
+		Summary:  "remembers a key for 2s: afterwards the key is new, and its request makes another order",
 		Correct:  true,
 		Contract: contract,
 		Key:      requiredKey(),
@@ -27,7 +27,7 @@ func keyExpiresDesign() Design {
 }
 
 // kept is how long a key is remembered by designs that forget.
-const kept = 400 * time.Millisecond
+const kept = 2 * time.Second
 
 const keysHaveAge = `alter table idempotency_keys add column used_at bigint not null default 0`
 

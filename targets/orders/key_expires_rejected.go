@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// keyExpiresRejectedDesign replays for 400ms. The row of a key stays for ever: who comes later is told
+// keyExpiresRejectedDesign replays for 2s. The row of a key stays for ever: who comes later is told
 // that the key was used long ago, and nothing is executed.
 func keyExpiresRejectedDesign() Design {
 	contract := exactReplay()
@@ -19,7 +19,7 @@ func keyExpiresRejectedDesign() Design {
 	}
 	return Design{
 		Name:     "key-expires-rejected",
-		Summary:  "replays for 400ms: afterwards the key is refused with 412, and nothing is executed",
+		Summary:  "replays for 2s: afterwards the key is refused with 412, and nothing is executed",
 		Correct:  true,
 		Contract: contract,
 		Key:      requiredKey(),
