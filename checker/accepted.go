@@ -26,16 +26,19 @@ func (t Terms) Monitor(a history.Attempt) string {
 
 // Followed reports whether a status resource has said its last word.
 func (t Terms) Followed(f history.Followup) bool {
-	accepted, said := t.Contract.Ack.Accepted, &answer{status: f.Status, text: f.Content}
+	accepted, said := t.Contract.Ack.Accepted, toldBy(f)
 	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed))
 }
 
 // Done returns whether a status resource says that a request is done, and what it names as the created
 // thing; empty: nothing.
 func (t Terms) Done(f history.Followup) (identity string, done bool) {
-	said := &answer{status: f.Status, text: f.Content}
+	said := toldBy(f)
 	return said.at(t.Contract.Ack.Accepted.Identity), f.Complete && said.bears(t.Contract.Ack.Accepted.Done)
 }
+
+// toldBy returns the last answer of a status resource.
+func toldBy(f history.Followup) *answer { return &answer{status: f.Status, text: f.Content} }
 
 // gone reports that there is no status resource any more.
 func gone(f history.Followup) bool {
@@ -50,7 +53,7 @@ func (t Terms) resolve(j *judged, first *answer, o targets.Operation, f *history
 	if f == nil || !f.Complete {
 		return
 	}
-	switch last := (&answer{status: f.Status, text: f.Content}); {
+	switch last := toldBy(*f); {
 	case last.bears(accepted.Done):
 		j.outcome, j.identity = Acknowledged, last.at(accepted.Identity)
 		if accepted.Identity == "" {
@@ -77,12 +80,10 @@ func (c *court) accepted(s *story) {
 }
 
 func silence(f *history.Followup) string {
-	switch {
-	case f == nil:
+	if f == nil {
 		return "its answer names no status resource, or nobody asked it"
-	default:
-		return "its status resource gave no answer: " + f.Error
 	}
+	return "its status resource gave no answer: " + f.Error
 }
 
 // unended judges an attempt whose status resource does not say that it is done, and not that it failed.

@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -149,7 +150,7 @@ func (c *court) overwritten(m moment, s *story, applied, other side) {
 func (c *court) undetected(m moment, s *story, a *judged, applied, other side) {
 	contract := c.terms.Contract
 	switch {
-	case c.comparesBodies() && slices.Contains(words(a), other.marker):
+	case c.comparesBodies() && echoes(a, other.marker):
 		c.report(m, s, Finding{
 			Kind: ReplayMismatch, Detail: "replay-echoes-request",
 			Promise:  "A replay gives the recorded answer, not one built from the new request.",
@@ -170,6 +171,15 @@ func (c *court) undetected(m moment, s *story, a *judged, applied, other side) {
 			c.bodies(m, s, []*judged{first[0], a})
 		}
 	}
+}
+
+// echoes reports that an answer says a marker, or points at something named after it. Markers are words
+// of lower-case letters and digits, and one may begin like another.
+func echoes(a *judged, marker string) bool {
+	words := strings.FieldsFunc(a.Content+" "+headerValue(a.Header, "Location"), func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
+	})
+	return slices.Contains(words, marker)
 }
 
 // comparesBodies reports that the contract promises anything about the bodies of replays.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -78,10 +77,7 @@ func (o owners) foreign(text, principal string) bool {
 // leaks holds that no answer to one principal carries a marker, or names a thing, that only another
 // principal's requests introduced (I7). Principals who share their keys on purpose are one.
 func (c *court) leaks() {
-	if c.terms.Contract.Scope.Principal == targets.ScopeShared {
-		return
-	}
-	if !c.severalPrincipals() {
+	if c.terms.Contract.Scope.Principal == targets.ScopeShared || !c.severalPrincipals() {
 		return
 	}
 	markers, things := owners{}, owners{}
@@ -131,9 +127,9 @@ func thing(s *story, identity string) string {
 // apart, no more principals are told of a thing than there are things of that name.
 func (c *court) leaked(s *story, a *judged, markers, things, told owners) {
 	principal, id := s.intent.Principal, thing(s, a.identity)
+	marker := foreignMarker(a, principal, markers)
 	switch {
-	case foreignMarker(a, principal, markers) != "":
-		marker := foreignMarker(a, principal, markers)
+	case marker != "":
 		c.leak(s, a, fmt.Sprintf("was answered with the marker %s of %s", marker, whose(markers[marker])))
 	case things.foreign(id, principal):
 		c.leak(s, a, fmt.Sprintf("names %s, which is %s's", a.identity, whose(things[id])))
@@ -204,11 +200,4 @@ func (o owners) lengths() map[int]bool {
 		lengths[len(text)] = true
 	}
 	return lengths
-}
-
-// words splits what an answer says. Markers are words of lower-case letters and digits.
-func words(a *judged) []string {
-	return strings.FieldsFunc(a.Content+" "+headerValue(a.Header, "Location"), func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
-	})
 }

@@ -228,7 +228,7 @@ func (c *court) missingKey(m moment, s *story) {
 	keyless := keep(s.attempts, func(a *judged) bool { return a.Key == "" })
 	accepted := ofOutcome(keyless, Acknowledged)
 	if rows, _ := c.rows(m, s.intent.Bodies[history.Original].Marker); len(rows) > 0 && !s.twin && len(accepted) == 0 {
-		accepted = keep(keyless, func(a *judged) bool { return has([]*judged{a}, Accepted, Unknown) })
+		accepted = keep(keyless, func(a *judged) bool { return a.is(Accepted, Unknown) })
 		if mayHaveEffect(keep(s.attempts, func(a *judged) bool { return a.Key != "" })) {
 			return
 		}

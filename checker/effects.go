@@ -2,9 +2,7 @@ package checker
 
 import (
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -54,8 +52,7 @@ func (c *court) totals(m moment) {
 	if before == nil || now == nil || before.Error != "" || now.Error != "" {
 		return
 	}
-	others := slices.Collect(maps.Values(c.terms.Others)) // findings are put in order by kind, and totals by name
-	for _, o := range append([]targets.Operation{c.terms.Operation}, others...) {
+	for _, o := range c.terms.operations() {
 		for _, e := range o.Effects {
 			first, known := before.Effects[e.Name][""]
 			last, asked := now.Effects[e.Name][""]

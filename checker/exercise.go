@@ -133,7 +133,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		})
 	case ProofRespelled:
 		return slices.ContainsFunc(all, func(a *judged) bool {
-			return a.respelled() && (has([]*judged{a}, Acknowledged, Accepted, Exists) || a.mismatch)
+			return a.respelled() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch)
 		})
 	case ProofExpired:
 		return anyPair(all, c.expired)

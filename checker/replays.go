@@ -198,7 +198,7 @@ func (c *court) nobodyFirst(m moment, s *story, g group) {
 		return
 	}
 	earliest := firstEnd(acknowledged)
-	if slices.ContainsFunc(g, func(a *judged) bool { return has([]*judged{a}, Unknown, Accepted) && a.Start <= earliest }) {
+	if slices.ContainsFunc(g, func(a *judged) bool { return a.is(Unknown, Accepted) && a.Start <= earliest }) {
 		return
 	}
 	c.report(m, s, Finding{

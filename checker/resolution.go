@@ -67,7 +67,8 @@ func (c *court) storedError(s *story, last *judged) bool {
 }
 
 // rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
-// an earlier answer told the client of it, or the client comes too late by the contract. A refusal after an acknowledgement is judged by I11.
+// an earlier answer told the client of it, or the client comes too late by the contract. A refusal
+// after an acknowledgement is judged by I11.
 func (c *court) rejectionIsFinal(s *story, last *judged) bool {
 	if has(ofBody(s.attempts, last.body), Acknowledged, Exists) || c.mayBeForgotten(s, last) {
 		return true

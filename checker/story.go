@@ -1,7 +1,9 @@
 package checker
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -23,6 +25,15 @@ func (t Terms) operation(i history.Intent) targets.Operation {
 	return t.Operation
 }
 
+// operations returns all operations: the run's, then the others by name.
+func (t Terms) operations() []targets.Operation {
+	all := []targets.Operation{t.Operation}
+	for _, name := range slices.Sorted(maps.Keys(t.Others)) {
+		all = append(all, t.Others[name])
+	}
+	return all
+}
+
 // judged is an attempt with its outcome.
 type judged struct {
 	*history.Attempt
@@ -36,6 +47,8 @@ type judged struct {
 }
 
 func (a *judged) respelled() bool { return a.body != a.Body }
+
+func (a *judged) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
 
 // story is one intent with its attempts in the order of sending.
 type story struct {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,7 +51,7 @@ func reorder(out *bytes.Buffer, value any) {
 	text, isText := value.(string)
 	switch {
 	case isObject:
-		names := sortedNames(object)
+		names := slices.Sorted(maps.Keys(object))
 		slices.Reverse(names)
 		writeObject(out, names, ", ", func(name string) { reorder(out, object[name]) })
 	case isList:
@@ -73,7 +74,7 @@ func renumber(out *bytes.Buffer, value any) {
 	number, isNumber := value.(json.Number)
 	switch {
 	case isObject:
-		writeObject(out, sortedNames(object), ",", func(name string) { renumber(out, object[name]) })
+		writeObject(out, slices.Sorted(maps.Keys(object)), ",", func(name string) { renumber(out, object[name]) })
 	case isList:
 		writeList(out, list, ",", renumber)
 	case isNumber && !strings.ContainsAny(number.String(), ".eE"):
@@ -81,15 +82,6 @@ func renumber(out *bytes.Buffer, value any) {
 	default:
 		out.WriteString(inQuotes(value))
 	}
-}
-
-func sortedNames(object map[string]any) []string {
-	names := make([]string, 0, len(object))
-	for name := range object {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func writeObject(out *bytes.Buffer, names []string, comma string, member func(name string)) {
