@@ -15,7 +15,7 @@ func (c *court) bursts() *Bursts {
 		for _, s := range f.stories {
 			for _, members := range together(s.attempts) {
 				spread, gate := spreadOf(members)
-				if spread < 0 {
+				if spread < 0 || swept(members) {
 					continue
 				}
 				spreads = append(spreads, spread)
@@ -52,16 +52,44 @@ func spreadOf(members []*judged) (history.Offset, Gate) {
 	gate := GateDoorstep
 	var times []history.Offset
 	for _, a := range members {
-		at := a.Wrote
-		if a.Passage != nil && a.Passage.Held != 0 {
-			at = a.Passage.Released
-		} else {
-			gate = GateLane
-		}
+		at, where := letGo(a)
 		if at == 0 {
 			return -1, gate
+		}
+		if where == GateLane {
+			gate = GateLane
 		}
 		times = append(times, at)
 	}
 	return slices.Max(times) - slices.Min(times), gate
+}
+
+// letGo returns when a member of a burst was let go, and where; zero: it was not.
+func letGo(a *judged) (history.Offset, Gate) {
+	if a.Passage != nil && a.Passage.Held != 0 {
+		return a.Passage.Released, GateDoorstep
+	}
+	return a.Wrote, GateLane
+}
+
+// writers tells of the times that the writers of a table were held back.
+func (c *court) writers() *Writers {
+	w := Writers{Of: len(c.history.Holdings)}
+	for _, h := range c.history.Holdings {
+		if h.Shut == 0 {
+			continue
+		}
+		w.Held++
+		if !slices.Contains(w.Tables, h.Table) {
+			w.Tables = append(w.Tables, h.Table)
+		}
+		if h.Waiting != nil {
+			w.Waiting = append(w.Waiting, *h.Waiting)
+		}
+	}
+	if w.Of == 0 {
+		return nil
+	}
+	slices.Sort(w.Waiting)
+	return &w
 }

@@ -321,7 +321,7 @@ func (c *court) result() Result {
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
 		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
-		Findings: c.findings, Warnings: c.warnings, Exercise: c.exercise(), Bursts: c.bursts(),
+		Findings: c.findings, Warnings: c.warnings, Exercise: c.exercise(), Bursts: c.bursts(), Writers: c.writers(), Phases: c.phases(),
 	}
 	broken := map[string]bool{}
 	for _, f := range c.findings {

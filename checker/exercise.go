@@ -30,15 +30,21 @@ const (
 	ProofRespelled       Proof = "respelled"
 	ProofExpired         Proof = "expired"
 	ProofLooked          Proof = "looked"
+	ProofWritesHeld      Proof = "writes-held"
+	ProofSwept           Proof = "swept"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
 func (c *court) exercise() []Exercise {
 	var all []Exercise
 	for _, p := range c.history.Run.Exercised {
-		e := Exercise{Proof: p.Name, Of: len(c.history.Intents), Text: explain(Proof(p.Name))}
+		e := Exercise{Proof: p.Name, Text: explain(Proof(p.Name))}
 		for _, f := range c.families {
 			for _, s := range f.stories {
+				if s.intent.Behind {
+					continue
+				}
+				e.Of++
 				if c.holds(Proof(p.Name), f, s.until(atT1)) {
 					e.Held++
 				}
@@ -89,6 +95,10 @@ func explain(p Proof) string {
 		return "the same request came again after its key was to be forgotten"
 	case ProofLooked:
 		return "the database was asked after an acknowledgement"
+	case ProofWritesHeld:
+		return "the writers of the table were held back while two or more requests were inside the target"
+	case ProofSwept:
+		return "the second request was let go at its own time, and both reached the target"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -140,6 +150,15 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofLooked:
 		return slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
 			return slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == Acknowledged && a.End < seen.At })
+		})
+	case ProofWritesHeld:
+		return slices.ContainsFunc(c.history.Holdings, func(h history.Holding) bool {
+			return h.Intent == s.intent.ID && h.Shut != 0
+		}) && (has(all, InProgress) || anyPair(all, c.overlapped))
+	case ProofSwept:
+		return slices.ContainsFunc(sweepsOf(all), func(pair [2]*judged) bool {
+			offset, known := between(pair[0], pair[1])
+			return known && offset > 0 && arrived(pair[0]) && arrived(pair[1])
 		})
 	default:
 		return false

@@ -103,6 +103,23 @@ type Bursts struct {
 	Most    history.Offset `json:"most"`
 }
 
+// Writers says how often the writers of a table were held back while a burst was let go. That all of a
+// burst stand in line is normal for a target that relies on a constraint: it is no finding.
+type Writers struct {
+	Held    int      `json:"held"` // times
+	Of      int      `json:"of"`   // bursts for which it was tried
+	Tables  []string `json:"tables"`
+	Waiting []int    `json:"waiting,omitempty"` // how many stood in line when they were let go, sorted; empty: the database does not tell
+}
+
+// Phase is a stretch of a request's life in which a second one was always answered in the same way.
+type Phase struct {
+	Answer string         `json:"answer"`
+	From   history.Offset `json:"from"` // of the offsets that were tried
+	To     history.Offset `json:"to"`
+	Count  int            `json:"count"` // offsets that were tried
+}
+
 // Result is the judgement on one history.
 type Result struct {
 	Scenario string          `json:"scenario"`
@@ -112,7 +129,9 @@ type Result struct {
 	Findings []Finding       `json:"findings"`
 	Warnings []Warning       `json:"warnings,omitempty"`
 	Exercise []Exercise      `json:"exercise"`
-	Bursts   *Bursts         `json:"bursts,omitempty"` // nil: there were none
+	Bursts   *Bursts         `json:"bursts,omitempty"`  // nil: there were none
+	Writers  *Writers        `json:"writers,omitempty"` // nil: nobody was to be held back
+	Phases   []Phase         `json:"phases,omitempty"`  // of what sweeps saw, by offset
 	Intents  int             `json:"intents"`
 	Attempts int             `json:"attempts"`
 	Failed   int             `json:"failed"` // intents with a finding: k of Intents

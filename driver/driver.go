@@ -54,19 +54,24 @@ type Driver struct {
 	Road       Road
 	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
 	Record     *history.Writer
-	Base       time.Time     // start of the run
-	Normal     time.Duration // what a plain create takes; spans that are shares are of this
-	KeepBody   int           // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
-	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
-	Done       func()        // called when an intent's story is over, never twice at once; may be nil
+	Base       time.Time                                                    // start of the run
+	Normal     time.Duration                                                // what a plain create takes; spans that are shares are of this
+	KeepBody   int                                                          // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Hold       time.Duration                                                // how long a burst waits for its slowest member; 0 is DefaultHold
+	TLS        *tls.Config                                                  // base for an https target; nil: the system's roots. The server's name is the base URL's
+	WriteGates []WriteGate                                                  // tables whose writers may be held back, each in its turn; none: no burst asks for it
+	Offsets    map[string]time.Duration                                     // by intent: what a sweep had decided in the run that is repeated
+	Phase      func(operation string, first, second history.Attempt) string // how a sweep tells the second of two answers from others; nil: by status
+	Done       func()                                                       // called when an intent's story is over, never twice at once; may be nil
 
 	mask     masker
-	requests map[string]prepared // by intent and body
+	requests map[string]prepared       // by intent and body
+	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
-	shots    []*shot // every attempt, in the order of sending
-	followed int     // of shots: those before it need not be followed any more
-	refused  int     // attempts in a row that found no target
+	shots    []*shot        // every attempt, in the order of sending
+	sweeps   map[int]*sweep // by step
+	followed int            // of shots: those before it need not be followed any more
+	refused  int            // attempts in a row that found no target
 	halt     context.CancelCauseFunc
 }
 
@@ -86,20 +91,31 @@ const goneAfter = 8
 // Drive sends the plan: every intent's story, Plan.Concurrency of them at a time. It returns early,
 // with what was recorded, when the context ends, the history cannot be written or the target is gone.
 func (d *Driver) Drive(ctx context.Context) error {
-	d.requests, d.mask = map[string]prepared{}, d.newMasker()
+	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
 	for _, i := range d.Plan.Intents {
 		if err := d.prepare(i); err != nil {
 			return err
 		}
 	}
-	return d.each(ctx, d.tell)
-}
-
-// each runs work for every intent of the plan, Plan.Concurrency at a time.
-func (d *Driver) each(ctx context.Context, work func(context.Context, scenarios.PlannedIntent)) error {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	d.halt = halt
+	stop := d.background(ctx)
+	d.each(ctx, d.intents(false), d.tell)
+	stop()
+	return d.cutShort(ctx)
+}
+
+// cutShort says why sending came to its end before its time; nil: it did not.
+func (d *Driver) cutShort(ctx context.Context) error {
+	if err := d.Record.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// each runs work for every intent, Plan.Concurrency at a time.
+func (d *Driver) each(ctx context.Context, intents []scenarios.PlannedIntent, work func(context.Context, scenarios.PlannedIntent)) {
 	queue := make(chan scenarios.PlannedIntent)
 	var workers sync.WaitGroup
 	var telling sync.Mutex
@@ -115,12 +131,8 @@ func (d *Driver) each(ctx context.Context, work func(context.Context, scenarios.
 			}
 		})
 	}
-	feed(ctx, queue, d.Plan.Intents)
+	feed(ctx, queue, intents)
 	workers.Wait()
-	if err := d.Record.Err(); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
 }
 
 func feed(ctx context.Context, queue chan<- scenarios.PlannedIntent, intents []scenarios.PlannedIntent) {
@@ -188,6 +200,11 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		intent.Bodies[body] = d.mask.body(history.Body{
 			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body),
 		})
+	}
+	if i.Behind {
+		intent.Behind = true
+		d.unsent[i.ID] = intent
+		return nil
 	}
 	return d.Record.Intent(intent)
 }

@@ -34,13 +34,20 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 		p = Patience(0)
 	}
 	questions := d.questions(keyless)
-	return d.each(ctx, func(ctx context.Context, i scenarios.PlannedIntent) {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	d.halt = halt
+	d.each(ctx, d.Plan.Intents, func(ctx context.Context, i scenarios.PlannedIntent) {
 		n := 0
 		for _, q := range questions[i.ID] {
 			n = d.ask(ctx, q, p, n, settled)
 		}
 	})
+	return d.cutShort(ctx)
 }
+
+// outsideSteps is the step of an attempt that belongs to none.
+const outsideSteps = -1
 
 // question is one key and body whose final answer is wanted.
 type question struct{ intent, key, body string }
@@ -71,7 +78,7 @@ func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled 
 		}
 		n++
 		s := d.aim(history.Attempt{
-			ID: fmt.Sprintf("%s.p%d", q.intent, n), Intent: q.intent, Step: -1, Retry: try, Probe: true,
+			ID: fmt.Sprintf("%s.p%d", q.intent, n), Intent: q.intent, Step: outsideSteps, Retry: try, Probe: true,
 			Lane: scenarios.Clean, Body: q.body, Key: q.key,
 		}, p.Timeout)
 		d.volley(ctx, []*shot{s}, func(*shot) {})

@@ -33,23 +33,34 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	planned := map[string]scenarios.PlannedAttempt{}
 	shots := make([]*shot, 0, len(m.Volley))
 	var together *gate
+	answered := func() {}
 	if m.Together {
 		gate, stop := newGate(ctx, len(m.Volley), cmp.Or(d.Hold, DefaultHold))
 		defer stop()
 		together = gate
+	}
+	if m.Gate {
+		answered = d.holdWrites(ctx, i, m, together)
 	}
 	for _, a := range m.Volley {
 		planned[a.ID] = a
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
 		s.record.Step = m.Step
 		if together != nil {
-			s.seat, s.record.Together = &seat{gate: together}, true
+			s.seat, s.record.Together = together.seat(), true
 		}
 		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
 		shots = append(shots, s)
 	}
+	if m.Sweep != nil {
+		first, second := shots[0], shots[1]
+		second.seat.later = d.offset(i, m)
+		second.record.After = history.Offset(second.seat.later)
+		defer d.learn(m, first, second)
+	}
 	var retries sync.WaitGroup
 	d.volley(ctx, shots, func(s *shot) {
+		answered()
 		retries.Go(func() { d.retry(ctx, i, planned[s.record.ID], s) })
 	})
 	retries.Wait()
@@ -94,7 +105,12 @@ func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id,
 func (d *Driver) send(ctx context.Context, s *shot) {
 	d.mu.Lock()
 	d.shots = append(d.shots, s)
+	behind, unsent := d.unsent[s.record.Intent]
+	delete(d.unsent, s.record.Intent)
 	d.mu.Unlock()
+	if unsent {
+		_ = d.Record.Intent(behind) // a failed write is noticed below
+	}
 	begun := s.record
 	begun.Start = d.now()
 	if d.Record.Begin(begun) != nil {

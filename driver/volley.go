@@ -24,12 +24,17 @@ type shot struct {
 	passage Passage
 }
 
-// volley sends shots at their times through one vegeta attack, each on its own worker, and calls
-// done for each as it ends, from one goroutine. It returns when the last has ended; those that were
-// not due when the context ended are not sent. The attack's URL fragments carry the attempts' IDs,
+// volley sends shots at their times, and calls done for each as it ends, from one goroutine. It returns
+// when the last has ended; those that were not due when the context ended are not sent.
+func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
+	d.attack(ctx, ctx, shots, done)
+}
+
+// attack is a volley whose shots are not sent any more when pacing ends. It is one vegeta attack, with
+// each shot on its own worker. The attack's URL fragments carry the attempts' IDs,
 // because vegeta's sequence numbers do not say which target a result belongs to and fragments never
 // go on the wire.
-func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
+func (d *Driver) attack(ctx, pacing context.Context, shots []*shot, done func(*shot)) {
 	slices.SortStableFunc(shots, func(a, b *shot) int { return cmp.Compare(a.at, b.at) })
 	road := &roundTripper{ctx: ctx, driver: d, shots: map[string]*shot{}}
 	for _, s := range shots {
@@ -40,7 +45,7 @@ func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
 		vegeta.Client(&http.Client{Transport: road}),
 		vegeta.Redirects(vegeta.NoFollow), vegeta.Workers(members), vegeta.MaxWorkers(members),
 	)
-	for result := range attacker.Attack(targeter(shots), schedule{ctx: ctx, shots: shots}, 0, "") {
+	for result := range attacker.Attack(targeter(shots), schedule{ctx: pacing, shots: shots}, 0, "") {
 		s := road.shots[fragment(result.URL)]
 		if s == nil || s.request == nil {
 			d.halt(fmt.Errorf("send an attempt: vegeta did not: %s", d.mask.text(result.Error)))

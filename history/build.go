@@ -45,6 +45,8 @@ func (b *builder) line(line []byte) error {
 		return b.followup(*r.Followup)
 	case r.Sighting != nil:
 		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
+	case r.Holding != nil:
+		return b.holding(*r.Holding)
 	case r.Received != nil:
 		b.history.Received = r.Received
 	case r.Incident != nil:
@@ -119,6 +121,14 @@ func (b *builder) followup(f Followup) error {
 		return fmt.Errorf("followup of the unknown attempt %q", f.Attempt)
 	}
 	b.history.Followups = append(b.history.Followups, f)
+	return nil
+}
+
+func (b *builder) holding(h Holding) error {
+	if !b.intents[h.Intent] {
+		return fmt.Errorf("holding of the unknown intent %q", h.Intent)
+	}
+	b.history.Holdings = append(b.history.Holdings, h)
 	return nil
 }
 

@@ -18,6 +18,7 @@ type record struct {
 	Passage  *passageOf      `json:"passage,omitempty"`
 	Followup *Followup       `json:"followup,omitempty"`
 	Sighting *Sighting       `json:"sighting,omitempty"`
+	Holding  *Holding        `json:"holding,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
 	Incident *Incident       `json:"incident,omitempty"`
@@ -82,6 +83,9 @@ func (w *Writer) Followup(f Followup) error { return w.write(record{Followup: &f
 
 // Sighting writes a look into the database.
 func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s}) }
+
+// Holding writes a time that the writers of a table were held back.
+func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) }
 
 // Received writes the target's own count.
 func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }

@@ -39,6 +39,7 @@ type History struct {
 	Attempts  []Attempt
 	Followups []Followup
 	Sightings []Sighting
+	Holdings  []Holding
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
 	T1        *Snapshot // after the faults, before the final probe
@@ -84,9 +85,10 @@ type Intent struct {
 	ID        string          `json:"id"`
 	Number    int             `json:"number"`
 	Principal string          `json:"principal,omitempty"`
-	Operation string          `json:"operation,omitempty"` // empty: the run's
-	Kin       string          `json:"kin,omitempty"`       // first of the intents that it may be mistaken for; empty: none
-	Bodies    map[string]Body `json:"bodies"`              // by Original, Altered, Reordered, Renumbered
+	Operation string          `json:"operation,omitempty"`  // empty: the run's
+	Kin       string          `json:"kin,omitempty"`        // first of the intents that it may be mistaken for; empty: none
+	Behind    bool            `json:"background,omitempty"` // part of the background traffic
+	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Reordered, Renumbered
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -111,6 +113,7 @@ type Attempt struct {
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 	Deadline Offset `json:"deadline,omitempty"`
 	Together bool   `json:"together,omitempty"` // a member of a burst: its last byte waited for those of the others
+	After    Offset `json:"after,omitempty"`    // with Together: it was to be let go so long after the first; 0: with it
 
 	Start   Offset `json:"start"`             // the attempt began: dialling
 	Wrote   Offset `json:"wrote,omitempty"`   // the last byte of the request was handed to the kernel
@@ -177,6 +180,17 @@ type Sighting struct {
 	Marker string `json:"marker"`
 	At     Offset `json:"at"` // the query had returned
 	Rows   int    `json:"rows"`
+}
+
+// Holding is one time that the writers of a table were held back while a burst was let go.
+type Holding struct {
+	Intent  string `json:"intent"`
+	Step    int    `json:"step"`
+	Table   string `json:"table"`
+	Shut    Offset `json:"shut,omitempty"`    // the lock was had
+	Opened  Offset `json:"opened,omitempty"`  // it was given back
+	Waiting *int   `json:"waiting,omitempty"` // writers that stood in line at last; nil: the database does not tell
+	Error   string `json:"error,omitempty"`   // why nobody was held back, or not as planned
 }
 
 // Received compares what the target counted with what was sent. Targets that cannot count have none.

@@ -35,6 +35,8 @@ func Markdown(w io.Writer, r checker.Report) error {
 	m.add(notes("Warnings", warningNotes(r)))
 	m.add(notes("What was not shown, and why", missingNotes(r)))
 	m.add(notes("How tight the bursts were", tightness(r)))
+	m.add(notes("Who stood in line to write", crowds(r)))
+	m.add(notes("What the sweeps saw, by how long after the first the second request came", phases(r)))
 	m.add(notes("What the passes are worth", worthNotes(r)))
 	m.add(footer(r))
 	if _, err := io.WriteString(w, m.text.String()); err != nil {

@@ -98,7 +98,9 @@ func (p *page) details(r checker.Report) {
 	}
 	p.warnings(r)
 	p.unjudged(r)
-	p.bursts(r)
+	p.notes("How tight the bursts were", tightness(r))
+	p.notes("Who stood in line to write", crowds(r))
+	p.notes("What the sweeps saw, by how long after the first the second request came", phases(r))
 	p.worth(r)
 	p.summary(r)
 }
@@ -205,14 +207,13 @@ func missing(res checker.Result) []string {
 	return reasons
 }
 
-// bursts says how tight the bursts were, and where they were let go.
-func (p *page) bursts(r checker.Report) {
-	list := tightness(r)
+// notes lists what there is to know of scenarios under a title.
+func (p *page) notes(title string, list [][2]string) {
 	if len(list) == 0 {
 		return
 	}
 	p.line()
-	p.line(p.style.bold("How tight the bursts were"))
+	p.line(p.style.bold(title))
 	for _, line := range list {
 		p.wrapped("  ", line[0]+": "+line[1])
 	}

@@ -339,5 +339,57 @@ func tightness(r checker.Report) [][2]string {
 	return list
 }
 
+// crowds says of every scenario that held back the writers of a table how many stood in line.
+func crowds(r checker.Report) [][2]string {
+	var list [][2]string
+	for _, res := range r.Results {
+		w := res.Writers
+		if w == nil {
+			continue
+		}
+		text := fmt.Sprintf("the writers of %s were held back in %d of %s", strings.Join(w.Tables, " and "), w.Held, plural(w.Of, "burst"))
+		if w.Held == 0 {
+			text = fmt.Sprintf("nobody's writes were held back in %s: the table could not be locked", plural(w.Of, "burst"))
+		}
+		if n := len(w.Waiting); n > 0 {
+			text += fmt.Sprintf("; %d to %d of them stood in line (median %d)", w.Waiting[0], w.Waiting[n-1], w.Waiting[n/2])
+		}
+		list = append(list, [2]string{name(res.Scenario), text})
+	}
+	return list
+}
+
+// mostPhases bounds how many phases of a request are listed.
+const mostPhases = 8
+
+// phases says of every sweep how the second request was answered, by how long after the first it came.
+func phases(r checker.Report) [][2]string {
+	var list [][2]string
+	for _, res := range r.Results {
+		var parts []string
+		for i, p := range res.Phases {
+			if i == mostPhases {
+				parts = append(parts, fmt.Sprintf("and %d more changes", len(res.Phases)-i))
+				break
+			}
+			parts = append(parts, fmt.Sprintf("%s (%s)", phase(p), plural(p.Count, "offset")))
+		}
+		if len(parts) > 0 {
+			list = append(list, [2]string{name(res.Scenario), strings.Join(parts, "; ")})
+		}
+	}
+	return list
+}
+
+func phase(p checker.Phase) string {
+	if p.From == p.To {
+		return fmt.Sprintf("at %s %s", tenths(p.From), prose(p.Answer))
+	}
+	return fmt.Sprintf("%s to %s %s", tenths(p.From), tenths(p.To), prose(p.Answer))
+}
+
+// tenths rounds an offset of a sweep, which is no better than that.
+func tenths(o history.Offset) string { return o.Duration().Round(100 * time.Microsecond).String() }
+
 // briefly rounds a short time for reading.
 func briefly(o history.Offset) string { return o.Duration().Round(time.Microsecond).String() }

@@ -33,6 +33,7 @@ const (
 	usualShare       = 0.5
 	usualTimeout     = 10 * time.Second
 	usualWithin      = 5 * time.Second
+	usualSweep       = 1.2 // of the time that a plain create takes
 )
 
 // Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of
@@ -116,6 +117,9 @@ func (s *Scenario) complete() {
 	for i := range s.Steps {
 		s.Steps[i].complete()
 	}
+	if s.Background != nil {
+		s.Background.complete()
+	}
 	for i := range s.Exercised {
 		if s.Exercised[i].AtLeast == 0 {
 			s.Exercised[i].AtLeast = usualShare
@@ -140,6 +144,9 @@ func (s *Scenario) implied() []Need {
 		}
 		if step.Respell != nil && step.Respell.Spelling == SpellingNumbers {
 			needs = append(needs, NeedsNumbers)
+		}
+		if step.Burst != nil && step.Burst.WriteGate {
+			needs = append(needs, NeedsWriteGate)
 		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)

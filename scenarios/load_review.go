@@ -44,6 +44,20 @@ func (r *reviewer) counts() {
 		r.complain("/twins", "%d twins are more than the %d intents", s.Twins, s.Intents)
 	}
 	r.neighbours()
+	r.alone()
+}
+
+// alone holds that nobody else writes into a table whose writers are held back, and that a sweep learns
+// from one intent before the next begins.
+func (r *reviewer) alone() {
+	for i, step := range r.scenario.Steps {
+		switch at := document.Pointer("steps", i); {
+		case step.Burst != nil && step.Burst.WriteGate && r.scenario.Concurrency > 1:
+			r.complain("/concurrency", "a burst with a write gate holds back the writes of all; expected concurrency: 1")
+		case step.Sweep != nil && (step.Sweep.From.Fixed > step.Sweep.To.Fixed && step.Sweep.To.Share == 0 || step.Sweep.From.Share > step.Sweep.To.Share && step.Sweep.To.Fixed == 0):
+			r.complain(at+"/sweep", "from %s is later than to %s", step.Sweep.From, step.Sweep.To)
+		}
+	}
 }
 
 func (r *reviewer) neighbours() {
@@ -92,7 +106,11 @@ func (r *reviewer) lanesInUse() {
 	declared := slices.Sorted(maps.Keys(r.scenario.Lanes))
 	known := append([]string{Clean}, slices.DeleteFunc(slices.Clone(declared), func(name string) bool { return name == Clean })...)
 	used := map[string]bool{Clean: true}
-	for _, one := range r.scenario.sendings() {
+	sendings := r.scenario.sendings()
+	if b := r.scenario.Background; b != nil {
+		sendings = append(sendings, sending{path: "/background", send: &b.Send})
+	}
+	for _, one := range sendings {
 		r.use(one.path+"/lane", one.send.Lane, known, used)
 		if retry := one.send.Retry; retry != nil && retry.Lane != "" {
 			r.use(one.path+"/retry/lane", retry.Lane, known, used)

@@ -37,6 +37,8 @@ func (s *Step) sendings(i int) []sending {
 		return []sending{{step: i, path: at("respell"), send: &s.Respell.Send, requests: 1}}
 	case s.Burst != nil:
 		return []sending{{step: i, path: at("burst"), send: &s.Burst.Send, requests: s.Burst.Copies, altered: s.Burst.Altered}}
+	case s.Sweep != nil:
+		return []sending{{step: i, path: at("sweep"), send: &s.Sweep.Send, requests: 2}}
 	}
 	var all []sending
 	for j := range s.Tabs {
@@ -52,15 +54,22 @@ func (s *Step) sendings(i int) []sending {
 // complete fills in what the file leaves out.
 func (s *Step) complete() {
 	for _, one := range s.sendings(0) {
-		if one.send.Lane == "" {
-			one.send.Lane = Clean
-		}
-		if one.send.Timeout.IsZero() {
-			one.send.Timeout = Span{Fixed: usualTimeout}
-		}
+		one.send.complete()
+	}
+	if s.Sweep != nil && s.Sweep.To.IsZero() {
+		s.Sweep.To = Span{Share: usualSweep}
 	}
 	if s.Wait != nil && s.Wait.For == WaitCommitted && s.Wait.Within.IsZero() {
 		s.Wait.Within = Span{Fixed: usualWithin}
+	}
+}
+
+func (s *Send) complete() {
+	if s.Lane == "" {
+		s.Lane = Clean
+	}
+	if s.Timeout.IsZero() {
+		s.Timeout = Span{Fixed: usualTimeout}
 	}
 }
 
@@ -85,6 +94,8 @@ type story struct {
 	kin       bool // intents have neighbours
 	otherKeys bool // something is sent under another key than the intent's own
 	keyless   bool // something is sent without a key
+	gated     bool // a burst's writes wait for each other
+	swept     bool // the second of two requests follows at a time that moves
 	impatient bool // a client has a timeout of its own
 	faults    []Fault
 }
@@ -111,6 +122,8 @@ func (s *Scenario) story() story {
 	for _, step := range s.Steps {
 		t.respelled = t.respelled || step.Respell != nil && sent
 		t.looked = t.looked || step.Look != nil && sent
+		t.gated = t.gated || step.Burst != nil && step.Burst.WriteGate
+		t.swept = t.swept || step.Sweep != nil
 		sent = sent || len(step.sendings(0)) > 0
 	}
 	return t
@@ -173,6 +186,14 @@ func (t story) never(proof string) string {
 	case "respelled":
 		if !t.respelled {
 			return "there is no respell after a sending"
+		}
+	case "writes-held":
+		if !t.gated {
+			return "there is no burst with write_gate: true"
+		}
+	case "swept":
+		if !t.swept {
+			return "there is no sweep"
 		}
 	case "neighbours-answered":
 		if !t.kin {

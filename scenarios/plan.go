@@ -17,6 +17,7 @@ type Plan struct {
 	Scenario    string
 	Seed        uint64
 	Concurrency int
+	Background  float64 // requests per second of the background traffic; 0: there is none
 	Intents     []PlannedIntent
 }
 
@@ -27,6 +28,7 @@ type PlannedIntent struct {
 	Twin   int    `json:"twin,omitempty"` // number of the intent whose body this one shares; 0: its own
 	Kin    *Kin   `json:"kin,omitempty"`  // nil: no neighbours
 	Moves  []Move `json:"moves"`
+	Behind bool   `json:"background,omitempty"` // part of the background traffic
 }
 
 // Kin is an intent's place among its neighbours.
@@ -41,9 +43,21 @@ type Kin struct {
 type Move struct {
 	Step     int              `json:"step"` // index in the scenario's steps
 	Volley   []PlannedAttempt `json:"volley,omitempty"`
-	Together bool             `json:"together,omitempty"` // held at the last byte and released at once
+	Together bool             `json:"together,omitempty"`   // held at the last byte and released at once
+	Gate     bool             `json:"write_gate,omitempty"` // with Together: their writes wait for each other
+	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
 	Wait     *Wait            `json:"wait,omitempty"`
 	Look     bool             `json:"look,omitempty"` // look into the database once
+}
+
+// Sweeping says how long after the first of two requests the second is released: part of the way from
+// From to To, or across that gap between two earlier offsets which is worth a closer look. Which gap that
+// is depends on what was answered.
+type Sweeping struct {
+	From Span    `json:"from"`
+	To   Span    `json:"to"`
+	Even bool    `json:"even,omitempty"`
+	Part float64 `json:"part"` // of the way, 0 to 1, drawn from the seed
 }
 
 // PlannedAttempt is one request and what becomes of it if its answer asks for a retry.
@@ -72,8 +86,22 @@ const OwnKey = "own"
 func NewPlan(s Scenario, seed uint64) Plan {
 	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
 	for n := 1; n <= s.Intents; n++ {
-		pl := planner{scenario: s, id: IntentID(n), draw: drawFor(seed, s.Name, n)}
+		pl := planner{scenario: s, id: IntentID(n), number: n, draw: drawFor(seed, s.Name, n)}
 		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Kin: kinOf(s, n), Moves: pl.moves()})
+	}
+	return p.withBackground(s)
+}
+
+// withBackground adds the background traffic, which has the numbers after those of the scenario's intents.
+func (p Plan) withBackground(s Scenario) Plan {
+	if s.Background == nil {
+		return p
+	}
+	p.Background = s.Background.Rate
+	for n := s.Intents + 1; n <= s.Intents+s.Background.Intents; n++ {
+		pl := planner{scenario: s, id: IntentID(n), number: n, draw: drawFor(p.Seed, s.Name, n)}
+		move := Move{Volley: []PlannedAttempt{pl.attempt(s.Background.Send, history.Original)}}
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Behind: true, Moves: []Move{move}})
 	}
 	return p
 }
@@ -135,11 +163,12 @@ func (p Plan) WriteTo(out io.Writer) (int64, error) {
 	encoder := json.NewEncoder(lines)
 	encoder.SetEscapeHTML(false)
 	head := struct {
-		Scenario    string `json:"scenario"`
-		Seed        uint64 `json:"seed"`
-		Concurrency int    `json:"concurrency"`
-		Intents     int    `json:"intents"`
-	}{p.Scenario, p.Seed, p.Concurrency, len(p.Intents)}
+		Scenario    string  `json:"scenario"`
+		Seed        uint64  `json:"seed"`
+		Concurrency int     `json:"concurrency"`
+		Background  float64 `json:"background,omitempty"`
+		Intents     int     `json:"intents"`
+	}{p.Scenario, p.Seed, p.Concurrency, p.Background, len(p.Intents)}
 	if err := encoder.Encode(head); err != nil {
 		return lines.n, fmt.Errorf("write plan: %w", err)
 	}
@@ -187,6 +216,7 @@ func kinOf(s Scenario, n int) *Kin {
 type planner struct {
 	scenario Scenario
 	id       string
+	number   int
 	draw     *rand.Rand
 	attempts int
 	keys     int
@@ -209,7 +239,9 @@ func (p *planner) move(s Step) Move {
 	case s.Alter != nil:
 		return Move{Volley: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
 	case s.Burst != nil:
-		return Move{Volley: p.burst(*s.Burst), Together: true}
+		return Move{Volley: p.burst(*s.Burst), Together: true, Gate: s.Burst.WriteGate}
+	case s.Sweep != nil:
+		return p.sweep(*s.Sweep)
 	case s.Respell != nil:
 		return Move{Volley: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
 	case s.Wait != nil:
@@ -245,6 +277,18 @@ func (p *planner) burst(b Burst) []PlannedAttempt {
 		volley = append(volley, p.attempt(b.Send, body))
 	}
 	return volley
+}
+
+// sweep spreads the first third of the intents evenly, each drawn within its part of the way.
+func (p *planner) sweep(s Sweep) Move {
+	m := Move{Together: true, Sweep: &Sweeping{From: s.From, To: s.To, Part: p.draw.Float64()}}
+	if even := (p.scenario.Intents + 2) / 3; p.number <= even {
+		m.Sweep.Even, m.Sweep.Part = true, (float64(p.number-1)+m.Sweep.Part)/float64(even)
+	}
+	for range 2 {
+		m.Volley = append(m.Volley, p.attempt(s.Send, history.Original))
+	}
+	return m
 }
 
 func (p *planner) tabs(tabs []Tab) []PlannedAttempt {

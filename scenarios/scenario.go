@@ -16,6 +16,7 @@ type Scenario struct {
 	Neighbours  *Neighbours        `yaml:"neighbours,omitempty"`
 	Needs       []Need             `yaml:"needs,omitempty"`
 	Lanes       map[string][]Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
+	Background  *Background        `yaml:"background,omitempty"`
 	Steps       []Step             `yaml:"steps"`
 	Exercised   []Proof            `yaml:"exercised"`
 }
@@ -43,7 +44,16 @@ const (
 	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait
 	NeedsPrincipals  Need = "principals"     // there are several, and they are not one to the target
 	NeedsOperations  Need = "operations"     // there are several that take a key
+	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
 )
+
+// Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a
+// steady rate until the others are through.
+type Background struct {
+	Rate    float64 `yaml:"rate,omitempty"`    // requests per second
+	Intents int     `yaml:"intents,omitempty"` // at most so many
+	Send    `yaml:",inline"`
+}
 
 // Neighbours are intents that follow each other and have something in common by which a target may
 // mistake one for another. Each has a body of its own unless they are twins as well.
@@ -164,6 +174,7 @@ type Toxic struct {
 type Step struct {
 	Send    *Send    `yaml:"send,omitempty"`
 	Burst   *Burst   `yaml:"burst,omitempty"`
+	Sweep   *Sweep   `yaml:"sweep,omitempty"`
 	Tabs    []Tab    `yaml:"tabs,omitempty"`
 	Alter   *Send    `yaml:"alter,omitempty"` // a Send with the altered body
 	Respell *Respell `yaml:"respell,omitempty"`
@@ -191,9 +202,19 @@ type Send struct {
 
 // Burst is so many copies of one request, released together at the last byte.
 type Burst struct {
-	Copies  int `yaml:"copies,omitempty"`
-	Altered int `yaml:"altered,omitempty"` // of Copies: how many carry the altered body
-	Send    `yaml:",inline"`
+	Copies    int  `yaml:"copies,omitempty"`
+	Altered   int  `yaml:"altered,omitempty"`    // of Copies: how many carry the altered body
+	WriteGate bool `yaml:"write_gate,omitempty"` // their writes wait for each other in the database
+	Send      `yaml:",inline"`
+}
+
+// Sweep is two copies of one request, the second of which follows at a time that moves over the first
+// one's life from intent to intent: evenly for the first third of the intents, and after that where the
+// second was answered differently.
+type Sweep struct {
+	From Span `yaml:"from,omitempty"` // earliest time after the first
+	To   Span `yaml:"to,omitempty"`   // latest
+	Send `yaml:",inline"`
 }
 
 // Tab is one or more tabs, or clicks, that submit the form, each on its own connection.

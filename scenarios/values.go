@@ -160,7 +160,7 @@ func (w Wait) MarshalYAML() (any, error) {
 	return plain(w), nil
 }
 
-// UnmarshalYAML reads a step. "send", "alter", "respell" and "look" may stand alone.
+// UnmarshalYAML reads a step. "send", "sweep", "alter", "respell" and "look" may stand alone.
 func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	type plain Step
 	bare := node.Value
@@ -173,6 +173,8 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	switch bare {
 	case "send":
 		s.Send = &Send{}
+	case "sweep":
+		s.Sweep = &Sweep{}
 	case "alter":
 		s.Alter = &Send{}
 	case "respell":

@@ -40,6 +40,13 @@ func (x *explainer) rows() {
 	x.held(everyContract, "At most one row per %s, whatever the answers", x.wish())
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
 	x.held(everyContract, "Where every request was refused, there is no row")
+	if gate := x.target.Database.WriteGate; gate != nil {
+		x.held("database.write_gate", "Two requests of a burst that both get past the target's own check write at the same moment, however short the time in between: the writers of %s are held back, for %s at most",
+			enumerate(gate.Tables, "and of"), brief(gate.Longest))
+	} else {
+		x.weakened("database.write_gate is not declared",
+			"A window between check and write that is shorter than the time between two requests of a burst is hit only with luck")
+	}
 	if lines := x.conflicts(); len(lines) > 0 {
 		x.held(strings.Join(lines, ", "), "A new wish is not refused as the repetition of another")
 	}

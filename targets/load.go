@@ -21,6 +21,7 @@ const (
 	usualSettle = Duration(500 * time.Millisecond)
 	usualKey    = "Idempotency-Key"
 	usualWithin = Duration(10 * time.Second)
+	usualHold   = Duration(300 * time.Millisecond)
 )
 
 // Load reads a target file, with env for its variables, and fills in what it leaves out. The error
@@ -98,6 +99,9 @@ func (t *Target) complete() {
 			o.Key.Name = usualKey
 		}
 		t.Operations[name] = o
+	}
+	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
+		g.Longest = usualHold
 	}
 	t.Contract.complete()
 }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
@@ -57,8 +58,14 @@ func databaseSchemes() []string {
 	return []string{"sqlite", "postgres", "postgresql", "mysql", "mariadb"}
 }
 
+// longestHold is how long the writers of a table may be held back.
+const longestHold = Duration(10 * time.Second)
+
 func (r *reviewer) database() {
 	const path = "/database/url"
+	if g := r.target.Database.WriteGate; g != nil && g.Longest > longestHold {
+		r.complain("/database/write_gate/longest", "%s is longer than %s: targets do not wait so long for their database", g.Longest, longestHold)
+	}
 	if !r.doc.Has(path) {
 		return
 	}

@@ -26,7 +26,15 @@ type Target struct {
 // Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
 // hold a password and never reaches a report.
 type Database struct {
-	URL string `yaml:"url" json:"-"`
+	URL       string     `yaml:"url" json:"-"`
+	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
+// requests that got so far meet. It takes the right to lock the table.
+type WriteGate struct {
+	Tables  []string `yaml:"tables" json:"tables"`             // as the database knows them; intents take them in turn
+	Longest Duration `yaml:"longest" json:"longest,omitempty"` // shorter than the target's own patience with its database
 }
 
 // Principal is somebody who sends requests: names and values for templates, such as a token.

@@ -55,13 +55,13 @@ const (
 func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
 	s := history.Snapshot{Rows: map[string][]history.Row{}}
 	if err := r.snapshot(ctx, questions, &s); err != nil {
-		return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.host, err)}
+		return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.db.Host, err)}
 	}
 	return s
 }
 
 func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.Snapshot) error {
-	read := r.dialect.read
+	read := r.db.Dialect.Snapshot()
 	tx, err := r.db.BeginTx(ctx, &read)
 	if err != nil {
 		return err
@@ -193,7 +193,7 @@ func (r *Reader) statement(query string, markers []string) (string, []any) {
 		}
 		bound := parameter().ReplaceAllStringFunc(query, func(match string) string {
 			args = append(args, m)
-			return match[:len(match)-len(":marker")] + r.dialect.parameter(len(args))
+			return match[:len(match)-len(":marker")] + r.db.Dialect.Parameter(len(args))
 		})
 		// The line break ends a comment that the query may end with.
 		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, bound)

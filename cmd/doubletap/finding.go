@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
 )
@@ -103,6 +104,12 @@ func readFinding(dir string) (findingFile, error) {
 // options fills in what the finding knows and the command line does not say.
 func (f findingFile) options(o runOptions, dir string) runOptions {
 	o.seed, o.only, o.finding = f.Seed, f.Intents, dir
+	o.offsets = map[string]time.Duration{}
+	for _, a := range f.Finding.Attempts {
+		if a.After > 0 {
+			o.offsets[a.Intent] = a.After.Duration()
+		}
+	}
 	if o.target == "" {
 		o.target = f.Target
 		if o.operation == "" {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/checker/readers"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // allow holds that nothing but loopback is touched unless the target file lists it: a harness that
@@ -18,7 +18,7 @@ func (s *subject) allow(toxiproxy string) error {
 	if err != nil {
 		return mistakef("%s: base_url cannot be parsed", s.name)
 	}
-	databases, err := readers.HostsOf(s.target.Database.URL)
+	databases, err := databases.HostsOf(s.target.Database.URL)
 	if err != nil {
 		return mistakef("%s: %w", s.name, err)
 	}

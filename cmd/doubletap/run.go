@@ -35,8 +35,9 @@ type runOptions struct {
 	dryRun       bool
 	maxRequests  int
 	pilotTimeout time.Duration
-	only         []int  // numbers of the intents to send; nil: all
-	finding      string // directory of the finding that is replayed; empty: a run
+	only         []int                    // numbers of the intents to send; nil: all
+	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	finding      string                   // directory of the finding that is replayed; empty: a run
 }
 
 func newRun(s streams) *cobra.Command {
@@ -121,6 +122,11 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 	}
 	if err := sub.connect(ctx); err != nil {
 		return nil, err
+	}
+	if r.needs(scenarios.NeedsWriteGate) {
+		if err := sub.openGates(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return r.run(ctx)
 }

@@ -52,6 +52,16 @@ func (r *runner) enter(f scenarios.File) {
 	r.manifest.Scenarios = append(r.manifest.Scenarios, e)
 }
 
+// needs reports whether a scenario that applies has a need.
+func (r *runner) needs(need scenarios.Need) bool {
+	for i, f := range r.files {
+		if len(r.plans[i].Intents) > 0 && slices.Contains(f.Scenario.Needs, need) {
+			return true
+		}
+	}
+	return false
+}
+
 // applicable counts the scenarios that the contract has something for.
 func (r *runner) applicable() int {
 	n := 0
@@ -69,7 +79,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	}
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, progress: func(int, int) {}, silence: silence, across: r.across(),
+		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, progress: func(int, int) {}, silence: silence, across: r.across(),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {

@@ -22,11 +22,12 @@ type stage struct {
 	seed      uint64
 	dir       runDir
 	toxiproxy string
-	normal    time.Duration        // of a plain create, from the pilot
-	progress  func(done, of int)   // safe for concurrent use
-	silence   time.Duration        // after which a target that answers nothing is taken for gone
-	lost      history.IncidentKind // what went away in the last scenario: target or database; empty: nothing
-	across    []scenarios.Across   // what the pilot has to try besides the run's principal and operation
+	offsets   map[string]time.Duration // of a sweep, by intent, to be tried again
+	normal    time.Duration            // of a plain create, from the pilot
+	progress  func(done, of int)       // safe for concurrent use
+	silence   time.Duration            // after which a target that answers nothing is taken for gone
+	lost      history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
+	across    []scenarios.Across       // what the pilot has to try besides the run's principal and operation
 }
 
 // play runs one scenario from its plan to its history. An error is the harness's own; whatever the
@@ -107,6 +108,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
+		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
 	if a.subject.reader != nil {

@@ -11,10 +11,12 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -37,7 +39,8 @@ type subject struct {
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
 	server     *orders.Server
-	reader     *readers.Reader // nil: no database is declared
+	reader     *readers.Reader   // nil: no database is declared
+	gates      []*writegate.Gate // none: no scenario of the run needs them
 }
 
 // operation is the run's.
@@ -79,6 +82,9 @@ func (s *subject) publicTerms() checker.Terms {
 // close stops what openSubject started.
 func (s *subject) close() error {
 	var errs []error
+	for _, g := range s.gates {
+		errs = append(errs, g.Close())
+	}
 	if s.reader != nil {
 		errs = append(errs, s.reader.Close())
 	}
@@ -211,6 +217,30 @@ func (s *subject) connect(ctx context.Context) error {
 	}
 	s.reader = reader
 	return nil
+}
+
+// openGates makes sure that the writers of the tables that the target file names can be held back.
+func (s *subject) openGates(ctx context.Context) error {
+	for _, table := range s.target.Database.WriteGate.Tables {
+		gate, err := writegate.Open(ctx, s.target.Database.URL, table)
+		if err != nil {
+			return surroundings(fmt.Errorf("%s: database.write_gate: %w", s.name, err))
+		}
+		s.gates = append(s.gates, gate)
+	}
+	return nil
+}
+
+// writeGates are the tables whose writers a driver may hold back.
+func (s *subject) writeGates() []driver.WriteGate {
+	var all []driver.WriteGate
+	for i, gate := range s.gates {
+		all = append(all, driver.WriteGate{
+			Table: s.target.Database.WriteGate.Tables[i], Longest: time.Duration(s.target.Database.WriteGate.Longest),
+			Hold: func(ctx context.Context, longest time.Duration) (driver.Held, error) { return gate.Hold(ctx, longest) },
+		})
+	}
+	return all
 }
 
 // encrypted reports that requests travel in TLS.

@@ -42,14 +42,27 @@ type queries struct {
 // db is the database of one API. It is safe for concurrent use.
 type db struct {
 	queries
-	pool *sql.DB
+	pool, readers *sql.DB
 }
 
-// tx is one transaction. A handler that holds one must not use db: SQLite has one connection.
+// tx is one transaction. A handler that holds one must not write through db: SQLite has one writer.
 type tx struct{ queries }
 
-func newDB(pool *sql.DB, speaks dialect) *db {
-	return &db{queries: queries{on: pool, dialect: speaks}, pool: pool}
+// newDB makes a database of which single questions are asked on readers, and everything else on pool.
+func newDB(pool, readers *sql.DB, speaks dialect) *db {
+	return &db{queries: queries{on: split{DB: pool, readers: readers}, dialect: speaks}, pool: pool, readers: readers}
+}
+
+func (d *db) close() error { return errors.Join(d.pool.Close(), d.readers.Close()) }
+
+// split is a pool whose questions go to another.
+type split struct {
+	*sql.DB
+	readers *sql.DB
+}
+
+func (s split) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	return s.readers.QueryRowContext(ctx, query, args...)
 }
 
 func (q queries) exec(ctx context.Context, query string, args ...any) error {

@@ -13,7 +13,7 @@ func (s *Server) Target() targets.Target {
 	return targets.Target{
 		Name:       "builtin:" + s.design.Name,
 		BaseURL:    s.url,
-		Database:   targets.Database{URL: s.store.url},
+		Database:   targets.Database{URL: s.store.url, WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
 		Contract:   s.design.Contract,
 		Principals: s.design.principals(),
 		Settle:     targets.Duration(s.api.effort + 500*time.Millisecond),
@@ -24,6 +24,10 @@ func (s *Server) Target() targets.Target {
 		},
 	}
 }
+
+// longestHold is for how long the writers of the orders may be held back: all of the designs are more
+// patient with their database.
+const longestHold = targets.Duration(300 * time.Millisecond)
 
 // principals are two customers, or two guests who have not signed in.
 func (d Design) principals() map[string]targets.Principal {

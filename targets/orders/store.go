@@ -50,7 +50,7 @@ func openStore(ctx context.Context, address string) (*store, error) {
 	}
 }
 
-func (s *store) close() error { return errors.Join(s.db.pool.Close(), s.drop()) }
+func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
 
 func openTemporary() (*store, error) {
 	dir, err := os.MkdirTemp("", "doubletap-orders-")
@@ -77,8 +77,14 @@ func openFile(path string) (*store, error) {
 		return nil, fmt.Errorf("open the SQLite file %s: %w", path, err)
 	}
 	// SQLite has one writer at a time. Waiting for the one connection is fair; waiting in SQLite, by
-	// sleeping and trying again, lets some starve.
+	// sleeping and trying again, lets some starve. Readers wait for nobody.
 	pool.SetMaxOpenConns(1)
+	readers, err := sql.Open("sqlite", source.String())
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the SQLite file %s: %w", path, err), pool.Close())
+	}
+	readers.SetMaxOpenConns(connections)
+	readers.SetMaxIdleConns(connections)
 	drop := func() error {
 		var problems []error
 		for _, suffix := range []string{"", "-wal", "-shm"} {
@@ -89,7 +95,7 @@ func openFile(path string) (*store, error) {
 		return errors.Join(problems...)
 	}
 	link := url.URL{Scheme: "sqlite", Path: path}
-	return &store{db: newDB(pool, dialectSQLite), url: link.String(), drop: drop}, nil
+	return &store{db: newDB(pool, readers, dialectSQLite), url: link.String(), drop: drop}, nil
 }
 
 // openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
@@ -178,7 +184,7 @@ func (p place) open(ctx context.Context) (*store, error) {
 	}
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
-	return &store{db: newDB(pool, p.dialect), url: p.url, drop: drop}, nil
+	return &store{db: newDB(pool, pool, p.dialect), url: p.url, drop: drop}, nil
 }
 
 // asAdmin runs one statement outside the namespace.

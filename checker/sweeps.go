@@ -1,0 +1,81 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Phase says how the second of two requests was answered, in words. It needs no other attempts, so a
+// driver can ask it while a run goes on: two moments of the first request's life are in different phases
+// if the words differ.
+func (t Terms) Phase(o string, first, second history.Attempt) string {
+	operation := t.operation(history.Intent{Operation: o})
+	return phase(t.judge(&first, operation, nil), t.judge(&second, operation, nil))
+}
+
+func phase(first, second *judged) string {
+	known := first.identity != "" && second.identity != ""
+	switch {
+	case known && first.identity == second.identity:
+		return second.outcome.String() + " with the same thing"
+	case known:
+		return second.outcome.String() + " with another thing"
+	case second.outcome == Rejected || second.outcome == Unknown && second.Complete:
+		return fmt.Sprintf("%s (status %d)", second.outcome, second.Status)
+	default:
+		return second.outcome.String()
+	}
+}
+
+// phases puts together at which offsets the second requests of sweeps were answered in the same way.
+func (c *court) phases() []Phase {
+	var all []Phase
+	for _, f := range c.families {
+		for _, s := range f.stories {
+			for _, pair := range sweepsOf(s.attempts) {
+				if offset, known := between(pair[0], pair[1]); known {
+					all = append(all, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
+				}
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Phase) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Answer, b.Answer)) })
+	var merged []Phase
+	for _, p := range all {
+		if n := len(merged) - 1; n >= 0 && merged[n].Answer == p.Answer {
+			merged[n].To, merged[n].Count = p.To, merged[n].Count+1
+			continue
+		}
+		merged = append(merged, p)
+	}
+	return merged
+}
+
+// sweepsOf finds the pairs of requests the second of which was to follow after a while, whichever of
+// the two was begun first.
+func sweepsOf(attempts []*judged) [][2]*judged {
+	var pairs [][2]*judged
+	for _, members := range together(attempts) {
+		if !swept(members) {
+			continue
+		}
+		slices.SortStableFunc(members, func(a, b *judged) int { return cmp.Compare(a.After, b.After) })
+		pairs = append(pairs, [2]*judged{members[0], members[1]})
+	}
+	return pairs
+}
+
+// swept reports that members were not to be let go at once.
+func swept(members []*judged) bool {
+	return len(members) == 2 && slices.ContainsFunc(members, func(a *judged) bool { return a.After > 0 })
+}
+
+// between returns how long after the first the second of two requests was let go.
+func between(first, second *judged) (history.Offset, bool) {
+	a, _ := letGo(first)
+	b, _ := letGo(second)
+	return b - a, a != 0 && b != 0
+}
