@@ -33,6 +33,8 @@ type standing struct {
 	leave  func()
 }
 
+func (s *standing) Over() bool { return false }
+
 func (s *standing) Facts() history.Passage { return history.Passage{Opened: 1} }
 
 func (s *standing) Hold(size int64, arrive func(func()), leave func()) bool {

@@ -27,6 +27,8 @@ type Road func(ctx context.Context, lane string) (net.Conn, Passage, error)
 type Passage interface {
 	// Facts tells what was seen so far. It may be called at any time.
 	Facts() history.Passage
+	// Over reports that nothing more will be seen of it.
+	Over() bool
 	// Hold keeps the last of a request's bytes at the doorstep: arrive is called when all others are
 	// there, with what lets it go, or leave if they do not come. It reports whether it can.
 	Hold(size int64, arrive func(release func()), leave func()) bool
@@ -62,16 +64,16 @@ type Driver struct {
 	WriteGates []WriteGate                                                  // tables whose writers may be held back, each in its turn; none: no burst asks for it
 	Offsets    map[string]time.Duration                                     // by intent: what a sweep had decided in the run that is repeated
 	Phase      func(operation string, first, second history.Attempt) string // how a sweep tells the second of two answers from others; nil: by status
+	Following  *Following                                                   // nil: nothing is ever accepted, to be done later
 	Done       func()                                                       // called when an intent's story is over, never twice at once; may be nil
 
 	mask     masker
 	requests map[string]prepared       // by intent and body
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
-	shots    []*shot        // every attempt, in the order of sending
 	sweeps   map[int]*sweep // by step
-	followed int            // of shots: those before it need not be followed any more
-	refused  int            // attempts in a row that found no target
+	ledger   *ledger
+	refused  int // attempts in a row that found no target
 	halt     context.CancelCauseFunc
 }
 
@@ -92,6 +94,7 @@ const goneAfter = 8
 // with what was recorded, when the context ends, the history cannot be written or the target is gone.
 func (d *Driver) Drive(ctx context.Context) error {
 	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
+	d.ledger = newLedger(d.Record)
 	for _, i := range d.Plan.Intents {
 		if err := d.prepare(i); err != nil {
 			return err
@@ -251,43 +254,6 @@ func (d *Driver) Markers() map[string][]string {
 		}
 	}
 	return markers
-}
-
-// RecordPassages writes what the doorstep has seen of every attempt since the last call. Call it
-// when the target is quiet: a passage is written once.
-func (d *Driver) RecordPassages() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range d.shots {
-		if s.passage == nil {
-			continue
-		}
-		if err := d.Record.Passage(s.record.ID, s.passage.Facts()); err != nil {
-			return err
-		}
-		s.passage = nil
-	}
-	return nil
-}
-
-// Suspicious reports whether clients left requests behind whose end nobody saw, and whether a
-// request on the clean lane broke: then the target may still be working, or be gone.
-func (d *Driver) Suspicious() (unseen, broke bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, s := range d.shots {
-		if s.record.Lane == scenarios.Clean && !s.record.Complete {
-			broke = true
-		}
-		if s.passage == nil {
-			unseen = unseen || !s.record.Complete
-			continue
-		}
-		if p := s.passage.Facts(); p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !s.record.Complete {
-			unseen = true
-		}
-	}
-	return unseen, broke
 }
 
 // Lanes that the target's certificate is checked for speak TLS from end to end: the lane sees only

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,18 +30,14 @@ type Following struct {
 
 // Follow asks the status resources of accepted attempts until they have come to an end or their time is
 // over, and records the last that each said. An attempt is followed once.
-func (d *Driver) Follow(ctx context.Context, f Following) error {
+func (d *Driver) Follow(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	room := make(chan struct{}, followAtOnce)
-	for _, s := range d.unfollowed() {
-		where := f.Monitor(s.record)
-		if where == "" {
-			continue
-		}
+	for _, a := range d.ledger.unfollowed() {
 		room <- struct{}{}
 		waiting.Go(func() {
 			defer func() { <-room }()
-			_ = d.Record.Followup(d.follow(ctx, f, s, where)) // a failed write is noticed below
+			_ = d.Record.Followup(d.follow(ctx, a)) // a failed write is noticed below
 		})
 	}
 	waiting.Wait()
@@ -52,22 +47,13 @@ func (d *Driver) Follow(ctx context.Context, f Following) error {
 	return context.Cause(ctx)
 }
 
-// unfollowed returns the attempts that have been answered since the last call.
-func (d *Driver) unfollowed() []*shot {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	shots := slices.Clone(d.shots[d.followed:])
-	d.followed = len(d.shots)
-	return shots
-}
-
-func (d *Driver) follow(ctx context.Context, f Following, s *shot, where string) history.Followup {
-	header := withoutBody(d.requests[s.record.Intent+s.record.Body].rendered.Header)
-	deadline := d.Base.Add(s.record.End.Duration()).Add(f.Within)
-	last := history.Followup{Attempt: s.record.ID}
+func (d *Driver) follow(ctx context.Context, a accepted) history.Followup {
+	header := withoutBody(d.requests[a.attempt.Intent+a.attempt.Body].rendered.Header)
+	deadline := d.Base.Add(a.attempt.End.Duration()).Add(d.Following.Within)
+	last := history.Followup{Attempt: a.attempt.ID}
 	for pause := followSoon; ; pause = min(2*pause, followSeldom) {
-		last = d.question(ctx, last, s.target.URL, where, header)
-		if f.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {
+		last = d.question(ctx, last, a.url, a.where, header)
+		if d.Following.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {
 			return last
 		}
 	}

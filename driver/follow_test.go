@@ -15,11 +15,11 @@ import (
 )
 
 // following asks for what a Location names, until it says done.
-func following(within time.Duration) driver.Following {
-	return driver.Following{
+func following() *driver.Following {
+	return &driver.Following{
 		Monitor: func(a history.Attempt) string { return a.Header["Location"] },
 		Settled: func(f history.Followup) bool { return strings.Contains(f.Content, "done") },
-		Within:  within,
+		Within:  long,
 	}
 }
 
@@ -36,6 +36,7 @@ func accepted(t *testing.T, location string, status func(http.ResponseWriter, *h
 	})
 	r := newRig(t, address, send())
 	r.Target.BaseURL = "http://" + address + "/api"
+	r.Following = following()
 	r.drive(t)
 	return r
 }
@@ -53,8 +54,8 @@ func TestAnAcceptedAttemptIsFollowedToItsEnd(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(`{"state":"done","by":"sesame-open-9"}`))
 	})
-	require.NoError(t, r.Follow(t.Context(), following(long)))
-	require.NoError(t, r.Follow(t.Context(), following(long)), "nothing is left to follow")
+	require.NoError(t, r.Follow(t.Context()))
+	require.NoError(t, r.Follow(t.Context()), "nothing is left to follow")
 	h := r.history(t)
 	require.Len(t, h.Followups, 1)
 	f := h.Followups[0]
@@ -68,7 +69,8 @@ func TestAnAcceptedAttemptIsFollowedNoLongerThanPromised(t *testing.T) {
 	t.Parallel()
 	r := accepted(t, "/operations/7", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("running")) })
 	begun := time.Now()
-	require.NoError(t, r.Follow(t.Context(), following(100*time.Millisecond)))
+	r.Following.Within = 100 * time.Millisecond
+	require.NoError(t, r.Follow(t.Context()))
 	require.Less(t, time.Since(begun), long)
 	h := r.history(t)
 	require.Greater(t, h.Followups[0].Tries, 1)
@@ -78,7 +80,8 @@ func TestAnAcceptedAttemptIsFollowedNoLongerThanPromised(t *testing.T) {
 func TestNobodyButTheTargetIsAskedForAStatus(t *testing.T) {
 	t.Parallel()
 	r := accepted(t, "http://elsewhere.test/operations/7", func(http.ResponseWriter, *http.Request) { require.Fail(t, "asked") })
-	require.NoError(t, r.Follow(t.Context(), following(20*time.Millisecond)))
+	r.Following.Within = 20 * time.Millisecond
+	require.NoError(t, r.Follow(t.Context()))
 	f := r.history(t).Followups[0]
 	require.Contains(t, f.Error, "another host: elsewhere.test")
 	require.Zero(t, f.Status)
@@ -90,6 +93,7 @@ func TestFollowingEndsWithItsContext(t *testing.T) {
 	r := accepted(t, "/operations/7", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("running")) })
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
-	require.ErrorIs(t, r.Follow(ctx, following(time.Hour)), context.DeadlineExceeded)
+	r.Following.Within = time.Hour
+	require.ErrorIs(t, r.Follow(ctx), context.DeadlineExceeded)
 	require.Len(t, r.history(t).Followups, 1)
 }

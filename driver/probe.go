@@ -33,13 +33,15 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 	if p == (Probing{}) {
 		p = Patience(0)
 	}
-	questions := d.questions(keyless)
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	d.halt = halt
 	d.each(ctx, d.Plan.Intents, func(ctx context.Context, i scenarios.PlannedIntent) {
 		n := 0
-		for _, q := range questions[i.ID] {
+		for _, q := range d.ledger.asks(i.ID) {
+			if q.key == "" && !keyless {
+				continue
+			}
 			n = d.ask(ctx, q, p, n, settled)
 		}
 	})
@@ -48,26 +50,6 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1
-
-// question is one key and body whose final answer is wanted.
-type question struct{ intent, key, body string }
-
-// questions lists what each intent was sent with, in the order of first sending.
-func (d *Driver) questions(keyless bool) map[string][]question {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	asked := map[question]bool{}
-	questions := map[string][]question{}
-	for _, s := range d.shots {
-		q := question{s.record.Intent, s.record.Key, history.Meaning(s.record.Body)}
-		if asked[q] || q.key == "" && !keyless {
-			continue
-		}
-		asked[q] = true
-		questions[q.intent] = append(questions[q.intent], q)
-	}
-	return questions
-}
 
 // ask sends one question until it is settled. N numbers the intent's probes; ask returns the last.
 func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled func(history.Attempt) bool) int {

@@ -103,8 +103,8 @@ func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id,
 
 // send runs a shot's exchange on its lane. The attempt is on record before its first byte is sent.
 func (d *Driver) send(ctx context.Context, s *shot) {
+	d.ledger.sending(s.record)
 	d.mu.Lock()
-	d.shots = append(d.shots, s)
 	behind, unsent := d.unsent[s.record.Intent]
 	delete(d.unsent, s.record.Intent)
 	d.mu.Unlock()
@@ -136,6 +136,12 @@ func (d *Driver) finish(s *shot) {
 	if err := d.Record.Attempt(s.record); err != nil {
 		d.halt(err)
 		return
+	}
+	d.ledger.sent(s)
+	if d.Following != nil {
+		if where := d.Following.Monitor(s.record); where != "" {
+			d.ledger.follow(accepted{attempt: outline(s.record), url: s.target.URL, where: where})
+		}
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()

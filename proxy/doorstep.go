@@ -89,6 +89,7 @@ func (d *doorstep) forget(p *Passage) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.here, p)
+	p.ends()
 }
 
 func (d *doorstep) inFlight() int {

@@ -109,6 +109,9 @@ func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if l.doorstep == nil {
+		p.ends()
+	}
 	if err := errors.Join(l.await(p), ctx.Err()); err != nil {
 		_ = c.Close()
 		return nil, nil, err

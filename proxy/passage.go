@@ -24,6 +24,7 @@ type Passage struct {
 	facts history.Passage
 	head  []byte // beginning of the answer, until its status is known
 	read  bool   // the status is known, or will never be
+	over  bool   // nothing more will be seen
 	held  hold
 }
 
@@ -114,6 +115,19 @@ func (p *Passage) Facts() history.Passage {
 		return history.Passage{}
 	}
 	return p.observed()
+}
+
+// Over reports that nothing more will be seen: the connection has left the doorstep, or never comes there.
+func (p *Passage) Over() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over
+}
+
+func (p *Passage) ends() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
 }
 
 // observed is Facts without regard to whose passage it is.

@@ -116,6 +116,11 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
 		}
 	}
+	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
+		a.driver.Following = &driver.Following{
+			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
+		}
+	}
 	markers := a.driver.Markers()
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) > 0 {
@@ -195,9 +200,7 @@ func (a *act) follow(ctx context.Context) {
 	if a.halted || len(terms.Contract.Ack.Accepted.Statuses) == 0 {
 		return
 	}
-	a.ended(ctx, a.driver.Follow(ctx, driver.Following{
-		Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
-	}))
+	a.ended(ctx, a.driver.Follow(ctx))
 }
 
 // ended notes why driving or probing came to its end before its time.
