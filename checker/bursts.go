@@ -32,7 +32,27 @@ func (c *court) bursts() *Bursts {
 	slices.Sort(spreads)
 	n := len(spreads)
 	b.Count, b.Median, b.P90, b.Most = n, spreads[n/2], spreads[n*9/10], spreads[n-1]
+	b.Hits = hits(c.history.Run.Calibrated)
 	return &b
+}
+
+// fewest is how many calibrating bursts say anything about 95 of 100.
+const fewest = 20
+
+// hits judges a scenario with several steps by the one whose bursts are the least close.
+func hits(steps []history.Calibration) *Hits {
+	var worst *Hits
+	for _, c := range steps {
+		n := len(c.Gaps)
+		if n < fewest {
+			return nil
+		}
+		h := Hits{Bursts: n, Half: c.Gaps[(n-1)/2], Most: c.Gaps[(n*95+99)/100-1]}
+		if worst == nil || h.Most > worst.Most {
+			worst = &h
+		}
+	}
+	return worst
 }
 
 // together splits off the members of each burst, by step.

@@ -47,3 +47,25 @@ func TestTheTightnessOfBurstsIsThatOfTheirReleases(t *testing.T) {
 	h := scene(story(member(10), member(40)).rows(1), story(member(10), member(12)).named("i2").rows(1), story(member(10), member(20)).named("i3").rows(1))
 	require.Equal(t, ms(10), checker.Check(h, terms()).Bursts.Median, "in whatever order they came")
 }
+
+func TestWhatBurstsHitIsThatOfTheWorstStep(t *testing.T) {
+	t.Parallel()
+	steps := func(calibrated ...history.Calibration) *checker.Hits {
+		h := scene(story(member(10), member(12)).rows(1))
+		h.Run.Calibrated = calibrated
+		return checker.Check(h, terms()).Bursts.Hits
+	}
+	gaps := func(n int, scale float64) history.Calibration {
+		var c history.Calibration
+		for i := range n {
+			c.Gaps = append(c.Gaps, ms(float64(i+1)*scale))
+		}
+		return c
+	}
+	require.Nil(t, steps())
+	require.Nil(t, steps(gaps(19, 1)), "too few say nothing about 95 of 100")
+	require.Equal(t, &checker.Hits{Bursts: 20, Half: ms(10), Most: ms(19)}, steps(gaps(20, 1)))
+	require.Equal(t, &checker.Hits{Bursts: 40, Half: ms(20), Most: ms(38)}, steps(gaps(20, 1), gaps(40, 1)))
+	require.Equal(t, &checker.Hits{Bursts: 20, Half: ms(20), Most: ms(38)}, steps(gaps(20, 2), gaps(40, 0.5)))
+	require.Nil(t, steps(gaps(20, 1), gaps(3, 1)))
+}

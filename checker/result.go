@@ -101,6 +101,15 @@ type Bursts struct {
 	Median  history.Offset `json:"median"`
 	P90     history.Offset `json:"p90"`
 	Most    history.Offset `json:"most"`
+	Hits    *Hits          `json:"hits,omitempty"` // nil: not calibrated
+}
+
+// Hits says how long a window between check and write must be for bursts to hit it: as calibrated at a
+// target of the harness's own, on the same machine and through the same faults.
+type Hits struct {
+	Bursts int            `json:"bursts"` // that were tried
+	Half   history.Offset `json:"half"`   // a window of this length is hit in half of them
+	Most   history.Offset `json:"most"`   // in 95 of 100
 }
 
 // Writers says how often the writers of a table were held back while a burst was let go. That all of a

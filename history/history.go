@@ -50,24 +50,32 @@ type History struct {
 
 // Run is the head of a history.
 type Run struct {
-	Format    int       `json:"format"`
-	ID        string    `json:"id"`
-	Tool      string    `json:"tool"`
-	Scenario  string    `json:"scenario"`
-	Summary   string    `json:"summary,omitempty"`
-	Target    string    `json:"target"`
-	Operation string    `json:"operation"`
-	Seed      uint64    `json:"seed"`
-	Started   time.Time `json:"started"`
-	Lanes     []Lane    `json:"lanes"`
-	Exercised []Proof   `json:"exercised"`        // what must have happened for a pass to mean anything
-	Normal    Offset    `json:"normal,omitempty"` // median duration of a plain create, from the pilot
+	Format     int           `json:"format"`
+	ID         string        `json:"id"`
+	Tool       string        `json:"tool"`
+	Scenario   string        `json:"scenario"`
+	Summary    string        `json:"summary,omitempty"`
+	Target     string        `json:"target"`
+	Operation  string        `json:"operation"`
+	Seed       uint64        `json:"seed"`
+	Started    time.Time     `json:"started"`
+	Lanes      []Lane        `json:"lanes"`
+	Exercised  []Proof       `json:"exercised"`            // what must have happened for a pass to mean anything
+	Calibrated []Calibration `json:"calibrated,omitempty"` // what bursts like those of the scenario can hit
+	Normal     Offset        `json:"normal,omitempty"`     // median duration of a plain create, from the pilot
 }
 
 // Proof is a condition under which the scenario counts as exercised.
 type Proof struct {
 	Name    string  `json:"name"`
 	AtLeast float64 `json:"at_least"` // share of the intents, 0 to 1, for which it must hold
+}
+
+// Calibration is how far apart the first two requests of bursts like those of a step came at a target of
+// the harness's own, through the same faults.
+type Calibration struct {
+	Step int      `json:"step"`
+	Gaps []Offset `json:"gaps"` // one for each burst, sorted
 }
 
 // Lane is a road to the target as it was opened.

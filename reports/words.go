@@ -333,8 +333,13 @@ func tightness(r checker.Report) [][2]string {
 		if b.Gate == checker.GateLane {
 			where = "in front of the lane, whose faults may have pulled them apart again"
 		}
-		list = append(list, [2]string{name(res.Scenario), fmt.Sprintf("%s of up to %d requests, let go within %s (median), %s (90%%), %s (all), %s",
-			plural(b.Count, "burst"), b.Members, briefly(b.Median), briefly(b.P90), briefly(b.Most), where)})
+		text := fmt.Sprintf("%s of up to %d requests, let go within %s (median), %s (90%%), %s (all), %s",
+			plural(b.Count, "burst"), b.Members, briefly(b.Median), briefly(b.P90), briefly(b.Most), where)
+		if h := b.Hits; h != nil {
+			text += fmt.Sprintf("; on this machine they hit a window of %s in half of the bursts and one of %s in 95 of 100 (calibrated with %s)",
+				briefly(h.Half), briefly(h.Most), plural(h.Bursts, "burst"))
+		}
+		list = append(list, [2]string{name(res.Scenario), text})
 	}
 	return list
 }

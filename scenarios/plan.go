@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -104,6 +105,24 @@ func (p Plan) withBackground(s Scenario) Plan {
 		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Behind: true, Moves: []Move{move}})
 	}
 	return p
+}
+
+// Races reports whether anything is sent at the same time as something else of its intent: a round of
+// such a scenario may or may not hit a window.
+func (s Scenario) Races() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		return step.Burst != nil || step.Sweep != nil || len(step.Tabs) > 0
+	})
+}
+
+// WithIntents returns the scenario with at least n intents, and with all those that belong together.
+func (s Scenario) WithIntents(n int) Scenario {
+	together := max(s.Twins, 1)
+	if s.Neighbours != nil {
+		together = max(together, s.Neighbours.Of)
+	}
+	s.Intents = max(s.Intents, (n+together-1)/together*together)
+	return s
 }
 
 // IntentID returns the ID of the intent with a number.

@@ -33,7 +33,7 @@ func drawnSend(t *rapid.T) scenarios.Send {
 
 func drawnStep(t *rapid.T) scenarios.Step {
 	s := drawnSend(t)
-	switch rapid.IntRange(0, 6).Draw(t, "step") {
+	switch rapid.IntRange(0, 7).Draw(t, "step") {
 	case 0:
 		return scenarios.Step{Send: &s}
 	case 1:
@@ -47,7 +47,9 @@ func drawnStep(t *rapid.T) scenarios.Step {
 		return scenarios.Step{Respell: &scenarios.Respell{Spelling: spelling, Send: s}}
 	case 3:
 		copies := rapid.IntRange(1, 8).Draw(t, "copies")
-		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), Send: s}}
+		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), WriteGate: rapid.Bool().Draw(t, "write gate"), Send: s}}
+	case 6:
+		return scenarios.Step{Sweep: &scenarios.Sweep{From: anySpan(t), To: anySpan(t), Send: s}}
 	}
 	return scenarios.Step{Tabs: []scenarios.Tab{
 		{Count: rapid.IntRange(0, 3).Draw(t, "count"), Within: scenarios.Span{Share: 1}, Send: s},
@@ -62,6 +64,11 @@ func drawnScenario(t *rapid.T) scenarios.Scenario {
 	}
 	if rapid.Bool().Draw(t, "neighbours") {
 		s.Neighbours = &scenarios.Neighbours{Of: max(s.Twins, 2), Keys: scenarios.KeysEqual, Across: scenarios.AcrossPrincipals}
+	}
+	if rapid.Bool().Draw(t, "background") {
+		s.Background = &scenarios.Background{
+			Rate: rapid.Float64Range(0.1, 1000).Draw(t, "rate"), Intents: rapid.IntRange(1, 9).Draw(t, "traffic"), Send: drawnSend(t),
+		}
 	}
 	return s
 }
@@ -87,18 +94,26 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawnScenario(t)
 		p := scenarios.NewPlan(s, rapid.Uint64().Draw(t, "seed"))
-		require.Len(t, p.Intents, s.Intents)
+		require.Len(t, p.Intents, s.Intents+traffic(s))
 		seen := map[string]bool{}
 		for n, i := range p.Intents {
 			require.Equal(t, n+1, i.Number)
 			require.False(t, seen[i.ID])
 			seen[i.ID] = true
-			requireKin(t, s, i)
-			require.Len(t, i.Moves, len(s.Steps))
+			require.Equal(t, i.Number > s.Intents, i.Behind)
+			steps := s.Steps
+			if i.Behind {
+				steps = []scenarios.Step{{Send: &s.Background.Send}}
+				require.Zero(t, i.Twin)
+				require.Nil(t, i.Kin)
+			} else {
+				requireKin(t, s, i)
+			}
+			require.Len(t, i.Moves, len(steps))
 			for step, m := range i.Moves {
 				require.Equal(t, step, m.Step)
-				require.Equal(t, s.Steps[step].Burst != nil, m.Together)
-				requireMove(t, s.Steps[step], m)
+				requireMove(t, steps[step], m)
+				requireTogether(t, s.Intents, i.Number, steps[step], m)
 				for _, a := range m.Volley {
 					require.True(t, strings.HasPrefix(a.ID, i.ID+"."))
 					require.False(t, seen[a.ID])
@@ -107,6 +122,34 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 			}
 		}
 	})
+}
+
+// traffic is how many intents a scenario's background has.
+func traffic(s scenarios.Scenario) int {
+	if s.Background == nil {
+		return 0
+	}
+	return s.Background.Intents
+}
+
+// requireTogether checks which requests are let go together, which of those have their writes held back,
+// and which follow the first at a time of their own.
+func requireTogether(t *rapid.T, intents, number int, step scenarios.Step, m scenarios.Move) {
+	require.Equal(t, step.Burst != nil || step.Sweep != nil, m.Together)
+	require.Equal(t, step.Burst != nil && step.Burst.WriteGate, m.Gate)
+	require.Equal(t, step.Sweep != nil, m.Sweep != nil)
+	if m.Sweep == nil {
+		return
+	}
+	require.Equal(t, []scenarios.Span{step.Sweep.From, step.Sweep.To}, []scenarios.Span{m.Sweep.From, m.Sweep.To})
+	even := (intents + 2) / 3
+	require.Equal(t, number <= even, m.Sweep.Even, "a third of the intents, rounded up, go over the whole way")
+	low, high := 0.0, 1.0
+	if m.Sweep.Even {
+		low, high = float64(number-1)/float64(even), float64(number)/float64(even)
+	}
+	require.GreaterOrEqual(t, m.Sweep.Part, low)
+	require.LessOrEqual(t, m.Sweep.Part, high)
 }
 
 // requireKin checks an intent's place among its neighbours.
@@ -141,6 +184,8 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 		sends[true]++
 	case step.Burst != nil:
 		sends[true], sends[false] = step.Burst.Altered, step.Burst.Copies-step.Burst.Altered
+	case step.Sweep != nil:
+		sends[false] = 2
 	default:
 		for _, tab := range step.Tabs {
 			sends[tab.Altered] += max(tab.Count, 1)
@@ -164,7 +209,7 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, seed := drawnScenario(t), rapid.Uint64().Draw(t, "seed")
 		whole := scenarios.NewPlan(s, seed)
-		numbers := rapid.SliceOf(rapid.IntRange(0, s.Intents+1)).Draw(t, "numbers")
+		numbers := rapid.SliceOf(rapid.IntRange(0, len(whole.Intents)+1)).Draw(t, "numbers")
 		part := whole.Only(numbers)
 		at := map[int]scenarios.PlannedIntent{}
 		last := 0
@@ -180,9 +225,21 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 		part.Intents = whole.Intents
 		require.Equal(t, whole, part)
 
+		if s.Background != nil {
+			s.Background.Intents += 5
+			require.Equal(t, whole.Intents, scenarios.NewPlan(s, seed).Intents[:len(whole.Intents)], "more background changes nothing for the others")
+		}
+		if sweeps(s) {
+			return // the way is divided by the number of intents
+		}
+		own := whole.Intents[:s.Intents]
 		s.Intents += 5
-		require.Equal(t, whole.Intents, scenarios.NewPlan(s, seed).Intents[:len(whole.Intents)], "more intents change nothing for the first")
+		require.Equal(t, own, scenarios.NewPlan(s, seed).Intents[:len(own)], "more intents change nothing for the first")
 	})
+}
+
+func sweeps(s scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Steps, func(step scenarios.Step) bool { return step.Sweep != nil })
 }
 
 // related reports whether two intents are one, twins or neighbours.
@@ -191,7 +248,7 @@ func related(s scenarios.Scenario, a, b int) bool {
 	if s.Neighbours != nil {
 		of = s.Neighbours.Of
 	}
-	if a < 1 || a > s.Intents {
+	if a < 1 || a > s.Intents || b > s.Intents {
 		return a == b
 	}
 	return (a-1)/of == (b-1)/of
@@ -210,6 +267,12 @@ func TestRequestsBoundsThePlan(t *testing.T) {
 				}
 			}
 		}
+		if b := s.Background; b != nil {
+			most += b.Intents
+			if b.Retry != nil {
+				most += b.Intents * b.Retry.Max
+			}
+		}
 		require.Equal(t, most, scenarios.NewPlan(s, 1).Requests())
 	})
 }
@@ -226,6 +289,8 @@ func sent(s scenarios.Step) []scenarios.Send {
 		all = append(all, s.Respell.Send)
 	case s.Burst != nil:
 		all = slices.Repeat([]scenarios.Send{s.Burst.Send}, s.Burst.Copies)
+	case s.Sweep != nil:
+		all = slices.Repeat([]scenarios.Send{s.Sweep.Send}, 2)
 	}
 	for _, tab := range s.Tabs {
 		all = append(all, slices.Repeat([]scenarios.Send{tab.Send}, max(tab.Count, 1))...)
@@ -249,6 +314,21 @@ func lively() scenarios.Scenario {
 			{Wait: &scenarios.Wait{For: scenarios.WaitExpired}},
 		},
 		Neighbours: &scenarios.Neighbours{Of: 2, Keys: scenarios.KeysCase},
+	}
+}
+
+// busy has a write gate, a sweep and others who keep the target busy.
+func busy() scenarios.Scenario {
+	send := scenarios.Send{Lane: scenarios.Clean, Timeout: scenarios.Span{Fixed: time.Second}}
+	retried := send
+	retried.Retry = &scenarios.Retry{Max: 1, Backoff: scenarios.Span{Fixed: 100 * time.Millisecond}, Jitter: 0.5}
+	return scenarios.Scenario{
+		Name: "busy", Intents: 4, Concurrency: 1,
+		Background: &scenarios.Background{Rate: 12.5, Intents: 2, Send: retried},
+		Steps: []scenarios.Step{
+			{Burst: &scenarios.Burst{Copies: 3, WriteGate: true, Send: send}},
+			{Sweep: &scenarios.Sweep{From: scenarios.Span{Fixed: time.Millisecond}, To: scenarios.Span{Share: 1.2}, Send: retried}},
+		},
 	}
 }
 
@@ -297,16 +377,18 @@ func TestIntentsOfOnePlanDifferInWhatIsRandom(t *testing.T) {
 
 func TestThePlanOfAScenarioIsAsItWas(t *testing.T) {
 	t.Parallel()
-	const golden = "testdata/lively.plan.jsonl"
-	got := written(t, scenarios.NewPlan(lively(), 7))
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, string(want), got)
-	for line := range strings.Lines(got) {
-		require.True(t, json.Valid([]byte(line)), line)
+	for _, s := range []scenarios.Scenario{lively(), busy()} {
+		golden := "testdata/" + s.Name + ".plan.jsonl"
+		got := written(t, scenarios.NewPlan(s, 7))
+		if *update {
+			require.NoError(t, os.WriteFile(golden, []byte(got), 0o644))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, string(want), got)
+		for line := range strings.Lines(got) {
+			require.True(t, json.Valid([]byte(line)), line)
+		}
 	}
 }
 
@@ -335,4 +417,21 @@ func (n *narrow) Write(p []byte) (int, error) {
 	}
 	n.room--
 	return n.text.Write(p)
+}
+
+func TestAScenarioWithMoreIntentsHasWholeFamilies(t *testing.T) {
+	t.Parallel()
+	plain := scenarios.Scenario{Intents: 12}
+	require.Equal(t, 12, plain.WithIntents(5).Intents, "never fewer than the file says")
+	require.Equal(t, 61, plain.WithIntents(61).Intents)
+	require.Equal(t, 63, scenarios.Scenario{Intents: 12, Twins: 3}.WithIntents(61).Intents)
+	require.Equal(t, 64, scenarios.Scenario{Intents: 12, Neighbours: &scenarios.Neighbours{Of: 4}}.WithIntents(61).Intents)
+}
+
+func TestOnlyWhatGoesAtTheSameTimeRaces(t *testing.T) {
+	t.Parallel()
+	for _, step := range []scenarios.Step{{Burst: &scenarios.Burst{}}, {Sweep: &scenarios.Sweep{}}, {Tabs: []scenarios.Tab{{}}}} {
+		require.True(t, scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{}}, step}}.Races())
+	}
+	require.False(t, scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{}}, {Look: &scenarios.Look{}}}}.Races())
 }

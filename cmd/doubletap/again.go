@@ -49,6 +49,9 @@ func (o runOptions) flagsAgain() []string {
 	if o.maxRequests != usualMaxRequests {
 		words = append(words, "--max-requests", fmt.Sprint(o.maxRequests))
 	}
+	if o.confidence > 0 && o.finding == "" {
+		words = append(words, "--confidence", o.confidence.String())
+	}
 	if o.pilotTimeout != usualPilotTimeout {
 		words = append(words, "--pilot-timeout", fmt.Sprint(o.pilotTimeout))
 	}

@@ -22,6 +22,7 @@ func rooms() map[string][]string {
 		"scenarios/document":      {},
 		"targets":                 {"scenarios/document"},
 		"targets/databases":       {},
+		"targets/stopwatch":       {"targets"},
 		"targets/orders":          {"targets"},
 		"targets/servers":         {},
 		"targets/servers/install": {"targets/servers"},
@@ -34,7 +35,7 @@ func rooms() map[string][]string {
 		"checker/mutate":          {},
 		"reports":                 {"checker", "history"},
 		"cmd/doubletap": {
-			"history", "scenarios", "scenarios/document", "targets", "targets/databases", "targets/orders",
+			"history", "scenarios", "scenarios/document", "targets", "targets/databases", "targets/orders", "targets/stopwatch",
 			"proxy", "driver", "driver/writegate", "checker", "checker/readers", "reports",
 		},
 	}

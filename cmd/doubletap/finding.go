@@ -18,15 +18,16 @@ const mostFindings = 1000
 // scenario, to send the same plan again for the intent that broke. The target file is not copied: it
 // may hold secrets.
 type findingFile struct {
-	Version   int             `json:"version"`
-	Run       string          `json:"run"`
-	Scenario  string          `json:"scenario"`
-	Seed      uint64          `json:"seed"`
-	Intents   []int           `json:"intents"`
-	Target    string          `json:"target"` // builtin:NAME, or the target file as it was named
-	Operation string          `json:"operation"`
-	Toxiproxy string          `json:"toxiproxy,omitempty"`
-	Finding   checker.Finding `json:"finding"`
+	Version    int             `json:"version"`
+	Run        string          `json:"run"`
+	Scenario   string          `json:"scenario"`
+	Seed       uint64          `json:"seed"`
+	Intents    []int           `json:"intents"`
+	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
+	Operation  string          `json:"operation"`
+	Toxiproxy  string          `json:"toxiproxy,omitempty"`
+	Confidence bound           `json:"confidence,omitempty"` // by which the number of intents was chosen
+	Finding    checker.Finding `json:"finding"`
 }
 
 // findingOf returns what all findings of a run have in common.
@@ -34,6 +35,7 @@ func (r *runner) findingOf() findingFile {
 	return findingFile{
 		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
 		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy,
+		Confidence: r.options.confidence,
 	}
 }
 
@@ -103,7 +105,7 @@ func readFinding(dir string) (findingFile, error) {
 
 // options fills in what the finding knows and the command line does not say.
 func (f findingFile) options(o runOptions, dir string) runOptions {
-	o.seed, o.only, o.finding = f.Seed, f.Intents, dir
+	o.seed, o.only, o.finding, o.confidence = f.Seed, f.Intents, dir, f.Confidence
 	o.offsets = map[string]time.Duration{}
 	for _, a := range f.Finding.Attempts {
 		if a.After > 0 {

@@ -32,6 +32,7 @@ type runOptions struct {
 	toxiproxy    string
 	reports      string
 	inconclusive string
+	confidence   bound // what a pass of a scenario that races is to be worth; 0: what its file makes it worth
 	dryRun       bool
 	maxRequests  int
 	pilotTimeout time.Duration
@@ -60,6 +61,7 @@ orders API on a SQLite file.`,
 	}
 	o.flags(cmd)
 	inconclusiveFlag(cmd, &o.inconclusive)
+	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be sent where, and stop")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
 	return cmd

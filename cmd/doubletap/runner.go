@@ -38,6 +38,9 @@ func newRunner(sub *subject, files []scenarios.File, o runOptions, s streams) *r
 // enter plans a scenario and puts it into the manifest, with the reason if the contract has nothing
 // for it.
 func (r *runner) enter(f scenarios.File) {
+	if r.options.confidence > 0 && f.Scenario.Races() {
+		f.Scenario = f.Scenario.WithIntents(r.options.confidence.rounds())
+	}
 	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary}
 	var plan scenarios.Plan
 	if e.Why = r.subject.lacks(f.Scenario.Needs); e.Why != "" {

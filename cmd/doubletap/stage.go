@@ -38,7 +38,11 @@ func (s *stage) play(ctx context.Context, f scenarios.File, plan scenarios.Plan)
 		return err
 	}
 	defer file.Close()
-	act := &act{stage: s, scenario: f.Scenario, record: history.NewWriter(file), base: time.Now(), unasked: reserved(f.Scenario.Name)}
+	act := &act{stage: s, scenario: f.Scenario, record: history.NewWriter(file), unasked: reserved(f.Scenario.Name)}
+	if act.calibrated, err = s.calibrate(ctx, f.Scenario); err != nil {
+		return err
+	}
+	act.base = time.Now()
 	if err := act.perform(ctx, plan); err != nil {
 		return err
 	}
@@ -54,17 +58,18 @@ func (s *stage) alive(ctx context.Context) bool { return driver.Alive(ctx, s.sub
 // act is one performance of one scenario.
 type act struct {
 	*stage
-	scenario  scenarios.Scenario
-	record    *history.Writer
-	base      time.Time
-	lanes     *proxy.Lanes
-	driver    *driver.Driver
-	questions []readers.Question
-	ends      atomic.Int64 // stories and probes that are over
-	unasked   bool         // the pilot asks no final question
-	halted    bool         // nothing more is sent
-	probed    bool         // the final question was asked
-	cut       bool         // and the history is not what was planned
+	scenario   scenarios.Scenario
+	record     *history.Writer
+	base       time.Time
+	lanes      *proxy.Lanes
+	driver     *driver.Driver
+	questions  []readers.Question
+	calibrated []history.Calibration
+	ends       atomic.Int64 // stories and probes that are over
+	unasked    bool         // the pilot asks no final question
+	halted     bool         // nothing more is sent
+	probed     bool         // the final question was asked
+	cut        bool         // and the history is not what was planned
 }
 
 // perform is the road from plan to history: open lanes, see that the markers are absent, drive,
@@ -168,7 +173,7 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 	run := history.Run{
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
-		Lanes: a.laneFacts(), Normal: history.Offset(a.normal),
+		Lanes: a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
