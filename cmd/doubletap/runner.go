@@ -82,7 +82,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	}
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, progress: func(int, int) {}, silence: silence, across: r.across(),
+		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {

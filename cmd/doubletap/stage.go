@@ -17,17 +17,18 @@ import (
 
 // stage is where scenarios are played: one run's subject and directory.
 type stage struct {
-	subject   *subject
-	run       string
-	seed      uint64
-	dir       runDir
-	toxiproxy string
-	offsets   map[string]time.Duration // of a sweep, by intent, to be tried again
-	normal    time.Duration            // of a plain create, from the pilot
-	progress  func(done, of int)       // safe for concurrent use
-	silence   time.Duration            // after which a target that answers nothing is taken for gone
-	lost      history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
-	across    []scenarios.Across       // what the pilot has to try besides the run's principal and operation
+	subject      *subject
+	run          string
+	seed         uint64
+	dir          runDir
+	toxiproxy    string
+	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	normal       time.Duration            // of a plain create, from the pilot
+	uncalibrated bool                     // passes are not asked what they are worth
+	progress     func(done, of int)       // safe for concurrent use
+	silence      time.Duration            // after which a target that answers nothing is taken for gone
+	lost         history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
+	across       []scenarios.Across       // what the pilot has to try besides the run's principal and operation
 }
 
 // play runs one scenario from its plan to its history. An error is the harness's own; whatever the
