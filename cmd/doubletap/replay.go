@@ -177,7 +177,7 @@ func rate(k, n int) string {
 	case n < 2:
 		return ""
 	case k == 0:
-		return fmt.Sprintf(": at 95%% confidence less than %.2g%% of tries", 100*min(1, 3/float64(n)))
+		return fmt.Sprintf(": at 95%% confidence less than %.3g%% of tries", 100*min(1, 3/float64(n)))
 	default:
 		return fmt.Sprintf(" (%.0f%%, at 95%% confidence %.0f%% to %.0f%%)", 100*float64(k)/float64(n), 100*low, 100*high)
 	}
