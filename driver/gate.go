@@ -94,7 +94,8 @@ func (g *gate) opens() bool {
 	return first
 }
 
-// release opens the gate once. What takes its time is not left to the member that came last.
+// release opens the gate once. What takes its time is not left to the member that came last. The rest is:
+// another goroutine would wake more threads, which are in the target's way.
 func (g *gate) release() {
 	if !g.opens() {
 		return
@@ -129,13 +130,14 @@ func (g *gate) letAllGo() {
 	}
 }
 
-// wave lets members go, one after the other with nothing in between. Those who wait for it are woken
-// after.
+// wave lets members go at once. Those who wait for it are woken after.
 func (g *gate) wave(members []*seat) {
-	for _, s := range members {
-		if g.ctx.Err() == nil {
-			s.letGo()
+	if g.ctx.Err() == nil {
+		all := make([]func(), 0, len(members))
+		for _, s := range members {
+			all = append(all, s.letGo)
 		}
+		salvo(all)
 	}
 	for _, s := range members {
 		close(s.gone)

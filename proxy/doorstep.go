@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"time"
 )
 
 // chunk is how many bytes a relay reads at once.
@@ -200,8 +201,9 @@ func (r *relay) forward(b []byte) error {
 func (r *relay) release() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
-	r.passage.released()
-	_ = r.send(r.kept) // whoever waits for the answer will notice
+	passed := r.passage.releasing(len(r.kept))
+	n, _ := r.target.Write(r.kept) // whoever waits for the answer will notice
+	passed(n)
 	r.kept = nil
 }
 
@@ -222,6 +224,7 @@ func (r *relay) down() {
 		n, err := r.target.Read(buffer)
 		if n > 0 {
 			r.passage.answered(buffer[:n])
+			time.Sleep(r.passage.calm())
 			r.pass(buffer[:n])
 		}
 		if err != nil {

@@ -89,12 +89,28 @@ func (p *Passage) waits(release func()) {
 	arrive(release)
 }
 
-// released records that what was held back is about to be passed on.
-func (p *Passage) released() {
+// releasing is passing for what was held back.
+func (p *Passage) releasing(n int) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.facts.Released = at
+	return p.passes(at, n)
+}
+
+// burst is for how long after a release no answer is passed on. What the first answers set off, from the
+// lane to the client, would take the processor from the members of the burst that come last: measured, it
+// doubles the spread at the 99th percentile.
+const burst = 5 * time.Millisecond
+
+// calm returns how long an answer is to be kept for the sake of the burst.
+func (p *Passage) calm() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.facts.Released == 0 {
+		return 0
+	}
+	return (p.facts.Released - p.now()).Duration() + burst
 }
 
 // leaves tells the gate that the connection will not come there any more, if it has not been there.
@@ -162,6 +178,10 @@ func (p *Passage) passing(n int) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.passes(at, n)
+}
+
+func (p *Passage) passes(at history.Offset, n int) (passed func(m int)) {
 	before := p.facts.Arrived
 	if p.facts.Answered == 0 {
 		p.facts.Arrived = at
