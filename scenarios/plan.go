@@ -117,11 +117,8 @@ func (s Scenario) Races() bool {
 
 // WithIntents returns the scenario with at least n intents, and with all those that belong together.
 func (s Scenario) WithIntents(n int) Scenario {
-	together := max(s.Twins, 1)
-	if s.Neighbours != nil {
-		together = max(together, s.Neighbours.Of)
-	}
-	s.Intents = max(s.Intents, (n+together-1)/together*together)
+	family := s.Family()
+	s.Intents = max(s.Intents, (n+family-1)/family*family)
 	return s
 }
 

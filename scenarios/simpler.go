@@ -1,0 +1,301 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"gopkg.in/yaml.v3"
+)
+
+// Simplification is a scenario that lacks one thing that another one has.
+type Simplification struct {
+	Without  string // what it lacks, in the words of a file
+	Scenario Scenario
+}
+
+// Simpler lists the scenarios that lack one thing that s has: those that lack the most first. A scenario
+// from which nothing can be taken any more has none. S must have been loaded.
+func Simpler(s Scenario) []Simplification {
+	x := simplifier{from: s}
+	x.traffic()
+	for i := range s.Steps {
+		if len(s.Steps) > 1 {
+			x.add(fmt.Sprintf("step %d (%s)", i+1, s.Steps[i].kind()), func(to *Scenario) { to.Steps = slices.Delete(to.Steps, i, i+1) })
+		}
+	}
+	x.together()
+	for i := range s.Steps {
+		x.step(i)
+	}
+	for i, one := range s.sendings() {
+		x.send(i, one)
+	}
+	for name, faults := range s.Lanes {
+		x.lane(name, faults)
+	}
+	slices.SortStableFunc(x.found, func(a, b Simplification) int { return a.rank() - b.rank() })
+	return x.found
+}
+
+// Family is how many intents belong together: the least that the scenario makes sense with.
+func (s Scenario) Family() int {
+	family := max(s.Twins, 1)
+	if s.Neighbours != nil {
+		family = max(family, s.Neighbours.Of)
+	}
+	return family
+}
+
+// rank is how much is left: requests before faults, faults before figures.
+func (s Simplification) rank() int {
+	plan := NewPlan(s.Scenario.only(), 1)
+	faults := 0
+	for _, lane := range s.Scenario.Lanes {
+		faults += len(lane)
+	}
+	return 100*plan.Requests() + 10*faults + len(s.Scenario.Steps)
+}
+
+// only is the scenario with one family.
+func (s Scenario) only() Scenario {
+	s.Intents = s.Family()
+	return s
+}
+
+type simplifier struct {
+	from  Scenario
+	found []Simplification
+}
+
+// add adds the scenario that a change makes, unless that changes nothing.
+func (x *simplifier) add(without string, change func(*Scenario)) {
+	before, to := x.from.clone(), x.from.clone()
+	change(&to)
+	to.tidy()
+	before.tidy()
+	if len(to.sendings()) > 0 && text(to) != text(before) {
+		x.found = append(x.found, Simplification{Without: without, Scenario: to})
+	}
+}
+
+func text(s Scenario) string {
+	out, _ := yaml.Marshal(s) // what was loaded can be written
+	return string(out)
+}
+
+// clone copies all that a change may reach.
+func (s Scenario) clone() Scenario {
+	var c Scenario
+	if err := yaml.Unmarshal([]byte(text(s)), &c); err != nil {
+		panic(fmt.Sprintf("a scenario cannot be read as it was written: %v", err))
+	}
+	return c
+}
+
+// tidy leaves out what nothing uses any more: waits for something that was never sent, lanes, needs that
+// no step has, and proofs that can never hold.
+func (s *Scenario) tidy() {
+	sends := func(step Step) bool {
+		return len(step.sendings(0)) > 0 || step.Wait != nil && step.Wait.For == WaitPause
+	}
+	for len(s.Steps) > 0 && !sends(s.Steps[0]) {
+		s.Steps = s.Steps[1:]
+	}
+	used := map[string]bool{}
+	for _, one := range s.sendings() {
+		used[one.send.Lane] = true
+		if one.send.Retry != nil {
+			used[one.send.Retry.Lane] = true
+		}
+	}
+	for name := range s.Lanes {
+		if !used[name] || len(s.Lanes[name]) == 0 {
+			s.forget(name)
+		}
+	}
+	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
+		return slices.Contains([]Need{NeedsAlter, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsPrincipals, NeedsOperations}, n)
+	})
+	story := s.story()
+	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
+	if len(s.Exercised) == 0 {
+		s.Exercised = []Proof{{Name: "acknowledged"}}
+	}
+	s.complete()
+}
+
+// forget takes a lane away; who used it takes the clean one.
+func (s *Scenario) forget(lane string) {
+	delete(s.Lanes, lane)
+	for _, one := range s.sendings() {
+		if one.send.Lane == lane {
+			one.send.Lane = Clean
+		}
+		if one.send.Retry != nil && one.send.Retry.Lane == lane {
+			one.send.Retry.Lane = ""
+		}
+	}
+}
+
+// traffic takes away what goes on beside an intent.
+func (x *simplifier) traffic() {
+	if x.from.Background != nil {
+		x.add("the background traffic", func(to *Scenario) { to.Background = nil })
+	}
+	if x.from.Concurrency > 1 {
+		x.add("other intents at the same time", func(to *Scenario) { to.Concurrency = 1 })
+	}
+}
+
+// together takes away what intents share.
+func (x *simplifier) together() {
+	if x.from.Twins > 1 {
+		x.add("twins", func(to *Scenario) { to.Twins = 0 })
+	}
+	if x.from.Neighbours != nil {
+		x.add("neighbours", func(to *Scenario) { to.Neighbours = nil })
+	}
+}
+
+func (x *simplifier) step(i int) {
+	switch s := x.from.Steps[i]; {
+	case s.Burst != nil:
+		x.burst(i, *s.Burst)
+	case s.Tabs != nil:
+		x.tabs(i, s.Tabs)
+	case s.Sweep != nil:
+		x.add("the second request", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Sweep.Send} })
+		x.span(fmt.Sprintf("the sweep's range from %s", s.Sweep.From), s.Sweep.From, func(to *Scenario, short Span) { to.Steps[i].Sweep.From = short })
+	case s.Wait != nil && s.Wait.For == WaitPause:
+		x.span(fmt.Sprintf("a pause of %s", s.Wait.Pause), s.Wait.Pause, func(to *Scenario, short Span) { to.Steps[i].Wait.Pause = short })
+	}
+}
+
+func (x *simplifier) burst(i int, b Burst) {
+	x.add("all but one copy", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Burst.Send} })
+	for _, fewer := range []int{2, b.Copies / 2, b.Copies - 1} {
+		if fewer >= 2 && fewer < b.Copies {
+			x.add(fmt.Sprintf("%d of %d copies", b.Copies-fewer, b.Copies), func(to *Scenario) {
+				to.Steps[i].Burst.Copies, to.Steps[i].Burst.Altered = fewer, min(b.Altered, fewer-1)
+			})
+		}
+	}
+	if b.Altered > 0 {
+		x.add("altered bodies", func(to *Scenario) { to.Steps[i].Burst.Altered = 0 })
+	}
+	if b.Altered > 1 {
+		x.add("all but one altered body", func(to *Scenario) { to.Steps[i].Burst.Altered = 1 })
+	}
+	if b.WriteGate {
+		x.add("the write gate", func(to *Scenario) { to.Steps[i].Burst.WriteGate = false })
+	}
+}
+
+func (x *simplifier) tabs(i int, tabs []Tab) {
+	for j, tab := range tabs {
+		if len(tabs) > 1 {
+			x.add(fmt.Sprintf("tab %d", j+1), func(to *Scenario) { to.Steps[i].Tabs = slices.Delete(to.Steps[i].Tabs, j, j+1) })
+		}
+		if tab.Count > 1 {
+			x.add(fmt.Sprintf("%d of %d tabs", tab.Count-1, tab.Count), func(to *Scenario) { to.Steps[i].Tabs[j].Count = 0 })
+		}
+		if tab.Altered {
+			x.add("an altered body", func(to *Scenario) { to.Steps[i].Tabs[j].Altered = false })
+		}
+		x.span(fmt.Sprintf("the spread of %s of tab %d", tab.Within, j+1), tab.Within, func(to *Scenario, short Span) { to.Steps[i].Tabs[j].Within = short })
+		x.span(fmt.Sprintf("the delay of %s of tab %d", tab.At, j+1), tab.At, func(to *Scenario, short Span) { to.Steps[i].Tabs[j].At = short })
+	}
+}
+
+// send takes away what is special about the n-th sending.
+func (x *simplifier) send(n int, one sending) {
+	change := func(what string, f func(*Send)) {
+		x.add(what, func(to *Scenario) { f(to.sendings()[n].send) })
+	}
+	if one.send.Lane != Clean {
+		change("the lane "+one.send.Lane, func(s *Send) { s.Lane = Clean })
+	}
+	if usual := (Span{Fixed: usualTimeout}); one.send.Timeout != usual {
+		change("a timeout of "+one.send.Timeout.String(), func(s *Send) { s.Timeout = usual })
+	}
+	if one.send.Key != "" && one.send.Key != SameKey {
+		change("key: "+string(one.send.Key), func(s *Send) { s.Key = "" })
+	}
+	if r := one.send.Retry; r != nil {
+		change("retries", func(s *Send) { s.Retry = nil })
+		if r.Max > 1 {
+			change(fmt.Sprintf("%d of %d retries", r.Max-1, r.Max), func(s *Send) { s.Retry.Max = 1 })
+		}
+		if r.Jitter > 0 {
+			change("the jitter of the backoff", func(s *Send) { s.Retry.Jitter = 0 })
+		}
+		if r.Lane != "" {
+			change("the retries' lane "+r.Lane, func(s *Send) { s.Retry.Lane = "" })
+		}
+		if !r.Timeout.IsZero() {
+			change("the retries' timeout", func(s *Send) { s.Retry.Timeout = Span{} })
+		}
+		x.span(fmt.Sprintf("a backoff of %s", r.Backoff), r.Backoff, func(to *Scenario, short Span) { to.sendings()[n].send.Retry.Backoff = short })
+	}
+}
+
+// lane takes away the faults of a lane, and makes weaker ones of them.
+func (x *simplifier) lane(name string, faults []Fault) {
+	for i, f := range faults {
+		x.add(fmt.Sprintf("%s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name] = slices.Delete(to.Lanes[name], i, i+1) })
+		if f.Latency == nil {
+			continue
+		}
+		if f.Latency.Jitter > 0 {
+			x.add(fmt.Sprintf("the jitter of %s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name][i].Latency.Jitter = 0 })
+		}
+		weaker := round(Span{Fixed: time.Duration(f.Latency.Delay) / 2})
+		x.add(fmt.Sprintf("half of %s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name][i].Latency.Delay = Duration(weaker.Fixed) })
+	}
+}
+
+// span takes away a stretch of time, or half of it, or what makes its figure odd.
+func (x *simplifier) span(what string, s Span, set func(to *Scenario, short Span)) {
+	if s.IsZero() {
+		return
+	}
+	x.add(what, func(to *Scenario) { set(to, Span{}) })
+	x.add("half of "+what, func(to *Scenario) { set(to, round(s.Scale(0.5))) })
+	x.add("the odd figure of "+what, func(to *Scenario) { set(to, round(s)) })
+}
+
+// round returns a span with one figure that is not zero: 26ms is 30ms, 47% is 50%.
+func round(s Span) Span {
+	one := func(v float64) float64 {
+		if v == 0 {
+			return 0
+		}
+		unit := math.Pow(10, math.Floor(math.Log10(v)))
+		return math.Round(v/unit) * unit
+	}
+	return Span{Fixed: time.Duration(one(float64(s.Fixed))), Share: math.Round(one(s.Share)*1e6) / 1e6}
+}
+
+// kind names what a step does.
+func (s Step) kind() string {
+	switch {
+	case s.Send != nil:
+		return "send"
+	case s.Burst != nil:
+		return "burst"
+	case s.Sweep != nil:
+		return "sweep"
+	case s.Tabs != nil:
+		return "tabs"
+	case s.Alter != nil:
+		return "alter"
+	case s.Respell != nil:
+		return "respell"
+	case s.Wait != nil:
+		return "wait"
+	default:
+		return "look"
+	}
+}
