@@ -49,7 +49,11 @@ fuzz: ## fuzz the readers and the checker, 30 s each
 	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./targets
 
 .PHONY: bench
-bench: ## benchmarks of every room
+bench: ## doubletap beside vegeta, k6, hey and goroutines, on a quiet machine: writes docs/bench.md
+	$(GO) run ./driver/bench -apart -soak $(or $(SOAK),10m) -o docs/bench.md
+
+.PHONY: benchmarks
+benchmarks: ## benchmarks of every room
 	$(GO) test -run xxx -bench . -benchtime 1x ./...
 
 .PHONY: clean

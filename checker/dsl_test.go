@@ -24,6 +24,7 @@ type draft struct {
 	who      string
 	kin      string
 	to       string // operation
+	traffic  bool   // of the background
 	marker   string
 	attempts []history.Attempt
 	before   map[string][]history.Row // by body, at T1
@@ -55,6 +56,9 @@ func (d *draft) of(principal string) *draft { d.who = principal; return d }
 func (d *draft) beside(kin string) *draft { d.kin = kin; return d }
 
 func (d *draft) at(operation string) *draft { d.to = operation; return d }
+
+// behind makes an intent part of the background traffic.
+func (d *draft) behind() *draft { d.traffic = true; return d }
 
 // with is how much of an effect there is for the original body.
 func (d *draft) with(effect string, n float64) *draft {
@@ -162,7 +166,7 @@ func scenes(drafts []*draft) *history.History {
 }
 
 func (d *draft) into(h *history.History) {
-	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Bodies: map[string]history.Body{}}
+	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Behind: d.traffic, Bodies: map[string]history.Body{}}
 	if d.after == nil {
 		d.after = d.before
 	}

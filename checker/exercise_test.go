@@ -48,6 +48,29 @@ func seen(at float64, rows int, h *history.History) *history.History {
 	return h
 }
 
+// held is a time at which the writers of a table were held back for the intent i1.
+func held(h *history.History) *history.History { return heldFor("i1", ms(5), h) }
+
+func heldFor(intent string, shut history.Offset, h *history.History) *history.History {
+	h.Holdings = append(h.Holdings, history.Holding{Intent: intent, Table: "orders", Shut: shut, Opened: shut + ms(30)})
+	return h
+}
+
+// follows is the second of two requests, let go so long after the first as it was to be.
+func follows(at float64, a history.Attempt) history.Attempt {
+	m := member(at)
+	m.Passage.Up, m.Sent, m.After = a.Sent, a.Sent, ms(7)
+	a.Together, a.After, a.Passage = true, ms(7), m.Passage
+	return a
+}
+
+// leads is the first of two requests.
+func leads(at float64, a history.Attempt) history.Attempt {
+	a = follows(at, a)
+	a.After = 0
+	return a
+}
+
 func alone(d *draft) *history.History { return scenes([]*draft{d}) }
 
 // Each proof has a history in which it holds, and some in which it nearly holds.
@@ -155,6 +178,28 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLooked, "a look after no answer", false, seen(20, 1, alone(story(during(1, 10, u))))},
 		{checker.ProofLooked, "no look", false, alone(story(a))},
 
+		{checker.ProofWritesHeld, "held while two were inside", true, held(alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{checker.ProofWritesHeld, "held, and somebody met a running request", true, held(alone(story(p)))},
+		{checker.ProofWritesHeld, "held, and one came after the other", false, held(alone(story(watched(10, 40, u), watched(40, 60, u))))},
+		{checker.ProofWritesHeld, "held for one request", false, held(alone(story(a)))},
+		{checker.ProofWritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
+		{checker.ProofWritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{checker.ProofWritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
+
+		{checker.ProofSwept, "let go later, and both came", true, alone(story(leads(10, a), follows(17, a)))},
+		{checker.ProofSwept, "let go later in front of the lane", true, alone(story(before(10), afterwards(17)))},
+		{checker.ProofSwept, "whichever was begun first", true, alone(story(follows(17, a), leads(10, a)))},
+		{checker.ProofSwept, "lost answers do not matter", true, alone(story(leads(10, u), follows(17, u)))},
+		{checker.ProofSwept, "let go at once after all", false, alone(story(leads(10, a), follows(10, a)))},
+		{checker.ProofSwept, "let go before the first", false, alone(story(leads(10, a), follows(9, a)))},
+		{checker.ProofSwept, "the second was never let go", false, alone(story(leads(10, a), follows(0, a)))},
+		{checker.ProofSwept, "the first was never let go", false, alone(story(leads(0, a), follows(17, a)))},
+		{checker.ProofSwept, "the second came in part", false, alone(story(leads(10, a), partly(follows(17, a))))},
+		{checker.ProofSwept, "the first came in part", false, alone(story(partly(leads(10, a)), follows(17, a)))},
+		{checker.ProofSwept, "an ordinary burst", false, alone(story(member(10), member(17)))},
+		{checker.ProofSwept, "one alone", false, alone(story(follows(17, a)))},
+		{checker.ProofSwept, "one after the other", false, alone(story(a, a))},
+
 		{checker.Proof("luck"), "never", false, alone(story(a, a))},
 	}
 	for _, row := range rows {
@@ -217,4 +262,30 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	h := scenes([]*draft{story(a, keyed("k2", a))})
 	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
 	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
+}
+
+func TestBackgroundTrafficProvesNothing(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	h := scenes([]*draft{story(a).rows(1), story(a, a).named("b1").rows(1).behind(), story(a).named("b2").rows(1).behind()})
+	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofReplayed), AtLeast: 0.5}, {Name: string(checker.ProofAcknowledged), AtLeast: 1}}
+	e := checker.Check(h, terms()).Exercise
+	require.Equal(t, []int{0, 1}, []int{e[0].Held, e[0].Of})
+	require.Equal(t, []int{1, 1}, []int{e[1].Held, e[1].Of})
+	require.Equal(t, 1, e[0].Needed)
+	require.Equal(t, 1, e[1].Needed, "of those that count")
+}
+
+func TestBackgroundTrafficIsJudgedAllTheSame(t *testing.T) {
+	t.Parallel()
+	h := func(rows int) *history.History {
+		return scene(story(acknowledged(201, "o1")).rows(1), story(acknowledged(201, "o1")).named("b1").rows(rows).behind())
+	}
+	judge(t, h(1), terms(), nil, "")
+	judge(t, h(2), terms(), []string{"duplicate"}, "")
+	judge(t, h(0), terms(), []string{"lost-acknowledged-write"}, "")
+	r := checker.Check(h(2), terms())
+	require.Equal(t, "b1", r.Findings[0].Intent)
+	require.Equal(t, 3, r.Intents)
+	require.Equal(t, 1, r.Failed)
 }

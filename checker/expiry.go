@@ -18,13 +18,13 @@ func (t Terms) epochs(record group) []group {
 	return t.remembered(record)
 }
 
-// remembered splits the attempts of one key, which a request without a key does not have.
+// remembered splits the attempts of one key. A request without one stands alone already.
 //
 // The target forgets a key some time after one of the attempts made its record, and looks at a later
 // attempt some time between its sending and its end; only what holds for every such moment is certain.
 func (t Terms) remembered(record group) []group {
 	after := history.Offset(t.Contract.Expiry.After)
-	if after <= 0 || record[0].Key == "" {
+	if after <= 0 {
 		return []group{record}
 	}
 	var all []group

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Rules that mutation testing found without a test of their own.
@@ -144,6 +145,7 @@ func TestProofsAreExplained(t *testing.T) {
 		checker.ProofCommittedBefore, checker.ProofRetriedRunning, checker.ProofDelayed, checker.ProofGaveUp, checker.ProofLeftRunning,
 		checker.ProofBothBodies, checker.ProofDistinctKeys, checker.ProofKeysDiffer, checker.ProofKeyOmitted,
 		checker.ProofNeighbours, checker.ProofRespelled, checker.ProofExpired, checker.ProofLooked,
+		checker.ProofWritesHeld, checker.ProofSwept,
 	} {
 		h := right()
 		h.Run.Exercised = []history.Proof{{Name: string(p)}}
@@ -319,4 +321,143 @@ func TestExistsThatNamesNothing(t *testing.T) {
 func TestAnIntentWithoutAttempts(t *testing.T) {
 	t.Parallel()
 	require.Empty(t, checker.Check(scene(story()), terms(naturalKey)).Findings)
+}
+
+func TestAStatusResourceThatIsGoneForGood(t *testing.T) {
+	t.Parallel()
+	taken := bearing("Location", "/operations/7", answer(202, `{"operation":"7"}`))
+	gone := history.Followup{At: ms(900), Tries: 2, Status: 410, Complete: true}
+	judge(t, scene(story(taken).then(gone)), terms(accepting), []string{"lost-acknowledged-write/accepted"}, "")
+}
+
+// Where one answer may mean that the thing exists or that the body differs, another spelling was not
+// taken for another request.
+func TestARespelledRequestThatIsToldExists(t *testing.T) {
+	t.Parallel()
+	alike := terms(sameJSON, func(t *checker.Terms) { t.Contract.Existing.Signature = t.Contract.Fingerprint.Signature })
+	told := answer(422, `{"error":"mismatch","id":"o1"}`)
+	judge(t, scene(story(acknowledged(201, "o1"), reordered(told)).rows(1)), alike, nil, "")
+	judge(t, scene(story(acknowledged(201, "o1"), reordered(told)).rows(1)), terms(sameJSON), []string{"false-conflict/respelled"}, "")
+}
+
+func TestNeighboursOfOnePrincipalNeedNoNames(t *testing.T) {
+	t.Parallel()
+	beside := func(id, who string) *draft {
+		return story(acknowledged(201, id)).named(id).beside("p1").of(who).rows(2)
+	}
+	require.Nil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "alice")), terms()).Findings[0].Who)
+	require.NotNil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "bob")), terms()).Findings[0].Who)
+}
+
+func TestTheScopeThatAFalseConflictBreaks(t *testing.T) {
+	t.Parallel()
+	p := func() *draft {
+		return story(keyed("k", acknowledged(201, "o1"))).named("p1").beside("p1").of("alice").rows(1)
+	}
+	q := func() *draft { return story(keyed("k", mismatch())).named("q1").beside("p1").of("alice") }
+	separate := terms(scoped(targets.ScopeSeparate, targets.ScopeSeparate), alike)
+	for _, c := range []struct {
+		h                  *history.History
+		contract, expected string
+	}{
+		{scene(p(), q().of("bob")), "scope.principal: separate", "an acknowledgement: bob had not used this key before"},
+		{scene(p(), q().at("quote")), "scope.operation: separate", "an acknowledgement: at this operation nothing with this key was wanted before"},
+	} {
+		f := checker.Check(c.h, separate).Findings[0]
+		require.Equal(t, checker.FalseConflict, f.Kind)
+		require.Equal(t, c.contract, f.Contract)
+		require.Equal(t, c.expected, f.Expected)
+	}
+}
+
+// totalled sets a total at the three moments.
+func totalled(h *history.History, before, t1, t2 float64) *history.History {
+	for s, n := range map[*history.Snapshot]float64{h.Before: before, h.T1: t1, h.T2: t2} {
+		s.Effects = map[string]map[string]float64{"stock": {"": n}}
+	}
+	return h
+}
+
+func TestTotalsOfAnOperationThatNobodyAsked(t *testing.T) {
+	t.Parallel()
+	elsewhere := func(t *checker.Terms) {
+		x := -1.0
+		other := t.Operation
+		other.Effects = []targets.Effect{{Name: "stock", Delta: &x}}
+		t.Others = map[string]targets.Operation{"quote": other}
+	}
+	h := func() *history.History { return totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 5, 5) }
+	judge(t, h(), terms(elsewhere), []string{"effect-mismatch/stock"}, "")
+	failed := h()
+	failed.T1.Error, failed.T2.Error = "gone", "gone"
+	require.Empty(t, checker.Check(failed, terms(elsewhere)).Findings, "a snapshot that failed says nothing")
+}
+
+func TestATotalThatWasNotAskedForIsADoubt(t *testing.T) {
+	t.Parallel()
+	h := totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 8, 8)
+	delete(h.Before.Effects, "stock")
+	judge(t, h, terms(stock), nil, "the effect stock was not asked for")
+}
+
+func TestATotalMayComeLate(t *testing.T) {
+	t.Parallel()
+	h := func() *history.History { return scene(story(acknowledged(201, "o1")).rows(1)) }
+	judge(t, totalled(h(), 10, 9, 8), terms(stock), nil, "")
+	judge(t, totalled(h(), 10, 11, 8), terms(stock), []string{"effect-mismatch/stock"}, "")
+}
+
+// A key that may have been executed anew at the edge of its time is remembered from then on.
+func TestAKeyIsForgottenAgainAfterTheEdge(t *testing.T) {
+	t.Parallel()
+	execute := terms(onlyIdentity, expiring(100, targets.ExpiryExecute))
+	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
+	judge(t, scene(story(during(1, 10, one), during(95, 105, two), during(150, 160, two), during(200, 210, three)).rows(3)), execute, nil, "")
+	judge(t, scene(story(during(1, 10, one), during(150, 160, two), during(200, 210, three)).rows(3)), execute, []string{"duplicate"}, "")
+}
+
+func TestAnAcknowledgementThatNamesNothingIsOfNoThingMore(t *testing.T) {
+	t.Parallel()
+	execute := terms(anyBody, expiring(100, targets.ExpiryExecute))
+	judge(t, scene(story(during(1, 10, acknowledged(201, "o1")), during(200, 210, answer(204, ""))).rows(1)), execute, nil, "")
+}
+
+// How long a target may have worked on a request whose answer was lost: until it was seen to be quiet.
+func TestWhenATargetWasDone(t *testing.T) {
+	t.Parallel()
+	execute := terms(onlyIdentity, expiring(100, targets.ExpiryExecute))
+	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
+	first, lost := during(1, 10, one), unknown(history.Timeout)
+	for name, c := range map[string]struct {
+		story *draft
+		want  []string
+	}{
+		"a lost probe until after the probe": {
+			story(first).rows(1).later("o1", "o2", "o3").probe(during(2000, 2010, lost), during(2050, 2060, three)), nil,
+		},
+		"an answered probe until its answer": {
+			story(first).rows(1).later("o1", "o2", "o3").probe(during(2000, 2010, two), during(2050, 2060, three)), []string{"duplicate"},
+		},
+		"a lost request no longer than until the probe": {
+			story(during(1, 10, lost)).rows(1).later("o1", "o2").probe(during(2000, 2010, two), during(2050, 2060, one)), []string{"replay-mismatch/identity"},
+		},
+		"a request that never came, not at all": {
+			story(first, during(20, 21, refused()), during(200, 210, two), during(280, 290, one)).rows(2), []string{"replay-mismatch/identity"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, found(checker.Check(scene(c.story), execute)))
+		})
+	}
+}
+
+func TestARunThatNobodyAnsweredIsNotMisconfigured(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]*draft{"nothing was sent": story(), "nothing got through": story(refused(), refused())} {
+		r := checker.Check(alone(d.rows(2)), terms())
+		require.NotContains(t, strings.Join(r.Reasons, "\n"), "credentials", name)
+	}
+	r := checker.Check(alone(story(answer(401, ""))), terms())
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "credentials")
 }

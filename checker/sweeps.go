@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -17,16 +18,17 @@ func (t Terms) Phase(o string, first, second history.Attempt) string {
 }
 
 func phase(first, second *judged) string {
+	said := strings.ReplaceAll(second.outcome.String(), "-", " ")
 	known := first.identity != "" && second.identity != ""
 	switch {
 	case known && first.identity == second.identity:
-		return second.outcome.String() + " with the same thing"
+		return said + " with the same thing"
 	case known:
-		return second.outcome.String() + " with another thing"
+		return said + " with another thing"
 	case second.outcome == Rejected || second.outcome == Unknown && second.Complete:
-		return fmt.Sprintf("%s (status %d)", second.outcome, second.Status)
+		return fmt.Sprintf("%s (status %d)", said, second.Status)
 	default:
-		return second.outcome.String()
+		return said
 	}
 }
 

@@ -35,6 +35,11 @@ func whole() *history.History {
 		Status: 200, Content: "ab", Length: 4000, Digest: "0f", Error: "unexpected EOF", ErrorKind: history.Truncated,
 		Passage: &history.Passage{Refused: true},
 	}
+	later := history.Attempt{
+		ID: "i001.3", Intent: "i001", Step: 2, Lane: "clean", Body: history.Original, Key: "k1", Together: true, After: ms(2),
+		Start: ms(370), Wrote: ms(373), Replied: ms(380), End: ms(381), Sent: 210, Status: 201, Content: "{}", Length: 2, Complete: true,
+	}
+	inLine, busy := 9, history.Intent{ID: "i002", Number: 2, Behind: true, Bodies: map[string]history.Body{history.Original: {Marker: "dtbusy", Content: "{}"}}}
 	return &history.History{
 		Run: history.Run{
 			Format: history.Format, ID: "r1", Tool: "doubletap 0.1.0", Scenario: "lost-response", Summary: "The answer is lost.",
@@ -45,10 +50,14 @@ func whole() *history.History {
 		Intents: []history.Intent{{ID: "i001", Number: 1, Principal: "alice", Bodies: map[string]history.Body{
 			history.Original: {Marker: "dtone", Method: "POST", Path: "/orders", Header: map[string]string{"Authorization": "***"}, Content: `{"note":"dtone"}`},
 			history.Altered:  {Marker: "dttwo", Method: "POST", Path: "/orders", Content: "{\"note\":\"\u2028\"}"},
-		}}},
-		Attempts:  []history.Attempt{lost, answered, cut, {ID: "i001.p2", Intent: "i001", Lane: "clean", Body: history.Original, Start: ms(950)}},
+		}}, busy},
+		Attempts:  []history.Attempt{lost, answered, cut, later, {ID: "i001.p2", Intent: "i001", Lane: "clean", Body: history.Original, Start: ms(950)}},
 		Followups: []history.Followup{{Attempt: "i001.2", At: ms(560), Tries: 3, Status: 200, Content: `{"state":"done"}`, Complete: true}, {Attempt: "i001.1", Error: "refused"}},
 		Sightings: []history.Sighting{{Intent: "i001", Marker: "dtone", At: ms(340), Rows: 1}},
+		Holdings: []history.Holding{
+			{Intent: "i001", Step: 1, Table: "shop.orders", Shut: ms(9), Opened: ms(309), Waiting: &inLine, Error: "connection lost"},
+			{Intent: "i001", Step: 2, Table: "keys", Error: "somebody else holds the lock"},
+		},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
 		T1:        &history.Snapshot{At: ms(600), Rows: map[string][]history.Row{"dtone": {{"id": "o<1>", "amount": 12.5, "paid": false, "at": nil}}, "dttwo": {}}, Effects: map[string]map[string]float64{"lines": {"dtone": 2}, "stock": {"": -0.5}}},
@@ -67,7 +76,7 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	snapshot(w, history.BeforeName, h.Before)
 	for _, a := range h.Attempts {
-		begun := history.Attempt{ID: a.ID, Intent: a.Intent, Step: a.Step, Retry: a.Retry, Probe: a.Probe, Lane: a.Lane, Body: a.Body, Key: a.Key, Deadline: a.Deadline, Start: a.Start}
+		begun := history.Attempt{ID: a.ID, Intent: a.Intent, Step: a.Step, Retry: a.Retry, Probe: a.Probe, Lane: a.Lane, Body: a.Body, Key: a.Key, Deadline: a.Deadline, Together: a.Together, After: a.After, Start: a.Start}
 		w.Begin(begun)
 	}
 	for _, a := range h.Attempts {
@@ -83,6 +92,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, s := range h.Sightings {
 		w.Sighting(s)
+	}
+	for _, held := range h.Holdings {
+		w.Holding(held)
 	}
 	snapshot(w, history.T1Name, h.T1)
 	snapshot(w, history.T2Name, h.T2)
@@ -166,9 +178,10 @@ func partial(file []byte, kind string) int {
 func TestAttemptsThatNeverEndedAreKept(t *testing.T) {
 	t.Parallel()
 	h := read(t, lines(t, whole()))
-	require.Equal(t, "i001.p2", h.Attempts[3].ID)
-	require.Zero(t, h.Attempts[3].End)
-	require.False(t, h.Attempts[3].Complete)
+	last := h.Attempts[len(h.Attempts)-1]
+	require.Equal(t, "i001.p2", last.ID)
+	require.Zero(t, last.End)
+	require.False(t, last.Complete)
 }
 
 func TestPassageMayComeBeforeTheEnd(t *testing.T) {
@@ -185,6 +198,7 @@ const (
 	intent = `{"intent":{"id":"i1","number":1,"bodies":{}}}` + "\n"
 	begun  = `{"begun":{"id":"a1","intent":"i1","start":1}}` + "\n"
 	ended  = `{"attempt":{"id":"a1","intent":"i1","start":1,"end":2}}` + "\n"
+	held   = `{"holding":{"intent":"i1","step":0,"table":"orders","shut":1,"opened":2,"waiting":0}}` + "\n"
 	before = `{"snapshot":{"name":"before","at":1,"rows":{}}}` + "\n"
 )
 
@@ -208,6 +222,10 @@ func TestDamagedFiles(t *testing.T) {
 		{"an end that has no time", head + intent + begun + strings.Replace(ended, `"end":2`, `"end":0`, 1), `attempt "a1" does not fit its beginning`},
 		{"an end of another intent", head + intent + begun + strings.Replace(ended, `"i1"`, `"i2"`, 1), `attempt "a1" does not fit its beginning`},
 		{"a followup of nothing", head + `{"followup":{"attempt":"a9","at":1,"tries":1}}` + "\n", `followup of the unknown attempt "a9"`},
+		{"a holding of nobody", head + held, `line 2: damaged history: holding of the unknown intent "i1"`},
+		{"a holding before its intent", head + held + intent, `holding of the unknown intent "i1"`},
+		{"a holding that was cut in the middle of the file", head + intent + held[:30] + "\n" + begun, "line 3: damaged history"},
+		{"a holding in which a word stands for a number", head + intent + strings.Replace(held, `"waiting":0`, `"waiting":"all"`, 1), "line 3: damaged history"},
 		{"a passage of nothing", head + `{"passage":{"attempt":"a9","up":1,"down":1}}` + "\n", `passage of the unknown attempt "a9"`},
 		{"a snapshot of no name", head + strings.Replace(before, "before", "T3", 1), `snapshot of the unknown name "T3"`},
 		{"a snapshot twice", head + before + before, "snapshot before twice"},

@@ -3,6 +3,7 @@ package history_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -35,6 +36,9 @@ func attempts(n int, intents []history.Intent) *rapid.Generator[history.Attempt]
 			Lane: rapid.String().Draw(t, "lane"), Body: rapid.SampledFrom([]string{history.Original, history.Altered}).Draw(t, "body"),
 			Key: rapid.String().Draw(t, "key"), Deadline: offset().Draw(t, "deadline"), Start: offset().Draw(t, "start"),
 		}
+		if a.Together = rapid.Bool().Draw(t, "together"); a.Together {
+			a.After = offset().Draw(t, "after")
+		}
 		if rapid.Bool().Draw(t, "never ended") {
 			return a
 		}
@@ -47,6 +51,16 @@ func attempts(n int, intents []history.Intent) *rapid.Generator[history.Attempt]
 			a.Passage = &history.Passage{Opened: offset().Draw(t, "opened"), Up: rapid.Int64().Draw(t, "up"), Refused: rapid.Bool().Draw(t, "refused")}
 		}
 		return a
+	})
+}
+
+func holding(intents []history.Intent) *rapid.Generator[history.Holding] {
+	return rapid.Custom(func(t *rapid.T) history.Holding {
+		return history.Holding{
+			Intent: rapid.SampledFrom(intents).Draw(t, "intent").ID, Step: rapid.IntRange(0, 9).Draw(t, "step"), Table: rapid.String().Draw(t, "table"),
+			Shut: offset().Draw(t, "shut"), Opened: offset().Draw(t, "opened"),
+			Waiting: rapid.Ptr(rapid.IntRange(0, 99), true).Draw(t, "waiting"), Error: rapid.String().Draw(t, "error"),
+		}
 	})
 }
 
@@ -68,7 +82,10 @@ func histories() *rapid.Generator[*history.History] {
 		}, Complete: rapid.Bool().Draw(t, "complete")}
 		for n := range rapid.IntRange(1, 4).Draw(t, "intents") {
 			body := history.Body{Marker: rapid.String().Draw(t, "marker"), Header: texts().Draw(t, "header"), Content: rapid.String().Draw(t, "content")}
-			h.Intents = append(h.Intents, history.Intent{ID: fmt.Sprintf("i%d", n), Number: n, Bodies: map[string]history.Body{history.Original: body}})
+			h.Intents = append(h.Intents, history.Intent{ID: fmt.Sprintf("i%d", n), Number: n, Behind: rapid.Bool().Draw(t, "behind"), Bodies: map[string]history.Body{history.Original: body}})
+		}
+		for range rapid.IntRange(0, 3).Draw(t, "holdings") {
+			h.Holdings = append(h.Holdings, holding(h.Intents).Draw(t, "holding"))
 		}
 		for n := range rapid.IntRange(0, 6).Draw(t, "attempts") {
 			h.Attempts = append(h.Attempts, attempts(n, h.Intents).Draw(t, "attempt"))
@@ -103,6 +120,10 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		}
 		require.False(t, cut.Complete)
 		require.LessOrEqual(t, len(cut.Attempts), len(h.Attempts))
+		require.LessOrEqual(t, len(cut.Holdings), len(h.Holdings))
+		for i, held := range cut.Holdings {
+			require.Equal(t, h.Holdings[i], held)
+		}
 		for i, a := range cut.Attempts {
 			require.Equal(t, h.Attempts[i].ID, a.ID)
 			require.Contains(t, []history.Offset{0, h.Attempts[i].End}, a.End)
@@ -138,6 +159,7 @@ func TestWriterIsSafeForConcurrentUse(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	f.Add(lines(f, whole()))
 	f.Add([]byte(head + intent + begun + ended))
+	f.Add([]byte(head + intent + held + strings.Replace(begun, `"start"`, `"together":true,"after":2,"start"`, 1)))
 	f.Add([]byte(head + before + `{"received":{"before":1,"after":2}}` + "\n" + `{"complete":true}` + "\n"))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		h, err := history.Read(bytes.NewReader(file))
@@ -148,6 +170,8 @@ func FuzzRead(f *testing.F) {
 		}
 		var again bytes.Buffer
 		require.NoError(t, write(&again, h))
-		require.Len(t, read(t, again.Bytes()).Attempts, len(h.Attempts))
+		got := read(t, again.Bytes())
+		require.Len(t, got.Attempts, len(h.Attempts))
+		require.Equal(t, h.Holdings, got.Holdings)
 	})
 }

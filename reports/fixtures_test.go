@@ -230,6 +230,23 @@ func burst(n int) checker.Report {
 	return report(checker.Fail, res)
 }
 
+// crowded is a run in which writers stood in line and sweeps moved over a request's life.
+func crowded() checker.Report {
+	gate, mute, shut, sweep, still := passed("burst-write-gate", 12), passed("gate-on-sqlite", 12), passed("gate-that-failed", 1), passed("sweep", 60), passed("sweep-of-one", 1)
+	gate.Writers = &checker.Writers{Held: 11, Of: 12, Tables: []string{"orders", "keys"}, Waiting: []int{0, 7, 9, 10, 10}}
+	mute.Writers = &checker.Writers{Held: 1, Of: 1, Tables: []string{"orders"}}
+	shut.Writers = &checker.Writers{Of: 3}
+	sweep.Phases = []checker.Phase{
+		{Answer: "in-progress", From: ms(0.04), To: ms(21.449), Count: 31},
+		{Answer: "acknowledged with another thing", From: ms(22), To: ms(22), Count: 1},
+		{Answer: "acknowledged with the same thing", From: ms(22.05), To: ms(60), Count: 28},
+	}
+	for n := range 12 {
+		still.Phases = append(still.Phases, checker.Phase{Answer: fmt.Sprintf("rejected (status %d)", 400+n), From: ms(float64(n)), To: ms(float64(n)), Count: 1})
+	}
+	return report(checker.Pass, gate, mute, shut, sweep, still)
+}
+
 // nasty is everything that a target, a database or a file name might put into a report.
 const nasty = "a\x1b[31mred\x1b]0;title\x07 \u009b2J \x00 \ufffe |pipe| `tick` ```fence``` <b>&amp;]]> \"q\" 'q' " +
 	"[x](javascript:1) ![i](https://evil.example/x.png) @team #1 $x$ \u202egnp.exe\u202c \xff\xfe 🧑‍🚀 日本語 e\u0301 \r\n## heading\n- item"
@@ -247,6 +264,7 @@ func hostile() checker.Report {
 	res.Verdict, res.Failed, res.Findings = checker.Fail, 1, []checker.Finding{f}
 	res.Reasons, res.Warnings = []string{nasty}, []checker.Warning{{Kind: nasty, Text: nasty, Intents: []string{nasty}}}
 	res.Exercise[0].Proof, res.Exercise[0].Text, res.Exercise[0].Held = nasty, nasty, 1
+	res.Writers = &checker.Writers{Held: 1, Of: 1, Tables: []string{nasty}}
 	r := report(checker.Fail, res)
 	r.Target, r.Dir, r.Run, r.Again, r.Replay = nasty, nasty, nasty, "doubletap run "+nasty, "doubletap replay {} "+nasty
 	return r

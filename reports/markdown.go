@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -11,19 +12,29 @@ import (
 
 // Limits of a CI job summary: GitHub drops one of more than 1 MiB altogether.
 const (
-	mostBytes    = 1<<20 - 1<<12
+	mostBytes    = 1<<20 - 1<<12 // the rest is for a last line that says so
 	mostDetails  = 9
 	mostListed   = 300
 	widestCell   = 160
 	mostMDColumn = 12
 )
 
+// ErrSummaryFull means that a job summary has no room for another report.
+var ErrSummaryFull = errors.New("the job summary is full")
+
 // Markdown writes a report that fits a CI job summary: a table of the scenarios, the worst findings
 // behind folds, and how to see them again. It stays under 1 MiB.
-func Markdown(w io.Writer, r checker.Report) error {
+func Markdown(w io.Writer, r checker.Report) error { return MarkdownAfter(w, r, 0) }
+
+// MarkdownAfter writes the same into a job summary that has so many bytes already, so that all of it
+// stays under 1 MiB. The error is ErrSummaryFull if there is no room at all.
+func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
+	if taken > mostBytes {
+		return ErrSummaryFull
+	}
 	r = legible(r)
 	all := findings(r)
-	m := &summary{}
+	m := &summary{room: mostBytes - int(taken)}
 	m.add(heading(r))
 	m.add(scenarioTable(r))
 	for i, s := range all[:min(len(all), mostDetails)] {
@@ -36,7 +47,7 @@ func Markdown(w io.Writer, r checker.Report) error {
 	m.add(notes("What was not shown, and why", missingNotes(r)))
 	m.add(notes("How tight the bursts were", tightness(r)))
 	m.add(notes("Who stood in line to write", crowds(r)))
-	m.add(notes("What the sweeps saw, by how long after the first the second request came", phases(r)))
+	m.add(notes("What the sweeps saw, by the time after the first request", phases(r)))
 	m.add(notes("What the passes are worth", worthNotes(r)))
 	m.add(footer(r))
 	if _, err := io.WriteString(w, m.text.String()); err != nil {
@@ -47,6 +58,7 @@ func Markdown(w io.Writer, r checker.Report) error {
 
 // summary takes blocks while there is room.
 type summary struct {
+	room int // in bytes
 	text strings.Builder
 	full bool
 }
@@ -55,7 +67,7 @@ func (m *summary) add(block string) {
 	if m.full || block == "" {
 		return
 	}
-	if m.text.Len()+len(block) > mostBytes {
+	if m.text.Len()+len(block) > m.room {
 		m.full = true
 		block = "The rest does not fit into a summary.\n"
 	}

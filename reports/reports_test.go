@@ -375,6 +375,34 @@ func TestTheTightnessOfBurstsIsShown(t *testing.T) {
 	require.Contains(t, markdown.String(), "How tight the bursts were")
 }
 
+func TestWhoStoodInLineAndWhatSweepsSawIsShown(t *testing.T) {
+	t.Parallel()
+	var text, markdown bytes.Buffer
+	require.NoError(t, reports.Details(&text, crowded(), reports.Style{}))
+	require.NoError(t, reports.Markdown(&markdown, crowded()))
+	flat := strings.Join(strings.Fields(text.String()), " ")
+	for _, line := range []string{
+		"burst-write-gate: the writers of orders and keys were held back in 11 of 12 bursts; 0 to 10 of them stood in line (median 9)",
+		"gate-on-sqlite: the writers of orders were held back in 1 of 1 burst gate-that-failed",
+		"gate-that-failed: nobody's writes were held back in 3 bursts: the table could not be locked",
+		"sweep: 0s to 21.4ms in-progress (31 offsets); at 22ms acknowledged with another thing (1 offset); 22.1ms to 60ms acknowledged with the same thing (28 offsets)",
+		"at 7ms rejected (status 407) (1 offset); and 4 more changes",
+	} {
+		require.Contains(t, flat, line)
+	}
+	require.NotContains(t, flat, "status 408")
+	compare(t, "crowded.txt", render(t, renderers()["txt"], crowded()))
+	compare(t, "crowded.md", markdown.Bytes())
+	for _, title := range []string{"Who stood in line to write", "What the sweeps saw, by the time after the first request"} {
+		require.Contains(t, flat, title)
+		require.Contains(t, markdown.String(), title)
+	}
+	var plain bytes.Buffer
+	require.NoError(t, reports.Details(&plain, allPass(), reports.Style{}))
+	require.NotContains(t, plain.String(), "stood in line")
+	require.NotContains(t, plain.String(), "sweeps saw")
+}
+
 func TestAttemptsOfSeveralPrincipalsSayWhose(t *testing.T) {
 	t.Parallel()
 	f := lostThenRetried()

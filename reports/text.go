@@ -100,7 +100,7 @@ func (p *page) details(r checker.Report) {
 	p.unjudged(r)
 	p.notes("How tight the bursts were", tightness(r))
 	p.notes("Who stood in line to write", crowds(r))
-	p.notes("What the sweeps saw, by how long after the first the second request came", phases(r))
+	p.notes("What the sweeps saw, by the time after the first request", phases(r))
 	p.worth(r)
 	p.summary(r)
 }

@@ -47,8 +47,8 @@ func (r *reviewer) counts() {
 	r.alone()
 }
 
-// alone holds that nobody else writes into a table whose writers are held back, and that a sweep learns
-// from one intent before the next begins.
+// alone holds that nobody else writes into a table whose writers are held back, and that a sweep has a way
+// to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
 		switch at := document.Pointer("steps", i); {

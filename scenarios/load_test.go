@@ -45,7 +45,10 @@ const shorthands = `
 name: shorthands
 summary: Everything that can be written short.
 needs: [key]
+concurrency: 1
+background: {rate: 2.5, intents: 7, lane: behind}
 lanes:
+  behind: [latency: 1ms]
   one: [latency: 100ms, bandwidth: 20, withhold, hang-up: 50ms, cut: reset, lose: response, slow-close: 500ms, slice: 16]
   two:
     - withhold:
@@ -65,6 +68,10 @@ steps:
   - burst: {copies: 3, altered: 1}
   - tabs: [{}, {at: 50%, within: 10ms, count: 2, altered: true}]
   - alter
+  - burst: {copies: 2, write_gate: true}
+  - sweep
+  - sweep:
+  - sweep: {from: 1ms, to: 20ms, lane: one, timeout: 50%}
 exercised: [replayed, {proof: overlapped, at_least: 0.8}, {proof: both-bodies, at_least: 80%}]
 `
 
@@ -108,13 +115,22 @@ func TestShorthandsAreReadAsTheyAreMeant(t *testing.T) {
 			{At: scenarios.Span{Share: 0.5}, Within: scenarios.Span{Fixed: 10 * time.Millisecond}, Count: 2, Altered: true, Send: plain},
 		}},
 		{Alter: &plain},
+		{Burst: &scenarios.Burst{Copies: 2, WriteGate: true, Send: plain}},
+		{Sweep: &scenarios.Sweep{To: scenarios.Span{Share: 1.2}, Send: plain}},
+		{Sweep: &scenarios.Sweep{To: scenarios.Span{Share: 1.2}, Send: plain}},
+		{Sweep: &scenarios.Sweep{
+			From: scenarios.Span{Fixed: time.Millisecond}, To: scenarios.Span{Fixed: 20 * time.Millisecond},
+			Send: scenarios.Send{Lane: "one", Timeout: scenarios.Span{Share: 0.5}},
+		}},
 	}, s.Steps)
+	require.Equal(t, &scenarios.Background{Rate: 2.5, Intents: 7, Send: scenarios.Send{Lane: "behind", Timeout: tenSeconds}}, s.Background)
 	require.Equal(t, []scenarios.Proof{
 		{Name: "replayed", AtLeast: 0.5}, {Name: "overlapped", AtLeast: 0.8}, {Name: "both-bodies", AtLeast: 0.8},
 	}, s.Exercised)
 	require.Equal(t, 10, s.Intents)
-	require.Equal(t, 4, s.Concurrency)
-	require.Equal(t, []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsAlter}, s.Needs, "altered bodies need alter, said or not")
+	require.Equal(t, 1, s.Concurrency)
+	require.Equal(t, []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsAlter, scenarios.NeedsWriteGate}, s.Needs,
+		"altered bodies need alter, and a write gate needs one, said or not")
 }
 
 func TestAScenarioThatIsWrittenAgainIsTheSame(t *testing.T) {
@@ -132,12 +148,20 @@ func TestEveryNeedIsInTheSchema(t *testing.T) {
 	t.Parallel()
 	for _, need := range []scenarios.Need{
 		scenarios.NeedsKey, scenarios.NeedsRequiredKey, scenarios.NeedsRepeatable,
-		scenarios.NeedsNoNatural, scenarios.NeedsNaturalKey, scenarios.NeedsAlter,
+		scenarios.NeedsNoNatural, scenarios.NeedsNaturalKey, scenarios.NeedsAlter, scenarios.NeedsWriteGate,
 	} {
 		file := "name: n\nsummary: s\nneeds: [" + string(need) + "]\nsteps: [send]\nexercised: [acknowledged]\n"
 		_, err := scenarios.Load("n.yaml", []byte(file))
 		require.NoError(t, err)
 	}
+}
+
+func TestWhatAFileLeavesOutOfItsBackgroundIsThatOfASending(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Load("b.yaml", []byte("name: b\nsummary: s\nbackground: {rate: 1, intents: 1}\nsteps: [send]\nexercised: [acknowledged]\n"))
+	require.NoError(t, err)
+	require.Equal(t, *s.Steps[0].Send, s.Background.Send)
+	require.Equal(t, 4, s.Concurrency)
 }
 
 func TestAFolderIsReadInTheOrderOfNamesWithAllItsMistakes(t *testing.T) {

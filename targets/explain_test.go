@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -79,6 +80,8 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["apart"] = apart(t, targets.Scope{Principal: targets.ScopeReject, Operation: targets.ScopeSeparate})
 	cases["unscoped"] = apart(t, targets.Scope{})
 	cases["bodiless"] = bodiless(t)
+	cases["gated"] = gated(t, "orders")
+	cases["gated-twice"] = gated(t, "orders", "keys")
 	cases["optional-natural"] = bare(t, "{in: query, name: k}", "{natural_key: [/n], expiry: {after: 5s}}")
 	cases["optional-window"] = bare(t, "{in: body, name: k}", "{content_window: 5s, fingerprint: {mode: json}}")
 	for name, target := range cases {
@@ -96,6 +99,13 @@ func apart(t *testing.T, scope targets.Scope) targets.Target {
 	target.Contract.Ack.Accepted.Identity = ""
 	one := 1
 	target.Operations["order"].Effects[0].Rows = &one
+	return target
+}
+
+// gated is a target the writers of whose tables may be held back.
+func gated(t *testing.T, tables ...string) targets.Target {
+	target := explained(t, "{}")
+	target.Database.WriteGate = &targets.WriteGate{Tables: tables, Longest: targets.Duration(300 * time.Millisecond)}
 	return target
 }
 

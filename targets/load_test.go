@@ -161,6 +161,28 @@ func TestTheExampleInTheDocumentationIsATarget(t *testing.T) {
 	}
 }
 
+func TestTheTablesWhoseWritersMayBeHeldBack(t *testing.T) {
+	t.Parallel()
+	of := func(gate string) *targets.WriteGate {
+		target, err := targets.Load("t.yaml", []byte(`
+name: gated
+base_url: http://127.0.0.1:80
+database: {url: "sqlite:/tmp/orders.db"`+gate+`}
+operations:
+  create:
+    request: {path: /c, body: {n: "{{.Intent.Marker}}"}}
+    key: {in: header}
+    rows: {query: "select id from orders where note = :marker"}
+`), nil)
+		require.NoError(t, err, gate)
+		return target.Database.WriteGate
+	}
+	require.Nil(t, of(""))
+	require.Equal(t, &targets.WriteGate{Tables: []string{"orders"}, Longest: targets.Duration(300 * time.Millisecond)}, of(", write_gate: {tables: [orders]}"))
+	require.Equal(t, &targets.WriteGate{Tables: []string{"shop.orders", `"Keys"`}, Longest: targets.Duration(10 * time.Second)},
+		of(`, write_gate: {tables: [shop.orders, '"Keys"'], longest: 10s}`))
+}
+
 func TestAFileLeavesOutMuch(t *testing.T) {
 	t.Parallel()
 	target, err := targets.Load("t.yaml", []byte(`

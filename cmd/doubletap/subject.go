@@ -237,7 +237,13 @@ func (s *subject) writeGates() []driver.WriteGate {
 	for i, gate := range s.gates {
 		all = append(all, driver.WriteGate{
 			Table: s.target.Database.WriteGate.Tables[i], Longest: time.Duration(s.target.Database.WriteGate.Longest),
-			Hold: func(ctx context.Context, longest time.Duration) (driver.Held, error) { return gate.Hold(ctx, longest) },
+			Hold: func(ctx context.Context, longest time.Duration) (driver.Held, error) {
+				held, err := gate.Hold(ctx, longest)
+				if err != nil {
+					return nil, err
+				}
+				return held, nil
+			},
 		})
 	}
 	return all

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// weather is what a lane does to what passes.
+type weather struct {
+	name   string
+	words  string
+	faults []scenarios.Fault
+	atOnce int // bursts at a time
+}
+
+// weathers are the lanes of the benchmark. Where requests spend their time waiting, several bursts are
+// on their way at a time, of every sender alike, so that the whole takes minutes.
+func weathers() []weather {
+	return []weather{
+		{name: scenarios.Clean, words: "clean lane", atOnce: 1},
+		{name: "latency", words: "100 ms latency", faults: latency(0), atOnce: 4},
+		{name: "jitter", words: "100 ms latency with 50 ms jitter", faults: latency(50 * time.Millisecond), atOnce: 4},
+	}
+}
+
+func latency(jitter time.Duration) []scenarios.Fault {
+	return []scenarios.Fault{{Latency: &scenarios.Latency{
+		Delay: scenarios.Duration(100 * time.Millisecond), Jitter: scenarios.Duration(jitter), Way: scenarios.RequestWay,
+	}}}
+}
+
+func weathersNamed(list string) ([]weather, error) {
+	var known []string
+	byName := map[string]weather{}
+	for _, w := range weathers() {
+		known = append(known, w.name)
+		byName[w.name] = w
+	}
+	names, err := among("lanes", list, known)
+	if err != nil {
+		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("read -lanes: name at least one of %s", strings.Join(known, ", "))
+	}
+	var chosen []weather
+	for _, name := range names {
+		chosen = append(chosen, byName[name])
+	}
+	return chosen, nil
+}
+
+// road is one lane to a target, in both of its forms. Senders in this process dial the lane itself.
+// Other processes need an address, and get that of a toxiproxy proxy with the same toxics and without
+// a doorstep. That spares them one relay, so what differs is in their favour.
+type road struct {
+	lane  string
+	lanes *proxy.Lanes
+	entry *proxy.LiveLink
+}
+
+func openRoad(ctx context.Context, w weather, upstream string) (*road, error) {
+	faults := map[string][]scenarios.Fault{w.name: w.faults}
+	lanes, err := proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()})
+	if err != nil {
+		return nil, err
+	}
+	link := proxy.Link{Name: w.name, Listen: "127.0.0.1:0", Upstream: upstream, Faults: w.faults}
+	entry, err := proxy.OpenLink(ctx, link, proxy.Options{})
+	if err != nil {
+		return nil, errors.Join(err, lanes.Close())
+	}
+	return &road{lane: w.name, lanes: lanes, entry: entry}, nil
+}
+
+func (r *road) close() error { return errors.Join(r.lanes.Close(), r.entry.Close()) }
+
+// dial connects to the target by the lane.
+func (r *road) dial(ctx context.Context) (net.Conn, error) {
+	conn, _, err := r.lanes.Dial(ctx, r.lane)
+	return conn, err
+}
+
+// asDriver is the road as the driver takes it.
+func (r *road) asDriver(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	conn, passage, err := r.lanes.Dial(ctx, lane)
+	if err != nil {
+		return nil, nil, err // and not a passage that is nil inside
+	}
+	return conn, passage, nil
+}
+
+// onRoad opens a road to an address and closes it after use.
+func onRoad(ctx context.Context, w weather, address string, use func(*road) error) error {
+	r, err := openRoad(ctx, w, address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(use(r), r.close())
+}

@@ -1,0 +1,287 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// The senders.
+const (
+	ours    = "doubletap"
+	barrier = "barrier"
+	engine  = "vegeta"
+	k6      = "k6"
+	hey     = "hey"
+)
+
+// others are the senders that doubletap is held against.
+func others() []string { return []string{barrier, engine, k6, hey} }
+
+// longest bounds a request of any sender.
+const longest = time.Minute
+
+// body is that of every request.
+const body = `{"amount":1200,"note":"dtxt4xkwd4eoyiq7ns"}`
+
+// job is what a sender is asked to send: bursts of so many members each, to /burst/1 and so on.
+type job struct {
+	road    *road
+	bursts  int
+	members int
+	atOnce  int    // bursts at a time
+	scratch string // folder for files
+	apart   bool   // the target is a process of its own
+}
+
+// asked is how many requests a job comes to.
+func (j job) asked() int { return j.bursts * j.members }
+
+// burstSender sends a job and returns when all of its answers are there.
+type burstSender func(context.Context, job) error
+
+// sender is a way to send bursts.
+type sender struct {
+	name  string
+	burst burstSender
+	plain burstSender // one request after the other, connections used as the sender does
+}
+
+func namesOf(senders []sender) []string {
+	var names []string
+	for _, s := range senders {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// sendersFor returns the senders of a run, doubletap first, and installs those that are processes.
+func sendersFor(ctx context.Context, s settings, progress io.Writer) ([]sender, error) {
+	all := []sender{
+		{name: ours, burst: burstOfOurs, plain: plainOfOurs},
+		{name: barrier, burst: burstOfBarrier, plain: burstOfBarrier},
+		{name: engine, burst: burstOfVegeta, plain: plainOfVegeta},
+	}
+	for _, t := range tools() {
+		if slices.Contains(s.without, t.name) {
+			continue
+		}
+		program, err := t.install(ctx, progress)
+		if err != nil {
+			return nil, fmt.Errorf("%w; -without %s leaves it out", err, t.name)
+		}
+		all = append(all, t.sender(program))
+	}
+	return slices.DeleteFunc(all, func(one sender) bool { return slices.Contains(s.without, one.name) }), nil
+}
+
+// each sends every burst of a job, several at a time, until one fails.
+func (j job) each(ctx context.Context, send func(ctx context.Context, id int) error) error {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	var next atomic.Int64
+	var sending sync.WaitGroup
+	for range j.atOnce {
+		sending.Go(func() {
+			for id := int(next.Add(1)); id <= j.bursts && ctx.Err() == nil; id = int(next.Add(1)) {
+				if err := send(ctx, id); err != nil {
+					halt(err)
+				}
+			}
+		})
+	}
+	sending.Wait()
+	return context.Cause(ctx)
+}
+
+// warm dials as many connections as a burst has members: what is compared is the release.
+func (j job) warm(ctx context.Context) (chan net.Conn, error) {
+	conns := make(chan net.Conn, j.members)
+	for range j.members {
+		conn, err := j.road.dial(ctx)
+		if err != nil {
+			closeAll(conns)
+			return nil, err
+		}
+		conns <- conn
+	}
+	return conns, nil
+}
+
+func closeAll(conns chan net.Conn) {
+	for len(conns) > 0 {
+		(<-conns).Close()
+	}
+}
+
+func burstOfOurs(ctx context.Context, j job) error {
+	return j.drive(ctx, scenarios.Step{Burst: &scenarios.Burst{Copies: j.members, Send: j.plainSend()}})
+}
+
+func plainOfOurs(ctx context.Context, j job) error { return j.drive(ctx, j.plainStep()) }
+
+func (j job) plainStep() scenarios.Step {
+	send := j.plainSend()
+	return scenarios.Step{Send: &send}
+}
+
+func (j job) plainSend() scenarios.Send {
+	return scenarios.Send{Lane: j.road.lane, Timeout: scenarios.Span{Fixed: longest}}
+}
+
+// drive lets the driver take one step for each burst, with its history in a real file.
+func (j job) drive(ctx context.Context, step scenarios.Step) error {
+	file, err := os.CreateTemp(j.scratch, "history")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	defer file.Close()
+	return j.driver(step, file).Drive(ctx)
+}
+
+// driver is a driver of one step for each burst.
+func (j job) driver(step scenarios.Step, out io.Writer) *driver.Driver {
+	s := scenarios.Scenario{Name: "bench", Intents: j.bursts, Concurrency: j.atOnce, Steps: []scenarios.Step{step}}
+	return &driver.Driver{
+		Target: targets.Target{Name: "bench", BaseURL: "http://bench.test"}, // only the road leads there
+		Operations: []driver.Operation{{Name: "create", Operation: targets.Operation{
+			Request: targets.Request{
+				Method: http.MethodPost, Path: "/burst/{{.Intent.Number}}",
+				Body: map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
+			},
+			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"},
+		}}},
+		Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
+		Road: j.road.asDriver, Record: history.NewWriter(out), Base: time.Now(),
+	}
+}
+
+// burstOfVegeta is one attack for each burst, with a worker and a warm connection for each member.
+func burstOfVegeta(ctx context.Context, j job) error {
+	return j.each(ctx, func(ctx context.Context, id int) error {
+		conns, err := j.warm(ctx)
+		if err != nil {
+			return err
+		}
+		defer closeAll(conns)
+		transport := &http.Transport{DisableKeepAlives: true, DialContext: taking(conns)}
+		return attack(transport, id, j.members, j.members)
+	})
+}
+
+// taking gives out connections that are there already.
+func taking(conns <-chan net.Conn) dialer {
+	return func(ctx context.Context, _, _ string) (net.Conn, error) {
+		select {
+		case conn := <-conns:
+			return conn, nil
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// plainOfVegeta keeps its connection, as vegeta does unless it is told otherwise.
+func plainOfVegeta(_ context.Context, j job) error {
+	transport := &http.Transport{DialContext: j.dialing}
+	defer transport.CloseIdleConnections()
+	_ = attack(transport, 1, j.bursts, 1) // that some break is the point
+	return nil
+}
+
+// dialing is the road in the form that net/http takes.
+func (j job) dialing(ctx context.Context, _, _ string) (net.Conn, error) { return j.road.dial(ctx) }
+
+// attack sends requests of one burst with vegeta and returns the first error of any.
+func attack(transport *http.Transport, id, requests, workers int) error {
+	attacker := vegeta.NewAttacker(
+		vegeta.Client(&http.Client{Transport: transport, Timeout: longest}),
+		vegeta.Workers(uint64(workers)), vegeta.MaxWorkers(uint64(workers)),
+	)
+	target := vegeta.Target{
+		Method: http.MethodPost, URL: fmt.Sprintf("http://bench.test/burst/%d", id), Body: []byte(body),
+		Header: http.Header{"Idempotency-Key": {key(id)}, "Content-Type": {"application/json"}},
+	}
+	var first error
+	for result := range attacker.Attack(vegeta.NewStaticTargeter(target), hits(requests), 0, "") {
+		if result.Error != "" && first == nil {
+			first = fmt.Errorf("attack with vegeta: %s", result.Error)
+		}
+	}
+	return first
+}
+
+func key(id int) string { return fmt.Sprintf("bench-%d", id) }
+
+// hits is a vegeta pacer that stops after so many.
+type hits uint64
+
+// Pace says that the next hit is due at once.
+func (h hits) Pace(_ time.Duration, n uint64) (time.Duration, bool) { return 0, n >= uint64(h) }
+
+// Rate is part of vegeta's interface; hits that are all due at once have none.
+func (h hits) Rate(time.Duration) float64 { return 0 }
+
+// burstOfBarrier lets goroutines with warm connections go when all of them stand ready.
+func burstOfBarrier(ctx context.Context, j job) error {
+	return j.each(ctx, func(ctx context.Context, id int) error {
+		conns, err := j.warm(ctx)
+		if err != nil {
+			return err
+		}
+		message := rawRequest(id)
+		start := make(chan struct{})
+		var ready, sending sync.WaitGroup
+		ready.Add(j.members)
+		for range j.members {
+			sending.Go(func() {
+				conn := <-conns
+				defer conn.Close()
+				ready.Done()
+				<-start
+				exchange(conn, message)
+			})
+		}
+		ready.Wait()
+		close(start)
+		sending.Wait()
+		return nil
+	})
+}
+
+// rawRequest is a request of a burst as it stands on the wire.
+func rawRequest(id int) string {
+	return fmt.Sprintf("POST /burst/%d HTTP/1.1\r\nHost: bench.test\r\nConnection: close\r\nIdempotency-Key: %s\r\n"+
+		"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", id, key(id), len(body), body)
+}
+
+// exchange sends a request and reads its answer. What breaks is seen at the target, which counts.
+func exchange(conn net.Conn, message string) {
+	_ = conn.SetDeadline(time.Now().Add(longest))
+	if _, err := io.Copy(conn, strings.NewReader(message)); err != nil {
+		return
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+}
