@@ -74,16 +74,17 @@ func (g gap) width() time.Duration { return g.hi - g.lo }
 
 func (g gap) at(part float64) time.Duration { return g.lo + time.Duration(part*float64(g.width())) }
 
-// gaps divides the range at the offsets that were tried. There is at least one.
+// gaps divides the range at the offsets that were tried. There is at least one. What is answered at the ends
+// of the range is not known, so it may change there as well.
 func (s *sweep) gaps(from, to time.Duration) []gap {
 	var gaps []gap
 	last := trial{offset: from}
 	for i, t := range s.tried {
 		t.offset = min(max(t.offset, from), to)
-		gaps = append(gaps, gap{lo: last.offset, hi: t.offset, change: i > 0 && (t.answer != last.answer || t.running != last.running)})
+		gaps = append(gaps, gap{lo: last.offset, hi: t.offset, change: i == 0 || t.answer != last.answer || t.running != last.running})
 		last = t
 	}
-	return append(gaps, gap{lo: last.offset, hi: to})
+	return append(gaps, gap{lo: last.offset, hi: to, change: true})
 }
 
 // offset decides when the second request of a sweep is let go. What was decided in the run that is

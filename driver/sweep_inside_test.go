@@ -137,21 +137,20 @@ func TestWhereASweepLooksNext(t *testing.T) {
 		saw       []string
 		low, high float64 // of what is between, in ms
 	}{
-		"anywhere where nothing is known":                        {nil, 0, 100},
-		"the widest gap where nothing changes":                   {[]string{"10 a", "40 a", "90 a"}, 40, 90},
-		"the gap before the first, if that is the widest":        {[]string{"60 a", "80 a"}, 0, 60},
-		"the gap after the last, if that is the widest":          {[]string{"10 a", "30 a"}, 30, 100},
-		"the middle half of a gap at whose ends answers differ":  {[]string{"10 a", "20 b", "90 b"}, 12.5, 17.5},
-		"in whatever order it was learned":                       {[]string{"90 b", "20 b", "10 a"}, 12.5, 17.5},
+		"in the middle where nothing is known":                   {nil, 25, 75},
+		"an end where nothing changes in between":                {[]string{"10 a", "40 a", "90 a"}, 2.5, 7.5},
+		"the gap before the first, if that is the widest":        {[]string{"60 a", "80 a"}, 15, 45},
+		"the gap after the last, if that is the widest":          {[]string{"10 a", "30 a"}, 47.5, 82.5},
+		"the middle half of a gap at whose ends answers differ":  {[]string{"1 a", "20 b", "99 b"}, 5.75, 15.25},
+		"in whatever order it was learned":                       {[]string{"99 b", "20 b", "1 a"}, 5.75, 15.25},
 		"the widest of several of those":                         {[]string{"10 a", "20 b", "60 c", "90 c"}, 30, 50},
-		"where the first was answered in between":                {[]string{"10 a true", "20 a false", "90 a false"}, 12.5, 17.5},
-		"a change may be as narrow as can be told apart":         {[]string{"10 a", "10.1 b", "90 b"}, 10.025, 10.075},
-		"its surroundings where it is narrower":                  {[]string{"50 a", "50.05 b"}, 49, 51.05},
-		"surroundings end with the range":                        {[]string{"0.2 a", "0.25 b"}, 0, 1.25},
-		"at every other try the widest gap instead":              {[]string{"50 a", "50.05 b", "99 b"}, 0, 50},
+		"where the first was answered in between":                {[]string{"1 a true", "20 a false", "99 a false"}, 5.75, 15.25},
+		"a change may be as narrow as can be told apart":         {[]string{"0.05 a", "50 a", "50.1 b", "99.95 b"}, 50.025, 50.075},
+		"the surroundings of one of them where all are narrower": {[]string{"0.05 a", "50 a", "50.05 b", "99.95 b"}, 0, 100},
+		"at every other try the widest gap instead":              {[]string{"0.05 a", "50 a", "50.05 b", "60 b", "99.95 b"}, 0.05, 50},
 		"offsets beyond the range count as its ends":             {[]string{"-5 a", "70 a", "140 a"}, 0, 70},
 		"a change beyond the range is looked for at its end":     {[]string{"10 a", "60 a", "101 b"}, 70, 90},
-		"a change that lies wholly beyond the range is no place": {[]string{"10 a", "120 a", "140 b", "150 b"}, 99, 100},
+		"a change that lies wholly beyond the range is no place": {[]string{"10 a", "120 a", "140 b", "150 b"}, 2.5, 7.5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,8 +164,9 @@ func TestWhereASweepLooksNext(t *testing.T) {
 // Where several changes are narrow, the first part of the random number says which is looked at.
 func TestASweepTakesNarrowChangesInTurn(t *testing.T) {
 	t.Parallel()
-	s := saw("20 a", "20.05 b", "70 b", "70.05 c")
-	require.Equal(t, millis(19), s.next(0, millis(100), 0))
+	s := saw("0.05 a", "20 a", "20.05 b", "70 b", "70.05 c", "99.95 c")
+	require.Equal(t, millis(0), s.next(0, millis(100), 0), "the beginning is one of them")
+	require.Equal(t, millis(19), s.next(0, millis(100), 0.25))
 	require.Equal(t, millis(69), s.next(0, millis(100), 0.5))
 }
 
@@ -183,9 +183,9 @@ func TestOffsetsOfASweep(t *testing.T) {
 	require.Equal(t, millis(30), d.offset(intent, moving(20, 60, 0.25, true)))
 	require.Equal(t, millis(80), d.offset(intent, moving(80, 60, 0.25, true)), "shares may turn out shorter than times")
 	require.Equal(t, millis(80), d.offset(intent, moving(80, 60, 0.25, false)))
-	d.sweep(3).learn(trial{offset: millis(40), answer: "a"})
-	d.sweep(3).learn(trial{offset: millis(50), answer: "b"})
-	require.Equal(t, millis(45), d.offset(intent, moving(20, 60, 0.5, false)))
+	d.sweep(3).learn(trial{offset: millis(30), answer: "a"})
+	d.sweep(3).learn(trial{offset: millis(58), answer: "b"})
+	require.Equal(t, millis(44), d.offset(intent, moving(20, 60, 0.5, false)))
 	require.Equal(t, millis(40), d.offset(intent, moving(20, 60, 0.5, true)), "an even one has learned nothing")
 	other := moving(20, 60, 0.5, false)
 	other.Step = 4
@@ -193,7 +193,7 @@ func TestOffsetsOfASweep(t *testing.T) {
 	d.Offsets = map[string]time.Duration{"i007": millis(33), "i008": millis(44)}
 	require.Equal(t, millis(33), d.offset(intent, moving(20, 60, 0.5, false)), "what was decided is decided again")
 	require.Equal(t, millis(33), d.offset(intent, moving(20, 60, 0.5, true)))
-	require.Equal(t, millis(45), d.offset(scenarios.PlannedIntent{ID: "i009"}, moving(20, 60, 0.5, false)))
+	require.Equal(t, millis(44), d.offset(scenarios.PlannedIntent{ID: "i009"}, moving(20, 60, 0.5, false)))
 }
 
 // there is a passage that was seen at the doorstep.
