@@ -99,6 +99,9 @@ func check(t require.TestingT, r checker.Report) {
 		harmless(t, text(s), r)
 	}
 	harmless(t, reports.Markdown, r)
+	page := parsePage(t, harmless(t, reports.HTML, r))
+	require.Empty(t, page.faults(), "markup from the outside, or a page that does not hold together")
+	require.Less(t, page.size, mostHTML)
 	require.NoError(t, xml.Unmarshal(harmless(t, reports.JUnit, r), new(parsedSuites)))
 	require.True(t, json.Valid(harmless(t, reports.JSON, r)))
 }

@@ -108,15 +108,18 @@ func (d runDir) begin(f scenarios.File, plan scenarios.Plan) (*os.File, error) {
 }
 
 // writeReports writes the report in every form, the one that programs read first. It stops at the
-// first that cannot be written: the disk is as full for the others.
-func (d runDir) writeReports(report checker.Report) error {
+// first that cannot be written: the disk is as full for the others. Files has the paths of the
+// scenarios that are files of the checkout.
+func (d runDir) writeReports(report checker.Report, files map[string]string) error {
 	forms := []struct {
 		name   string
 		render func(io.Writer) error
 	}{
 		{"report.json", func(w io.Writer) error { return reports.JSON(w, report) }},
+		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, files) }},
 		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
 		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
+		{"report.html", func(w io.Writer) error { return reports.HTML(w, report) }},
 		{"report.txt", func(w io.Writer) error { return reports.Text(w, report, reports.Style{}) }},
 	}
 	for _, form := range forms {

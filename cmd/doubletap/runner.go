@@ -24,6 +24,7 @@ type runner struct {
 	style    reports.Style
 	dir      runDir
 	manifest manifest
+	unmute   string // line that lets GitHub Actions obey our output again; empty: it never stopped
 }
 
 func newRunner(sub *subject, files []scenarios.File, o runOptions, s streams) *runner {
@@ -80,6 +81,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
+	r.unmute = muteCommands(r.streams)
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
 		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
@@ -132,10 +134,12 @@ func (r *runner) grounded(ctx context.Context, cause error) (*checker.Report, er
 		verdict = checker.Inconclusive
 	}
 	r.skip(0, verdict, fmt.Sprintf("it was not run: %v", cause))
+	report := r.dir.report(r.manifest)
 	err := r.dir.writeJSON(r.manifest, manifestName)
 	if err == nil {
-		err = r.dir.writeReports(*r.dir.report(r.manifest))
+		err = r.dir.writeReports(*report, r.scenarioFiles())
 	}
+	r.tellGitHub(*report)
 	return nil, errors.Join(cause, err)
 }
 
@@ -205,7 +209,7 @@ func (r *runner) show(i int) {
 func (r *runner) publish(report checker.Report) error {
 	err := r.dir.writeJSON(r.manifest, manifestName)
 	if err == nil {
-		err = r.dir.writeReports(report)
+		err = r.dir.writeReports(report, r.scenarioFiles())
 	}
 	if err == nil {
 		err = r.dir.writeFindings(report, r.findingOf())
@@ -213,6 +217,7 @@ func (r *runner) publish(report checker.Report) error {
 	if shown := reports.Details(r.streams.out, report, r.style); shown != nil {
 		err = errors.Join(err, surroundings(shown))
 	}
+	r.tellGitHub(report)
 	if report.Verdict == checker.Pass && r.options.target == defaultTarget && r.options.finding == "" {
 		fmt.Fprintf(r.streams.out, "\nTry next, against a design that looks right and is not:\n  %s run --target builtin:check-then-insert\n", program())
 	}

@@ -1,0 +1,104 @@
+package reports
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// mostAnnotations is how many annotations of one level GitHub keeps of a step. It drops the others
+// without a word.
+const mostAnnotations = 10
+
+// annotation is what GitHub shows at the top of a run, and at the file if there is one.
+type annotation struct {
+	title string
+	text  []string // lines
+	file  string   // of the scenario, relative to the root of the checkout; empty: there is none
+}
+
+// GitHub writes workflow commands for GitHub Actions: an error for each broken promise, worst first,
+// and for what could not be judged, and a warning for what is inconclusive. Findings of one kind in one
+// scenario are one annotation, so that a frequent one leaves room for the others. Files has the paths
+// of scenarios that are files of the checkout.
+func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
+	r = legible(r)
+	var b strings.Builder
+	var failed []annotation
+	for _, one := range breaches(r) {
+		failed = append(failed, one.annotation(r, files[one.scenario]))
+	}
+	annotate(&b, "error", append(failed, troubles(r, checker.Broken, files)...), r.Dir)
+	annotate(&b, "warning", troubles(r, checker.Inconclusive, files), r.Dir)
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write workflow commands: %w", err)
+	}
+	return nil
+}
+
+func (b breach) annotation(r checker.Report, file string) annotation {
+	text := []string{
+		fmt.Sprintf("%s: %s", meaning(b.kind), b.rate.frequency()),
+		fit(expectation(b.finding), 4*widestCell),
+	}
+	if r.Replay != "" {
+		text = append(text, "See it again: "+command(r, b.finding.ID))
+	}
+	return annotation{title: b.String(), text: text, file: file}
+}
+
+// troubles are the scenarios with a verdict that is no judgement, those with the same reason together.
+func troubles(r checker.Report, v checker.Verdict, files map[string]string) []annotation {
+	var reasons []string
+	names := map[string][]string{}
+	for _, res := range r.Results {
+		if res.Verdict != v {
+			continue
+		}
+		reason := missing(res)[0]
+		if !slices.Contains(reasons, reason) {
+			reasons = append(reasons, reason)
+		}
+		names[reason] = append(names[reason], res.Scenario)
+	}
+	var all []annotation
+	for _, reason := range reasons {
+		a := annotation{title: fmt.Sprintf("%s: %s", words(v), name(names[reason][0])), text: []string{fit(reason, 4*widestCell)}}
+		if n := len(names[reason]); n > 1 {
+			a.title = fmt.Sprintf("%s: %s", words(v), plural(n, "scenario"))
+			a.text = append(a.text, fit(strings.Join(names[reason], ", "), 4*widestCell))
+		} else {
+			a.file = files[names[reason][0]]
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// annotate writes annotations of one level. Where they are too many, the last one counts the rest.
+func annotate(b *strings.Builder, level string, all []annotation, dir string) {
+	if len(all) > mostAnnotations {
+		rest := annotation{title: fmt.Sprintf("%d more", len(all)-mostAnnotations+1), text: []string{"The full list is in report.txt in " + dir}}
+		all = append(all[:mostAnnotations-1:mostAnnotations-1], rest)
+	}
+	for _, a := range all {
+		properties := "title=" + property(a.title)
+		if a.file != "" {
+			properties = "file=" + property(a.file) + "," + properties
+		}
+		fmt.Fprintf(b, "::%s %s::%s\n", level, properties, data(strings.Join(a.text, "\n")))
+	}
+}
+
+// data escapes the text of a workflow command.
+func data(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(s)
+}
+
+// property escapes a property of a workflow command.
+func property(s string) string {
+	return strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C").Replace(s)
+}

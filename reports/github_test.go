@@ -1,0 +1,176 @@
+package reports_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+func github(files map[string]string) renderer {
+	return func(w io.Writer, r checker.Report) error { return reports.GitHub(w, r, files) }
+}
+
+// parsedCommand is a workflow command as GitHub's runner reads it.
+type parsedCommand struct {
+	level      string
+	properties map[string]string
+	text       string
+}
+
+func parseCommands(t require.TestingT, out []byte) []parsedCommand {
+	var all []parsedCommand
+	shape := regexp.MustCompile(`^::(error|warning) (.*?)::(.*)$`)
+	for line := range strings.Lines(string(out)) {
+		parts := shape.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		require.NotNil(t, parts, "no command: %q", line)
+		c := parsedCommand{level: parts[1], properties: map[string]string{}, text: unescaped(parts[3])}
+		for pair := range strings.SplitSeq(parts[2], ",") {
+			name, value, _ := strings.Cut(pair, "=")
+			c.properties[name] = strings.NewReplacer("%3A", ":", "%2C", ",").Replace(unescaped(value))
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+func unescaped(s string) string {
+	return strings.NewReplacer("%0D", "\r", "%0A", "\n", "%25", "%").Replace(s)
+}
+
+func TestGitHubGolden(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"lost-response": "scenarios/lost: 1,2 50%.yaml"}
+	for name, r := range map[string]checker.Report{
+		"duplicate": oneDuplicate(), "many": manyFindings(200), "inconclusive": inconclusive(), "broken": targetDied(), "hostile": hostile(),
+	} {
+		compare(t, name+".github", render(t, github(files), r))
+	}
+	require.Empty(t, render(t, github(files), allPass()))
+}
+
+func TestGitHubEscapesWhatItsRunnerUnescapes(t *testing.T) {
+	t.Parallel()
+	r := oneDuplicate()
+	r.Results[1].Findings[0].Observed = "50%0A of a,b: 2\r\n::error::x"
+	files := map[string]string{"lost-response": "scenarios/lost: 1,2 50%.yaml"}
+	got := parseCommands(t, render(t, github(files), r))
+	require.Len(t, got, 1)
+	require.Equal(t, "error", got[0].level)
+	require.Equal(t, map[string]string{
+		"file": "scenarios/lost: 1,2 50%.yaml", "title": "duplicate (retry after a lost response) in lost-response",
+	}, got[0].properties)
+	require.Contains(t, got[0].text, "one intent, more than one row: in 1 of 50 intents\n")
+	require.Contains(t, got[0].text, "50%0A of a,b: 2")
+	require.Contains(t, got[0].text, "\nSee it again: doubletap replay runs/2026-03-04T050607Z-orders F1")
+}
+
+func TestGitHubNamesNoFileThatIsNone(t *testing.T) {
+	t.Parallel()
+	require.NotContains(t, string(render(t, github(nil), oneDuplicate())), "file=")
+}
+
+// broken returns a run in which so many scenarios found a duplicate in each of their 12 intents.
+func broken(n int) checker.Report {
+	r := report(checker.Fail)
+	for i := range n {
+		res := passed(fmt.Sprintf("s%02d", i), 12)
+		res.Verdict, res.Failed = checker.Fail, 12
+		for j := range 12 {
+			f := lostThenRetried()
+			f.ID, f.Intent = fmt.Sprintf("F%d", 12*i+j+1), fmt.Sprintf("i%03d", j+1)
+			res.Findings = append(res.Findings, f)
+		}
+		r.Results = append(r.Results, res)
+	}
+	return r
+}
+
+func TestGitHubIsToldNoMoreThanItKeeps(t *testing.T) {
+	t.Parallel()
+	ten := parseCommands(t, render(t, github(nil), broken(10)))
+	require.Len(t, ten, 10)
+	require.Contains(t, ten[9].properties["title"], "s09")
+
+	eleven := parseCommands(t, render(t, github(nil), broken(11)))
+	require.Len(t, eleven, 10)
+	require.Contains(t, eleven[8].properties["title"], "s08")
+	require.Equal(t, "2 more", eleven[9].properties["title"])
+	require.Equal(t, "error", eleven[9].level)
+	require.Contains(t, eleven[0].text, "in 12 of 12 intents", "findings of one kind are one annotation")
+}
+
+func TestGitHubIsToldOfOneReasonOnce(t *testing.T) {
+	t.Parallel()
+	r := report(checker.Inconclusive)
+	for i := range 30 {
+		res := passed(fmt.Sprintf("s%02d", i), 12)
+		res.Verdict, res.Reasons = checker.Inconclusive, []string{"it was not run: the run was interrupted"}
+		r.Results = append(r.Results, res)
+	}
+	got := parseCommands(t, render(t, github(nil), r))
+	require.Len(t, got, 1)
+	require.Equal(t, "warning", got[0].level)
+	require.Equal(t, "inconclusive: 30 scenarios", got[0].properties["title"])
+}
+
+func TestGitHubIsHarmless(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawReport(t)
+		file := drawString(t)
+		files := map[string]string{}
+		for _, res := range r.Results {
+			files[res.Scenario] = strings.ToValidUTF8(strings.Map(func(c rune) rune {
+				if c < ' ' || c > '~' {
+					return -1
+				}
+				return c
+			}, file), "")
+		}
+		parseCommands(t, harmless(t, github(files), r))
+		harmless(t, gitlab(files), r)
+	})
+}
+
+func TestASummaryTakesWhatIsThereIntoAccount(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	r := broken(200)
+	whole := render(t, reports.Markdown, r)
+	for _, row := range []struct {
+		name  string
+		taken int64
+		full  bool
+		cut   bool
+	}{
+		{"an empty one takes all", 0, false, false},
+		{"there is just enough room", limit - 4096 - int64(len(whole)), false, false},
+		{"there is a byte too little", limit - 4096 - int64(len(whole)) + 1 + 200, false, true},
+		{"there is next to no room", limit - 4096, false, true},
+		{"it is full", limit - 4095, true, true},
+		{"it is over full", 2 * limit, true, true},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			t.Parallel()
+			var b bytes.Buffer
+			err := reports.MarkdownAfter(&b, r, row.taken)
+			if row.full {
+				require.ErrorIs(t, err, reports.ErrSummaryFull)
+				require.Zero(t, b.Len())
+				return
+			}
+			require.NoError(t, err)
+			require.Less(t, row.taken+int64(b.Len()), int64(limit))
+			require.Equal(t, row.cut, strings.Contains(b.String(), "does not fit into a summary"))
+		})
+	}
+}

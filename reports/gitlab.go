@@ -1,0 +1,85 @@
+package reports
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// mostIssues bounds a code quality report: a merge request shows the first few, and GitLab reads all.
+const mostIssues = 1000
+
+// codeQuality is one entry of a GitLab code quality report.
+type codeQuality struct {
+	Description string       `json:"description"`
+	CheckName   string       `json:"check_name"`
+	Fingerprint string       `json:"fingerprint"`
+	Severity    string       `json:"severity"`
+	Location    codeLocation `json:"location"`
+}
+
+type codeLocation struct {
+	Path  string    `json:"path"`
+	Lines codeLines `json:"lines"`
+}
+
+type codeLines struct {
+	Begin int `json:"begin"`
+}
+
+// GitLab writes a code quality report, by which a merge request shows what it breaks and what it mends.
+// Findings of one kind in one scenario are one entry: GitLab takes entries with one fingerprint for the
+// same. The path is the scenario's file where files has one, and else its name.
+func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
+	r = legible(r)
+	list := []codeQuality{}
+	all := breaches(r)
+	for _, one := range all[:min(len(all), mostIssues)] {
+		list = append(list, one.issue(files[one.scenario]))
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(list); err != nil {
+		return fmt.Errorf("write code quality report: %w", err)
+	}
+	return nil
+}
+
+func (b breach) issue(file string) codeQuality {
+	if file == "" {
+		file = b.scenario
+	}
+	return codeQuality{
+		Description: fmt.Sprintf("%s: %s, %s; %s", b, meaning(b.kind), b.rate.frequency(), fit(expectation(b.finding), 4*widestCell)),
+		CheckName:   "doubletap/" + string(b.kind),
+		Fingerprint: b.fingerprint(),
+		Severity:    codeSeverity(b.kind),
+		Location:    codeLocation{Path: file, Lines: codeLines{Begin: 1}},
+	}
+}
+
+// fingerprint is the same in every run.
+func (o offence) fingerprint() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{o.scenario, string(o.kind), o.detail}, "\x00")))
+	return hex.EncodeToString(sum[:])
+}
+
+// codeSeverity is the severity of a kind in GitLab's words.
+func codeSeverity(k checker.Kind) string {
+	switch k {
+	case checker.Leak, checker.Duplicate, checker.LostWrite:
+		return "blocker"
+	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch:
+		return "critical"
+	case checker.Unavailable:
+		return "minor"
+	default:
+		return "major"
+	}
+}
