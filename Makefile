@@ -17,10 +17,10 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers vet ## run all tests on real servers, with the race detector
-	$(GO) test -race -shuffle=on -parallel 4 -timeout 15m ./...
+	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 15m ./...
 
 .PHONY: servers
-servers: ## find or install PostgreSQL and MariaDB, which the tests start privately
+servers: ## find or install PostgreSQL and MariaDB, which the tests start privately, and Chromium
 	$(GO) run ./targets/servers/install
 
 .PHONY: vet

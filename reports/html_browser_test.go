@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/targets/servers"
+
 	"github.com/doubletap-harness/doubletap/checker"
 )
 
@@ -44,10 +46,8 @@ type sight struct {
 // findBrowser returns a Chromium. DOUBLETAP_BROWSER=required makes its absence a failure.
 func findBrowser(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
+	if path, found := servers.Browser(); found {
+		return path
 	}
 	const missing = "no Chromium in PATH, so no browser shows the HTML report: apt-get install chromium"
 	if os.Getenv("DOUBLETAP_BROWSER") == "required" {

@@ -16,14 +16,36 @@ const policyFile = "/usr/sbin/policy-rc.d"
 // Install installs the Debian packages of the servers whose programs are missing, without starting
 // system services, and prints what it does to out. Where it cannot, because we are not root or there
 // is no apt-get, the error says what to install. With everything in place it does nothing.
-func Install(ctx context.Context, out io.Writer) error {
+func Install(ctx context.Context, out io.Writer) error { return install(ctx, out, missingPackages) }
+
+// InstallBrowser does the same for the browser in which the tests look at the HTML report.
+func InstallBrowser(ctx context.Context, out io.Writer) error {
+	return install(ctx, out, func() []string {
+		if _, found := Browser(); found {
+			return nil
+		}
+		return []string{"chromium"}
+	})
+}
+
+// Browser returns the path of a Chromium, if there is one.
+func Browser() (path string, found bool) {
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+func install(ctx context.Context, out io.Writer, missingPackages func() []string) error {
 	missing := missingPackages()
 	if len(missing) == 0 {
 		return nil
 	}
 	apt, err := exec.LookPath("apt-get")
 	if err != nil || os.Geteuid() != 0 {
-		return fmt.Errorf("a database server is missing and only root can install it: apt-get install %s", strings.Join(missing, " "))
+		return fmt.Errorf("something is missing that the tests need, and only root can install it: apt-get install %s", strings.Join(missing, " "))
 	}
 	allow, err := forbidServices()
 	if err != nil {
