@@ -18,27 +18,30 @@ func salvo(members []func()) {
 	}
 	var ready, fire atomic.Bool
 	var other sync.WaitGroup
-	other.Go(func() {
-		urgently(func() {
-			ready.Store(true)
-			for aimed := time.Now(); !fire.Load() && time.Since(aimed) < longestAim; {
-				continue // giving way would cost more than the wait
-			}
-			letGoAll(members[:half])
-		})
-	})
-	for !ready.Load() {
-		runtime.Gosched()
-	}
 	urgently(func() {
+		other.Go(func() {
+			urgently(func() {
+				ready.Store(true)
+				await(&fire)
+				letGoAll(members[:half])
+			})
+		})
+		await(&ready)
 		fire.Store(true)
 		letGoAll(members[half:])
 	})
 	other.Wait()
 }
 
+// await waits without giving way, which would cost more than the wait.
+func await(sign *atomic.Bool) {
+	for begun := time.Now(); !sign.Load() && time.Since(begun) < longestAim; {
+		continue
+	}
+}
+
 // longestAim is how long one thread waits for the other: in vain, where it holds the only processor.
-const longestAim = time.Millisecond
+const longestAim = 20 * time.Millisecond
 
 func letGoAll(members []func()) {
 	for _, letGo := range members {
