@@ -9,13 +9,16 @@ import (
 
 // salvo lets the members of a burst go as close together as the machine allows: half of them each on two
 // threads that begin together and that nothing interrupts. Measured on two cores, that is half as far apart
-// as on one thread. It returns when all have been let go.
+// as on one thread. Two salvos at once would each hold a processor that the other's second thread waits for,
+// so there is one at a time. It returns when all have been let go.
 func salvo(members []func()) {
 	half := len(members) / 2
 	if half == 0 || runtime.GOMAXPROCS(0) < 2 {
 		urgently(func() { letGoAll(members) })
 		return
 	}
+	firing.Lock()
+	defer firing.Unlock()
 	var ready, fire atomic.Bool
 	var other sync.WaitGroup
 	urgently(func() {
@@ -32,6 +35,8 @@ func salvo(members []func()) {
 	})
 	other.Wait()
 }
+
+var firing sync.Mutex
 
 // await waits without giving way, which would cost more than the wait.
 func await(sign *atomic.Bool) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/url"
 	"time"
 
@@ -72,7 +71,7 @@ func (s *stage) gaps(ctx context.Context, scenario scenarios.Scenario, step scen
 	d := driver.Driver{
 		Target: target, Operations: []driver.Operation{{Name: "create", Operation: create}},
 		Plan: scenarios.NewPlan(only, s.seed), Names: driver.Names{Seed: s.seed, Run: s.run, Scenario: "calibration"},
-		Road:   func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) },
+		Road:   roadOf(lanes),
 		Record: history.NewWriter(io.Discard), Base: base, Normal: s.normal,
 	}
 	ctx, cancel := context.WithTimeout(ctx, calibrationLongest)

@@ -153,11 +153,22 @@ func questionAbout(o driver.Operation, markers []string) readers.Question {
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
-	conn, passage, err := a.lanes.Dial(ctx, lane)
-	if err != nil || a.subject.encrypted() {
-		return conn, nil, err
+	conn, passage, err := roadOf(a.lanes)(ctx, lane)
+	if a.subject.encrypted() {
+		passage = nil
 	}
-	return conn, passage, nil
+	return conn, passage, err
+}
+
+// roadOf leads through lanes. Where there is no connection, there is no passage.
+func roadOf(lanes *proxy.Lanes) driver.Road {
+	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+		conn, passage, err := lanes.Dial(ctx, lane)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, passage, nil
+	}
 }
 
 // laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, which says
