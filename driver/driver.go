@@ -72,7 +72,7 @@ type Driver struct {
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
 	sweeps   map[int]*sweep // by step
-	ledger   *ledger
+	ledger   ledger
 	refused  int // attempts in a row that found no target
 	halt     context.CancelCauseFunc
 }
@@ -94,7 +94,6 @@ const goneAfter = 8
 // with what was recorded, when the context ends, the history cannot be written or the target is gone.
 func (d *Driver) Drive(ctx context.Context) error {
 	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
-	d.ledger = newLedger(d.Record)
 	for _, i := range d.Plan.Intents {
 		if err := d.prepare(i); err != nil {
 			return err
@@ -104,7 +103,7 @@ func (d *Driver) Drive(ctx context.Context) error {
 	defer halt(nil)
 	d.halt = halt
 	stop := d.background(ctx)
-	d.each(ctx, d.intents(false), d.tell)
+	d.each(ctx, d.intents(false), max(d.Plan.Concurrency, 1), d.tell)
 	stop()
 	return d.cutShort(ctx)
 }
@@ -117,12 +116,12 @@ func (d *Driver) cutShort(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// each runs work for every intent, Plan.Concurrency at a time.
-func (d *Driver) each(ctx context.Context, intents []scenarios.PlannedIntent, work func(context.Context, scenarios.PlannedIntent)) {
+// each runs work for every intent, so many at a time.
+func (d *Driver) each(ctx context.Context, intents []scenarios.PlannedIntent, atOnce int, work func(context.Context, scenarios.PlannedIntent)) {
 	queue := make(chan scenarios.PlannedIntent)
 	var workers sync.WaitGroup
 	var telling sync.Mutex
-	for range max(d.Plan.Concurrency, 1) {
+	for range atOnce {
 		workers.Go(func() {
 			for i := range queue {
 				work(ctx, i)

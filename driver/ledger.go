@@ -9,10 +9,9 @@ import (
 )
 
 // ledger is what a driver remembers of the attempts that it sent. What is final goes on record and is
-// forgotten, so that a long run needs no more memory than a short one. Safe for concurrent use.
+// forgotten, so that a long run needs no more memory than a short one. The zero value is that of a driver
+// that has sent nothing. Safe for concurrent use.
 type ledger struct {
-	record *history.Writer
-
 	mu        sync.Mutex
 	asked     map[question]bool
 	questions map[string][]question // by intent, in the order of first sending
@@ -35,23 +34,22 @@ type accepted struct {
 // least is how many passages are kept before it is worth looking which are over.
 const least = 64
 
-func newLedger(record *history.Writer) *ledger {
-	return &ledger{record: record, asked: map[question]bool{}, questions: map[string][]question{}, enough: least}
-}
-
 // sending takes down an attempt before it is sent.
 func (l *ledger) sending(a history.Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := question{a.Intent, a.Key, history.Meaning(a.Body)}
+	if l.asked == nil {
+		l.asked, l.questions = map[question]bool{}, map[string][]question{}
+	}
 	if !l.asked[q] {
 		l.asked[q] = true
 		l.questions[q.intent] = append(l.questions[q.intent], q)
 	}
 }
 
-// sent takes down an attempt that has ended.
-func (l *ledger) sent(s *shot) {
+// sent takes down an attempt that has ended, and puts on record which passages are over.
+func (l *ledger) sent(s *shot, record *history.Writer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.broke = l.broke || s.record.Lane == scenarios.Clean && !s.record.Complete
@@ -60,9 +58,9 @@ func (l *ledger) sent(s *shot) {
 		return
 	}
 	l.watched = append(l.watched, &shot{exchange: exchange{record: outline(s.record)}, passage: s.passage})
-	if len(l.watched) >= l.enough {
-		_ = l.settle(func(s *shot) bool { return s.passage.Over() }) // a failed write is noticed by the next attempt
-		l.enough = max(least, 2*len(l.watched))
+	if len(l.watched) >= max(least, l.enough) {
+		_ = l.settle(record, func(s *shot) bool { return s.passage.Over() }) // a failed write is noticed by the next attempt
+		l.enough = 2 * len(l.watched)
 	}
 }
 
@@ -95,14 +93,14 @@ func outline(a history.Attempt) history.Attempt {
 }
 
 // settle puts the passages that are final on record and forgets them.
-func (l *ledger) settle(final func(*shot) bool) error {
+func (l *ledger) settle(record *history.Writer, final func(*shot) bool) error {
 	var failed error
 	l.watched = slices.DeleteFunc(l.watched, func(s *shot) bool {
 		if failed != nil || !final(s) {
 			return false
 		}
 		l.unseen = l.unseen || leftBehind(s)
-		failed = l.record.Passage(s.record.ID, s.passage.Facts())
+		failed = record.Passage(s.record.ID, s.passage.Facts())
 		return failed == nil
 	})
 	return failed
@@ -119,7 +117,7 @@ func leftBehind(s *shot) bool {
 func (d *Driver) RecordPassages() error {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
-	return d.ledger.settle(func(*shot) bool { return true })
+	return d.ledger.settle(d.Record, func(*shot) bool { return true })
 }
 
 // Suspicious reports whether clients left requests behind whose end nobody saw, and whether a

@@ -36,7 +36,7 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	d.halt = halt
-	d.each(ctx, d.Plan.Intents, func(ctx context.Context, i scenarios.PlannedIntent) {
+	d.each(ctx, d.Plan.Intents, max(d.Plan.Concurrency, probesAtOnce), func(ctx context.Context, i scenarios.PlannedIntent) {
 		n := 0
 		for _, q := range d.ledger.asks(i.ID) {
 			if q.key == "" && !keyless {
@@ -47,6 +47,9 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 	})
 	return d.cutShort(ctx)
 }
+
+// probesAtOnce is how many intents are probed at once, at least: they are done with each other.
+const probesAtOnce = 4
 
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1

@@ -137,7 +137,7 @@ func (d *Driver) finish(s *shot) {
 		d.halt(err)
 		return
 	}
-	d.ledger.sent(s)
+	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {
 			d.ledger.follow(accepted{attempt: outline(s.record), url: s.target.URL, where: where})
