@@ -14,13 +14,14 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 // TestEveryDesignGetsItsVerdict runs the whole library against every built-in design: a broken design
 // must be caught, by a finding that it is declared to show, and a correct one must pass, with nothing
 // left inconclusive. DOUBLETAP_SEEDS says with how many seeds on every store; if it is unset, each
-// design is tried once, on one store or the other.
+// design is tried once, on one store or the other, without the longest scenarios.
 func TestEveryDesignGetsItsVerdict(t *testing.T) {
 	seeds, everywhere := 1, false
 	if text := os.Getenv("DOUBLETAP_SEEDS"); text != "" {
@@ -60,8 +61,11 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, whole bool) 
 	if on.url != "" {
 		args = append(args, "--database", on.url)
 	}
-	if !whole {
+	switch {
+	case !whole:
 		args = append(args, "sequential-replay", "impatient-retry", "double-click")
+	case os.Getenv("DOUBLETAP_SEEDS") == "":
+		args = append(args, shortScenarios(t)...)
 	}
 	code, out := call(t, args...)
 	requireEveryRequestOnRecord(t, onlyRun(t, dir))
@@ -77,6 +81,19 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, whole bool) 
 	kinds := findingKinds(t, dir)
 	require.True(t, slices.ContainsFunc(d.Shows, func(k string) bool { return slices.Contains(kinds, k) }),
 		"caught by %v, declared %v", kinds, d.Shows)
+}
+
+// shortScenarios lists the library without those that take seconds; make controls has them.
+func shortScenarios(t *testing.T) []string {
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		if !slices.Contains([]string{"sweep", "burst-under-load"}, f.Scenario.Name) {
+			names = append(names, f.Scenario.Name)
+		}
+	}
+	return names
 }
 
 // findingKinds returns the kinds of finding in the only run below dir.

@@ -23,7 +23,7 @@ func TestAToxiproxyServerThatRunsAlready(t *testing.T) {
 	for design, code := range map[string]int{"unique-key": exitPass, "check-then-insert": exitFinding} {
 		x := trial{reports: t.TempDir()}
 		got := callWith(t.Context(), nil, "run", "--reports", x.reports, "--target", builtinPrefix+design, "--toxiproxy", address,
-			"cut-reset", "withheld-answer-early-retry", "burst-same-key")
+			"cut-reset", "withheld-answer", "burst-same-key")
 		require.Equal(t, code, got.code, "%s", got)
 		require.Contains(t, got.out, "--toxiproxy "+address)
 		x.checked(t, got)
