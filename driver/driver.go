@@ -56,16 +56,19 @@ type Driver struct {
 	Road       Road
 	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
 	Record     *history.Writer
-	Base       time.Time                                                    // start of the run
-	Normal     time.Duration                                                // what a plain create takes; spans that are shares are of this
-	KeepBody   int                                                          // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Hold       time.Duration                                                // how long a burst waits for its slowest member; 0 is DefaultHold
-	TLS        *tls.Config                                                  // base for an https target; nil: the system's roots. The server's name is the base URL's
-	WriteGates []WriteGate                                                  // tables whose writers may be held back, each in its turn; none: no burst asks for it
-	Offsets    map[string]time.Duration                                     // by intent: what a sweep had decided in the run that is repeated
-	Phase      func(operation string, first, second history.Attempt) string // how a sweep tells the second of two answers from others; nil: by status
-	Following  *Following                                                   // nil: nothing is ever accepted, to be done later
-	Done       func()                                                       // called when an intent's story is over, never twice at once; may be nil
+	Base       time.Time     // start of the run
+	Normal     time.Duration // what a plain create takes; spans that are shares are of this
+	KeepBody   int           // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
+	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
+	WriteGates []WriteGate   // tables whose writers may be held back, each in its turn; none: no burst asks for it
+	Following  *Following    // nil: nothing is ever accepted, to be done later
+	Done       func()        // called when an intent's story is over, never twice at once; may be nil
+
+	// Offsets has, by intent, what a sweep had decided in the run that is repeated. Phase tells a sweep in
+	// words how the second of two requests was answered; nil: by status.
+	Offsets map[string]time.Duration
+	Phase   func(operation string, first, second history.Attempt) string
 
 	mask     masker
 	requests map[string]prepared       // by intent and body
@@ -99,12 +102,19 @@ func (d *Driver) Drive(ctx context.Context) error {
 			return err
 		}
 	}
+	return d.haltable(ctx, func(ctx context.Context) {
+		stop := d.background(ctx)
+		d.each(ctx, d.intents(false), max(d.Plan.Concurrency, 1), d.tell)
+		stop()
+	})
+}
+
+// haltable sends until send returns, or halt makes it.
+func (d *Driver) haltable(ctx context.Context, send func(context.Context)) error {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
 	d.halt = halt
-	stop := d.background(ctx)
-	d.each(ctx, d.intents(false), max(d.Plan.Concurrency, 1), d.tell)
-	stop()
+	send(ctx)
 	return d.cutShort(ctx)
 }
 

@@ -41,16 +41,13 @@ func (d *Driver) Follow(ctx context.Context) error {
 		})
 	}
 	waiting.Wait()
-	if err := d.Record.Err(); err != nil {
-		return err
-	}
-	return context.Cause(ctx)
+	return d.cutShort(ctx)
 }
 
 func (d *Driver) follow(ctx context.Context, a accepted) history.Followup {
-	header := withoutBody(d.requests[a.attempt.Intent+a.attempt.Body].rendered.Header)
-	deadline := d.Base.Add(a.attempt.End.Duration()).Add(d.Following.Within)
-	last := history.Followup{Attempt: a.attempt.ID}
+	header := withoutBody(d.requests[a.intent+a.body].rendered.Header)
+	deadline := d.Base.Add(a.end.Duration()).Add(d.Following.Within)
+	last := history.Followup{Attempt: a.attempt}
 	for pause := followSoon; ; pause = min(2*pause, followSeldom) {
 		last = d.question(ctx, last, a.url, a.where, header)
 		if d.Following.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {

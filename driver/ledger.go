@@ -13,9 +13,8 @@ import (
 // that has sent nothing. Safe for concurrent use.
 type ledger struct {
 	mu        sync.Mutex
-	asked     map[question]bool
 	questions map[string][]question // by intent, in the order of first sending
-	watched   []*shot               // whose passages are not on record yet
+	watched   []watched             // whose passages are not on record yet
 	enough    int                   // of watched, before it is worth looking which are over
 	accepted  []accepted            // whose end nobody has asked for yet
 	unseen    bool                  // somebody left a request behind whose end nobody saw
@@ -25,10 +24,18 @@ type ledger struct {
 // question is one key and body whose final answer is wanted.
 type question struct{ intent, key, body string }
 
+// watched is an attempt that has ended for its client and may not have for the target.
+type watched struct {
+	attempt  string
+	complete bool // the client has the whole answer
+	passage  Passage
+}
+
 // accepted is an attempt that was told where to ask what became of it.
 type accepted struct {
-	attempt    history.Attempt
-	url, where string // of the request, and where to ask
+	attempt, intent, body string
+	end                   history.Offset
+	url, where            string // of the request, and where to ask
 }
 
 // least is how many passages are kept before it is worth looking which are over.
@@ -39,11 +46,10 @@ func (l *ledger) sending(a history.Attempt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := question{a.Intent, a.Key, history.Meaning(a.Body)}
-	if l.asked == nil {
-		l.asked, l.questions = map[question]bool{}, map[string][]question{}
+	if l.questions == nil {
+		l.questions = map[string][]question{}
 	}
-	if !l.asked[q] {
-		l.asked[q] = true
+	if !slices.Contains(l.questions[q.intent], q) {
 		l.questions[q.intent] = append(l.questions[q.intent], q)
 	}
 }
@@ -57,9 +63,9 @@ func (l *ledger) sent(s *shot, record *history.Writer) {
 		l.unseen = l.unseen || !s.record.Complete
 		return
 	}
-	l.watched = append(l.watched, &shot{exchange: exchange{record: outline(s.record)}, passage: s.passage})
+	l.watched = append(l.watched, watched{attempt: s.record.ID, complete: s.record.Complete, passage: s.passage})
 	if len(l.watched) >= max(least, l.enough) {
-		_ = l.settle(record, func(s *shot) bool { return s.passage.Over() }) // a failed write is noticed by the next attempt
+		_ = l.settle(record, func(w watched) bool { return w.passage.Over() }) // a failed write is noticed by the next attempt
 		l.enough = 2 * len(l.watched)
 	}
 }
@@ -87,29 +93,24 @@ func (l *ledger) unfollowed() []accepted {
 	return all
 }
 
-// outline is an attempt without what only its own record needs.
-func outline(a history.Attempt) history.Attempt {
-	return history.Attempt{ID: a.ID, Intent: a.Intent, Body: a.Body, End: a.End, Complete: a.Complete}
-}
-
 // settle puts the passages that are final on record and forgets them.
-func (l *ledger) settle(record *history.Writer, final func(*shot) bool) error {
+func (l *ledger) settle(record *history.Writer, final func(watched) bool) error {
 	var failed error
-	l.watched = slices.DeleteFunc(l.watched, func(s *shot) bool {
-		if failed != nil || !final(s) {
+	l.watched = slices.DeleteFunc(l.watched, func(w watched) bool {
+		if failed != nil || !final(w) {
 			return false
 		}
-		l.unseen = l.unseen || leftBehind(s)
-		failed = record.Passage(s.record.ID, s.passage.Facts())
+		l.unseen = l.unseen || leftBehind(w)
+		failed = record.Passage(w.attempt, w.passage.Facts())
 		return failed == nil
 	})
 	return failed
 }
 
 // leftBehind reports that nobody saw the end of a request, or nobody knows whether there was one.
-func leftBehind(s *shot) bool {
-	p := s.passage.Facts()
-	return p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !s.record.Complete
+func leftBehind(w watched) bool {
+	p := w.passage.Facts()
+	return p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !w.complete
 }
 
 // RecordPassages writes what the doorstep has seen of every attempt, as far as it is not on record
@@ -117,7 +118,7 @@ func leftBehind(s *shot) bool {
 func (d *Driver) RecordPassages() error {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
-	return d.ledger.settle(d.Record, func(*shot) bool { return true })
+	return d.ledger.settle(d.Record, func(watched) bool { return true })
 }
 
 // Suspicious reports whether clients left requests behind whose end nobody saw, and whether a

@@ -33,19 +33,16 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 	if p == (Probing{}) {
 		p = Patience(0)
 	}
-	ctx, halt := context.WithCancelCause(ctx)
-	defer halt(nil)
-	d.halt = halt
-	d.each(ctx, d.Plan.Intents, max(d.Plan.Concurrency, probesAtOnce), func(ctx context.Context, i scenarios.PlannedIntent) {
-		n := 0
-		for _, q := range d.ledger.asks(i.ID) {
-			if q.key == "" && !keyless {
-				continue
+	return d.haltable(ctx, func(ctx context.Context) {
+		d.each(ctx, d.Plan.Intents, max(d.Plan.Concurrency, probesAtOnce), func(ctx context.Context, i scenarios.PlannedIntent) {
+			n := 0
+			for _, q := range d.ledger.asks(i.ID) {
+				if q.key != "" || keyless {
+					n = d.ask(ctx, q, p, n, settled)
+				}
 			}
-			n = d.ask(ctx, q, p, n, settled)
-		}
+		})
 	})
-	return d.cutShort(ctx)
 }
 
 // probesAtOnce is how many intents are probed at once, at least: they are done with each other.

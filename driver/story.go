@@ -140,7 +140,10 @@ func (d *Driver) finish(s *shot) {
 	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {
-			d.ledger.follow(accepted{attempt: outline(s.record), url: s.target.URL, where: where})
+			d.ledger.follow(accepted{
+				attempt: s.record.ID, intent: s.record.Intent, body: s.record.Body, end: s.record.End,
+				url: s.target.URL, where: where,
+			})
 		}
 	}
 	d.mu.Lock()

@@ -1,9 +1,7 @@
 package reports
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -281,14 +279,11 @@ func (c Comparison) outcome() Outcome {
 
 // ComparisonJSON writes a comparison for programs. New members may come without another version.
 func ComparisonJSON(w io.Writer, c Comparison) error {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(c); err != nil {
-		return fmt.Errorf("write comparison: %w", err)
+	text, err := indented(c)
+	if err == nil {
+		_, err = w.Write(text)
 	}
-	if _, err := w.Write(b.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write comparison: %w", err)
 	}
 	return nil

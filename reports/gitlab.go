@@ -3,7 +3,6 @@ package reports
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -42,10 +41,11 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	for _, one := range all[:min(len(all), mostIssues)] {
 		list = append(list, one.issue(files[one.scenario]))
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(list); err != nil {
+	text, err := indented(list)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err != nil {
 		return fmt.Errorf("write code quality report: %w", err)
 	}
 	return nil

@@ -16,17 +16,24 @@ import (
 // finding carries its passage. The member "version" changes when a member changes its meaning or
 // goes; new members may come without. Control characters are written as escapes.
 func JSON(w io.Writer, r checker.Report) error {
+	text, err := indented(packed(r))
+	if err == nil {
+		_, err = w.Write(escaped(text))
+	}
+	if err != nil {
+		return fmt.Errorf("write JSON report: %w", err)
+	}
+	return nil
+}
+
+// indented encodes a value for programs and for people who look at it.
+func indented(value any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(packed(r)); err != nil {
-		return fmt.Errorf("write JSON report: %w", err)
-	}
-	if _, err := w.Write(escaped(b.Bytes())); err != nil {
-		return fmt.Errorf("write JSON report: %w", err)
-	}
-	return nil
+	err := encoder.Encode(value)
+	return b.Bytes(), err
 }
 
 // ReadJSON reads what JSON wrote. A report of another version is an error.

@@ -54,7 +54,7 @@ func (r *reviewer) alone() {
 		switch at := document.Pointer("steps", i); {
 		case step.Burst != nil && step.Burst.WriteGate && r.scenario.Concurrency > 1:
 			r.complain("/concurrency", "a burst with a write gate holds back the writes of all; expected concurrency: 1")
-		case step.Sweep != nil && (step.Sweep.From.Fixed > step.Sweep.To.Fixed && step.Sweep.To.Share == 0 || step.Sweep.From.Share > step.Sweep.To.Share && step.Sweep.To.Fixed == 0):
+		case step.Sweep != nil && step.Sweep.From.surelyLonger(step.Sweep.To):
 			r.complain(at+"/sweep", "from %s is later than to %s", step.Sweep.From, step.Sweep.To)
 		}
 	}

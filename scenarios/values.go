@@ -40,6 +40,11 @@ func (s Span) Of(normal time.Duration) time.Duration {
 	return time.Duration(s.Share * float64(normal))
 }
 
+// surelyLonger reports that a span is longer than another, however long a plain create takes.
+func (s Span) surelyLonger(than Span) bool {
+	return s.Fixed > than.Fixed && than.Share == 0 || s.Share > than.Share && than.Fixed == 0
+}
+
 // IsZero reports whether the span was left out, or is no time at all.
 func (s Span) IsZero() bool { return s == Span{} }
 

@@ -25,27 +25,10 @@ var urls = map[string]string{}
 func TestMain(m *testing.M) { os.Exit(withServers(m)) }
 
 func withServers(m *testing.M) int {
-	ctx := context.Background()
-	if err := servers.Install(ctx, os.Stderr); err != nil {
-		return unserved(err)
-	}
-	postgres, err := servers.Postgres(ctx, servers.Options{})
-	if err != nil {
-		return unserved(err)
-	}
-	defer postgres.Stop()
-	mariadb, err := servers.MariaDB(ctx, servers.Options{})
-	if err != nil {
-		return unserved(err)
-	}
-	defer mariadb.Stop()
-	urls["postgres"], urls["mariadb"] = postgres.URL(), mariadb.URL()
-	return m.Run()
-}
-
-func unserved(err error) int {
-	fmt.Fprintln(os.Stderr, "the tests need real database servers:", err)
-	return 1
+	return servers.Serving(func(postgres, mariadb string) int {
+		urls["postgres"], urls["mariadb"] = postgres, mariadb
+		return m.Run()
+	})
 }
 
 // table is a fresh table "things_<name>(id, note, amount)" on one database.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"os"
 	"testing"
 
@@ -29,29 +27,12 @@ type served struct{ tests *testing.M }
 
 // Run starts the servers, runs the tests and stops the servers.
 func (s served) Run() int {
-	ctx := context.Background()
-	if err := servers.Install(ctx, os.Stderr); err != nil {
-		return unserved(err)
-	}
-	postgres, err := servers.Postgres(ctx, servers.Options{})
-	if err != nil {
-		return unserved(err)
-	}
-	defer postgres.Stop()
-	mariadb, err := servers.MariaDB(ctx, servers.Options{})
-	if err != nil {
-		return unserved(err)
-	}
-	defer mariadb.Stop()
-	os.Setenv(postgresVariable, postgres.URL())
-	os.Setenv(mariadbVariable, mariadb.URL())
-	os.Unsetenv("GITHUB_ACTIONS") // our own job is not to show what the tests' runs find
-	return s.tests.Run()
-}
-
-func unserved(err error) int {
-	fmt.Fprintln(os.Stderr, "the tests need real database servers:", err)
-	return 1
+	return servers.Serving(func(postgres, mariadb string) int {
+		os.Setenv(postgresVariable, postgres)
+		os.Setenv(mariadbVariable, mariadb)
+		os.Unsetenv("GITHUB_ACTIONS") // our own job is not to show what the tests' runs find
+		return s.tests.Run()
+	})
 }
 
 // call runs one command line in this process and returns its exit code and what it printed.

@@ -122,13 +122,8 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 	if err := r.announce(); err != nil || o.dryRun {
 		return nil, err
 	}
-	if err := sub.connect(ctx); err != nil {
+	if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
 		return nil, err
-	}
-	if r.needs(scenarios.NeedsWriteGate) {
-		if err := sub.openGates(ctx); err != nil {
-			return nil, err
-		}
 	}
 	return r.run(ctx)
 }

@@ -112,10 +112,7 @@ type shrinker struct {
 func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 	err := k.subject.allow(k.options.toxiproxy)
 	if err == nil {
-		err = k.subject.connect(ctx)
-	}
-	if err == nil && slices.Contains(s.Needs, scenarios.NeedsWriteGate) {
-		err = k.subject.openGates(ctx)
+		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))
 	}
 	if err != nil {
 		return err

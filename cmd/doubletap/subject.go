@@ -206,8 +206,9 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	return nil
 }
 
-// connect opens the database, once it is known that its host may be asked.
-func (s *subject) connect(ctx context.Context) error {
+// connect opens the database, once it is known that its host may be asked, and its write gates where
+// they are needed.
+func (s *subject) connect(ctx context.Context, gated bool) error {
 	if s.target.Database.URL == "" {
 		return nil
 	}
@@ -216,6 +217,9 @@ func (s *subject) connect(ctx context.Context) error {
 		return surroundings(err)
 	}
 	s.reader = reader
+	if gated {
+		return s.openGates(ctx)
+	}
 	return nil
 }
 

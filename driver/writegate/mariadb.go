@@ -68,10 +68,8 @@ func (table mariadb) waiting(ctx context.Context, db *sql.DB) (n int, known bool
 func (table mariadb) writtenBy(statement string) bool {
 	name := table[len(table)-1]
 	statement = strings.ToLower(strings.ReplaceAll(statement, "``", "`"))
-	return writing().MatchString(statement) && strings.Contains(statement, strings.ToLower(name))
+	return writing.MatchString(statement) && strings.Contains(statement, strings.ToLower(name))
 }
 
 // writing finds the statements that write, behind the comments that some libraries put in front.
-func writing() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\s|/\*(?s:.*?)\*/|(?:#|-- ).*\n)*(?:insert|update|replace|delete|load)\b`)
-}
+var writing = regexp.MustCompile(`^(?:\s|/\*(?s:.*?)\*/|(?:#|-- ).*\n)*(?:insert|update|replace|delete|load)\b`)

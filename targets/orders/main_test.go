@@ -28,38 +28,10 @@ import (
 var databases = map[string]string{"sqlite": ""}
 
 func TestMain(m *testing.M) {
-	stop, err := startDatabases(context.Background())
-	code := 1
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "the tests need real database servers:", err)
-	} else {
-		code = m.Run()
-	}
-	stop()
-	os.Exit(code)
-}
-
-func startDatabases(ctx context.Context) (stop func(), err error) {
-	var running []*servers.Server
-	stop = func() {
-		for _, server := range running {
-			_ = server.Stop()
-		}
-	}
-	if err := servers.Install(ctx, os.Stderr); err != nil {
-		return stop, err
-	}
-	for name, start := range map[string]func(context.Context, servers.Options) (*servers.Server, error){
-		"postgres": servers.Postgres, "mariadb": servers.MariaDB,
-	} {
-		server, err := start(ctx, servers.Options{})
-		if err != nil {
-			return stop, err
-		}
-		running = append(running, server)
-		databases[name] = server.URL()
-	}
-	return stop, nil
+	os.Exit(servers.Serving(func(postgres, mariadb string) int {
+		databases["postgres"], databases["mariadb"] = postgres, mariadb
+		return m.Run()
+	}))
 }
 
 // overEveryDatabase runs the test once per store, at the same time.

@@ -1,0 +1,36 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+)
+
+// Serving installs what is missing, starts a private server of each kind, and calls run with their URLs;
+// the servers are stopped when it returns. It returns run's exit code. It is for tests, which a server
+// that cannot be had must fail: the code is 1 then, and standard error has the reason.
+func Serving(run func(postgresURL, mariadbURL string) int) int {
+	return serving(context.Background(), os.Stderr, run)
+}
+
+func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbURL string) int) int {
+	unserved := func(err error) int {
+		fmt.Fprintln(out, "the tests need real database servers:", err)
+		return 1
+	}
+	if err := Install(ctx, out); err != nil {
+		return unserved(err)
+	}
+	postgres, err := Postgres(ctx, Options{})
+	if err != nil {
+		return unserved(err)
+	}
+	defer postgres.Stop()
+	mariadb, err := MariaDB(ctx, Options{})
+	if err != nil {
+		return unserved(err)
+	}
+	defer mariadb.Stop()
+	return run(postgres.URL(), mariadb.URL())
+}
