@@ -30,7 +30,7 @@ vet: ## gofmt and go vet
 
 .PHONY: controls
 controls: build ## every built-in design on every store with SEEDS seeds: broken ones must fail, correct ones pass
-	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd/doubletap
+	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd
 
 .PHONY: soak
 soak: ## 200,000 random schedules of correct and broken designs against the checker

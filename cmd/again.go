@@ -1,0 +1,103 @@
+package cmd
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// again is the command that does the whole run once more.
+func (o runOptions) again() string {
+	words := []string{program()}
+	if o.finding != "" {
+		words = append(words, "replay", quoted(o.finding))
+	} else {
+		words = append(words, "run")
+	}
+	for _, arg := range o.args {
+		words = append(words, quoted(arg))
+	}
+	words = append(words, o.flagsAgain()...)
+	if o.finding == "" {
+		words = append(words, "--seed", fmt.Sprint(o.seed))
+	}
+	if o.inconclusive == "warn" {
+		words = append(words, "--inconclusive", o.inconclusive)
+	}
+	return strings.Join(words, " ")
+}
+
+// flagsAgain returns the flags that run and replay share, as far as they say something.
+func (o runOptions) flagsAgain() []string {
+	var words []string
+	if o.finding == "" {
+		words = append(words, "--target", quoted(o.target))
+	}
+	words = append(words, o.databaseFlag()...)
+	if o.operation != "" && o.finding == "" {
+		words = append(words, "--operation", quoted(o.operation))
+	}
+	if o.toxiproxy != "" {
+		words = append(words, "--toxiproxy", quoted(withoutPassword(o.toxiproxy)))
+	}
+	if o.reports != usualReports {
+		words = append(words, "--reports", quoted(o.reports))
+	}
+	if o.maxRequests != usualMaxRequests {
+		words = append(words, "--max-requests", fmt.Sprint(o.maxRequests))
+	}
+	if o.confidence > 0 && o.finding == "" {
+		words = append(words, "--confidence", o.confidence.String())
+	}
+	if o.pilotTimeout != usualPilotTimeout {
+		words = append(words, "--pilot-timeout", fmt.Sprint(o.pilotTimeout))
+	}
+	return words
+}
+
+// replay is the command that shows a finding again; {} stands for the finding's id.
+func (o runOptions) replay(dir runDir) string {
+	words := []string{program(), "replay", quoted(dir.path) + "/" + findingsName + "/{}"}
+	return strings.Join(append(words, o.databaseFlag()...), " ")
+}
+
+// databaseFlag names the database of a built-in target. A password is left to the environment, which
+// is asked anyway where there is no flag.
+func (o runOptions) databaseFlag() []string {
+	u, err := url.Parse(o.database)
+	switch {
+	case o.database == "":
+		return nil
+	case err == nil && u.User == nil && u.RawQuery == "":
+		return []string{"--database", quoted(o.database)}
+	default:
+		return []string{"--database", `"$` + databaseVariable + `"`}
+	}
+}
+
+func withoutPassword(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	return u.Redacted()
+}
+
+// quoted writes a word so that a shell takes it as one.
+func quoted(word string) string {
+	if regexp.MustCompile(`^[A-Za-z0-9_@%+=:,./-]+$`).MatchString(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// program is how this program was called, as far as it can be called so again.
+func program() string {
+	if strings.Contains(filepath.ToSlash(os.Args[0]), "/go-build") {
+		return "go run ./cmd/doubletap"
+	}
+	return quoted(os.Args[0])
+}

@@ -1,0 +1,53 @@
+package cmd
+
+import (
+	"fmt"
+	"net/url"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// announce says what will be sent, how much and where, and refuses too much. A dry run lists every
+// scenario.
+func (r *runner) announce() error {
+	out := r.streams.out
+	total := 0
+	for _, p := range r.plans {
+		total += p.Requests()
+	}
+	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, r.subject.target.BaseURL, r.options.seed)
+	fmt.Fprintf(out, "%s, at most %s and a final probe of each intent", plural(r.applicable(), "scenario"), plural(total, "request"))
+	if place := databasePlace(r.subject.target.Database.URL); place != "" {
+		fmt.Fprintf(out, " · rows read from %s", place)
+	}
+	fmt.Fprint(out, "\n\n")
+	if r.options.dryRun {
+		r.list()
+	}
+	if total > r.options.maxRequests {
+		return mistakef("the scenarios may send %d requests, more than --max-requests %d", total, r.options.maxRequests)
+	}
+	return nil
+}
+
+// list prints what each scenario would send.
+func (r *runner) list() {
+	for i, e := range r.manifest.Scenarios {
+		if e.Verdict == checker.NotApplicable {
+			fmt.Fprintf(r.streams.out, "  %-*s  not applicable: %s\n", r.style.Names, e.Scenario, e.Why)
+			continue
+		}
+		fmt.Fprintf(r.streams.out, "  %-*s  %s, at most %s\n", r.style.Names, e.Scenario,
+			plural(len(r.plans[i].Intents), "intent"), plural(r.plans[i].Requests(), "request"))
+	}
+	fmt.Fprintln(r.streams.out, "\nnothing was sent (--dry-run)")
+}
+
+// databasePlace shows a database's URL without its user, password and parameters.
+func databasePlace(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || address == "" {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

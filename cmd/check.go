@@ -1,0 +1,41 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+func newCheck(s streams) *cobra.Command {
+	inconclusive := ""
+	cmd := &cobra.Command{
+		Use:   "check RUN",
+		Short: "Judge a recorded run again",
+		Long: `Check reads the histories of a run's directory and judges them again, without the target and
+without the database. A run that was killed is judged by what it left. The exit codes are those of
+run.`,
+		Example: "  doubletap check reports/runs/20260102-150405-abcd",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return checkCommand(cmd.Context(), runDir{args[0]}, inconclusive, s)
+		},
+	}
+	inconclusiveFlag(cmd, &inconclusive)
+	return cmd
+}
+
+func checkCommand(ctx context.Context, dir runDir, inconclusive string, s streams) error {
+	m, err := dir.readManifest()
+	if err := errors.Join(checkInconclusive(inconclusive), err); err != nil {
+		return err
+	}
+	report := dir.report(m)
+	err = reports.Text(s.out, *report, styleOf(s))
+	if err != nil {
+		err = surroundings(err)
+	}
+	return conclude(ctx, report, err, inconclusive, s)
+}

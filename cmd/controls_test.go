@@ -1,0 +1,152 @@
+package cmd
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// TestEveryDesignGetsItsVerdict runs the whole library against every built-in design: a broken design
+// must be caught, by a finding that it is declared to show, and a correct one must pass, with nothing
+// left inconclusive. DOUBLETAP_SEEDS says with how many seeds on every store; if it is unset, each
+// design is tried once, on one store or the other, without the longest scenarios.
+func TestEveryDesignGetsItsVerdict(t *testing.T) {
+	seeds, everywhere := 1, false
+	if text := os.Getenv("DOUBLETAP_SEEDS"); text != "" {
+		n, err := strconv.Atoi(text)
+		require.NoError(t, err)
+		seeds, everywhere = n, true
+	}
+	table := &controlTable{right: map[[2]string]int{}}
+	t.Cleanup(func() { t.Log("\n" + table.String(seeds)) })
+	for i, d := range orders.Designs() {
+		for j, store := range stores() {
+			if !everywhere && i%len(stores()) != j {
+				continue
+			}
+			for seed := 1; seed <= seeds; seed++ {
+				t.Run(fmt.Sprintf("%s/%s/seed=%d", d.Name, store.name, seed), func(t *testing.T) {
+					t.Parallel() // a run mostly waits; -parallel bounds how many do so at once
+					judgeDesign(t, d, store, seed, everywhere || !slices.Contains(d.Shows, string(checker.Unavailable)))
+					table.add(d.Name, store.name)
+				})
+			}
+		}
+	}
+}
+
+type store struct{ name, url string }
+
+func stores() []store {
+	return []store{{"sqlite", ""}, {"postgres", os.Getenv(postgresVariable)}, {"mariadb", os.Getenv(mariadbVariable)}}
+}
+
+// judgeDesign runs the library, or a few scenarios of it: a target that never comes to an answer makes
+// every final probe use up its patience.
+func judgeDesign(t *testing.T, d orders.Design, on store, seed int, whole bool) {
+	dir := t.TempDir()
+	args := []string{"run", "--target", builtinPrefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
+	if on.url != "" {
+		args = append(args, "--database", on.url)
+	}
+	switch {
+	case !whole:
+		args = append(args, "sequential-replay", "impatient-retry", "double-click")
+	case os.Getenv("DOUBLETAP_SEEDS") == "":
+		args = append(args, shortScenarios(t)...)
+	}
+	code, out := call(t, args...)
+	requireEveryRequestOnRecord(t, onlyRun(t, dir))
+	if d.Correct {
+		if os.Getenv("DOUBLETAP_SEEDS") == "" && code == exitInconclusive {
+			t.Log("a busy machine left something unexercised: make controls holds more")
+			return
+		}
+		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
+		return
+	}
+	require.Equal(t, exitFinding, code, "a broken design is caught\n%s", out)
+	kinds := findingKinds(t, dir)
+	require.True(t, slices.ContainsFunc(d.Shows, func(k string) bool { return slices.Contains(kinds, k) }),
+		"caught by %v, declared %v", kinds, d.Shows)
+}
+
+// shortScenarios lists the library without those that take seconds; make controls has them.
+func shortScenarios(t *testing.T) []string {
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		if !slices.Contains([]string{"sweep", "burst-under-load"}, f.Scenario.Name) {
+			names = append(names, f.Scenario.Name)
+		}
+	}
+	return names
+}
+
+// findingKinds returns the kinds of finding in the only run below dir.
+func findingKinds(t *testing.T, dir string) []string {
+	report := onlyReport(t, dir)
+	var kinds []string
+	for _, r := range report.Results {
+		for _, f := range r.Findings {
+			kinds = append(kinds, string(f.Kind))
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+func onlyReport(t *testing.T, dir string) checker.Report {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "report.json"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	file, err := os.Open(found[0])
+	require.NoError(t, err)
+	defer file.Close()
+	report, err := reports.ReadJSON(file)
+	require.NoError(t, err)
+	return report
+}
+
+// controlTable counts right verdicts by design and store. Safe for concurrent use.
+type controlTable struct {
+	mu    sync.Mutex
+	right map[[2]string]int
+}
+
+func (c *controlTable) add(design, store string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.right[[2]string{design, store}]++
+}
+
+func (c *controlTable) String(seeds int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-28s %-8s", "right verdicts", "design")
+	for _, s := range stores() {
+		fmt.Fprintf(&text, " %10s", s.name)
+	}
+	for _, d := range orders.Designs() {
+		kind := map[bool]string{true: "correct", false: "broken"}[d.Correct]
+		fmt.Fprintf(&text, "\n%-28s %-8s", d.Name, kind)
+		for _, s := range stores() {
+			fmt.Fprintf(&text, " %7d/%-2d", c.right[[2]string{d.Name, s.name}], seeds)
+		}
+	}
+	return text.String()
+}

@@ -1,0 +1,153 @@
+// Package cmd is doubletap's command line: it wires the rooms together and holds no judgement of its
+// own.
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// Exit codes, on which a CI gate may rely.
+const (
+	exitPass         = 0
+	exitFinding      = 1
+	exitInconclusive = 2
+	exitMistake      = 3 // in the command line or a file
+	exitSurroundings = 4 // target or database unreachable, disk full, or doubletap itself
+	exitInterrupted  = 130
+	exitTerminated   = 143
+)
+
+// exit is an error that decides the exit code. A nil cause prints nothing.
+type exit struct {
+	code  int
+	cause error
+}
+
+func (e exit) Error() string {
+	if e.cause == nil {
+		return fmt.Sprintf("exit %d", e.code)
+	}
+	return e.cause.Error()
+}
+
+func (e exit) Unwrap() error { return e.cause }
+
+// mistake marks an error as the user's to mend.
+func mistake(err error) error { return exit{exitMistake, err} }
+
+// mistakef makes such an error.
+func mistakef(format string, args ...any) error { return mistake(fmt.Errorf(format, args...)) }
+
+// surroundings marks an error as none of the target's doing.
+func surroundings(err error) error { return exit{exitSurroundings, err} }
+
+// codeOf returns the exit code for an error. What nobody marked is a mistake in the command line, of
+// which cobra complains.
+func codeOf(err error) int {
+	var e exit
+	switch {
+	case err == nil:
+		return exitPass
+	case errors.As(err, &e):
+		return e.code
+	default:
+		return exitMistake
+	}
+}
+
+// streams are what a command talks to.
+type streams struct {
+	out    io.Writer
+	err    io.Writer
+	getenv func(string) (string, bool)
+}
+
+// Main runs the command line of this process and returns its exit code. A signal ends it early; a
+// second one ends the process.
+func Main() int {
+	// A reader that has seen enough, such as head, must not kill a run before it has tidied up.
+	signal.Ignore(syscall.SIGPIPE)
+	ctx, stop := interruptible()
+	defer stop()
+	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+}
+
+// stopped is why a context ended: a signal.
+type stopped struct{ signal os.Signal }
+
+func (s stopped) Error() string { return fmt.Sprintf("stopped by a signal (%s)", s.signal) }
+
+// interruptible returns a context that ends with the first signal. A second one ends the process.
+func interruptible() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case s := <-signals:
+			signal.Stop(signals)
+			cancel(stopped{s})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); cancel(nil) }
+}
+
+// interruption returns the exit code of a command that was stopped.
+func interruption(ctx context.Context) (int, bool) {
+	var by stopped
+	switch {
+	case ctx.Err() == nil:
+		return 0, false
+	case errors.As(context.Cause(ctx), &by) && by.signal == syscall.SIGTERM:
+		return exitTerminated, true
+	default:
+		return exitInterrupted, true
+	}
+}
+
+// execute runs one command line and returns its exit code. Whatever fails after a signal failed
+// because of it.
+func execute(ctx context.Context, args []string, s streams) int {
+	err := attempt(ctx, args, s)
+	complain(s.err, err)
+	if code, interrupted := interruption(ctx); interrupted && err != nil {
+		return code
+	}
+	return codeOf(err)
+}
+
+// attempt runs a command line. A crash must not end with Go's exit code for it, which is 2 and would
+// read as inconclusive.
+func attempt(ctx context.Context, args []string, s streams) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = surroundings(fmt.Errorf("a fault in doubletap itself: %v\n%s", crash, debug.Stack()))
+		}
+	}()
+	root := newRoot(s)
+	root.SetArgs(args)
+	return root.ExecuteContext(ctx)
+}
+
+// complain prints an error. Mistakes in files begin with their places, as editors expect them.
+func complain(to io.Writer, err error) {
+	var e exit
+	var places document.Mistakes
+	switch {
+	case err == nil, errors.As(err, &e) && e.cause == nil:
+	case errors.As(err, &places):
+		fmt.Fprintln(to, err)
+	default:
+		fmt.Fprintf(to, "doubletap: %v\n", err)
+	}
+}

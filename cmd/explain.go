@@ -1,0 +1,37 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+func newExplain(s streams) *cobra.Command {
+	target := defaultTarget
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Say in plain sentences what will be held against a target, and what will not",
+		Example: `  doubletap explain --target orders.yaml
+  doubletap explain --target builtin:natural-key`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return explain(cmd.Context(), target, s) },
+	}
+	cmd.Flags().StringVar(&target, "target", target, "target file, or builtin:NAME")
+	return cmd
+}
+
+func explain(ctx context.Context, name string, s streams) (err error) {
+	sub, err := loadSubject(ctx, name, "", s)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, sub.close()) }()
+	for _, operation := range targets.Explain(sub.target) {
+		fmt.Fprint(s.out, operation)
+	}
+	return nil
+}

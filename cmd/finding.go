@@ -1,0 +1,125 @@
+package cmd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// mostFindings is the number of findings that get a directory of their own; the JSON report has all.
+const mostFindings = 1000
+
+// findingFile is what a finding's directory says: what was found, and what it takes, beside the
+// scenario, to send the same plan again for the intent that broke. The target file is not copied: it
+// may hold secrets.
+type findingFile struct {
+	Version    int             `json:"version"`
+	Run        string          `json:"run"`
+	Scenario   string          `json:"scenario"`
+	Seed       uint64          `json:"seed"`
+	Intents    []int           `json:"intents"`
+	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
+	Operation  string          `json:"operation"`
+	Toxiproxy  string          `json:"toxiproxy,omitempty"`
+	Confidence bound           `json:"confidence,omitempty"` // by which the number of intents was chosen
+	Finding    checker.Finding `json:"finding"`
+}
+
+// findingOf returns what all findings of a run have in common.
+func (r *runner) findingOf() findingFile {
+	return findingFile{
+		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
+		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy,
+		Confidence: r.options.confidence,
+	}
+}
+
+// writeFindings gives every finding a directory with its evidence and its scenario.
+func (d runDir) writeFindings(report checker.Report, common findingFile) error {
+	written := 0
+	for _, result := range report.Results {
+		for _, finding := range result.Findings {
+			if written++; written > mostFindings {
+				return nil
+			}
+			file := common
+			file.Scenario, file.Finding = result.Scenario, finding
+			file.Intents = intentsOf(finding, result)
+			if err := d.writeFinding(file); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (d runDir) writeFinding(f findingFile) error {
+	scenario, err := os.ReadFile(filepath.Join(d.path, f.Scenario, scenarioName))
+	if err != nil {
+		return surroundings(fmt.Errorf("write finding %s: %w", f.Finding.ID, err))
+	}
+	if err := d.writeJSON(f, findingsName, f.Finding.ID, findingName); err != nil {
+		return err
+	}
+	return d.write(scenario, findingsName, f.Finding.ID, scenarioName)
+}
+
+// intentsOf returns the numbers of the intents that a finding is about.
+func intentsOf(f checker.Finding, r checker.Result) []int {
+	if f.Intent != checker.EveryIntent {
+		n := 0
+		fmt.Sscanf(f.Intent, "i%d", &n)
+		return []int{n}
+	}
+	var all []int
+	for n := range r.Intents {
+		all = append(all, n+1)
+	}
+	return all
+}
+
+// readFinding reads what a finding's directory says.
+func readFinding(dir string) (findingFile, error) {
+	var f findingFile
+	path := filepath.Join(dir, findingName)
+	text, err := os.ReadFile(path)
+	if missing(err) {
+		return f, mistakef("%s is not the directory of a finding: it has no %s", dir, findingName)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	if err == nil && (f.Version != 1 || f.Target == "" || len(f.Intents) == 0) {
+		err = errors.New("it is no finding that this doubletap can read")
+	}
+	if err != nil {
+		return f, mistake(fmt.Errorf("read %s: %w", path, err))
+	}
+	return f, nil
+}
+
+// options fills in what the finding knows and the command line does not say.
+func (f findingFile) options(o runOptions, dir string) runOptions {
+	o.seed, o.only, o.finding, o.confidence = f.Seed, f.Intents, dir, f.Confidence
+	o.offsets = map[string]time.Duration{}
+	for _, a := range f.Finding.Attempts {
+		if a.After > 0 {
+			o.offsets[a.Intent] = a.After.Duration()
+		}
+	}
+	if o.target == "" {
+		o.target = f.Target
+		if o.operation == "" {
+			o.operation = f.Operation
+		}
+	}
+	if o.toxiproxy == "" {
+		o.toxiproxy = f.Toxiproxy
+	}
+	return o
+}

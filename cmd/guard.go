@@ -1,0 +1,83 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// allow holds that nothing but loopback is touched unless the target file lists it: a harness that
+// floods must not meet production by accident.
+func (s *subject) allow(toxiproxy string) error {
+	base, err := url.Parse(s.target.BaseURL)
+	if err != nil {
+		return mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	databases, err := databases.HostsOf(s.target.Database.URL)
+	if err != nil {
+		return mistakef("%s: %w", s.name, err)
+	}
+	proxy, err := hostOf(toxiproxy)
+	if err != nil {
+		return mistake(err)
+	}
+	foreign := append(s.foreign("base_url", base.Hostname()), s.foreign("database.url", databases...)...)
+	foreign = append(foreign, s.foreign("--toxiproxy", proxy)...)
+	if len(foreign) == 0 {
+		return nil
+	}
+	var errs []error
+	var hosts []string
+	for _, f := range foreign {
+		errs = append(errs, fmt.Errorf("%s points to %s, which is not this machine", f.what, f.host))
+		if !slices.Contains(hosts, f.host) {
+			hosts = append(hosts, f.host)
+		}
+	}
+	if s.server != nil {
+		return mistakef("%w\na built-in target takes only servers on this machine", errors.Join(errs...))
+	}
+	return mistakef("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
+		errors.Join(errs...), s.name, strings.Join(hosts, ", "))
+}
+
+// reference is a host and what names it.
+type reference struct{ what, host string }
+
+// foreign returns the hosts that are neither this machine nor allowed.
+func (s *subject) foreign(what string, hosts ...string) []reference {
+	var found []reference
+	for _, host := range hosts {
+		allowed := slices.ContainsFunc(s.target.AllowHosts, func(a string) bool { return strings.EqualFold(a, host) })
+		if host != "" && !loopback(host) && !allowed {
+			found = append(found, reference{what, host})
+		}
+	}
+	return found
+}
+
+// hostOf returns the host of a toxiproxy server. The URL itself may hold a password.
+func hostOf(address string) (string, error) {
+	if address == "" {
+		return "", nil
+	}
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return "", errors.New("--toxiproxy names no server; expected something like http://127.0.0.1:8474")
+	}
+	return u.Hostname(), nil
+}
+
+// loopback reports whether a host is this machine: by name or address, or by a socket's path.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
+}

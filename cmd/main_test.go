@@ -1,0 +1,44 @@
+package cmd
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/doubletap-harness/doubletap/targets/servers"
+)
+
+// TestMain lets test scripts call this program under its name, and starts the servers that the
+// tests need: a missing one fails them.
+func TestMain(m *testing.M) {
+	testscript.Main(served{m}, map[string]func(){"doubletap": func() { os.Exit(Main()) }})
+}
+
+// postgresVariable and mariadbVariable hold the URLs of the private servers.
+const (
+	postgresVariable = "TEST_POSTGRES"
+	mariadbVariable  = "TEST_MARIADB"
+)
+
+// served starts the servers around the tests.
+type served struct{ tests *testing.M }
+
+// Run starts the servers, runs the tests and stops the servers.
+func (s served) Run() int {
+	return servers.Serving(func(postgres, mariadb string) int {
+		os.Setenv(postgresVariable, postgres)
+		os.Setenv(mariadbVariable, mariadb)
+		os.Unsetenv("GITHUB_ACTIONS") // our own job is not to show what the tests' runs find
+		return s.tests.Run()
+	})
+}
+
+// call runs one command line in this process and returns its exit code and what it printed.
+func call(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	var out bytes.Buffer
+	code := execute(t.Context(), args, streams{out: &out, err: &out, getenv: os.LookupEnv})
+	return code, out.String()
+}

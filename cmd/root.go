@@ -1,0 +1,67 @@
+package cmd
+
+import (
+	"runtime/debug"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// newRoot returns the command tree.
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "doubletap",
+		Short: "Find out whether your API creates things exactly once",
+		Long: `doubletap sends the same wish to an API more than once, the way real clients and networks do:
+retries, lost answers, double clicks, several tabs, reused keys. Then it asks the database what
+really happened and gives a verdict.
+
+Exit codes: 0 every verdict is a pass; 1 at least one finding; 2 inconclusive: nothing broke, but
+something was not exercised; 3 a mistake in the command line or a file; 4 the target, the database
+or doubletap itself failed; 130 and 143 interrupted.`,
+		Example: `  doubletap run
+  doubletap run --target builtin:check-then-insert
+  doubletap run --target orders.yaml burst-same-key`,
+		Version:       version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return mistakef("%w\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newValidate(s), newExplain(s), newTargets(s), newScenarios(s), newSchema(s),
+	)
+	return root
+}
+
+// newGroup returns a command that only holds others. Cobra would greet a word that is none of them
+// with the help text and exit code 0.
+func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, child := range children {
+				names = append(names, child.Name())
+			}
+			return mistakef("unknown command %q for %q (it has %s)", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		},
+	}
+	group.AddCommand(children...)
+	return group
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "devel"
+	}
+	return info.Main.Version
+}

@@ -1,0 +1,204 @@
+package cmd
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// What run and replay do where no flag says otherwise.
+const (
+	usualReports      = "reports/runs"
+	usualMaxRequests  = 100_000
+	usualPilotTimeout = 5 * time.Second
+)
+
+// runOptions are the flags of run, and what replay sets in their place.
+type runOptions struct {
+	args         []string // scenarios, as named
+	target       string
+	database     string
+	operation    string
+	seed         uint64
+	seeded       bool
+	toxiproxy    string
+	reports      string
+	inconclusive string
+	confidence   bound // what a pass of a scenario that races is to be worth; 0: what its file makes it worth
+	dryRun       bool
+	maxRequests  int
+	pilotTimeout time.Duration
+	only         []int                    // numbers of the intents to send; nil: all
+	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	finding      string                   // directory of the finding that is replayed; empty: a run
+}
+
+func newRun(s streams) *cobra.Command {
+	o := runOptions{}
+	cmd := &cobra.Command{
+		Use:   "run [SCENARIO|FILE|DIR ...]",
+		Short: "Run scenarios against a target and judge what happened",
+		Long: `Run sends every scenario to the target through toxiproxy, records what was on the wire, asks the
+database and gives a verdict. Without arguments it runs the whole built-in library; a name picks a
+built-in scenario, a path a file or all files of a folder. Without --target it starts a built-in
+orders API on a SQLite file.`,
+		Example: `  doubletap run
+  doubletap run --target builtin:check-then-insert
+  doubletap run --target builtin:unique-key --database postgres://me@localhost/test
+  doubletap run --target orders.yaml --seed 7 burst-same-key my-scenarios/`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.args, o.seeded = args, cmd.Flags().Changed("seed")
+			return runCommand(cmd.Context(), o, s)
+		},
+	}
+	o.flags(cmd)
+	inconclusiveFlag(cmd, &o.inconclusive)
+	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be sent where, and stop")
+	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
+	return cmd
+}
+
+// flags adds the flags that run and replay share.
+func (o *runOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default "+defaultTarget+")")
+	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file)")
+	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
+	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
+	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")
+	f.IntVar(&o.maxRequests, "max-requests", usualMaxRequests, "refuse to send more requests than this")
+	f.DurationVar(&o.pilotTimeout, "pilot-timeout", usualPilotTimeout, "how long a plain create may take before the target counts as not answering")
+}
+
+func inconclusiveFlag(cmd *cobra.Command, value *string) {
+	cmd.Flags().StringVar(value, "inconclusive", "fail", "what an inconclusive verdict means to a gate: fail (exit 2) or warn (exit 0)")
+}
+
+func checkInconclusive(value string) error {
+	if value != "fail" && value != "warn" {
+		return mistakef("--inconclusive is %q, expected fail or warn", value)
+	}
+	return nil
+}
+
+func runCommand(ctx context.Context, o runOptions, s streams) error {
+	files, err := findScenarios(o.args)
+	err = errors.Join(checkInconclusive(o.inconclusive), err)
+	if o.target == "" {
+		o.target = defaultTarget
+	}
+	o.seed = seedOf(o)
+	if err != nil {
+		return errors.Join(err, mistakesInTarget(o.target, s))
+	}
+	report, err := perform(ctx, files, o, s)
+	return conclude(ctx, report, err, o.inconclusive, s)
+}
+
+// perform runs scenarios against the target and writes the reports. A dry run has no report. What
+// failed on the way comes beside the report, if there is one.
+func perform(ctx context.Context, files []scenarios.File, o runOptions, s streams) (report *checker.Report, err error) {
+	if o.pilotTimeout <= 0 {
+		return nil, mistakef("--pilot-timeout is %s, expected more than 0s", o.pilotTimeout)
+	}
+	sub, err := openSubject(ctx, files, o, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sub.close()) }()
+	if err := sub.allow(o.toxiproxy); err != nil {
+		return nil, err
+	}
+	r := newRunner(sub, files, o, s)
+	if err := r.announce(); err != nil || o.dryRun {
+		return nil, err
+	}
+	if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
+		return nil, err
+	}
+	return r.run(ctx)
+}
+
+// seedOf returns the seed that was asked for, or a random one.
+func seedOf(o runOptions) uint64 {
+	if o.seeded {
+		return o.seed
+	}
+	var b [4]byte // four bytes are enough to be different, and short enough to be typed
+	rand.Read(b[:])
+	return uint64(binary.LittleEndian.Uint32(b[:]))
+}
+
+// conclude turns a report, and what failed beside it, into the error that decides the exit code: a
+// finding outranks a failing harness, and an interruption says so whatever was found.
+func conclude(ctx context.Context, report *checker.Report, failure error, inconclusive string, s streams) error {
+	if report == nil {
+		return failure
+	}
+	_, interrupted := interruption(ctx)
+	if interrupted || report.Verdict == checker.Fail {
+		complain(s.err, failure)
+		failure = nil
+	}
+	if failure != nil {
+		return failure
+	}
+	return verdictExit(ctx, report.Verdict, inconclusive)
+}
+
+// verdictExit turns the verdict on a run into an exit code.
+func verdictExit(ctx context.Context, v checker.Verdict, inconclusive string) error {
+	if code, interrupted := interruption(ctx); interrupted {
+		return exit{code: code}
+	}
+	switch {
+	case v == checker.Fail:
+		return exit{code: exitFinding}
+	case v == checker.Broken:
+		return exit{code: exitSurroundings}
+	case v != checker.Pass && inconclusive == "fail":
+		return exit{code: exitInconclusive}
+	default:
+		return nil
+	}
+}
+
+// overall is the verdict on a run: the worst of its scenarios. Nothing but scenarios that do not
+// apply has tested nothing.
+func overall(results []checker.Result) checker.Verdict {
+	rank := map[checker.Verdict]int{checker.NotApplicable: 0, checker.Pass: 1, checker.Inconclusive: 2, checker.Broken: 3, checker.Fail: 4}
+	worst := checker.NotApplicable
+	for _, r := range results {
+		if rank[r.Verdict] > rank[worst] {
+			worst = r.Verdict
+		}
+	}
+	if worst == checker.NotApplicable {
+		return checker.Inconclusive
+	}
+	return worst
+}
+
+// stamp renders a time for the report.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// plural counts things: a word, and its plural where that is not the word with an s.
+func plural(n int, one string, many ...string) string {
+	switch {
+	case n == 1:
+		return "1 " + one
+	case len(many) > 0:
+		return fmt.Sprintf("%d %s", n, many[0])
+	default:
+		return fmt.Sprintf("%d %ss", n, one)
+	}
+}

@@ -1,0 +1,75 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+func newTargets(s streams) *cobra.Command {
+	return newGroup("targets", "The built-in target APIs, correct and broken, to try things on", newTargetsList(s), newTargetsServe(s))
+}
+
+func newTargetsList(s streams) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the built-in targets", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			for _, d := range orders.Designs() {
+				kind := "broken"
+				if d.Correct {
+					kind = "correct"
+				}
+				fmt.Fprintf(s.out, "%-8s %s%-28s %s\n", kind, builtinPrefix, d.Name, d.Summary)
+			}
+			return nil
+		},
+	}
+}
+
+func newTargetsServe(s streams) *cobra.Command {
+	o := orders.Options{}
+	cmd := &cobra.Command{
+		Use:   "serve NAME",
+		Short: "Serve a built-in target until interrupted",
+		Long: `Serve runs a built-in target as a process of its own, with tables of its own, until it is
+interrupted, and then removes the tables. When it is ready it prints two lines that a shell can read,
+for a target file such as docs/examples/orders.yaml:
+
+  ORDERS_URL=http://127.0.0.1:8080
+  DATABASE_URL=sqlite:///tmp/doubletap-orders-1/orders.db
+
+DATABASE_URL holds the password that --database gives, if any.`,
+		Example: `  doubletap targets serve check-then-insert > orders.env &
+  set -a; . ./orders.env; set +a
+  doubletap run --target docs/examples/orders.yaml
+
+  doubletap targets serve unique-key --database postgres://me@localhost/test --listen 127.0.0.1:0`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Design = args[0]
+			return serve(cmd.Context(), o, s)
+		},
+	}
+	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 is a free one")
+	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
+	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
+	return cmd
+}
+
+// serve tells programs on the one stream what they need, and people on the other what goes on.
+func serve(ctx context.Context, o orders.Options, s streams) error {
+	server, err := orders.Start(ctx, o)
+	if err != nil {
+		return blame(o.Design, err)
+	}
+	fmt.Fprintf(s.out, "ORDERS_URL=%s\nDATABASE_URL=%s\n", quoted(server.URL()), quoted(server.DatabaseURL()))
+	fmt.Fprintf(s.err, "serving %s until interrupted\n", o.Design)
+	<-ctx.Done()
+	if err := server.Close(); err != nil {
+		return surroundings(fmt.Errorf("tidy up after %s: %w", o.Design, err))
+	}
+	return nil
+}

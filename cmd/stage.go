@@ -1,0 +1,274 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker/readers"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// stage is where scenarios are played: one run's subject and directory.
+type stage struct {
+	subject      *subject
+	run          string
+	seed         uint64
+	dir          runDir
+	toxiproxy    string
+	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	normal       time.Duration            // of a plain create, from the pilot
+	uncalibrated bool                     // passes are not asked what they are worth
+	progress     func(done, of int)       // safe for concurrent use
+	silence      time.Duration            // after which a target that answers nothing is taken for gone
+	lost         history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
+	across       []scenarios.Across       // what the pilot has to try besides the run's principal and operation
+}
+
+// play runs one scenario from its plan to its history. An error is the harness's own; whatever the
+// target does ends in the history.
+func (s *stage) play(ctx context.Context, f scenarios.File, plan scenarios.Plan) error {
+	file, err := s.dir.begin(f, plan)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	act := &act{stage: s, scenario: f.Scenario, record: history.NewWriter(file), unasked: reserved(f.Scenario.Name)}
+	if act.calibrated, err = s.calibrate(ctx, f.Scenario); err != nil {
+		return err
+	}
+	act.base = time.Now()
+	if err := act.perform(ctx, plan); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return surroundings(fmt.Errorf("write history: %w", err))
+	}
+	return nil
+}
+
+// alive reports whether the target answers anything at all.
+func (s *stage) alive(ctx context.Context) bool { return driver.Alive(ctx, s.subject.target) == nil }
+
+// act is one performance of one scenario.
+type act struct {
+	*stage
+	scenario   scenarios.Scenario
+	record     *history.Writer
+	base       time.Time
+	lanes      *proxy.Lanes
+	driver     *driver.Driver
+	questions  []readers.Question
+	calibrated []history.Calibration
+	ends       atomic.Int64 // stories and probes that are over
+	unasked    bool         // the pilot asks no final question
+	halted     bool         // nothing more is sent
+	probed     bool         // the final question was asked
+	cut        bool         // and the history is not what was planned
+}
+
+// perform is the road from plan to history: open lanes, see that the markers are absent, drive,
+// remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
+// until quiet, ask again, snapshot.
+func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
+	if err := a.open(ctx, plan); err != nil {
+		return err
+	}
+	defer a.lanes.Close()
+	if err := a.record.Run(a.head(plan)); err != nil {
+		return surroundings(err)
+	}
+	received := a.count(ctx)
+	a.firstSnapshot(ctx)
+
+	a.drive(ctx)
+	a.settle(ctx)
+	a.removeFaults(ctx)
+	a.checkAlive(ctx)
+	a.follow(ctx)
+	a.quietSnapshot(ctx, history.T1Name)
+
+	a.probe(ctx)
+	a.settle(ctx)
+	a.follow(ctx)
+	a.quietSnapshot(ctx, history.T2Name)
+	return a.close(ctx, received)
+}
+
+func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
+	upstream, err := a.subject.upstream()
+	if err != nil {
+		return err
+	}
+	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Toxiproxy: a.toxiproxy, Base: a.base})
+	if err != nil {
+		return surroundings(err)
+	}
+	a.driver = &driver.Driver{
+		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
+		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
+		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
+		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
+		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
+	}
+	if a.subject.reader != nil {
+		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
+			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
+		}
+	}
+	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
+		a.driver.Following = &driver.Following{
+			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
+		}
+	}
+	markers := a.driver.Markers()
+	for _, o := range a.subject.operations {
+		if len(markers[o.Name]) > 0 {
+			a.questions = append(a.questions, questionAbout(o, markers[o.Name]))
+		}
+	}
+	return nil
+}
+
+// questionAbout is what a snapshot asks for one operation.
+func questionAbout(o driver.Operation, markers []string) readers.Question {
+	q := readers.Question{Operation: o.Name, Rows: o.Rows.Query, Markers: markers}
+	for _, e := range o.Effects {
+		gives := readers.Rows
+		switch {
+		case e.Value != nil:
+			gives = readers.Value
+		case e.Delta != nil:
+			gives = readers.Total
+		}
+		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
+	}
+	return q
+}
+
+func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	conn, passage, err := roadOf(a.lanes)(ctx, lane)
+	if a.subject.encrypted() {
+		passage = nil
+	}
+	return conn, passage, err
+}
+
+// roadOf leads through lanes. Where there is no connection, there is no passage.
+func roadOf(lanes *proxy.Lanes) driver.Road {
+	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+		conn, passage, err := lanes.Dial(ctx, lane)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, passage, nil
+	}
+}
+
+// laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, which says
+// nothing of requests: then there is none.
+func (a *act) laneFacts() []history.Lane {
+	lanes := a.lanes.Facts()
+	for i := range lanes {
+		lanes[i].Doorstep = lanes[i].Doorstep && !a.subject.encrypted()
+	}
+	return lanes
+}
+
+func (a *act) head(plan scenarios.Plan) history.Run {
+	run := history.Run{
+		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
+		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
+		Lanes: a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+	}
+	for _, p := range a.scenario.Exercised {
+		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
+	}
+	return run
+}
+
+func (a *act) drive(ctx context.Context) {
+	if !a.halted {
+		a.ended(ctx, a.watched(ctx, a.driver.Drive))
+	}
+}
+
+// probe asks the final question, unless it could not be judged or nobody is there to answer.
+func (a *act) probe(ctx context.Context) {
+	if a.halted || a.unasked {
+		return
+	}
+	a.probed = true
+	terms := a.subject.terms()
+	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
+		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
+	}))
+}
+
+// follow asks what became of the requests that were accepted, for as long as the contract gives them.
+func (a *act) follow(ctx context.Context) {
+	if !a.halted && a.driver.Following != nil {
+		a.ended(ctx, a.driver.Follow(ctx))
+	}
+}
+
+// ended notes why driving or probing came to its end before its time.
+func (a *act) ended(ctx context.Context, err error) {
+	var by stopped
+	switch {
+	case err == nil:
+		return
+	case errors.As(err, &by) || ctx.Err() != nil:
+		a.incident(history.Interruption, err.Error())
+	case errors.Is(err, driver.ErrTargetGone), errors.Is(err, errSilent):
+		a.gone(err)
+	default:
+		a.incident(history.HarnessFault, err.Error())
+	}
+	a.halted, a.cut = true, true
+}
+
+func (a *act) removeFaults(ctx context.Context) {
+	if err := a.lanes.RemoveFaults(context.WithoutCancel(ctx)); err != nil {
+		a.incident(history.HarnessFault, err.Error())
+	}
+}
+
+// close writes what is known only at the end. Proxies that stay behind on somebody's toxiproxy server
+// are worth an error.
+func (a *act) close(ctx context.Context, before int64) error {
+	if err := a.driver.RecordPassages(); err != nil {
+		return surroundings(err)
+	}
+	if before >= 0 {
+		if after, err := driver.Received(context.WithoutCancel(ctx), a.subject.target); err == nil {
+			a.record.Received(history.Received{Before: before, After: after})
+		}
+	}
+	if !a.cut {
+		a.record.Complete()
+	}
+	err := a.record.Err()
+	if a.toxiproxy != "" {
+		err = errors.Join(err, a.lanes.Close())
+	}
+	if err != nil {
+		return surroundings(err)
+	}
+	return nil
+}
+
+func (a *act) incident(kind history.IncidentKind, text string) {
+	if kind == history.TargetGone || kind == history.DatabaseGone {
+		a.lost = kind
+	}
+	a.record.Incident(history.Incident{At: a.now(), Kind: kind, Text: text})
+}
+
+func (a *act) now() history.Offset { return max(1, history.Offset(time.Since(a.base))) }

@@ -1,0 +1,278 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/checker/readers"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/driver/writegate"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// builtinPrefix marks the name of a built-in target.
+const builtinPrefix = "builtin:"
+
+// defaultTarget is what runs when no target is named.
+const defaultTarget = builtinPrefix + "unique-key"
+
+// databaseVariable holds the database URL of a built-in target where no flag gives one.
+const databaseVariable = "DOUBLETAP_DATABASE"
+
+// subject is the system under test, ready to be driven.
+type subject struct {
+	name       string // as given: builtin:NAME or a file's path
+	target     targets.Target
+	operations []driver.Operation // the run's, and then the others that take a key, by name
+	principals []driver.Principal // by name; the first is the run's
+	server     *orders.Server
+	reader     *readers.Reader   // nil: no database is declared
+	gates      []*writegate.Gate // none: no scenario of the run needs them
+}
+
+// operation is the run's.
+func (s *subject) operation() driver.Operation { return s.operations[0] }
+
+// operationOf returns the operation that an intent was sent to.
+func (s *subject) operationOf(i history.Intent) driver.Operation {
+	for _, o := range s.operations {
+		if o.Name == i.Operation {
+			return o
+		}
+	}
+	return s.operation()
+}
+
+// terms returns what the subject is held against.
+func (s *subject) terms() checker.Terms {
+	t := checker.Terms{Contract: s.target.Contract, Operation: s.operation().Operation}
+	for _, o := range s.operations[1:] {
+		if t.Others == nil {
+			t.Others = map[string]targets.Operation{}
+		}
+		t.Others[o.Name] = o.Operation
+	}
+	return t
+}
+
+// publicTerms is what of the terms may stand in a file: a request's headers may hold secrets.
+func (s *subject) publicTerms() checker.Terms {
+	t := s.terms()
+	t.Operation.Request = targets.Request{}
+	for name, o := range t.Others {
+		o.Request = targets.Request{}
+		t.Others[name] = o
+	}
+	return t
+}
+
+// close stops what openSubject started.
+func (s *subject) close() error {
+	var errs []error
+	for _, g := range s.gates {
+		errs = append(errs, g.Close())
+	}
+	if s.reader != nil {
+		errs = append(errs, s.reader.Close())
+	}
+	if s.server != nil {
+		errs = append(errs, s.server.Close())
+	}
+	if err := errors.Join(errs...); err != nil {
+		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
+	}
+	return nil
+}
+
+// openSubject starts a built-in target or loads a target file, and picks the operation that the
+// options or the scenarios ask for.
+func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s streams) (*subject, error) {
+	sub, err := loadSubject(ctx, o.target, o.database, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := sub.choose(o.operation, files); err != nil {
+		return nil, errors.Join(err, sub.close())
+	}
+	return sub, nil
+}
+
+func loadSubject(ctx context.Context, name, database string, s streams) (*subject, error) {
+	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		return startBuiltin(ctx, name, design, database, s)
+	}
+	if database != "" {
+		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
+	}
+	target, err := readTarget(name, s)
+	if err != nil {
+		return nil, err
+	}
+	return &subject{name: name, target: target}, nil
+}
+
+func readTarget(name string, s streams) (targets.Target, error) {
+	source, err := os.ReadFile(name)
+	if err != nil {
+		return targets.Target{}, mistake(describeMissing("target file", name, err))
+	}
+	target, err := targets.Load(name, source, s.getenv)
+	if err != nil {
+		return targets.Target{}, mistake(err)
+	}
+	return target, nil
+}
+
+// mistakesInTarget says what is wrong with a target file that will not be used, so that all mistakes
+// come at once.
+func mistakesInTarget(name string, s streams) error {
+	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		if knownDesign(design) {
+			return nil
+		}
+		return mistakef("there is no built-in target %q", design)
+	}
+	_, err := readTarget(name, s)
+	return err
+}
+
+func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
+	if database == "" {
+		database, _ = s.getenv(databaseVariable)
+	}
+	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
+	if err != nil {
+		return nil, blame(design, err)
+	}
+	return &subject{name: name, target: server.Target(), server: server}, nil
+}
+
+// blame says whose fault it is that a built-in target does not start: there may be no such design.
+func blame(design string, err error) error {
+	if knownDesign(design) {
+		return surroundings(err)
+	}
+	return mistake(err)
+}
+
+func knownDesign(name string) bool {
+	return slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == name })
+}
+
+// choose picks the run's operation: the one that was named, or the one that the scenarios name, else the
+// first by name. The first principal by name is the run's.
+func (s *subject) choose(operation string, files []scenarios.File) error {
+	names := s.target.OperationNames()
+	asker := "--operation"
+	for _, f := range files {
+		wanted := f.Scenario.Operation
+		switch {
+		case wanted == "" || wanted == operation:
+		case operation != "":
+			return mistakef("%s is for the operation %q, and %s for %q: one run has one operation", f.Path, wanted, asker, operation)
+		default:
+			operation, asker = wanted, f.Path
+		}
+	}
+	if operation == "" {
+		operation = names[0]
+	}
+	op, found := s.target.Operations[operation]
+	if !found {
+		return mistakef("%s asks for the operation %q, and %s has %s", asker, operation, s.name, strings.Join(names, ", "))
+	}
+	s.operations = []driver.Operation{{Name: operation, Operation: op}}
+	for _, name := range names {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere {
+			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.target.Principals)) {
+		s.principals = append(s.principals, driver.Principal{Name: name, Values: s.target.Principals[name]})
+	}
+	return nil
+}
+
+// connect opens the database, once it is known that its host may be asked, and its write gates where
+// they are needed.
+func (s *subject) connect(ctx context.Context, gated bool) error {
+	if s.target.Database.URL == "" {
+		return nil
+	}
+	reader, err := readers.Open(ctx, s.target.Database.URL)
+	if err != nil {
+		return surroundings(err)
+	}
+	s.reader = reader
+	if gated {
+		return s.openGates(ctx)
+	}
+	return nil
+}
+
+// openGates makes sure that the writers of the tables that the target file names can be held back.
+func (s *subject) openGates(ctx context.Context) error {
+	for _, table := range s.target.Database.WriteGate.Tables {
+		gate, err := writegate.Open(ctx, s.target.Database.URL, table)
+		if err != nil {
+			return surroundings(fmt.Errorf("%s: database.write_gate: %w", s.name, err))
+		}
+		s.gates = append(s.gates, gate)
+	}
+	return nil
+}
+
+// writeGates are the tables whose writers a driver may hold back.
+func (s *subject) writeGates() []driver.WriteGate {
+	var all []driver.WriteGate
+	for i, gate := range s.gates {
+		all = append(all, driver.WriteGate{
+			Table: s.target.Database.WriteGate.Tables[i], Longest: time.Duration(s.target.Database.WriteGate.Longest),
+			Hold: func(ctx context.Context, longest time.Duration) (driver.Held, error) {
+				held, err := gate.Hold(ctx, longest)
+				if err != nil {
+					return nil, err
+				}
+				return held, nil
+			},
+		})
+	}
+	return all
+}
+
+// encrypted reports that requests travel in TLS.
+func (s *subject) encrypted() bool { return strings.HasPrefix(s.target.BaseURL, "https:") }
+
+// upstream returns host:port of the target.
+func (s *subject) upstream() (string, error) {
+	u, err := url.Parse(s.target.BaseURL)
+	if err != nil {
+		return "", mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port), nil
+}
+
+// describeMissing makes a file error that says what the file was wanted for.
+func describeMissing(what, path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: %w", what, path, fs.ErrNotExist)
+	}
+	return fmt.Errorf("read %s: %w", what, err)
+}

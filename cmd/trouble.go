@@ -1,0 +1,194 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// create is a plain create of the pilot: whose, and of which operation.
+type create struct {
+	*stage
+	operation driver.Operation
+	who       string
+}
+
+func (s *stage) create(i history.Intent) create {
+	return create{stage: s, operation: s.subject.operationOf(i), who: i.Principal}
+}
+
+// troubleWith says what a plain create's failure means.
+func (s create) troubleWith(a history.Attempt) error {
+	where := s.subject.target.BaseURL
+	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
+	switch {
+	case refused:
+		return s.notThere()
+	case a.ErrorKind == history.Timeout:
+		return surroundings(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
+	case a.ErrorKind == history.Garbage:
+		return surroundings(fmt.Errorf("%s does not answer in HTTP: %s", where, a.Error))
+	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
+		return surroundings(fmt.Errorf("%s takes connections and ends them without an answer: %s", where, a.Error))
+	case a.ErrorKind != "":
+		return surroundings(fmt.Errorf("%s broke off the answer to a plain create: %s", where, a.Error))
+	}
+	return s.troubleWithAnswer(a)
+}
+
+func (s *stage) notThere() error {
+	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.target.BaseURL))
+}
+
+func (s create) troubleWithAnswer(a history.Attempt) error {
+	name, request := s.subject.name, "operations."+s.operation.Name+".request"
+	said := fmt.Sprintf("a plain create%s was answered %d", s.by(), a.Status)
+	text := "\n  " + snippet(a.Content)
+	switch {
+	case s.subject.terms().Classify(a) == checker.Acknowledged:
+		return s.troubleWithIdentity(a)
+	case s.subject.terms().Classify(a) == checker.Accepted:
+		return s.troubleWithMonitor(a)
+	case slices.Contains([]int{401, 403}, a.Status):
+		return mistakef("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
+	case a.Status == 404 || a.Status == 405:
+		return mistakef("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
+	case a.Status >= 500:
+		return surroundings(fmt.Errorf("%s: the target is not well%s", said, text))
+	case a.Status >= 400:
+		return mistakef("%s: %s of %s is not what the target takes%s", said, request, name, text)
+	case slices.Contains(s.subject.target.Contract.Ack.Statuses, a.Status):
+		return mistakef("%s, and yet is no acknowledgement: it is not the JSON that it claims to be, or not what contract.ack of %s declares%s", said, name, text)
+	default:
+		return mistakef("%s, which contract.ack of %s does not declare (it has %v)%s", said, name, s.subject.target.Contract.Ack.Statuses, text)
+	}
+}
+
+// by names the principal where there are several.
+func (s create) by() string {
+	if len(s.subject.principals) < 2 {
+		return ""
+	}
+	return " of the principal " + s.who
+}
+
+// troubleWithMonitor says why nobody can be asked what became of an accepted create.
+func (s create) troubleWithMonitor(a history.Attempt) error {
+	if s.subject.terms().Monitor(a) != "" {
+		return nil
+	}
+	return mistakef("a plain create was accepted, and its answer does not name a status resource at %s, which is contract.ack.accepted.monitor of %s\n  %s",
+		s.subject.target.Contract.Ack.Accepted.Monitor, s.subject.name, snippet(a.Content))
+}
+
+// troubleWithFollowup says why it cannot be told from its status resource what became of an accepted
+// create.
+func (s *stage) troubleWithFollowup(f history.Followup) error {
+	accepted, name := s.subject.target.Contract.Ack.Accepted, s.subject.name
+	identity, done := s.subject.terms().Done(f)
+	switch {
+	case !f.Complete:
+		return surroundings(fmt.Errorf("a plain create was accepted, and its status resource gave no answer: %s", f.Error))
+	case !done:
+		return mistakef("a plain create was accepted, and after %s its status resource does not say that it is done: it answers %d, and contract.ack.accepted.done of %s is %s\n  %s",
+			accepted.Within, f.Status, name, accepted.Done, snippet(f.Content))
+	case accepted.Identity != "" && identity == "":
+		return mistakef("an accepted create is done, and its status resource has nothing at %s, which is contract.ack.accepted.identity of %s\n  %s",
+			accepted.Identity, name, snippet(f.Content))
+	default:
+		return nil
+	}
+}
+
+func (s create) troubleWithIdentity(a history.Attempt) error {
+	if s.operation.Identity == "" || a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
+		return nil
+	}
+	where := fmt.Sprintf("operations.%s.identity of %s", s.operation.Name, s.subject.name)
+	if a.Digest != "" {
+		return mistakef("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
+			a.Length, len(a.Content), where)
+	}
+	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
+		s.operation.Identity, where, snippet(a.Content))
+}
+
+// troubleWithRows says why the row query does not find exactly what plain creates made.
+func (s *stage) troubleWithRows(h *history.History) error {
+	switch {
+	case s.subject.reader == nil:
+		return nil
+	case h.T1 == nil:
+		return s.troubleWithQuery("the snapshot was not taken")
+	case h.T1.Error != "":
+		return s.troubleWithQuery(h.T1.Error)
+	}
+	for _, i := range h.Intents {
+		marker := i.Bodies[history.Original].Marker
+		create := s.create(i)
+		if err := errors.Join(create.troubleWithRowsOf(marker, h.T1.Rows[marker]), create.troubleWithEffects(marker, h.T1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// troubleWithEffects says which query of an effect does not give for one create what the file says.
+func (s create) troubleWithEffects(marker string, now *history.Snapshot) error {
+	for _, e := range s.operation.Effects {
+		got, declared := now.Effects[e.Name][marker], 0.0
+		switch {
+		case e.Rows != nil:
+			declared = float64(*e.Rows)
+		case e.Value != nil:
+			declared = *e.Value
+		default:
+			continue
+		}
+		if got != declared {
+			return mistakef("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
+				s.operation.Name, s.subject.name, e.Name, got, declared)
+		}
+	}
+	return nil
+}
+
+func (s create) troubleWithRowsOf(marker string, rows []history.Row) error {
+	operation := fmt.Sprintf("operations.%s.rows", s.operation.Name)
+	switch len(rows) {
+	case 0:
+		return mistakef("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
+			marker, operation, s.subject.name)
+	case 1:
+	default:
+		return mistakef("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
+			operation, s.subject.name, len(rows), len(rows))
+	}
+	column := s.operation.Rows.Identity
+	if _, found := rows[0][column]; !found && column != "" {
+		return mistakef("%s.identity of %s is %q, and the query returns no such column", operation, s.subject.name, column)
+	}
+	return nil
+}
+
+// troubleWithQuery tells a query that the database refuses from a database that is not there.
+func (s *stage) troubleWithQuery(text string) error {
+	err := fmt.Errorf("%s: a query failed: %s", s.subject.name, text)
+	if s.subject.reader.Alive() {
+		return mistake(err)
+	}
+	return surroundings(err)
+}
+
+// snippet is the beginning of an answer, for a message.
+func snippet(text string) string {
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,266 @@
+package cmd
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// answering makes a target that answers everything so.
+func answering(status int, contentType, body string) func(http.Handler) http.Handler {
+	return func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", contentType)
+			w.WriteHeader(status)
+			io.WriteString(w, body)
+		})
+	}
+}
+
+// accepting makes a target that accepts every create, and whose status resource says always the same.
+func accepting(status string) func(http.Handler) http.Handler {
+	return func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			if r.Method == http.MethodGet {
+				io.WriteString(w, status)
+				return
+			}
+			w.Header().Set("Location", "/operations/1")
+			w.WriteHeader(http.StatusAccepted)
+			io.WriteString(w, "{}")
+		})
+	}
+}
+
+// accepted is a target file that knows of 202.
+func accepted(done string) string {
+	return shopFile + "contract: {ack: {statuses: [201], accepted: {statuses: [202], monitor: Location, done: {where: " + done + "}, identity: /thing, within: 100ms}}}\n"
+}
+
+// edited makes a target file with one thing changed.
+func edited(from, to string) string { return strings.Replace(shopFile, from, to, 1) }
+
+// TestOneClearMessage is the list of what can be wrong with a target or its file before anything is
+// broken on purpose: it is said once, with the place to mend, and the exit code says whose it is.
+func TestOneClearMessage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wrap func(http.Handler) http.Handler
+		file string
+		code int
+		says []string
+	}{
+		"the login is refused": {
+			answering(401, "application/json", `{"error":"who are you"}`), "", exitMistake,
+			[]string{"answered 401", "credentials", "operations.create.request.headers", "who are you"},
+		},
+		"the login is not enough":    {answering(403, "text/plain", "no"), "", exitMistake, []string{"answered 403", "credentials"}},
+		"there is no such path":      {answering(404, "text/plain", "no"), "", exitMistake, []string{"answered 404", "base_url", "path of operations.create.request"}},
+		"the request is not taken":   {answering(422, "text/plain", "item is missing"), "", exitMistake, []string{"answered 422", "not what the target takes", "item is missing"}},
+		"the target is not well":     {answering(500, "text/plain", "stack"), "", exitSurroundings, []string{"answered 500", "not well", "stack"}},
+		"the answer is not declared": {answering(202, "application/json", "{}"), "", exitMistake, []string{"answered 202", "contract.ack", "[200 201 204]"}},
+		"the answer leads elsewhere": {answering(302, "text/plain", ""), "", exitMistake, []string{"answered 302", "contract.ack"}},
+		"the answer is no JSON":      {answering(201, "application/json", "<html>"), "", exitMistake, []string{"answered 201", "not the JSON that it claims to be"}},
+		"the identity is elsewhere":  {nil, edited("identity: /id", "identity: /order/id"), exitMistake, []string{"nothing at /order/id", "operations.create.identity"}},
+		"the marker is not stored":   {nil, edited("where note =", "where 'x' || note ="), exitMistake, []string{"no row has its marker", "does not store the field that carries {{.Intent.Marker}}"}},
+		"the query is not SQL":       {nil, edited("select id from", "selct id from"), exitMistake, []string{"operations.create.rows.query", "syntax error"}},
+		"there is no such table":     {nil, edited("from things", "from thinks"), exitMistake, []string{"operations.create.rows.query", "thinks"}},
+		"the query finds too much":   {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitMistake, []string{"finds 2 rows for one plain create"}},
+		"there is no such column":    {nil, edited(", identity: id}", ", identity: order_id}"), exitMistake, []string{`operations.create.rows.identity`, `"order_id"`, "no such column"}},
+		"the count is not there":     {nil, shopFile + "received: {path: /count, pointer: /n}\n", exitMistake, []string{"received of", "count"}},
+		"the status resource never says so": {
+			accepting(`{"state":"finished"}`), accepted("{/state: done}"), exitMistake,
+			[]string{"after 100ms its status resource does not say that it is done", "answers 200", "contract.ack.accepted.done", "finished"},
+		},
+		"the status resource names nothing": {
+			accepting(`{"state":"done"}`), accepted("{/state: done}"), exitMistake,
+			[]string{"nothing at /thing", "contract.ack.accepted.identity"},
+		},
+		"the status resource is not named": {
+			answering(202, "application/json", "{}"), accepted("{/state: done}"), exitMistake,
+			[]string{"does not name a status resource at Location", "contract.ack.accepted.monitor"},
+		},
+		"the answer is not kept whole": {padded(1), "", exitMistake, []string{"only the first 65536 are kept", "leave out operations.create.identity"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newShop(t, c.wrap).trial(t)
+			if c.file != "" {
+				x.file = c.file
+			}
+			got := x.run(t)
+			require.Equal(t, c.code, got.code, "%s", got)
+			for _, text := range c.says {
+				require.Contains(t, got.err, text)
+			}
+			require.LessOrEqual(t, lines(got.err), 2, "one message: %s", got.err)
+			require.NotContains(t, got.out+got.err, "lost-acknowledged-write")
+			require.FileExists(t, filepath.Join(onlyRun(t, x.reports), "junit.xml"))
+			require.LessOrEqual(t, attemptsOnRecord(t, onlyRun(t, x.reports)), 1, "it was asked once")
+		})
+	}
+}
+
+// padded makes every answer so many MiB longer, at its front.
+func padded(mib int) func(http.Handler) http.Handler {
+	padding := bytes.Repeat([]byte("x"), 1<<20)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			next.ServeHTTP(answer, r)
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(answer.Code)
+			io.WriteString(w, `{"padding":"`)
+			for range mib {
+				w.Write(padding)
+			}
+			io.WriteString(w, `",`+strings.TrimPrefix(answer.Body.String(), "{"))
+		})
+	}
+}
+
+func attemptsOnRecord(t *testing.T, run string) int {
+	n := 0
+	for _, h := range histories(t, run) {
+		n += len(h.Attempts)
+	}
+	return n
+}
+
+// histories reads all histories of a run, the pilot's as well.
+func histories(t *testing.T, run string) []*history.History {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(run, "*", historyName))
+	require.NoError(t, err)
+	var all []*history.History
+	for _, path := range found {
+		h, err := runDir{run}.readHistory(filepath.Base(filepath.Dir(path)))
+		require.NoError(t, err)
+		all = append(all, h)
+	}
+	return all
+}
+
+func TestAHugeAnswerIsNoBurden(t *testing.T) {
+	t.Parallel()
+	x := newShop(t, padded(50)).trial(t)
+	few := filepath.Join(t.TempDir(), "few.yaml")
+	require.NoError(t, os.WriteFile(few, []byte("name: few\nsummary: Few.\nintents: 1\nsteps: [{send: {}}, {send: {}}]\nexercised: [replayed]\n"), 0o644))
+	x.args = []string{few}
+	x.file = edited("    identity: /id\n", "")
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	x.checked(t, got)
+	for _, h := range histories(t, onlyRun(t, x.reports)) {
+		for _, a := range h.Attempts {
+			require.GreaterOrEqual(t, a.Length, int64(50<<20), "it was read to its end")
+			require.Less(t, len(a.Content), 100<<10, "and not kept")
+		}
+	}
+}
+
+// listener starts a target that is no HTTP server. It returns its URL.
+func listener(t *testing.T, serve func(net.Conn)) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go serve(conn)
+		}
+	}()
+	return "http://" + l.Addr().String()
+}
+
+// request reads until a request has come whole, as far as this test sends any.
+func request(conn net.Conn) { http.ReadRequest(bufio.NewReader(conn)) }
+
+func TestTargetsThatAreNone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		url  string
+		says string
+	}{
+		"it is not there":        {freeAddress(t), "takes no connections: is the target running?"},
+		"it never answers":       {listener(t, func(c net.Conn) { io.Copy(io.Discard, c) }), "takes connections and did not answer a plain create within 300ms (--pilot-timeout)"},
+		"it closes at once":      {listener(t, func(c net.Conn) { c.Close() }), "takes connections and ends them without an answer"},
+		"it closes after asking": {listener(t, func(c net.Conn) { request(c); c.Close() }), "takes connections and ends them without an answer"},
+		"it sends garbage":       {listener(t, func(c net.Conn) { request(c); io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n"); c.Close() }), "does not answer in HTTP"},
+		"it stops in the middle": {
+			listener(t, func(c net.Conn) {
+				request(c)
+				io.WriteString(c, "HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{")
+				c.Close()
+			}), "broke off the answer to a plain create",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			x := newShop(t, nil).trial(t, "--pilot-timeout", "300ms", "plain-create")
+			x.env["SHOP_URL"] = c.url
+			began := time.Now()
+			got := x.run(t)
+			require.Equal(t, exitSurroundings, got.code, "%s", got)
+			require.Contains(t, got.err, c.says)
+			require.Contains(t, got.err, c.url)
+			require.Equal(t, 1, lines(got.err), "one message: %s", got.err)
+			require.Less(t, time.Since(began), 10*time.Second, "it was asked once")
+			x.checked(t, got)
+		})
+	}
+}
+
+// freeAddress returns the URL of a port at which nobody listens.
+func freeAddress(t *testing.T) string {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return fmt.Sprintf("http://%s", l.Addr())
+}
+
+func TestSecretsReachNoFileAndNoScreen(t *testing.T) {
+	t.Parallel()
+	const secret = "hunter22-and-more"
+	for name, file := range map[string]string{
+		"from the environment": shopFile,
+		"in the file":          edited("${SHOP_TOKEN:-none}", secret),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			echo := func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					w.Header().Set("Set-Cookie", "session="+secret)
+					if r.Header.Get("Authorization") == "Bearer "+secret {
+						next.ServeHTTP(w, r)
+					}
+				})
+			}
+			x := newShop(t, echo).trial(t, "plain-create", "sequential-replay")
+			x.env["SHOP_TOKEN"], x.file = secret, file
+			got := x.run(t)
+			require.Equal(t, exitPass, got.code, "%s", got)
+			require.NotContains(t, got.String(), secret)
+			requireNowhere(t, x.reports, secret)
+		})
+	}
+}
