@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
@@ -69,6 +70,7 @@ type streams struct {
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) (string, bool)
+	report func(checker.Report) // gets the report of a run as well; nil: nobody asks
 }
 
 // Main runs the command line of this process and returns its exit code. A signal ends it early; a
@@ -79,6 +81,15 @@ func Main() int {
 	ctx, stop := interruptible()
 	defer stop()
 	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+}
+
+// Run runs the command line "doubletap run ARG..." for another program. It returns the report, which is nil
+// if nothing could be run, and the exit code. Getenv gives environment variables. Several runs may go on at
+// once.
+func Run(ctx context.Context, args []string, out, complaints io.Writer, getenv func(string) (string, bool)) (report *checker.Report, code int) {
+	s := streams{out: out, err: complaints, getenv: getenv, report: func(r checker.Report) { report = &r }}
+	code = execute(ctx, append([]string{"run"}, args...), s)
+	return report, code
 }
 
 // stopped is why a context ended: a signal.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
 )
 
 // mostFindings is the number of findings that get a directory of their own; the JSON report has all.
@@ -26,15 +27,16 @@ type findingFile struct {
 	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
 	Operation  string          `json:"operation"`
 	Toxiproxy  string          `json:"toxiproxy,omitempty"`
+	Normal     history.Offset  `json:"normal"`               // of a plain create; spans that are shares are of this
 	Confidence bound           `json:"confidence,omitempty"` // by which the number of intents was chosen
 	Finding    checker.Finding `json:"finding"`
 }
 
 // findingOf returns what all findings of a run have in common.
-func (r *runner) findingOf() findingFile {
+func (r *runner) findingOf(normal time.Duration) findingFile {
 	return findingFile{
 		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
-		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy,
+		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy, Normal: history.Offset(normal),
 		Confidence: r.options.confidence,
 	}
 }

@@ -101,6 +101,9 @@ func runCommand(ctx context.Context, o runOptions, s streams) error {
 		return errors.Join(err, mistakesInTarget(o.target, s))
 	}
 	report, err := perform(ctx, files, o, s)
+	if report != nil && s.report != nil {
+		s.report(*report)
+	}
 	return conclude(ctx, report, err, o.inconclusive, s)
 }
 

@@ -93,7 +93,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	}
 	failure := r.playAll(ctx, stage)
 	report := r.dir.report(r.manifest)
-	return report, errors.Join(failure, r.publish(*report))
+	return report, errors.Join(failure, r.publish(*report, stage.normal))
 }
 
 // across lists what the neighbours of the scenarios that apply do not share.
@@ -206,13 +206,13 @@ func (r *runner) show(i int) {
 
 // publish writes the report to the run's directory and prints it. A terminal that is gone must not
 // keep it from the disk.
-func (r *runner) publish(report checker.Report) error {
+func (r *runner) publish(report checker.Report, normal time.Duration) error {
 	err := r.dir.writeJSON(r.manifest, manifestName)
 	if err == nil {
 		err = r.dir.writeReports(report, r.scenarioFiles())
 	}
 	if err == nil {
-		err = r.dir.writeFindings(report, r.findingOf())
+		err = r.dir.writeFindings(report, r.findingOf(normal))
 	}
 	if shown := reports.Details(r.streams.out, report, r.style); shown != nil {
 		err = errors.Join(err, surroundings(shown))

@@ -14,7 +14,13 @@ import (
 // what it says about itself.
 func serving(t *testing.T, design string) (*process, map[string]string) {
 	t.Helper()
-	p := start(t, nil, "targets", "serve", design, "--listen", "127.0.0.1:0", "--database", os.Getenv(postgresVariable))
+	return servingOn(t, design, os.Getenv(postgresVariable))
+}
+
+// servingOn is serving on a database; empty: SQLite.
+func servingOn(t *testing.T, design, database string) (*process, map[string]string) {
+	t.Helper()
+	p := start(t, nil, "targets", "serve", design, "--listen", "127.0.0.1:0", "--database", database)
 	eventually(t, "the target is ready", func() bool { return strings.Contains(p.out.String(), "until interrupted") })
 	env := map[string]string{}
 	for _, line := range strings.Split(p.out.String(), "\n") {

@@ -96,11 +96,8 @@ const goneAfter = 8
 // Drive sends the plan: every intent's story, Plan.Concurrency of them at a time. It returns early,
 // with what was recorded, when the context ends, the history cannot be written or the target is gone.
 func (d *Driver) Drive(ctx context.Context) error {
-	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
-	for _, i := range d.Plan.Intents {
-		if err := d.prepare(i); err != nil {
-			return err
-		}
+	if err := d.prepareAll(); err != nil {
+		return err
 	}
 	return d.haltable(ctx, func(ctx context.Context) {
 		stop := d.background(ctx)
@@ -183,6 +180,17 @@ type prepared struct {
 	operation Operation
 	marker    string
 	rendered  targets.Rendered
+}
+
+// prepareAll renders the requests of all intents and records the intents.
+func (d *Driver) prepareAll() error {
+	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
+	for _, i := range d.Plan.Intents {
+		if err := d.prepare(i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // prepare renders an intent's requests and records the intent.

@@ -18,14 +18,21 @@ const policyFile = "/usr/sbin/policy-rc.d"
 // is no apt-get, the error says what to install. With everything in place it does nothing.
 func Install(ctx context.Context, out io.Writer) error { return install(ctx, out, missingPackages) }
 
-// InstallBrowser does the same for the browser in which the tests look at the HTML report.
-func InstallBrowser(ctx context.Context, out io.Writer) error {
-	return install(ctx, out, func() []string {
-		if _, found := Browser(); found {
-			return nil
+// InstallTools does the same for the programs that the tests use: the browser in which they look at the
+// HTML report, and what exported shell scripts take.
+func InstallTools(ctx context.Context, out io.Writer) error { return install(ctx, out, missingTools) }
+
+func missingTools() []string {
+	var missing []string
+	if _, found := Browser(); !found {
+		missing = append(missing, "chromium")
+	}
+	for _, program := range []string{"curl", "sqlite3"} {
+		if _, err := exec.LookPath(program); err != nil {
+			missing = append(missing, program) // Debian's packages are called like them
 		}
-		return []string{"chromium"}
-	})
+	}
+	return missing
 }
 
 // Browser returns the path of a Chromium, if there is one.

@@ -1,5 +1,5 @@
-// Command install finds or installs the database servers that the tests start privately, and the browser in
-// which they look at the HTML report.
+// Command install finds or installs the database servers that the tests start privately, and the programs
+// that they use.
 package main
 
 import (
@@ -15,7 +15,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := errors.Join(servers.Install(ctx, os.Stdout), servers.InstallBrowser(ctx, os.Stdout)); err != nil {
+	if err := errors.Join(servers.Install(ctx, os.Stdout), servers.InstallTools(ctx, os.Stdout)); err != nil {
 		fmt.Fprintln(os.Stderr, "install:", err)
 		os.Exit(1)
 	}

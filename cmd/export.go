@@ -1,0 +1,268 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/driver/curl"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// exportOptions are the flags of export.
+type exportOptions struct {
+	as, output, target, database, operation string
+}
+
+func newExport(s streams) *cobra.Command {
+	o := exportOptions{}
+	cmd := &cobra.Command{
+		Use:   "export FINDING",
+		Short: "Hand a finding over: as a shell script, a Go test or a scenario file",
+		Long: `Export takes the directory of a finding and writes what shows it again, in one file that somebody
+else can run: a shell script that takes bash and curl (curl), a Go test (go), or a scenario file
+(scenario). If shrink has left a smaller scenario beside the finding, it is that one. What stands in
+environment variables, and what is secret, stays in environment variables.`,
+		Example: `  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as curl -o again.sh
+  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as go -o again_test.go`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exportCommand(cmd.Context(), args[0], o, s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.as, "as", "curl", "curl, go or scenario")
+	f.StringVarP(&o.output, "output", "o", "", "file to write (default: standard output)")
+	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default: the finding's)")
+	f.StringVar(&o.database, "database", "", "database of a built-in target, whose dialect a script is for")
+	f.StringVar(&o.operation, "operation", "", "operation of the target (default: the finding's)")
+	return cmd
+}
+
+func exportCommand(ctx context.Context, dir string, o exportOptions, s streams) error {
+	h, err := readHandover(dir, o)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	switch o.as {
+	case "scenario":
+		text, err = h.asScenario()
+	case "go":
+		text, err = h.asGo()
+	case "curl":
+		text, err = h.asCurl(ctx, s)
+	default:
+		return mistakef("--as is %q, expected curl, go or scenario", o.as)
+	}
+	if err != nil {
+		return err
+	}
+	if o.output == "" {
+		_, err = s.out.Write(text)
+	} else {
+		err = os.WriteFile(o.output, text, 0o644)
+	}
+	if err != nil {
+		return surroundings(fmt.Errorf("write the export: %w", err))
+	}
+	return nil
+}
+
+// handover is a finding on its way to somebody else.
+type handover struct {
+	findingFile
+	options  runOptions
+	scenario scenarios.Scenario // with the intents of one round
+}
+
+// readHandover reads a finding, and the smallest scenario there is of it.
+func readHandover(dir string, o exportOptions) (handover, error) {
+	f, err := readFinding(dir)
+	if err != nil {
+		return handover{}, err
+	}
+	path := filepath.Join(dir, shrunkName)
+	if _, err := os.Stat(path); missing(err) {
+		path = filepath.Join(dir, scenarioName)
+	}
+	files, err := findScenario(path, nil)
+	if err != nil {
+		return handover{}, mistake(err)
+	}
+	options := f.options(runOptions{target: o.target, database: o.database, operation: o.operation}, dir)
+	return handover{findingFile: f, options: options, scenario: f.narrowed(files[0].Scenario)}, nil
+}
+
+// title says in one line what is handed over.
+func (h handover) title() string {
+	return oneLine(fmt.Sprintf("%s: %s", h.Finding.Kind, h.Finding.Promise))
+}
+
+// origin says in one line where it comes from.
+func (h handover) origin() string {
+	return oneLine(fmt.Sprintf("Found by doubletap in the scenario %s, seed %d. Observed: %s", h.Scenario, h.Seed, h.Finding.Observed))
+}
+
+// oneLine keeps what a target said from ending a comment.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// asScenario is the scenario as a file of its own.
+func (h handover) asScenario() ([]byte, error) {
+	source, err := scenarios.Source(h.scenario)
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE --target %s --operation %s --seed %d\n",
+		h.title(), h.origin(), quoted(h.options.target), quoted(h.options.operation), h.Seed)
+	return append([]byte(head), source...), nil
+}
+
+//go:embed again_test.go.tmpl
+var goTest string
+
+// asGo is a Go test that fails for as long as the finding can be seen.
+func (h handover) asGo() ([]byte, error) {
+	source, err := scenarios.Source(h.scenario.WithIntents(testRounds * h.scenario.Family()))
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	var text bytes.Buffer
+	err = template.Must(template.New("test").Parse(goTest)).Execute(&text, map[string]any{
+		"Title": h.title(), "Origin": h.origin(), "Name": camel(string(h.Finding.Kind) + "-" + h.Scenario),
+		"Target": h.options.target, "Operation": h.options.operation, "Seed": h.Seed,
+		"Source": strings.ReplaceAll(string(source), "`", "` + \"`\" + `"),
+	})
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	return text.Bytes(), nil
+}
+
+// testRounds is how often a Go test tries: a race is a matter of luck.
+const testRounds = 12
+
+// camel makes a part of a Go name of words with dashes.
+func camel(words string) string {
+	var name strings.Builder
+	for _, word := range strings.FieldsFunc(words, func(c rune) bool { return c == '-' || c == '_' || c == '.' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// asCurl is a script that sends what the driver would send.
+func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error) {
+	files := []scenarios.File{{Scenario: h.scenario}}
+	sub, err := openSubject(ctx, files, h.options, s)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, sub.close()) }()
+	base, database, variables := sub.target.BaseURL, sub.target.Database.URL, map[string]string{}
+	if sub.server != nil {
+		base, database = servedByDefault, databaseScheme(database)
+	} else if variables, err = sub.unexpand(ctx, files, h.options, s); err != nil {
+		return nil, err
+	}
+	plan := scenarios.NewPlan(h.scenario, h.Seed)
+	d := driver.Driver{
+		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan,
+		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
+	}
+	requests, err := d.Rehearse()
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	if sub.server != nil {
+		for id, r := range requests {
+			r.Secret = nil // they are made up
+			requests[id] = r
+		}
+	}
+	script := curl.Script{
+		Title: h.title(), Origin: h.origin(), Base: base, Plan: plan, Requests: requests, Lanes: h.scenario.Lanes,
+		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
+		Client: clients()[databaseScheme(database)], Broken: conditions()[h.Finding.Kind],
+	}
+	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil {
+		script.Database = database
+	}
+	for _, o := range sub.operations {
+		script.Rows[o.Name] = oneLine(o.Rows.Query)
+	}
+	var out bytes.Buffer
+	if err := script.Write(&out); err != nil {
+		return nil, surroundings(err)
+	}
+	return out.Bytes(), nil
+}
+
+// servedByDefault is where targets serve listens.
+const servedByDefault = "http://127.0.0.1:8080"
+
+func databaseScheme(address string) string {
+	scheme, _, _ := strings.Cut(address, ":")
+	return scheme
+}
+
+func clients() map[string]curl.Client {
+	return map[string]curl.Client{
+		"sqlite": curl.SQLite, "postgres": curl.Postgres, "postgresql": curl.Postgres, "mysql": curl.MariaDB, "mariadb": curl.MariaDB,
+	}
+}
+
+// conditions say what rows show that a promise broke again, where rows alone can.
+func conditions() map[checker.Kind]curl.Condition {
+	return map[checker.Kind]curl.Condition{checker.Duplicate: curl.TooMany, checker.LostWrite: curl.None}
+}
+
+var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+
+// unexpand reads the subject's target file once more, with something that stands for each environment
+// variable wherever the file bears that, and returns the variables' names by what stands for them. The
+// URLs of target and database stay what they are.
+func (s *subject) unexpand(ctx context.Context, files []scenarios.File, o runOptions, from streams) (map[string]string, error) {
+	source, err := os.ReadFile(s.name)
+	if err != nil {
+		return nil, mistake(describeMissing("target file", s.name, err))
+	}
+	stands := map[string]string{}
+	load := func() (targets.Target, error) {
+		return targets.Load(s.name, source, func(name string) (string, bool) {
+			if i := slices.Index(slices.Collect(maps.Values(stands)), name); i >= 0 {
+				return "dtvariable" + name + "dt", true
+			}
+			return from.getenv(name)
+		})
+	}
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		name := string(found[1])
+		stands["dtvariable"+name+"dt"] = name
+		target, err := load()
+		if err != nil || target.BaseURL != s.target.BaseURL || target.Database.URL != s.target.Database.URL {
+			delete(stands, "dtvariable"+name+"dt")
+		}
+	}
+	if s.target, err = load(); err != nil {
+		return nil, mistake(err)
+	}
+	s.operations, s.principals = nil, nil
+	return stands, s.choose(o.operation, files)
+}

@@ -1,0 +1,144 @@
+package curl
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// How long a script waits where the driver would watch the database, and for an answer without a deadline.
+const (
+	committed     = time.Second
+	usualDeadline = 10 * time.Second
+)
+
+// what says in words what a move does.
+func what(m scenarios.Move) string {
+	switch {
+	case m.Sweep != nil:
+		return "two copies of one request, the second later than the first"
+	case m.Together:
+		return fmt.Sprintf("%d requests at once", len(m.Volley))
+	case len(m.Volley) > 1:
+		return fmt.Sprintf("%d requests, each on a connection of its own", len(m.Volley))
+	case len(m.Volley) == 1:
+		return "a request"
+	case m.Look:
+		return "a look into the database, which is not needed here"
+	case m.Wait.For == scenarios.WaitCommitted:
+		return "wait until the row is there"
+	case m.Wait.For == scenarios.WaitExpired:
+		return "wait until the key is forgotten"
+	default:
+		return "wait"
+	}
+}
+
+// move returns the commands of a move.
+func (w *writer) move(m scenarios.Move) string {
+	switch {
+	case m.Look:
+		return ":"
+	case m.Wait != nil:
+		return "sleep " + w.seconds(w.pause(*m.Wait))
+	case m.Sweep != nil:
+		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.request(m.Volley[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.request(m.Volley[1]))
+	case m.Together:
+		return w.atOnce(m.Volley)
+	case len(m.Volley) == 1:
+		return w.withRetries(m.Volley[0])
+	}
+	var lines []string
+	for _, a := range m.Volley {
+		lines = append(lines, fmt.Sprintf("{ sleep %s; %s; } &", w.seconds(a.At.Of(w.page.Normal)+a.Plus.Of(w.page.Normal)), w.withRetries(a)))
+	}
+	return strings.Join(append(lines, "wait"), "\n")
+}
+
+// pause is how long a script waits in place of the driver.
+func (w *writer) pause(wait scenarios.Wait) time.Duration {
+	switch wait.For {
+	case scenarios.WaitPause:
+		return wait.Pause.Of(w.page.Normal)
+	case scenarios.WaitCommitted:
+		return max(committed, 2*w.page.Normal)
+	default:
+		return wait.Within.Of(w.page.Normal)
+	}
+}
+
+func (w *writer) seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Round(100*time.Microsecond).Seconds(), 'f', -1, 64)
+}
+
+// atOnce sends requests from one process of curl, which opens a connection for each and then goes round.
+func (w *writer) atOnce(volley []scenarios.PlannedAttempt) string {
+	same := !slices.ContainsFunc(volley, func(a scenarios.PlannedAttempt) bool {
+		return a.Body != volley[0].Body || a.Key != volley[0].Key
+	})
+	curl := fmt.Sprintf("curl --no-progress-meter --parallel --parallel-immediate --parallel-max %d", len(volley))
+	if same {
+		w.sent++
+		return curl + w.arguments(volley[0], fmt.Sprintf("%d-#1", w.sent), fmt.Sprintf("#[1-%d]", len(volley))) + " || true"
+	}
+	var all []string
+	for _, a := range volley {
+		w.sent++
+		all = append(all, w.arguments(a, fmt.Sprint(w.sent), ""))
+	}
+	return curl + strings.Join(all, " \\\n  --next") + " || true"
+}
+
+// request is one request on a connection of its own.
+func (w *writer) request(a scenarios.PlannedAttempt) string {
+	w.sent++
+	return "curl" + w.arguments(a, fmt.Sprint(w.sent), "") + " || true"
+}
+
+// withRetries is a request, and what a client does that was not satisfied with its answer.
+func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
+	if len(a.Pauses) == 0 {
+		return w.request(a)
+	}
+	var pauses, again []string
+	for _, p := range a.Pauses {
+		pauses = append(pauses, w.seconds(p.Of(w.page.Normal)))
+	}
+	for _, on := range a.RetryOn {
+		again = append(again, map[scenarios.RetryOn]string{scenarios.NoAnswer: "000*", "5xx": "5*"}[on])
+		if again[len(again)-1] == "" {
+			again[len(again)-1] = string(on) + "*"
+		}
+	}
+	first := w.request(a)
+	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
+	next := w.request(a)
+	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
+		next = strings.ReplaceAll(next, "${"+key+"}", "$(uuid)")
+	}
+	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  status=$(%s)\n  echo \"$status\"\ndone",
+		first, strings.Join(pauses, " "), strings.Join(again, "|"), next)
+}
+
+// arguments are those of curl for one attempt, whose answer goes to a file.
+func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) string {
+	r := w.page.Requests[a.ID]
+	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
+	var b strings.Builder
+	fmt.Fprintf(&b, " --silent --request %s --max-time %s", cmp.Or(r.Method, http.MethodPost), w.seconds(timeout))
+	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
+		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
+	}
+	if r.Body != nil {
+		fmt.Fprintf(&b, " \\\n  --data-binary \"$%s\"", w.named[string(r.Body)])
+	}
+	fmt.Fprintf(&b, " \\\n  --output %s --write-out '%%{http_code} %%{filename_effective}\\n' \"${BASE_URL}%s%s\"", file, w.inQuotes(r.Path), copies)
+	return b.String()
+}

@@ -1,0 +1,156 @@
+package curl
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// page is what the layout shows of a script.
+type page struct {
+	Script
+	Needed  []string // environment variables that must be set
+	Drawn   []variable
+	Bodies  []variable
+	Moves   []string
+	Queries []query
+	Missing []string // what curl does not do
+}
+
+// variable is one of the script's, with the shell's words for its value.
+type variable struct{ Name, Value string }
+
+// query asks for the rows of the marker that is in a variable, in a shell's double quotes.
+type query struct{ Marker, Text string }
+
+func (s Script) page() page {
+	w := writer{page: page{Script: s}, named: maps.Clone(s.Variables), count: map[string]int{}}
+	if w.named == nil {
+		w.named = map[string]string{}
+	}
+	for _, i := range s.Plan.Intents {
+		if i.Behind {
+			w.page.Missing = append(w.page.Missing, "the background traffic")
+			continue
+		}
+		w.intent(i)
+	}
+	slices.Sort(w.page.Needed)
+	w.page.Needed = slices.Compact(w.page.Needed)
+	slices.Sort(w.page.Missing)
+	w.page.Missing = slices.Compact(w.page.Missing)
+	return w.page
+}
+
+// writer turns a plan into a page.
+type writer struct {
+	page  page
+	named map[string]string // variables of the script, by the text that they stand for
+	count map[string]int    // of variables, by the beginning of their names
+	sent  int               // requests so far
+}
+
+func (w *writer) intent(i scenarios.PlannedIntent) {
+	for n, m := range i.Moves {
+		for _, a := range m.Volley {
+			w.name(w.page.Requests[a.ID])
+			w.lacks(a)
+		}
+		if m.Gate {
+			w.page.Missing = append(w.page.Missing, "the write gate in the database")
+		}
+		w.page.Moves = append(w.page.Moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), w.move(m)))
+	}
+}
+
+// name makes variables of what a request has from the run or from the environment.
+func (w *writer) name(r driver.Rehearsed) {
+	whole := fmt.Sprint(r.Path, r.Header, string(r.Body))
+	for stands, name := range w.page.Variables {
+		if strings.Contains(whole, stands) {
+			w.page.Needed = append(w.page.Needed, name)
+		}
+	}
+	if name, first := w.variable("marker", r.Marker); first {
+		w.page.Drawn = append(w.page.Drawn, variable{name, "dt$(letters 16)"})
+		text := strings.ReplaceAll(w.page.Rows[r.Operation], ":marker", "'"+r.Marker+"'")
+		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.inQuotes(text)})
+	}
+	if strings.Contains(whole, r.Reference) {
+		if name, first := w.variable("reference", r.Reference); first {
+			w.page.Drawn = append(w.page.Drawn, variable{name, "ref$(letters 16)"})
+		}
+	}
+	if isUUID(r.Key) {
+		if name, first := w.variable("key", r.Key); first {
+			w.page.Drawn = append(w.page.Drawn, variable{name, "$(uuid)"})
+		}
+	} else if r.Key != "" {
+		w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
+	}
+	w.secrets(r)
+	if r.Body != nil {
+		value := w.inDocument(string(r.Body))
+		if name, first := w.variable("body", string(r.Body)); first {
+			w.page.Bodies = append(w.page.Bodies, variable{name, value})
+		}
+	}
+}
+
+// secrets leaves the headers that hold one to the environment, unless their values come from there anyway.
+func (w *writer) secrets(r driver.Rehearsed) {
+	for _, header := range r.Secret {
+		value := r.Header[header]
+		given := func(stands string) bool { return strings.Contains(value, stands) }
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), given) {
+			name, _ := w.variable(strings.ToUpper(strings.ReplaceAll(header, "-", "_")), value)
+			w.page.Needed = append(w.page.Needed, name)
+		}
+	}
+}
+
+// variable returns the variable that stands for a text, and whether it is a new one.
+func (w *writer) variable(kind, text string) (name string, first bool) {
+	if name, known := w.named[text]; known {
+		return name, false
+	}
+	w.count[kind]++
+	name = kind
+	if n := w.count[kind]; n > 1 {
+		name = fmt.Sprintf("%s_%d", kind, n)
+	}
+	w.named[text] = name
+	return name, true
+}
+
+// isUUID reports whether a key is one that is drawn for every run.
+func isUUID(key string) bool { return len(key) == 36 && strings.Count(key, "-") == 4 }
+
+// lacks notes what of an attempt's lane a script does not do.
+func (w *writer) lacks(a scenarios.PlannedAttempt) {
+	for _, lane := range []string{a.Lane, a.RetryLane} {
+		if len(w.page.Lanes[lane]) > 0 {
+			w.page.Missing = append(w.page.Missing, fmt.Sprintf("the faults of the lane %s", lane))
+		}
+	}
+}
+
+// inQuotes writes a text for a shell's double quotes, with its variables.
+func (w *writer) inQuotes(text string) string { return w.escaped(text, `"`, `\"`) }
+
+// inDocument writes a text for a here-document, with its variables.
+func (w *writer) inDocument(text string) string { return w.escaped(text) }
+
+func (w *writer) escaped(text string, more ...string) string {
+	pairs := append([]string{`\`, `\\`, "$", `\$`, "`", "\\`"}, more...)
+	for _, stands := range slices.Sorted(maps.Keys(w.named)) {
+		if w.named[stands] != "" && stands != "" {
+			pairs = append(pairs, stands, "${"+w.named[stands]+"}")
+		}
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
