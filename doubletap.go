@@ -52,7 +52,11 @@ func Test(t *testing.T, o Options) {
 func (o Options) scenarios(t *testing.T) []string {
 	all := o.Scenarios
 	if o.Source != "" {
-		file := filepath.Join(t.TempDir(), "scenario.yaml")
+		s, err := scenarios.Load("Source", []byte(o.Source))
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), s.Name+".yaml")
 		if err := os.WriteFile(file, []byte(o.Source), 0o644); err != nil {
 			t.Fatal(err)
 		}

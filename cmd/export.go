@@ -6,12 +6,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -22,7 +19,6 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/curl"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // exportOptions are the flags of export.
@@ -174,11 +170,11 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, sub.close()) }()
+	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
 	base, database, variables := sub.target.BaseURL, sub.target.Database.URL, map[string]string{}
 	if sub.server != nil {
 		base, database = servedByDefault, databaseScheme(database)
-	} else if variables, err = sub.unexpand(ctx, files, h.options, s); err != nil {
+	} else if sub, variables, err = sub.unexpanded(files, s); err != nil {
 		return nil, err
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
@@ -231,38 +227,4 @@ func clients() map[string]curl.Client {
 // conditions say what rows show that a promise broke again, where rows alone can.
 func conditions() map[checker.Kind]curl.Condition {
 	return map[checker.Kind]curl.Condition{checker.Duplicate: curl.TooMany, checker.LostWrite: curl.None}
-}
-
-var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
-
-// unexpand reads the subject's target file once more, with something that stands for each environment
-// variable wherever the file bears that, and returns the variables' names by what stands for them. The
-// URLs of target and database stay what they are.
-func (s *subject) unexpand(ctx context.Context, files []scenarios.File, o runOptions, from streams) (map[string]string, error) {
-	source, err := os.ReadFile(s.name)
-	if err != nil {
-		return nil, mistake(describeMissing("target file", s.name, err))
-	}
-	stands := map[string]string{}
-	load := func() (targets.Target, error) {
-		return targets.Load(s.name, source, func(name string) (string, bool) {
-			if i := slices.Index(slices.Collect(maps.Values(stands)), name); i >= 0 {
-				return "dtvariable" + name + "dt", true
-			}
-			return from.getenv(name)
-		})
-	}
-	for _, found := range variableNames.FindAllSubmatch(source, -1) {
-		name := string(found[1])
-		stands["dtvariable"+name+"dt"] = name
-		target, err := load()
-		if err != nil || target.BaseURL != s.target.BaseURL || target.Database.URL != s.target.Database.URL {
-			delete(stands, "dtvariable"+name+"dt")
-		}
-	}
-	if s.target, err = load(); err != nil {
-		return nil, mistake(err)
-	}
-	s.operations, s.principals = nil, nil
-	return stands, s.choose(o.operation, files)
 }

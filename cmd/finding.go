@@ -1,23 +1,26 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // mostFindings is the number of findings that get a directory of their own; the JSON report has all.
 const mostFindings = 1000
 
 // findingFile is what a finding's directory says: what was found, and what it takes, beside the
-// scenario, to send the same plan again for the intent that broke. The target file is not copied: it
-// may hold secrets.
+// scenario, to send the same plan again for the intent that broke.
 type findingFile struct {
 	Version    int             `json:"version"`
 	Run        string          `json:"run"`
@@ -41,8 +44,10 @@ func (r *runner) findingOf(normal time.Duration) findingFile {
 	}
 }
 
-// writeFindings gives every finding a directory with its evidence and its scenario.
-func (d runDir) writeFindings(report checker.Report, common findingFile) error {
+// writeFindings gives every finding a directory with its evidence, its scenario, the plan of the intents
+// that broke, and the target file if that may be read by others.
+func (r *runner) writeFindings(report checker.Report, common findingFile) error {
+	target := r.subject.fileWithoutSecrets(r.streams)
 	written := 0
 	for _, result := range report.Results {
 		for _, finding := range result.Findings {
@@ -52,7 +57,7 @@ func (d runDir) writeFindings(report checker.Report, common findingFile) error {
 			file := common
 			file.Scenario, file.Finding = result.Scenario, finding
 			file.Intents = intentsOf(finding, result)
-			if err := d.writeFinding(file); err != nil {
+			if err := r.writeFinding(file, target); err != nil {
 				return err
 			}
 		}
@@ -60,15 +65,23 @@ func (d runDir) writeFindings(report checker.Report, common findingFile) error {
 	return nil
 }
 
-func (d runDir) writeFinding(f findingFile) error {
-	scenario, err := os.ReadFile(filepath.Join(d.path, f.Scenario, scenarioName))
-	if err != nil {
-		return surroundings(fmt.Errorf("write finding %s: %w", f.Finding.ID, err))
+func (r *runner) writeFinding(f findingFile, target []byte) error {
+	n := slices.IndexFunc(r.files, func(file scenarios.File) bool { return file.Scenario.Name == f.Scenario })
+	var plan bytes.Buffer
+	if _, err := r.plans[n].Only(f.Intents).WriteTo(&plan); err != nil {
+		return surroundings(err)
 	}
-	if err := d.writeJSON(f, findingsName, f.Finding.ID, findingName); err != nil {
-		return err
+	err := r.dir.writeJSON(f, findingsName, f.Finding.ID, findingName)
+	if err == nil {
+		err = r.dir.write(r.files[n].Source, findingsName, f.Finding.ID, scenarioName)
 	}
-	return d.write(scenario, findingsName, f.Finding.ID, scenarioName)
+	if err == nil {
+		err = r.dir.write(plan.Bytes(), findingsName, f.Finding.ID, planName)
+	}
+	if err == nil && target != nil {
+		err = r.dir.write(target, findingsName, f.Finding.ID, targetName)
+	}
+	return err
 }
 
 // intentsOf returns the numbers of the intents that a finding is about.
@@ -116,6 +129,9 @@ func (f findingFile) options(o runOptions, dir string) runOptions {
 	}
 	if o.target == "" {
 		o.target = f.Target
+		if copied := filepath.Join(dir, targetName); gone(f.Target) && !gone(copied) {
+			o.target = copied
+		}
 		if o.operation == "" {
 			o.operation = f.Operation
 		}
@@ -124,4 +140,10 @@ func (f findingFile) options(o runOptions, dir string) runOptions {
 		o.toxiproxy = f.Toxiproxy
 	}
 	return o
+}
+
+// gone reports that a target is a file that is not there.
+func gone(target string) bool {
+	_, err := os.Stat(target)
+	return !strings.HasPrefix(target, builtinPrefix) && missing(err)
 }

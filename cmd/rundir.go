@@ -25,6 +25,7 @@ const (
 	historyName  = "history.jsonl"
 	findingsName = "findings"
 	findingName  = "finding.json"
+	targetName   = "target.yaml"
 )
 
 // manifestVersion is the version of run.json.

@@ -212,7 +212,7 @@ func (r *runner) publish(report checker.Report, normal time.Duration) error {
 		err = r.dir.writeReports(report, r.scenarioFiles())
 	}
 	if err == nil {
-		err = r.dir.writeFindings(report, r.findingOf(normal))
+		err = r.writeFindings(report, r.findingOf(normal))
 	}
 	if shown := reports.Details(r.streams.out, report, r.style); shown != nil {
 		err = errors.Join(err, surroundings(shown))

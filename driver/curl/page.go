@@ -146,11 +146,13 @@ func (w *writer) inQuotes(text string) string { return w.escaped(text, `"`, `\"`
 func (w *writer) inDocument(text string) string { return w.escaped(text) }
 
 func (w *writer) escaped(text string, more ...string) string {
-	pairs := append([]string{`\`, `\\`, "$", `\$`, "`", "\\`"}, more...)
+	var pairs []string
 	for _, stands := range slices.Sorted(maps.Keys(w.named)) {
-		if w.named[stands] != "" && stands != "" {
-			pairs = append(pairs, stands, "${"+w.named[stands]+"}")
+		if name := w.named[stands]; stands != "" {
+			respelled := fmt.Sprintf("u%04x", stands[0])
+			pairs = append(pairs, stands, "${"+name+"}", `\`+respelled+stands[1:], `\\`+respelled+"${"+name+"#?}")
 		}
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	pairs = append(pairs, `\`, `\\`, "$", `\$`, "`", "\\`")
+	return strings.NewReplacer(append(pairs, more...)...).Replace(text)
 }

@@ -1,0 +1,111 @@
+package cmd
+
+import (
+	"bytes"
+	"maps"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+
+// unexpanded is a subject of a target file in which something stands for each environment variable, wherever
+// the file bears that, and the variables' names by what stands for them. The URLs of target and database
+// stay what they are.
+func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, map[string]string, error) {
+	source, err := os.ReadFile(s.name)
+	if err != nil {
+		return nil, nil, mistake(describeMissing("target file", s.name, err))
+	}
+	stands := map[string]string{}
+	load := func() (targets.Target, error) {
+		return targets.Load(s.name, source, func(name string) (string, bool) {
+			if _, replaced := stands[standIn(name)]; replaced {
+				return standIn(name), true
+			}
+			return from.getenv(name)
+		})
+	}
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		name := string(found[1])
+		stands[standIn(name)] = name
+		target, err := load()
+		if err != nil || target.BaseURL != s.target.BaseURL || target.Database.URL != s.target.Database.URL {
+			delete(stands, standIn(name))
+		}
+	}
+	target, err := load()
+	if err != nil {
+		return nil, nil, mistake(err)
+	}
+	shadow := &subject{name: s.name, target: target}
+	return shadow, stands, shadow.choose(s.operation().Name, files)
+}
+
+// standIn is a text that no file holds by chance.
+func standIn(variable string) string { return "dtvariable" + variable + "dt" }
+
+// fileWithoutSecrets returns the text of the subject's target file, for others to read: nil, if it is built
+// in, or spells a secret out that would better stand in an environment variable.
+func (s *subject) fileWithoutSecrets(from streams) []byte {
+	if s.server != nil {
+		return nil
+	}
+	source, err := os.ReadFile(s.name)
+	if err != nil || s.spellsOutPassword(source) {
+		return nil
+	}
+	shadow, stands, err := s.unexpanded(nil, from)
+	if err != nil || shadow.spellsOut(stands) {
+		return nil
+	}
+	return source
+}
+
+func (s *subject) spellsOutPassword(source []byte) bool {
+	u, err := url.Parse(s.target.Database.URL)
+	if err != nil {
+		return true
+	}
+	password, _ := u.User.Password()
+	_, raw, _ := strings.Cut(u.User.String(), ":")
+	return password != "" && (bytes.Contains(source, []byte(password)) || bytes.Contains(source, []byte(raw)))
+}
+
+// spellsOut reports that a secret header, or what is known of a principal, has nothing in it that stands for
+// a variable.
+func (s *subject) spellsOut(stands map[string]string) bool {
+	given := func(value string) bool {
+		return slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
+	}
+	for _, p := range s.principals {
+		for _, value := range p.Values {
+			if !given(value) {
+				return true
+			}
+		}
+	}
+	for _, o := range s.operations {
+		one := driver.Driver{
+			Target: s.target, Operations: []driver.Operation{o}, Principals: s.principals,
+			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),
+		}
+		requests, err := one.Rehearse()
+		if err != nil {
+			return true
+		}
+		for _, r := range requests {
+			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,165 @@
+#!/usr/bin/env bash
+# duplicate
+# found
+#
+# It takes bash and curl 7.68 or newer.
+#   BASE_URL=http://127.0.0.1:8080 bash THIS-FILE
+# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
+# Not in here: the background traffic.
+# Not in here: the faults of the lane slow.
+# Not in here: the write gate in the database.
+set -u
+stop() { echo "$1" >&2; exit 2; }
+BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
+[ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
+
+among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
+letters() { among a-z2-7 "$1"; }
+hex() { among 0-9a-f "$1"; }
+uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
+
+marker=dt$(letters 16)
+reference=ref$(letters 16)
+key=$(uuid)
+marker_2=dt$(letters 16)
+key_2=$(uuid)
+body=$(cat <<END
+{"note":"${marker}","of":"${reference}","text":"it's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\"}
+END
+)
+body_2=$(cat <<END
+{"note":"${marker_2}","of":"${reference}","text":"another"}
+END
+)
+body_3=$(cat <<END
+{"text": "\\u0069t's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\", "of": "\\u0072${reference#?}", "note": "\\u0064${marker#?}"}
+END
+)
+
+answers=$(mktemp -d)
+trap 'rm -rf "$answers"' EXIT
+cd "$answers" || exit 2
+echo "answers (status, name):"
+
+# Step 1 of i001: a request.
+status=$(curl --silent --request POST --max-time 0.01 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true)
+echo "$status"
+for pause in 0.01 0.02; do
+  case $status in 000*|409*|5*) ;; *) break ;; esac
+  sleep "$pause"
+  status=$(curl --silent --request POST --max-time 0.01 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: $(uuid)" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 2 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true)
+  echo "$status"
+done
+
+# Step 2 of i001: wait.
+sleep 0.015
+
+# Step 3 of i001: wait until the row is there.
+sleep 1
+
+# Step 4 of i001: a look into the database, which is not needed here.
+:
+
+# Step 5 of i001: 4 requests at once.
+curl --no-progress-meter --parallel --parallel-immediate --parallel-max 4 --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 3-#1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1#[1-4]" || true
+
+# Step 6 of i001: 3 requests at once.
+curl --no-progress-meter --parallel --parallel-immediate --parallel-max 3 --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body_2" \
+  --output 4 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" \
+  --next --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 5 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" \
+  --next --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 6 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+
+# Step 7 of i001: 2 requests, each on a connection of its own.
+{ sleep 0; curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 7 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true; } &
+{ sleep 0.01; curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 8 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true; } &
+wait
+
+# Step 8 of i001: two copies of one request, the second later than the first.
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 9 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true &
+sleep 0.005
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body" \
+  --output 10 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true &
+wait
+
+# Step 9 of i001: a request.
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key_2}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body_2" \
+  --output 11 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+
+# Step 10 of i001: a request.
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --data-binary "$body_3" \
+  --output 12 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+
+echo "bodies of the answers:"
+for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
+
+echo "ask the database:"
+echo "  select \"id\" from things where note = '${marker}'"
+echo "  select \"id\" from things where note = '${marker_2}'"
+exit 2
