@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -74,4 +75,35 @@ func TestServeTellsShellsWhatTheyNeed(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", script, "sh", strings.SplitN(p.out.String(), "serving", 2)[0]).Output()
 	require.NoError(t, err)
 	require.Equal(t, env["ORDERS_URL"]+" "+env["DATABASE_URL"], string(out))
+}
+
+// TestFromRedToReproduced is the road of a finding at an API of one's own: seen again, made small, seen
+// again in a fresh process, and not any more when it is mended.
+func TestFromRedToReproduced(t *testing.T) {
+	t.Parallel()
+	const file = "../docs/examples/orders.yaml"
+	first, env := serving(t, "check-then-insert")
+	reports := t.TempDir()
+	got := callWith(t.Context(), env, "run", "burst-same-key", "--reports", reports, "--target", file, "--seed", "5")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	finding := filepath.Join(onlyRun(t, reports), findingsName, "F1")
+
+	got = callWith(t.Context(), env, "replay", finding, "--times", "5", "--reports", t.TempDir())
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Regexp(t, `(?m)^reproduced: duplicate in \d of 5 tries`, got.out)
+	got = callWith(t.Context(), env, "shrink", finding, "--reports", t.TempDir())
+	require.Equal(t, exitPass, got.code, "%s", got)
+	small := filepath.Join(finding, shrunkName)
+	require.FileExists(t, small)
+
+	require.NoError(t, first.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, exitPass, first.wait(t), "%s", first.out)
+	_, again := serving(t, "check-then-insert")
+	got = callWith(t.Context(), again, "run", small, "--confidence", "20%", "--reports", t.TempDir(), "--target", file)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+
+	_, mended := serving(t, "unique-key")
+	got = callWith(t.Context(), mended, "replay", finding, "--times", "5", "--reports", t.TempDir())
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, got.out, "not reproduced: no duplicate in 5 exercised of 5 tries")
 }
