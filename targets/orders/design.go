@@ -18,6 +18,8 @@ type Design struct {
 	Contract targets.Contract // what it claims; a broken design does not keep it
 	Key      targets.Key      // zero: it takes no idempotency key
 	Shows    []string         // kinds of finding by which a broken design can be caught, the worst first
+	By       []string         // built-in scenarios that catch a broken design, each by itself
+	On       []string         // the databases that it is built for: sqlite, postgres, mariadb; empty: each
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
