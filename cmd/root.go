@@ -32,7 +32,7 @@ or doubletap itself failed; 130 and 143 interrupted.`,
 		return mistakef("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newValidate(s), newExplain(s), newTargets(s), newScenarios(s), newSchema(s),
+		newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	return root
 }

@@ -21,6 +21,7 @@ func checkThenInsertDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
+		By:       []string{"burst-same-key", "enter-plus-click"},
 		schema: []string{ordersTable, `create table idempotency_keys (
 			idempotency_key varchar(600) not null,
 			fingerprint varchar(64) not null,

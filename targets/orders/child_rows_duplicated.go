@@ -18,6 +18,7 @@ func childRowsDuplicatedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
+		By:       []string{"sequential-replay", "withheld-answer"},
 		effects:  []targets.Effect{lines()},
 		schema:   []string{ordersTable, keysTable, linesTable},
 		handler: varied(func(a *api, p *parts) {

@@ -12,6 +12,7 @@ func contentDedupBlocksLegitDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"distinct-twins"},
 		schema:   []string{ordersTable, keysTable, contentsTable},
 		handler:  withinWindow,
 	}

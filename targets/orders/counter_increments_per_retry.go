@@ -18,6 +18,7 @@ func counterIncrementsPerRetryDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
+		By:       []string{"sequential-replay", "withheld-answer"},
 		effects:  []targets.Effect{stock()},
 		schema:   []string{ordersTable, keysTable, stockTable, fullStock},
 		handler: func(a *api) handler {

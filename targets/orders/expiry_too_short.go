@@ -19,6 +19,7 @@ func expiryTooShortDesign() Design {
 		Contract: contract,
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
+		By:       []string{"key-expired"},
 		schema:   []string{ordersTable, keysTable, keysHaveAge},
 		handler:  varied(func(_ *api, p *parts) { p.write = writeFor(200 * time.Millisecond) }),
 	}

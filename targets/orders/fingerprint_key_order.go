@@ -12,6 +12,7 @@ func fingerprintKeyOrderDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"respelled-body"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.fingerprint = ofBytes }),
 	}

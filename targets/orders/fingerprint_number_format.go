@@ -12,6 +12,7 @@ func fingerprintNumberFormatDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"respelled-numbers"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.fingerprint = ofSpelling }),
 	}

@@ -12,6 +12,7 @@ func fingerprintPartialDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"altered-body-violation"},
+		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.fingerprint = func(req request) string { return fingerprintOf([]string{req.Order.Item, req.Order.Reference}) }

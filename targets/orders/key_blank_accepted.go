@@ -14,6 +14,7 @@ func keyBlankAcceptedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict", "missing-key-accepted"},
+		By:       []string{"key-blank"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
 			return blankKey(newUniqueKey(a).create, needKey(newUniqueKey(a).create))

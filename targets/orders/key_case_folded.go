@@ -14,6 +14,7 @@ func keyCaseFoldedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"key-case"},
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.key = func(req request) string { return req.withKey(strings.ToLower(req.RawKey)).Key }

@@ -14,6 +14,7 @@ func keySpaceFoldedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredInBody(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"key-space"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
 			u := newUniqueKey(a)

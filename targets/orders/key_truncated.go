@@ -13,6 +13,7 @@ func keyTruncatedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"false-conflict"},
+		By:       []string{"key-long"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
 			u := newUniqueKey(a)

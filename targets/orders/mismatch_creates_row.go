@@ -12,6 +12,7 @@ func mismatchCreatesRowDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate", "altered-body-violation"},
+		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.key = func(req request) string { return req.Key + " " + req.Fingerprint }

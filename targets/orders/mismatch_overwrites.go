@@ -14,6 +14,7 @@ func mismatchOverwritesDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write", "altered-body-violation"},
+		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(a *api, p *parts) { p.replay = a.overwrite }),
 	}

@@ -12,6 +12,7 @@ func missingKeyAcceptedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"missing-key-accepted"},
+		By:       []string{"missing-key"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  keyOrNot,
 	}

@@ -13,6 +13,7 @@ func noFingerprintDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"altered-body-violation"},
+		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = replayAnyway }),
 	}

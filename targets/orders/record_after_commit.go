@@ -21,6 +21,7 @@ func recordAfterCommitDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
+		By:       []string{"tabs-one-key", "cut-truncated-early-retry"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(recordAfterCommit{a}.create) },
 	}

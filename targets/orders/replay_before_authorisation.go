@@ -19,6 +19,7 @@ func replayBeforeAuthorisationDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"leak", "lost-acknowledged-write"},
+		By:       []string{"same-form-two-principals"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(newUniqueKey(a).create) },
 		before:   cached,

@@ -14,6 +14,7 @@ func replayBodyWrappedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"replay-mismatch"},
+		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = retold(wrapped) }),
 	}

@@ -19,6 +19,7 @@ func replayEchoesRequestDesign() Design {
 		Contract: loose(),
 		Key:      requiredKey(),
 		Shows:    []string{"replay-mismatch"},
+		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = echo }),
 	}

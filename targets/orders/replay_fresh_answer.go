@@ -19,6 +19,7 @@ func replayFreshAnswerDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"replay-mismatch"},
+		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = replayFresh }),
 	}

@@ -11,6 +11,7 @@ func replayHeadersLostDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"replay-mismatch"},
+		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = retold(withoutLocation) }),
 	}

@@ -18,6 +18,7 @@ func replayPathCrashesDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"unavailable"},
+		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = replayOutdated }),
 	}

@@ -13,6 +13,7 @@ func replayStatusChangedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"replay-mismatch"},
+		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = retold(as200) }),
 	}

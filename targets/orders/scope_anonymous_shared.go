@@ -15,6 +15,7 @@ func scopeAnonymousSharedDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"leak", "false-conflict"},
+		By:       []string{"same-form-two-principals"},
 		guests:   true,
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {

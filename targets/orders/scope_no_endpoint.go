@@ -12,6 +12,7 @@ func scopeNoEndpointDesign() Design {
 		Contract: loose(),
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
+		By:       []string{"same-key-two-operations"},
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.key = func(req request) string { return req.Customer + " " + req.RawKey }

@@ -12,6 +12,7 @@ func scopeNoTenantDesign() Design {
 		Contract: loose(),
 		Key:      requiredKey(),
 		Shows:    []string{"leak", "lost-acknowledged-write"},
+		By:       []string{"same-form-two-principals", "same-key-two-principals"},
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.key = func(req request) string { return string(req.Kind) + " " + req.RawKey }

@@ -1,0 +1,265 @@
+package cmd
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+//go:embed matrix.schema.json
+var matrixSchema []byte
+
+// matrixOptions are the flags of matrix.
+type matrixOptions struct {
+	targets   string   // file that says what is known of targets; empty: the built-in ones
+	only      []string // built-in designs; empty: all
+	databases []string // of the built-in designs
+	seeds     int
+	parallel  int
+	outputs   []string
+}
+
+func newMatrix(s streams) *cobra.Command {
+	o := matrixOptions{}
+	cmd := &cobra.Command{
+		Use:   "matrix [SCENARIO|FILE|DIR ...]",
+		Short: "Run scenarios against targets of which the truth is known, and compare",
+		Long: `Matrix runs every scenario against every built-in design, correct and broken, and compares the verdicts
+with what is declared beside each design: caught, clean, missed, false alarm. With --targets FILE it does
+the same for targets of your own:
+
+  targets:
+    - {target: orders.yaml, correct: true}
+    - {target: broken.yaml, shows: [duplicate], by: [burst-same-key]}
+
+Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
+		Example: `  doubletap matrix -o docs/matrix.md
+  doubletap matrix --database "" --database postgres://me@localhost/test --seeds 20 -o matrix.html
+  doubletap matrix --design check-then-insert burst-same-key`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return matrixCommand(cmd.Context(), args, o, s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.targets, "targets", "", "file that says what is known of targets (default: the built-in designs)")
+	f.StringSliceVar(&o.only, "design", nil, "built-in designs (default: all)")
+	f.StringArrayVar(&o.databases, "database", []string{""}, "database of the built-in designs, as often as wanted: a postgres or mariadb URL; empty: a SQLite file")
+	f.IntVar(&o.seeds, "seeds", 1, "how many seeds, from 1")
+	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
+	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json")
+	return cmd
+}
+
+// known is a target, what is known of it, and where it stands.
+type known struct {
+	target   string
+	database string
+	truth    checker.Truth
+}
+
+func matrixCommand(ctx context.Context, args []string, o matrixOptions, s streams) error {
+	files, err := findScenarios(args)
+	if err != nil {
+		return err
+	}
+	forms, err := o.forms()
+	if err != nil {
+		return err
+	}
+	all, err := o.known()
+	if err != nil {
+		return err
+	}
+	m, err := o.play(ctx, files, all, s)
+	if err != nil {
+		return err
+	}
+	err = reports.MatrixText(s.out, m)
+	for path, write := range forms {
+		err = errors.Join(err, writeFileWith(path, func(w io.Writer) error { return write(w, m) }))
+	}
+	if err != nil {
+		return surroundings(err)
+	}
+	if !m.Right() {
+		return exit{code: exitFinding}
+	}
+	return nil
+}
+
+// forms says how each output is written.
+func (o matrixOptions) forms() (map[string]func(io.Writer, reports.Matrix) error, error) {
+	if o.seeds < 1 || o.parallel < 1 {
+		return nil, mistakef("--seeds is %d and --parallel %d, expected 1 or more", o.seeds, o.parallel)
+	}
+	forms := map[string]func(io.Writer, reports.Matrix) error{}
+	for _, path := range o.outputs {
+		write := map[string]func(io.Writer, reports.Matrix) error{
+			".md": reports.MatrixMarkdown, ".html": reports.MatrixHTML, ".json": reports.MatrixJSON,
+		}[filepath.Ext(path)]
+		if write == nil {
+			return nil, mistakef("--output is %s, expected a file that ends in .md, .html or .json", path)
+		}
+		forms[path] = write
+	}
+	return forms, nil
+}
+
+func writeFileWith(path string, write func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(file), file.Close())
+}
+
+// known lists the targets.
+func (o matrixOptions) known() ([]known, error) {
+	if o.targets != "" {
+		return knownOf(o.targets)
+	}
+	var all []known
+	for _, database := range o.databases {
+		for _, d := range orders.Designs() {
+			if len(o.only) > 0 && !slices.Contains(o.only, d.Name) || len(d.On) > 0 && !slices.Contains(d.On, storeOf(database)) {
+				continue
+			}
+			truth := checker.Truth{Correct: d.Correct, By: d.By}
+			for _, kind := range d.Shows {
+				truth.Shows = append(truth.Shows, checker.Kind(kind))
+			}
+			all = append(all, known{builtinPrefix + d.Name, database, truth})
+		}
+	}
+	for _, name := range o.only {
+		if !knownDesign(name) {
+			return nil, mistakef("--design: there is no built-in target %q", name)
+		}
+	}
+	return all, nil
+}
+
+// storeOf names the kind of database that a built-in design stands on.
+func storeOf(database string) string {
+	switch databaseScheme(database) {
+	case "":
+		return "sqlite"
+	case "postgresql":
+		return "postgres"
+	case "mysql":
+		return "mariadb"
+	default:
+		return databaseScheme(database)
+	}
+}
+
+// knownOf reads a file that says what is known of targets. Their paths are relative to it.
+func knownOf(path string) ([]known, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, mistake(describeMissing("file", path, err))
+	}
+	doc, err := document.Parse(source, document.Options{File: path, Schema: matrixSchema})
+	if err != nil {
+		return nil, mistake(err)
+	}
+	var file struct {
+		Targets []struct {
+			Target  string         `yaml:"target"`
+			Correct bool           `yaml:"correct"`
+			Shows   []checker.Kind `yaml:"shows"`
+			By      []string       `yaml:"by"`
+		} `yaml:"targets"`
+	}
+	if err := doc.Decode(&file); err != nil {
+		return nil, mistake(err)
+	}
+	var all []known
+	for _, t := range file.Targets {
+		target := t.Target
+		if !strings.HasPrefix(target, builtinPrefix) && !filepath.IsAbs(target) {
+			target = filepath.Join(filepath.Dir(path), target)
+		}
+		all = append(all, known{target: target, truth: checker.Truth{Correct: t.Correct, Shows: t.Shows, By: t.By}})
+	}
+	return all, nil
+}
+
+// play runs the scenarios against every target with every seed, so many at once.
+func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []known, s streams) (reports.Matrix, error) {
+	m := reports.Matrix{Tool: "doubletap " + version(), Started: stamp(time.Now()), Cores: runtime.NumCPU(), Seeds: o.seeds}
+	for _, f := range files {
+		m.Scenarios = append(m.Scenarios, f.Scenario.Name)
+	}
+	for _, k := range all {
+		row := reports.MatrixRow{Target: strings.TrimPrefix(k.target, builtinPrefix), Truth: k.truth}
+		if strings.HasPrefix(k.target, builtinPrefix) {
+			row.Store = storeOf(k.database)
+		}
+		m.Rows = append(m.Rows, row)
+	}
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	shown := newProgress(s.err, "matrix")
+	defer shown.done()
+	var mu sync.Mutex
+	var runs sync.WaitGroup
+	slots, done := make(chan struct{}, o.parallel), 0
+	for seed := range o.seeds {
+		for i, k := range all {
+			slots <- struct{}{}
+			runs.Go(func() {
+				defer func() { <-slots }()
+				report, err := k.run(ctx, files, uint64(seed+1), s)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					halt(fmt.Errorf("%s: %w", k.target, err))
+					return
+				}
+				m.Rows[i].Add(*report)
+				done++
+				shown.update(done, o.seeds*len(all))
+			})
+		}
+	}
+	runs.Wait()
+	return m, context.Cause(ctx)
+}
+
+// run runs the scenarios against one target and leaves nothing behind.
+func (k known) run(ctx context.Context, files []scenarios.File, seed uint64, s streams) (*checker.Report, error) {
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "doubletap-matrix-")
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	defer os.RemoveAll(dir)
+	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv}
+	report, err := perform(ctx, files, runOptions{
+		target: k.target, database: k.database, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
+	}, quiet)
+	if report == nil {
+		return nil, err
+	}
+	return report, nil
+}

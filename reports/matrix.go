@@ -1,0 +1,286 @@
+package reports
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Matrix is what scenarios made of targets of which the truth is known: the confusion matrix of a release.
+type Matrix struct {
+	Tool      string      `json:"tool"`
+	Started   string      `json:"started"` // RFC 3339
+	Cores     int         `json:"cores"`
+	Seeds     int         `json:"seeds"` // from 1
+	Scenarios []string    `json:"scenarios"`
+	Rows      []MatrixRow `json:"rows"`
+}
+
+// MatrixRow is one target on one database.
+type MatrixRow struct {
+	Target string `json:"target"`
+	Store  string `json:"store"` // sqlite, postgres or mariadb; empty: its own
+	checker.Truth
+	Marks   map[string]map[checker.Mark]int `json:"marks"` // how often, by scenario
+	Right   int                             `json:"right"` // seeds in which all was as it should be
+	First   []history.Offset                `json:"first"` // time in scenarios up to the first finding, by seed that had one
+	Elapsed []history.Offset                `json:"elapsed"`
+}
+
+// Add adds what one seed showed.
+func (r *MatrixRow) Add(report checker.Report) {
+	if r.Marks == nil {
+		r.Marks = map[string]map[checker.Mark]int{}
+	}
+	var marks []checker.Mark
+	var elapsed, first history.Offset
+	for _, result := range report.Results {
+		mark := r.Mark(result)
+		marks = append(marks, mark)
+		if r.Marks[result.Scenario] == nil {
+			r.Marks[result.Scenario] = map[checker.Mark]int{}
+		}
+		r.Marks[result.Scenario][mark]++
+		elapsed += result.Elapsed
+		if mark == checker.Caught && first == 0 {
+			first = elapsed
+		}
+	}
+	r.Elapsed = append(r.Elapsed, elapsed)
+	if first > 0 {
+		r.First = append(r.First, first)
+	}
+	if r.Truth.Right(marks) {
+		r.Right++
+	}
+}
+
+// total counts a mark over all cells of rows that are correct, or broken.
+func (m Matrix) total(correct bool, mark checker.Mark) int {
+	n := 0
+	for _, row := range m.Rows {
+		for _, marks := range row.Marks {
+			if row.Correct == correct {
+				n += marks[mark]
+			}
+		}
+	}
+	return n
+}
+
+// rows counts the rows that are correct, or broken, and those of them that were right with every seed.
+func (m Matrix) rows(correct bool) (all, right, designs int) {
+	var names []string
+	for _, row := range m.Rows {
+		if row.Correct == correct {
+			all++
+			names = append(names, row.Target)
+			if row.Right == m.Seeds {
+				right++
+			}
+		}
+	}
+	slices.Sort(names)
+	return all, right, len(slices.Compact(names))
+}
+
+// Right reports whether every target was judged rightly with every seed.
+func (m Matrix) Right() bool {
+	return !slices.ContainsFunc(m.Rows, func(r MatrixRow) bool { return r.Right != m.Seeds })
+}
+
+// middle is the median of some times.
+func middle(times []history.Offset) history.Offset {
+	if len(times) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(times))
+	return sorted[len(sorted)/2]
+}
+
+// firsts are the times to the first finding of every broken row and seed.
+func (m Matrix) firsts() (all []history.Offset) {
+	for _, row := range m.Rows {
+		all = append(all, row.First...)
+	}
+	return all
+}
+
+// summary says in sentences what the matrix shows.
+func (m Matrix) summary() []string {
+	broken, caught, defects := m.rows(false)
+	correct, clean, designs := m.rows(true)
+	lines := []string{
+		fmt.Sprintf("%d of %d broken targets were caught in %s, by a finding that was declared before (%s).",
+			caught, broken, everySeed(m.Seeds), plural(defects, "defect")),
+		fmt.Sprintf("%d of %d correct targets passed all that applied to them in %s (%s): %s, %s.",
+			clean, correct, everySeed(m.Seeds), plural(designs, "design"),
+			plural(m.total(true, checker.FalseAlarm), "false alarm"), plural(m.total(true, checker.Unsure), "inconclusive verdict")),
+	}
+	if firsts := m.firsts(); len(firsts) > 0 {
+		lines = append(lines, fmt.Sprintf("A broken target had its first finding after %s (median).", duration(middle(firsts))))
+	}
+	return lines
+}
+
+func everySeed(n int) string {
+	if n == 1 {
+		return "the one seed"
+	}
+	return fmt.Sprintf("each of %d seeds", n)
+}
+
+// cell is what a scenario made of a target in one character, or in a number where seeds differ, and the
+// mark that stands for it.
+func (m Matrix) cell(row MatrixRow, scenario string) (string, checker.Mark) {
+	marks := row.Marks[scenario]
+	for _, one := range symbols() {
+		switch n := marks[one.mark]; {
+		case n == 0:
+		case n == m.Seeds || one.mark != checker.Caught:
+			return one.symbol, one.mark
+		default:
+			return fmt.Sprint(n), one.mark
+		}
+	}
+	return "", checker.Unplayed
+}
+
+// symbol stands for a mark in a table.
+type symbol struct {
+	mark            checker.Mark
+	symbol, meaning string
+}
+
+// symbols lists the marks, those first that hide the others.
+func symbols() []symbol {
+	return []symbol{
+		{checker.FalseAlarm, "‼", "false alarm: a finding at a correct target"},
+		{checker.Unjudged, "✕", "the harness or its surroundings failed"},
+		{checker.Caught, "●", "caught; a number: with so many of the seeds"},
+		{checker.Misnamed, "◆", "caught by another name than declared"},
+		{checker.Missed, "○", "missed, though it was declared to be caught here"},
+		{checker.Unsure, "?", "inconclusive"},
+		{checker.Clean, "·", "clean"},
+		{checker.Idle, "", "empty: does not apply"},
+	}
+}
+
+// MatrixText writes a matrix for a terminal: a line for each target.
+func MatrixText(w io.Writer, m Matrix) error {
+	var b strings.Builder
+	width := 0
+	for _, row := range m.Rows {
+		width = max(width, len(row.Target))
+	}
+	for _, row := range m.Rows {
+		mark := "✓"
+		if row.Right != m.Seeds {
+			mark = "✗"
+		}
+		fmt.Fprintf(&b, "%s %d/%d  %-*s  %-8s  %s\n", mark, row.Right, m.Seeds, width, row.Target, row.store(), row.found())
+	}
+	fmt.Fprintln(&b)
+	for _, line := range m.summary() {
+		fmt.Fprintln(&b, line)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write matrix: %w", err)
+	}
+	return nil
+}
+
+// store is the database that a target stands on.
+func (r MatrixRow) store() string { return cmp.Or(r.Store, "its own") }
+
+// found says in words what the scenarios made of a target.
+func (r MatrixRow) found() string {
+	by := map[checker.Mark]int{}
+	for _, marks := range r.Marks {
+		for mark, n := range marks {
+			if n > 0 {
+				by[mark]++
+			}
+		}
+	}
+	var parts []string
+	for _, one := range symbols() {
+		if n := by[one.mark]; n > 0 && one.mark != checker.Idle {
+			parts = append(parts, fmt.Sprintf("%s in %s", one.mark, plural(n, "scenario")))
+		}
+	}
+	if len(r.First) > 0 {
+		parts = append(parts, "first after "+duration(middle(r.First)))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// MatrixJSON writes a matrix for programs. New members may come without another version.
+func MatrixJSON(w io.Writer, m Matrix) error {
+	text, err := indented(m)
+	if err == nil {
+		_, err = w.Write(text)
+	}
+	if err != nil {
+		return fmt.Errorf("write matrix: %w", err)
+	}
+	return nil
+}
+
+// ReadMatrix reads what MatrixJSON wrote.
+func ReadMatrix(in io.Reader) (m Matrix, err error) {
+	if err := json.NewDecoder(in).Decode(&m); err != nil {
+		return m, fmt.Errorf("read matrix: %w", err)
+	}
+	return m, nil
+}
+
+// MatrixMarkdown writes a matrix as a page: the sum, the targets, and each target with each scenario.
+func MatrixMarkdown(w io.Writer, m Matrix) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# What doubletap catches\n\nEach built-in design was run with the whole library of scenarios. What is wrong with it, and which finding\nshows it, is declared beside the design. %s, %s, %s.\n\n", m.Tool, m.Started, plural(m.Cores, "core"))
+	for _, line := range m.summary() {
+		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	for _, correct := range []bool{false, true} {
+		fmt.Fprintf(&b, "\n## %s\n\n", titleOf(correct))
+		m.table(&b, correct)
+	}
+	fmt.Fprintf(&b, "\n## Marks\n\n")
+	for _, line := range meanings() {
+		fmt.Fprintf(&b, "- %s\n", line)
+	}
+	fmt.Fprintf(&b, "\n## Scenarios\n\n")
+	for i, name := range m.Scenarios {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, name)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write matrix: %w", err)
+	}
+	return nil
+}
+
+func (m Matrix) table(b *strings.Builder, correct bool) {
+	fmt.Fprintf(b, "| target | on | right | known by |")
+	for i := range m.Scenarios {
+		fmt.Fprintf(b, " %d |", i+1)
+	}
+	fmt.Fprintf(b, "\n|---|---|---|---|%s\n", strings.Repeat("---|", len(m.Scenarios)))
+	for _, row := range m.Rows {
+		if row.Correct != correct {
+			continue
+		}
+		fmt.Fprintf(b, "| %s | %s | %d/%d | %s |", row.Target, row.store(), row.Right, m.Seeds, row.shows())
+		for _, name := range m.Scenarios {
+			text, _ := m.cell(row, name)
+			fmt.Fprintf(b, " %s |", text)
+		}
+		fmt.Fprintln(b)
+	}
+}
