@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,4 +96,28 @@ func FuzzLoadRegister(f *testing.F) {
 			require.False(t, slices.Contains(bugs, scenarios.KnownBug{}))
 		}
 	})
+}
+
+func TestTheDocumentationShowsLinesThatCanBeRead(t *testing.T) {
+	t.Parallel()
+	shown := yamlBelow(t, "../docs/scenarios.md", "## Known bugs")
+	s, err := scenarios.Load("docs.yaml", []byte("name: n\nsummary: s\nsteps: [send]\nexercised: [acknowledged]\n"+shown))
+	require.NoError(t, err)
+	require.Len(t, s.Known, 1)
+
+	example, err := os.ReadFile("../docs/examples/known.yaml")
+	require.NoError(t, err)
+	require.Equal(t, string(example), yamlBelow(t, "../docs/ci.md", "## A known bug that waits"))
+}
+
+// yamlBelow returns the first YAML below a heading of a page.
+func yamlBelow(t *testing.T, page, heading string) string {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	require.NoError(t, err)
+	_, section, _ := strings.Cut(string(text), heading)
+	_, block, _ := strings.Cut(section, "```yaml\n")
+	block, _, found := strings.Cut(block, "```")
+	require.True(t, found, heading)
+	return block
 }
