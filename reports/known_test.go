@@ -70,6 +70,7 @@ func TestTheHTMLReportCanBeFilteredByEveryVerdict(t *testing.T) {
 		require.Contains(t, got, ".v-"+verdict+" { --accent: var(--"+verdict+"); }")
 		require.Equal(t, 2, strings.Count(got, " --"+verdict+": #"), "a colour in the light, and one in the dark")
 	}
+	require.Equal(t, 2, strings.Count(got, `class="item finding told expected"`), "what is known is not in red")
 	require.Contains(t, html(t, allKnown()), "Nothing broke but what is known, in 1 intent.")
 	require.Contains(t, html(t, mended()), "A bug that is known was not seen any more.")
 }
