@@ -78,10 +78,11 @@ func (m moment) String() string {
 	return history.T2Name
 }
 
-// Check judges one history. It changes nothing and needs nothing but its arguments.
-func Check(h *history.History, t Terms) Result {
+// Check judges one history. It changes nothing and needs nothing but its arguments. Bugs of its scenario
+// that are known are found like others, and do not make it fail.
+func Check(h *history.History, t Terms, known ...KnownBug) Result {
 	c := &court{
-		terms: t, history: h, families: t.families(h),
+		terms: t, history: h, families: t.families(h), known: known,
 		sightings: map[string][]history.Sighting{}, kin: map[string][]*story{}, seen: map[string]bool{}, taken: taken(h.Before),
 	}
 	c.hidden = c.miscounted()
@@ -132,6 +133,7 @@ type court struct {
 	kin       map[string][]*story           // intents with neighbours, by the first of them
 	hidden    string                        // why there must be requests that are not on record; empty: nothing says so
 	findings  []Finding
+	known     []KnownBug
 	warnings  []Warning
 	wonders   []string        // what nobody can explain and the target is not to blame for
 	taken     map[string]bool // markers that were in the database before the run
@@ -302,10 +304,13 @@ func Kinds() []Kind {
 	}
 }
 
-// Compare orders findings for a reader: the worst kind first, an unknown one last, and within a kind
-// those with the fewest attempts, which are the easiest to understand.
+// Compare orders findings for a reader: those that no register tells of first, the worst kind first, an
+// unknown one last, and within a kind those with the fewest attempts, which are the easiest to understand.
 func Compare(a, b Finding) int {
-	return cmp.Or(cmp.Compare(severity(a.Kind), severity(b.Kind)), cmp.Compare(len(a.Attempts), len(b.Attempts)))
+	return cmp.Or(
+		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
+		cmp.Compare(severity(a.Kind), severity(b.Kind)), cmp.Compare(len(a.Attempts), len(b.Attempts)),
+	)
 }
 
 func severity(k Kind) int {
@@ -317,6 +322,7 @@ func severity(k Kind) int {
 
 func (c *court) result() Result {
 	h := c.history
+	c.recognise()
 	slices.SortStableFunc(c.findings, Compare)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
@@ -340,5 +346,6 @@ func (c *court) result() Result {
 		}
 	}
 	r.Verdict, r.Reasons = c.verdict(r.Exercise)
+	r.Warnings = append(r.Warnings, c.unseen(r)...)
 	return r
 }

@@ -7,6 +7,7 @@ import (
 
 var verdictNames = [...]string{
 	Inconclusive: "inconclusive", Pass: "pass", Fail: "fail", NotApplicable: "not-applicable", Broken: "broken",
+	Known: "known", Mended: "mended",
 }
 
 // String returns the verdict's name, as it stands in files.

@@ -9,9 +9,11 @@ type Verdict int
 const (
 	Inconclusive  Verdict = iota // nothing broke, but not enough was exercised to say that it holds
 	Pass                         // exercised, and every promise held
-	Fail                         // at least one finding
+	Fail                         // at least one finding that is not known
 	NotApplicable                // the target's contract has nothing for this scenario to test
 	Broken                       // the harness or its surroundings failed: no judgement
+	Known                        // it fails as expected: all findings are known
+	Mended                       // exercised, and a bug that is known was not seen
 )
 
 // Kind is the broken promise of a finding.
@@ -39,6 +41,7 @@ type Finding struct {
 	ID       string            `json:"id"` // unique in the run: "F1", "F2", ...
 	Kind     Kind              `json:"kind"`
 	Detail   string            `json:"detail,omitempty"` // what differs in a replay: status, body, header, identity, marker; or the sub-kind
+	Known    string            `json:"known,omitempty"`  // where it is told; empty: it is new
 	Intent   string            `json:"intent"`           // or EveryIntent
 	Moment   string            `json:"moment"`           // snapshot at which it showed: "T1" before the final probe, "T2" after it
 	Promise  string            `json:"promise"`          // the invariant in one sentence
@@ -134,7 +137,7 @@ type Result struct {
 	Scenario string          `json:"scenario"`
 	Summary  string          `json:"summary,omitempty"`
 	Verdict  Verdict         `json:"verdict"`
-	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken or not applicable
+	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken, not applicable or mended; or what a failure left unexercised
 	Findings []Finding       `json:"findings"`
 	Warnings []Warning       `json:"warnings,omitempty"`
 	Exercise []Exercise      `json:"exercise"`

@@ -9,17 +9,24 @@ import (
 )
 
 // verdict weighs findings, exercise and what went wrong around the run. It adds nothing up that was
-// not exercised: without findings, anything missing makes it inconclusive.
+// not exercised: without findings, anything missing makes it inconclusive. Known findings excuse nothing
+// but themselves and what they may have kept from being exercised: of a run that was cut short nobody
+// knows what else it would have found.
 func (c *court) verdict(exercise []Exercise) (Verdict, []string) {
-	broken := c.brokenReasons()
-	doubts := c.doubts(exercise)
+	broken, doubts, idle := c.brokenReasons(), c.doubts(), unexercised(exercise)
 	switch {
-	case len(c.findings) > 0:
-		return Fail, append(broken, doubts...)
+	case slices.ContainsFunc(c.findings, Finding.isNew):
+		return Fail, slices.Concat(broken, doubts, idle)
 	case len(broken) > 0:
 		return Broken, broken
 	case len(doubts) > 0:
-		return Inconclusive, doubts
+		return Inconclusive, append(doubts, idle...)
+	case len(c.findings) > 0:
+		return Known, idle
+	case len(idle) > 0:
+		return Inconclusive, idle
+	case len(c.known) > 0:
+		return Mended, c.mended(Rounds(exercise))
 	default:
 		return Pass, nil
 	}
@@ -39,8 +46,8 @@ func (c *court) brokenReasons() []string {
 	return reasons
 }
 
-// doubts says what keeps a clean history from being a pass.
-func (c *court) doubts(exercise []Exercise) []string {
+// doubts says what keeps a clean history from being a pass, besides a lack of exercise.
+func (c *court) doubts() []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy} {
 		if i := c.incident(k); i != nil {
@@ -53,16 +60,21 @@ func (c *court) doubts(exercise []Exercise) []string {
 	if c.misconfigured() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404: the target file's address, path or credentials are wrong")
 	}
-	doubts = append(append(doubts, c.unknownRows()...), c.wonders...)
+	return append(append(doubts, c.unknownRows()...), c.wonders...)
+}
+
+// unexercised says which proofs of exercise did not hold for enough intents.
+func unexercised(exercise []Exercise) []string {
+	if len(exercise) == 0 {
+		return []string{"the scenario names no proof of exercise"}
+	}
+	var idle []string
 	for _, e := range exercise {
 		if e.Held < e.Needed {
-			doubts = append(doubts, fmt.Sprintf("not exercised: %s in %d of %d intents, %d needed", e.Text, e.Held, e.Of, e.Needed))
+			idle = append(idle, fmt.Sprintf("not exercised: %s in %d of %d intents, %d needed", e.Text, e.Held, e.Of, e.Needed))
 		}
 	}
-	if len(exercise) == 0 {
-		doubts = append(doubts, "the scenario names no proof of exercise")
-	}
-	return doubts
+	return idle
 }
 
 // unknownRows says why rows could not be judged.

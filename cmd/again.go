@@ -24,10 +24,20 @@ func (o runOptions) again() string {
 	if o.finding == "" {
 		words = append(words, "--seed", fmt.Sprint(o.seed))
 	}
-	if o.inconclusive == "warn" {
-		words = append(words, "--inconclusive", o.inconclusive)
-	}
+	words = append(words, o.gate.again()...)
 	return strings.Join(words, " ")
+}
+
+// again returns the flags of a gate that are not as usual.
+func (g gate) again() []string {
+	var words []string
+	if g.inconclusive == "warn" {
+		words = append(words, "--inconclusive", g.inconclusive)
+	}
+	if g.mended == "warn" {
+		words = append(words, "--mended", g.mended)
+	}
+	return words
 }
 
 // flagsAgain returns the flags that run and replay share, as far as they say something.
@@ -48,6 +58,9 @@ func (o runOptions) flagsAgain() []string {
 	}
 	if o.maxRequests != usualMaxRequests {
 		words = append(words, "--max-requests", fmt.Sprint(o.maxRequests))
+	}
+	if o.known != "" {
+		words = append(words, "--known", quoted(o.known))
 	}
 	if o.confidence > 0 && o.finding == "" {
 		words = append(words, "--confidence", o.confidence.String())

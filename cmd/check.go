@@ -10,7 +10,7 @@ import (
 )
 
 func newCheck(s streams) *cobra.Command {
-	inconclusive := ""
+	g := gate{}
 	cmd := &cobra.Command{
 		Use:   "check RUN",
 		Short: "Judge a recorded run again",
@@ -20,16 +20,16 @@ run.`,
 		Example: "  doubletap check reports/runs/20260102-150405-abcd",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkCommand(cmd.Context(), runDir{args[0]}, inconclusive, s)
+			return checkCommand(cmd.Context(), runDir{args[0]}, g, s)
 		},
 	}
-	inconclusiveFlag(cmd, &inconclusive)
+	g.flags(cmd)
 	return cmd
 }
 
-func checkCommand(ctx context.Context, dir runDir, inconclusive string, s streams) error {
+func checkCommand(ctx context.Context, dir runDir, g gate, s streams) error {
 	m, err := dir.readManifest()
-	if err := errors.Join(checkInconclusive(inconclusive), err); err != nil {
+	if err := errors.Join(g.check(), err); err != nil {
 		return err
 	}
 	report := dir.report(m)
@@ -37,5 +37,5 @@ func checkCommand(ctx context.Context, dir runDir, inconclusive string, s stream
 	if err != nil {
 		err = surroundings(err)
 	}
-	return conclude(ctx, report, err, inconclusive, s)
+	return conclude(ctx, report, err, g, s)
 }

@@ -23,6 +23,7 @@ const (
 	exitInconclusive = 2
 	exitMistake      = 3 // in the command line or a file
 	exitSurroundings = 4 // target or database unreachable, disk full, or doubletap itself
+	exitMended       = 5 // a bug of the register was not seen any more
 	exitInterrupted  = 130
 	exitTerminated   = 143
 )

@@ -35,10 +35,11 @@ type manifest struct {
 
 // entry is one scenario of a run, with what its history cannot say.
 type entry struct {
-	Scenario string          `json:"scenario"`
-	Summary  string          `json:"summary"`
-	Verdict  checker.Verdict `json:"verdict"`       // where Why is set
-	Why      string          `json:"why,omitempty"` // it was not played, or not to its end; empty: ask the history
+	Scenario string             `json:"scenario"`
+	Summary  string             `json:"summary"`
+	Known    []checker.KnownBug `json:"known,omitempty"`
+	Verdict  checker.Verdict    `json:"verdict"`       // where Why is set
+	Why      string             `json:"why,omitempty"` // it was not played, or not to its end; empty: ask the history
 }
 
 // readManifest reads what a run's directory says about itself.
@@ -95,7 +96,7 @@ func (d runDir) judge(e entry, m manifest) checker.Result {
 		result.Verdict, result.Reasons = checker.Broken, []string{err.Error()}
 		return result
 	}
-	result = checker.Check(h, m.Terms)
+	result = checker.Check(h, m.Terms, e.Known...)
 	if e.Why != "" {
 		result.Reasons = append([]string{e.Why}, result.Reasons...)
 		if result.Verdict != checker.Fail {

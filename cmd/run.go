@@ -31,8 +31,10 @@ type runOptions struct {
 	seeded       bool
 	toxiproxy    string
 	reports      string
-	inconclusive string
-	confidence   bound // what a pass of a scenario that races is to be worth; 0: what its file makes it worth
+	gate         gate
+	known        string             // file of the register of known bugs; empty: none
+	register     scenarios.Register // what it says
+	confidence   bound              // what a pass of a scenario that races is to be worth; 0: what its file makes it worth
 	dryRun       bool
 	maxRequests  int
 	pilotTimeout time.Duration
@@ -60,7 +62,8 @@ orders API on a SQLite file.`,
 		},
 	}
 	o.flags(cmd)
-	inconclusiveFlag(cmd, &o.inconclusive)
+	o.gate.flags(cmd)
+	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be sent where, and stop")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
@@ -79,20 +82,10 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.DurationVar(&o.pilotTimeout, "pilot-timeout", usualPilotTimeout, "how long a plain create may take before the target counts as not answering")
 }
 
-func inconclusiveFlag(cmd *cobra.Command, value *string) {
-	cmd.Flags().StringVar(value, "inconclusive", "fail", "what an inconclusive verdict means to a gate: fail (exit 2) or warn (exit 0)")
-}
-
-func checkInconclusive(value string) error {
-	if value != "fail" && value != "warn" {
-		return mistakef("--inconclusive is %q, expected fail or warn", value)
-	}
-	return nil
-}
-
 func runCommand(ctx context.Context, o runOptions, s streams) error {
 	files, err := findScenarios(o.args)
-	err = errors.Join(checkInconclusive(o.inconclusive), err)
+	register, unread := readRegister(o.known)
+	o.register, err = register, errors.Join(o.gate.check(), err, unread)
 	if o.target == "" {
 		o.target = defaultTarget
 	}
@@ -104,7 +97,7 @@ func runCommand(ctx context.Context, o runOptions, s streams) error {
 	if report != nil && s.report != nil {
 		s.report(*report)
 	}
-	return conclude(ctx, report, err, o.inconclusive, s)
+	return conclude(ctx, report, err, o.gate, s)
 }
 
 // perform runs scenarios against the target and writes the reports. A dry run has no report. What
@@ -139,56 +132,6 @@ func seedOf(o runOptions) uint64 {
 	var b [4]byte // four bytes are enough to be different, and short enough to be typed
 	rand.Read(b[:])
 	return uint64(binary.LittleEndian.Uint32(b[:]))
-}
-
-// conclude turns a report, and what failed beside it, into the error that decides the exit code: a
-// finding outranks a failing harness, and an interruption says so whatever was found.
-func conclude(ctx context.Context, report *checker.Report, failure error, inconclusive string, s streams) error {
-	if report == nil {
-		return failure
-	}
-	_, interrupted := interruption(ctx)
-	if interrupted || report.Verdict == checker.Fail {
-		complain(s.err, failure)
-		failure = nil
-	}
-	if failure != nil {
-		return failure
-	}
-	return verdictExit(ctx, report.Verdict, inconclusive)
-}
-
-// verdictExit turns the verdict on a run into an exit code.
-func verdictExit(ctx context.Context, v checker.Verdict, inconclusive string) error {
-	if code, interrupted := interruption(ctx); interrupted {
-		return exit{code: code}
-	}
-	switch {
-	case v == checker.Fail:
-		return exit{code: exitFinding}
-	case v == checker.Broken:
-		return exit{code: exitSurroundings}
-	case v != checker.Pass && inconclusive == "fail":
-		return exit{code: exitInconclusive}
-	default:
-		return nil
-	}
-}
-
-// overall is the verdict on a run: the worst of its scenarios. Nothing but scenarios that do not
-// apply has tested nothing.
-func overall(results []checker.Result) checker.Verdict {
-	rank := map[checker.Verdict]int{checker.NotApplicable: 0, checker.Pass: 1, checker.Inconclusive: 2, checker.Broken: 3, checker.Fail: 4}
-	worst := checker.NotApplicable
-	for _, r := range results {
-		if rank[r.Verdict] > rank[worst] {
-			worst = r.Verdict
-		}
-	}
-	if worst == checker.NotApplicable {
-		return checker.Inconclusive
-	}
-	return worst
 }
 
 // stamp renders a time for the report.

@@ -42,7 +42,7 @@ func (r *runner) enter(f scenarios.File) {
 	if r.options.confidence > 0 && f.Scenario.Races() {
 		f.Scenario = f.Scenario.WithIntents(r.options.confidence.rounds())
 	}
-	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary}
+	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: r.options.knownBugs(f.Scenario)}
 	var plan scenarios.Plan
 	if e.Why = r.subject.lacks(f.Scenario.Needs); e.Why != "" {
 		e.Verdict = checker.NotApplicable

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,7 +17,7 @@ import (
 func newValidate(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE ...",
-		Short: "Say every mistake in scenario and target files, with file, line and column",
+		Short: "Say every mistake in scenario and target files and registers of known bugs, with file, line and column",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
@@ -36,14 +37,19 @@ func newValidate(s streams) *cobra.Command {
 	}
 }
 
-// validate reads a file as what it looks like: one that has what only target files have is a target.
+// validate reads a file as what it looks like: one that has what only another kind of file has is no
+// scenario.
 func validate(path string, s streams) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
 		return describeMissing("file", path, err)
 	}
-	if looksLikeTarget(path, source) {
+	switch {
+	case looksLike(path, source, "/base_url", "/operations", "/contract"):
 		_, err := targets.Load(path, source, s.getenv)
+		return err
+	case !looksLike(path, source, "/name", "/summary", "/exercised") && looksLike(path, source, "/known"):
+		_, err := scenarios.LoadRegister(path, source)
 		return err
 	}
 	scenario, err := scenarios.Load(path, source)
@@ -53,24 +59,23 @@ func validate(path string, s streams) error {
 	return checkFaults(scenarios.File{Path: path, Source: source, Scenario: scenario})
 }
 
-// looksLikeTarget tells the two kinds of file apart by the keys that only one of them has.
-func looksLikeTarget(path string, source []byte) bool {
+// looksLike reports that a file has one of some keys, and no steps, which only scenarios have.
+func looksLike(path string, source []byte, keys ...string) bool {
 	doc, _ := document.Parse(source, document.Options{File: path, Schema: []byte("{}")})
-	return doc != nil && !doc.Has("/steps") && (doc.Has("/base_url") || doc.Has("/operations") || doc.Has("/contract"))
+	return doc != nil && !doc.Has("/steps") && slices.ContainsFunc(keys, doc.Has)
 }
 
 func newSchema(s streams) *cobra.Command {
 	return &cobra.Command{
-		Use:       "schema scenario|target",
+		Use:       "schema scenario|target|known",
 		Short:     "Print the JSON Schema of a file format, for editors",
-		ValidArgs: []string{"scenario", "target"},
+		ValidArgs: []string{"scenario", "target", "known"},
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
-			schema := scenarios.Schema()
-			if args[0] == "target" {
-				schema = targets.Schema()
-			}
-			_, err := s.out.Write(append(bytes.TrimSpace(schema), '\n'))
+			schema := map[string]func() []byte{
+				"scenario": scenarios.Schema, "target": targets.Schema, "known": scenarios.KnownSchema,
+			}[args[0]]
+			_, err := s.out.Write(append(bytes.TrimSpace(schema()), '\n'))
 			return err
 		},
 	}

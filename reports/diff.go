@@ -175,7 +175,7 @@ func resultOf(r checker.Report, scenario string) (checker.Result, bool) {
 // conclusive reports that what a scenario did not find was looked for. A failure with reasons is one
 // that was cut short, or not fully exercised.
 func conclusive(res checker.Result) bool {
-	return res.Verdict == checker.Pass || res.Verdict == checker.Fail && len(res.Reasons) == 0
+	return flawless(res.Verdict) || settled(res.Verdict) && len(res.Reasons) == 0
 }
 
 // test fills in the p values of all changes that have two rates.
@@ -258,7 +258,9 @@ func judged(old, recent checker.Report) int {
 	return n
 }
 
-func settled(v checker.Verdict) bool { return v == checker.Pass || v == checker.Fail }
+func settled(v checker.Verdict) bool {
+	return flawless(v) || v == checker.Fail || v == checker.Known
+}
 
 // hazy is true for a verdict that came about for want of a judgement.
 func hazy(v checker.Verdict) bool { return v == checker.Inconclusive || v == checker.Broken }

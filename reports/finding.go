@@ -45,11 +45,7 @@ func (p *page) wrapped(label, text string) {
 // finding writes the full view of one finding.
 func (p *page) finding(r checker.Report, s seen) {
 	f := s.finding
-	title := fmt.Sprintf("%s  %s", f.ID, strings.ToUpper(string(f.Kind)))
-	if f.Detail != "" {
-		title += " (" + prose(f.Detail) + ")"
-	}
-	p.line(p.style.ink(fit(title, p.style.width()), color.FgRed, color.Bold))
+	p.headline(f)
 	p.wrapped("    ", meaning(f.Kind))
 	p.wrapped("    ", fmt.Sprintf("scenario %s, %s, seen %s", name(s.result.Scenario), concerning(f), moment(f)))
 	if s.result.Summary != "" {
@@ -64,6 +60,21 @@ func (p *page) finding(r checker.Report, s seen) {
 		p.line(p.style.bold("  See it again"))
 		p.line("    ", command(r, f.ID))
 	}
+}
+
+// headline shouts what is new, and says what is known.
+func (p *page) headline(f checker.Finding) {
+	detail := ""
+	if f.Detail != "" {
+		detail = " (" + prose(f.Detail) + ")"
+	}
+	if f.Known == "" {
+		title := fmt.Sprintf("%s  %s%s", f.ID, strings.ToUpper(string(f.Kind)), detail)
+		p.line(p.style.ink(fit(title, p.style.width()), color.FgRed, color.Bold))
+		return
+	}
+	p.line(p.style.verdict(checker.Known, fit(fmt.Sprintf("%s  %s%s, known", f.ID, f.Kind, detail), p.style.width())))
+	p.wrapped("    ", "told at "+prose(f.Known))
 }
 
 func (p *page) sent(f checker.Finding) {

@@ -247,6 +247,37 @@ func crowded() checker.Report {
 	return report(checker.Pass, gate, mute, shut, sweep, still)
 }
 
+// registered is a run with one of each: what is known, what is new beside it, and what is mended.
+func registered() checker.Report {
+	const link = "https://tracker.example.com/7"
+	expected, both, gone := passed("burst-same-key", 12), passed("lost-response", 50), passed("two-tabs", 40)
+	f := lostThenRetried()
+	f.ID, f.Intent, f.Known = "F2", "i003", link
+	expected.Verdict, expected.Failed, expected.Findings = checker.Known, 1, []checker.Finding{f}
+	old, fresh := altered(), lostThenRetried()
+	old.ID, old.Known = "F3", "https://tracker.example.com/8"
+	both.Verdict, both.Failed, both.Findings = checker.Fail, 2, []checker.Finding{fresh, old}
+	both.Warnings = []checker.Warning{{Kind: "known-not-seen", Text: "a known unavailable was not seen (https://tracker.example.com/9)"}}
+	gone.Verdict = checker.Mended
+	gone.Reasons = []string{"a known duplicate was not seen in 40 exercised rounds: take it out of the register (" + link + ")"}
+	return report(checker.Fail, expected, both, gone)
+}
+
+// allKnown is a run in which everything that broke is known.
+func allKnown() checker.Report {
+	r := registered()
+	r.Verdict, r.Results = checker.Pass, []checker.Result{r.Results[0], passed("double-click", 12)}
+	r.Results[0].Findings[0].ID = "F1"
+	return r
+}
+
+// mended is a run in which nothing broke, though a bug is known.
+func mended() checker.Report {
+	r := registered()
+	r.Verdict, r.Results = checker.Mended, []checker.Result{r.Results[2], passed("double-click", 12)}
+	return r
+}
+
 // nasty is everything that a target, a database or a file name might put into a report.
 const nasty = "a\x1b[31mred\x1b]0;title\x07 \u009b2J \x00 \ufffe |pipe| `tick` ```fence``` <b>&amp;]]> \"q\" 'q' " +
 	"[x](javascript:1) ![i](https://evil.example/x.png) @team #1 $x$ \u202egnp.exe\u202c \xff\xfe 🧑‍🚀 日本語 e\u0301 \r\n## heading\n- item"
@@ -275,6 +306,6 @@ func fixtures() map[string]checker.Report {
 	return map[string]checker.Report{
 		"pass": allPass(), "duplicate": oneDuplicate(), "many": manyFindings(500), "inconclusive": inconclusive(),
 		"broken": targetDied(), "not-applicable": notApplicable(), "never-finished": neverFinished(), "hostile": hostile(),
-		"empty": report(checker.Inconclusive), "burst": burst(40),
+		"empty": report(checker.Inconclusive), "burst": burst(40), "registered": registered(), "known": allKnown(), "mended": mended(),
 	}
 }

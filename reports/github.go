@@ -20,19 +20,26 @@ type annotation struct {
 	file  string   // of the scenario, relative to the root of the checkout; empty: there is none
 }
 
-// GitHub writes workflow commands for GitHub Actions: an error for each broken promise, worst first,
-// and for what could not be judged, and a warning for what is inconclusive. Findings of one kind in one
+// GitHub writes workflow commands for GitHub Actions: an error for each new broken promise, worst first,
+// and for what could not be judged, a warning for what is inconclusive or was not seen any more, and a
+// notice for what is known. Findings of one kind in one
 // scenario are one annotation, so that a frequent one leaves room for the others. Files has the paths
 // of scenarios that are files of the checkout.
 func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 	r = legible(r)
 	var b strings.Builder
-	var failed []annotation
+	var failed, expected []annotation
 	for _, one := range breaches(r) {
-		failed = append(failed, one.annotation(r, files[one.scenario]))
+		a := one.annotation(r, files[one.scenario])
+		if one.finding.Known == "" {
+			failed = append(failed, a)
+		} else {
+			expected = append(expected, a)
+		}
 	}
 	annotate(&b, "error", append(failed, troubles(r, checker.Broken, files)...), r.Dir)
-	annotate(&b, "warning", troubles(r, checker.Inconclusive, files), r.Dir)
+	annotate(&b, "warning", append(troubles(r, checker.Inconclusive, files), troubles(r, checker.Mended, files)...), r.Dir)
+	annotate(&b, "notice", expected, r.Dir)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write workflow commands: %w", err)
 	}
@@ -43,6 +50,9 @@ func (b breach) annotation(r checker.Report, file string) annotation {
 	text := []string{
 		fmt.Sprintf("%s: %s", meaning(b.kind), b.rate.frequency()),
 		fit(expectation(b.finding), 4*widestCell),
+	}
+	if b.finding.Known != "" {
+		text = append(text, "Known: "+fit(b.finding.Known, 4*widestCell))
 	}
 	if r.Replay != "" {
 		text = append(text, "See it again: "+command(r, b.finding.ID))

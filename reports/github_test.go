@@ -28,7 +28,7 @@ type parsedCommand struct {
 
 func parseCommands(t require.TestingT, out []byte) []parsedCommand {
 	var all []parsedCommand
-	shape := regexp.MustCompile(`^::(error|warning) (.*?)::(.*)$`)
+	shape := regexp.MustCompile(`^::(error|warning|notice) (.*?)::(.*)$`)
 	for line := range strings.Lines(string(out)) {
 		parts := shape.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
 		require.NotNil(t, parts, "no command: %q", line)
@@ -51,6 +51,7 @@ func TestGitHubGolden(t *testing.T) {
 	files := map[string]string{"lost-response": "scenarios/lost: 1,2 50%.yaml"}
 	for name, r := range map[string]checker.Report{
 		"duplicate": oneDuplicate(), "many": manyFindings(200), "inconclusive": inconclusive(), "broken": targetDied(), "hostile": hostile(),
+		"registered": registered(),
 	} {
 		compare(t, name+".github", render(t, github(files), r))
 	}

@@ -55,11 +55,16 @@ func (b breach) issue(file string) codeQuality {
 	if file == "" {
 		file = b.scenario
 	}
+	description := fmt.Sprintf("%s: %s, %s; %s", b, meaning(b.kind), b.rate.frequency(), fit(expectation(b.finding), 4*widestCell))
+	severity := codeSeverity(b.kind)
+	if b.finding.Known != "" {
+		description, severity = description+"; known: "+fit(b.finding.Known, 4*widestCell), "info"
+	}
 	return codeQuality{
-		Description: fmt.Sprintf("%s: %s, %s; %s", b, meaning(b.kind), b.rate.frequency(), fit(expectation(b.finding), 4*widestCell)),
+		Description: description,
 		CheckName:   "doubletap/" + string(b.kind),
 		Fingerprint: b.fingerprint(),
-		Severity:    codeSeverity(b.kind),
+		Severity:    severity,
 		Location:    codeLocation{Path: file, Lines: codeLines{Begin: 1}},
 	}
 }

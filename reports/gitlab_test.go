@@ -39,7 +39,7 @@ func parseIssues(t *testing.T, r checker.Report, files map[string]string) []pars
 
 func TestGitLabGolden(t *testing.T) {
 	t.Parallel()
-	for name, r := range map[string]checker.Report{"many": manyFindings(200), "hostile": hostile()} {
+	for name, r := range map[string]checker.Report{"many": manyFindings(200), "hostile": hostile(), "registered": registered()} {
 		compare(t, name+".gl.json", render(t, gitlab(map[string]string{"two-tabs": "scenarios/tabs.yaml"}), r))
 	}
 }
@@ -53,7 +53,7 @@ func TestGitLabAcceptsEveryEntry(t *testing.T) {
 			require.NotEmpty(t, i.CheckName, name)
 			require.NotEmpty(t, i.Location.Path, name)
 			require.Regexp(t, regexp.MustCompile(`^[0-9a-f]{64}$`), i.Fingerprint, name)
-			require.Contains(t, []string{"blocker", "critical", "major", "minor"}, i.Severity, name)
+			require.Contains(t, []string{"blocker", "critical", "major", "minor", "info"}, i.Severity, name)
 			require.Equal(t, 1, i.Location.Lines.Begin, name)
 			require.False(t, known[i.Fingerprint], "%s: GitLab keeps one entry of a fingerprint", name)
 			known[i.Fingerprint] = true

@@ -224,7 +224,9 @@ func (d *document) addScenarios(t *template.Template, r checker.Report) error {
 
 // byAttention lists the verdicts, those that most ask for a look first.
 func byAttention() []checker.Verdict {
-	return []checker.Verdict{checker.Fail, checker.Broken, checker.Inconclusive, checker.Pass, checker.NotApplicable}
+	return []checker.Verdict{
+		checker.Fail, checker.Broken, checker.Inconclusive, checker.Mended, checker.Known, checker.Pass, checker.NotApplicable,
+	}
 }
 
 func attention(v checker.Verdict) int { return slices.Index(byAttention(), v) }

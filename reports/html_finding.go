@@ -7,8 +7,8 @@ import (
 
 // findingView is one finding of the HTML report. A brief one has only the members of the first block.
 type findingView struct {
-	Anchor, ID, Kind, Scenario, Intent, Short string
-	Verdict                                   verdictView
+	Anchor, ID, Kind, Scenario, Intent, Short, Known string
+	Verdict                                          verdictView
 
 	Told, Open                              bool
 	Meaning, Detail, About, Moment, Summary string
@@ -46,7 +46,7 @@ func briefView(s seen, anchor string) findingView {
 	f := s.finding
 	return findingView{
 		Anchor: anchor, ID: name(f.ID), Kind: name(string(f.Kind)), Scenario: name(s.result.Scenario), Intent: name(f.Intent),
-		Short: fit(expectation(f), widestCell), Verdict: newVerdictView(s.result.Verdict),
+		Short: fit(expectation(f), widestCell), Known: fit(f.Known, 2*widestCell), Verdict: newVerdictView(s.result.Verdict),
 	}
 }
 

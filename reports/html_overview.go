@@ -36,7 +36,7 @@ type fact struct{ Label, Text string }
 func newVerdictView(v checker.Verdict) verdictView {
 	class := "inconclusive"
 	switch v {
-	case checker.Pass, checker.Fail, checker.NotApplicable, checker.Broken:
+	case checker.Pass, checker.Fail, checker.NotApplicable, checker.Broken, checker.Known, checker.Mended:
 		class = v.String()
 	}
 	return verdictView{Class: class, Mark: mark(v), Word: words(v)}
@@ -55,21 +55,24 @@ func headline(r checker.Report) string {
 	if len(r.Results) == 0 {
 		return "No scenario was run."
 	}
-	broke, held := 0, 0
+	broke, held := broken(r), 0
 	for _, res := range r.Results {
-		broke += res.Failed
 		if res.Verdict == checker.Pass {
 			held += res.Intents
 		}
 	}
-	switch r.Verdict {
-	case checker.Pass:
+	switch known := broke[checker.Known]; {
+	case r.Verdict == checker.Pass && known > 0:
+		return "Nothing broke but what is known, in " + plural(known, "intent") + "."
+	case r.Verdict == checker.Pass:
 		return "No broken promise was seen in " + plural(held, "intent") + "."
-	case checker.Fail:
-		return fmt.Sprintf("A promise was broken in %s%s.", plural(broke, "intent"), worst(r))
-	case checker.NotApplicable:
+	case r.Verdict == checker.Fail:
+		return fmt.Sprintf("A promise was broken in %s%s.", plural(broke[checker.Fail], "intent"), worst(r))
+	case r.Verdict == checker.Mended:
+		return "A bug that is known was not seen any more."
+	case r.Verdict == checker.NotApplicable:
 		return "Nothing in this run applies to the target."
-	case checker.Broken:
+	case r.Verdict == checker.Broken:
 		return "No judgement: doubletap or its surroundings failed."
 	default:
 		return "Nothing broke, but too little was exercised to call it a pass."

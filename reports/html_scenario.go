@@ -22,7 +22,7 @@ type scenarioView struct {
 	Kinds                            string // of its findings, for the filter
 	Counts                           string
 	Worth                            string
-	Reasons                          []string
+	Reasons, Told                    []string
 	Proofs                           []proofView
 	Warnings                         []string
 	BurstText                        string
@@ -57,6 +57,9 @@ func newScenarioView(res checker.Result, anchors map[string]string) scenarioView
 	}
 	for _, e := range res.Exercise[:min(len(res.Exercise), mostProofs)] {
 		v.Proofs = append(v.Proofs, newProofView(e))
+	}
+	for _, line := range told(checker.Report{Results: []checker.Result{res}}) {
+		v.Told = append(v.Told, fit(line[1], 4*widestCell))
 	}
 	for _, w := range res.Warnings[:min(len(res.Warnings), mostWarnings)] {
 		v.Warnings = append(v.Warnings, warningText(w))

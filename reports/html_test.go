@@ -182,6 +182,7 @@ func TestGoldenHTML(t *testing.T) {
 	for name, r := range map[string]checker.Report{
 		"pass": allPass(), "duplicate": oneDuplicate(), "several": several(), "inconclusive": inconclusive(),
 		"never-finished": neverFinished(), "hostile": hostile(), "empty": report(checker.Inconclusive),
+		"registered": registered(), "known": allKnown(), "mended": mended(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

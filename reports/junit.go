@@ -4,6 +4,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -63,9 +64,10 @@ type junitText struct {
 	Text string `xml:",cdata"`
 }
 
-// JUnit writes one test suite for the run and one test case per scenario. A finding is a failure,
-// trouble of the harness or its surroundings an error; inconclusive and not applicable are skipped,
-// with the reason, because neither says anything about the target.
+// JUnit writes one test suite for the run and one test case per scenario. A new finding is a failure, and
+// so is a known bug that was not seen any more; trouble of the harness or its surroundings is an error;
+// inconclusive and not applicable are skipped, with the reason, because neither says anything about the
+// target, and so is what fails as expected.
 func JUnit(w io.Writer, r checker.Report) error {
 	r = legible(r)
 	suite := junitSuite{
@@ -117,8 +119,12 @@ func testCase(r checker.Report, res checker.Result) junitCase {
 	reasons := strings.Join(missing(res), "\n")
 	message := fit(joined([]string{words(res.Verdict), firstOf(missing(res))}, ": "), 300)
 	switch {
-	case len(res.Findings) > 0 || res.Verdict == checker.Fail:
+	case res.Verdict == checker.Fail || slices.ContainsFunc(res.Findings, func(f checker.Finding) bool { return f.Known == "" }):
 		c.Failure = failureOf(r, res)
+	case res.Verdict == checker.Known:
+		c.Skipped = expected(res)
+	case res.Verdict == checker.Mended:
+		c.Failure = &junitProblem{Message: message, Type: res.Verdict.String(), Text: reasons}
 	case res.Verdict == checker.Pass:
 	case res.Verdict == checker.Inconclusive || res.Verdict == checker.NotApplicable:
 		c.Skipped = &junitProblem{Message: message, Text: reasons}
@@ -127,6 +133,18 @@ func testCase(r checker.Report, res checker.Result) junitCase {
 	}
 	c.Out = &junitText{Text: output(c.Properties, res)}
 	return c
+}
+
+// expected is what a scenario that fails as expected is skipped for.
+func expected(res checker.Result) *junitProblem {
+	p := &page{}
+	for _, line := range told(checker.Report{Results: []checker.Result{res}}) {
+		p.line(line[1])
+	}
+	for _, reason := range missing(res) {
+		p.wrapped("besides: ", reason)
+	}
+	return &junitProblem{Message: fit("known: "+firstOf(strings.Split(p.String(), "\n")), 300), Text: p.String()}
 }
 
 func failureOf(r checker.Report, res checker.Result) *junitProblem {

@@ -38,11 +38,12 @@ func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
 	m.add(heading(r))
 	m.add(scenarioTable(r))
 	for i, s := range all[:min(len(all), mostDetails)] {
-		m.add(details(r, s, i == 0))
+		m.add(details(r, s, i == 0 && s.finding.Known == ""))
 	}
 	if more := len(all) - mostDetails; more > 0 {
 		m.add(fmt.Sprintf("and %d more: the full list is in the report's files.\n", more))
 	}
+	m.add(notes(toldTitle, told(r)))
 	m.add(notes("Warnings", warningNotes(r)))
 	m.add(notes("What was not shown, and why", missingNotes(r)))
 	m.add(notes("How tight the bursts were", tightness(r)))
@@ -117,7 +118,7 @@ func details(r checker.Report, s seen, open bool) string {
 		unfolded = " open"
 	}
 	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, %s)",
-		f.ID, name(string(f.Kind)), meaning(f.Kind), name(s.result.Scenario), concerning(f))))
+		f.ID, name(string(f.Kind)), meaning(f.Kind), name(s.result.Scenario), joined([]string{concerning(f), familiar(f)}, ", "))))
 	b.WriteString(promises(f))
 	b.WriteString(attemptTable(f))
 	for _, evidence := range f.Rows {
@@ -134,7 +135,7 @@ func promises(f checker.Finding) string {
 	var b strings.Builder
 	entries := [][2]string{
 		{"Promise", f.Promise}, {"Contract", f.Contract}, {"Expected", f.Expected}, {"Observed", f.Observed},
-		{"Detail", f.Detail}, {"Seen", moment(f)},
+		{"Detail", f.Detail}, {"Seen", moment(f)}, {"Known", f.Known},
 	}
 	for _, d := range f.Differs[:min(len(f.Differs), mostDifferences)] {
 		entries = append(entries, [2]string{"Differs", difference(d)})

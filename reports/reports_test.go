@@ -115,11 +115,16 @@ func TestJUnitSortsVerdicts(t *testing.T) {
 
 	require.Contains(t, parse(t, inconclusive()).Cases[0].Skipped.Message, "inconclusive: ")
 	require.Contains(t, parse(t, notApplicable()).Cases[1].Skipped.Message, "not applicable: ")
+
+	registered := parse(t, registered())
+	require.Equal(t, []int{2, 1, 0}, []int{registered.Failures, registered.Skipped, registered.Errors})
+	require.Equal(t, "known: duplicate in 1 of 12 intents: https://tracker.example.com/7", registered.Cases[0].Skipped.Message)
+	require.Contains(t, registered.Cases[2].Failure.Message, "take it out of the register")
 }
 
 func TestJUnitIsNeverGreenWithoutAPass(t *testing.T) {
 	t.Parallel()
-	for _, v := range []checker.Verdict{checker.Inconclusive, checker.Fail, checker.NotApplicable, checker.Broken, -1, 99} {
+	for _, v := range []checker.Verdict{checker.Inconclusive, checker.Fail, checker.NotApplicable, checker.Broken, checker.Known, checker.Mended, -1, 99} {
 		s := parse(t, report(v, checker.Result{Verdict: v}))
 		require.Equal(t, 1, s.Failures+s.Errors+s.Skipped, v)
 	}
@@ -172,7 +177,7 @@ func declaredKinds(t *testing.T) []string {
 
 func TestTextKeepsItsWidth(t *testing.T) {
 	t.Parallel()
-	commands := []string{"    doubletap replay", "  files ", "  again ", "  target ", "✓ ", "✗ ", "? ", "– ", "! "}
+	commands := []string{"    doubletap replay", "  files ", "  again ", "  target ", "✓ ", "✗ ", "? ", "– ", "! ", "≈ ", "+ "}
 	for name, r := range fixtures() {
 		for _, width := range []int{60, 77, 100, 160} {
 			for line := range strings.Lines(string(render(t, text(reports.Style{Width: width}), r))) {

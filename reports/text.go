@@ -17,6 +17,9 @@ const (
 	elapsedWidth = 6
 )
 
+// toldTitle is the title of what told says.
+const toldTitle = "What is known, and where it is told"
+
 // Line is one scenario on one line, without a line feed: mark, name, verdict, elapsed time, and the
 // evidence, which comes last and is never cut.
 func Line(res checker.Result, s Style) string {
@@ -47,6 +50,8 @@ func (s Style) verdict(v checker.Verdict, text string) string {
 		return s.faint(text)
 	case checker.Broken:
 		return s.ink(text, color.FgMagenta, color.Bold)
+	case checker.Known:
+		return s.ink(text, color.FgCyan)
 	default:
 		return s.ink(text, color.FgYellow)
 	}
@@ -96,6 +101,7 @@ func (p *page) details(r checker.Report) {
 		p.finding(r, all[0])
 		p.others(all)
 	}
+	p.notes(toldTitle, told(r))
 	p.warnings(r)
 	p.unjudged(r)
 	p.notes("How tight the bursts were", tightness(r))
@@ -135,7 +141,15 @@ func (p *page) others(all []seen) {
 func brief(s seen) string {
 	f := s.finding
 	return fmt.Sprintf("%s %s %s: %s", pad(f.ID, 5), name(s.result.Scenario), name(f.Intent),
-		joined([]string{prose(f.Detail), expectation(f)}, ": "))
+		joined([]string{familiar(f), prose(f.Detail), expectation(f)}, ": "))
+}
+
+// familiar is a word for a finding that is known, and nothing for a new one.
+func familiar(f checker.Finding) string {
+	if f.Known == "" {
+		return ""
+	}
+	return "known"
 }
 
 func expectation(f checker.Finding) string {
@@ -165,6 +179,9 @@ func (p *page) warnings(r checker.Report) {
 }
 
 func warningText(w checker.Warning) string {
+	if len(w.Intents) == 0 {
+		return name(w.Kind) + ": " + prose(w.Text)
+	}
 	return fmt.Sprintf("%s in %s: %s", name(w.Kind), plural(len(w.Intents), "intent"), prose(w.Text))
 }
 
@@ -197,7 +214,7 @@ func missing(res checker.Result) []string {
 	for _, reason := range res.Reasons {
 		reasons = append(reasons, prose(reason))
 	}
-	if len(reasons) == 0 && res.Verdict != checker.Fail {
+	if len(reasons) == 0 && res.Verdict != checker.Fail && res.Verdict != checker.Known {
 		reasons = []string{"no reason was recorded"}
 	}
 	if len(reasons) > mostLines {

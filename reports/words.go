@@ -50,6 +50,10 @@ func mark(v checker.Verdict) string {
 		return "–"
 	case checker.Broken:
 		return "!"
+	case checker.Known:
+		return "≈"
+	case checker.Mended:
+		return "+"
 	default:
 		return "?"
 	}
@@ -169,12 +173,15 @@ func joined(parts []string, separator string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), separator)
 }
 
-// exercisedRounds returns the rounds for which every proof of a passed scenario held.
+// flawless is true for a scenario that was exercised and in which nothing broke.
+func flawless(v checker.Verdict) bool { return v == checker.Pass || v == checker.Mended }
+
+// exercisedRounds returns the rounds for which every proof of a flawless scenario held.
 func exercisedRounds(res checker.Result) (int, bool) {
-	if res.Verdict != checker.Pass || len(res.Exercise) == 0 {
+	if !flawless(res.Verdict) || len(res.Exercise) == 0 {
 		return 0, false
 	}
-	return slices.MinFunc(res.Exercise, func(a, b checker.Exercise) int { return cmp.Compare(a.Held, b.Held) }).Held, true
+	return checker.Rounds(res.Exercise), true
 }
 
 // worth says what a pass is worth: the rule of three over the rounds that were exercised. It is
@@ -233,10 +240,8 @@ func sentence(r checker.Report) string {
 	if len(r.Results) == 0 {
 		return "No scenario was run, so nothing is shown."
 	}
-	count, broke, held := map[checker.Verdict]int{}, 0, 0
+	count, broke, held := countVerdicts(r), broken(r), 0
 	for _, res := range r.Results {
-		count[res.Verdict]++
-		broke += res.Failed
 		if res.Verdict == checker.Pass {
 			held += res.Intents
 		}
@@ -247,12 +252,43 @@ func sentence(r checker.Report) string {
 			clauses = append(clauses, fmt.Sprintf("%d of %s %s.", n, all, what))
 		}
 	}
-	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broke, "intent"), worst(r)))
+	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broke[checker.Fail], "intent"), worst(r)))
 	say(checker.Broken, "could not be judged, because doubletap or its surroundings failed")
 	say(checker.Inconclusive, "showed nothing broken, but not enough was exercised to say that it holds")
+	say(checker.Mended, "did not show a bug that is known: it can be taken out of the register")
+	say(checker.Known, fmt.Sprintf("failed as expected: %s with a broken promise that is known", plural(broke[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
 	say(checker.Pass, "passed: no broken promise was seen in "+plural(held, "intent"))
 	return strings.Join(clauses, " ")
+}
+
+// broken counts the intents with a broken promise, by the verdict on their scenario.
+func broken(r checker.Report) map[checker.Verdict]int {
+	count := map[checker.Verdict]int{}
+	for _, res := range r.Results {
+		count[res.Verdict] += res.Failed
+	}
+	return count
+}
+
+// told says of every scenario with known findings where these are told.
+func told(r checker.Report) [][2]string {
+	var list [][2]string
+	for _, res := range r.Results {
+		links, at := []string{}, map[string][]checker.Finding{}
+		for _, f := range res.Findings {
+			if f.Known != "" && !slices.Contains(links, f.Known) {
+				links = append(links, f.Known)
+			}
+			at[f.Known] = append(at[f.Known], f)
+		}
+		for _, link := range links {
+			part := res
+			part.Findings = at[link]
+			list = append(list, [2]string{name(res.Scenario), share(part) + ": " + prose(link)})
+		}
+	}
+	return list
 }
 
 func worst(r checker.Report) string {

@@ -21,6 +21,7 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 	r := reviewer{doc: doc, scenario: &s}
 	r.counts()
 	r.needs()
+	r.known()
 	for name, faults := range s.Lanes {
 		r.lane(name, faults)
 	}
@@ -88,6 +89,14 @@ func (r *reviewer) needs() {
 	if slices.Contains(needs, NeedsNaturalKey) && slices.Contains(needs, NeedsNoNatural) {
 		r.complain("/needs", "no target has both a natural-key and no-natural-key")
 	}
+}
+
+func (r *reviewer) known() {
+	lines := make([]registered, 0, len(r.scenario.Known))
+	for _, k := range r.scenario.Known {
+		lines = append(lines, registered{KnownBug: k})
+	}
+	r.mistakes = append(r.mistakes, repeated(r.doc, lines)...)
 }
 
 func (r *reviewer) lane(name string, faults []Fault) {

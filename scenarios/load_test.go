@@ -20,7 +20,16 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryMistakeIsToldAtOnceWithItsPlace(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/bad/*.yaml")
+	requireMistakes(t, "testdata/bad", func(file string, data []byte) error {
+		_, err := scenarios.Load(file, data)
+		return err
+	})
+}
+
+// requireMistakes holds what load says of the files of a folder against the texts beside them.
+func requireMistakes(t *testing.T, dir string, load func(file string, data []byte) error) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	for _, file := range files {
@@ -28,7 +37,7 @@ func TestEveryMistakeIsToldAtOnceWithItsPlace(t *testing.T) {
 			t.Parallel()
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
-			_, err = scenarios.Load(filepath.Base(file), data)
+			err = load(filepath.Base(file), data)
 			require.ErrorAs(t, err, new(document.Mistakes))
 			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
 			if *update {

@@ -19,6 +19,7 @@ type Scenario struct {
 	Background  *Background        `yaml:"background,omitempty"`
 	Steps       []Step             `yaml:"steps"`
 	Exercised   []Proof            `yaml:"exercised"`
+	Known       []KnownBug         `yaml:"known,omitempty"`
 }
 
 // Clean is the name of the lane without faults.

@@ -78,7 +78,7 @@ function theme(dark) {
 
 // Browsers that cannot unfold by style sheet alone print what is open.
 function unfold() {
-  const folded = document.querySelectorAll(".told:not([open]), .scenario:not(.v-pass, .v-not-applicable, [open])");
+  const folded = document.querySelectorAll(".told:not([open]), .scenario:not(.v-pass, .v-known, .v-not-applicable, [open])");
   for (const element of folded) element.open = true;
   addEventListener("afterprint", () => { for (const element of folded) element.open = false; }, { once: true });
 }

@@ -1,0 +1,71 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// KnownBug is a broken promise that is told of somewhere and cannot be kept today. One that is told
+// nowhere is not known.
+type KnownBug struct {
+	Expect Kind   `json:"expect"`
+	Detail string `json:"detail,omitempty"` // of the finding; empty: any
+	Link   string `json:"link"`             // where it is told
+}
+
+// String is the bug in a few words: "replay-mismatch (status)".
+func (k KnownBug) String() string {
+	if k.Detail == "" {
+		return string(k.Expect)
+	}
+	return fmt.Sprintf("%s (%s)", k.Expect, k.Detail)
+}
+
+func (k KnownBug) explains(f Finding) bool {
+	return k.Expect == f.Kind && (k.Detail == "" || k.Detail == f.Detail)
+}
+
+func (f Finding) isNew() bool { return f.Known == "" }
+
+// recognise says of findings that are known where they are told.
+func (c *court) recognise() {
+	for i, f := range c.findings {
+		at := slices.IndexFunc(c.known, func(k KnownBug) bool { return k.explains(f) })
+		if at >= 0 {
+			c.findings[i].Known = c.known[at].Link
+		}
+	}
+}
+
+// mended says of the known bugs that they were not seen, in so many rounds.
+func (c *court) mended(rounds int) []string {
+	var reasons []string
+	for _, k := range c.known {
+		reasons = append(reasons, fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link))
+	}
+	return reasons
+}
+
+// unseen warns of known bugs that a scenario did not show while it broke in another way. Only a full
+// judgement says that they are not there.
+func (c *court) unseen(r Result) []Warning {
+	if r.Verdict != Fail && r.Verdict != Known || len(r.Reasons) > 0 {
+		return nil
+	}
+	var warnings []Warning
+	for _, k := range c.known {
+		if !slices.ContainsFunc(r.Findings, k.explains) {
+			warnings = append(warnings, Warning{Kind: "known-not-seen", Text: fmt.Sprintf("a known %s was not seen (%s)", k, k.Link)})
+		}
+	}
+	return warnings
+}
+
+// Rounds is the number of intents for which every proof of exercise held.
+func Rounds(exercise []Exercise) int {
+	if len(exercise) == 0 {
+		return 0
+	}
+	return slices.MinFunc(exercise, func(a, b Exercise) int { return cmp.Compare(a.Held, b.Held) }).Held
+}

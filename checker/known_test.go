@@ -1,0 +1,102 @@
+package checker_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+const tracker = "https://tracker.example.com/7"
+
+func knownBug(kind checker.Kind) checker.KnownBug {
+	return checker.KnownBug{Expect: kind, Link: tracker}
+}
+
+// twoKinds is an intent with a duplicate beside one with a lost write.
+func twoKinds() *history.History {
+	return scene(story(acknowledged(201, "o1")).rows(2), story(acknowledged(201, "o1")).named("i2"))
+}
+
+func TestWhatIsKnownFailsAsExpected(t *testing.T) {
+	t.Parallel()
+	duplicate, lost := knownBug(checker.Duplicate), knownBug(checker.LostWrite)
+	lacking := func(h *history.History) { h.Run.Exercised[0].AtLeast = 1; h.Attempts[len(h.Attempts)-1].Status = 500 }
+	for _, c := range []struct {
+		name    string
+		history *history.History
+		change  func(*history.History)
+		known   []checker.KnownBug
+		want    checker.Verdict
+		reason  string
+	}{
+		{"nothing is known, and nothing broke", right(), nil, nil, checker.Pass, ""},
+		{"nothing is known", wrong(), nil, nil, checker.Fail, ""},
+		{"all that broke is known", wrong(), nil, []checker.KnownBug{duplicate}, checker.Known, ""},
+		{"both kinds are known", twoKinds(), nil, []checker.KnownBug{lost, duplicate}, checker.Known, ""},
+		{"another kind is known", wrong(), nil, []checker.KnownBug{lost}, checker.Fail, ""},
+		{"another kind broke besides", twoKinds(), nil, []checker.KnownBug{duplicate}, checker.Fail, ""},
+		{"it is told nowhere", wrong(), nil, []checker.KnownBug{{Expect: checker.Duplicate}}, checker.Fail, ""},
+		{"the same kind with another detail is known", wrong(), nil, []checker.KnownBug{{Expect: checker.Duplicate, Detail: "altered-body-accepted", Link: tracker}}, checker.Fail, ""},
+		{"what is known was not seen", right(), nil, []checker.KnownBug{duplicate}, checker.Mended, "a known duplicate was not seen in 1 exercised round: take it out of the register (" + tracker + ")"},
+		{"what is known was not seen, nor exercised", right(), lacking, []checker.KnownBug{duplicate}, checker.Inconclusive, "not exercised"},
+		{"what is known kept the rest from being exercised", wrong(), lacking, []checker.KnownBug{duplicate}, checker.Known, "not exercised"},
+		{"the run was interrupted after it", wrong(), func(h *history.History) { happened(history.Interruption, h) }, []checker.KnownBug{duplicate}, checker.Inconclusive, "it was interrupted"},
+		{"the run was killed after it", wrong(), func(h *history.History) { h.Complete = false }, []checker.KnownBug{duplicate}, checker.Inconclusive, "the run was killed"},
+		{"rows are not known at the end", wrong(), func(h *history.History) { h.T2.Error = "no such table" }, []checker.KnownBug{duplicate}, checker.Inconclusive, "no such table"},
+		{"the target was gone after it", wrong(), func(h *history.History) { happened(history.TargetGone, h) }, []checker.KnownBug{duplicate}, checker.Broken, "it was target-gone"},
+		{"the target was gone before it", right(), func(h *history.History) { happened(history.TargetGone, h) }, []checker.KnownBug{duplicate}, checker.Broken, "it was target-gone"},
+		{"the target was gone after something new", wrong(), func(h *history.History) { happened(history.TargetGone, h) }, []checker.KnownBug{lost}, checker.Fail, "it was target-gone"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if c.change != nil {
+				c.change(c.history)
+			}
+			res := checker.Check(c.history, terms(), c.known...)
+			require.Equal(t, c.want, res.Verdict, "%v", res.Reasons)
+			require.Contains(t, strings.Join(res.Reasons, "\n"), c.reason)
+			require.Equal(t, c.reason == "", len(res.Reasons) == 0)
+		})
+	}
+}
+
+func TestTheRegisterChangesNothingButMarks(t *testing.T) {
+	t.Parallel()
+	without := checker.Check(twoKinds(), terms())
+	res := checker.Check(twoKinds(), terms(), knownBug(checker.Duplicate))
+	require.Equal(t, []string{"lost-acknowledged-write", "duplicate"}, found(res), "what is new comes first")
+	require.Empty(t, res.Findings[0].Known)
+	require.Equal(t, tracker, res.Findings[1].Known)
+	require.Equal(t, without.Failed, res.Failed)
+	require.Equal(t, without.Warnings, res.Warnings)
+	require.Equal(t, without.Exercise, res.Exercise)
+}
+
+func TestAFindingIsKnownByTheFirstThatExplainsIt(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
+	status := checker.KnownBug{Expect: checker.ReplayMismatch, Detail: "status", Link: "https://tracker.example.com/8"}
+	res := checker.Check(h, terms(), status, knownBug(checker.ReplayMismatch))
+	require.Equal(t, checker.Known, res.Verdict)
+	require.Equal(t, status.Link, res.Findings[0].Known)
+	require.Empty(t, res.Warnings, "both explain it")
+}
+
+func TestAKnownBugThatIsNotAmongWhatBrokeIsWorthAWarning(t *testing.T) {
+	t.Parallel()
+	stale := checker.KnownBug{Expect: checker.ReplayMismatch, Detail: "status", Link: "https://tracker.example.com/8"}
+	want := []checker.Warning{{Kind: "known-not-seen", Text: "a known replay-mismatch (status) was not seen (https://tracker.example.com/8)"}}
+	res := checker.Check(wrong(), terms(), knownBug(checker.Duplicate), stale)
+	require.Equal(t, checker.Known, res.Verdict)
+	require.Equal(t, want, res.Warnings)
+	require.Equal(t, want, checker.Check(wrong(), terms(), stale).Warnings, "a new finding beside it does not hide it")
+
+	cut := wrong()
+	happened(history.Interruption, cut)
+	require.Empty(t, checker.Check(cut, terms(), stale).Warnings, "who did not look has seen nothing")
+	require.Empty(t, checker.Check(right(), terms(), stale).Warnings, "the verdict says it")
+}

@@ -1,0 +1,52 @@
+package cmd
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+func TestTheVerdictOnARunDecidesItsExitCode(t *testing.T) {
+	t.Parallel()
+	const (
+		pass, known, mended   = checker.Pass, checker.Known, checker.Mended
+		unclear, broken, fail = checker.Inconclusive, checker.Broken, checker.Fail
+		none                  = checker.NotApplicable
+	)
+	strict, lax := gate{inconclusive: "fail", mended: "fail"}, gate{inconclusive: "warn", mended: "warn"}
+	for _, c := range []struct {
+		scenarios []checker.Verdict
+		want      checker.Verdict
+		strict    int
+		lax       int
+	}{
+		{nil, unclear, exitInconclusive, exitPass},
+		{[]checker.Verdict{none}, unclear, exitInconclusive, exitPass},
+		{[]checker.Verdict{pass, none}, pass, exitPass, exitPass},
+		{[]checker.Verdict{known}, pass, exitPass, exitPass},
+		{[]checker.Verdict{known, none, pass}, pass, exitPass, exitPass},
+		{[]checker.Verdict{pass, mended, known}, mended, exitMended, exitPass},
+		{[]checker.Verdict{mended, unclear}, unclear, exitInconclusive, exitPass},
+		{[]checker.Verdict{unclear, broken, mended}, broken, exitSurroundings, exitSurroundings},
+		{[]checker.Verdict{fail, broken, unclear, mended, known}, fail, exitFinding, exitFinding},
+		{[]checker.Verdict{known, fail}, fail, exitFinding, exitFinding},
+	} {
+		t.Run(fmt.Sprint(c.scenarios), func(t *testing.T) {
+			t.Parallel()
+			var r checker.Report
+			for _, v := range c.scenarios {
+				r.Results = append(r.Results, checker.Result{Verdict: v})
+			}
+			r.Verdict = overall(r.Results)
+			require.Equal(t, c.want, r.Verdict)
+			require.Equal(t, c.strict, codeOf(strict.exit(r)))
+			require.Equal(t, c.lax, codeOf(lax.exit(r)))
+		})
+	}
+	both := checker.Report{Verdict: unclear, Results: []checker.Result{{Verdict: unclear}, {Verdict: mended}}}
+	require.Equal(t, exitMended, codeOf(gate{inconclusive: "warn", mended: "fail"}.exit(both)), "what is mended still counts")
+	require.Equal(t, exitInconclusive, codeOf(strict.exit(checker.Report{})), "the zero value does not pass")
+}
