@@ -39,7 +39,7 @@ type Options struct {
 
 // Test plays each scenario as a subtest. One that finds a broken promise fails with the evidence; one that
 // could not be exercised fails as well, for it has shown nothing; one that the target's contract has
-// nothing for is skipped. The target must be running.
+// nothing for is skipped; one that fails as it is known to passes. The target must be running.
 func Test(t *testing.T, o Options) {
 	t.Helper()
 	for _, one := range o.scenarios(t) {
@@ -117,7 +117,7 @@ func tell(t *testing.T, report checker.Report, r checker.Result) {
 		t.Fatal(err)
 	}
 	switch r.Verdict {
-	case checker.Pass:
+	case checker.Pass, checker.Known:
 		t.Log(reports.Line(r, reports.Style{}))
 	case checker.NotApplicable:
 		t.Skip(strings.Join(r.Reasons, "; "))

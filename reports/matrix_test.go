@@ -1,0 +1,77 @@
+package reports_test
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+// played is what one seed made of a target: verdicts by scenario, and the kinds of findings.
+func played(verdicts map[string]checker.Verdict, kinds ...checker.Kind) checker.Report {
+	var r checker.Report
+	for _, name := range []string{"burst", "replay", "tabs"} {
+		result := checker.Result{Scenario: name, Verdict: verdicts[name], Elapsed: history.Offset(400e6)}
+		if result.Verdict == checker.Fail {
+			for _, k := range kinds {
+				result.Findings = append(result.Findings, checker.Finding{Kind: k})
+			}
+		}
+		r.Results = append(r.Results, result)
+	}
+	return r
+}
+
+func confusion() reports.Matrix {
+	m := reports.Matrix{Tool: "doubletap v1", Started: "2026-01-02T03:04:05Z", Cores: 2, Seeds: 2, Scenarios: []string{"burst", "replay", "tabs"}}
+	broken := reports.MatrixRow{Target: "racy", Store: "sqlite", Truth: checker.Truth{Shows: []checker.Kind{checker.Duplicate}, By: []string{"burst", "replay"}}}
+	broken.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Pass, "tabs": checker.NotApplicable}, checker.Duplicate))
+	broken.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Fail, "tabs": checker.NotApplicable}, checker.Duplicate))
+	other := reports.MatrixRow{Target: "odd", Truth: checker.Truth{Shows: []checker.Kind{checker.Leak}}}
+	other.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
+	other.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
+	correct := reports.MatrixRow{Target: "sound <&>", Store: "postgres", Truth: checker.Truth{Correct: true}}
+	correct.Add(played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Pass, "tabs": checker.Pass}))
+	correct.Add(played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Fail, "tabs": checker.Broken}, checker.Leak))
+	m.Rows = []reports.MatrixRow{correct, broken, other}
+	return m
+}
+
+func TestAMatrixAsItIsShown(t *testing.T) {
+	t.Parallel()
+	for name, write := range map[string]func(io.Writer, reports.Matrix) error{
+		"matrix.txt": reports.MatrixText, "matrix.md": reports.MatrixMarkdown, "matrix.html": reports.MatrixHTML, "matrix.json": reports.MatrixJSON,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			require.NoError(t, write(&out, confusion()))
+			compare(t, name, out.Bytes())
+			require.Error(t, write(brokenPipe{}, confusion()))
+		})
+	}
+}
+
+func TestAMatrixIsReadBack(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, reports.MatrixJSON(&out, confusion()))
+	back, err := reports.ReadMatrix(&out)
+	require.NoError(t, err)
+	require.Equal(t, confusion(), back)
+	_, err = reports.ReadMatrix(&out)
+	require.ErrorContains(t, err, "read matrix")
+}
+
+func TestAMatrixIsRightIfEveryTargetIs(t *testing.T) {
+	t.Parallel()
+	m := confusion()
+	require.False(t, m.Right())
+	m.Rows = m.Rows[1:2]
+	require.True(t, m.Right())
+}
