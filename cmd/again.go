@@ -71,9 +71,9 @@ func (o runOptions) flagsAgain() []string {
 	return words
 }
 
-// replay is the command that shows a finding again; {} stands for the finding's id.
-func (o runOptions) replay(dir runDir) string {
-	words := []string{program(), "replay", quoted(dir.path) + "/" + findingsName + "/{}"}
+// about is a command about a finding of a run; {} stands for the finding's id.
+func (o runOptions) about(dir runDir, command string) string {
+	words := []string{program(), command, quoted(dir.path) + "/" + findingsName + "/{}"}
 	return strings.Join(append(words, o.databaseFlag()...), " ")
 }
 

@@ -30,6 +30,8 @@ type manifest struct {
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Again     string        `json:"again"`
 	Replay    string        `json:"replay"`
+	Shrink    string        `json:"shrink"`
+	Export    string        `json:"export"`
 	Scenarios []entry       `json:"scenarios"` // in the order of the run
 }
 
@@ -70,7 +72,7 @@ func (d runDir) readManifest() (manifest, error) {
 func (d runDir) report(m manifest) *checker.Report {
 	r := &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.path, Replay: m.Replay, Again: m.Again,
+		Dir: d.path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again,
 	}
 	for _, e := range m.Scenarios {
 		r.Results = append(r.Results, d.judge(e, m))

@@ -119,7 +119,8 @@ func (r *runner) begin() error {
 		Version: manifestVersion, Run: id, Tool: version(), Seed: r.options.seed, Started: now,
 		Target: r.subject.name, Subject: r.subject.target.Name, BaseURL: r.subject.target.BaseURL,
 		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy),
-		Again: r.options.again(), Replay: r.options.replay(r.dir), Scenarios: r.manifest.Scenarios,
+		Again: r.options.again(), Replay: r.options.about(r.dir, "replay"),
+		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
 	}
 	return r.dir.writeJSON(r.manifest, manifestName)
 }

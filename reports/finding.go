@@ -57,8 +57,12 @@ func (p *page) finding(r checker.Report, s seen) {
 	p.promise(f)
 	if r.Replay != "" {
 		p.line()
-		p.line(p.style.bold("  See it again"))
-		p.line("    ", command(r, f.ID))
+		p.line(p.style.bold("  See it again, make it small, hand it over"))
+		for _, command := range []string{r.Replay, r.Shrink, r.Export} {
+			if command != "" {
+				p.line("    ", about(command, f.ID))
+			}
+		}
 	}
 }
 

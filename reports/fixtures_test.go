@@ -15,6 +15,8 @@ func report(verdict checker.Verdict, results ...checker.Result) checker.Report {
 		Version: 1, Run: "2026-03-04T050607Z-orders", Tool: "doubletap 0.1.0", Target: "orders", Seed: 42,
 		Started: "2026-03-04T05:06:07Z", Dir: "runs/2026-03-04T050607Z-orders",
 		Replay:  "doubletap replay runs/2026-03-04T050607Z-orders {}",
+		Shrink:  "doubletap shrink runs/2026-03-04T050607Z-orders {}",
+		Export:  "doubletap export runs/2026-03-04T050607Z-orders {}",
 		Again:   "doubletap run --target orders.yaml --seed 42",
 		Verdict: verdict, Results: results,
 	}

@@ -55,7 +55,7 @@ func (b breach) annotation(r checker.Report, file string) annotation {
 		text = append(text, "Known: "+fit(b.finding.Known, 4*widestCell))
 	}
 	if r.Replay != "" {
-		text = append(text, "See it again: "+command(r, b.finding.ID))
+		text = append(text, "See it again: "+about(r.Replay, b.finding.ID))
 	}
 	return annotation{title: b.String(), text: text, file: file}
 }

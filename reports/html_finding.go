@@ -22,7 +22,7 @@ type findingView struct {
 	Answers                                 []answerView
 	MoreAnswers                             int
 	Rows                                    []rowsView
-	Replay                                  string
+	Replay, Shrink, Export                  string
 }
 
 // timesRow is one attempt with its moments in milliseconds.
@@ -55,7 +55,8 @@ func tell(r checker.Report, s seen, raw checker.Finding, v findingView) findingV
 	f := s.finding
 	v.Told = true
 	v.Meaning, v.Detail, v.About, v.Moment = meaning(f.Kind), prose(f.Detail), concerning(f), moment(f)
-	v.Summary, v.Replay = prose(s.result.Summary), replay(r, f)
+	v.Summary = prose(s.result.Summary)
+	v.Replay, v.Shrink, v.Export = typed(r.Replay, f), typed(r.Shrink, f), typed(r.Export, f)
 	v.Promises = present([]fact{
 		{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
 	})

@@ -138,7 +138,7 @@ func facts(r checker.Report) []fact {
 func commands(r checker.Report) []fact {
 	list := []fact{{"Do the whole run again", r.Again}}
 	if all := findings(r); len(all) > 0 {
-		list = append(list, fact{"Show the worst finding again", replay(r, all[0].finding)})
+		list = append(list, fact{"Show the worst finding again", typed(r.Replay, all[0].finding)})
 	}
 	return present(list)
 }
@@ -153,8 +153,8 @@ func present(list []fact) []fact {
 	return kept
 }
 
-// replay is the command that shows a finding again; empty if there is none.
-func replay(r checker.Report, f checker.Finding) string { return head(command(r, f.ID), longest) }
+// typed is a command about a finding as the page shows it; empty if there is none.
+func typed(command string, f checker.Finding) string { return head(about(command, f.ID), longest) }
 
 // filters is what the findings and scenarios can be filtered by.
 type filters struct {

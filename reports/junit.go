@@ -178,7 +178,7 @@ func caseProperties(r checker.Report, res checker.Result) []junitProperty {
 	}
 	r.Results = []checker.Result{res}
 	if all := findings(r); len(all) > 0 && r.Replay != "" {
-		list = append(list, properties("replay", command(r, all[0].finding.ID))...)
+		list = append(list, properties("replay", about(r.Replay, all[0].finding.ID))...)
 	}
 	return list
 }

@@ -125,7 +125,7 @@ func details(r checker.Report, s seen, open bool) string {
 		b.WriteString(rowTable(evidence))
 	}
 	if r.Replay != "" {
-		b.WriteString("See it again:\n\n" + fenced(command(r, f.ID)))
+		b.WriteString("See it again:\n\n" + fenced(about(r.Replay, f.ID)))
 	}
 	b.WriteString("</details>\n")
 	return b.String()

@@ -333,7 +333,7 @@ func clock(o history.Offset) string {
 }
 
 // command fills a finding's id into the command that shows it again.
-func command(r checker.Report, id string) string { return strings.ReplaceAll(r.Replay, "{}", id) }
+func about(command, id string) string { return strings.ReplaceAll(command, "{}", id) }
 
 // moment says in words when a finding showed.
 func moment(f checker.Finding) string {
