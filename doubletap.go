@@ -7,7 +7,7 @@
 //		doubletap.Test(t, doubletap.Options{
 //			Target:    "orders.yaml",
 //			Env:       map[string]string{"ORDERS_URL": server.URL},
-//			Scenarios: []string{"burst-same-key", "lost-response"},
+//			Scenarios: []string{"burst-same-key", "withheld-answer"},
 //		})
 //	}
 package doubletap
