@@ -90,20 +90,20 @@ type handover struct {
 
 // readHandover reads a finding, and the smallest scenario there is of it.
 func readHandover(dir string, o exportOptions) (handover, error) {
-	f, err := readFinding(dir)
+	f, files, err := openFinding(dir)
 	if err != nil {
 		return handover{}, err
 	}
-	path := filepath.Join(dir, shrunkName)
-	if _, err := os.Stat(path); missing(err) {
-		path = filepath.Join(dir, scenarioName)
-	}
-	files, err := findScenario(path, nil)
-	if err != nil {
-		return handover{}, mistake(err)
+	small := f.narrowed(files[0].Scenario)
+	if shrunk := filepath.Join(dir, shrunkName); !gone(shrunk) {
+		if files, err = findScenario(shrunk, nil); err != nil {
+			return handover{}, mistake(err)
+		}
+		small = files[0].Scenario
+		small.Intents = small.Family()
 	}
 	options := f.options(runOptions{target: o.target, database: o.database, operation: o.operation}, dir)
-	return handover{findingFile: f, options: options, scenario: f.narrowed(files[0].Scenario)}, nil
+	return handover{findingFile: f, options: options, scenario: small}, nil
 }
 
 // title says in one line what is handed over.

@@ -89,20 +89,27 @@ func TestAScriptHasRetriesTabsAndWaits(t *testing.T) {
 	}
 }
 
+// exportedFrom exports the first finding at a target of one's own, and returns the run's reports directory,
+// the script's file and its text.
+func exportedFrom(t *testing.T, target string, env map[string]string) (reports, file, text string) {
+	t.Helper()
+	reports = t.TempDir()
+	got := callWith(t.Context(), env, "run", "burst-same-key", "--reports", reports, "--target", target, "--seed", "3")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	file = exported(t, filepath.Join(onlyRun(t, reports), findingsName, "F1"), "curl", env)
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return reports, file, string(source)
+}
+
 func TestAScriptLeavesSecretsToTheEnvironment(t *testing.T) {
 	t.Parallel()
 	const secret = "s3cr3t-t0ken-of-alice"
 	_, env := serving(t, "check-then-insert")
 	env["ORDERS_TOKEN"] = secret
-	reports := t.TempDir()
-	const target = "../docs/examples/orders.yaml"
-	got := callWith(t.Context(), env, "run", "burst-same-key", "--reports", reports, "--target", target, "--seed", "3")
-	require.Equal(t, exitFinding, got.code, "%s", got)
-	file := exported(t, filepath.Join(onlyRun(t, reports), findingsName, "F1"), "curl", env)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NotContains(t, string(text), secret)
-	require.Contains(t, string(text), `--header "Authorization: Bearer ${ORDERS_TOKEN}"`)
+	reports, file, text := exportedFrom(t, "../docs/examples/orders.yaml", env)
+	require.NotContains(t, text, secret)
+	require.Contains(t, text, `--header "Authorization: Bearer ${ORDERS_TOKEN}"`)
 	code, out := script(t, file, env)
 	require.Equal(t, 1, code, "%s", out)
 
@@ -113,7 +120,7 @@ func TestAScriptLeavesSecretsToTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	again.Target = filepath.Join(t.TempDir(), "gone.yaml")
 	require.NoError(t, runDir{filepath.Dir(copied)}.writeJSON(again, "F1", findingName))
-	got = callWith(t.Context(), env, "replay", copied, "--reports", t.TempDir())
+	got := callWith(t.Context(), env, "replay", copied, "--reports", t.TempDir())
 	require.Equal(t, exitFinding, got.code, "%s", got)
 	plan, err := os.ReadFile(filepath.Join(copied, planName))
 	require.NoError(t, err)
@@ -133,13 +140,8 @@ func TestAScriptDoesNotHoldASecretThatTheTargetFileSpellsOut(t *testing.T) {
 	source, err := os.ReadFile("../docs/examples/orders.yaml")
 	require.NoError(t, err)
 	target := writeFile(t, "orders.yaml", strings.ReplaceAll(string(source), "${ORDERS_TOKEN:-alice}", secret))
-	reports := t.TempDir()
-	got := callWith(t.Context(), env, "run", "burst-same-key", "--reports", reports, "--target", target, "--seed", "3")
-	require.Equal(t, exitFinding, got.code, "%s", got)
-	file := exported(t, filepath.Join(onlyRun(t, reports), findingsName, "F1"), "curl", env)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.NotContains(t, string(text), secret)
+	reports, file, text := exportedFrom(t, target, env)
+	require.NotContains(t, text, secret)
 	requireNowhere(t, reports, secret)
 	require.NoFileExists(t, filepath.Join(onlyRun(t, reports), findingsName, "F1", targetName))
 	env["AUTHORIZATION"] = "Bearer " + secret

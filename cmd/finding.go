@@ -118,6 +118,19 @@ func readFinding(dir string) (findingFile, error) {
 	return f, nil
 }
 
+// openFinding reads a finding's directory: what it says, and its scenario.
+func openFinding(dir string) (findingFile, []scenarios.File, error) {
+	f, err := readFinding(dir)
+	if err != nil {
+		return f, nil, err
+	}
+	files, err := findScenario(filepath.Join(dir, scenarioName), nil)
+	if err != nil {
+		return f, nil, mistake(err)
+	}
+	return f, files, nil
+}
+
 // options fills in what the finding knows and the command line does not say.
 func (f findingFile) options(o runOptions, dir string) runOptions {
 	o.seed, o.only, o.finding, o.confidence = f.Seed, f.Intents, dir, f.Confidence

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -70,13 +69,9 @@ func replayCommand(ctx context.Context, dir string, r replayOptions, o runOption
 	if err := r.check(); err != nil {
 		return err
 	}
-	f, err := readFinding(dir)
+	f, files, err := openFinding(dir)
 	if err != nil {
 		return err
-	}
-	files, err := findScenario(filepath.Join(dir, scenarioName), nil)
-	if err != nil {
-		return mistake(err)
 	}
 	t := tally{kind: f.Finding.Kind, detail: f.Finding.Detail, replayOptions: r}
 	failure := t.repeat(ctx, files, f.options(o, dir), s)

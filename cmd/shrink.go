@@ -53,13 +53,9 @@ Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left 
 }
 
 func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out string, o runOptions, s streams) (err error) {
-	f, err := readFinding(dir)
+	f, files, err := openFinding(dir)
 	if err != nil {
 		return err
-	}
-	files, err := findScenario(filepath.Join(dir, scenarioName), nil)
-	if err != nil {
-		return mistake(err)
 	}
 	o = f.options(o, dir)
 	sub, err := openSubject(ctx, files, o, s)
