@@ -113,6 +113,7 @@ func TestOneClearMessage(t *testing.T) {
 			require.NotContains(t, got.out+got.err, "lost-acknowledged-write")
 			require.FileExists(t, filepath.Join(onlyRun(t, x.reports), "junit.xml"))
 			require.LessOrEqual(t, attemptsOnRecord(t, onlyRun(t, x.reports)), 1, "it was asked once")
+			x.examined(t, c.code, c.says...)
 		})
 	}
 }
@@ -226,6 +227,7 @@ func TestTargetsThatAreNone(t *testing.T) {
 			require.Equal(t, 1, lines(got.err), "one message: %s", got.err)
 			require.Less(t, time.Since(began), 10*time.Second, "it was asked once")
 			x.checked(t, got)
+			x.examined(t, exitSurroundings, c.says)
 		})
 	}
 }
