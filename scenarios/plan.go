@@ -125,8 +125,9 @@ func (s Scenario) WithIntents(n int) Scenario {
 // IntentID returns the ID of the intent with a number.
 func IntentID(number int) string { return fmt.Sprintf("i%03d", number) }
 
-// Only returns the plan of just the intents with these numbers and of their twins and neighbours, in
-// the plan's order.
+// Only returns the plan of just the intents with these numbers, of their twins and neighbours, and of the
+// background traffic that they had to do with, in the plan's order. What broke in the background broke beside
+// all the others.
 func (p Plan) Only(numbers []int) Plan {
 	wanted := map[int]bool{}
 	for _, n := range numbers {
@@ -134,6 +135,9 @@ func (p Plan) Only(numbers []int) Plan {
 	}
 	family := map[int]bool{}
 	for _, i := range p.Intents {
+		if wanted[i.Number] && i.Behind {
+			return p
+		}
 		if wanted[i.Number] {
 			family[i.family()] = true
 		}
@@ -141,7 +145,7 @@ func (p Plan) Only(numbers []int) Plan {
 	part := p
 	part.Intents = nil
 	for _, i := range p.Intents {
-		if family[i.family()] {
+		if family[i.family()] || i.Behind {
 			part.Intents = append(part.Intents, i)
 		}
 	}
