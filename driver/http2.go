@@ -40,6 +40,7 @@ type session struct {
 	conn    net.Conn // raw, or TLS over it
 	out     outlet
 	in      *http2.Framer
+	begun   chan struct{} // closed when streams may be opened
 	ready   chan struct{} // closed when the server has sent its SETTINGS
 	once    sync.Once     // guards the closing of ready
 	over    chan struct{} // closed when nothing is read any more
@@ -61,8 +62,8 @@ type session struct {
 // newSession makes a session of a connection, for one user. Run is to be called, on a goroutine of its own.
 func newSession(conn net.Conn, config *tls.Config) *session {
 	s := &session{
-		raw: conn, conn: conn, ready: make(chan struct{}), over: make(chan struct{}), widened: make(chan struct{}),
-		users: 1, streams: map[uint32]*stream{}, next: 1, limit: math.MaxUint32, room: firstRoom, roomEach: firstRoom,
+		raw: conn, conn: conn, begun: make(chan struct{}), ready: make(chan struct{}), over: make(chan struct{}),
+		widened: make(chan struct{}), users: 1, streams: map[uint32]*stream{}, next: 1, limit: math.MaxUint32, room: firstRoom, roomEach: firstRoom,
 	}
 	if config != nil {
 		s.conn = tls.Client(conn, config)
@@ -80,10 +81,14 @@ func (s *session) run(ctx context.Context) {
 	defer close(s.over)
 	defer closeAtEnd(ctx, s.raw)()
 	err := s.begin()
+	if err == nil {
+		close(s.begun)
+	}
 	for err == nil {
 		err = s.read()
 	}
 	_ = s.raw.Close()
+	err = s.out.explain(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.end == nil {
@@ -136,10 +141,16 @@ func (s *session) leave() {
 	}
 }
 
-// await returns when streams may be opened.
-func (s *session) await(ctx context.Context) error {
+// await returns when a stream may be opened. Whoever has company waits for the server's SETTINGS, which say how
+// many streams there may be; a request alone goes ahead of them (section 3.4), and gets through where the
+// lane lets nothing come back.
+func (s *session) await(ctx context.Context, alone bool) error {
+	sign := s.ready
+	if alone {
+		sign = s.begun
+	}
 	select {
-	case <-s.ready:
+	case <-sign:
 		return nil
 	case <-s.over:
 		return s.end

@@ -355,7 +355,22 @@ func TestAStreamThatIsGivenUpIsCancelled(t *testing.T) {
 	}
 }
 
-func TestAStreamWaitsForTheServersSettings(t *testing.T) {
+// A lane that lets nothing come back does not keep a request from its target.
+func TestARequestAloneGoesAheadOfTheServersSettings(t *testing.T) {
+	t.Parallel()
+	came := make(chan bool, 1)
+	address := serveRaw(t, func(p *peer) {
+		_, _ = p.in.Discard(len(http2.ClientPreface))
+		came <- (&peer2{peer: p, Framer: http2.NewFramer(io.Discard, p.in)}).requests(1)
+		p.stay()
+	})
+	a := newRig2(t, address, sendWithin(300*time.Millisecond)).only(t)
+	require.Equal(t, history.Timeout, a.ErrorKind, a.Error)
+	require.NotZero(t, a.Wrote)
+	require.True(t, within(t, came, "the request"))
+}
+
+func TestABurstWaitsForTheServersSettings(t *testing.T) {
 	t.Parallel()
 	var once sync.Once
 	early := make(chan int, 1)
@@ -407,7 +422,7 @@ func TestTheServersWindowsAreKept(t *testing.T) {
 			}
 		}
 	}, http2.Setting{ID: http2.SettingInitialWindowSize, Val: window})
-	r := newRig2(t, address, send())
+	r := newRig2(t, address, burst(1))
 	r.Operations[0].Request.Body["pad"] = strings.Repeat("x", 150)
 	require.Equal(t, 201, r.only(t).Status)
 	require.Greater(t, within(t, got, "the request"), window)

@@ -15,6 +15,7 @@ type outlet struct {
 	conn   net.Conn
 	frames *http2.Framer
 	text   bytes.Buffer // what is not written yet
+	reset  error        // what a write was told of the connection, which reading then does not tell any more
 }
 
 func (o *outlet) open(conn net.Conn) { o.conn, o.frames = conn, http2.NewFramer(&o.text, nil) }
@@ -37,5 +38,18 @@ func (o *outlet) write(until time.Time, frames func(*http2.Framer) error) error 
 	_ = o.conn.SetWriteDeadline(until)
 	n, err := o.conn.Write(o.text.Bytes())
 	o.text.Next(n)
+	if isReset(err) {
+		o.reset = err
+	}
+	return err
+}
+
+// explain tells the end of a connection from a reset that a write has come across.
+func (o *outlet) explain(err error) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if isEnd(err) && o.reset != nil {
+		return o.reset
+	}
 	return err
 }

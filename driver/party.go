@@ -83,7 +83,7 @@ func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error),
 func (x *exchange) talkIn(ctx context.Context, s *session) error {
 	patience, cancel := x.patience(ctx)
 	defer func() { cancel() }()
-	if err := s.await(patience); err != nil {
+	if err := s.await(patience, x.seat == nil); err != nil {
 		return err
 	}
 	var body []byte
@@ -91,8 +91,8 @@ func (x *exchange) talkIn(ctx context.Context, s *session) error {
 		body, _ = io.ReadAll(x.request.Body) // from memory
 	}
 	st := &stream{session: s, seat: x.seat, now: x.now, body: newRecordedBody(x.keep), over: make(chan struct{})}
-	alone := len(body) == 0 && x.seat == nil
-	if err := st.open(headOf(x.request, alone), alone); err != nil {
+	ends := len(body) == 0 && x.seat == nil
+	if err := st.open(headOf(x.request, ends), ends); err != nil {
 		return err
 	}
 	defer x.collect(st)
@@ -112,9 +112,13 @@ func (x *exchange) patience(ctx context.Context) (context.Context, context.Cance
 	return context.WithTimeoutCause(ctx, x.timeout, os.ErrDeadlineExceeded)
 }
 
-// collect closes the stream and records what became of it.
+// collect closes the stream and records what became of it. An answer may have been noted before the write that
+// it answers.
 func (x *exchange) collect(st *stream) {
 	st.close()
+	if st.replied != 0 {
+		st.wrote = min(st.wrote, st.replied)
+	}
 	x.record.Sent, x.record.Wrote, x.record.Replied = st.sent, st.wrote, st.replied
 	x.record.Status, x.record.Header = st.status, st.header
 	x.keepBody(st.body, st.complete)
