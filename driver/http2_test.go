@@ -348,13 +348,15 @@ func TestMoreMembersThanAConnectionTakesGoOnSeveral(t *testing.T) {
 	t.Parallel()
 	var seen ledger
 	server := serveH2C(t, func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.Copy(w, r.Body)
 		seen.add(r.RemoteAddr)
 	}, func(c *http.HTTP2Config) { c.MaxConcurrentStreams = 8 })
 	r := newRig2(t, server.address(), burst(20))
 	w := r.recordWrites()
-	for _, a := range r.drive(t).Attempts {
+	h := r.drive(t)
+	for _, a := range h.Attempts {
 		require.Equal(t, 200, a.Status, a.Error)
+		require.Equal(t, h.Intents[0].Bodies[history.Original].Content, a.Content)
 	}
 	require.EqualValues(t, 3, server.connections.Load())
 	ends := w.ends()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"os"
 
@@ -28,18 +29,23 @@ func partyFor(t targets.Target) *party {
 	return newParty()
 }
 
-// join returns the party's session, or another where that has no room. Whoever joins has to leave it.
-func (p *party) join(ctx context.Context, dial func() (*session, error)) (*session, error) {
+// join returns the party's session, or another where that has no room: one like the last, as far as is
+// known. Whoever joins has to leave it.
+func (p *party) join(ctx context.Context, dial func(limit uint32) (*session, error)) (*session, error) {
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if p.last != nil && p.last.join() {
-		return p.last, nil
+	limit := uint32(math.MaxUint32)
+	if p.last != nil {
+		var joined bool
+		if limit, joined = p.last.join(); joined {
+			return p.last, nil
+		}
 	}
-	s, err := dial()
+	s, err := dial(limit)
 	if err == nil {
 		p.last = s
 	}
@@ -56,13 +62,17 @@ func (x *exchange) shares(p *party) {
 // runStream runs the exchange as one stream of a connection that the party shares. Where a connection has no
 // room for it, nothing of it was sent, and it goes on another.
 func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error), dialCtx context.Context) {
+	var body []byte
+	if x.request.Body != nil {
+		body, _ = io.ReadAll(x.request.Body) // from memory
+	}
 	for err := errFull; errors.Is(err, errFull); {
-		s, refused := x.party.join(dialCtx, func() (*session, error) {
+		s, refused := x.party.join(dialCtx, func(limit uint32) (*session, error) {
 			conn, err := dial()
 			if err != nil {
 				return nil, err
 			}
-			s := newSession(conn, x.tls)
+			s := newSession(conn, x.tls, limit)
 			go s.run(ctx)
 			return s, nil
 		})
@@ -70,7 +80,7 @@ func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error),
 			x.fail(ctx, refused, history.Refused)
 			return
 		}
-		err = x.talkIn(ctx, s)
+		err = x.talkIn(ctx, s, body)
 		if err != nil && !errors.Is(err, errFull) {
 			x.fail(ctx, err, history.Garbage)
 		}
@@ -80,15 +90,11 @@ func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error),
 
 // talkIn sends the request as a stream of a session and waits for its answer, which may come before the
 // request has gone. What breaks the sending for good breaks the answer too.
-func (x *exchange) talkIn(ctx context.Context, s *session) error {
+func (x *exchange) talkIn(ctx context.Context, s *session, body []byte) error {
 	patience, cancel := x.patience(ctx)
 	defer func() { cancel() }()
 	if err := s.await(patience, x.seat == nil); err != nil {
 		return err
-	}
-	var body []byte
-	if x.request.Body != nil {
-		body, _ = io.ReadAll(x.request.Body) // from memory
 	}
 	st := &stream{session: s, seat: x.seat, now: x.now, body: newRecordedBody(x.keep), over: make(chan struct{})}
 	ends := len(body) == 0 && x.seat == nil

@@ -112,10 +112,14 @@ func (st *stream) write(ctx context.Context, part []byte, ends bool) error {
 	return nil
 }
 
-// claim waits until there is room for some of so many bytes, and takes it.
+// claim waits until there is room for some of so many bytes, and takes it. There is none on a stream that broke.
 func (st *stream) claim(ctx context.Context, wanted int) (int, error) {
 	for {
 		st.session.mu.Lock()
+		if st.err != nil {
+			st.session.mu.Unlock()
+			return 0, st.err
+		}
 		n := min(int64(wanted), max(st.room, 0), max(st.session.room, 0), largest)
 		if n > 0 || wanted == 0 {
 			st.room -= n
