@@ -23,6 +23,7 @@ type peer2 struct {
 	*http2.Framer
 	began []uint32 // streams, in order
 	ended []uint32 // streams whose requests have come whole
+	given []uint32 // streams that the client has given up
 }
 
 // serveRaw2 gives every connection to script, once its preface and its SETTINGS have come and the server's
@@ -56,6 +57,8 @@ func (p *peer2) requests(n int) bool {
 			if f.StreamEnded() {
 				p.ended = append(p.ended, f.StreamID)
 			}
+		case *http2.RSTStreamFrame:
+			p.given = append(p.given, f.StreamID)
 		}
 	}
 	return true
@@ -234,6 +237,7 @@ func TestAnHTTP2AnswerIsRecordedAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var streams ledger
+			left := make(chan struct{}, 1)
 			address := serveRaw2(t, func(p *peer2) {
 				p.requests(1)
 				for _, id := range p.began {
@@ -241,6 +245,7 @@ func TestAnHTTP2AnswerIsRecordedAsItWas(t *testing.T) {
 				}
 				row.answer(p)
 				p.stay()
+				left <- struct{}{}
 			})
 			a := newRig2(t, address, send()).only(t)
 			require.Equal(t, row.want, recorded(a), a.Error)
@@ -252,6 +257,7 @@ func TestAnHTTP2AnswerIsRecordedAsItWas(t *testing.T) {
 			require.NotZero(t, a.Wrote)
 			require.LessOrEqual(t, max(a.Wrote, a.Replied), a.End)
 			require.Equal(t, []string{"1"}, streams.all(), "nothing is sent again")
+			within(t, left, "the end of the connection")
 		})
 	}
 }
@@ -262,20 +268,22 @@ func TestWhatBecomesOfOneMemberBecomesOfNoOther(t *testing.T) {
 		breaks func(p *peer2, id uint32)
 		kind   history.ErrorKind
 		says   string
+		given  int // streams that the client gives up
 	}{
 		"refused": {
-			func(p *peer2, id uint32) { _ = p.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, history.Reset, "REFUSED_STREAM",
+			func(p *peer2, id uint32) { _ = p.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, history.Reset, "REFUSED_STREAM", 0,
 		},
 		"malformed": {
-			func(p *peer2, id uint32) { p.answer(id, true, ":status", "x") }, history.Garbage, "malformed",
+			func(p *peer2, id uint32) { p.answer(id, true, ":status", "x") }, history.Garbage, "malformed", members / 2,
 		},
 		"malformed for the protocol": {
-			func(p *peer2, id uint32) { p.answer(id, true, ":status", "200", "X", "y") }, history.Garbage, "stream error",
+			func(p *peer2, id uint32) { p.answer(id, true, ":status", "200", "X", "y") }, history.Garbage, "stream error", members / 2,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var seen ledger
+			left := make(chan int, 1)
 			address := serveRaw2(t, func(p *peer2) {
 				if p.requests(members) {
 					for n, id := range p.ended {
@@ -288,7 +296,7 @@ func TestWhatBecomesOfOneMemberBecomesOfNoOther(t *testing.T) {
 					}
 				}
 				p.requests(members + 1)
-				seen.add("left")
+				left <- len(p.given)
 			})
 			kinds := map[history.ErrorKind]int{}
 			for _, a := range newRig2(t, address, burst(members)).drive(t).Attempts {
@@ -298,7 +306,7 @@ func TestWhatBecomesOfOneMemberBecomesOfNoOther(t *testing.T) {
 				}
 			}
 			require.Equal(t, map[history.ErrorKind]int{"": members / 2, row.kind: members / 2}, kinds)
-			require.Eventually(t, func() bool { return seen.tally()["left"] == 1 }, long, time.Millisecond)
+			require.Equal(t, row.given, within(t, left, "the end of the connection"))
 			require.Equal(t, members, seen.tally()["request"], "nothing is sent again")
 		})
 	}

@@ -321,7 +321,9 @@ func TestABurstMeetsBehindJitter(t *testing.T) {
 	step.Burst.Lane = "jitter"
 	r := newRig2(t, server.address(), step)
 	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
-	h := r.drive(t)
+	require.NoError(t, r.Drive(t.Context()))
+	require.NoError(t, r.RecordPassages())
+	h := r.history(t)
 	require.NoError(t, lanes.Close())
 	for _, a := range h.Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
@@ -415,6 +417,7 @@ func TestTheGateOfASharedConnectionDoesNotUseUpAClientsPatience(t *testing.T) {
 	})
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
+		require.Empty(t, a.Error)
 	}
 	require.ElementsMatch(t, []int{members - 1, 1}, w.ends())
 }
@@ -431,6 +434,7 @@ func TestAMemberThatComesLateGoesOnAConnectionOfItsOwn(t *testing.T) {
 	})
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
+		require.Empty(t, a.Error)
 	}
 	require.Equal(t, []int{members - 1, 1}, w.ends())
 }

@@ -104,7 +104,7 @@ func (x *exchange) talkIn(ctx context.Context, s *session, body []byte) error {
 	defer x.collect(st)
 	err := st.send(patience, body)
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
-		return err
+		return st.giveUp(err)
 	}
 	if x.seat != nil { // which has waited for others
 		cancel()

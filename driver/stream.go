@@ -181,14 +181,20 @@ func (s *session) letGo() {
 	}
 }
 
-// wait returns when the answer is over.
+// wait returns when the answer is over, or the client's patience.
 func (st *stream) wait(ctx context.Context) error {
 	select {
 	case <-st.over:
 		return st.err
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return st.giveUp(context.Cause(ctx))
 	}
+}
+
+// giveUp ends an answer that is not over, and says what became of it.
+func (st *stream) giveUp(err error) error {
+	st.session.with(st.id, func(st *stream) { st.done(err) })
+	return st.err
 }
 
 // close gives the stream up where it is not over in both directions (section 5.4.2).
