@@ -333,6 +333,25 @@ func TestAGoodbyeEndsOnlyTheStreamsThatWereNotLookedAt(t *testing.T) {
 	require.Equal(t, []string{"connection"}, connections.all(), "nothing is sent again")
 }
 
+func TestAConnectionEndsWithItsLastStream(t *testing.T) {
+	t.Parallel()
+	var connections ledger
+	left := make(chan struct{}, 2)
+	address := serveRaw2(t, func(p *peer2) {
+		if connections.add("connection") == 2 {
+			<-left
+		}
+		if p.requests(1) {
+			p.answer(1, true, ":status", "201")
+		}
+		p.stay()
+		left <- struct{}{}
+	})
+	for _, a := range newRig2(t, address, sendWithin(5*time.Second), sendWithin(5*time.Second)).drive(t).Attempts {
+		require.Equal(t, 201, a.Status, a.Error)
+	}
+}
+
 func TestAStreamThatIsGivenUpIsCancelled(t *testing.T) {
 	t.Parallel()
 	for name, begins := range map[string]bool{"before the answer": false, "inside the answer": true} {
