@@ -58,6 +58,7 @@ func owners() map[string][]string {
 		"modernc.org/sqlite":                       {"targets/databases", "targets/orders"},
 		"github.com/fatih/color":                   {"reports"},
 		"github.com/rivo/uniseg":                   {"reports"},
+		"golang.org/x/net":                         {"driver"},
 		"golang.org/x/sys":                         {"driver"},
 		"golang.org/x/term":                        {"reports"},
 		"github.com/mattn/go-isatty":               {"reports", "cmd"},

@@ -57,6 +57,7 @@ func (s *stage) gaps(ctx context.Context, scenario scenarios.Scenario, step scen
 	}
 	defer func() { err = errors.Join(err, watch.Close()) }()
 	target, create := watch.Target()
+	target.Protocol = s.subject.target.Protocol
 	address, err := url.Parse(target.BaseURL)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,11 @@ func newShop(t *testing.T, wrap func(http.Handler) http.Handler) *shop {
 	if wrap != nil {
 		handler = wrap(handler)
 	}
-	server := httptest.NewServer(handler)
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetHTTP1(true)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Start()
 	t.Cleanup(server.Close)
 	s.url = server.URL
 	return s

@@ -154,7 +154,7 @@ func questionAbout(o driver.Operation, markers []string) readers.Question {
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
 	conn, passage, err := roadOf(a.lanes)(ctx, lane)
-	if a.subject.encrypted() {
+	if a.subject.opaque() {
 		passage = nil
 	}
 	return conn, passage, err
@@ -171,12 +171,12 @@ func roadOf(lanes *proxy.Lanes) driver.Road {
 	}
 }
 
-// laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, which says
-// nothing of requests: then there is none.
+// laneFacts are the lanes as they were opened. What a doorstep sees of TLS is a handshake, and of HTTP/2 a
+// connection of many, which says nothing of one request: then there is none.
 func (a *act) laneFacts() []history.Lane {
 	lanes := a.lanes.Facts()
 	for i := range lanes {
-		lanes[i].Doorstep = lanes[i].Doorstep && !a.subject.encrypted()
+		lanes[i].Doorstep = lanes[i].Doorstep && !a.subject.opaque()
 	}
 	return lanes
 }

@@ -253,8 +253,11 @@ func (s *subject) writeGates() []driver.WriteGate {
 	return all
 }
 
-// encrypted reports that requests travel in TLS.
-func (s *subject) encrypted() bool { return strings.HasPrefix(s.target.BaseURL, "https:") }
+// opaque reports that a doorstep cannot tell one request from another: they travel in TLS, or several of
+// them on one connection.
+func (s *subject) opaque() bool {
+	return strings.HasPrefix(s.target.BaseURL, "https:") || s.target.Protocol == targets.HTTP2
+}
 
 // upstream returns host:port of the target.
 func (s *subject) upstream() (string, error) {

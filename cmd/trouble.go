@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
@@ -31,7 +33,7 @@ func (s create) troubleWith(a history.Attempt) error {
 	case a.ErrorKind == history.Timeout:
 		return surroundings(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
 	case a.ErrorKind == history.Garbage:
-		return surroundings(fmt.Errorf("%s does not answer in HTTP: %s", where, a.Error))
+		return surroundings(fmt.Errorf("%s does not answer in %s: %s", where, strings.ToUpper(cmp.Or(string(s.subject.target.Protocol), "http")), a.Error))
 	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
 		return surroundings(fmt.Errorf("%s takes connections and ends them without an answer: %s", where, a.Error))
 	case a.ErrorKind != "":

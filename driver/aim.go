@@ -27,7 +27,10 @@ func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
-	s.exchange = exchange{record: a, timeout: timeout, tls: d.tlsConfig(), keep: cmp.Or(d.KeepBody, DefaultKeepBody), now: d.now}
+	s.exchange = exchange{
+		record: a, timeout: timeout, tls: tlsConfig(d.Target, d.TLS), party: partyFor(d.Target),
+		keep: cmp.Or(d.KeepBody, DefaultKeepBody), now: d.now,
+	}
 	return s
 }
 

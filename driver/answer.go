@@ -19,7 +19,11 @@ import (
 // longestHead bounds what an answer may have before its body: 1 MiB.
 const longestHead = 1 << 20
 
-var errLongHead = errors.New("malformed HTTP response: its head does not end")
+// What makes an answer garbage whatever the version of HTTP.
+var (
+	errLongHead = errors.New("malformed HTTP response: its head does not end")
+	errEndless  = errors.New("malformed HTTP response: informational answers without end")
+)
 
 // receive reads the answer. An error that is neither the network's nor an early end is garbage.
 func (x *exchange) receive(conn net.Conn) error {
@@ -32,23 +36,26 @@ func (x *exchange) receive(conn net.Conn) error {
 	source.room = math.MaxInt64
 	x.record.Status = response.StatusCode
 	x.record.Header = flatten(response.Header)
-	body := &recordedBody{keep: x.keep, digest: sha256.New()}
-	x.record.Length, err = io.Copy(body, response.Body)
-	x.record.Content = body.text()
-	if err != nil {
-		return err
-	}
-	x.record.Complete = true
-	if !body.whole(x.record.Length) {
+	body := newRecordedBody(x.keep)
+	_, err = io.Copy(body, response.Body)
+	x.keepBody(body, err == nil)
+	return err
+}
+
+// keepBody records what came of the answer's body. A digest is only that of a complete one.
+func (x *exchange) keepBody(body *recordedBody, complete bool) {
+	x.record.Length, x.record.Content, x.record.Complete = body.length, body.text(), complete
+	if complete && !body.whole() {
 		x.record.Digest = hex.EncodeToString(body.digest.Sum(nil))
 	}
-	return nil
 }
+
+// mostInformational is how many informational answers may come before the answer.
+const mostInformational = 10
 
 // readFinal reads the head of the answer and skips informational ones (RFC 9110, section 15.2):
 // they are not the answer, and no reply.
 func (x *exchange) readFinal(in *bufio.Reader) (*http.Response, error) {
-	const mostInformational = 10
 	for range mostInformational {
 		x.record.Replied = 0
 		if _, err := in.Peek(1); err != nil {
@@ -65,7 +72,7 @@ func (x *exchange) readFinal(in *bufio.Reader) (*http.Response, error) {
 			return response, nil
 		}
 	}
-	return nil, errors.New("malformed HTTP response: informational answers without end")
+	return nil, errEndless
 }
 
 // answerReader remembers how an answer began and whether it has ended, and bounds its head.
@@ -111,19 +118,23 @@ func flatten(h http.Header) map[string]string {
 type recordedBody struct {
 	keep   int
 	kept   bytes.Buffer
+	length int64 // of all of it
 	digest hash.Hash
 }
 
+func newRecordedBody(keep int) *recordedBody { return &recordedBody{keep: keep, digest: sha256.New()} }
+
 func (b *recordedBody) Write(p []byte) (int, error) {
+	b.length += int64(len(p))
 	if room := b.keep - b.kept.Len(); room > 0 {
 		b.kept.Write(p[:min(room, len(p))])
 	}
 	return b.digest.Write(p)
 }
 
-// whole reports whether text returns exactly the body, which had length bytes.
-func (b *recordedBody) whole(length int64) bool {
-	return length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
+// whole reports whether text returns exactly the body.
+func (b *recordedBody) whole() bool {
+	return b.length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
 }
 
 func (b *recordedBody) text() string { return strings.ToValidUTF8(b.kept.String(), "\uFFFD") }

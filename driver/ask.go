@@ -1,29 +1,35 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // askTimeout bounds the questions that are no attempts.
 const askTimeout = 5 * time.Second
 
+// longestAnswer bounds what is kept of an answer to a question: 1 MiB.
+const longestAnswer = 1 << 20
+
 // Received asks the target how many requests it has received. Targets that cannot count give an
 // error.
 func Received(ctx context.Context, t targets.Target) (int64, error) {
-	body, err := read(get(ctx, at(t, t.Received.Path), nil))
+	answer, err := get(ctx, t, at(t, t.Received.Path), nil)
 	if err != nil {
 		return 0, fmt.Errorf("ask the target for its count: %w", err)
 	}
 	var value any
-	if err := json.Unmarshal(body, &value); err != nil {
+	if err := json.Unmarshal([]byte(answer.Content), &value); err != nil {
 		return 0, fmt.Errorf("ask the target for its count: %w", err)
 	}
 	for _, member := range strings.Split(t.Received.Pointer, "/")[1:] {
@@ -40,38 +46,35 @@ func Received(ctx context.Context, t targets.Target) (int64, error) {
 // Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
 // creates nothing, and any complete HTTP answer will do.
 func Alive(ctx context.Context, t targets.Target) error {
-	_, err := read(get(ctx, at(t, "/"), nil))
+	_, err := get(ctx, t, at(t, "/"), nil)
 	return err
 }
 
-// get sends a question of the harness's own, on no lane.
-func get(ctx context.Context, where string, header map[string]string) (*http.Response, error) {
+// get sends a question of the harness's own, on no lane, once. The error says why the answer is not whole.
+func get(ctx context.Context, t targets.Target, where string, header map[string]string) (history.Attempt, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {
-		return nil, err
+		return history.Attempt{}, err
 	}
 	for name, value := range header {
 		request.Header.Set(name, value)
 	}
 	request.Header.Set("User-Agent", "doubletap")
-	client := &http.Client{
-		Timeout: askTimeout, Transport: &http.Transport{DisableKeepAlives: true, Proxy: nil},
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	request.Header.Set("Accept-Encoding", "identity")
+	began := time.Now()
+	x := exchange{
+		request: request, timeout: askTimeout, tls: tlsConfig(t, nil), party: partyFor(t), keep: longestAnswer,
+		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
-	return client.Do(request)
+	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
+		address := net.JoinHostPort(request.URL.Hostname(), cmp.Or(request.URL.Port(), request.URL.Scheme))
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	})
+	if x.record.Error != "" {
+		return x.record, errors.New(x.record.Error)
+	}
+	return x.record, nil
 }
 
 // at returns the URL of a path under the target's base URL.
 func at(t targets.Target, path string) string { return strings.TrimSuffix(t.BaseURL, "/") + path }
-
-// read returns the body of an answer, and whether all of it came.
-func read(response *http.Response, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	return io.ReadAll(io.LimitReader(response.Body, longestAnswer))
-}
-
-// longestAnswer bounds what is read of an answer to a question: 1 MiB.
-const longestAnswer = 1 << 20

@@ -273,18 +273,21 @@ func (d *Driver) Markers() map[string][]string {
 	return markers
 }
 
-// Lanes that the target's certificate is checked for speak TLS from end to end: the lane sees only
-// encrypted bytes.
-func (d *Driver) tlsConfig() *tls.Config {
-	base, err := url.Parse(d.Target.BaseURL)
-	if err != nil || base.Scheme != "https" {
+// tlsConfig returns how to speak TLS to a target, over base; nil: not at all. Lanes that the target's
+// certificate is checked for speak TLS from end to end: the lane sees only encrypted bytes.
+func tlsConfig(t targets.Target, base *tls.Config) *tls.Config {
+	where, err := url.Parse(t.BaseURL)
+	if err != nil || where.Scheme != "https" {
 		return nil
 	}
-	config := d.TLS.Clone()
+	config := base.Clone()
 	if config == nil {
 		config = &tls.Config{}
 	}
-	config.ServerName, config.NextProtos = base.Hostname(), []string{"http/1.1"}
+	config.ServerName, config.NextProtos = where.Hostname(), []string{"http/1.1"}
+	if t.Protocol == targets.HTTP2 {
+		config.NextProtos = []string{alpn}
+	}
 	return config
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"strings"
 	"sync"
@@ -67,15 +66,11 @@ func withoutBody(header map[string]string) map[string]string {
 func (d *Driver) question(ctx context.Context, last history.Followup, from, reference string, header map[string]string) history.Followup {
 	said := history.Followup{Attempt: last.Attempt, Tries: last.Tries + 1}
 	where, err := sameHost(from, reference)
-	var response *http.Response
+	var answer history.Attempt
 	if err == nil {
-		response, err = get(ctx, where, header)
+		answer, err = get(ctx, d.Target, where, header)
 	}
-	if err == nil {
-		said.Status = response.StatusCode
-	}
-	body, err := read(response, err)
-	said.At, said.Content, said.Complete = d.now(), d.mask.text(strings.ToValidUTF8(string(body), "\uFFFD")), err == nil
+	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask.text(answer.Content), err == nil
 	if err != nil {
 		said.Error = d.mask.text(err.Error())
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -46,6 +47,7 @@ type seat struct {
 	later time.Duration // after the gate has opened
 	once  sync.Once
 	letGo func()
+	due   atomic.Bool   // it is let go now, with all others of its wave
 	gone  chan struct{} // closed when the member has been let go, or never will be
 }
 
@@ -135,6 +137,7 @@ func (g *gate) wave(members []*seat) {
 	if g.ctx.Err() == nil {
 		all := make([]func(), 0, len(members))
 		for _, s := range members {
+			s.due.Store(true)
 			all = append(all, s.letGo)
 		}
 		salvo(all)

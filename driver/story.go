@@ -32,6 +32,7 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
 	planned := map[string]scenarios.PlannedAttempt{}
 	shots := make([]*shot, 0, len(m.Volley))
+	shared := newParty()
 	var together *gate
 	answered := func() {}
 	if m.Together {
@@ -48,6 +49,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 		s.record.Step = m.Step
 		if together != nil {
 			s.seat, s.record.Together = together.seat(), true
+			s.shares(shared)
 		}
 		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
 		shots = append(shots, s)
@@ -120,9 +122,10 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 	}
 	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		conn, passage, err := d.Road(ctx, s.lane)
-		if passage != nil {
-			s.holder = passage.Hold
+		if passage == nil || s.party != nil { // what is seen of a connection of many says nothing of one
+			return conn, err
 		}
+		s.holder = passage.Hold
 		d.mu.Lock()
 		s.passage = passage
 		d.mu.Unlock()

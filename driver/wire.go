@@ -19,15 +19,16 @@ import (
 // lane's entry, which is the harness's doing, and the client's deadline begins when it is connected.
 const leastDial = 5 * time.Second
 
-// exchange is one HTTP/1.1 request and its answer on a connection of its own. It is written and read
-// here rather than by http.Transport, which sends a request with an Idempotency-Key again on its own
-// account when a connection breaks.
+// exchange is one request and its answer: in HTTP/1.1 on a connection of its own, in HTTP/2 as a stream
+// of its own (see stream). It is written and read here rather than by http.Transport, which sends a
+// request with an Idempotency-Key again on its own account when a connection breaks.
 type exchange struct {
 	record  history.Attempt // filled in as it goes
 	request *http.Request
 	timeout time.Duration
 	seat    *seat       // nil: not part of a burst
 	holder  holder      // holds the last byte at the target's doorstep; nil: there is none
+	party   *party      // who shares HTTP/2 connections with whom; nil: HTTP/1.1
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
@@ -44,6 +45,10 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 
 	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
 	defer cancel()
+	if x.party != nil {
+		x.runStream(ctx, func() (net.Conn, error) { return dial(dialCtx) }, dialCtx)
+		return
+	}
 	conn, err := dial(dialCtx)
 	if err != nil {
 		x.fail(ctx, err, history.Refused)
@@ -166,7 +171,7 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 		return history.Closed
 	case isEnd(err):
 		return history.Truncated
-	case errors.As(err, &network):
+	case errors.As(err, &network), errors.Is(err, errHandshake):
 		return history.OtherError
 	default:
 		return otherwise
@@ -174,7 +179,7 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 }
 
 func isReset(err error) bool {
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errStreamReset)
 }
 
 func isEnd(err error) bool {

@@ -61,6 +61,7 @@ func TestAFullFileIsReadAsItIsMeant(t *testing.T) {
 	t.Parallel()
 	target := load(t, "testdata/good/full.yaml")
 	require.Equal(t, "http://localhost:8080/api", target.BaseURL)
+	require.Equal(t, targets.HTTP2, target.Protocol)
 	require.Equal(t, "postgres://shop:"+secret+"@localhost/shop", target.Database.URL)
 	require.Equal(t, targets.Principal{"Token": secret, "Tenant": "7"}, target.Principals["alice"])
 	require.Equal(t, targets.Duration(2*time.Second), target.Settle)
@@ -195,6 +196,7 @@ operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}, key:
 	require.Equal(t, targets.Idempotent, target.Contract.Level)
 	require.Equal(t, []int{200, 201, 204}, target.Contract.Ack.Statuses)
 	require.Equal(t, targets.Replay{Body: targets.SameJSON}, target.Contract.Replay)
+	require.NotEqual(t, targets.HTTP2, target.Protocol)
 	require.Equal(t, "Idempotency-Key", target.Operations["create"].Key.Name)
 	require.Equal(t, "POST", target.Operations["create"].Request.Method)
 }

@@ -12,6 +12,7 @@ import (
 type Target struct {
 	Name       string               `yaml:"name" json:"name"`
 	BaseURL    string               `yaml:"base_url" json:"base_url"`
+	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Database   Database             `yaml:"database" json:"database"`
 	Contract   Contract             `yaml:"contract" json:"contract"`
@@ -22,6 +23,15 @@ type Target struct {
 	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
 	Operations map[string]Operation `yaml:"operations" json:"operations"`
 }
+
+// Protocol is the version of HTTP that a target is spoken to in.
+type Protocol string
+
+// The protocols. The zero value is HTTP/1.1.
+const (
+	HTTP1 Protocol = "http/1.1"
+	HTTP2 Protocol = "http/2" // in clear text with prior knowledge, in TLS by ALPN (RFC 9113, section 3)
+)
 
 // Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
 // hold a password and never reaches a report.

@@ -99,7 +99,7 @@ func sendWhatTheyAreAskedFor(t *testing.T, s settings) {
 	t.Helper()
 	r, err := measure(t.Context(), s, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, []string{ours, barrier, engine}, r.senders)
+	require.Equal(t, []string{ours, oursTwo, barrier, engine}, r.senders)
 	for _, name := range r.senders {
 		c := r.cells[spot{"clean", 2, name}]
 		require.NotNil(t, c, name)
@@ -113,7 +113,7 @@ func sendWhatTheyAreAskedFor(t *testing.T, s settings) {
 			require.Empty(t, c.differs, name)
 		}
 	}
-	require.Len(t, r.checks, 3)
+	require.Len(t, r.checks, 4)
 	for _, c := range r.checks {
 		require.Equal(t, 3, c.bursts, c.sender)
 		require.GreaterOrEqual(t, c.window, usualWindow, c.sender)

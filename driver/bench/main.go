@@ -110,7 +110,7 @@ func parse(args []string, help io.Writer) (settings, error) {
 	s.members, errs[0] = counts(*members)
 	s.weathers, errs[1] = weathersNamed(*lanes)
 	s.parts, errs[2] = among("parts", *only, parts())
-	s.without, errs[3] = among("without", *without, others())
+	s.without, errs[3] = among("without", *without, append(others(), oursTwo))
 	return s, errors.Join(errs[:]...)
 }
 

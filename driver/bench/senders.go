@@ -25,6 +25,7 @@ import (
 // The senders.
 const (
 	ours    = "doubletap"
+	oursTwo = "doubletap HTTP/2"
 	barrier = "barrier"
 	engine  = "vegeta"
 	k6      = "k6"
@@ -48,6 +49,7 @@ type job struct {
 	atOnce  int    // bursts at a time
 	scratch string // folder for files
 	apart   bool   // the target is a process of its own
+	http2   bool   // doubletap sends in HTTP/2
 }
 
 // asked is how many requests a job comes to.
@@ -75,6 +77,7 @@ func namesOf(senders []sender) []string {
 func sendersFor(ctx context.Context, s settings, progress io.Writer) ([]sender, error) {
 	all := []sender{
 		{name: ours, burst: burstOfOurs, plain: plainOfOurs},
+		{name: oursTwo, burst: inHTTP2(burstOfOurs), plain: inHTTP2(plainOfOurs)},
 		{name: barrier, burst: burstOfBarrier, plain: burstOfBarrier},
 		{name: engine, burst: burstOfVegeta, plain: plainOfVegeta},
 	}
@@ -136,6 +139,13 @@ func burstOfOurs(ctx context.Context, j job) error {
 
 func plainOfOurs(ctx context.Context, j job) error { return j.drive(ctx, j.plainStep()) }
 
+func inHTTP2(send burstSender) burstSender {
+	return func(ctx context.Context, j job) error {
+		j.http2 = true
+		return send(ctx, j)
+	}
+}
+
 func (j job) plainStep() scenarios.Step {
 	send := j.plainSend()
 	return scenarios.Step{Send: &send}
@@ -159,8 +169,12 @@ func (j job) drive(ctx context.Context, step scenarios.Step) error {
 // driver is a driver of one step for each burst.
 func (j job) driver(step scenarios.Step, out io.Writer) *driver.Driver {
 	s := scenarios.Scenario{Name: "bench", Intents: j.bursts, Concurrency: j.atOnce, Steps: []scenarios.Step{step}}
+	target := targets.Target{Name: "bench", BaseURL: "http://bench.test"} // only the road leads there
+	if j.http2 {
+		target.Protocol = targets.HTTP2
+	}
 	return &driver.Driver{
-		Target: targets.Target{Name: "bench", BaseURL: "http://bench.test"}, // only the road leads there
+		Target: target,
 		Operations: []driver.Operation{{Name: "create", Operation: targets.Operation{
 			Request: targets.Request{
 				Method: http.MethodPost, Path: "/burst/{{.Intent.Number}}",

@@ -24,8 +24,10 @@ func serve(handler http.Handler) (*target, error) {
 	}
 	t := &target{
 		address: listener.Addr().String(),
-		server:  &http.Server{Handler: handler, ErrorLog: log.New(io.Discard, "", 0)},
+		server:  &http.Server{Handler: handler, Protocols: new(http.Protocols), ErrorLog: log.New(io.Discard, "", 0)},
 	}
+	t.server.Protocols.SetHTTP1(true)
+	t.server.Protocols.SetUnencryptedHTTP2(true)
 	t.serving.Go(func() { _ = t.server.Serve(listener) })
 	return t, nil
 }

@@ -132,7 +132,7 @@ func (r *results) duplicatesAim() aim {
 		c := r.cells[spot{"jitter", n, name}]
 		switch {
 		case c == nil:
-		case name == ours:
+		case name == ours, name == oursTwo:
 			j.figure(c.share(usualWindow) >= least, "%s: %s", name, percent(c.share(usualWindow)))
 		default:
 			j.figure(c.share(usualWindow) < most, "%s: %s", name, percent(c.share(usualWindow)))
@@ -153,12 +153,14 @@ func (r *results) throughputAim() aim {
 
 func (r *results) hiddenAim() aim {
 	j := newJudge("no hidden sends of ours, in any mode")
-	if asked, counted, _ := r.total(ours); asked > 0 {
-		j.figure(counted == asked, "bursts: %d asked for, %d counted", asked, counted)
-	}
-	if i := slices.IndexFunc(r.hidden, func(h hidden) bool { return h.sender == ours }); i >= 0 {
-		h := r.hidden[i]
-		j.figure(h.counted == h.asked, "connections that break: %d asked for, %d counted", h.asked, h.counted)
+	for _, name := range []string{ours, oursTwo} {
+		if asked, counted, _ := r.total(name); asked > 0 {
+			j.figure(counted == asked, "bursts: %d asked for, %d counted", asked, counted)
+		}
+		if i := slices.IndexFunc(r.hidden, func(h hidden) bool { return h.sender == name }); i >= 0 {
+			h := r.hidden[i]
+			j.figure(h.counted == h.asked, "connections that break: %d asked for, %d counted", h.asked, h.counted)
+		}
 	}
 	return j.sentence()
 }

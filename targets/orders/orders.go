@@ -78,7 +78,9 @@ func (s *Server) open(ctx context.Context, address string) error {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
 	s.url = "http://" + listener.Addr().String()
-	s.http = &http.Server{Handler: s.api.routes(), ReadHeaderTimeout: 10 * time.Second}
+	s.http = &http.Server{Handler: s.api.routes(), Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second}
+	s.http.Protocols.SetHTTP1(true)
+	s.http.Protocols.SetUnencryptedHTTP2(true)
 	go func() { s.served <- s.http.Serve(listener) }()
 	return nil
 }

@@ -1,5 +1,5 @@
 // Package stopwatch is a target that creates nothing and notes when requests come. It shows how close
-// together the requests of a burst are for a server on this machine.
+// together the requests of a burst are for a server on this machine. It speaks HTTP/1.1 and HTTP/2.
 package stopwatch
 
 import (
@@ -36,7 +36,9 @@ func Start() (*Server, error) {
 		return nil, fmt.Errorf("start the stopwatch: %w", err)
 	}
 	s := &Server{url: "http://" + listener.Addr().String(), arrived: map[string][]time.Time{}, done: make(chan error, 1)}
-	s.http = &http.Server{Handler: http.HandlerFunc(s.note), ReadHeaderTimeout: time.Minute}
+	s.http = &http.Server{Handler: http.HandlerFunc(s.note), Protocols: new(http.Protocols), ReadHeaderTimeout: time.Minute}
+	s.http.Protocols.SetHTTP1(true)
+	s.http.Protocols.SetUnencryptedHTTP2(true)
 	go func() { s.done <- s.http.Serve(listener) }()
 	return s, nil
 }
