@@ -33,6 +33,9 @@ func (c *court) bursts() *Bursts {
 	n := len(spreads)
 	b.Count, b.Median, b.P90, b.Most = n, spreads[n/2], spreads[n*9/10], spreads[n-1]
 	b.Hits = hits(c.history.Run.Calibrated)
+	if b.Gate == GateLane && c.history.Run.Streams {
+		b.Gate = GateWrite
+	}
 	return &b
 }
 

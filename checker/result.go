@@ -90,10 +90,12 @@ type Exercise struct {
 // Gate is where the members of a burst were let go.
 type Gate string
 
-// The gates. What is let go in front of a lane meets the lane's weather afterwards.
+// The gates. What is let go in front of a lane meets the lane's weather afterwards; the ends of HTTP/2
+// streams meet it together, in one write.
 const (
 	GateDoorstep Gate = "doorstep"
 	GateLane     Gate = "lane"
+	GateWrite    Gate = "write"
 )
 
 // Bursts says how tight the bursts of a scenario were: from the first member's release to the last's.

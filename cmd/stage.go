@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // stage is where scenarios are played: one run's subject and directory.
@@ -185,7 +186,8 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 	run := history.Run{
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
-		Lanes: a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+		Streams: a.subject.target.Protocol == targets.HTTP2,
+		Lanes:   a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})

@@ -57,6 +57,7 @@ type Run struct {
 	Summary    string        `json:"summary,omitempty"`
 	Target     string        `json:"target"`
 	Operation  string        `json:"operation"`
+	Streams    bool          `json:"streams,omitempty"` // the members of a burst were streams of one connection, and their ends one write
 	Seed       uint64        `json:"seed"`
 	Started    time.Time     `json:"started"`
 	Lanes      []Lane        `json:"lanes"`

@@ -368,15 +368,17 @@ func TestAnAttemptSaysHowItsKeyAndBodyWereWritten(t *testing.T) {
 
 func TestTheTightnessOfBurstsIsShown(t *testing.T) {
 	t.Parallel()
-	held, loose := passed("burst", 12), passed("far-burst", 12)
+	held, loose, streams := passed("burst", 12), passed("far-burst", 12), passed("http2-burst", 12)
 	held.Bursts = &checker.Bursts{Count: 12, Members: 10, Gate: checker.GateDoorstep, Median: ms(0.0614), P90: ms(0.1), Most: ms(1.25)}
+	streams.Bursts = &checker.Bursts{Count: 3, Members: 20, Gate: checker.GateWrite, Median: 0, P90: 0, Most: ms(0.02)}
 	loose.Bursts = &checker.Bursts{Count: 1, Members: 2, Gate: checker.GateLane, Median: ms(30), P90: ms(30), Most: ms(30)}
 	var text, markdown bytes.Buffer
-	require.NoError(t, reports.Details(&text, report(checker.Pass, held, loose), reports.Style{}))
+	require.NoError(t, reports.Details(&text, report(checker.Pass, held, loose, streams), reports.Style{}))
 	require.NoError(t, reports.Markdown(&markdown, report(checker.Pass, held, loose)))
 	flat := strings.Join(strings.Fields(text.String()), " ")
 	require.Contains(t, flat, "burst: 12 bursts of up to 10 requests, let go within 61µs (median), 100µs (90%), 1.25ms (all), at the target's doorstep, behind the lane's faults")
 	require.Contains(t, flat, "far-burst: 1 burst of up to 2 requests, let go within 30ms (median), 30ms (90%), 30ms (all), in front of the lane")
+	require.Contains(t, flat, "http2-burst: 3 bursts of up to 20 requests, let go within 0s (median), 0s (90%), 20µs (all), in one write for all streams")
 	require.Contains(t, markdown.String(), "How tight the bursts were")
 }
 

@@ -365,10 +365,11 @@ func tightness(r checker.Report) [][2]string {
 		if b == nil {
 			continue
 		}
-		where := "at the target's doorstep, behind the lane's faults"
-		if b.Gate == checker.GateLane {
-			where = "in front of the lane, whose faults may have pulled them apart again"
-		}
+		where := map[checker.Gate]string{
+			checker.GateDoorstep: "at the target's doorstep, behind the lane's faults",
+			checker.GateLane:     "in front of the lane, whose faults may have pulled them apart again",
+			checker.GateWrite:    "in one write for all streams of a connection, which the lane's faults delay alike",
+		}[b.Gate]
 		text := fmt.Sprintf("%s of up to %d requests, let go within %s (median), %s (90%%), %s (all), %s",
 			plural(b.Count, "burst"), b.Members, briefly(b.Median), briefly(b.P90), briefly(b.Most), where)
 		if h := b.Hits; h != nil {
