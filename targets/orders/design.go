@@ -3,6 +3,7 @@ package orders
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -31,6 +32,11 @@ type Design struct {
 	before     func(next handler) handler          // stands before the sign-in
 	routes     func(a *api, mux *http.ServeMux)    // further ones
 	describe   func(o *targets.Operation, of kind) // corrects the usual description
+}
+
+// StandsOn reports whether the design is built for a database: sqlite, postgres or mariadb.
+func (d Design) StandsOn(database string) bool {
+	return len(d.On) == 0 || slices.Contains(d.On, database)
 }
 
 // Designs lists every design: the correct ones first, then the broken ones. A new design is a file
@@ -91,6 +97,9 @@ func Designs() []Design {
 		expiryTooShortDesign(),
 		childRowsDuplicatedDesign(),
 		counterIncrementsPerRetryDesign(),
+		uniqueWrongColumnDesign(),
+		keyCollationCaseDesign(),
+		keyCollationPadsDesign(),
 	}
 }
 
