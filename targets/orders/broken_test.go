@@ -59,6 +59,11 @@ func defects() map[string]round {
 		"unique-wrong-column":          refusesAForeignKey,
 		"key-collation-case":           refusesKeysAlike("Key", "kEY"),
 		"key-collation-pads":           refusesKeysAlike("key", "key "),
+		"repeatable-read-skew":         duplicatesInABurst,
+		"snapshot-before-lock":         duplicatesInABurst,
+		"lock-released-before-commit":  duplicatesInABurst,
+		"lock-expires-before-work":     duplicatesInABurst,
+		"lock-released-by-non-owner":   duplicatesInABurst,
 	}
 }
 

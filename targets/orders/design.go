@@ -108,6 +108,11 @@ func Designs() []Design {
 		uniqueWrongColumnDesign(),
 		keyCollationCaseDesign(),
 		keyCollationPadsDesign(),
+		repeatableReadSkewDesign(),
+		snapshotBeforeLockDesign(),
+		lockReleasedBeforeCommitDesign(),
+		lockExpiresBeforeWorkDesign(),
+		lockReleasedByNonOwnerDesign(),
 	}
 }
 
