@@ -64,6 +64,11 @@ func defects() map[string]round {
 		"lock-released-before-commit":  duplicatesInABurst,
 		"lock-expires-before-work":     duplicatesInABurst,
 		"lock-released-by-non-owner":   duplicatesInABurst,
+		"optimistic-zero-rows-success": losesOneOfSeveral,
+		"counter-read-modify-write":    takesTooLittleForSeveral,
+		"max-plus-one-number":          sharesWhatIsOnes,
+		"replica-lag-check":            duplicatesOnARepeat,
+		"partial-commit":               neverCompletes,
 	}
 }
 

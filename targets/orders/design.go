@@ -113,6 +113,11 @@ func Designs() []Design {
 		lockReleasedBeforeCommitDesign(),
 		lockExpiresBeforeWorkDesign(),
 		lockReleasedByNonOwnerDesign(),
+		optimisticZeroRowsSuccessDesign(),
+		counterReadModifyWriteDesign(),
+		maxPlusOneNumberDesign(),
+		replicaLagCheckDesign(),
+		partialCommitDesign(),
 	}
 }
 
