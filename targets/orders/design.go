@@ -67,6 +67,13 @@ func Designs() []Design {
 		keyExpiresDesign(),
 		keyExpiresRejectedDesign(),
 		loserGets500Design(),
+		pessimisticLockDesign(),
+		advisoryLockDesign(),
+		optimisticVersionDesign(),
+		serializableDesign(),
+		replicaPrecheckDesign(),
+		resumeToCompletionDesign(),
+		atLeastOnceDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
