@@ -24,7 +24,7 @@ func lockReleasedByNonOwnerDesign() Design {
 		Contract: contract,
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
-		By:       []string{"burst-same-key", "burst-under-load"},
+		By:       []string{"burst-same-key"},
 		schema:   []string{ordersTable, keysLoose, keysIndex, locksTable},
 		handler:  func(a *api) handler { return needKey(lockReleasedByNonOwner{a}.create) },
 	}
