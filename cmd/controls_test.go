@@ -35,7 +35,7 @@ func TestEveryDesignGetsItsVerdict(t *testing.T) {
 	table := &controlTable{right: map[[2]string]int{}}
 	t.Cleanup(func() { t.Log("\n" + table.String(seeds)) })
 	for i, d := range orders.Designs() {
-		on := slices.DeleteFunc(stores(), func(s store) bool { return len(d.On) > 0 && !slices.Contains(d.On, s.name) })
+		on := slices.DeleteFunc(stores(), func(s store) bool { return !d.StandsOn(s.name) })
 		if !everywhere {
 			on = on[i%len(on):][:1]
 		}

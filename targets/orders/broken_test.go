@@ -48,6 +48,27 @@ func defects() map[string]round {
 		"expiry-too-short":             forgetsTooEarly,
 		"child-rows-duplicated":        changesMoreOnARepeat,
 		"counter-increments-per-retry": changesMoreOnARepeat,
+		"select-before-insert":         duplicatesInABurst,
+		"unique-missing":               duplicatesInABurst,
+		"insert-where-not-exists":      duplicatesInABurst,
+		"unique-null-distinct":         duplicatesOnARepeat,
+		"unique-with-deleted-at-null":  duplicatesOnARepeat,
+		"orm-upsert-emulated":          duplicatesInABurst,
+		"upsert-replaces-row":          replacesWhatWasAcknowledged,
+		"on-conflict-returns-nothing":  acknowledgesWithoutAnID,
+		"unique-wrong-column":          refusesAForeignKey,
+		"key-collation-case":           refusesKeysAlike("Key", "kEY"),
+		"key-collation-pads":           refusesKeysAlike("key", "key "),
+		"repeatable-read-skew":         duplicatesInABurst,
+		"snapshot-before-lock":         duplicatesInABurst,
+		"lock-released-before-commit":  duplicatesInABurst,
+		"lock-expires-before-work":     duplicatesInABurst,
+		"lock-released-by-non-owner":   duplicatesInABurst,
+		"optimistic-zero-rows-success": losesOneOfSeveral,
+		"counter-read-modify-write":    takesTooLittleForSeveral,
+		"max-plus-one-number":          sharesWhatIsOnes,
+		"replica-lag-check":            duplicatesOnARepeat,
+		"partial-commit":               neverCompletes,
 	}
 }
 
@@ -86,8 +107,13 @@ func TestCorrectDesignsShowNoneOfTheDefects(t *testing.T) {
 
 // fairRivals are correct designs that could show the defect of this broken one.
 func fairRivals(broken string) []string {
-	if broken == "key-space-folded" { // no header carries a space at its end
+	switch broken {
+	case "key-space-folded", "key-collation-pads": // no header carries a space at its end
 		return []string{"key-in-body"}
+	case "select-before-insert", "unique-missing", "unique-null-distinct": // no key
+		return []string{"natural-key"}
+	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":
+		return []string{"upsert"}
 	}
 	return []string{"unique-key", "order-with-lines", "in-progress-409"}
 }

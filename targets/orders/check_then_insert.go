@@ -22,14 +22,8 @@ func checkThenInsertDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "enter-plus-click"},
-		schema: []string{ordersTable, `create table idempotency_keys (
-			idempotency_key varchar(600) not null,
-			fingerprint varchar(64) not null,
-			status integer not null,
-			location varchar(255) not null,
-			body text not null
-		)`, `create index idempotency_keys_key on idempotency_keys (idempotency_key)`},
-		handler: func(a *api) handler { return needKey(checkThenInsert{a}.create) },
+		schema:   []string{ordersTable, keysLoose, keysIndex},
+		handler:  func(a *api) handler { return needKey(checkThenInsert{a}.create) },
 	}
 }
 

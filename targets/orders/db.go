@@ -122,7 +122,12 @@ func (q queries) rebind(query string) string {
 
 // transaction commits what body does, or nothing of it. It tries once.
 func (d *db) transaction(ctx context.Context, body func(tx *tx) error) error {
-	t, err := d.pool.BeginTx(ctx, nil)
+	return d.transactionAt(ctx, sql.LevelDefault, body)
+}
+
+// transactionAt is transaction with another isolation than the database's usual one.
+func (d *db) transactionAt(ctx context.Context, level sql.IsolationLevel, body func(tx *tx) error) error {
+	t, err := d.pool.BeginTx(ctx, &sql.TxOptions{Isolation: level})
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 func duplicatesInABurst(t *testing.T, s subject, w wish) bool {
@@ -187,4 +189,80 @@ func (s subject) effects(t *testing.T, w wish) []float64 {
 		numbers = append(numbers, s.number(t, query, marker))
 	}
 	return numbers
+}
+
+func duplicatesOnARepeat(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w)
+	require.Less(t, first.status, 300)
+	require.Less(t, second.status, 500)
+	return len(s.rows(t, w.note)) == 2
+}
+
+func replacesWhatWasAcknowledged(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w)
+	return first.member("id") != second.member("id") && slices.Equal([]string{second.member("id")}, s.rows(t, w.note))
+}
+
+func acknowledgesWithoutAnID(t *testing.T, s subject, w wish) bool {
+	replies := s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+	return len(s.rows(t, w.note)) == 1 && slices.ContainsFunc(replies, func(r reply) bool {
+		return r.status == http.StatusOK && r.member("id") == ""
+	})
+}
+
+func refusesAForeignKey(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, alter(w).by("bob"))
+	return first.status == http.StatusCreated && second.status == http.StatusConflict &&
+		!strings.Contains(second.body, first.member("id")) && len(s.rows(t, alter(w).note)) == 0
+}
+
+// several are as many different wishes of one customer.
+func several(w wish) []wish {
+	wishes := make([]wish, 6)
+	for i := range wishes {
+		wishes[i] = newWish(fmt.Sprint(w.key, "-", i))
+	}
+	return wishes
+}
+
+func losesOneOfSeveral(t *testing.T, s subject, w wish) bool {
+	wishes := several(w)
+	for i, got := range s.together(t.Context(), wishes) {
+		if got.status == http.StatusCreated && len(s.rows(t, wishes[i].note)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func takesTooLittleForSeveral(t *testing.T, s subject, w wish) bool {
+	wishes, before := several(w), s.deltas(t)
+	for _, got := range s.together(t.Context(), wishes) {
+		require.Equal(t, http.StatusCreated, got.status)
+	}
+	for name, now := range s.deltas(t) {
+		if before[name]-now < float64(len(wishes)) {
+			return true
+		}
+	}
+	return false
+}
+
+func sharesWhatIsOnes(t *testing.T, s subject, w wish) bool {
+	wishes := several(w)
+	s.together(t.Context(), wishes)
+	return slices.ContainsFunc(wishes, func(w wish) bool { return len(s.rows(t, w.note)) == 1 && s.hasWrongRows(t, w) })
+}
+
+func neverCompletes(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() { time.Sleep(20 * time.Millisecond) })
+	return s.must(t, w).status == http.StatusCreated && len(s.rows(t, w.note)) == 1 && s.hasWrongRows(t, w)
+}
+
+// hasWrongRows reports that an effect of the wish has more or fewer rows than it should have.
+func (s subject) hasWrongRows(t *testing.T, w wish) bool {
+	t.Helper()
+	return slices.ContainsFunc(s.Target().Operations[w.operation].Effects, func(effect targets.Effect) bool {
+		return effect.Rows != nil && s.number(t, "select count(*) from ("+effect.Query+") as found", w.note) != float64(*effect.Rows)
+	})
 }

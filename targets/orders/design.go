@@ -3,6 +3,7 @@ package orders
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/agnivade/levenshtein"
@@ -33,6 +34,11 @@ type Design struct {
 	describe   func(o *targets.Operation, of kind) // corrects the usual description
 }
 
+// StandsOn reports whether the design is built for a database: sqlite, postgres or mariadb.
+func (d Design) StandsOn(database string) bool {
+	return len(d.On) == 0 || slices.Contains(d.On, database)
+}
+
 // Designs lists every design: the correct ones first, then the broken ones. A new design is a file
 // with its type, its story and its SQL, and a line here; the tests find it in this list.
 func Designs() []Design {
@@ -61,6 +67,13 @@ func Designs() []Design {
 		keyExpiresDesign(),
 		keyExpiresRejectedDesign(),
 		loserGets500Design(),
+		pessimisticLockDesign(),
+		advisoryLockDesign(),
+		optimisticVersionDesign(),
+		serializableDesign(),
+		replicaPrecheckDesign(),
+		resumeToCompletionDesign(),
+		atLeastOnceDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
@@ -91,6 +104,27 @@ func Designs() []Design {
 		expiryTooShortDesign(),
 		childRowsDuplicatedDesign(),
 		counterIncrementsPerRetryDesign(),
+		selectBeforeInsertDesign(),
+		uniqueMissingDesign(),
+		insertWhereNotExistsDesign(),
+		uniqueNullDistinctDesign(),
+		uniqueWithDeletedAtNullDesign(),
+		ormUpsertEmulatedDesign(),
+		upsertReplacesRowDesign(),
+		onConflictReturnsNothingDesign(),
+		uniqueWrongColumnDesign(),
+		keyCollationCaseDesign(),
+		keyCollationPadsDesign(),
+		repeatableReadSkewDesign(),
+		snapshotBeforeLockDesign(),
+		lockReleasedBeforeCommitDesign(),
+		lockExpiresBeforeWorkDesign(),
+		lockReleasedByNonOwnerDesign(),
+		optimisticZeroRowsSuccessDesign(),
+		counterReadModifyWriteDesign(),
+		maxPlusOneNumberDesign(),
+		replicaLagCheckDesign(),
+		partialCommitDesign(),
 	}
 }
 

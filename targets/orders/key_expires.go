@@ -50,8 +50,12 @@ func (q queries) useKey(ctx context.Context, req request, reply answer, limit ti
 	if err != nil || taken == 1 {
 		return err
 	}
+	return q.insertKeyAt(ctx, req, reply, now)
+}
+
+func (q queries) insertKeyAt(ctx context.Context, req request, reply answer, at time.Time) error {
 	if err := q.insertKey(ctx, req, reply); err != nil {
 		return err
 	}
-	return q.exec(ctx, `update idempotency_keys set used_at = ? where idempotency_key = ?`, now.UnixMilli(), req.Key)
+	return q.exec(ctx, `update idempotency_keys set used_at = ? where idempotency_key = ?`, at.UnixMilli(), req.Key)
 }

@@ -45,13 +45,21 @@ func overEveryDatabase(t *testing.T, test func(t *testing.T, database string)) {
 	}
 }
 
-// overEveryDesign runs the test once per design and store.
+// overEveryDesign runs the test once per design and store that it is built for.
 func overEveryDesign(t *testing.T, test func(t *testing.T, design orders.Design, database string)) {
-	overEveryDatabase(t, func(t *testing.T, database string) {
-		for _, design := range orders.Designs() {
-			t.Run(design.Name, func(t *testing.T) { test(t, design, database) })
-		}
-	})
+	t.Parallel()
+	for name, database := range databases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, design := range designsOn(name) {
+				t.Run(design.Name, func(t *testing.T) { test(t, design, database) })
+			}
+		})
+	}
+}
+
+func designsOn(database string) []orders.Design {
+	return slices.DeleteFunc(orders.Designs(), func(d orders.Design) bool { return !d.StandsOn(database) })
 }
 
 // overEveryCorrectDesign runs the test once per correct design and store.

@@ -15,25 +15,27 @@ type naturalKey struct{ *api }
 
 func naturalKeyDesign() Design {
 	return Design{
-		Name:    "natural-key",
-		Summary: "a unique index on the reference, no idempotency key: a repeat gets 409 with the id of the order that exists",
-		Correct: true,
-		Contract: targets.Contract{
-			Level:      targets.DedupOnly,
-			Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
-			NaturalKey: []string{"/reference"},
-			Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{201}}},
-			Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: "/id"},
-		},
-		schema:  []string{ordersTable, referenceIndex},
-		handler: func(a *api) handler { return naturalKey{a}.create },
+		Name:     "natural-key",
+		Summary:  "a unique index on the reference, no idempotency key: a repeat gets 409 with the id of the order that exists",
+		Correct:  true,
+		Contract: oncePerReference(),
+		schema:   []string{ordersTable, referenceIndex},
+		handler:  func(a *api) handler { return needReference(naturalKey{a}.create) },
+	}
+}
+
+// oncePerReference is the claim that a customer's reference makes one order, whose id a repeat is told.
+func oncePerReference() targets.Contract {
+	return targets.Contract{
+		Level:      targets.DedupOnly,
+		Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
+		NaturalKey: []string{"/reference"},
+		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{201}}},
+		Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: "/id"},
 	}
 }
 
 func (n naturalKey) create(ctx context.Context, req request) (answer, error) {
-	if req.Order.Reference == "" {
-		return invalidBody("reference is required"), nil
-	}
 	o := newOrder(req)
 	err := n.db.retry(ctx, func() error {
 		return n.db.transaction(ctx, func(tx *tx) error {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -67,6 +68,9 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 
 // open makes the tables and begins to listen.
 func (s *Server) open(ctx context.Context, address string) error {
+	if speaks := string(s.store.db.dialect); !s.design.StandsOn(speaks) {
+		return fmt.Errorf("it is built for %s, and the database is %s", strings.Join(s.design.On, " and "), speaks)
+	}
 	for _, statement := range s.design.schema {
 		if err := s.store.db.exec(ctx, statement); err != nil {
 			return fmt.Errorf("make the tables: %w", err)

@@ -274,7 +274,7 @@ func TestRequestsAreCountedWhileTheyAreExecuted(t *testing.T) {
 // Not parallel: it looks at all goroutines.
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	for name, database := range databases {
-		for _, design := range orders.Designs() {
+		for _, design := range designsOn(name) {
 			t.Run(name+"/"+design.Name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()
 				server, err := orders.Start(t.Context(), orders.Options{Design: design.Name, Database: database, Work: fast})
@@ -369,6 +369,9 @@ func TestStartExplainsMistakes(t *testing.T) {
 	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "postgres://u:secret@127.0.0.1:1/x"})
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "secret")
+
+	_, err = orders.Start(t.Context(), orders.Options{Design: "key-collation-case"})
+	require.EqualError(t, err, "start key-collation-case: it is built for mariadb, and the database is sqlite")
 
 	path := filepath.Join(t.TempDir(), "mine.db")
 	server, err := orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "sqlite://" + path})

@@ -196,3 +196,57 @@ func TestALoserGets500AndItsRetryTheAnswer(t *testing.T) {
 		require.Equal(t, []string{s.must(t, w).member("id")}, s.rows(t, w.note))
 	})
 }
+
+func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
+	promise(t, "resume-to-completion", func(t *testing.T, s subject, w wish) {
+		before := s.deltas(t)
+		leave(t, s, w, func() {
+			var pending int
+			require.Eventually(t, func() bool {
+				return s.pool.QueryRow("select count(*) from orders where state = 'pending'").Scan(&pending) == nil && pending == 1
+			}, 5*time.Second, time.Millisecond)
+		})
+		var state string
+		require.NoError(t, s.pool.QueryRow("select state from orders").Scan(&state))
+		if state == "pending" { // else its client left too late
+			require.Empty(t, s.rows(t, w.note))
+			s.requireEffects(t, before)
+		}
+		resumed := s.together(t.Context(), slices.Repeat([]wish{w}, 6))
+		for _, got := range resumed {
+			require.Equal(t, resumed[0].same(), got.same())
+		}
+		require.Equal(t, []string{resumed[0].member("id")}, s.rows(t, w.note))
+		s.requireEffects(t, before, w.note)
+	})
+}
+
+func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
+	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
+		before := s.deltas(t)
+		sent := func(n int) func() bool {
+			return func() bool {
+				var found int
+				return s.pool.QueryRow("select count(*) from warehouse").Scan(&found) == nil && found == n
+			}
+		}
+		s.must(t, w)
+		require.Eventually(t, sent(1), 5*time.Second, time.Millisecond)
+		s.untilIdle(t)
+		_, err := s.pool.Exec("update outbox set done = 0") // as if it had died in between
+		require.NoError(t, err)
+		s.must(t, w)
+		require.Eventually(t, sent(2), 5*time.Second, time.Millisecond)
+		s.requireEffects(t, before, w.note)
+	})
+}
+
+func TestTheVersionRisesByOneForEachOrder(t *testing.T) {
+	promise(t, "optimistic-version", func(t *testing.T, s subject, w wish) {
+		wishes := several(w)
+		s.together(t.Context(), append(wishes, wishes...))
+		var version int
+		require.NoError(t, s.pool.QueryRow("select version from customers").Scan(&version))
+		require.Equal(t, len(wishes), version)
+	})
+}

@@ -25,7 +25,7 @@ func putClientIDDesign() Design {
 		Correct:  true,
 		Contract: contract,
 		schema:   []string{ordersTable, referenceIndex},
-		handler:  func(a *api) handler { return upsert{a}.put },
+		handler:  func(a *api) handler { return newUpsert(a).put },
 		routes: func(a *api, mux *http.ServeMux) {
 			for _, k := range []kind{kindOrder, kindQuote} {
 				mux.HandleFunc("PUT "+k.path("{reference}"), a.serveCreate(k))

@@ -2,6 +2,8 @@ package orders
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"net/http"
 	"path"
 )
@@ -14,6 +16,18 @@ const keysTable = `create table idempotency_keys (
 	location varchar(255) not null,
 	body text not null
 )`
+
+// keysLoose is keysTable without the primary key. A look at a key is as fast, and nothing makes it unique.
+const (
+	keysLoose = `create table idempotency_keys (
+		idempotency_key varchar(600) not null,
+		fingerprint varchar(64) not null,
+		status integer not null,
+		location varchar(255) not null,
+		body text not null
+	)`
+	keysIndex = `create index idempotency_keys_key on idempotency_keys (idempotency_key)`
+)
 
 // record is what the table idempotency_keys remembers of a key.
 type record struct {
@@ -29,11 +43,14 @@ func (q queries) insertKey(ctx context.Context, req request, reply answer) error
 
 // recordOf reads what is remembered of a key; sql.ErrNoRows says that it is new.
 func (q queries) recordOf(ctx context.Context, key string) (record, error) {
+	return q.recordWhere(ctx, "idempotency_key = ?", key)
+}
+
+func (q queries) recordWhere(ctx context.Context, condition string, args ...any) (record, error) {
 	var r record
 	var location, body string
-	err := q.queryRow(ctx,
-		`select fingerprint, status, location, body from idempotency_keys where idempotency_key = ?`, key,
-	).Scan(&r.Fingerprint, &r.Answer.Status, &location, &body)
+	err := q.queryRow(ctx, `select fingerprint, status, location, body from idempotency_keys where `+condition, args...).
+		Scan(&r.Fingerprint, &r.Answer.Status, &location, &body)
 	if err != nil {
 		return record{}, err
 	}
@@ -49,6 +66,38 @@ func (q queries) recordOf(ctx context.Context, key string) (record, error) {
 		r.Answer.Header["Content-Type"] = "application/json"
 	}
 	return r, nil
+}
+
+// known is the answer to a request whose key is remembered; the zero answer says that the key is new.
+func (q queries) known(ctx context.Context, req request) (answer, error) {
+	first, err := q.recordOf(ctx, req.Key)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return answer{}, nil
+	case err != nil:
+		return answer{}, err
+	}
+	return first.replayTo(req), nil
+}
+
+// knownOrWritten looks the key up and, if it is new, writes it and its order. That is as safe as what
+// keeps others out between the look and the write.
+func (q queries) knownOrWritten(ctx context.Context, req request) (answer, error) {
+	reply, err := q.known(ctx, req)
+	if err != nil || reply.Status != 0 {
+		return reply, err
+	}
+	return q.written(ctx, req)
+}
+
+// written writes a new order and its key.
+func (q queries) written(ctx context.Context, req request) (answer, error) {
+	o := newOrder(req)
+	reply := created(o)
+	if err := q.insertKey(ctx, req, reply); err != nil {
+		return answer{}, err
+	}
+	return reply, q.insertOrder(ctx, o)
 }
 
 // replayTo gives the remembered answer to who sends the same body, and refuses another body.

@@ -82,6 +82,16 @@ func needKeyUpTo(longest int, next handler) handler {
 	}
 }
 
+// needReference refuses requests without a reference and passes the others on.
+func needReference(next handler) handler {
+	return func(ctx context.Context, req request) (answer, error) {
+		if req.Order.Reference == "" {
+			return invalidBody("reference is required"), nil
+		}
+		return next(ctx, req)
+	}
+}
+
 // plain reports whether every store keeps the text as it is.
 func plain(text string) bool { return printable(text) && len(text) <= maxText }
 

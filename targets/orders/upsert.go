@@ -12,27 +12,35 @@ import (
 // "On conflict do nothing" would not wait for a transaction that may still be rolled back on every
 // database. The update that changes nothing does, and locks the row: what is read next is the order of
 // this reference, whoever has created it.
-type upsert struct{ *api }
+type upsert struct {
+	*api
+	unique string // the columns of the index that finds the order
+}
 
 func upsertDesign() Design {
-	contract := loose()
-	contract.NaturalKey = []string{"/reference"}
-	contract.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
-	contract.MissingKey = targets.Signature{}
 	return Design{
 		Name:     "upsert",
 		Summary:  "an upsert on the reference that changes nothing, no idempotency key: 201 with a new order or 200 with the one that exists",
 		Correct:  true,
-		Contract: contract,
+		Contract: createdOrFound(),
 		schema:   []string{ordersTable, referenceIndex},
-		handler:  func(a *api) handler { return upsert{a}.create },
+		handler:  func(a *api) handler { return needReference(newUpsert(a).create) },
 	}
 }
 
+// createdOrFound is the claim that a customer's reference makes one order: 201 with a new one, 200 with
+// the one that exists.
+func createdOrFound() targets.Contract {
+	contract := loose()
+	contract.NaturalKey = []string{"/reference"}
+	contract.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
+	contract.MissingKey = targets.Signature{}
+	return contract
+}
+
+func newUpsert(a *api) upsert { return upsert{a, "customer, kind, reference"} }
+
 func (u upsert) create(ctx context.Context, req request) (answer, error) {
-	if req.Order.Reference == "" {
-		return invalidBody("reference is required"), nil
-	}
 	found, isNew, err := u.createOrFind(ctx, req)
 	if isNew {
 		return created(found), err
@@ -44,7 +52,7 @@ func (u upsert) createOrFind(ctx context.Context, req request) (found order, isN
 	o := newOrder(req)
 	err = u.db.retry(ctx, func() error {
 		return u.db.transaction(ctx, func(tx *tx) error {
-			err := tx.exec(ctx, insertOrder+tx.onConflict("customer, kind, reference", "reference = orders.reference"), o.columns()...)
+			err := tx.exec(ctx, insertOrder+tx.onConflict(u.unique, "reference = orders.reference"), o.columns()...)
 			if err != nil {
 				return err
 			}
