@@ -21,16 +21,22 @@ func checkThenInsertDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
-		schema: []string{ordersTable, `create table idempotency_keys (
-			idempotency_key varchar(600) not null,
-			fingerprint varchar(64) not null,
-			status integer not null,
-			location varchar(255) not null,
-			body text not null
-		)`, `create index idempotency_keys_key on idempotency_keys (idempotency_key)`},
-		handler: func(a *api) handler { return needKey(checkThenInsert{a}.create) },
+		schema:   []string{ordersTable, looseKeysTable, looseKeysIndex},
+		handler:  func(a *api) handler { return needKey(checkThenInsert{a}.create) },
 	}
 }
+
+// looseKeysTable is keysTable without its primary key: it takes a key as often as it comes.
+const (
+	looseKeysTable = `create table idempotency_keys (
+		idempotency_key varchar(600) not null,
+		fingerprint varchar(64) not null,
+		status integer not null,
+		location varchar(255) not null,
+		body text not null
+	)`
+	looseKeysIndex = `create index idempotency_keys_key on idempotency_keys (idempotency_key)`
+)
 
 func (c checkThenInsert) create(ctx context.Context, req request) (answer, error) {
 	first, err := c.db.recordOf(ctx, req.Key)

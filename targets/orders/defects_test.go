@@ -42,6 +42,34 @@ func leave(t *testing.T, s subject, w wish, meanwhile func()) {
 	s.untilIdle(t)
 }
 
+// leaveOnceThere leaves when the order is in the database.
+func duplicatesForWhoLeaves(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {})
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+// duplicatesBehindOneAnswer: everybody is told of the same order, and it is not the only one.
+func duplicatesBehindOneAnswer(t *testing.T, s subject, w wish) bool {
+	told := s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+	return len(s.rows(t, w.note)) > 1 &&
+		!slices.ContainsFunc(told, func(r reply) bool { return r.status != http.StatusCreated || r.same() != told[0].same() })
+}
+
+// duplicatesOnARepeat repeats a wish with this operation, when its first answer is there.
+func duplicatesOnARepeat(operation string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		w = w.as(operation)
+		s.must(t, w)
+		s.must(t, w)
+		return len(s.rowsOf(t, operation, w.note)) == 2
+	}
+}
+
+// inUse repeats a wish whose request was decided, and reports whether it is still being executed.
+// isInUseForEver leaves when there are so many rows.
+// saysSoAfterARollback leaves, and is told by this status that the order exists.
+// acknowledgesAndDoesNotMake sends different wishes at the same time.
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	var told reply
 	leave(t, s, w, func() { told = s.must(t, w) })
