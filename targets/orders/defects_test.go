@@ -43,9 +43,30 @@ func leave(t *testing.T, s subject, w wish, meanwhile func()) {
 }
 
 // leaveOnceThere leaves when the order is in the database.
+func leaveOnceThere(t *testing.T, s subject, w wish) {
+	t.Helper()
+	leave(t, s, w, func() {
+		require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, 10*time.Second, time.Millisecond)
+	})
+}
+
 func duplicatesForWhoLeaves(t *testing.T, s subject, w wish) bool {
 	leave(t, s, w, func() {})
 	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+func duplicatesForWhoLeavesOnceItIsThere(t *testing.T, s subject, w wish) bool {
+	leaveOnceThere(t, s, w)
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+func duplicatesBesideTheHolder(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {
+		_, err := politely(t.Context(), s, w)
+		require.NoError(t, err)
+	})
 	return len(s.rows(t, w.note)) == 2
 }
 
@@ -67,7 +88,33 @@ func duplicatesOnARepeat(operation string) round {
 }
 
 // inUse repeats a wish whose request was decided, and reports whether it is still being executed.
+func inUse(t *testing.T, s subject, w wish) bool {
+	t.Helper()
+	for range 3 {
+		if s.must(t, w).member("code") != "key_in_use" {
+			return false
+		}
+	}
+	return true
+}
+
 // isInUseForEver leaves when there are so many rows.
+func isInUseForEver(rows int) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		if rows == 0 {
+			leave(t, s, w, func() {})
+		} else {
+			leaveOnceThere(t, s, w)
+		}
+		return len(s.rows(t, w.note)) == rows && inUse(t, s, w)
+	}
+}
+
+func toldOnceSaysSoForEver(t *testing.T, s subject, w wish) bool {
+	s.together(t.Context(), slices.Repeat([]wish{w}, 4))
+	return len(s.rows(t, w.note)) == 1 && inUse(t, s, w)
+}
+
 // saysSoAfterARollback leaves, and is told by this status that the order exists.
 // acknowledgesAndDoesNotMake sends different wishes at the same time.
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
