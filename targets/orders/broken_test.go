@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -29,9 +30,13 @@ func defects() map[string]round {
 		"in-progress-stuck":                   isInUseForEver(0),
 		"cached-in-progress":                  toldOnceSaysSoForEver,
 		"key-released-on-ambiguous-error":     duplicatesForWhoLeavesOnceItIsThere,
+		"completed-without-response":          isInUseForEver(1),
 		"record-save-cancelled-by-disconnect": duplicatesForWhoLeaves,
 		"probe-and-store-keys-differ":         duplicatesOnARepeat("create_order"),
 		"key-ignored-on-variant":              duplicatesOnARepeat("create_quote"),
+		"response-recorded-before-commit":     saysSoAfterARollback(http.StatusCreated),
+		"dedup-in-other-transaction":          saysSoAfterARollback(http.StatusConflict),
+		"ack-before-commit":                   acknowledgesMoreThanItMakes,
 		"cached-transient-5xx":                repeatsAFailureForEver,
 		"no-fingerprint":                      answersAnAlteredBodyWithTheFirstOrder,
 		"fingerprint-partial":                 answersAnAlteredBodyWithTheFirstOrder,
@@ -58,6 +63,7 @@ func defects() map[string]round {
 		"expiry-too-short":                    forgetsTooEarly,
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
+		"partial-commit":                      acknowledgesWithoutItsLines,
 	}
 }
 

@@ -116,6 +116,24 @@ func toldOnceSaysSoForEver(t *testing.T, s subject, w wish) bool {
 }
 
 // saysSoAfterARollback leaves, and is told by this status that the order exists.
+func saysSoAfterARollback(status int) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		leave(t, s, w, func() {})
+		return s.must(t, w).status == status && len(s.rows(t, w.note)) == 0
+	}
+}
+
+func acknowledgesMoreThanItMakes(t *testing.T, s subject, w wish) bool {
+	told := map[string]bool{}
+	for _, got := range s.together(t.Context(), slices.Repeat([]wish{w}, 8)) {
+		if got.status == http.StatusCreated {
+			told[got.member("id")] = true
+		}
+	}
+	s.untilIdle(t)
+	return len(told) > 1 && len(s.rows(t, w.note)) == 1
+}
+
 // acknowledgesAndDoesNotMake sends different wishes at the same time.
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	var told reply
@@ -262,4 +280,9 @@ func (s subject) effects(t *testing.T, w wish) []float64 {
 		numbers = append(numbers, s.number(t, query, marker))
 	}
 	return numbers
+}
+
+func acknowledgesWithoutItsLines(t *testing.T, s subject, w wish) bool {
+	leaveOnceThere(t, s, w)
+	return s.must(t, w).status == http.StatusCreated && slices.Contains(s.effects(t, w), 0)
 }

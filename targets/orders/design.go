@@ -72,9 +72,13 @@ func Designs() []Design {
 		inProgressStuckDesign(),
 		cachedInProgressDesign(),
 		keyReleasedOnAmbiguousErrorDesign(),
+		completedWithoutResponseDesign(),
 		recordSaveCancelledByDisconnectDesign(),
 		probeAndStoreKeysDifferDesign(),
 		keyIgnoredOnVariantDesign(),
+		responseRecordedBeforeCommitDesign(),
+		dedupInOtherTransactionDesign(),
+		ackBeforeCommitDesign(),
 		noFingerprintDesign(),
 		mismatchCreatesRowDesign(),
 		mismatchOverwritesDesign(),
@@ -101,6 +105,7 @@ func Designs() []Design {
 		expiryTooShortDesign(),
 		childRowsDuplicatedDesign(),
 		counterIncrementsPerRetryDesign(),
+		partialCommitDesign(),
 	}
 }
 
