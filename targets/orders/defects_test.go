@@ -135,6 +135,19 @@ func acknowledgesMoreThanItMakes(t *testing.T, s subject, w wish) bool {
 }
 
 // acknowledgesAndDoesNotMake sends different wishes at the same time.
+func acknowledgesAndDoesNotMake(t *testing.T, s subject, w wish) bool {
+	var wishes []wish
+	for i := range 16 {
+		wishes = append(wishes, newWish(fmt.Sprint(w.key, "-", i)))
+	}
+	for i, got := range s.together(t.Context(), wishes) {
+		if got.status == http.StatusCreated && len(s.rows(t, wishes[i].note)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	var told reply
 	leave(t, s, w, func() { told = s.must(t, w) })
