@@ -37,6 +37,8 @@ func defects() map[string]round {
 		"response-recorded-before-commit":     saysSoAfterARollback(http.StatusCreated),
 		"dedup-in-other-transaction":          saysSoAfterARollback(http.StatusConflict),
 		"ack-before-commit":                   acknowledgesMoreThanItMakes,
+		"form-token-not-atomic":               forgetsATokenOfAnotherTab,
+		"form-token-logic-inverted":           takesTheThirdForTheFirst,
 		"conflict-swallowed-wrong-constraint": acknowledgesAndDoesNotMake,
 		"insufficient-as-duplicate":           acknowledgesAndDoesNotMake,
 		"optimistic-zero-rows-success":        acknowledgesAndDoesNotMake,

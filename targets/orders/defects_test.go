@@ -87,6 +87,21 @@ func duplicatesOnARepeat(operation string) round {
 	}
 }
 
+func forgetsATokenOfAnotherTab(t *testing.T, s subject, w wish) bool {
+	tabs := []wish{w, alter(w).keyed(w.key + "-other")}
+	s.together(t.Context(), tabs)
+	for _, tab := range tabs {
+		s.must(t, tab)
+	}
+	return len(s.rows(t, tabs[0].note))+len(s.rows(t, tabs[1].note)) == 3
+}
+
+func takesTheThirdForTheFirst(t *testing.T, s subject, w wish) bool {
+	first, second, third := s.must(t, w), s.must(t, w), s.must(t, w)
+	return first.status == http.StatusCreated && second.status == http.StatusConflict && third.status == http.StatusCreated &&
+		len(s.rows(t, w.note)) == 2
+}
+
 // inUse repeats a wish whose request was decided, and reports whether it is still being executed.
 func inUse(t *testing.T, s subject, w wish) bool {
 	t.Helper()

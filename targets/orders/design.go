@@ -79,6 +79,8 @@ func Designs() []Design {
 		responseRecordedBeforeCommitDesign(),
 		dedupInOtherTransactionDesign(),
 		ackBeforeCommitDesign(),
+		formTokenNotAtomicDesign(),
+		formTokenLogicInvertedDesign(),
 		conflictSwallowedWrongConstraintDesign(),
 		insufficientAsDuplicateDesign(),
 		optimisticZeroRowsSuccessDesign(),
