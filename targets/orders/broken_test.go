@@ -68,6 +68,8 @@ func defects() map[string]round {
 		"expiry-too-short":                    forgetsTooEarly,
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
+		"retry-rereads-version":               changesMoreOnARepeat,
+		"replay-reruns-postprocessing":        changesMoreOnARepeat,
 		"partial-commit":                      acknowledgesWithoutItsLines,
 	}
 }

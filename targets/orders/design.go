@@ -110,6 +110,8 @@ func Designs() []Design {
 		expiryTooShortDesign(),
 		childRowsDuplicatedDesign(),
 		counterIncrementsPerRetryDesign(),
+		retryRereadsVersionDesign(),
+		replayRerunsPostprocessingDesign(),
 		partialCommitDesign(),
 	}
 }
