@@ -141,13 +141,13 @@ func (c *controlTable) String(seeds int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var text strings.Builder
-	fmt.Fprintf(&text, "%-28s %-8s", "right verdicts", "design")
+	fmt.Fprintf(&text, "%-36s %-8s", "right verdicts", "design")
 	for _, s := range stores() {
 		fmt.Fprintf(&text, " %10s", s.name)
 	}
 	for _, d := range orders.Designs() {
 		kind := map[bool]string{true: "correct", false: "broken"}[d.Correct]
-		fmt.Fprintf(&text, "\n%-28s %-8s", d.Name, kind)
+		fmt.Fprintf(&text, "\n%-36s %-8s", d.Name, kind)
 		for _, s := range stores() {
 			fmt.Fprintf(&text, " %7d/%-2d", c.right[[2]string{d.Name, s.name}], seeds)
 		}

@@ -22,7 +22,7 @@ func newTargetsList(s streams) *cobra.Command {
 				if d.Correct {
 					kind = "correct"
 				}
-				fmt.Fprintf(s.out, "%-8s %s%-28s %s\n", kind, builtinPrefix, d.Name, d.Summary)
+				fmt.Fprintf(s.out, "%-8s %s%-36s %s\n", kind, builtinPrefix, d.Name, d.Summary)
 			}
 			return nil
 		},

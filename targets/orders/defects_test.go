@@ -44,6 +44,127 @@ func leave(t *testing.T, s subject, w wish, meanwhile func()) {
 	s.untilIdle(t)
 }
 
+// leaveOnceThere leaves when the order is in the database.
+func leaveOnceThere(t *testing.T, s subject, w wish) {
+	t.Helper()
+	leave(t, s, w, func() {
+		require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, 10*time.Second, time.Millisecond)
+	})
+}
+
+func duplicatesForWhoLeaves(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {})
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+func duplicatesForWhoLeavesOnceItIsThere(t *testing.T, s subject, w wish) bool {
+	leaveOnceThere(t, s, w)
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
+func duplicatesBesideTheHolder(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {
+		_, err := politely(t.Context(), s, w)
+		require.NoError(t, err)
+	})
+	return len(s.rows(t, w.note)) == 2
+}
+
+// duplicatesBehindOneAnswer: everybody is told of the same order, and it is not the only one.
+func duplicatesBehindOneAnswer(t *testing.T, s subject, w wish) bool {
+	told := s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+	return len(s.rows(t, w.note)) > 1 &&
+		!slices.ContainsFunc(told, func(r reply) bool { return r.status != http.StatusCreated || r.same() != told[0].same() })
+}
+
+// duplicatesEachRepeatOf repeats a wish with this operation, when its first answer is there.
+func duplicatesEachRepeatOf(operation string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		w = w.as(operation)
+		s.must(t, w)
+		s.must(t, w)
+		return len(s.rowsOf(t, operation, w.note)) == 2
+	}
+}
+
+func forgetsATokenOfAnotherTab(t *testing.T, s subject, w wish) bool {
+	tabs := []wish{w, alter(w).keyed(w.key + "-other")}
+	s.together(t.Context(), tabs)
+	for _, tab := range tabs {
+		s.must(t, tab)
+	}
+	return len(s.rows(t, tabs[0].note))+len(s.rows(t, tabs[1].note)) == 3
+}
+
+func takesTheThirdForTheFirst(t *testing.T, s subject, w wish) bool {
+	first, second, third := s.must(t, w), s.must(t, w), s.must(t, w)
+	return first.status == http.StatusCreated && second.status == http.StatusConflict && third.status == http.StatusCreated &&
+		len(s.rows(t, w.note)) == 2
+}
+
+// inUse repeats a wish whose request was decided, and reports whether it is still being executed.
+func inUse(t *testing.T, s subject, w wish) bool {
+	t.Helper()
+	for range 3 {
+		if s.must(t, w).member("code") != "key_in_use" {
+			return false
+		}
+	}
+	return true
+}
+
+// isInUseForEver leaves when there are so many rows.
+func isInUseForEver(rows int) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		if rows == 0 {
+			leave(t, s, w, func() {})
+		} else {
+			leaveOnceThere(t, s, w)
+		}
+		return len(s.rows(t, w.note)) == rows && inUse(t, s, w)
+	}
+}
+
+func toldOnceSaysSoForEver(t *testing.T, s subject, w wish) bool {
+	s.together(t.Context(), slices.Repeat([]wish{w}, 4))
+	return len(s.rows(t, w.note)) == 1 && inUse(t, s, w)
+}
+
+// saysSoAfterARollback leaves, and is told by this status that the order exists.
+func saysSoAfterARollback(status int) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		leave(t, s, w, func() {})
+		return s.must(t, w).status == status && len(s.rows(t, w.note)) == 0
+	}
+}
+
+func acknowledgesMoreThanItMakes(t *testing.T, s subject, w wish) bool {
+	told := map[string]bool{}
+	for _, got := range s.together(t.Context(), slices.Repeat([]wish{w}, 8)) {
+		if got.status == http.StatusCreated {
+			told[got.member("id")] = true
+		}
+	}
+	s.untilIdle(t)
+	return len(told) > 1 && len(s.rows(t, w.note)) == 1
+}
+
+// acknowledgesAndDoesNotMake sends different wishes at the same time.
+func acknowledgesAndDoesNotMake(t *testing.T, s subject, w wish) bool {
+	var wishes []wish
+	for i := range 16 {
+		wishes = append(wishes, newWish(fmt.Sprint(w.key, "-", i)))
+	}
+	for i, got := range s.together(t.Context(), wishes) {
+		if got.status == http.StatusCreated && len(s.rows(t, wishes[i].note)) == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	var told reply
 	leave(t, s, w, func() { told = s.must(t, w) })

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"time"
-
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // inProgress409 commits a claim on the key before the work begins, and turns others away meanwhile.
@@ -17,35 +15,39 @@ import (
 // transaction that succeeds only for the token that the claim still carries, so that a holder who was
 // slow, not dead, cannot add a second order. Once begun, a request is finished even if its client has
 // left: otherwise the claim would turn everybody away until its lease is over.
-type inProgress409 struct{ *api }
+type inProgress409 struct {
+	*api
+	lease time.Duration // how long a claim is good
+}
 
-// lease is how long a claim is good: far longer than the work of a living process.
+// lease is far longer than anything that a living process does besides its work.
 const lease = 5 * time.Second
 
 // errLostClaim says that another request has taken the claim.
 var errLostClaim = errors.New("the claim on the key was taken by another request")
 
 func inProgress409Design() Design {
-	contract := exactReplay()
-	contract.InProgress = targets.InProgress{Mode: targets.InProgressReject, Signature: problemSignature(409, "key_in_use")}
 	return Design{
 		Name:     "in-progress-409",
 		Summary:  "a claim with token and lease is committed before the work: a duplicate gets 409 meanwhile, the recorded answer later",
 		Correct:  true,
-		Contract: contract,
+		Contract: turningAway(),
 		Key:      requiredKey(),
-		schema: []string{ordersTable, `create table idempotency_keys (
-			idempotency_key varchar(600) primary key,
-			fingerprint varchar(64) not null,
-			token varchar(40) not null,
-			lease_until bigint not null,
-			status integer not null,
-			location varchar(255) not null,
-			body text not null
-		)`},
-		handler: func(a *api) handler { return needKey(inProgress409{a}.create) },
+		schema:   []string{ordersTable, leasedKeysTable},
+		handler:  func(a *api) handler { return needKey(inProgress409{a, lease + a.effort}.create) },
 	}
 }
+
+// leasedKeysTable is keysTable with what a claim has: who holds it, and until when.
+const leasedKeysTable = `create table idempotency_keys (
+	idempotency_key varchar(600) primary key,
+	fingerprint varchar(64) not null,
+	token varchar(40) not null,
+	lease_until bigint not null,
+	status integer not null,
+	location varchar(255) not null,
+	body text not null
+)`
 
 func (p inProgress409) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
@@ -134,7 +136,7 @@ func (p inProgress409) release(ctx context.Context, req request, token string) e
 		req.Key, token)
 }
 
-func (p inProgress409) leaseEnd() int64 { return time.Now().Add(lease + p.effort).UnixMilli() }
+func (p inProgress409) leaseEnd() int64 { return time.Now().Add(p.lease).UnixMilli() }
 
 // inUse asks to come back when the holder will be done. The header counts whole seconds: for less,
 // the client's own pause is better.

@@ -101,6 +101,14 @@ func writeKeyAndOrder(ctx context.Context, tx *tx, req request, o order, reply a
 	return tx.insertOrder(ctx, o)
 }
 
+// writeDetached writes key and order, whether or not the client leaves meanwhile.
+func (a *api) writeDetached(ctx context.Context, req request, o order, reply answer) error {
+	ctx = context.WithoutCancel(ctx)
+	return a.db.retry(ctx, func() error {
+		return a.db.transaction(ctx, func(tx *tx) error { return writeKeyAndOrder(ctx, tx, req, o, reply) })
+	})
+}
+
 func replayExactly(_ context.Context, first record, req request) (answer, error) {
 	return first.replayTo(req), nil
 }

@@ -1,0 +1,60 @@
+package orders
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// dedupInOtherTransaction remembers that a key came, in a transaction of its own.
+//
+// A guard in front of the handler inserts the key into a table of keys that were seen, and the unique
+// index turns away who comes second, as it should: "processed already". But it commits before the
+// handler begins. If the order is rolled back, since its client has left, the key stays seen, and the
+// wish is swallowed for ever: every retry is told that it has come true.
+type dedupInOtherTransaction struct{ *api }
+
+func dedupInOtherTransactionDesign() Design {
+	return Design{
+		Name:     "dedup-in-other-transaction",
+		Summary:  "commits that a key was seen before the order is: if that is rolled back, every retry is told that it was processed",
+		Contract: seenOnly(),
+		Key:      requiredKey(),
+		Shows:    []string{"lost-acknowledged-write"},
+		By:       []string{"slow-road"},
+		schema:   []string{ordersTable, `create table seen (idempotency_key varchar(600) primary key)`},
+		handler:  func(a *api) handler { return needKey(dedupInOtherTransaction{a}.create) },
+	}
+}
+
+// seenOnly is the claim of those who remember that a key came and not what it got: a repeat is told that
+// its order exists.
+func seenOnly() targets.Contract {
+	return targets.Contract{
+		Level:      targets.DedupOnly,
+		Scope:      exactReplay().Scope,
+		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusCreated}}},
+		Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_processed")},
+		MissingKey: exactReplay().MissingKey,
+	}
+}
+
+func alreadyProcessed() answer {
+	return problem(http.StatusConflict, "already_processed", "a request with this key was processed")
+}
+
+func (d dedupInOtherTransaction) create(ctx context.Context, req request) (answer, error) {
+	detached := context.WithoutCancel(ctx)
+	err := d.db.retry(detached, func() error {
+		return d.db.exec(detached, `insert into seen (idempotency_key) values (?)`, req.Key)
+	})
+	if isDuplicate(err) {
+		return alreadyProcessed(), nil
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	o := newOrder(req)
+	return created(o), d.db.retry(ctx, func() error { return d.placeOrder(ctx, o) })
+}
