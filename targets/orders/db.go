@@ -97,14 +97,6 @@ func (r row) Scan(into ...any) error {
 	}
 }
 
-// forUpdate ends a select that locks its rows. SQLite needs none: its transactions lock everything.
-func (q queries) forUpdate() string {
-	if q.dialect == dialectSQLite {
-		return ""
-	}
-	return " for update"
-}
-
 // rebind writes the placeholders as the database wants them.
 func (q queries) rebind(query string) string {
 	if q.dialect != dialectPostgres {
