@@ -32,6 +32,11 @@ vet: ## gofmt and go vet
 controls: build ## every built-in design on every store with SEEDS seeds: broken ones must fail, correct ones pass
 	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd
 
+.PHONY: matrix
+matrix: build servers ## every built-in design with every scenario on every store, SEEDS seeds: writes docs/matrix.md
+	$(GO) run ./targets/servers/with $(BIN) matrix --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),6) \
+		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' -o docs/matrix.md
+
 .PHONY: soak
 soak: ## 200,000 random schedules of correct and broken designs against the checker
 	DOUBLETAP_SOAK=$(or $(SOAK),200000) $(GO) test -count=1 -timeout 30m -run Model -v ./checker

@@ -26,6 +26,7 @@ func rooms() map[string][]string {
 		"targets/orders":          {"targets"},
 		"targets/servers":         {},
 		"targets/servers/install": {"targets/servers"},
+		"targets/servers/with":    {"targets/servers"},
 		"proxy":                   {"scenarios", "history"},
 		"driver":                  {"scenarios", "targets", "history"},
 		"driver/writegate":        {"targets/databases"},

@@ -1,0 +1,74 @@
+package cmd
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// TestTheMatrixHasEveryDesignAndScenario holds docs/matrix.md, which make matrix writes, against what is
+// built in.
+func TestTheMatrixHasEveryDesignAndScenario(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../docs/matrix.md")
+	require.NoError(t, err)
+	lines := strings.Split(string(text), "\n")
+	for _, d := range orders.Designs() {
+		for _, store := range stores() {
+			stands := len(d.On) == 0 || slices.Contains(d.On, store.name)
+			has := slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, "| "+d.Name+" | "+store.name+" |") })
+			require.Equal(t, stands, has, "%s on %s: make matrix", d.Name, store.name)
+		}
+	}
+	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	_, listed, _ := strings.Cut(string(text), "## Scenarios")
+	require.Equal(t, len(library), strings.Count(listed, ". "), "make matrix")
+	for _, f := range library {
+		require.Contains(t, listed, ". "+f.Scenario.Name+"\n", "make matrix")
+	}
+}
+
+// TestDetectionKnowsNoDesign keeps the rooms that find defects from knowing which ones there are to find.
+func TestDetectionKnowsNoDesign(t *testing.T) {
+	t.Parallel()
+	findings := []string{string(checker.MissingKeyAccepted), "replay-echoes-request"} // called like designs, and none of them
+	for _, room := range []string{"scenarios", "driver", "proxy", "checker", "history"} {
+		for _, path := range sourcesBelow(t, "../"+room) {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for _, d := range orders.Designs() {
+				named := strings.Contains(string(text), `"`+d.Name+`"`) && !d.Correct && !slices.Contains(findings, d.Name)
+				require.False(t, named || strings.Contains(string(text), builtinPrefix+d.Name), "%s names %s", path, d.Name)
+			}
+		}
+	}
+}
+
+// sourcesBelow lists the files below a folder that are Go code or scenarios, but no tests.
+func sourcesBelow(t *testing.T, dir string) []string {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if entry != nil && entry.IsDir() && entry.Name() == "testdata" {
+			return fs.SkipDir
+		}
+		source := strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, ".yaml")
+		if err == nil && source {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	return paths
+}
