@@ -243,6 +243,9 @@ func (d *Draft) header(name, value, prefix string) {
 	}
 }
 
+// plainWord is a text that means nothing to a program, as far as can be seen.
+var plainWord = regexp.MustCompile(`^\pL+$`)
+
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
 	for _, name := range sortedNames(d.Body) {
@@ -251,7 +254,7 @@ func (d *Draft) members(prefix string) {
 			delete(d.Body, name)
 		}
 	}
-	likely := map[string]int{}
+	likely, spare := map[string]int{}, []string(nil)
 	Scalars("", d.Body, func(pointer string, value any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
 		switch value := value.(type) {
@@ -263,10 +266,15 @@ func (d *Draft) members(prefix string) {
 			case ok || strings.Contains(strings.TrimSpace(value), " "):
 				d.Texts = append(d.Texts, pointer)
 				likely[pointer] = rank
+			case plainWord.MatchString(value):
+				spare = append(spare, pointer)
 			}
 		case int64:
 			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
 		}
 	})
 	slices.SortStableFunc(d.Texts, func(a, b string) int { return cmp.Compare(likely[a], likely[b]) })
+	if len(d.Texts) == 0 {
+		d.Texts = spare
+	}
 }

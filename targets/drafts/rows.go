@@ -100,9 +100,18 @@ func (f *File) effects() {
 	f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
 	for _, c := range f.Children {
 		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-		f.line("    #   - name: %s", flow(c.Table.FullName()))
+		f.line("    #   - name: %s", c.name(f.Children))
 		f.line("    #     query: %s", flow(fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
 			child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition())))
 		f.line("    #     rows: %d", c.Rows)
 	}
+}
+
+// name tells the child from the others.
+func (c Child) name(all []Child) string {
+	same := func(o Child) bool { return o.Table.FullName() == c.Table.FullName() && o.By != c.By }
+	if slices.ContainsFunc(all, same) {
+		return Slug(c.Table.FullName() + " by " + c.By.Column)
+	}
+	return Slug(c.Table.FullName())
 }

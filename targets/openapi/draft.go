@@ -85,6 +85,9 @@ func bodyExamples(op *openapi3.Operation) []any {
 // into hands over what was noted about the members, but for the key's.
 func (s *sampler) into(draft *drafts.Draft) {
 	keys := drafts.Pointer("", draft.Key.Name)
+	if len(s.texts) == 0 {
+		s.texts = s.spare
+	}
 	slices.SortStableFunc(s.texts, func(a, b text) int {
 		return cmp.Or(cmp.Compare(strings.Count(a.pointer, "/"), strings.Count(b.pointer, "/")), cmp.Compare(a.rank, b.rank))
 	})

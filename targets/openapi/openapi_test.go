@@ -61,6 +61,7 @@ func TestOperationsThatCreateAreFound(t *testing.T) {
 		"parts.yaml":    {"post_parts"},
 		"loose.yaml":    {"create_thing_v1"},
 		"readonly.yaml": {"post_numbers"},
+		"tickets.json":  {"openTicket"},
 	} {
 		doc, err := read(t, name)
 		require.NoError(t, err, name)
@@ -98,7 +99,7 @@ func TestEverySampleFitsItsSchema(t *testing.T) {
 			fit++
 		}
 	}
-	require.Equal(t, 15, fit)
+	require.Equal(t, 16, fit)
 	require.Equal(t, []string{"create_thing_v1"}, unfit, "a pattern that Go's regexp does not know cannot be held against")
 }
 
@@ -169,6 +170,7 @@ func TestTextsThatTakeAMarkerComeWithTheLikeliestFirst(t *testing.T) {
 		{"pets.yaml", "", []string{"/name"}},
 		{"staff.yaml", "", []string{"/name", "/nickname", "/home/street"}},
 		{"several.json", "createItem", []string{"/title"}},
+		{"tickets.json", "", []string{"/seat"}},
 	} {
 		require.Equal(t, c.texts, draft(t, c.document, c.operation).Texts, c.document)
 	}

@@ -19,6 +19,7 @@ const deepest = 8
 // sampler makes a value that a schema accepts, and notes which of its members can hold something else.
 type sampler struct {
 	texts  []text
+	spare  []text // of which the document gives an example, and the name says nothing
 	others []drafts.Other
 	taken  int // objects and lists made so far; a bound for schemas that branch without end
 }
@@ -64,8 +65,12 @@ func (s *sampler) sample(ref *openapi3.SchemaRef, at, name string, depth int) an
 // note keeps what else may stand in the place of a value.
 func (s *sampler) note(schema *openapi3.Schema, at, name string, value any, documented bool) {
 	rank, likely := drafts.Likely(name)
-	if kind(schema) == "string" && takesMarker(schema) && (likely || !documented) {
+	switch {
+	case kind(schema) != "string" || !takesMarker(schema):
+	case likely || !documented:
 		s.texts = append(s.texts, text{pointer: at, rank: rank})
+	default:
+		s.spare = append(s.spare, text{pointer: at, rank: rank})
 	}
 	if other, ok := another(schema, value); ok {
 		s.others = append(s.others, drafts.Other{Pointer: at, Value: other})
