@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -130,7 +132,8 @@ func (i *initiation) fromDocument(ctx context.Context) error {
 	if err != nil {
 		return mistakef("%s: %w", i.openapi, err)
 	}
-	i.file.Target, i.file.Source, i.file.Draft = name, i.openapi, draft
+	file, _, _ := strings.Cut(path.Base(filepath.ToSlash(i.openapi)), "?")
+	i.file.Target, i.file.Source, i.file.Draft = name, file, draft
 	return nil
 }
 
@@ -216,9 +219,9 @@ func (i *initiation) base(said string) error {
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return mistakef("--url: expected something like http://localhost:8080, without a user and without ? and #")
 	}
-	if path := strings.TrimRight(server.Path, "/"); path != "" && strings.Trim(u.Path, "/") == "" {
-		u.Path = path
-		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether paths begin with %s: the document's first server says so.", path))
+	if prefix := strings.TrimRight(server.Path, "/"); prefix != "" && strings.Trim(u.Path, "/") == "" {
+		u.Path = prefix
+		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether paths begin with %s: the document's first server says so.", prefix))
 	}
 	i.file.BaseURL, i.file.AllowHosts = u.String(), i.allowHosts
 	return nil
@@ -333,12 +336,12 @@ func (i *initiation) farewell(doubts int) {
 
 func (i *initiation) fromCurl() error {
 	command, source := i.curl, "a curl command"
-	if path, isFile := strings.CutPrefix(i.curl, "@"); isFile {
-		text, err := os.ReadFile(path)
+	if name, isFile := strings.CutPrefix(i.curl, "@"); isFile {
+		text, err := os.ReadFile(name)
 		if err != nil {
-			return mistake(describeMissing("curl command", path, err))
+			return mistake(describeMissing("curl command", name, err))
 		}
-		command, source = string(text), "the curl command in "+path
+		command, source = string(text), "the curl command in "+filepath.Base(name)
 	}
 	c, err := drafts.ReadCurl(command)
 	if err != nil {

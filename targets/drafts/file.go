@@ -1,6 +1,7 @@
 package drafts
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -204,9 +205,11 @@ func onOneLine(node *yaml.Node) {
 
 // block writes a value with a line for every member.
 func block(value any) string {
-	text, err := yaml.Marshal(value)
-	if err != nil {
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(value); err != nil {
 		panic(err) // values of JSON can be written
 	}
-	return string(text)
+	return out.String()
 }

@@ -122,6 +122,7 @@ func TestSamplesAreWhatTheDocumentSays(t *testing.T) {
 			"name": "Ada ${HOME} {{lovelace}}", "nickname": "sample", "email": "sample@example.com", "role": "clerk", "salary": 99.5,
 			"started": "2030-01-15T10:00:00Z", "home": map[string]any{"street": "sample", "code": "11111"},
 		}},
+		{"security.yaml", "addItem", map[string]any{"comment": "sample", "size": int64(100)}},
 		{"cycles.yaml", "post_trees", map[string]any{"label": "sample"}},
 		{"several.json", "createItem", map[string]any{"title": "A lamp", "price": int64(3)}},
 		{"parts.yaml", "", map[string]any{"label": "sample", "size": map[string]any{"width": int64(200)}}},
@@ -264,4 +265,25 @@ func TestALargeDocumentIsRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, d.Doubts)
 	require.Equal(t, "sample@example.com", d.Body["next"])
+}
+
+// FuzzRead holds that no document crashes the reader, and that what can be read can be drafted or is refused.
+func FuzzRead(f *testing.F) {
+	found, err := filepath.Glob("testdata/*.*")
+	require.NoError(f, err)
+	for _, path := range found {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		doc, err := openapi.Read("", data)
+		if err != nil {
+			return
+		}
+		doc.Server()
+		for _, c := range doc.Creates() {
+			_, _ = doc.Draft(c, drafts.Prefix(drafts.Slug(doc.Title())))
+		}
+	})
 }

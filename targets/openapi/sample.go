@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 
@@ -90,7 +91,7 @@ func (s *sampler) object(schema *openapi3.Schema, at string, depth int) any {
 		ref := schema.Properties[name]
 		required := slices.Contains(schema.Required, name)
 		member := flatten(ref, 0)
-		if member.ReadOnly || !required && !s.welcome(member, name, depth) {
+		if member.ReadOnly || !required && !welcome(schema, name, depth) {
 			continue
 		}
 		if depth >= deepest || s.taken > mostNodes {
@@ -109,10 +110,15 @@ func (s *sampler) object(schema *openapi3.Schema, at string, depth int) any {
 	return made
 }
 
-// welcome says that an optional member helps: people write into it what they like, or it can be altered.
-func (s *sampler) welcome(schema *openapi3.Schema, name string, depth int) bool {
+// welcome says that an optional member, not too deep in the body, helps: people write into it what they like. Where nothing is
+// required, a document says less than it knows, and all members are welcome but an id.
+func welcome(schema *openapi3.Schema, name string, depth int) bool {
+	member := flatten(schema.Properties[name], 0)
+	if depth > 2 || member.Deprecated {
+		return false
+	}
 	_, likely := drafts.Likely(name)
-	return depth == 0 && likely && kind(schema) == "string" && !schema.Deprecated && takesMarker(schema)
+	return likely && kind(member) == "string" && takesMarker(member) || len(schema.Required) == 0 && !strings.EqualFold(name, "id")
 }
 
 // shallow is the smallest value of a kind, where a schema nests too deep.
