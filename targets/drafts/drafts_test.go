@@ -101,6 +101,13 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	require.Empty(t, p.Identity, "a member that is called count is no id")
 	require.Nil(t, draft.Prove(drafts.Created{Marker: "m"}))
 	require.Nil(t, draft.Prove(drafts.Created{Marker: "other", Landings: []databases.Landing{order}}))
+	inside := landing("orders", []string{"note"}, map[string]string{"id": "19", "note": "mx0 and more"})
+	p = draft.Prove(drafts.Created{Marker: "m", Landings: []databases.Landing{inside, audit}})
+	require.Equal(t, "audit", p.Table.Name, "the marker stands there alone")
+	named := landing("deals", []string{"note"}, map[string]string{"id": "o1", "note": "mx0"})
+	called := landing("orders", []string{"note"}, map[string]string{"id": "20", "note": "mx0"})
+	p = draft.Prove(drafts.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{called, named}})
+	require.Equal(t, "deals", p.Table.Name, "the answer names that row")
 	twice := draft.Prove(drafts.Created{Marker: "m", Landings: []databases.Landing{audit, audit}})
 	require.Equal(t, 2, twice.Rows)
 }
