@@ -22,6 +22,8 @@ func rooms() map[string][]string {
 		"scenarios/document":      {},
 		"targets":                 {"scenarios/document"},
 		"targets/databases":       {},
+		"targets/drafts":          {"targets", "targets/databases"},
+		"targets/openapi":         {"targets", "targets/drafts"},
 		"targets/stopwatch":       {"targets"},
 		"targets/orders":          {"targets"},
 		"targets/servers":         {},
@@ -37,7 +39,7 @@ func rooms() map[string][]string {
 		"checker/mutate":          {},
 		"reports":                 {"checker", "history"},
 		"cmd": {
-			"history", "scenarios", "scenarios/document", "targets", "targets/databases", "targets/orders", "targets/stopwatch",
+			"history", "scenarios", "scenarios/document", "targets", "targets/databases", "targets/drafts", "targets/openapi", "targets/orders", "targets/stopwatch",
 			"proxy", "driver", "driver/writegate", "driver/curl", "checker", "checker/readers", "reports",
 		},
 		"cmd/doubletap": {"cmd"},
@@ -48,7 +50,8 @@ func rooms() map[string][]string {
 // owners says which rooms may import a dependency: who else needs it asks its owner.
 func owners() map[string][]string {
 	return map[string][]string{
-		"gopkg.in/yaml.v3":                         {"scenarios", "scenarios/document", "targets"},
+		"gopkg.in/yaml.v3":                         {"scenarios", "scenarios/document", "targets", "targets/drafts", "targets/openapi"},
+		"github.com/getkin/kin-openapi":            {"targets/openapi"},
 		"github.com/santhosh-tekuri/jsonschema/v6": {"scenarios/document"},
 		"github.com/agnivade/levenshtein":          {"scenarios/document", "targets/orders"},
 		"github.com/Shopify/toxiproxy/v2":          {"proxy"},

@@ -33,7 +33,7 @@ more: take it out of the register; 130 and 143 interrupted.`,
 		return mistakef("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
+		newInit(s), newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	return root
 }

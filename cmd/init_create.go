@@ -1,0 +1,173 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafts"
+)
+
+// prove sends one real create and looks where its markers arrive.
+func (i *initiation) prove(ctx context.Context) error {
+	if i.db == nil || i.dry {
+		return nil
+	}
+	text, err := i.file.Trial()
+	if err != nil {
+		i.unproven(err.Error())
+		return nil
+	}
+	if missing := i.missing(); len(missing) > 0 {
+		return mistakef("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
+	}
+	target, err := i.load(text, i.secret)
+	if err != nil {
+		return mistakef("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+	}
+	names := driver.Names{Run: newRunID(time.Now()), Scenario: "init"}
+	answer, err := i.create(ctx, target, names)
+	if err != nil || answer.status == 0 {
+		return err
+	}
+	i.look(ctx, names.Marker(1, "original"), answer)
+	return nil
+}
+
+// unproven says why it is not known where rows are.
+func (i *initiation) unproven(why string) {
+	fmt.Fprintf(i.streams.err, "not proven: %s\n", why)
+	i.file.Doubts = append(i.file.Doubts, "Not proven: "+why)
+}
+
+// secret is the value of a variable that the source or the environment has.
+func (i *initiation) secret(name string) (string, bool) {
+	if value, ok := i.file.Draft.Given[name]; ok {
+		return value, true
+	}
+	return i.streams.getenv(name)
+}
+
+// missing are the variables that a create needs and nobody has set.
+func (i *initiation) missing() []string {
+	return slices.DeleteFunc(slices.Clone(i.file.Draft.Needed), func(name string) bool {
+		value, set := i.secret(name)
+		return set && value != ""
+	})
+}
+
+// created is the answer to a create. The zero value is one that created nothing.
+type created struct {
+	status int
+	body   any // JSON; nil: none
+}
+
+// create sends the one create, and says so first.
+func (i *initiation) create(ctx context.Context, target targets.Target, names driver.Names) (created, error) {
+	o := target.Operations[i.file.Draft.Name]
+	rendered, err := o.Render(targets.Values{Intent: targets.IntentValues{Marker: names.Marker(1, "original"), Reference: names.Reference(1), Number: 1}}, false)
+	if err == nil && o.Key.In != targets.KeyNowhere {
+		err = o.PlaceKey(&rendered, names.Key("init", ""))
+	}
+	if err != nil {
+		return created{}, mistake(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, rendered.Method, target.BaseURL+rendered.Path, bytes.NewReader(rendered.Body))
+	if err != nil {
+		return created{}, mistakef("the path %s cannot be sent to", i.file.Draft.Path)
+	}
+	for name, value := range rendered.Header {
+		request.Header.Set(name, value)
+	}
+	fmt.Fprintf(i.streams.err, "sending one create: %s %s%s with a marker in %s\n", rendered.Method, target.BaseURL, i.file.Draft.Path, strings.Join(i.file.Draft.Texts, ", "))
+	answer, err := plainClient().Do(request)
+	if err != nil {
+		return created{}, surroundings(fmt.Errorf("%s gave no answer to a create: is the target running? (--dry sends nothing)", target.BaseURL))
+	}
+	defer answer.Body.Close()
+	const longest = 1 << 20
+	body, err := io.ReadAll(io.LimitReader(answer.Body, longest))
+	if err != nil {
+		return created{}, surroundings(fmt.Errorf("%s broke off its answer to a create", target.BaseURL))
+	}
+	if answer.StatusCode < 200 || answer.StatusCode > 299 {
+		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.StatusCode, snippet(string(body)))
+		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.StatusCode, refusal(answer.StatusCode)))
+		return created{}, nil
+	}
+	c := created{status: answer.StatusCode}
+	if decoder := json.NewDecoder(bytes.NewReader(body)); len(body) > 0 {
+		decoder.UseNumber()
+		_ = decoder.Decode(&c.body) // an answer that is no JSON names nothing
+	}
+	return c, nil
+}
+
+// refusal says what a status may mean.
+func refusal(status int) string {
+	switch {
+	case status == 401 || status == 403:
+		return ", so the credentials are wrong or missing"
+	case status == 404 || status == 405:
+		return ", so --url or the path is wrong"
+	case status < 400:
+		return ", which leads elsewhere"
+	case status < 500:
+		return ", so the sample body is not what the target takes: mend it in the file"
+	}
+	return ", so the target is not well"
+}
+
+// How often and how long is looked for the markers of a create: what is created may be written after its answer.
+const (
+	looks       = 5
+	betweenLook = 300 * time.Millisecond
+)
+
+// look searches the database for what the create has left.
+func (i *initiation) look(ctx context.Context, marker string, answer created) {
+	var found []databases.Landing
+	var unsearched []string
+	for n := 0; n < looks && len(found) == 0 && ctx.Err() == nil; n++ {
+		if n > 0 {
+			time.Sleep(betweenLook)
+		}
+		found, unsearched = i.db.Search(ctx, i.tables, marker)
+	}
+	i.file.Proof = i.file.Draft.Prove(drafts.Created{Marker: marker, Answer: answer.body, Landings: found})
+	if len(unsearched) > 0 {
+		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
+	}
+	p := i.file.Proof
+	if p == nil {
+		i.unproven(fmt.Sprintf("the create was answered %d, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", answer.status))
+		return
+	}
+	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", answer.status, p.Text, p.Table.FullName(), p.Column)
+	i.children(ctx)
+}
+
+// children counts what else refers to the created row.
+func (i *initiation) children(ctx context.Context) {
+	p := i.file.Proof
+	for _, t := range i.tables {
+		for _, r := range t.Refers {
+			value, has := p.Row[r.Theirs]
+			if r.Table != p.Table.FullName() || t.FullName() == p.Table.FullName() || !has {
+				continue
+			}
+			if n, err := i.db.Referring(ctx, t, r, value); err == nil {
+				i.file.Children = append(i.file.Children, drafts.Child{Table: t, By: r, Rows: n})
+			}
+		}
+	}
+}

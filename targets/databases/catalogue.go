@@ -1,0 +1,135 @@
+package databases
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Table is what a database says about one of its tables.
+type Table struct {
+	Schema  string // in front of its name; empty: it is found without
+	Name    string
+	Columns []Column
+	Primary []string    // columns of the primary key
+	Unique  [][]string  // columns of the other unique constraints that hold for every row
+	Refers  []Reference // foreign keys
+}
+
+// Column is a column of a table.
+type Column struct {
+	Name string
+	Type string
+}
+
+// Reference is a foreign key of one column.
+type Reference struct {
+	Column string
+	Table  string // qualified as Table.FullName is
+	Theirs string // column there
+}
+
+// FullName is the name by which the table is found.
+func (t Table) FullName() string {
+	if t.Schema == "" {
+		return t.Name
+	}
+	return t.Schema + "." + t.Name
+}
+
+// holdsText reports whether texts can be looked for in the column.
+func (c Column) holdsText() bool {
+	return c.Type == "" || regexp.MustCompile(`(?i)char|text|clob|json|string|xml`).MatchString(c.Type)
+}
+
+// Catalogue lists the tables that the connection sees, without those of the database itself, by name.
+func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {
+	asked := map[Dialect]dictionary{SQLite: sqliteDictionary(), PostgreSQL: postgresDictionary(), MariaDB: mariadbDictionary()}[d.Dialect]
+	c := catalogue{tables: map[string]*Table{}}
+	for _, part := range []struct {
+		query string
+		note  func(fields []string)
+	}{
+		{asked.columns, c.column}, {asked.unique, c.unique}, {asked.references, c.reference},
+	} {
+		if err := d.each(ctx, part.query, part.note); err != nil {
+			return nil, fmt.Errorf("read the catalogue of the database at %s: %s", d.Host, OneLine(err))
+		}
+	}
+	return c.list(), nil
+}
+
+// each calls note with every row of a query, as texts.
+func (d *Database) each(ctx context.Context, query string, note func([]string)) error {
+	rows, err := d.QueryContext(ctx, query)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		fields, into := make([]string, len(names)), make([]any, len(names))
+		for i := range fields {
+			into[i] = &fields[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return err
+		}
+		note(fields)
+	}
+	return rows.Err()
+}
+
+// catalogue collects what the queries of a dictionary give.
+type catalogue struct {
+	tables map[string]*Table
+	index  string // the unique index of the last row
+}
+
+func (c *catalogue) table(schema, name string) *Table {
+	t := Table{Schema: schema, Name: name}
+	if c.tables[t.FullName()] == nil {
+		c.tables[t.FullName()] = &t
+	}
+	return c.tables[t.FullName()]
+}
+
+// column takes schema, table, column, type.
+func (c *catalogue) column(f []string) {
+	t := c.table(f[0], f[1])
+	t.Columns = append(t.Columns, Column{Name: f[2], Type: f[3]})
+}
+
+// unique takes schema, table, index, "1" for the primary key, column; the rows of an index follow each other.
+func (c *catalogue) unique(f []string) {
+	t, index := c.table(f[0], f[1]), strings.Join(f[:3], "\x00")
+	switch {
+	case f[3] == "1":
+		t.Primary = append(t.Primary, f[4])
+	case index == c.index:
+		t.Unique[len(t.Unique)-1] = append(t.Unique[len(t.Unique)-1], f[4])
+	default:
+		t.Unique = append(t.Unique, []string{f[4]})
+	}
+	c.index = index
+}
+
+// reference takes schema, table, column, and the schema, table and column that it refers to.
+func (c *catalogue) reference(f []string) {
+	t := c.table(f[0], f[1])
+	t.Refers = append(t.Refers, Reference{Column: f[2], Table: Table{Schema: f[3], Name: f[4]}.FullName(), Theirs: f[5]})
+}
+
+func (c *catalogue) list() []Table {
+	var all []Table
+	for _, t := range c.tables {
+		all = append(all, *t)
+	}
+	slices.SortFunc(all, func(a, b Table) int { return strings.Compare(a.FullName(), b.FullName()) })
+	return all
+}

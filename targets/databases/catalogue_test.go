@@ -1,0 +1,195 @@
+package databases_test
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/servers"
+)
+
+const (
+	postgresVariable = "TEST_POSTGRES"
+	mariadbVariable  = "TEST_MARIADB"
+)
+
+// TestMain starts the servers around the tests: a missing one fails them.
+func TestMain(m *testing.M) {
+	os.Exit(servers.Serving(func(postgres, mariadb string) int {
+		os.Setenv(postgresVariable, postgres)
+		os.Setenv(mariadbVariable, mariadb)
+		return m.Run()
+	}))
+}
+
+// shopTables are tables as a shop has them, with names that take quotes, in a dialect's spelling.
+func shopTables(d databases.Dialect) []string {
+	quote := d.Name
+	document := map[databases.Dialect]string{databases.SQLite: "text", databases.PostgreSQL: "jsonb", databases.MariaDB: "json"}[d]
+	return []string{
+		"create table customers (id integer primary key, email varchar(80) not null unique)",
+		fmt.Sprintf("create table %s (%s varchar(40) primary key, customer integer not null references customers (id), note varchar(255), amount bigint, extra %s, unique (customer, note))", quote("order"), quote("Key"), document),
+		fmt.Sprintf("create table %s (order_key varchar(40) not null references %s (%s), line integer not null, text varchar(80), primary key (order_key, line))", quote("Order lines"), quote("order"), quote("Key")),
+		"insert into customers (id, email) values (1, 'ada@example.com')",
+		fmt.Sprintf(`insert into %s values ('o-1', 1, 'marker7 and more', 12, '{"a": "marker7"}')`, quote("order")),
+		fmt.Sprintf("insert into %s values ('o-1', 1, 'marker7'), ('o-1', 2, 'another')", quote("Order lines")),
+	}
+}
+
+// shop makes the tables in a database of their own, and opens it as init does.
+func shop(t *testing.T, dialect databases.Dialect) *databases.Database {
+	t.Helper()
+	address := place(t, dialect)
+	db, err := databases.Open(t.Context(), address, databases.ReadWrite)
+	require.NoError(t, err)
+	for _, statement := range shopTables(dialect) {
+		_, err := db.Exec(statement)
+		require.NoError(t, err, statement)
+	}
+	require.NoError(t, db.Close())
+	db, err = databases.Open(t.Context(), address, databases.ReadOnly)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+// place is the URL of an empty database.
+func place(t *testing.T, dialect databases.Dialect) string {
+	t.Helper()
+	if dialect == databases.SQLite {
+		path := filepath.Join(t.TempDir(), "shop.db")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		return "sqlite://" + path
+	}
+	address := os.Getenv(map[databases.Dialect]string{databases.PostgreSQL: postgresVariable, databases.MariaDB: mariadbVariable}[dialect])
+	db, err := databases.Open(t.Context(), address, databases.ReadWrite)
+	require.NoError(t, err)
+	name := "shop_" + strings.ToLower(strings.ReplaceAll(t.Name(), "/", "_"))
+	_, err = db.Exec("create database " + name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		defer db.Close()
+		_, err := db.ExecContext(context.WithoutCancel(t.Context()), "drop database "+name)
+		require.NoError(t, err)
+	})
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	u.Path = "/" + name
+	return u.String()
+}
+
+func dialects() []databases.Dialect {
+	return []databases.Dialect{databases.SQLite, databases.PostgreSQL, databases.MariaDB}
+}
+
+func TestTheCatalogueIsWhatWasCreated(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			tables, err := shop(t, dialect).Catalogue(t.Context())
+			require.NoError(t, err)
+			require.Len(t, tables, 3)
+			lines, customers, orders := tables[0], tables[1], tables[2]
+			require.Equal(t, "Order lines", lines.FullName())
+			require.Equal(t, []string{"order_key", "line"}, lines.Primary)
+			require.Empty(t, lines.Unique)
+			require.Equal(t, []databases.Reference{{Column: "order_key", Table: "order", Theirs: "Key"}}, lines.Refers)
+			require.Equal(t, [][]string{{"email"}}, customers.Unique)
+			require.Equal(t, []string{"id"}, customers.Primary)
+			require.Empty(t, customers.Refers)
+			require.Equal(t, [][]string{{"customer", "note"}}, orders.Unique)
+			require.Equal(t, []string{"Key"}, orders.Primary)
+			require.Equal(t, []databases.Reference{{Column: "customer", Table: "customers", Theirs: "id"}}, orders.Refers)
+			var names []string
+			for _, c := range orders.Columns {
+				names = append(names, c.Name)
+			}
+			require.Equal(t, []string{"Key", "customer", "note", "amount", "extra"}, names)
+		})
+	}
+}
+
+func TestATextIsFoundWhereverItStands(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range dialects() {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db := shop(t, dialect)
+			tables, err := db.Catalogue(t.Context())
+			require.NoError(t, err)
+			found, unsearched := db.Search(t.Context(), tables, "marker7")
+			require.Empty(t, unsearched)
+			require.Len(t, found, 2)
+			require.Equal(t, "Order lines", found[0].Table.Name)
+			require.Equal(t, []string{"text"}, found[0].Columns)
+			require.Equal(t, map[string]string{"order_key": "o-1", "line": "1", "text": "marker7"}, found[0].Row)
+			require.Equal(t, []string{"note", "extra"}, found[1].Columns)
+			require.Equal(t, "12", found[1].Row["amount"])
+
+			found, _ = db.Search(t.Context(), tables, "nowhere")
+			require.Empty(t, found)
+			n, err := db.Referring(t.Context(), tables[0], tables[0].Refers[0], "o-1")
+			require.NoError(t, err)
+			require.Equal(t, 2, n)
+			n, err = db.Referring(t.Context(), tables[2], tables[2].Refers[0], "1")
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			_, err = db.Referring(t.Context(), tables[1], tables[2].Refers[0], "1")
+			require.Error(t, err)
+		})
+	}
+}
+
+func TestTablesThatCannotBeSearchedAreNamed(t *testing.T) {
+	t.Parallel()
+	db := shop(t, databases.SQLite)
+	missing := databases.Table{Name: "missing", Columns: []databases.Column{{Name: "note", Type: "text"}}}
+	many := []databases.Table{missing}
+	for range 200 {
+		many = append(many, databases.Table{Name: "customers", Columns: []databases.Column{{Name: "email", Type: "text"}}})
+	}
+	found, unsearched := db.Search(t.Context(), many, "ada")
+	require.Len(t, found, 199)
+	require.Equal(t, []string{"missing", "customers"}, unsearched)
+}
+
+// TestPartialIndexesPromiseNothing holds that an index over some of the rows is no unique constraint.
+func TestPartialIndexesPromiseNothing(t *testing.T) {
+	t.Parallel()
+	for _, dialect := range []databases.Dialect{databases.SQLite, databases.PostgreSQL} {
+		t.Run(string(dialect), func(t *testing.T) {
+			t.Parallel()
+			db, err := databases.Open(t.Context(), place(t, dialect), databases.ReadWrite)
+			require.NoError(t, err)
+			defer db.Close()
+			for _, statement := range []string{
+				"create table things (id integer primary key, name varchar(80), state varchar(9))",
+				"create unique index things_open on things (name) where state = 'open'",
+				"create unique index things_lower on things (lower(name))",
+				"create index things_name on things (name)",
+			} {
+				_, err := db.Exec(statement)
+				require.NoError(t, err)
+			}
+			tables, err := db.Catalogue(t.Context())
+			require.NoError(t, err)
+			require.Empty(t, tables[0].Unique)
+		})
+	}
+}
+
+func TestNamesAreQuotedWhereTheyTakeIt(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "orders", databases.PostgreSQL.Name("orders"))
+	require.Equal(t, `"order"`, databases.PostgreSQL.Name("order"))
+	require.Equal(t, "`Order``s`", databases.MariaDB.Name("Order`s"))
+	require.Equal(t, `shop."Or""der"`, databases.SQLite.TableName(databases.Table{Schema: "shop", Name: `Or"der`}))
+}

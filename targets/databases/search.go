@@ -1,0 +1,170 @@
+package databases
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What a search looks at.
+const (
+	searchedTables = 200             // the others are left out
+	searchedRows   = 5               // of each table
+	searchedFor    = 3 * time.Second // in each table
+)
+
+// Landing is a row in which a text was found.
+type Landing struct {
+	Table   Table
+	Columns []string          // that hold the text
+	Row     map[string]string // its values; those that are NULL are missing
+}
+
+// Search looks for a text in the columns of these tables that can hold one, and lists the rows that have it
+// in one of them, a few of each table. Unsearched are the tables that it did not get through.
+func (d *Database) Search(ctx context.Context, tables []Table, text string) (found []Landing, unsearched []string) {
+	for i, t := range tables {
+		if i >= searchedTables {
+			unsearched = append(unsearched, t.FullName())
+			continue
+		}
+		landings, err := d.searchTable(ctx, t, text)
+		if err != nil {
+			unsearched = append(unsearched, t.FullName())
+		}
+		found = append(found, landings...)
+	}
+	return found, unsearched
+}
+
+func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Landing, error) {
+	var conditions []string
+	var args []any
+	for _, c := range t.Columns {
+		if c.holdsText() {
+			args = append(args, "%"+text+"%")
+			conditions = append(conditions, d.Dialect.asText(c.Name)+" like "+d.Dialect.Parameter(len(args)))
+		}
+	}
+	if len(args) == 0 {
+		return nil, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	read := d.Dialect.Snapshot()
+	tx, err := d.BeginTx(ctx, &read)
+	if err != nil {
+		return nil, err
+	}
+	defer tx.Rollback()
+	rows, err := tx.QueryContext(ctx, fmt.Sprintf("select * from %s where %s limit %d", d.Dialect.TableName(t), strings.Join(conditions, " or "), searchedRows), args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	return landings(rows, t, text)
+}
+
+func landings(rows *sql.Rows, t Table, text string) ([]Landing, error) {
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var found []Landing
+	for rows.Next() {
+		values, into := make([]any, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return found, err
+		}
+		l := Landing{Table: t, Row: map[string]string{}}
+		for i, value := range values {
+			if value == nil {
+				continue
+			}
+			l.Row[names[i]] = written(value)
+			if strings.Contains(l.Row[names[i]], text) {
+				l.Columns = append(l.Columns, names[i])
+			}
+		}
+		found = append(found, l)
+	}
+	return found, rows.Err()
+}
+
+func written(value any) string {
+	switch value := value.(type) {
+	case []byte:
+		return string(value)
+	case time.Time:
+		return value.UTC().Format(time.RFC3339Nano)
+	case fmt.Stringer:
+		return value.String()
+	default:
+		return fmt.Sprint(value)
+	}
+}
+
+// Referring counts the rows that a foreign key of a table leads from to the value.
+func (d *Database) Referring(ctx context.Context, from Table, by Reference, value string) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, searchedFor)
+	defer cancel()
+	if !slices.ContainsFunc(from.Refers, func(r Reference) bool { return r == by }) {
+		return 0, errors.New("the table has no such foreign key")
+	}
+	n := 0
+	err := d.QueryRowContext(ctx, fmt.Sprintf("select count(*) from %s where %s = %s", d.Dialect.TableName(from), d.Dialect.asText(by.Column), d.Dialect.Parameter(1)), value).Scan(&n)
+	return n, err
+}
+
+// asText is a column as something that a text can be compared with.
+func (d Dialect) asText(column string) string {
+	name := d.Name(column)
+	if d == PostgreSQL {
+		return "cast(" + name + " as text)"
+	}
+	return name
+}
+
+// TableName writes the name of a table, with quotes where it takes them.
+func (d Dialect) TableName(t Table) string {
+	if t.Schema == "" {
+		return d.Name(t.Name)
+	}
+	return d.Name(t.Schema) + "." + d.Name(t.Name)
+}
+
+// Name writes an identifier, with quotes where it takes them.
+func (d Dialect) Name(name string) string {
+	if regexp.MustCompile(`^[a-z_][a-z0-9_]*$`).MatchString(name) && !slices.Contains(reserved(), name) {
+		return name
+	}
+	quote := `"`
+	if d == MariaDB {
+		quote = "`"
+	}
+	return quote + strings.ReplaceAll(name, quote, quote+quote) + quote
+}
+
+// reserved are words that tables and columns are called by, and that one of the databases takes for something
+// else.
+func reserved() []string {
+	return []string{
+		"all", "analyze", "and", "as", "asc", "authorization", "between", "both", "by", "call", "case", "change", "check", "collate", "column",
+		"condition", "constraint", "create", "cross", "current_date", "current_time", "current_user", "cursor", "database",
+		"databases", "default", "delete", "desc", "describe", "distinct", "do", "drop", "else", "end", "except", "exists", "false",
+		"fetch", "for", "foreign", "from", "full", "function", "grant", "group", "having", "if", "in", "index", "inner", "insert",
+		"intersect", "interval", "into", "is", "join", "key", "keys", "left", "like", "limit", "lock", "match", "natural", "not", "null",
+		"offset", "on", "option", "or", "order", "outer", "over", "partition", "primary", "procedure", "range", "rank", "read",
+		"references", "release", "rename", "repeat", "replace", "require", "returning", "right", "row", "rows", "row_number",
+		"schema", "select", "session_user", "set", "show", "signal", "some", "sql", "table", "then", "to", "trigger", "true", "union", "unique",
+		"update", "usage", "use", "user", "using", "values", "when", "where", "window", "with", "write",
+	}
+}

@@ -1,0 +1,197 @@
+// Package openapi reads OpenAPI documents, 3.0 and later: it turns one into drafts of the operations that
+// create something, with sample bodies that their schemas accept.
+package openapi
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"gopkg.in/yaml.v3"
+)
+
+// Document is a document that was read.
+type Document struct {
+	doc *openapi3.T
+}
+
+// Create is an operation that creates something, as far as its document tells.
+type Create struct {
+	Name    string // fit for a target file, and unique in the document
+	Method  string
+	Path    string
+	Summary string
+	id      string // operationId
+	op      *openapi3.Operation
+	shared  openapi3.Parameters // of all operations of the path
+}
+
+// Read reads a document, in YAML or JSON. Where says where it lies: other files beside it may be referred to,
+// and nothing is fetched from elsewhere. Empty: it refers to nothing outside of itself.
+func Read(where string, data []byte) (*Document, error) {
+	if err := version(data); err != nil {
+		return nil, err
+	}
+	loader := openapi3.NewLoader()
+	loader.ReadFromURIFunc = fromFiles(where)
+	doc, err := loader.LoadFromDataWithPath(data, &url.URL{Path: filepath.ToSlash(where)})
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be read as OpenAPI: %s", oneLine(err.Error()))
+	}
+	return &Document{doc: doc}, nil
+}
+
+// version refuses what is no OpenAPI 3.
+func version(data []byte) error {
+	var head struct {
+		OpenAPI any `yaml:"openapi"`
+		Swagger any `yaml:"swagger"`
+	}
+	if err := yaml.Unmarshal(data, &head); err != nil {
+		return fmt.Errorf("it is neither YAML nor JSON: %s", oneLine(err.Error()))
+	}
+	said := fmt.Sprint(head.OpenAPI)
+	switch {
+	case head.Swagger != nil:
+		return fmt.Errorf("it is Swagger %v; convert it to OpenAPI 3", head.Swagger)
+	case head.OpenAPI == nil:
+		return errors.New("it is no OpenAPI document: it has no member openapi, such as openapi: 3.1.0")
+	case !strings.HasPrefix(said, "3."):
+		return fmt.Errorf("it says openapi: %s, and 3.0 and later 3.x can be read", said)
+	}
+	return nil
+}
+
+// fromFiles reads the files that a document refers to, which lie beside it or below.
+func fromFiles(where string) openapi3.ReadFromURIFunc {
+	read := openapi3.ReadFromURIs(openapi3.ReadFromFile)
+	return func(loader *openapi3.Loader, location *url.URL) ([]byte, error) {
+		beside, err := filepath.Rel(filepath.Dir(where), filepath.FromSlash(location.Path))
+		if location.Host != "" || location.Scheme != "" || where == "" || err != nil || !filepath.IsLocal(beside) {
+			return nil, fmt.Errorf("it refers to %s, and only files beside the document are read", location)
+		}
+		return read(loader, location)
+	}
+}
+
+// oneLine is the beginning of a text, on one line.
+func oneLine(text string) string {
+	const most = 300
+	text = strings.Join(strings.Fields(text), " ")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most]) + "..."
+	}
+	return text
+}
+
+// Title is what the document calls the API.
+func (d *Document) Title() string {
+	if d.doc.Info == nil {
+		return ""
+	}
+	return d.doc.Info.Title
+}
+
+// Server is the URL of the document's first server, which may be only a path; empty: none, or not known.
+func (d *Document) Server() string {
+	if len(d.doc.Servers) == 0 || d.doc.Servers[0] == nil {
+		return ""
+	}
+	address := d.doc.Servers[0].URL
+	for name, variable := range d.doc.Servers[0].Variables {
+		if variable != nil {
+			address = strings.ReplaceAll(address, "{"+name+"}", variable.Default)
+		}
+	}
+	if strings.ContainsAny(address, "{}") {
+		return ""
+	}
+	return address
+}
+
+// Creates lists the operations that look as if they create something: a POST with a JSON object for a body.
+func (d *Document) Creates() []Create {
+	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
+}
+
+// Find returns the operation of this name or operationId, whether it looks as if it created something or not.
+func (d *Document) Find(name string) (Create, bool) {
+	posts := d.posts()
+	i := slices.IndexFunc(posts, func(c Create) bool { return c.Name == name || c.id == name || c.Method+" "+c.Path == name })
+	if i < 0 {
+		return Create{}, false
+	}
+	return posts[i], true
+}
+
+// posts lists all POST operations with a JSON body.
+func (d *Document) posts() []Create {
+	var all []Create
+	taken := map[string]bool{}
+	paths := d.doc.Paths.Map()
+	for _, path := range sortedKeys(paths) {
+		item := paths[path]
+		if item == nil || item.Post == nil || jsonSchema(item.Post) == nil {
+			continue
+		}
+		c := Create{Method: http.MethodPost, Path: path, id: item.Post.OperationID, op: item.Post, shared: item.Parameters}
+		c.Summary = oneLine(firstOf(item.Post.Summary, item.Post.Description))
+		c.Name = operationName(firstOf(c.id, "post "+path), taken)
+		all = append(all, c)
+	}
+	return all
+}
+
+var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|calculate|convert|graphql|introspect|revoke|cancel)([^a-z]|$)`)
+
+// looksCreating goes by the documented statuses, and where they leave it open by the last word of the path.
+func (c Create) looksCreating() bool {
+	statuses := c.statuses()
+	if slices.Contains(statuses, http.StatusCreated) || slices.Contains(statuses, http.StatusAccepted) {
+		return true
+	}
+	segments := strings.Split(strings.TrimRight(c.Path, "/"), "/")
+	return !notCreating.MatchString(segments[len(segments)-1])
+}
+
+// jsonSchema is the schema of the operation's JSON body; nil: it has none.
+func jsonSchema(op *openapi3.Operation) *openapi3.SchemaRef {
+	if op.RequestBody == nil || op.RequestBody.Value == nil {
+		return nil
+	}
+	return jsonContent(op.RequestBody.Value.Content)
+}
+
+func jsonContent(content openapi3.Content) *openapi3.SchemaRef {
+	for _, kind := range sortedKeys(content) {
+		media := content[kind]
+		essence, _, _ := strings.Cut(strings.ToLower(kind), ";")
+		essence = strings.TrimSpace(essence)
+		if media != nil && media.Schema != nil && media.Schema.Value != nil && (essence == "application/json" || strings.HasSuffix(essence, "+json") || essence == "*/*") {
+			return media.Schema
+		}
+	}
+	return nil
+}
+
+// operationName makes a name for a target file, which nobody else has.
+func operationName(from string, taken map[string]bool) string {
+	const longest = 58
+	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(from, "_"), "_-")
+	name = name[:min(len(name), longest)]
+	if name == "" {
+		name = "create"
+	}
+	unique := name
+	for i := 2; taken[unique]; i++ {
+		unique = fmt.Sprintf("%s_%d", name, i)
+	}
+	taken[unique] = true
+	return unique
+}
