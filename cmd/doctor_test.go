@@ -72,7 +72,7 @@ func TestTheDoctorNamesTheCause(t *testing.T) {
 		"the identity is not said":    {nil, edited("    identity: /id\n", ""), "", exitPass, []string{"! identity not declared"}},
 		"the clock is wrong": {wrapped(func(a *httptest.ResponseRecorder, _ int) {
 			a.Header().Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
-		}), shopFile, "", exitPass, []string{"! clock", "1h0m0s apart"}},
+		}), shopFile, "", exitPass, []string{"! clock", "the target's is 1h0m"}},
 		"a repetition has another body": {wrapped(func(a *httptest.ResponseRecorder, n int) {
 			a.Body.WriteString(strings.Repeat(" ", n))
 			a.Code = 200 + n%2
