@@ -81,6 +81,10 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, whole bool) 
 		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
 		return
 	}
+	if !whole && code == exitInconclusive {
+		t.Log("a busy machine left something unexercised: make controls holds more")
+		return
+	}
 	require.Equal(t, exitFinding, code, "a broken design is caught\n%s", out)
 	kinds := findingKinds(t, dir)
 	require.True(t, slices.ContainsFunc(d.Shows, func(k string) bool { return slices.Contains(kinds, k) }),

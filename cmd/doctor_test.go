@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -27,12 +28,11 @@ func (x trial) examined(t *testing.T, code int, says ...string) {
 // wrapped makes a shop's answers pass through change.
 func wrapped(change func(answer *httptest.ResponseRecorder, n int)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
-		n := 0
+		var n atomic.Int64
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			n++
 			answer := httptest.NewRecorder()
 			next.ServeHTTP(answer, r)
-			change(answer, n)
+			change(answer, int(n.Add(1)))
 			for name, values := range answer.Header() {
 				w.Header()[name] = values
 			}

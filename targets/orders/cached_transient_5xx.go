@@ -16,7 +16,7 @@ func cachedTransient5xxDesign() Design {
 		Contract: contract,
 		Key:      requiredKey(),
 		Shows:    []string{"unavailable"},
-		By:       []string{"impatient-retry"},
+		By:       []string{"slow-road", "impatient-retry"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(cachedTransient5xx{newUniqueKey(a)}.create) },
 	}

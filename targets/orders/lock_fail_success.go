@@ -26,7 +26,7 @@ func lockFailSuccessDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
-		By:       []string{"double-click", "cut-reset-early-retry"},
+		By:       []string{"burst-same-key", "cut-reset-early-retry"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(lockFailSuccess{a, new(sync.Map)}.create) },
 	}
