@@ -17,7 +17,7 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers vet ## run all tests on real servers, with the race detector
-	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 15m ./...
+	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 20m ./...
 
 .PHONY: servers
 servers: ## find or install PostgreSQL and MariaDB, which the tests start privately, Chromium, curl and sqlite3
