@@ -54,6 +54,7 @@ type doctor struct {
 	options runOptions
 	streams streams
 	stage   *stage
+	library []scenarios.File
 }
 
 // say prints a line, and what to do about it.
@@ -80,7 +81,11 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		return surroundings(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	d := &doctor{subject: sub, options: o, streams: s}
+	library, err := findScenarios(nil)
+	if err != nil {
+		return err
+	}
+	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
 		uncalibrated: true, progress: func(int, int) {}, silence: silence,
@@ -104,7 +109,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		}
 	}
 	d.writeGate(ctx)
-	d.clock(ctx)
+	d.clock()
 	kept := d.repeats(ctx)
 	d.burst(ctx)
 	d.unseen()
@@ -185,7 +190,7 @@ func (d *doctor) writeGate(ctx context.Context) {
 const clocksApart = 2 * time.Second
 
 // clock compares the target's clock with ours.
-func (d *doctor) clock(context.Context) {
+func (d *doctor) clock() {
 	h, err := d.stage.dir.readHistory(pilotName)
 	if err != nil || len(h.Attempts) == 0 {
 		return
@@ -243,11 +248,7 @@ func (d *doctor) burst(ctx context.Context) {
 
 // play plays a scenario of the library with so many intents. Why is set if nothing can be said.
 func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
-	files, err := findScenarios([]string{name})
-	if err != nil {
-		return r, err.Error()
-	}
-	f := files[0]
+	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
 	if why := d.subject.lacks(f.Scenario.Needs); why != "" {
 		return r, why
 	}
@@ -264,13 +265,9 @@ func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.
 
 // unseen lists what the library will not be able to try, and why.
 func (d *doctor) unseen() {
-	files, err := findScenarios(nil)
-	if err != nil {
-		return
-	}
 	var names []string
 	by := map[string][]string{}
-	for _, f := range files {
+	for _, f := range d.library {
 		why := d.subject.lacks(f.Scenario.Needs)
 		if why == "" {
 			continue

@@ -19,6 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/curl"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // exportOptions are the flags of export.
@@ -173,7 +174,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
 	base, database, variables := sub.target.BaseURL, sub.target.Database.URL, map[string]string{}
 	if sub.server != nil {
-		base, database = servedByDefault, databaseScheme(database)
+		base = servedByDefault
 	} else if sub, variables, err = sub.unexpanded(files, s); err != nil {
 		return nil, err
 	}
@@ -195,7 +196,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	script := curl.Script{
 		Title: h.title(), Origin: h.origin(), Base: base, Plan: plan, Requests: requests, Lanes: h.scenario.Lanes,
 		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
-		Client: clients()[databaseScheme(database)], Broken: conditions()[h.Finding.Kind],
+		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}
 	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil {
 		script.Database = database
@@ -213,14 +214,9 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 // servedByDefault is where targets serve listens.
 const servedByDefault = "http://127.0.0.1:8080"
 
-func databaseScheme(address string) string {
-	scheme, _, _ := strings.Cut(address, ":")
-	return scheme
-}
-
-func clients() map[string]curl.Client {
-	return map[string]curl.Client{
-		"sqlite": curl.SQLite, "postgres": curl.Postgres, "postgresql": curl.Postgres, "mysql": curl.MariaDB, "mariadb": curl.MariaDB,
+func clients() map[databases.Dialect]curl.Client {
+	return map[databases.Dialect]curl.Client{
+		databases.SQLite: curl.SQLite, databases.PostgreSQL: curl.Postgres, databases.MariaDB: curl.MariaDB,
 	}
 }
 

@@ -47,6 +47,9 @@ func (r *runner) findingOf(normal time.Duration) findingFile {
 // writeFindings gives every finding a directory with its evidence, its scenario, the plan of the intents
 // that broke, and the target file if that may be read by others.
 func (r *runner) writeFindings(report checker.Report, common findingFile) error {
+	if !slices.ContainsFunc(report.Results, func(result checker.Result) bool { return len(result.Findings) > 0 }) {
+		return nil
+	}
 	target := r.subject.fileWithoutSecrets(r.streams)
 	written := 0
 	for _, result := range report.Results {

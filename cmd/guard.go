@@ -26,8 +26,9 @@ func (s *subject) allow(toxiproxy string) error {
 	if err != nil {
 		return mistake(err)
 	}
-	foreign := append(s.foreign("base_url", base.Hostname()), s.foreign("database.url", databases...)...)
-	foreign = append(foreign, s.foreign("--toxiproxy", proxy)...)
+	allowed := allowlist(s.target.AllowHosts)
+	foreign := append(allowed.foreign("base_url", base.Hostname()), allowed.foreign("database.url", databases...)...)
+	foreign = append(foreign, allowed.foreign("--toxiproxy", proxy)...)
 	if len(foreign) == 0 {
 		return nil
 	}
@@ -49,12 +50,19 @@ func (s *subject) allow(toxiproxy string) error {
 // reference is a host and what names it.
 type reference struct{ what, host string }
 
+// allowlist is the hosts beyond this machine that may be touched.
+type allowlist []string
+
+// permits reports whether a host is this machine or allowed.
+func (a allowlist) permits(host string) bool {
+	return loopback(host) || slices.ContainsFunc(a, func(allowed string) bool { return strings.EqualFold(allowed, host) })
+}
+
 // foreign returns the hosts that are neither this machine nor allowed.
-func (s *subject) foreign(what string, hosts ...string) []reference {
+func (a allowlist) foreign(what string, hosts ...string) []reference {
 	var found []reference
 	for _, host := range hosts {
-		allowed := slices.ContainsFunc(s.target.AllowHosts, func(a string) bool { return strings.EqualFold(a, host) })
-		if host != "" && !loopback(host) && !allowed {
+		if host != "" && !a.permits(host) {
 			found = append(found, reference{what, host})
 		}
 	}

@@ -150,7 +150,7 @@ func (i *initiation) document(ctx context.Context) (where string, source []byte,
 		return i.openapi, source, nil
 	}
 	u, err := url.Parse(i.openapi)
-	if err != nil || u.User != nil || !i.mayTalkTo(u.Hostname()) {
+	if err != nil || u.User != nil || !allowlist(i.allowHosts).permits(u.Hostname()) {
 		return "", nil, mistakef("--openapi: only a URL on this machine is fetched; download the document, or allow its host with --allow-host")
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.openapi, nil)
@@ -227,15 +227,8 @@ func (i *initiation) base(said string) error {
 	return nil
 }
 
-func (i *initiation) mayTalkTo(host string) bool {
-	return loopback(host) || slices.ContainsFunc(i.allowHosts, func(a string) bool { return strings.EqualFold(a, host) })
-}
-
 // hosts holds that nothing but this machine is touched unless a flag names it.
 func (i *initiation) hosts() error {
-	s := &subject{name: "init", target: targets.Target{
-		BaseURL: i.file.BaseURL, Database: targets.Database{URL: i.database}, AllowHosts: i.allowHosts,
-	}}
 	base, err := url.Parse(i.file.BaseURL)
 	if err != nil {
 		return mistakef("--url cannot be parsed")
@@ -244,9 +237,9 @@ func (i *initiation) hosts() error {
 	if err != nil {
 		return mistakef("--db: %w", err)
 	}
-	foreign := s.foreign("--db", hosts...)
+	foreign := allowlist(i.allowHosts).foreign("--db", hosts...)
 	if i.database != "" && !i.dry {
-		foreign = append(foreign, s.foreign("--url", base.Hostname())...)
+		foreign = append(foreign, allowlist(i.allowHosts).foreign("--url", base.Hostname())...)
 	}
 	if len(foreign) == 0 {
 		return nil

@@ -20,6 +20,7 @@ import (
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -93,7 +94,7 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	}
 	err = reports.MatrixText(s.out, m)
 	for path, write := range forms {
-		err = errors.Join(err, writeFileWith(path, func(w io.Writer) error { return write(w, m) }))
+		err = errors.Join(err, renderFile(path, func(w io.Writer) error { return write(w, m) }))
 	}
 	if err != nil {
 		return surroundings(err)
@@ -122,14 +123,6 @@ func (o matrixOptions) forms() (map[string]func(io.Writer, reports.Matrix) error
 	return forms, nil
 }
 
-func writeFileWith(path string, write func(io.Writer) error) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(file), file.Close())
-}
-
 // known lists the targets.
 func (o matrixOptions) known() ([]known, error) {
 	if o.targets != "" {
@@ -138,7 +131,7 @@ func (o matrixOptions) known() ([]known, error) {
 	var all []known
 	for _, database := range o.databases {
 		for _, d := range orders.Designs() {
-			if len(o.only) > 0 && !slices.Contains(o.only, d.Name) || len(d.On) > 0 && !slices.Contains(d.On, storeOf(database)) {
+			if len(o.only) > 0 && !slices.Contains(o.only, d.Name) || !d.StandsOn(string(dialectOf(database))) {
 				continue
 			}
 			truth := checker.Truth{Correct: d.Correct, By: d.By}
@@ -156,18 +149,12 @@ func (o matrixOptions) known() ([]known, error) {
 	return all, nil
 }
 
-// storeOf names the kind of database that a built-in design stands on.
-func storeOf(database string) string {
-	switch databaseScheme(database) {
-	case "":
-		return "sqlite"
-	case "postgresql":
-		return "postgres"
-	case "mysql":
-		return "mariadb"
-	default:
-		return databaseScheme(database)
+// dialectOf is the kind of database that a built-in design stands on: SQLite, unless a URL names another.
+func dialectOf(database string) databases.Dialect {
+	if database == "" {
+		return databases.SQLite
 	}
+	return databases.DialectOf(database)
 }
 
 // knownOf reads a file that says what is known of targets. Their paths are relative to it.
@@ -211,7 +198,7 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	for _, k := range all {
 		row := reports.MatrixRow{Target: strings.TrimPrefix(k.target, builtinPrefix), Truth: k.truth}
 		if strings.HasPrefix(k.target, builtinPrefix) {
-			row.Store = storeOf(k.database)
+			row.Store = string(dialectOf(k.database))
 		}
 		m.Rows = append(m.Rows, row)
 	}

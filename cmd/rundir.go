@@ -74,14 +74,19 @@ func (d runDir) write(content []byte, name ...string) error {
 
 // render writes one file of the run with a renderer.
 func (d runDir) render(name string, render func(io.Writer) error) error {
-	file, err := os.Create(filepath.Join(d.path, name))
-	if err == nil {
-		err = errors.Join(render(file), file.Close())
-	}
-	if err != nil {
+	if err := renderFile(filepath.Join(d.path, name), render); err != nil {
 		return surroundings(fmt.Errorf("write the run's files: %w", err))
 	}
 	return nil
+}
+
+// renderFile writes a file with a renderer.
+func renderFile(path string, render func(io.Writer) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(render(file), file.Close())
 }
 
 func (d runDir) writeJSON(value any, name ...string) error {

@@ -180,7 +180,7 @@ func (t *translator) rule(e *jsonschema.ValidationError) annotated {
 	rule := t.schema
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if pointer != "" {
-			rule = rule.child(unescape(token))
+			rule = rule.child(Unescape(token))
 		}
 	}
 	return rule

@@ -214,7 +214,8 @@ func escape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
 }
 
-func unescape(token string) string {
+// Unescape returns the key that a token of a JSON pointer stands for (RFC 6901).
+func Unescape(token string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 }
 
@@ -222,7 +223,7 @@ func unescape(token string) string {
 func cut(pointer string) (parent, token string) {
 	i := strings.LastIndexByte(pointer, '/')
 	if i < 0 {
-		return "", unescape(pointer)
+		return "", Unescape(pointer)
 	}
-	return pointer[:i], unescape(pointer[i+1:])
+	return pointer[:i], Unescape(pointer[i+1:])
 }

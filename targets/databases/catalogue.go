@@ -39,10 +39,11 @@ func (t Table) FullName() string {
 	return t.Schema + "." + t.Name
 }
 
+// texts are the types of columns in which texts can be looked for.
+var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml`)
+
 // holdsText reports whether texts can be looked for in the column.
-func (c Column) holdsText() bool {
-	return c.Type == "" || regexp.MustCompile(`(?i)char|text|clob|json|string|xml`).MatchString(c.Type)
-}
+func (c Column) holdsText() bool { return c.Type == "" || texts.MatchString(c.Type) }
 
 // Catalogue lists the tables that the connection sees, without those of the database itself, by name.
 func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {

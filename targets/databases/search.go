@@ -141,9 +141,12 @@ func (d Dialect) TableName(t Table) string {
 	return d.Name(t.Schema) + "." + d.Name(t.Name)
 }
 
+// plain is an identifier that every database takes without quotes, unless it is reserved.
+var plain = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
+
 // Name writes an identifier, with quotes where it takes them.
 func (d Dialect) Name(name string) string {
-	if regexp.MustCompile(`^[a-z_][a-z0-9_]*$`).MatchString(name) && !slices.Contains(reserved(), name) {
+	if plain.MatchString(name) && !slices.Contains(reserved(), name) {
 		return name
 	}
 	quote := `"`

@@ -39,6 +39,12 @@ func parse(databaseURL string, mode Mode) (source, error) {
 	}
 }
 
+// DialectOf returns the kind of database that a URL is of; empty: of none that is known.
+func DialectOf(databaseURL string) Dialect {
+	s, _ := parse(databaseURL, ReadOnly)
+	return s.dialect
+}
+
 func sqliteName(path string, mode Mode) string {
 	settings := "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 	if mode == ReadWrite {

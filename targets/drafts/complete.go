@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 const (
@@ -138,7 +140,7 @@ func lookUp(value any, pointer string) (any, bool) {
 		if !ok {
 			return nil, false
 		}
-		if value, ok = object[unescape(token)]; !ok {
+		if value, ok = object[document.Unescape(token)]; !ok {
 			return nil, false
 		}
 	}
@@ -149,7 +151,7 @@ func lookUp(value any, pointer string) (any, bool) {
 func nested(pointer string, value any) any {
 	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for _, token := range slices.Backward(tokens) {
-		value = map[string]any{unescape(token): value}
+		value = map[string]any{document.Unescape(token): value}
 	}
 	return value
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -248,7 +249,7 @@ var plainWord = regexp.MustCompile(`^\pL+$`)
 
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
-	for _, name := range sortedNames(d.Body) {
+	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
 		if _, isText := d.Body[name].(string); isText && d.Key.In == targets.KeyNowhere && strings.Contains(squeezed(name), "idempoten") {
 			d.Key = targets.Key{In: targets.KeyInBody, Name: name}
 			delete(d.Body, name)

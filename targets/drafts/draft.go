@@ -4,9 +4,11 @@ package drafts
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -63,7 +65,7 @@ func Put(value any, pointer string, with any) any {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		name := unescape(token)
+		name := document.Unescape(token)
 		copied := maps.Clone(value)
 		copied[name] = Put(value[name], rest, with)
 		return copied
@@ -77,26 +79,17 @@ func Put(value any, pointer string, with any) any {
 	return value
 }
 
-func unescape(token string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-}
-
-// Pointer appends a member's name to a JSON pointer.
-func Pointer(to, name string) string {
-	return to + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-}
-
 // Scalars calls visit with every text, number and truth value, and the JSON pointer to it, in the order of
 // the names.
 func Scalars(at string, value any, visit func(pointer string, value any)) {
 	switch value := value.(type) {
 	case map[string]any:
-		for _, name := range sortedNames(value) {
-			Scalars(Pointer(at, name), value[name], visit)
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			Scalars(at+document.Pointer(name), value[name], visit)
 		}
 	case []any:
 		for i, element := range value {
-			Scalars(at+"/"+strconv.Itoa(i), element, visit)
+			Scalars(at+document.Pointer(i), element, visit)
 		}
 	case nil:
 	default:

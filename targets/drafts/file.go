@@ -3,6 +3,7 @@ package drafts
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -151,19 +152,10 @@ func (f *File) pointer() string {
 // body is the body with its templates.
 func (f *File) body() any {
 	body := escaped(f.Draft.Body)
-	for _, pointer := range sortedTexts(f.Draft.Templates) {
+	for _, pointer := range slices.Sorted(maps.Keys(f.Draft.Templates)) {
 		body = Put(body, pointer, f.Draft.Templates[pointer])
 	}
 	return body
-}
-
-func sortedTexts(m map[string]string) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 // keyOf is a key as the file has it.

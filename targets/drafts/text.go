@@ -1,9 +1,7 @@
 package drafts
 
 import (
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -57,5 +55,3 @@ func escaped(value any) any {
 	}
 	return value
 }
-
-func sortedNames(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafts"
 )
@@ -84,7 +85,7 @@ func bodyExamples(op *openapi3.Operation) []any {
 
 // into hands over what was noted about the members, but for the key's.
 func (s *sampler) into(draft *drafts.Draft) {
-	keys := drafts.Pointer("", draft.Key.Name)
+	keys := document.Pointer(draft.Key.Name)
 	if len(s.texts) == 0 {
 		s.texts = s.spare
 	}
@@ -127,7 +128,7 @@ func (c Create) identity() string {
 			return pointer
 		}
 		for _, name := range sortedKeys(answer.Properties) {
-			if pointer := idOf(drafts.Pointer("", name), flatten(answer.Properties[name], 0)); pointer != "" {
+			if pointer := idOf(document.Pointer(name), flatten(answer.Properties[name], 0)); pointer != "" {
 				return pointer
 			}
 		}
@@ -138,7 +139,7 @@ func (c Create) identity() string {
 func idOf(at string, schema *openapi3.Schema) string {
 	for _, name := range []string{"id", "_id", "uuid", "ID", "guid"} {
 		if schema.Properties[name] != nil {
-			return drafts.Pointer(at, name)
+			return at + document.Pointer(name)
 		}
 	}
 	return ""

@@ -3,8 +3,6 @@ package orders
 import (
 	"context"
 	"time"
-
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // lockReleasedByNonOwner defers the release of the lock before it knows whether it got the lock.
@@ -16,12 +14,10 @@ import (
 type lockReleasedByNonOwner struct{ *api }
 
 func lockReleasedByNonOwnerDesign() Design {
-	contract := exactReplay()
-	contract.InProgress = targets.InProgress{Mode: targets.InProgressReject, Signature: problemSignature(409, "key_in_use")}
 	return Design{
 		Name:     "lock-released-by-non-owner",
 		Summary:  "deletes the key's lock on every way out, also of a request that was refused because of it: the third one gets in",
-		Contract: contract,
+		Contract: turningAway(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key"},
