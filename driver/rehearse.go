@@ -25,7 +25,7 @@ type Rehearsed struct {
 // takes the driver's Target, Operations, Principals, Plan and Names.
 func (d *Driver) Rehearse() (map[string]Rehearsed, error) {
 	rehearsal := Driver{
-		Target: d.Target, Operations: d.Operations, Principals: d.Principals, Plan: d.Plan, Names: d.Names,
+		Target: d.Target, Operations: d.Operations, Principals: d.Principals, Plan: d.Plan, Names: d.Names, Base: d.Base,
 		Record: history.NewWriter(io.Discard),
 	}
 	if err := rehearsal.prepareAll(); err != nil {

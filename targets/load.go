@@ -2,6 +2,7 @@ package targets
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"net/http"
@@ -98,12 +99,24 @@ func (t *Target) complete() {
 		if o.Key.In == KeyInHeader && o.Key.Name == "" {
 			o.Key.Name = usualKey
 		}
+		if o.Key.In == KeyInPath {
+			o.Key.Required = true
+		}
+		o.Request.Sign.complete()
 		t.Operations[name] = o
 	}
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
 		g.Longest = usualHold
 	}
 	t.Contract.complete()
+}
+
+func (s *Sign) complete() {
+	if s == nil {
+		return
+	}
+	s.Over = cmp.Or(s.Over, usualOver)
+	s.Encoding = cmp.Or(s.Encoding, EncodingHex)
 }
 
 func (c *Contract) complete() {

@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
-// keepSecrets notes what came from variables and goes into requests: headers to mask, and texts.
+// keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.
 // What a row must hold is no secret, or it could not be compared with the row.
 func (t *Target) keepSecrets(doc *document.Document) {
 	for _, name := range t.OperationNames() {
@@ -21,7 +21,12 @@ func (t *Target) keepSecrets(doc *document.Document) {
 		if doc.Expanded(request + "/path") {
 			t.secret(o.Request.Path)
 		}
-		t.secretsIn(doc, request+"/body", o.Request.Body, o.Rows.Content)
+		if kind, members := o.Request.Payload(); kind != NoPayload {
+			t.secretsIn(doc, request+document.Pointer(string(kind)), members, o.Rows.Content)
+		}
+		if s := o.Request.Sign; s != nil {
+			t.secret(s.Secret)
+		}
 		t.secretsIn(doc, document.Pointer("operations", name, "alter"), o.Alter, o.Rows.Content)
 	}
 }
