@@ -30,7 +30,7 @@ type Rendered struct {
 	Header map[string]string
 	Body   []byte // nil: none
 	Says   []byte // the members of a body that is not JSON, as a JSON object; nil: the body is JSON, or none
-	Secret string // signs the request; empty: nothing does
+	Signer string // the secret that signs the request; empty: nothing does
 	Drawn  Drawn
 }
 
@@ -57,7 +57,7 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 		}
 	}
 	if s := o.Request.Sign; s != nil {
-		if r.Secret, err = fill(s.Secret, v.at("sign")); err != nil {
+		if r.Signer, err = fill(s.Secret, v.at("sign")); err != nil {
 			return Rendered{}, fmt.Errorf("render the secret of the signature: %w", err)
 		}
 	}

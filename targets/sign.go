@@ -73,7 +73,7 @@ func (o Operation) Sign(r *Rendered, base, key string, at time.Time) error {
 	if err != nil {
 		return fmt.Errorf("render what is signed: %w", err)
 	}
-	mac := hmac.New(s.HMAC.new(), []byte(r.Secret))
+	mac := hmac.New(s.HMAC.new(), []byte(r.Signer))
 	mac.Write([]byte(over))
 	r.setHeader(s.Header, s.Prefix+s.Encoding.text(mac.Sum(nil)))
 	if s.Time != nil {
