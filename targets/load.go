@@ -43,7 +43,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 		}
 		return Target{}, err
 	}
-	t.complete()
+	t.complete(file)
 	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
 	if err := mistakes.Err(); err != nil {
@@ -90,7 +90,13 @@ func (c *Contract) forget(doc *document.Document) {
 }
 
 // complete fills in what the file leaves out.
-func (t *Target) complete() {
+func (t *Target) complete(file string) {
+	if t.Process != nil {
+		t.Process.complete(file)
+	}
+	for i, path := range t.Database.Schema {
+		t.Database.Schema[i] = beside(file, path)
+	}
 	for name, o := range t.Operations {
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
