@@ -101,7 +101,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"database", d.database}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
@@ -127,6 +127,19 @@ func (d *doctor) hosts(context.Context) error {
 		return err
 	}
 	d.say(well, "hosts", "all are this machine, or in allow_hosts")
+	return nil
+}
+
+// process starts the target, if that is left to us.
+func (d *doctor) process(ctx context.Context) error {
+	if d.subject.target.Process == nil {
+		return nil
+	}
+	began := time.Now()
+	if err := d.subject.start(ctx, d.stage.dir, d.streams); err != nil {
+		return err
+	}
+	d.say(well, "process", fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL))
 	return nil
 }
 

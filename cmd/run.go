@@ -118,8 +118,10 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 	if err := r.announce(); err != nil || o.dryRun {
 		return nil, err
 	}
-	if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
-		return nil, err
+	if sub.target.Process == nil { // a database that the process makes is not there yet
+		if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
+			return nil, err
+		}
 	}
 	return r.run(ctx)
 }

@@ -82,6 +82,11 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	if err := r.begin(); err != nil {
 		return nil, err
 	}
+	if r.subject.target.Process != nil {
+		if err := r.start(ctx); err != nil {
+			return r.grounded(ctx, err)
+		}
+	}
 	r.unmute = muteCommands(r.streams)
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
@@ -125,6 +130,18 @@ func (r *runner) begin() error {
 		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
 	}
 	return r.dir.writeJSON(r.manifest, manifestName)
+}
+
+// start starts the target and connects to its database.
+func (r *runner) start(ctx context.Context) error {
+	if err := r.subject.start(ctx, r.dir, r.streams); err != nil {
+		return err
+	}
+	r.manifest.BaseURL = r.subject.target.BaseURL
+	if err := r.dir.writeJSON(r.manifest, manifestName); err != nil {
+		return err
+	}
+	return r.subject.connect(ctx, r.needs(scenarios.NeedsWriteGate))
 }
 
 // grounded ends a run whose pilot did not come through. There is nothing to tell but why; the files

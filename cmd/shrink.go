@@ -107,15 +107,17 @@ type shrinker struct {
 
 // open prepares target, database and directory, and measures what a create takes.
 func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
-	err := k.subject.allow(k.options.toxiproxy)
-	if err == nil {
-		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))
-	}
-	if err != nil {
+	if err := k.subject.allow(k.options.toxiproxy); err != nil {
 		return err
 	}
 	id := newRunID(k.began)
 	dir, err := createRunDir(k.options.reports, id+"-shrink")
+	if err == nil {
+		err = k.subject.start(ctx, dir, k.streams)
+	}
+	if err == nil {
+		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))
+	}
 	if err != nil {
 		return err
 	}

@@ -34,13 +34,15 @@ const databaseVariable = "DOUBLETAP_DATABASE"
 
 // subject is the system under test, ready to be driven.
 type subject struct {
-	name       string // as given: builtin:NAME or a file's path
-	target     targets.Target
+	name       string             // as given: builtin:NAME or a file's path
+	target     targets.Target     // what was started for it has its place here
+	loaded     targets.Target     // as the file has it
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
 	server     *orders.Server
 	reader     *readers.Reader   // nil: no database is declared
 	gates      []*writegate.Gate // none: no scenario of the run needs them
+	started    started           // by start
 }
 
 // operation is the run's.
@@ -79,7 +81,7 @@ func (s *subject) publicTerms() checker.Terms {
 	return t
 }
 
-// close stops what openSubject started.
+// close stops what was started.
 func (s *subject) close() error {
 	var errs []error
 	for _, g := range s.gates {
@@ -91,6 +93,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
+	errs = append(errs, s.started.close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -121,7 +124,7 @@ func loadSubject(ctx context.Context, name, database string, s streams) (*subjec
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target}, nil
+	return &subject{name: name, target: target, loaded: target}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {

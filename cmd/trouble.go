@@ -43,6 +43,9 @@ func (s create) troubleWith(a history.Attempt) error {
 }
 
 func (s *stage) notThere() error {
+	if ended := s.subject.ended(); ended != nil {
+		return surroundings(fmt.Errorf("%s takes no connections: %w", s.subject.target.BaseURL, ended))
+	}
 	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.target.BaseURL))
 }
 

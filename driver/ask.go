@@ -50,6 +50,15 @@ func Alive(ctx context.Context, t targets.Target) error {
 	return err
 }
 
+// Ready returns nil if a GET of a path under the base URL is answered with a status below 500.
+func Ready(ctx context.Context, t targets.Target, path string) error {
+	answer, err := get(ctx, t, at(t, path), nil)
+	if err == nil && answer.Status >= http.StatusInternalServerError {
+		err = fmt.Errorf("GET %s is answered %d", path, answer.Status)
+	}
+	return err
+}
+
 // get sends a question of the harness's own, on no lane, once. The error says why the answer is not whole.
 func get(ctx context.Context, t targets.Target, where string, header map[string]string) (history.Attempt, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)

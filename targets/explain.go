@@ -117,7 +117,7 @@ func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
 
 // rowsKnown reports that there is a database and a query.
 func (x *explainer) rowsKnown() bool {
-	return x.target.Database.URL != "" && x.operation.Rows.Query != ""
+	return x.target.Database.Declared() && x.operation.Rows.Query != ""
 }
 
 func (x *explainer) dedupOnly() bool { return x.contract.Level == DedupOnly }

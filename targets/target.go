@@ -14,6 +14,7 @@ type Target struct {
 	BaseURL    string               `yaml:"base_url" json:"base_url"`
 	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
+	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
@@ -36,9 +37,11 @@ const (
 )
 
 // Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
-// hold a password and never reaches a report.
+// hold a password and never reaches a report. Of URL and Ephemeral at most one is set in a file.
 type Database struct {
 	URL       string     `yaml:"url" json:"-"`
+	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
+	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
 }
 
