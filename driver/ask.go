@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,13 +62,10 @@ func get(ctx context.Context, t targets.Target, where string, header map[string]
 	request.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	x := exchange{
-		request: request, timeout: askTimeout, tls: tlsConfig(t, nil), party: partyFor(t), keep: longestAnswer,
+		request: request, timeout: askTimeout, tls: tlsConfig(t), party: partyFor(t), keep: longestAnswer,
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
-	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
-		address := net.JoinHostPort(request.URL.Hostname(), cmp.Or(request.URL.Port(), request.URL.Scheme))
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	})
+	x.run(ctx, func(ctx context.Context) (net.Conn, error) { return dial(ctx, t, request.URL) })
 	if x.record.Error != "" {
 		return x.record, errors.New(x.record.Error)
 	}

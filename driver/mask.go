@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // masked stands in records where a secret was.
@@ -40,12 +41,14 @@ func (d *Driver) newMasker() masker {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
 	}
 	for _, o := range d.Operations {
-		for name, value := range o.Request.Header {
-			if strings.Contains(value, ".Principal") {
-				m.headers = append(m.headers, name)
-			}
-			if m.isSecret(name) && !strings.Contains(value, "{{") {
-				secrets = append(secrets, words(value)...)
+		for _, header := range headersOf(o.Operation) {
+			for name, value := range header {
+				if strings.Contains(value, ".Principal") {
+					m.headers = append(m.headers, name)
+				}
+				if m.isSecret(name) && !strings.Contains(value, "{{") {
+					secrets = append(secrets, words(value)...)
+				}
 			}
 		}
 	}
@@ -62,6 +65,32 @@ func (d *Driver) newMasker() masker {
 	}
 	m.replace = strings.NewReplacer(pairs...)
 	return m
+}
+
+// headersOf returns the headers of everything that is sent for an operation.
+func headersOf(o targets.Operation) []map[string]string {
+	all := []map[string]string{o.Request.Header}
+	if o.Rows.HTTP != nil {
+		all = append(all, o.Rows.HTTP.Header)
+	}
+	return all
+}
+
+// SpellsOut reports that a header of a question about an operation's rows is secret, and that its text in the
+// target file is all there is to it: given reports that a text comes from elsewhere.
+func (d *Driver) SpellsOut(given func(text string) bool) bool {
+	m := d.newMasker()
+	for _, o := range d.Operations {
+		if o.Rows.HTTP == nil {
+			continue
+		}
+		for name, value := range o.Rows.HTTP.Header {
+			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !given(value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // words takes a header such as "Bearer token" or "a=token; b=token" apart.

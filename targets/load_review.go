@@ -23,6 +23,8 @@ type reviewer struct {
 func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
+	r.socket()
+	r.tls()
 	r.database()
 	r.contract()
 	r.effects()
@@ -166,16 +168,6 @@ func (o Operation) queries(name string) bool {
 	_, query, _ := strings.Cut(o.Request.Path, "?")
 	parameters, _ := url.ParseQuery(query) // its error leaves what could be read
 	return parameters.Has(name)
-}
-
-func (r *reviewer) rows(path string, o Operation) {
-	query := o.Rows.Query
-	switch {
-	case query == "" && r.target.Database.URL != "":
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
-	case query != "" && !hasMarker(query):
-		r.complain(path+"/rows/query", noMarker)
-	}
 }
 
 const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"

@@ -23,6 +23,21 @@ func (t *Target) keepSecrets(doc *document.Document) {
 		}
 		t.secretsIn(doc, request+"/body", o.Request.Body, o.Rows.Content)
 		t.secretsIn(doc, document.Pointer("operations", name, "alter"), o.Alter, o.Rows.Content)
+		if o.Rows.HTTP != nil {
+			t.keepListing(doc, document.Pointer("operations", name, "rows", "http"), *o.Rows.HTTP)
+		}
+	}
+}
+
+// keepListing notes what of a question to the target itself came from variables.
+func (t *Target) keepListing(doc *document.Document, at string, l Listing) {
+	for header := range l.Header {
+		if doc.Expanded(at+document.Pointer("headers", header)) && !slices.Contains(t.Redact, header) {
+			t.Redact = append(t.Redact, header)
+		}
+	}
+	if doc.Expanded(at + "/path") {
+		t.secret(l.Path)
 	}
 }
 
