@@ -74,13 +74,14 @@ func (r *reviewer) rows(path string, o Operation) {
 
 // listing looks at a question to the target itself.
 func (r *reviewer) listing(rows string, l Listing) {
-	at, before := rows+"/http", len(r.mistakes)
+	at := rows + "/http"
 	switch {
 	case r.target.Database.URL != "":
 		r.complain(at, "there is a database: find the rows with a query, or leave the database out")
 	case r.target.Received != nil:
 		r.complain("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")
 	}
+	before := len(r.mistakes)
 	r.template(at+"/path", l.Path)
 	for name, value := range l.Header {
 		place := at + document.Pointer("headers", name)
