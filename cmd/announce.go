@@ -5,7 +5,6 @@ import (
 	"net/url"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // announce says what will be sent, how much and where, and refuses too much. A dry run lists every
@@ -16,15 +15,13 @@ func (r *runner) announce() error {
 	for _, p := range r.plans {
 		total += p.Requests()
 	}
-	where := r.subject.target.BaseURL
+	where := r.subject.whereabouts()
 	if r.subject.target.Process != nil {
 		where += ", started for this run"
 	}
 	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, where, r.options.seed)
 	fmt.Fprintf(out, "%s, at most %s and a final probe of each intent", plural(r.applicable(), "scenario"), plural(total, "request"))
-	if kind := r.subject.target.Database.Ephemeral; kind != targets.NoEngine {
-		fmt.Fprintf(out, " · rows read from a private %s database", kind)
-	} else if place := databasePlace(r.subject.target.Database.URL); place != "" {
+	if place := r.subject.rowsPlace(); place != "" {
 		fmt.Fprintf(out, " · rows read from %s", place)
 	}
 	fmt.Fprint(out, "\n\n")

@@ -144,8 +144,12 @@ func (d *doctor) process(ctx context.Context) error {
 }
 
 func (d *doctor) database(ctx context.Context) error {
-	if d.subject.target.Database.URL == "" {
-		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation")
+	switch {
+	case d.subject.target.AsksItself():
+		d.say(warning, "database", "none is declared: the rows are the target's own word, as it lists them", "add database.url and rows.query if you can: a listing may leave out what is there twice")
+		return nil
+	case d.subject.target.Database.URL == "":
+		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation; or rows.http, which asks the target itself")
 		return nil
 	}
 	if err := d.subject.connect(ctx, false); err != nil {
@@ -167,7 +171,7 @@ func (d *doctor) creates(ctx context.Context) error {
 		return err
 	}
 	text := fmt.Sprintf("acknowledged in %s, through toxiproxy", d.stage.normal.Round(100*time.Microsecond))
-	if d.subject.reader != nil {
+	if d.subject.target.KnowsRows(d.subject.operation().Operation) {
 		text += "; its marker is stored, and the row query finds exactly it"
 	}
 	d.say(well, "plain create", text)

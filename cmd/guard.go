@@ -27,7 +27,10 @@ func (s *subject) allow(toxiproxy string) error {
 		return mistake(err)
 	}
 	allowed := allowlist(s.target.AllowHosts)
-	foreign := append(allowed.foreign("base_url", base.Hostname()), allowed.foreign("database.url", databases...)...)
+	foreign := allowed.foreign("database.url", databases...)
+	if s.target.Socket == "" { // which is on this machine
+		foreign = append(allowed.foreign("base_url", base.Hostname()), foreign...)
+	}
 	foreign = append(foreign, allowed.foreign("--toxiproxy", proxy)...)
 	if len(foreign) == 0 {
 		return nil

@@ -125,7 +125,7 @@ func (r *runner) begin() error {
 	r.manifest = manifest{
 		Version: manifestVersion, Run: id, Tool: version(), Seed: r.options.seed, Started: now,
 		Target: r.subject.name, Subject: r.subject.target.Name, BaseURL: r.subject.target.BaseURL,
-		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy),
+		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy), OwnWord: r.subject.target.AsksItself(),
 		Again: r.options.again(), Replay: r.options.about(r.dir, "replay"),
 		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
 	}
@@ -197,7 +197,10 @@ func (r *runner) hopeless(ctx context.Context, stage *stage) (string, checker.Ve
 		return "the run was interrupted", checker.Inconclusive
 	case stage.lost == history.TargetGone && !stage.alive(ctx):
 		return "the target is gone", checker.Broken
-	case stage.lost == history.DatabaseGone && !r.subject.reader.Alive():
+	case stage.lost == history.DatabaseGone && !stage.tellsRows(ctx):
+		if r.subject.reader == nil {
+			return "the target does not tell its rows any more", checker.Inconclusive
+		}
 		return "the database is gone", checker.Inconclusive
 	}
 	stage.lost = ""

@@ -68,6 +68,7 @@ type act struct {
 	base       time.Time
 	lanes      *proxy.Lanes
 	driver     *driver.Driver
+	rows       rowReader // nil: the rows are unknown
 	questions  []readers.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
@@ -113,7 +114,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return err
 	}
-	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Toxiproxy: a.toxiproxy, Base: a.base})
+	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Socket: a.subject.target.Socket, Toxiproxy: a.toxiproxy, Base: a.base})
 	if err != nil {
 		return surroundings(err)
 	}
@@ -125,39 +126,12 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
-	if a.subject.reader != nil {
-		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
-			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
-		}
-	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 		}
 	}
-	markers := a.driver.Markers()
-	for _, o := range a.subject.operations {
-		if len(markers[o.Name]) > 0 {
-			a.questions = append(a.questions, questionAbout(o, markers[o.Name]))
-		}
-	}
-	return nil
-}
-
-// questionAbout is what a snapshot asks for one operation.
-func questionAbout(o driver.Operation, markers []string) readers.Question {
-	q := readers.Question{Operation: o.Name, Rows: o.Rows.Query, Markers: markers}
-	for _, e := range o.Effects {
-		gives := readers.Rows
-		switch {
-		case e.Value != nil:
-			gives = readers.Value
-		case e.Delta != nil:
-			gives = readers.Total
-		}
-		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
-	}
-	return q
+	return a.lookAt()
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {

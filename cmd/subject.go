@@ -40,7 +40,7 @@ type subject struct {
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
 	server     *orders.Server
-	reader     *readers.Reader   // nil: no database is declared
+	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
 }
@@ -260,6 +260,25 @@ func (s *subject) writeGates() []driver.WriteGate {
 // them on one connection.
 func (s *subject) opaque() bool {
 	return strings.HasPrefix(s.target.BaseURL, "https:") || s.target.Protocol == targets.HTTP2
+}
+
+// place is where the target is, for people.
+func (s *subject) whereabouts() string {
+	if s.target.Socket != "" {
+		return fmt.Sprintf("%s by the socket %s", s.target.BaseURL, s.target.Socket)
+	}
+	return s.target.BaseURL
+}
+
+// rowsPlace says where the rows are read from, without user and password; empty: nowhere.
+func (s *subject) rowsPlace() string {
+	if s.target.AsksItself() {
+		return "the target's own listing"
+	}
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine {
+		return fmt.Sprintf("a private %s database", kind)
+	}
+	return databasePlace(s.target.Database.URL)
 }
 
 // upstream returns host:port of the target.

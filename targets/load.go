@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -44,6 +45,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 		return Target{}, err
 	}
 	t.complete(file)
+	t.locate(filepath.Dir(file))
 	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
 	if err := mistakes.Err(); err != nil {

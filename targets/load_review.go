@@ -25,6 +25,8 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
 	r.process()
+	r.socket()
+	r.tls()
 	r.database()
 	r.contract()
 	r.effects()
@@ -180,16 +182,6 @@ func (o Operation) queries(name string) bool {
 	_, query, _ := strings.Cut(o.Request.Path, "?")
 	parameters, _ := url.ParseQuery(query) // its error leaves what could be read
 	return parameters.Has(name)
-}
-
-func (r *reviewer) rows(path string, o Operation) {
-	query := o.Rows.Query
-	switch {
-	case query == "" && r.target.Database.Declared():
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
-	case query != "" && !hasMarker(query):
-		r.complain(path+"/rows/query", noMarker)
-	}
 }
 
 const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"

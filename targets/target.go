@@ -13,6 +13,8 @@ type Target struct {
 	Name       string               `yaml:"name" json:"name"`
 	BaseURL    string               `yaml:"base_url" json:"base_url"`
 	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
+	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
+	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
@@ -113,9 +115,14 @@ const (
 	OnlyUUID Format = "uuid"
 )
 
-// Rows says how to find what an intent created.
+// Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
+// its answer has the scalar members of an item for columns, nested ones by dotted names.
 type Rows struct {
 	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
+	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
+	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
 }
