@@ -71,7 +71,11 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		o.target = defaultTarget
 	}
 	o.seed = seedOf(o)
-	sub, err := openSubject(ctx, nil, o, s)
+	library, err := findScenarios(nil)
+	if err != nil {
+		return err
+	}
+	sub, err := openSubject(ctx, library, o, s)
 	if err != nil {
 		return err
 	}
@@ -81,10 +85,6 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		return surroundings(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	library, err := findScenarios(nil)
-	if err != nil {
-		return err
-	}
 	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
@@ -100,7 +100,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"database", d.database}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"database", d.database}, {"links", d.openLinks}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
@@ -108,6 +108,7 @@ func (d *doctor) examine(ctx context.Context) error {
 			return exit{code: codeOf(err)}
 		}
 	}
+	d.links()
 	d.writeGate(ctx)
 	d.clock()
 	kept := d.repeats(ctx)
@@ -249,7 +250,7 @@ func (d *doctor) burst(ctx context.Context) {
 // play plays a scenario of the library with so many intents. Why is set if nothing can be said.
 func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
 	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
-	if why := d.subject.lacks(f.Scenario.Needs); why != "" {
+	if why := d.subject.lacks(f.Scenario); why != "" {
 		return r, why
 	}
 	f.Scenario.Intents = intents
@@ -268,7 +269,7 @@ func (d *doctor) unseen() {
 	var names []string
 	by := map[string][]string{}
 	for _, f := range d.library {
-		why := d.subject.lacks(f.Scenario.Needs)
+		why := d.subject.lacks(f.Scenario)
 		if why == "" {
 			continue
 		}

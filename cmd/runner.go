@@ -44,7 +44,7 @@ func (r *runner) enter(f scenarios.File) {
 	}
 	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: r.options.knownBugs(f.Scenario)}
 	var plan scenarios.Plan
-	if e.Why = r.subject.lacks(f.Scenario.Needs); e.Why != "" {
+	if e.Why = r.subject.lacks(f.Scenario); e.Why != "" {
 		e.Verdict = checker.NotApplicable
 	} else {
 		plan = scenarios.NewPlan(f.Scenario, r.options.seed)
@@ -84,7 +84,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	r.unmute = muteCommands(r.streams)
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
+		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, struckAt: r.options.moments, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {

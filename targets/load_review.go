@@ -24,6 +24,7 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
 	r.database()
+	r.links()
 	r.contract()
 	r.effects()
 	for _, name := range t.OperationNames() {

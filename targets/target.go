@@ -15,6 +15,7 @@ type Target struct {
 	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Database   Database             `yaml:"database" json:"database"`
+	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
 	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
@@ -38,6 +39,13 @@ const (
 type Database struct {
 	URL       string     `yaml:"url" json:"-"`
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// the address Listen; the harness listens there for the time of a run, and leads on to To.
+type Link struct {
+	Listen string `yaml:"listen" json:"listen"` // host:port
+	To     string `yaml:"to" json:"to"`         // host:port, from where toxiproxy runs
 }
 
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all

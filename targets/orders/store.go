@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -29,8 +30,9 @@ type store struct {
 	drop func() error // removes what was made
 }
 
-// openStore makes a place in the database with the URL; without a URL, in a new SQLite file.
-func openStore(ctx context.Context, address string) (*store, error) {
+// openStore makes a place in the database with the URL; without a URL, in a new SQLite file. A road is the
+// host:port by which the pool reaches a database server.
+func openStore(ctx context.Context, address, road string) (*store, error) {
 	if address == "" {
 		return openTemporary()
 	}
@@ -42,9 +44,9 @@ func openStore(ctx context.Context, address string) (*store, error) {
 	case "sqlite":
 		return openFile(link.Path)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, link)
+		return openPostgres(ctx, link, road)
 	case "mariadb", "mysql":
-		return openMariaDB(ctx, link)
+		return openMariaDB(ctx, link, road)
 	default:
 		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
@@ -99,7 +101,7 @@ func openFile(path string) (*store, error) {
 }
 
 // openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
-func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
+func openPostgres(ctx context.Context, link *url.URL, road string) (*store, error) {
 	schema := newID("doubletap_")
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
@@ -108,16 +110,22 @@ func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
 	query := own.Query()
 	query.Set("search_path", schema)
 	own.RawQuery = query.Encode()
+	through := own
+	if road != "" {
+		query.Del("host")
+		query.Del("port")
+		through.Host, through.RawQuery = road, query.Encode()
+	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(own.String()),
+		admin:  open(link.String()), pool: open(through.String()),
 	}.open(ctx)
 }
 
 // openMariaDB makes a database in which texts are equal only if their bytes are: a key is no prose.
-func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
+func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
 		return nil, err
@@ -133,7 +141,7 @@ func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
 		}
 	}
 	ownConfig := config.Clone()
-	ownConfig.DBName = name
+	ownConfig.DBName, ownConfig.Addr = name, cmp.Or(road, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{
