@@ -72,7 +72,11 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		o.target = defaultTarget
 	}
 	o.seed = seedOf(o)
-	sub, err := openSubject(ctx, nil, o, s)
+	library, err := findScenarios(nil)
+	if err != nil {
+		return err
+	}
+	sub, err := openSubject(ctx, library, o, s)
 	if err != nil {
 		return err
 	}
@@ -82,10 +86,6 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		return surroundings(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	library, err := findScenarios(nil)
-	if err != nil {
-		return err
-	}
 	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
@@ -101,7 +101,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"links", d.openLinks}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
@@ -109,6 +109,7 @@ func (d *doctor) examine(ctx context.Context) error {
 			return exit{code: codeOf(err)}
 		}
 	}
+	d.links()
 	d.writeGate(ctx)
 	d.clock()
 	kept := d.repeats(ctx)

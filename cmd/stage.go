@@ -25,6 +25,8 @@ type stage struct {
 	dir          runDir
 	toxiproxy    string
 	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	struckAt     map[string]int           // moments at which a link breaks, likewise
+	moments      map[string]int           // of a plain create, by link; from the pilot
 	normal       time.Duration            // of a plain create, from the pilot
 	uncalibrated bool                     // passes are not asked what they are worth
 	progress     func(done, of int)       // safe for concurrent use
@@ -67,6 +69,7 @@ type act struct {
 	record     *history.Writer
 	base       time.Time
 	lanes      *proxy.Lanes
+	links      []history.Link // that the scenario has to do with, as they are
 	driver     *driver.Driver
 	rows       rowReader // nil: the rows are unknown
 	questions  []readers.Question
@@ -86,6 +89,10 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 		return err
 	}
 	defer a.lanes.Close()
+	defer a.calmLinks(context.WithoutCancel(ctx))
+	if err := a.slowLinks(ctx); err != nil {
+		return err
+	}
 	if err := a.record.Run(a.head(plan)); err != nil {
 		return surroundings(err)
 	}
@@ -123,7 +130,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
 		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
-		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
+		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
@@ -168,7 +175,7 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
 		Streams: a.subject.target.Protocol == targets.HTTP2,
-		Lanes:   a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+		Lanes:   a.laneFacts(), Links: a.links, Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
@@ -221,6 +228,10 @@ func (a *act) removeFaults(ctx context.Context) {
 	if err := a.lanes.RemoveFaults(context.WithoutCancel(ctx)); err != nil {
 		a.incident(history.HarnessFault, err.Error())
 	}
+	if err := a.calmLinks(context.WithoutCancel(ctx)); err != nil {
+		a.incident(history.HarnessFault, err.Error())
+	}
+	a.recordTraffic()
 }
 
 // close writes what is known only at the end. Proxies that stay behind on somebody's toxiproxy server

@@ -43,6 +43,8 @@ type subject struct {
 	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
+	wires      wires             // links inside the target
+	linkless   string            // why a built-in target has none; empty: it has one, or none was wanted
 }
 
 // operation is the run's.
@@ -93,7 +95,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
-	errs = append(errs, s.started.close())
+	errs = append(errs, s.started.close(), s.wires.close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -103,7 +105,7 @@ func (s *subject) close() error {
 // openSubject starts a built-in target or loads a target file, and picks the operation that the
 // options or the scenarios ask for.
 func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s streams) (*subject, error) {
-	sub, err := loadSubject(ctx, o.target, o.database, s)
+	sub, err := loadSubject(ctx, o, needLinks(files), s)
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +115,13 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 	return sub, nil
 }
 
-func loadSubject(ctx context.Context, name, database string, s streams) (*subject, error) {
-	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
-		return startBuiltin(ctx, name, design, database, s)
+// loadSubject starts a built-in target, with a link to its database if one is wanted, or loads a target file.
+func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	name := o.target
+	if _, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		return startBuiltin(ctx, o, linked, s)
 	}
-	if database != "" {
+	if o.database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
 	target, err := readTarget(name, s)
@@ -152,15 +156,28 @@ func mistakesInTarget(name string, s streams) error {
 	return err
 }
 
-func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
-	if database == "" {
-		database, _ = s.getenv(databaseVariable)
+func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	sub := &subject{name: o.target}
+	options := orders.Options{Design: strings.TrimPrefix(o.target, builtinPrefix), Database: o.database}
+	if options.Database == "" {
+		options.Database, _ = s.getenv(databaseVariable)
 	}
-	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
-	if err != nil {
-		return nil, blame(design, err)
+	var link targets.Link
+	var err error
+	if linked {
+		if sub.wires, link, sub.linkless, err = openDatabaseLink(ctx, options.Database, o.toxiproxy); err != nil {
+			return nil, err
+		}
+		options.Road = link.Listen
 	}
-	return &subject{name: name, target: server.Target(), server: server}, nil
+	if sub.server, err = orders.Start(ctx, options); err != nil {
+		return nil, errors.Join(blame(options.Design, err), sub.wires.close())
+	}
+	sub.target = sub.server.Target()
+	if len(sub.wires) > 0 {
+		sub.target.Links = map[string]targets.Link{databaseLink: link}
+	}
+	return sub, nil
 }
 
 // blame says whose fault it is that a built-in target does not start: there may be no such design.

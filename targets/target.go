@@ -18,6 +18,7 @@ type Target struct {
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
+	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
 	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
@@ -45,6 +46,13 @@ type Database struct {
 	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
 	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// the address Listen; the harness listens there for the time of a run, and leads on to To.
+type Link struct {
+	Listen string `yaml:"listen" json:"listen"` // host:port
+	To     string `yaml:"to" json:"to"`         // host:port, from where toxiproxy runs
 }
 
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
