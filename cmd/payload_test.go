@@ -20,8 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// office is a correct API of a user's own that takes orders in some form, over a SQLite file.
-type office struct {
+// clerk is a correct API of a user's own that takes orders in some form, over a SQLite file.
+type clerk struct {
 	mu     sync.Mutex
 	db     *sql.DB
 	path   string // of the SQLite file
@@ -35,7 +35,7 @@ type office struct {
 // placed is an order as a request places it.
 type placed struct{ key, note, amount string }
 
-func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (o *clerk) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	if o.secret != "" && !o.signed(r, body) {
@@ -51,14 +51,14 @@ func (o *office) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.answer(w, id, refused)
 }
 
-func (o *office) signed(r *http.Request, body []byte) bool {
+func (o *clerk) signed(r *http.Request, body []byte) bool {
 	mac := hmac.New(sha256.New, []byte(o.secret))
 	fmt.Fprintf(mac, "%s.%s.%s", r.Header.Get("X-Timestamp"), r.RequestURI, body)
 	return hmac.Equal([]byte(r.Header.Get("X-Signature")), []byte("sha256="+hex.EncodeToString(mac.Sum(nil))))
 }
 
 // create returns the order's id, or the code of a refusal.
-func (o *office) create(order placed) (id int64, refused string) {
+func (o *clerk) create(order placed) (id int64, refused string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if order.key == "" {
@@ -102,9 +102,9 @@ func byErrors(w http.ResponseWriter, id int64, refused string) {
 	fmt.Fprintf(w, `{"data":{"createOrder":{"id":%d}}}`, id)
 }
 
-func (o *office) open(t *testing.T, address string) {
+func (o *clerk) open(t *testing.T, address string) {
 	t.Helper()
-	o.path = filepath.Join(t.TempDir(), "office.db")
+	o.path = filepath.Join(t.TempDir(), "clerk.db")
 	db, err := sql.Open("sqlite", "file:"+o.path+"?_pragma=journal_mode(wal)")
 	require.NoError(t, err)
 	db.SetMaxOpenConns(1)
@@ -162,8 +162,8 @@ func ofGraphQL(r *http.Request) (placed, error) {
 	return placed{key: r.Header.Get("Idempotency-Key"), note: query.Variables.Note, amount: fmt.Sprint(query.Variables.Amount)}, err
 }
 
-// officeFile is a target file for an office, but for its request.
-const officeFile = `name: office
+// clerkFile is a target file for a clerk, but for its request.
+const clerkFile = `name: clerk
 base_url: ${URL}
 database: {url: "${DATABASE}"}
 contract:
@@ -183,32 +183,32 @@ func TestWhateverFormARequestHas(t *testing.T) {
 	t.Parallel()
 	usual := strings.Fields("plain-create altered-after altered-race burst-same-key key-case key-space key-quote key-long key-blank missing-key respelled-body respelled-numbers withheld-answer")
 	for name, c := range map[string]struct {
-		office                                           *office
+		clerk                                            *clerk
 		address, base                                    string
 		contract, request, key, alter, identity, content string
 		without                                          string // what does not apply, and why
 	}{
 		"a form": {
-			office: &office{read: ofForm, answer: byStatus}, address: "127.0.0.1:0",
+			clerk: &clerk{read: ofForm, answer: byStatus}, address: "127.0.0.1:0",
 			request: `{path: /orders, form: {note: "{{.Intent.Marker}}", amount: 1200, gift: true}}`,
 			key:     `{in: body, name: token, required: true}`, alter: `{amount: 9900}`, identity: `/id`, content: `/amount`,
 			without: "respelled-body|respelled-numbers",
 		},
 		"a form with a file": {
-			office: &office{read: ofForm, answer: byStatus}, address: "127.0.0.1:0",
+			clerk: &clerk{read: ofForm, answer: byStatus}, address: "127.0.0.1:0",
 			request: `{path: /orders, multipart: {note: "{{.Intent.Marker}}", amount: 1200, photo: {file: lamp.png, type: image/png, content: a picture}}}`,
 			key:     `{in: body, name: token, required: true}`, alter: `{amount: 9900}`, identity: `/id`, content: `/amount`,
 			without: "respelled-body|respelled-numbers",
 		},
 		"a key in the path, at a base path, in IPv6, signed": {
-			office: &office{read: ofPath, answer: byStatus, secret: "sesame-signs-this"}, address: "[::1]:0", base: "/api/v2",
+			clerk: &clerk{read: ofPath, answer: byStatus, secret: "sesame-signs-this"}, address: "[::1]:0", base: "/api/v2",
 			request:  `{method: PUT, path: "/orders/{{.Key}}", body: {note: "{{.Intent.Marker}}", amount: "{{random 1 1000 | json}}", buyer: {name: "{{fake \"name\"}}", mail: "{{unique \"email\"}}", day: "{{now \"2006-01-02\" \"24h\"}}"}}, sign: {header: X-Signature, hmac: sha256, secret: "${SECRET}", over: "{{.Time}}.{{.Path}}.{{.Body}}", prefix: "sha256=", time: {header: X-Timestamp}}}`,
 			contract: `fingerprint: {mode: json}`,
 			key:      `{in: path}`, alter: `{amount: "{{random 2000 3000 | json}}"}`, identity: `/id`, content: `/amount`,
 			without: "key-blank|missing-key",
 		},
 		"GraphQL": {
-			office: &office{read: ofGraphQL, answer: byErrors}, address: "127.0.0.1:0",
+			clerk: &clerk{read: ofGraphQL, answer: byErrors}, address: "127.0.0.1:0",
 			request: `{path: /graphql, body: {query: "mutation($note: String!, $amount: Int!) { createOrder(note: $note, amount: $amount) { id } }", variables: {note: "{{.Intent.Marker}}", amount: 1200}}}`,
 			contract: `ack: {statuses: [200], where: {/errors: null}}
   fingerprint: {mode: json, on_mismatch: reject, statuses: [200], where: {/errors/0/extensions/code: KEY_REUSED}}
@@ -219,10 +219,10 @@ func TestWhateverFormARequestHas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.office.open(t, c.address)
+			c.clerk.open(t, c.address)
 			x := trial{
-				file: fmt.Sprintf(officeFile, c.contract, c.request, c.key, c.alter, c.identity, c.content), args: usual, reports: t.TempDir(),
-				env: map[string]string{"URL": c.office.url + c.base, "DATABASE": "sqlite://" + c.office.path, "SECRET": c.office.secret},
+				file: fmt.Sprintf(clerkFile, c.contract, c.request, c.key, c.alter, c.identity, c.content), args: usual, reports: t.TempDir(),
+				env: map[string]string{"URL": c.clerk.url + c.base, "DATABASE": "sqlite://" + c.clerk.path, "SECRET": c.clerk.secret},
 			}
 			ran := x.run(t)
 			require.Equal(t, 0, ran.code, "%s", ran)
@@ -231,11 +231,11 @@ func TestWhateverFormARequestHas(t *testing.T) {
 				require.Regexp(t, map[bool]string{true: `✓ ` + scenario + ` +pass`, false: `– ` + scenario + ` +n/a`}[applies], ran.out)
 			}
 			x.checked(t, ran)
-			if c.office.secret != "" {
-				requireNowhere(t, x.reports, c.office.secret)
+			if c.clerk.secret != "" {
+				requireNowhere(t, x.reports, c.clerk.secret)
 			}
 
-			c.office.spoils = true
+			c.clerk.spoils = true
 			x.args, x.reports = []string{"sequential-replay"}, t.TempDir()
 			ran = x.run(t)
 			require.Equal(t, 1, ran.code, "%s", ran)
@@ -246,11 +246,11 @@ func TestWhateverFormARequestHas(t *testing.T) {
 
 func TestATargetThatIsSignedForWithAnotherSecretIsSaidSo(t *testing.T) {
 	t.Parallel()
-	o := &office{read: ofGraphQL, answer: byErrors, secret: "sesame-signs-this"}
+	o := &clerk{read: ofGraphQL, answer: byErrors, secret: "sesame-signs-this"}
 	o.open(t, "127.0.0.1:0")
 	request := `{path: /graphql, body: {variables: {note: "{{.Intent.Marker}}", amount: 1200}}, sign: {header: X-Signature, hmac: sha256, secret: wrong-one}}`
 	x := trial{
-		file: fmt.Sprintf(officeFile, "", request, "{in: header}", "{variables: {amount: 1}}", "/data/createOrder/id", "/variables/amount"), args: []string{"plain-create"}, reports: t.TempDir(),
+		file: fmt.Sprintf(clerkFile, "", request, "{in: header}", "{variables: {amount: 1}}", "/data/createOrder/id", "/variables/amount"), args: []string{"plain-create"}, reports: t.TempDir(),
 		env: map[string]string{"URL": o.url, "DATABASE": "sqlite://" + o.path},
 	}
 	ran := x.run(t)

@@ -59,6 +59,9 @@ func (v Values) at(place string) Values {
 	return v
 }
 
+// Within returns the values for a request that is one of several: each draws other things.
+func Within(v Values, request string) Values { return v.at(request) }
+
 // drawing is what the functions of one text draw from.
 type drawing struct {
 	Draws

@@ -72,6 +72,22 @@ func fillText(text string, v Values, data any) (string, error) {
 	return filled, err
 }
 
+// fillWith fills in a text with data, without the functions of requests.
+func fillWith(text string, data any) (string, error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil
+	}
+	t, err := template.New("").Option("missingkey=error").Parse(text)
+	if err != nil {
+		return "", err
+	}
+	var out bounded
+	if err := t.Execute(&out, data); err != nil {
+		return "", err
+	}
+	return out.text.String(), nil
+}
+
 // execute runs a template. IsJSON says that what comes out is a JSON value.
 func execute(text string, v Values, data any) (filled string, isJSON bool, err error) {
 	if !strings.Contains(text, "{{") {

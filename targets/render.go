@@ -7,13 +7,35 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 )
 
-// Values is what the templates of a request can use. Principal may hold secrets.
+// Values is what the templates of a request can use. Principal and Login may hold secrets.
 type Values struct {
 	Intent    IntentValues
 	Principal map[string]string
-	drawing   drawing
+	Taken
+	drawing drawing
+}
+
+// Taken is what steps have taken from answers, by name.
+type Taken struct {
+	Login    map[string]string // of the principal
+	Prepared map[string]string // for the intent
+	Issued   map[string]string // for later steps of the same run of key.issued
+	Cleanup  map[string]string // for later steps of the same cleanup
+}
+
+// names returns what templates can ask for.
+func (t Taken) names() []string {
+	var names []string
+	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Cleanup": t.Cleanup} {
+		for name := range taken {
+			names = append(names, "."+of+"."+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // IntentValues is what templates know of an intent.
@@ -63,6 +85,11 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 	}
 	r.Drawn = *v.drawing.drawn
 	return r, nil
+}
+
+// Render fills in the templates of the request.
+func (s Step) Render(v Values) (Rendered, error) {
+	return Operation{Request: s.Request}.Render(v, false)
 }
 
 // head renders all of a request but its payload.

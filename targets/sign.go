@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"hash"
 	"strconv"
-	"text/template"
 	"time"
 )
 
@@ -85,15 +84,7 @@ func (o Operation) Sign(r *Rendered, base, key string, at time.Time) error {
 // Text returns what the signature of a request is made of. Base is the path of the base URL.
 func (s Sign) Text(r Rendered, base, key, seconds string) (string, error) {
 	signed := Signed{Method: r.Method, Path: base + r.Path, Body: string(r.Body), Time: seconds, Key: key}
-	t, err := template.New("").Parse(s.Over)
-	if err != nil {
-		return "", err
-	}
-	var out bounded
-	if err := t.Execute(&out, signed); err != nil {
-		return "", err
-	}
-	return out.text.String(), nil
+	return fillWith(s.Over, signed)
 }
 
 func (h Hash) new() func() hash.Hash {
