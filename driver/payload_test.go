@@ -222,3 +222,44 @@ func TestAnAlteredBodyThatCameOutTheSameIsNotSent(t *testing.T) {
 	require.ErrorContains(t, r.Drive(t.Context()), "came out the same")
 	require.Empty(t, r.history(t).Attempts)
 }
+
+func TestStepsHaveFormsAndSignaturesAndDrawForThemselves(t *testing.T) {
+	t.Parallel()
+	var seen ledger
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(strings.NewReader(string(raw)))
+		if r.URL.Path == "/login" || verifies(r) {
+			r.Body = io.NopCloser(strings.NewReader(string(raw)))
+			seen.add(r.URL.Path + " " + r.PostFormValue("user") + r.PostFormValue("mail"))
+		}
+		_, _ = io.WriteString(w, `{"token":"the-token-of-alice"}`)
+	})
+	r := newRig(t, address, send())
+	r.Target.BaseURL = "http://" + address // steps take no lane
+	sign := &targets.Sign{
+		Header: "X-Signature", HMAC: targets.HashSHA256, Secret: "the-secret-that-signs", Encoding: targets.EncodingHex, Prefix: "v1=",
+		Over: "{{.Time}}.{{.Method}}.{{.Path}}..{{.Body}}", Time: &targets.SignTime{Header: "X-Time"},
+	}
+	r.Target.Login = []targets.Step{{
+		Request: targets.Request{Method: "POST", Path: "/login", Form: map[string]any{"user": "alice & co"}},
+		Take:    map[string]targets.Take{"Token": {JSON: "/token"}},
+	}}
+	prepare := targets.Step{Request: targets.Request{Method: "POST", Path: "/customers", Form: map[string]any{"mail": `{{unique "email"}}`}, Sign: sign}}
+	r.Operations[0].Prepare = []targets.Step{prepare, prepare}
+	r.Operations[0].Request = targets.Request{Method: "POST", Path: "/orders", Form: map[string]any{"mail": `{{unique "email"}}`, "note": "{{.Intent.Marker}}"}}
+	r.Operations[0].Key, r.Operations[0].Alter = targets.Key{}, nil
+	r.Operations[0].Request.Sign = sign
+	require.NoError(t, r.SetUp(t.Context()))
+	r.drive(t)
+	all := seen.all()
+	require.Len(t, all, 4)
+	require.Equal(t, "/login alice & co", all[0])
+	mails := map[string]bool{}
+	for i, path := range []string{"/customers ", "/customers ", "/orders "} {
+		require.Regexp(t, "^"+path+"[a-z2-7]{16}@example.com$", all[i+1])
+		mails[strings.TrimPrefix(all[i+1], path)] = true
+	}
+	require.Len(t, mails, 3, "each draws one of its own")
+	require.NotContains(t, string(r.file.bytes()), "the-secret-that-signs")
+}
