@@ -12,6 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -231,17 +233,40 @@ func TestWhateverFormARequestHas(t *testing.T) {
 				require.Regexp(t, map[bool]string{true: `✓ ` + scenario + ` +pass`, false: `– ` + scenario + ` +n/a`}[applies], ran.out)
 			}
 			x.checked(t, ran)
-			if c.clerk.secret != "" {
-				requireNowhere(t, x.reports, c.clerk.secret)
-			}
 
 			c.clerk.spoils = true
 			x.args, x.reports = []string{"sequential-replay"}, t.TempDir()
 			ran = x.run(t)
 			require.Equal(t, 1, ran.code, "%s", ran)
 			require.Contains(t, ran.out, "ALTERED-BODY", "the content of the row is held against the request's")
+			x.exported(t)
+			if c.clerk.secret != "" {
+				requireNowhere(t, x.reports, c.clerk.secret)
+			}
 		})
 	}
+}
+
+// exported runs the script of the only run's first finding, and holds that it sends what the target takes.
+func (x trial) exported(t *testing.T) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "target.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(x.file), 0o644))
+	script := callWith(t.Context(), x.env, "export", filepath.Join(onlyRun(t, x.reports), "findings", "F1"), "--target", path)
+	require.Equal(t, 0, script.code, "%s", script)
+	if secret := x.env["SECRET"]; secret != "" {
+		require.NotContains(t, script.out, secret)
+	}
+	file := filepath.Join(t.TempDir(), "again.sh")
+	require.NoError(t, os.WriteFile(file, []byte(script.out), 0o644))
+	command := exec.CommandContext(t.Context(), "bash", file)
+	command.Env = os.Environ()
+	for name, value := range x.env {
+		command.Env = append(command.Env, name+"="+value)
+	}
+	out, _ := command.CombinedOutput() // whether it happened again is not for the script to say
+	require.Regexp(t, "(?m)^20[01] 1$", string(out), "%s", script.out)
+	require.NotRegexp(t, "(?m)^[3-5][0-9][0-9] ", string(out), "%s", script.out)
 }
 
 func TestATargetThatIsSignedForWithAnotherSecretIsSaidSo(t *testing.T) {
