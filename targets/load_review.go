@@ -172,7 +172,7 @@ func (r *reviewer) rows(path string, o Operation) {
 	query := o.Rows.Query
 	switch {
 	case query == "" && r.target.Database.URL != "":
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
+		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created, such as select id from TABLE where COLUMN = :marker")
 	case query != "" && !hasMarker(query):
 		r.complain(path+"/rows/query", noMarker)
 	}
