@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -88,7 +89,7 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
-		uncalibrated: true, progress: func(int, int) {}, silence: silence,
+		uncalibrated: true, progress: func(int, int) {}, silence: silence, pace: driver.NewPace(sub.target.RateLimit),
 	}
 	return d.examine(ctx)
 }
@@ -249,7 +250,7 @@ func (d *doctor) burst(ctx context.Context) {
 // play plays a scenario of the library with so many intents. Why is set if nothing can be said.
 func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
 	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
-	if why := d.subject.lacks(f.Scenario.Needs); why != "" {
+	if why := d.subject.leavesOut(f.Scenario); why != "" {
 		return r, why
 	}
 	f.Scenario.Intents = intents
@@ -268,7 +269,7 @@ func (d *doctor) unseen() {
 	var names []string
 	by := map[string][]string{}
 	for _, f := range d.library {
-		why := d.subject.lacks(f.Scenario.Needs)
+		why := d.subject.leavesOut(f.Scenario)
 		if why == "" {
 			continue
 		}

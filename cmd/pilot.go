@@ -108,6 +108,9 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 		}
 		return s.troubleWithQuery(h.Before.Error)
 	}
+	if err := s.troubleWithFirstRows(h); err != nil {
+		return err
+	}
 	for i, a := range h.Attempts {
 		create := s.create(h.Intents[i])
 		if err := create.troubleWith(a); err != nil {

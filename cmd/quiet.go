@@ -143,9 +143,10 @@ func (a *act) recordSnapshot(ctx context.Context, name string, s history.Snapsho
 // count asks the target how many requests it has received; -1 where it cannot count. One that counted
 // before and does not any more may be gone.
 func (a *act) count(ctx context.Context) int64 {
-	if a.subject.target.Received == nil {
+	if a.subject.target.Received == nil || a.halted {
 		return -1
 	}
+	_ = a.pace.Wait(ctx, 1)
 	n, err := driver.Received(ctx, a.subject.target)
 	switch {
 	case err == nil:

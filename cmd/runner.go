@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -44,7 +45,7 @@ func (r *runner) enter(f scenarios.File) {
 	}
 	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: r.options.knownBugs(f.Scenario)}
 	var plan scenarios.Plan
-	if e.Why = r.subject.lacks(f.Scenario.Needs); e.Why != "" {
+	if e.Why = r.subject.leavesOut(f.Scenario); e.Why != "" {
 		e.Verdict = checker.NotApplicable
 	} else {
 		plan = scenarios.NewPlan(f.Scenario, r.options.seed)
@@ -85,6 +86,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
 		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
+		pace: driver.NewPace(r.subject.target.RateLimit),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {

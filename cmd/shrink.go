@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -120,7 +121,7 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 	}
 	k.stage = &stage{
 		subject: k.subject, run: id, seed: k.options.seed, dir: dir, toxiproxy: k.options.toxiproxy,
-		progress: func(int, int) {}, silence: silence, uncalibrated: true,
+		progress: func(int, int) {}, silence: silence, uncalibrated: true, pace: driver.NewPace(k.subject.target.RateLimit),
 	}
 	if s.Neighbours != nil && s.Neighbours.Across != scenarios.AcrossNothing {
 		k.stage.across = []scenarios.Across{s.Neighbours.Across}

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
@@ -27,6 +28,8 @@ type stage struct {
 	normal       time.Duration            // of a plain create, from the pilot
 	uncalibrated bool                     // passes are not asked what they are worth
 	progress     func(done, of int)       // safe for concurrent use
+	pace         *driver.Pace             // of the whole run
+	login        login                    // that scenarios share
 	silence      time.Duration            // after which a target that answers nothing is taken for gone
 	lost         history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
 	across       []scenarios.Across       // what the pilot has to try besides the run's principal and operation
@@ -74,9 +77,9 @@ type act struct {
 	cut        bool         // and the history is not what was planned
 }
 
-// perform is the road from plan to history: open lanes, see that the markers are absent, drive,
-// remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
-// until quiet, ask again, snapshot.
+// perform is the road from plan to history: open lanes, log in and prepare, see that the markers are absent,
+// drive, remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
+// until quiet, ask again, snapshot, tidy up.
 func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	if err := a.open(ctx, plan); err != nil {
 		return err
@@ -84,6 +87,9 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	defer a.lanes.Close()
 	if err := a.record.Run(a.head(plan)); err != nil {
 		return surroundings(err)
+	}
+	if err := a.setUp(ctx); err != nil {
+		return err
 	}
 	received := a.count(ctx)
 	a.firstSnapshot(ctx)
@@ -115,6 +121,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
+		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
@@ -249,10 +256,12 @@ func (a *act) close(ctx context.Context, before int64) error {
 		return surroundings(err)
 	}
 	if before >= 0 {
+		_ = a.pace.Wait(ctx, 1)
 		if after, err := driver.Received(context.WithoutCancel(ctx), a.subject.target); err == nil {
 			a.record.Received(history.Received{Before: before, After: after})
 		}
 	}
+	a.tidyUp(ctx)
 	if !a.cut {
 		a.record.Complete()
 	}

@@ -119,6 +119,21 @@ func (s create) troubleWithIdentity(a history.Attempt) error {
 		s.operation.Identity, where, snippet(a.Content))
 }
 
+// troubleWithFirstRows says why there are rows before the first request: of a new marker there can be none but
+// those of what was prepared.
+func (s *stage) troubleWithFirstRows(h *history.History) error {
+	if h.Before == nil {
+		return nil
+	}
+	for _, i := range h.Intents {
+		if o := s.create(i).operation; len(h.Before.Rows[i.Bodies[history.Original].Marker]) > 0 && len(o.Prepare) > 0 {
+			return mistakef("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
+				o.Name, s.subject.name)
+		}
+	}
+	return nil
+}
+
 // troubleWithRows says why the row query does not find exactly what plain creates made.
 func (s *stage) troubleWithRows(h *history.History) error {
 	switch {

@@ -46,7 +46,8 @@ type Principal struct {
 	Values targets.Principal
 }
 
-// Driver sends one plan. Fill its fields, then call Drive once and Probe once. Follow comes after each.
+// Driver sends one plan. Fill its fields, then call SetUp, Drive, Probe and TidyUp once each. Follow comes after
+// Drive and after Probe.
 type Driver struct {
 	Target     targets.Target
 	Operations []Operation // the first is the run's; neighbours across operations take one each
@@ -63,14 +64,22 @@ type Driver struct {
 	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
 	WriteGates []WriteGate   // tables whose writers may be held back, each in its turn; none: no burst asks for it
 	Following  *Following    // nil: nothing is ever accepted, to be done later
+	Pace       *Pace         // nil: nothing is held back
 	Done       func()        // called when an intent's story is over, never twice at once; may be nil
 
+	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
+	Logins map[string]map[string]string
+	// Throttled tells an answer that refuses a request at the door; nil: none does.
+	Throttled func(history.Attempt) bool
 	// Offsets has, by intent, what a sweep had decided in the run that is repeated. Phase tells a sweep in
 	// words how the second of two requests was answered; nil: by status.
 	Offsets map[string]time.Duration
 	Phase   func(operation string, first, second history.Attempt) string
 
 	mask     masker
+	secret   []string // what steps have taken
+	made     map[household]map[string]string
+	issued   map[issue]string
 	requests map[string]prepared       // by intent and body
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
@@ -202,16 +211,12 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 	}
 	for _, body := range bodiesOf(i) {
 		marker := d.marker(i, body)
-		values := targets.Values{
-			Intent:    targets.IntentValues{Marker: marker, Reference: d.Names.Reference(author(i)), Number: i.Number},
-			Principal: principal.Values,
-		}
-		rendered, err := operation.Render(values, body == history.Altered)
+		rendered, err := operation.Render(d.values(i, body), body == history.Altered)
 		if err != nil {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
 		p := prepared{operation: operation, marker: marker, rendered: rendered}
-		if err := d.sendable(p, body); err != nil {
+		if err := d.sendable(p, body, d.keysOf(i)); err != nil {
 			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
 		}
 		d.requests[i.ID+body] = p

@@ -91,7 +91,11 @@ func (c *Contract) forget(doc *document.Document) {
 
 // complete fills in what the file leaves out.
 func (t *Target) complete() {
+	completeSteps(t.Login)
 	for name, o := range t.Operations {
+		completeSteps(o.Prepare)
+		completeSteps(o.Key.Issued)
+		completeSteps(o.Cleanup)
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
 		}
@@ -104,6 +108,14 @@ func (t *Target) complete() {
 		g.Longest = usualHold
 	}
 	t.Contract.complete()
+}
+
+func completeSteps(steps []Step) {
+	for i := range steps {
+		if steps[i].Request.Method == "" {
+			steps[i].Request.Method = http.MethodPost
+		}
+	}
 }
 
 func (c *Contract) complete() {

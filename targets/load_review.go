@@ -16,6 +16,7 @@ type reviewer struct {
 	doc      *document.Document
 	target   Target
 	mistakes document.Mistakes
+	taken    Taken // made-up data in place of what steps have taken by the place that is looked at
 }
 
 // review returns the mistakes in what the file says as a whole. Where the schema has found a part
@@ -26,6 +27,8 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r.database()
 	r.contract()
 	r.effects()
+	r.rateLimit()
+	r.login()
 	for _, name := range t.OperationNames() {
 		r.operation(document.Pointer("operations", name), t.Operations[name])
 	}
@@ -102,6 +105,7 @@ func (r *reviewer) present(paths ...string) string {
 }
 
 func (r *reviewer) operation(path string, o Operation) {
+	r.around(path, o)
 	r.key(path, o)
 	r.rows(path, o)
 	r.pointers(path, o)
@@ -191,7 +195,7 @@ func (r *reviewer) pointers(path string, o Operation) {
 		"/contract/natural_key": r.target.Contract.NaturalKey, "/contract/fingerprint/fields": r.target.Contract.Fingerprint.Fields,
 	} {
 		for i, pointer := range pointers {
-			if place := list + document.Pointer(i); !r.doc.Has(body + pointer) {
+			if place := list + document.Pointer(i); pointer != WholePath && !r.doc.Has(body+pointer) {
 				r.complain(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), r.doc.Shown(place))
 			}
 		}

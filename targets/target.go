@@ -17,10 +17,12 @@ type Target struct {
 	Database   Database             `yaml:"database" json:"database"`
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
-	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
-	Secrets    []string             `yaml:"-" json:"-"`                         // what variables gave to the bodies and paths of requests
-	Settle     Duration             `yaml:"settle" json:"settle"`               // longest time that work goes on unseen after a client has left
-	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
+	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
+	Secrets    []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
+	Settle     Duration             `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
+	Received   *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
+	Login      []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
+	RateLimit  *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
 	Operations map[string]Operation `yaml:"operations" json:"operations"`
 }
 
@@ -64,6 +66,8 @@ type Operation struct {
 	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 
 // Request is a template of the request without its key.
@@ -93,6 +97,7 @@ type Key struct {
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
+	Issued   []Step   `yaml:"issued" json:"-"`                      // ask the target for a key, once for each; empty: the client draws it
 }
 
 // Format says what a key may look like.
