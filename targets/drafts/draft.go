@@ -27,12 +27,12 @@ type Draft struct {
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
 	Others    []Other           // members of the body that can be altered, numbers first
 	Key       targets.Key
-	Login     []Step            // once for every principal, before everything else
-	Principal map[string]string // who signs in: values for templates; secrets are variables
-	Prepare   []Step            // for every intent
-	Identity  string            // JSON pointer to the created thing's id in the documented answer; empty: it names none
-	Statuses  []int             // documented ones
-	Doubts    []string          // what the source leaves open, in sentences
+	Login     []Step    // once for every principal, before everything else
+	Principal Principal // who signs in, where there is a Login
+	Prepare   []Step    // for every intent
+	Identity  string    // JSON pointer to the created thing's id in the documented answer; empty: it names none
+	Statuses  []int     // documented ones
+	Doubts    []string  // what the source leaves open, in sentences
 }
 
 // Other is another value for a member of a body.

@@ -37,13 +37,19 @@ type Login struct {
 	User, Password string
 }
 
+// Principal is who signs in, as a target file has it: variables.
+type Principal struct {
+	User     string `yaml:"User"`
+	Password string `yaml:"Password"`
+}
+
 // SignIn makes a login step part of the draft; its user and password are variables that begin with a prefix.
 func (d *Draft) SignIn(l Login, prefix string) {
 	user, password := Variable(prefix, "USER"), Variable(prefix, "PASSWORD")
 	l.Templates = cloneTexts(l.Templates)
 	l.Templates[l.User], l.Templates[l.Password] = userTemplate, passwordTemplate
 	d.Login = append(d.Login, l.Step)
-	d.Principal = map[string]string{"User": "${" + user + "}", "Password": "${" + password + "}"}
+	d.Principal = Principal{User: "${" + user + "}", Password: "${" + password + "}"}
 	for _, variable := range []string{user, password} {
 		if !slices.Contains(d.Needed, variable) {
 			d.Needed = append(d.Needed, variable)
