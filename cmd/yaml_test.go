@@ -94,8 +94,8 @@ func ofOthers(value any) bool {
 	return regexp.MustCompile(`"(openapi|swagger|jobs|runs|uses|script)":`).Match(text)
 }
 
-// schemas are those of whole files, by what a file is, and those of parts of them that a page may show.
-func schemas(t *testing.T) (whole, parts map[string]*jsonschema.Schema) {
+// compiledSchemas are those of whole files, by what a file is, and those of parts of them that a page may show.
+func compiledSchemas(t *testing.T) (whole, parts map[string]*jsonschema.Schema) {
 	t.Helper()
 	target, scenario := compiled(t, targets.Schema(), ""), compiled(t, scenarios.Schema(), "")
 	return map[string]*jsonschema.Schema{"target": target, "scenario": scenario, "known": compiled(t, scenarios.KnownSchema(), ""), "matrix": compiled(t, matrixSchema, "")},
@@ -177,7 +177,7 @@ func plainJSON(value any) any {
 // TestEveryYAMLObeysItsSchema is what an editor shows to whoever opens one of our files, or copies from our pages.
 func TestEveryYAMLObeysItsSchema(t *testing.T) {
 	t.Parallel()
-	whole, parts := schemas(t)
+	whole, parts := compiledSchemas(t)
 	count := map[string]int{}
 	for _, p := range pieces(t) {
 		if slices.ContainsFunc(trials(), func(folder string) bool { return strings.HasPrefix(p.at, folder) }) {
@@ -222,7 +222,7 @@ func fits(schemas map[string]*jsonschema.Schema, value any) string {
 // TestSchemasRefuseWhatIsWrong holds that editors notice what goes wrong most often.
 func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	whole, _ := schemas(t)
+	whole, _ := compiledSchemas(t)
 	const target = "name: a\nbase_url: http://localhost\noperations: {create: {request: {path: /a}"
 	for name, c := range map[string]struct{ kind, text, end string }{
 		"a target without operations":       {"target", "name: a\nbase_url: http://localhost\n", ""},

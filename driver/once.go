@@ -26,6 +26,6 @@ func (d *Driver) Once(ctx context.Context) (history.Attempt, error) {
 	}
 	request.URL.Fragment = ""
 	s.request = request
-	s.direct(ctx)
+	s.direct(ctx, d.Target)
 	return s.record, nil
 }
