@@ -231,7 +231,7 @@ func TestSchemasRefuseWhatIsWrong(t *testing.T) {
 		"a path without a slash":            {"target", "name: a\nbase_url: http://localhost\noperations: {create: {request: {path: a}}}\n", ""},
 		"a number for a text":               {"target", "name: 5\nbase_url: http://localhost\noperations: {create: {request: {path: /a}}}\n", ""},
 		"a preset that nobody knows":        {"target", target, "}}\ncontract: {preset: strip}\n"},
-		"rows without a query":              {"target", target, ", rows: {identity: id}}}\n"},
+		"a misspelled key of rows":          {"target", target, ", rows: {qurey: x}}}\n"},
 		"a scenario without steps":          {"scenario", "name: a\nsummary: b\n", ""},
 		"a step that nobody knows":          {"scenario", "name: a\nsummary: b\nintents: 1\nsteps: [{sned: {}}]\nexercised: [acknowledged]\n", ""},
 		"a proof that nobody knows":         {"scenario", "name: a\nsummary: b\nintents: 1\nsteps: [{send: {}}]\nexercised: [seen]\n", ""},
