@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"github.com/mattn/go-isatty"
+	"golang.org/x/term"
 )
 
 // asker settles what a command line leaves open: it asks on a terminal, or takes the best guess, or does neither.
 type asker struct {
-	in      *bufio.Reader // nil: nobody is asked
-	out     io.Writer
-	guesses bool
+	in       *bufio.Reader // nil: nobody is asked
+	terminal int           // file descriptor behind in
+	out      io.Writer
+	guesses  bool
 }
 
 // newAsker asks if both ends of the conversation are terminals, unless it shall guess.
@@ -24,7 +26,7 @@ func newAsker(s streams, guesses bool) *asker {
 	a := &asker{out: s.err, guesses: guesses}
 	in, out := s.in, s.err
 	if !guesses && isTerminal(in) && isTerminal(out) {
-		a.in = bufio.NewReader(in)
+		a.in, a.terminal = bufio.NewReader(in), int(in.(*os.File).Fd())
 	}
 	return a
 }
@@ -79,25 +81,46 @@ func (a *asker) choice(ctx context.Context, question string, options []string, g
 	}
 }
 
-// line reads one line, without blanks around it. Nothing can end a read from a terminal but the terminal: when the
-// context ends, the read is left to the end of the process.
+// secret asks for a text that the terminal does not show.
+func (a *asker) secret(ctx context.Context, question string) (string, error) {
+	before, err := term.GetState(a.terminal)
+	if err != nil {
+		return "", surroundings(fmt.Errorf("ask for a secret: %w", err))
+	}
+	defer func() { _ = term.Restore(a.terminal, before) }() // also where the context has ended first
+	fmt.Fprintf(a.out, "%s ", question)
+	text, err := answered(ctx, func() (string, error) {
+		typed, err := term.ReadPassword(a.terminal)
+		return string(typed), err
+	})
+	fmt.Fprintln(a.out)
+	return text, err
+}
+
+// line reads one line, without blanks around it.
 func (a *asker) line(ctx context.Context) (string, error) {
-	type read struct {
+	return answered(ctx, func() (string, error) { return a.in.ReadString('\n') })
+}
+
+// answered reads an answer. Nothing can end a read from a terminal but the terminal: when the context ends, the read
+// is left to the end of the process.
+func answered(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
 		text string
 		err  error
 	}
-	done := make(chan read, 1)
+	done := make(chan answer, 1)
 	go func() {
-		text, err := a.in.ReadString('\n')
-		done <- read{text, err}
+		text, err := read()
+		done <- answer{text, err}
 	}()
 	select {
 	case <-ctx.Done():
 		return "", surroundings(context.Cause(ctx))
-	case r := <-done:
-		if r.err != nil {
+	case a := <-done:
+		if a.err != nil {
 			return "", mistakef("the questions were not answered to their end")
 		}
-		return strings.TrimSpace(r.text), nil
+		return strings.TrimSpace(a.text), nil
 	}
 }

@@ -5,11 +5,14 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
 )
 
 // conversation is a command line at a terminal: as soon as a question is there, its answer is typed.
@@ -17,6 +20,12 @@ func conversation(t *testing.T, env map[string]string, answers [][2]string, args
 	t.Helper()
 	person, terminal, err := pty.Open()
 	require.NoError(t, err)
+	open, err := term.GetState(int(terminal.Fd()))
+	require.NoError(t, err)
+	hidden := func() bool {
+		now, err := term.GetState(int(terminal.Fd()))
+		return err == nil && !reflect.DeepEqual(open, now)
+	}
 	heard := make(chan string)
 	go func() {
 		var all bytes.Buffer
@@ -27,6 +36,9 @@ func conversation(t *testing.T, env map[string]string, answers [][2]string, args
 			}
 			all.WriteByte(b)
 			if len(answers) > 0 && strings.HasSuffix(all.String(), answers[0][0]) {
+				for n := 0; strings.Contains(answers[0][0], "not shown") && !hidden() && n < 5000; n++ {
+					time.Sleep(time.Millisecond)
+				}
 				person.WriteString(answers[0][1] + "\n")
 				answers = answers[1:]
 			}
@@ -75,6 +87,23 @@ paths:
 	require.Equal(t, 1, s.things(t))
 	got := callWith(t.Context(), env, "doctor", "--target", file)
 	require.Equal(t, exitPass, got.code, "%s", got)
+}
+
+// TestInitAsksForSecretsWithoutShowingThem types a user and a password, which nobody may see afterwards.
+func TestInitAsksForSecretsWithoutShowingThem(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, trade)
+	document := writeFile(t, "trade.yaml", customersDocument)
+	file := filepath.Join(t.TempDir(), "trade.yaml")
+	code, said, _ := conversation(t, nil, [][2]string{
+		{"TRADE_USER for this one create, not shown and not kept: ", "alice"},
+		{"TRADE_PASSWORD for this one create, not shown and not kept: ", "s3same-0pen"},
+	}, "init", "-o", file, "--openapi", document, "--operation", "addOrder", "--url", s.url, "--db", "sqlite://"+s.path)
+	require.Equal(t, exitPass, code, "%s", said)
+	require.Contains(t, said, "/note landed in things.note")
+	for _, secret := range []string{"alice", "s3same-0pen"} {
+		require.NotContains(t, said+readFile(t, file), secret)
+	}
 }
 
 func TestInitAsksNothingThatIsGiven(t *testing.T) {

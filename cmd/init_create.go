@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func (i *initiation) prove(ctx context.Context) error {
 	if err != nil {
 		i.unproven(err.Error())
 		return nil
+	}
+	if err := i.askForSecrets(ctx); err != nil {
+		return err
 	}
 	if missing := i.missing(); len(missing) > 0 {
 		return mistakef("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
@@ -66,6 +70,25 @@ func (i *initiation) secret(name string) (string, bool) {
 		return value, true
 	}
 	return i.streams.getenv(name)
+}
+
+// askForSecrets asks for the variables that a create needs and nobody has set, if there is somebody to ask. The
+// answers are written nowhere.
+func (i *initiation) askForSecrets(ctx context.Context) error {
+	if i.asker.in == nil {
+		return nil
+	}
+	given := map[string]string{}
+	maps.Copy(given, i.file.Draft.Given)
+	for _, name := range i.missing() {
+		value, err := i.asker.secret(ctx, name+" for this one create, not shown and not kept:")
+		if err != nil {
+			return err
+		}
+		given[name] = value
+	}
+	i.file.Draft.Given = given
+	return nil
 }
 
 // missing are the variables that a create needs and nobody has set.
