@@ -50,6 +50,13 @@ func ownDatabase(t *testing.T, name string) string {
 	defer db.Close()
 	_, err = db.Exec("create database " + name)
 	require.NoError(t, err)
+	t.Cleanup(func() {
+		db, err := sql.Open("pgx", os.Getenv(postgresVariable))
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.Exec("drop database " + name + " with (force)")
+		require.NoError(t, err)
+	})
 	u.Path = "/" + name
 	return u.String()
 }
@@ -117,6 +124,10 @@ func TestTheFirstTenMinutes(t *testing.T) {
 		}
 		commands++
 		got, said := w.types(t, command)
+		for tries := 2; got == exitInconclusive && tries > 0; tries-- {
+			t.Log("a busy machine left something untried, so it is tried again")
+			got, said = w.types(t, command)
+		}
 		require.Equal(t, code, fmt.Sprint(got), "%s\n%s", command, said)
 		t.Logf("%6s  exit %s  %s", time.Since(began).Round(100*time.Millisecond), code, command)
 	}
