@@ -172,6 +172,9 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, err
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
+	if why := sub.beyondCurl(); why != "" {
+		return nil, mistakef("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, sub.name)
+	}
 	base, database, variables := sub.target.BaseURL, sub.target.Database.URL, map[string]string{}
 	if sub.server != nil {
 		base = servedByDefault
@@ -180,7 +183,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
 	d := driver.Driver{
-		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan,
+		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan, Logins: sub.loginVariables(variables),
 		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
 	}
 	requests, err := d.Rehearse()
