@@ -106,7 +106,11 @@ func (s *subject) loginVariables(variables map[string]string) map[string]map[str
 		}
 	}
 	if len(s.principals) < 2 {
-		enter(append(s.principals, driver.Principal{})[0].Name, "")
+		name := ""
+		for _, only := range s.principals {
+			name = only.Name
+		}
+		enter(name, "")
 		return logins
 	}
 	for _, p := range s.principals {

@@ -9,6 +9,7 @@ import (
 func (x *explainer) principals() {
 	names := slices.Sorted(maps.Keys(x.target.Principals))
 	switch scope := x.contract.Scope.Principal; {
+	case !x.chosen():
 	case scope == ScopeShared:
 		x.notChecked("scope.principal: shared", "Whether one principal is shown what another sent, because to the target all principals are one")
 	case !x.keyed():
@@ -35,7 +36,7 @@ func (x *explainer) twoPrincipals(scope KeyScope, one, other string) {
 // operations says what is held between this operation and another one. A run takes the first by name
 // that has a key.
 func (x *explainer) operations() {
-	if !x.keyed() {
+	if !x.keyed() || !x.chosen() {
 		return
 	}
 	names := x.target.OperationNames()

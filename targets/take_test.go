@@ -1,7 +1,6 @@
 package targets_test
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,10 +59,7 @@ func TestAValueIsTakenFromWhereItStands(t *testing.T) {
 
 func TestStepsAreReadAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
-	data, err := os.ReadFile("testdata/good/steps.yaml")
-	require.NoError(t, err)
-	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
-	require.NoError(t, err)
+	target := withSteps(t)
 	require.Equal(t, &targets.RateLimit{Requests: 20, Per: targets.Duration(1e9)}, target.RateLimit)
 	require.EqualValues(t, 50e6, target.RateLimit.Every())
 	require.Len(t, target.Login, 2)
