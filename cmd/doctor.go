@@ -72,7 +72,11 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		o.target = defaultTarget
 	}
 	o.seed = seedOf(o)
-	sub, err := openSubject(ctx, nil, o, s)
+	library, err := findScenarios(nil)
+	if err != nil {
+		return err
+	}
+	sub, err := openSubject(ctx, library, o, s)
 	if err != nil {
 		return err
 	}
@@ -82,10 +86,6 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		return surroundings(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	library, err := findScenarios(nil)
-	if err != nil {
-		return err
-	}
 	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
@@ -101,7 +101,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"database", d.database}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"links", d.openLinks}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
@@ -109,6 +109,7 @@ func (d *doctor) examine(ctx context.Context) error {
 			return exit{code: codeOf(err)}
 		}
 	}
+	d.links()
 	d.writeGate(ctx)
 	d.clock()
 	kept := d.repeats(ctx)
@@ -130,9 +131,26 @@ func (d *doctor) hosts(context.Context) error {
 	return nil
 }
 
+// process starts the target, if that is left to us.
+func (d *doctor) process(ctx context.Context) error {
+	if d.subject.target.Process == nil {
+		return nil
+	}
+	began := time.Now()
+	if err := d.subject.start(ctx, d.stage.dir, d.streams); err != nil {
+		return err
+	}
+	d.say(well, "process", fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL))
+	return nil
+}
+
 func (d *doctor) database(ctx context.Context) error {
-	if d.subject.target.Database.URL == "" {
-		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation")
+	switch {
+	case d.subject.target.AsksItself():
+		d.say(warning, "database", "none is declared: the rows are the target's own word, as it lists them", "add database.url and rows.query if you can: a listing may leave out what is there twice")
+		return nil
+	case d.subject.target.Database.URL == "":
+		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation; or rows.http, which asks the target itself")
 		return nil
 	}
 	if err := d.subject.connect(ctx, false); err != nil {
@@ -154,7 +172,7 @@ func (d *doctor) creates(ctx context.Context) error {
 		return err
 	}
 	text := fmt.Sprintf("acknowledged in %s, through toxiproxy", d.stage.normal.Round(100*time.Microsecond))
-	if d.subject.reader != nil {
+	if d.subject.target.KnowsRows(d.subject.operation().Operation) {
 		text += "; its marker is stored, and the row query finds exactly it"
 	}
 	d.say(well, "plain create", text)

@@ -28,6 +28,7 @@ type manifest struct {
 	BaseURL   string        `json:"base_url"`
 	Operation string        `json:"operation"`
 	Terms     checker.Terms `json:"terms"`
+	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Again     string        `json:"again"`
 	Replay    string        `json:"replay"`
@@ -73,7 +74,7 @@ func (d runDir) readManifest() (manifest, error) {
 func (d runDir) report(m manifest) *checker.Report {
 	r := &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again,
+		Dir: d.path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
 	}
 	for _, e := range m.Scenarios {
 		r.Results = append(r.Results, d.judge(e, m))

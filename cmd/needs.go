@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -11,14 +12,14 @@ import (
 const longestExpiry = time.Minute
 
 // lacks says which of a scenario's needs the subject does not meet; empty: none.
-func (s *subject) lacks(needs []scenarios.Need) string {
+func (s *subject) lacks(scenario scenarios.Scenario) string {
 	unmet := s.unmet()
-	for _, need := range needs {
+	for _, need := range scenario.Needs {
 		if why := unmet[need]; why != "" {
 			return why
 		}
 	}
-	return ""
+	return s.lacksLink(scenario)
 }
 
 // unmet says for every need why the subject does not meet it, where it does not.
@@ -59,6 +60,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
+	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")

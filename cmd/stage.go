@@ -25,6 +25,8 @@ type stage struct {
 	dir          runDir
 	toxiproxy    string
 	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	struckAt     map[string]int           // moments at which a link breaks, likewise
+	moments      map[string]int           // of a plain create, by link; from the pilot
 	normal       time.Duration            // of a plain create, from the pilot
 	uncalibrated bool                     // passes are not asked what they are worth
 	progress     func(done, of int)       // safe for concurrent use
@@ -67,7 +69,9 @@ type act struct {
 	record     *history.Writer
 	base       time.Time
 	lanes      *proxy.Lanes
+	links      []history.Link // that the scenario has to do with, as they are
 	driver     *driver.Driver
+	rows       rowReader // nil: the rows are unknown
 	questions  []readers.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
@@ -85,10 +89,17 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 		return err
 	}
 	defer a.lanes.Close()
+	defer a.calmLinks(context.WithoutCancel(ctx))
+	if err := a.slowLinks(ctx); err != nil {
+		return err
+	}
 	if err := a.record.Run(a.head(plan)); err != nil {
 		return surroundings(err)
 	}
 	if err := a.setUp(ctx); err != nil {
+		return err
+	}
+	if err := a.lookAt(); err != nil {
 		return err
 	}
 	received := a.count(ctx)
@@ -113,7 +124,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return err
 	}
-	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Toxiproxy: a.toxiproxy, Base: a.base})
+	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Socket: a.subject.target.Socket, Toxiproxy: a.toxiproxy, Base: a.base})
 	if err != nil {
 		return surroundings(err)
 	}
@@ -122,42 +133,15 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
 		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
-		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
+		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
-	}
-	if a.subject.reader != nil {
-		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
-			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
-		}
 	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 		}
 	}
-	markers := a.driver.Markers()
-	for _, o := range a.subject.operations {
-		if len(markers[o.Name]) > 0 {
-			a.questions = append(a.questions, questionAbout(o, markers[o.Name]))
-		}
-	}
 	return nil
-}
-
-// questionAbout is what a snapshot asks for one operation.
-func questionAbout(o driver.Operation, markers []string) readers.Question {
-	q := readers.Question{Operation: o.Name, Rows: o.Rows.Query, Markers: markers}
-	for _, e := range o.Effects {
-		gives := readers.Rows
-		switch {
-		case e.Value != nil:
-			gives = readers.Value
-		case e.Delta != nil:
-			gives = readers.Total
-		}
-		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
-	}
-	return q
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
@@ -194,7 +178,7 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
 		Streams: a.subject.target.Protocol == targets.HTTP2,
-		Lanes:   a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+		Lanes:   a.laneFacts(), Links: a.links, Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
@@ -247,6 +231,10 @@ func (a *act) removeFaults(ctx context.Context) {
 	if err := a.lanes.RemoveFaults(context.WithoutCancel(ctx)); err != nil {
 		a.incident(history.HarnessFault, err.Error())
 	}
+	if err := a.calmLinks(context.WithoutCancel(ctx)); err != nil {
+		a.incident(history.HarnessFault, err.Error())
+	}
+	a.recordTraffic()
 }
 
 // close writes what is known only at the end. Proxies that stay behind on somebody's toxiproxy server

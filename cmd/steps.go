@@ -65,7 +65,7 @@ func (a *act) tidyUp(ctx context.Context) {
 
 // leavesOut says why a scenario is not played against the subject; empty: it is.
 func (s *subject) leavesOut(scenario scenarios.Scenario) string {
-	if why := s.lacks(scenario.Needs); why != "" {
+	if why := s.lacks(scenario); why != "" {
 		return why
 	}
 	limit, atOnce := s.target.RateLimit, scenarios.NewPlan(scenario, 0).AtOnce()

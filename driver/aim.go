@@ -29,7 +29,7 @@ func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
 	s.exchange = exchange{
-		record: a, timeout: timeout, tls: tlsConfig(d.Target, d.TLS), party: partyFor(d.Target),
+		record: a, timeout: timeout, tls: tlsConfig(d.Target), party: partyFor(d.Target),
 		keep: cmp.Or(d.KeepBody, DefaultKeepBody), now: d.now,
 	}
 	return s

@@ -78,7 +78,7 @@ func (d *Driver) step(ctx context.Context, e *errand, step targets.Step, taken m
 	x, err := d.exchangeOf(step, e.values)
 	if err == nil {
 		fact.Method, fact.Path = x.request.Method, x.request.URL.RequestURI()
-		x.direct(ctx)
+		x.direct(ctx, d.Target)
 		fact.Status = x.record.Status
 		if x.record.Error != "" {
 			err = errors.New("got no answer: " + x.record.Error)
@@ -117,7 +117,7 @@ func (d *Driver) exchangeOf(step targets.Step, v targets.Values) (exchange, erro
 		return exchange{}, errors.New("cannot be sent: the path holds a #")
 	}
 	return exchange{
-		request: request, timeout: stepTimeout, tls: tlsConfig(d.Target, d.TLS), party: partyFor(d.Target),
+		request: request, timeout: stepTimeout, tls: tlsConfig(d.Target), party: partyFor(d.Target),
 		keep: longestAnswer, now: d.now,
 	}, nil
 }

@@ -72,18 +72,38 @@ func (d *Driver) newMasker(more ...string) masker {
 	return m
 }
 
-// templates returns all requests that the driver may send.
+// templates returns all requests that the driver may send, as far as their headers go.
 func (d *Driver) templates() []targets.Request {
 	var all []targets.Request
 	steps := slices.Clone(d.Target.Login)
 	for _, o := range d.Operations {
 		all = append(all, o.Request)
+		if o.Rows.HTTP != nil {
+			all = append(all, targets.Request{Header: o.Rows.HTTP.Header})
+		}
 		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Cleanup)
 	}
 	for _, step := range steps {
 		all = append(all, step.Request)
 	}
 	return all
+}
+
+// SpellsOut reports that a header of a question about an operation's rows is secret, and that its text in the
+// target file is all there is to it: given reports that a text comes from elsewhere.
+func (d *Driver) SpellsOut(given func(text string) bool) bool {
+	m := d.newMasker()
+	for _, o := range d.Operations {
+		if o.Rows.HTTP == nil {
+			continue
+		}
+		for name, value := range o.Rows.HTTP.Header {
+			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !strings.Contains(value, ".Login") && !given(value) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // words takes a header such as "Bearer token" or "a=token; b=token" apart.

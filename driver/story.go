@@ -49,7 +49,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	for _, a := range m.Volley {
 		planned[a.ID] = a
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
-		s.record.Step = m.Step
+		s.record.Step, s.cut = m.Step, a.Cut
 		if together != nil {
 			s.seat, s.record.Together = together.seat(), true
 			s.shares(shared)
@@ -128,6 +128,7 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 		s.record.End, s.record.ErrorKind, s.record.Error = d.now(), history.Interrupted, "the history cannot be written"
 		return
 	}
+	defer d.strike(s)()
 	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		conn, passage, err := d.Road(ctx, s.lane)
 		if passage == nil || s.party != nil { // what is seen of a connection of many says nothing of one

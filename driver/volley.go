@@ -13,6 +13,8 @@ import (
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // shot is one request that is ready to go.
@@ -22,6 +24,7 @@ type shot struct {
 	at      time.Duration // after the volley began
 	target  vegeta.Target
 	passage Passage
+	cut     *scenarios.Cutting // of a link while it is under way; nil: none
 }
 
 // volley sends shots at their times, and calls done for each as it ends, from one goroutine. It returns

@@ -49,6 +49,8 @@ func (b *builder) line(line []byte) error {
 		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
 	case r.Holding != nil:
 		return b.holding(*r.Holding)
+	case r.Traffic != nil:
+		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:
 		b.history.Received = r.Received
 	case r.Incident != nil:

@@ -20,6 +20,7 @@ type record struct {
 	Followup *Followup       `json:"followup,omitempty"`
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
+	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
 	Incident *Incident       `json:"incident,omitempty"`
@@ -90,6 +91,9 @@ func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s
 
 // Holding writes a time that the writers of a table were held back.
 func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) }
+
+// Traffic writes what passed a link.
+func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }
 
 // Received writes the target's own count.
 func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }

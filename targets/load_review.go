@@ -24,7 +24,11 @@ type reviewer struct {
 func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
+	r.process()
+	r.socket()
+	r.tls()
 	r.database()
+	r.links()
 	r.contract()
 	r.effects()
 	r.rateLimit()
@@ -69,8 +73,17 @@ func (r *reviewer) database() {
 	if g := r.target.Database.WriteGate; g != nil && g.Longest > longestHold {
 		r.complain("/database/write_gate/longest", "%s is longer than %s: targets do not wait so long for their database", g.Longest, longestHold)
 	}
+	if len(r.target.Database.Schema) > 0 && r.target.Database.Ephemeral == NoEngine {
+		r.complain("/database/schema", "only a database that the harness starts is given a schema; use it with ephemeral")
+	}
 	if !r.doc.Has(path) {
+		if r.doc.Has("/database") && r.target.Database.Ephemeral == NoEngine {
+			r.complain("/database", "the key \"url\" is missing, or \"ephemeral\" for a database that the harness starts")
+		}
 		return
+	}
+	if r.target.Database.Ephemeral != NoEngine {
+		r.complain("/database/ephemeral", "the database is named by url already; leave one of them out")
 	}
 	scheme, _, found := strings.Cut(r.target.Database.URL, ":")
 	known := databaseSchemes()
@@ -170,16 +183,6 @@ func (o Operation) queries(name string) bool {
 	_, query, _ := strings.Cut(o.Request.Path, "?")
 	parameters, _ := url.ParseQuery(query) // its error leaves what could be read
 	return parameters.Has(name)
-}
-
-func (r *reviewer) rows(path string, o Operation) {
-	query := o.Rows.Query
-	switch {
-	case query == "" && r.target.Database.URL != "":
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
-	case query != "" && !hasMarker(query):
-		r.complain(path+"/rows/query", noMarker)
-	}
 }
 
 const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"

@@ -19,6 +19,9 @@ func (t *Target) keepSecrets(doc *document.Document) {
 		t.stepSecrets(doc, operation+"/prepare", o.Prepare)
 		t.stepSecrets(doc, operation+"/key/issued", o.Key.Issued)
 		t.stepSecrets(doc, operation+"/cleanup", o.Cleanup)
+		if l := o.Rows.HTTP; l != nil {
+			t.requestSecrets(doc, operation+"/rows/http", Request{Header: l.Header, Path: l.Path}, nil)
+		}
 	}
 }
 

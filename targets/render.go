@@ -224,7 +224,10 @@ func fillAll(value any, v Values) (any, error) {
 	return value, nil
 }
 
-func fill(text string, v Values) (string, error) {
+func fill(text string, v Values) (string, error) { return fillWith(text, v) }
+
+// fillWith fills in a template with the values of whoever owns it.
+func fillWith(text string, v any) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}

@@ -13,8 +13,12 @@ type Target struct {
 	Name       string               `yaml:"name" json:"name"`
 	BaseURL    string               `yaml:"base_url" json:"base_url"`
 	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
+	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
+	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
+	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
+	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
 	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
@@ -36,10 +40,19 @@ const (
 )
 
 // Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
-// hold a password and never reaches a report.
+// hold a password and never reaches a report. Of URL and Ephemeral at most one is set in a file.
 type Database struct {
 	URL       string     `yaml:"url" json:"-"`
+	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
+	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// the address Listen; the harness listens there for the time of a run, and leads on to To.
+type Link struct {
+	Listen string `yaml:"listen" json:"listen"` // host:port
+	To     string `yaml:"to" json:"to"`         // host:port, from where toxiproxy runs
 }
 
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
@@ -110,9 +123,14 @@ const (
 	OnlyUUID Format = "uuid"
 )
 
-// Rows says how to find what an intent created.
+// Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
+// its answer has the scalar members of an item for columns, nested ones by dotted names.
 type Rows struct {
 	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
+	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
+	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
 }
