@@ -172,7 +172,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, err
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
-	if why := sub.beyondCurl(); why != "" {
+	if why := sub.beyondCurl(h.scenario); why != "" {
 		return nil, mistakef("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, sub.name)
 	}
 	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}

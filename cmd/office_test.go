@@ -72,6 +72,7 @@ func (o *office) routes() http.Handler {
 	mux.HandleFunc("GET /orders/new", o.form)
 	mux.HandleFunc("POST /customers/{id}/orders", o.order)
 	mux.HandleFunc("POST /bookings", o.book)
+	mux.HandleFunc("GET /bookings", o.bookings)
 	mux.HandleFunc("PATCH /bookings/{id}", o.patch)
 	mux.HandleFunc("DELETE /bookings/{id}", o.unbook)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -206,6 +207,25 @@ func (o *office) book(w http.ResponseWriter, r *http.Request) {
 	id := 0
 	o.db.QueryRow("insert into bookings(note, status) values (?, 'open') returning id", said.Note).Scan(&id)
 	say(w, http.StatusCreated, `{"booking":{"id":%d,"open":true}}`, id)
+}
+
+// bookings lists those with a note, to whoever is logged in.
+func (o *office) bookings(w http.ResponseWriter, r *http.Request) {
+	if o.who(w, r) == "" {
+		return
+	}
+	var ids []string
+	rows, err := o.db.Query("select id from bookings where note = ?", r.URL.Query().Get("note"))
+	if err != nil {
+		say(w, http.StatusInternalServerError, `{}`)
+		return
+	}
+	defer rows.Close()
+	for id := 0; rows.Next(); {
+		rows.Scan(&id)
+		ids = append(ids, fmt.Sprintf(`{"id":%d}`, id))
+	}
+	say(w, http.StatusOK, `[%s]`, strings.Join(ids, ","))
 }
 
 // patch sets a status, or adds seats.

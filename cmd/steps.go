@@ -75,10 +75,14 @@ func (s *subject) leavesOut(scenario scenarios.Scenario) string {
 	return ""
 }
 
-// beyondCurl names the steps that a shell script would have to take; empty: there are none. What a login gives
+// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a login gives
 // can be put into a variable.
-func (s *subject) beyondCurl() string {
-	for _, o := range s.operations {
+func (s *subject) beyondCurl(scenario scenarios.Scenario) string {
+	used := s.operations[:1]
+	if n := scenario.Neighbours; n != nil && n.Across == scenarios.AcrossOperations {
+		used = s.operations
+	}
+	for _, o := range used {
 		switch {
 		case len(o.Prepare) > 0:
 			return "operations." + o.Name + ".prepare"

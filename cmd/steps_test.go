@@ -275,3 +275,17 @@ func TestALoginThatIsSpelledOutIsNotHandedOn(t *testing.T) {
 	x.requireNoSecrets(t)
 	require.NoFileExists(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1", targetName))
 }
+
+func TestTheTargetItselfIsAskedBySomebodyWhoIsLoggedIn(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	file := strings.Replace(bookingWithLogin, "database: {url: \"${OFFICE_DATABASE}\"}\n", "", 1)
+	file = strings.Replace(file, "{query: select id from bookings where note = :marker}",
+		`{http: {path: "/bookings?note={{.Intent.Marker}}", headers: {Authorization: "Bearer {{.Login.Token}}"}}, identity: id}`, 1)
+	x := o.trial(t, file, "sequential-replay")
+	got := x.run(t)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Regexp(t, `sequential-replay +fail.*duplicate in 8 of 8`, got.out)
+	x.requireNoSecrets(t)
+	require.FileExists(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1", targetName))
+}

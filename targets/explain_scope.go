@@ -41,7 +41,7 @@ func (x *explainer) operations() {
 	}
 	names := x.target.OperationNames()
 	i := slices.IndexFunc(names, func(name string) bool {
-		return name != x.out.Operation && x.target.Operations[name].Key.In != KeyNowhere
+		return name != x.out.Operation && x.target.Operations[name].Key.In != KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
 	})
 	if i < 0 {
 		x.notChecked("operations", "Whether two operations share keys, because the file does not have two with a key")
