@@ -116,6 +116,7 @@ func TestALoginThatIsThereIsUsed(t *testing.T) {
 	seen := &ledger{}
 	r := stepped(t, twins(2, send()), giving(seen))
 	r.Logins = map[string]map[string]string{"alice": {"Token": "from-before"}}
+	r.Operations[0].Request.Body["who"] = "{{.Login.Token}}"
 	require.NoError(t, r.SetUp(t.Context()))
 	r.drive(t)
 	require.NotContains(t, strings.Join(seen.all(), "\n"), "/login")
