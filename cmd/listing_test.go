@@ -44,6 +44,8 @@ type lister struct {
 func (l *lister) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := r.Header.Get("Authorization")
 	switch {
+	case r.URL.Path == "/login":
+		_ = json.NewEncoder(w).Encode(map[string]string{"token": r.Header.Get("X-User") + "-token"})
 	case r.Method != http.MethodGet:
 		r.Header.Set("Idempotency-Key", who+r.Header.Get("Idempotency-Key")) // everybody has keys of his own
 		if l.hasty {
@@ -88,6 +90,20 @@ func newLister(t *testing.T, l *lister, args ...string) trial {
 	x.file = listingFile
 	delete(x.env, "SHOP_DATABASE")
 	return x
+}
+
+// The listing is asked as whoever is logged in.
+func TestAListingBehindALogin(t *testing.T) {
+	t.Parallel()
+	x := newLister(t, &lister{}, "burst-same-key", "same-key-two-principals")
+	x.file = strings.NewReplacer(
+		"principals: {alice: {Token: alice-token-1}, bob: {Token: bob-token-22}}", `principals: {alice: {User: alice}, bob: {User: bob}}
+login: [{request: {path: /login, headers: {X-User: "{{.Principal.User}}"}}, take: {Token: {json: /token}}}]`,
+		".Principal.Token", ".Login.Token",
+	).Replace(x.file)
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	requireNowhere(t, x.reports, "alice-token")
 }
 
 func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {

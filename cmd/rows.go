@@ -29,8 +29,6 @@ func (s *stage) tellsRows(ctx context.Context) bool {
 // lookAt prepares what the act asks for its rows. Where nobody can be asked, they are unknown.
 func (a *act) lookAt() error {
 	switch {
-	case a.halted:
-		return nil
 	case a.subject.reader != nil:
 		a.rows = a.subject.reader
 	case a.subject.target.AsksItself():
@@ -44,7 +42,7 @@ func (a *act) lookAt() error {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
-		if o.Rows.HTTP != nil {
+		if o.Rows.HTTP != nil && !a.halted { // before anybody was logged in
 			gets, err := a.gets(*o.Rows.HTTP, markers[o.Name], views)
 			if err != nil {
 				return mistakef("operations.%s.rows.http of %s: %w", o.Name, a.subject.name, err)

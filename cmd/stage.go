@@ -99,7 +99,7 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	if err := a.setUp(ctx); err != nil {
 		return err
 	}
-	if err := a.lookAt(); err != nil {
+	if err := a.lookAt(); err != nil { // as those who are logged in now
 		return err
 	}
 	received := a.count(ctx)

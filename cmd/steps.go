@@ -75,8 +75,8 @@ func (s *subject) leavesOut(scenario scenarios.Scenario) string {
 	return ""
 }
 
-// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a login gives
-// can be put into a variable.
+// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a
+// login gives can be put into a variable.
 func (s *subject) beyondCurl(scenario scenarios.Scenario) string {
 	used := s.operations[:1]
 	if n := scenario.Neighbours; n != nil && n.Across == scenarios.AcrossOperations {
