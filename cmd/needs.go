@@ -52,6 +52,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
+	unless(s.given.db == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")

@@ -38,6 +38,7 @@ type subject struct {
 	target     targets.Target
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
+	given      given
 	server     *orders.Server
 	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
@@ -121,7 +122,7 @@ func loadSubject(ctx context.Context, name, database string, s streams) (*subjec
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target}, nil
+	return &subject{name: name, target: target, given: s.given}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {
@@ -129,7 +130,7 @@ func readTarget(name string, s streams) (targets.Target, error) {
 	if err != nil {
 		return targets.Target{}, mistake(describeMissing("target file", name, err))
 	}
-	target, err := targets.Load(name, source, s.getenv)
+	target, err := s.given.load(name, source, s.getenv)
 	if err != nil {
 		return targets.Target{}, mistake(err)
 	}
@@ -209,14 +210,16 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 // connect opens the database, once it is known that its host may be asked, and its write gates where
 // they are needed.
 func (s *subject) connect(ctx context.Context, gated bool) error {
-	if s.target.Database.URL == "" {
-		return nil
+	var err error
+	switch {
+	case s.given.db != nil:
+		s.reader, err = readers.Over(ctx, s.given.db)
+	case s.target.Database.URL != "":
+		s.reader, err = readers.Open(ctx, s.target.Database.URL)
 	}
-	reader, err := readers.Open(ctx, s.target.Database.URL)
 	if err != nil {
 		return surroundings(err)
 	}
-	s.reader = reader
 	if gated {
 		return s.openGates(ctx)
 	}
@@ -269,8 +272,11 @@ func (s *subject) place() string {
 
 // rowsPlace says where the rows are read from, without user and password; empty: nowhere.
 func (s *subject) rowsPlace() string {
-	if s.target.AsksItself() {
+	switch {
+	case s.target.AsksItself():
 		return "the target's own listing"
+	case s.given.db != nil:
+		return "the database that was given"
 	}
 	return databasePlace(s.target.Database.URL)
 }
