@@ -32,6 +32,8 @@ const (
 	ProofLooked          Proof = "looked"
 	ProofWritesHeld      Proof = "writes-held"
 	ProofSwept           Proof = "swept"
+	ProofLinkDelayed     Proof = "link-delayed"
+	ProofLinkCut         Proof = "link-cut"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -99,6 +101,10 @@ func explain(p Proof) string {
 		return "the writers of the table were held back while two or more requests were inside the target"
 	case ProofSwept:
 		return "the second request was let go at its own time, and both reached the target"
+	case ProofLinkDelayed:
+		return "a question passed a slow link and waited for its answer while a request was inside the target"
+	case ProofLinkCut:
+		return "a link of the target broke while a request was inside"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -160,6 +166,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 			offset, known := between(pair[0], pair[1])
 			return known && offset > 0 && arrived(pair[0]) && arrived(pair[1])
 		})
+	case ProofLinkDelayed:
+		return slices.ContainsFunc(all, c.linkDelayed)
+	case ProofLinkCut:
+		return slices.ContainsFunc(all, c.linkCut)
 	default:
 		return false
 	}

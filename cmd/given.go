@@ -31,9 +31,12 @@ func (g given) load(name string, source []byte, env func(string) (string, bool))
 		return targets.Target{}, err
 	}
 	if g.baseURL != "" {
-		target.Socket = ""
+		target.Socket, target.Process = "", nil
 	}
-	if g.db == nil {
+	switch {
+	case g.db == nil && g.baseURL != "" && target.Database.Ephemeral != targets.NoEngine:
+		return targets.Target{}, mistakef("%s: database.ephemeral is for a process that the harness starts; give the database of the handler as well", name)
+	case g.db == nil:
 		return target, nil
 	}
 	for _, operation := range target.OperationNames() {
@@ -41,7 +44,7 @@ func (g given) load(name string, source []byte, env func(string) (string, bool))
 			return targets.Target{}, mistakef("%s: operations.%s has no rows.query, and a database is given that it should ask", name, operation)
 		}
 	}
-	target.Database.URL = givenDatabase
+	target.Database.URL, target.Database.Ephemeral, target.Database.Schema = givenDatabase, targets.NoEngine, nil
 	return target, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -101,7 +102,9 @@ func (d runDir) judge(e entry, m manifest) checker.Result {
 	}
 	result = checker.Check(h, m.Terms, e.Known...)
 	if e.Why != "" {
-		result.Reasons = append([]string{e.Why}, result.Reasons...)
+		if !slices.ContainsFunc(result.Reasons, func(said string) bool { return strings.HasSuffix(e.Why, said) }) {
+			result.Reasons = append([]string{e.Why}, result.Reasons...)
+		}
 		if result.Verdict != checker.Fail {
 			result.Verdict = e.Verdict
 		}

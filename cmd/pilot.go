@@ -66,6 +66,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	for _, f := range s.pilotFiles(timeout) {
+		before := s.subject.wires.moments()
 		if err := s.play(ctx, f, scenarios.NewPlan(f.Scenario, s.seed)); err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		if err := s.troubleWithPilot(ctx, h); err != nil {
 			return err
 		}
-		s.normal = normalTime(h.Attempts)
+		s.normal, s.moments = normalTime(h.Attempts), momentsOf(before, s.subject.wires.moments(), len(h.Attempts))
 	}
 	s.lost = ""
 	return nil
@@ -107,6 +108,9 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 			return s.notThere()
 		}
 		return s.troubleWithQuery(ctx, h.Before.Error)
+	}
+	if err := s.troubleWithFirstRows(h); err != nil {
+		return err
 	}
 	for i, a := range h.Attempts {
 		create := s.create(h.Intents[i])

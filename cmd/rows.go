@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
@@ -27,27 +29,23 @@ func (s *stage) tellsRows(ctx context.Context) bool {
 }
 
 // lookAt prepares what the act asks for its rows. Where nobody can be asked, they are unknown.
-func (a *act) lookAt() error {
+func (a *act) lookAt() {
 	switch {
 	case a.subject.reader != nil:
 		a.rows = a.subject.reader
 	case a.subject.target.AsksItself():
 		a.rows = readers.NewListing(a.driver.Look)
 	default:
-		return nil
+		return
 	}
-	markers, views := a.driver.Markers(), a.driver.Views()
+	markers, views := a.driver.Markers(), sync.OnceValue(a.driver.Views) // which takes what logins give
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) == 0 {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
 		if o.Rows.HTTP != nil {
-			gets, err := a.gets(*o.Rows.HTTP, markers[o.Name], views)
-			if err != nil {
-				return mistakef("operations.%s.rows.http of %s: %w", o.Name, a.subject.name, err)
-			}
-			q.Gets = gets
+			q.Gets = func(marker string) ([]readers.Get, error) { return a.gets(*o.Rows.HTTP, views()[marker]) }
 		}
 		a.questions = append(a.questions, q)
 	}
@@ -55,7 +53,6 @@ func (a *act) lookAt() error {
 		n := slices.IndexFunc(a.questions, func(q readers.Question) bool { return q.Operation == operation })
 		return a.rows.Rows(ctx, a.questions[n], marker)
 	}
-	return nil
 }
 
 // questionAbout is what a snapshot asks for one operation.
@@ -77,19 +74,31 @@ func questionAbout(o driver.Operation, markers []string) readers.Question {
 	return q
 }
 
-// gets are the questions to the target itself, by marker.
-func (a *act) gets(l targets.Listing, markers []string, views map[string][]targets.Values) (map[string][]readers.Get, error) {
-	all := map[string][]readers.Get{}
-	for _, marker := range markers {
-		for _, values := range views[marker] {
-			path, header, err := l.Render(values)
-			if err != nil {
-				return nil, err
-			}
-			all[marker] = append(all[marker], readers.Get{URL: a.driver.URL(path), Header: header})
+// gets are the questions to the target itself about one marker: one for each who may see something of it.
+func (a *act) gets(l targets.Listing, views []targets.Values) ([]readers.Get, error) {
+	var all []readers.Get
+	for _, values := range views {
+		path, header, err := l.Render(values)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, readers.Get{URL: a.driver.URL(path), Header: header})
 	}
 	return all, nil
+}
+
+// patience is how long two equal looks may take: the target's own listing is asked for one marker at a time,
+// and no faster than its rate limit allows.
+func (a *act) patience() time.Duration {
+	limit, markers := a.subject.target.RateLimit, 0
+	if limit == nil || !a.subject.target.AsksItself() {
+		return quietLongest
+	}
+	for _, q := range a.questions {
+		markers += len(q.Markers)
+	}
+	const looks = 4 // two views each, or two more that are not equal yet
+	return quietLongest + looks*time.Duration(markers)*limit.Every()
 }
 
 // judged returns of a snapshot what is held against the target: a target may tell more of a thing, such as

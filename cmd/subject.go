@@ -34,14 +34,18 @@ const databaseVariable = "DOUBLETAP_DATABASE"
 
 // subject is the system under test, ready to be driven.
 type subject struct {
-	name       string // as given: builtin:NAME or a file's path
-	target     targets.Target
+	name       string             // as given: builtin:NAME or a file's path
+	target     targets.Target     // what was started for it has its place here
+	loaded     targets.Target     // as the file has it
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
 	given      given
 	server     *orders.Server
 	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
+	started    started           // by start
+	wires      wires             // links inside the target
+	linkless   string            // why a built-in target has none; empty: it has one, or none was wanted
 }
 
 // operation is the run's.
@@ -80,7 +84,7 @@ func (s *subject) publicTerms() checker.Terms {
 	return t
 }
 
-// close stops what openSubject started.
+// close stops what was started.
 func (s *subject) close() error {
 	var errs []error
 	for _, g := range s.gates {
@@ -92,6 +96,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
+	errs = append(errs, s.started.close(), s.wires.close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -101,7 +106,7 @@ func (s *subject) close() error {
 // openSubject starts a built-in target or loads a target file, and picks the operation that the
 // options or the scenarios ask for.
 func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s streams) (*subject, error) {
-	sub, err := loadSubject(ctx, o.target, o.database, s)
+	sub, err := loadSubject(ctx, o, needLinks(files), s)
 	if err != nil {
 		return nil, err
 	}
@@ -111,18 +116,20 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 	return sub, nil
 }
 
-func loadSubject(ctx context.Context, name, database string, s streams) (*subject, error) {
-	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
-		return startBuiltin(ctx, name, design, database, s)
+// loadSubject starts a built-in target, with a link to its database if one is wanted, or loads a target file.
+func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	name := o.target
+	if _, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		return startBuiltin(ctx, o, linked, s)
 	}
-	if database != "" {
+	if o.database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
 	target, err := readTarget(name, s)
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target, given: s.given}, nil
+	return &subject{name: name, target: target, loaded: target, given: s.given}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {
@@ -150,15 +157,28 @@ func mistakesInTarget(name string, s streams) error {
 	return err
 }
 
-func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
-	if database == "" {
-		database, _ = s.getenv(databaseVariable)
+func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	sub := &subject{name: o.target}
+	options := orders.Options{Design: strings.TrimPrefix(o.target, builtinPrefix), Database: o.database}
+	if options.Database == "" {
+		options.Database, _ = s.getenv(databaseVariable)
 	}
-	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
-	if err != nil {
-		return nil, blame(design, err)
+	var link targets.Link
+	var err error
+	if linked {
+		if sub.wires, link, sub.linkless, err = openDatabaseLink(ctx, options.Database, o.toxiproxy); err != nil {
+			return nil, err
+		}
+		options.Road = link.Listen
 	}
-	return &subject{name: name, target: server.Target(), server: server}, nil
+	if sub.server, err = orders.Start(ctx, options); err != nil {
+		return nil, errors.Join(blame(options.Design, err), sub.wires.close())
+	}
+	sub.target = sub.server.Target()
+	if len(sub.wires) > 0 {
+		sub.target.Links = map[string]targets.Link{databaseLink: link}
+	}
+	return sub, nil
 }
 
 // blame says whose fault it is that a built-in target does not start: there may be no such design.
@@ -263,7 +283,7 @@ func (s *subject) opaque() bool {
 }
 
 // place is where the target is, for people.
-func (s *subject) place() string {
+func (s *subject) whereabouts() string {
 	if s.target.Socket != "" {
 		return fmt.Sprintf("%s by the socket %s", s.target.BaseURL, s.target.Socket)
 	}
@@ -277,6 +297,9 @@ func (s *subject) rowsPlace() string {
 		return "the target's own listing"
 	case s.given.db != nil:
 		return "the database that was given"
+	}
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine {
+		return fmt.Sprintf("a private %s database", kind)
 	}
 	return databasePlace(s.target.Database.URL)
 }

@@ -26,7 +26,7 @@ func (s *stage) create(i history.Intent) create {
 
 // troubleWith says what a plain create's failure means.
 func (s create) troubleWith(a history.Attempt) error {
-	where := s.subject.place()
+	where := s.subject.whereabouts()
 	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
 	switch {
 	case refused:
@@ -66,7 +66,10 @@ func troubleWithTLS(text string) string {
 }
 
 func (s *stage) notThere() error {
-	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.place()))
+	if ended := s.subject.ended(); ended != nil {
+		return surroundings(fmt.Errorf("%s takes no connections: %w", s.subject.whereabouts(), ended))
+	}
+	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.whereabouts()))
 }
 
 func (s create) troubleWithAnswer(a history.Attempt) error {
@@ -140,6 +143,21 @@ func (s create) troubleWithIdentity(a history.Attempt) error {
 	}
 	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
 		s.operation.Identity, where, snippet(a.Content))
+}
+
+// troubleWithFirstRows says why there are rows before the first request: of a new marker there can be none but
+// those of what was prepared.
+func (s *stage) troubleWithFirstRows(h *history.History) error {
+	if h.Before == nil {
+		return nil
+	}
+	for _, i := range h.Intents {
+		if o := s.create(i).operation; len(h.Before.Rows[i.Bodies[history.Original].Marker]) > 0 && len(o.Prepare) > 0 {
+			return mistakef("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
+				o.Name, s.subject.name)
+		}
+	}
+	return nil
 }
 
 // troubleWithRows says why the row query does not find exactly what plain creates made.

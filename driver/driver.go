@@ -46,7 +46,8 @@ type Principal struct {
 	Values targets.Principal
 }
 
-// Driver sends one plan. Fill its fields, then call Drive once and Probe once. Follow comes after each.
+// Driver sends one plan. Fill its fields, then call SetUp, Drive, Probe and TidyUp once each. Follow comes after
+// Drive and after Probe.
 type Driver struct {
 	Target     targets.Target
 	Operations []Operation // the first is the run's; neighbours across operations take one each
@@ -56,20 +57,31 @@ type Driver struct {
 	Road       Road
 	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
 	Record     *history.Writer
-	Base       time.Time     // start of the run
-	Normal     time.Duration // what a plain create takes; spans that are shares are of this
-	KeepBody   int           // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
-	WriteGates []WriteGate   // tables whose writers may be held back, each in its turn; none: no burst asks for it
-	Following  *Following    // nil: nothing is ever accepted, to be done later
-	Done       func()        // called when an intent's story is over, never twice at once; may be nil
+	Base       time.Time       // start of the run
+	Normal     time.Duration   // what a plain create takes; spans that are shares are of this
+	KeepBody   int             // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Hold       time.Duration   // how long a burst waits for its slowest member; 0 is DefaultHold
+	WriteGates []WriteGate     // tables whose writers may be held back, each in its turn; none: no burst asks for it
+	Links      map[string]Link // inside the target, by name; those that the plan breaks
+	Following  *Following      // nil: nothing is ever accepted, to be done later
+	Pace       *Pace           // nil: nothing is held back
+	Done       func()          // called when an intent's story is over, never twice at once; may be nil
 
-	// Offsets has, by intent, what a sweep had decided in the run that is repeated. Phase tells a sweep in
+	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
+	Logins map[string]map[string]string
+	// Throttled tells an answer that refuses a request at the door; nil: none does.
+	Throttled func(history.Attempt) bool
+	// Offsets has, by intent, what a sweep had decided in the run that is repeated, and Moments when a link
+	// broke in it. Phase tells a sweep in
 	// words how the second of two requests was answered; nil: by status.
 	Offsets map[string]time.Duration
+	Moments map[string]int
 	Phase   func(operation string, first, second history.Attempt) string
 
 	mask     masker
+	secret   []string // what steps have taken
+	made     map[household]map[string]string
+	issued   map[issue]string
 	requests map[string]prepared       // by intent and body
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
@@ -207,7 +219,7 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
 		p := prepared{operation: operation, marker: marker, rendered: rendered}
-		if err := d.sendable(p, body); err != nil {
+		if err := d.sendable(p, body, d.keysOf(i)); err != nil {
 			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
 		}
 		d.requests[i.ID+body] = p

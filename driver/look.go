@@ -1,23 +1,23 @@
 package driver
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 
-	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Look sends a GET of the harness's own to a URL of the target, on no lane, once, and returns the status and
 // the text of the answer, with the secrets in it masked. The error says why the answer is not whole. It
-// takes the driver's Target, Operations and Principals. Safe for concurrent use.
+// takes the driver's Target, Operations and Principals, and keeps to its Pace. Safe for concurrent use.
 func (d *Driver) Look(ctx context.Context, where string, header map[string]string) (status int, text string, err error) {
+	if err := d.Pace.Wait(ctx, 1); err != nil {
+		return 0, "", err
+	}
 	mask := d.newMasker()
 	answer, err := get(ctx, d.Target, where, header)
+	d.Pace.hold(retryAfter(answer))
 	switch {
 	case err != nil:
 		return 0, "", errors.New(mask.text(err.Error()))
@@ -45,21 +45,4 @@ func (d *Driver) Views() map[string][]targets.Values {
 		}
 	}
 	return views
-}
-
-// values is what the templates of an intent's requests are filled in with.
-func (d *Driver) values(i scenarios.PlannedIntent, body string) targets.Values {
-	return targets.Values{
-		Intent:    targets.IntentValues{Marker: d.marker(i, body), Reference: d.Names.Reference(author(i)), Number: i.Number},
-		Principal: d.principal(i).Values,
-	}
-}
-
-// dial connects to the target itself, on no lane.
-func dial(ctx context.Context, t targets.Target, where *url.URL) (net.Conn, error) {
-	if t.Socket != "" {
-		return new(net.Dialer).DialContext(ctx, "unix", t.Socket)
-	}
-	address := net.JoinHostPort(where.Hostname(), cmp.Or(where.Port(), where.Scheme))
-	return new(net.Dialer).DialContext(ctx, "tcp", address)
 }

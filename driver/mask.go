@@ -32,23 +32,28 @@ type masker struct {
 	replace *strings.Replacer
 }
 
-// newMasker knows the principals' values, what variables gave, and what the target file itself says in a
-// secret header. A header that is made of a principal's values is secret, however short they are.
-func (d *Driver) newMasker() masker {
+// newMasker knows the principals' values and what their logins gave, what variables gave, and what the target
+// file itself says in a secret header, and takes more. A header that is made of a principal's values or
+// login is secret, however short they are.
+func (d *Driver) newMasker(more ...string) masker {
 	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
-	secrets := slices.Clone(d.Target.Secrets)
+	secrets := append(slices.Clone(d.Target.Secrets), more...)
 	for _, p := range d.Principals {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
 	}
-	for _, o := range d.Operations {
-		for _, header := range headersOf(o.Operation) {
-			for name, value := range header {
-				if strings.Contains(value, ".Principal") {
-					m.headers = append(m.headers, name)
-				}
-				if m.isSecret(name) && !strings.Contains(value, "{{") {
-					secrets = append(secrets, words(value)...)
-				}
+	for _, taken := range d.Logins {
+		secrets = slices.AppendSeq(secrets, maps.Values(taken))
+	}
+	d.mu.Lock()
+	secrets = append(secrets, d.secret...)
+	d.mu.Unlock()
+	for _, q := range d.templates() {
+		for name, value := range q.Header {
+			if strings.Contains(value, ".Principal") || strings.Contains(value, ".Login") {
+				m.headers = append(m.headers, name)
+			}
+			if m.isSecret(name) && !strings.Contains(value, "{{") {
+				secrets = append(secrets, words(value)...)
 			}
 		}
 	}
@@ -67,11 +72,19 @@ func (d *Driver) newMasker() masker {
 	return m
 }
 
-// headersOf returns the headers of everything that is sent for an operation.
-func headersOf(o targets.Operation) []map[string]string {
-	all := []map[string]string{o.Request.Header}
-	if o.Rows.HTTP != nil {
-		all = append(all, o.Rows.HTTP.Header)
+// templates returns all requests that the driver may send, as far as their headers go.
+func (d *Driver) templates() []targets.Request {
+	var all []targets.Request
+	steps := slices.Clone(d.Target.Login)
+	for _, o := range d.Operations {
+		all = append(all, o.Request)
+		if o.Rows.HTTP != nil {
+			all = append(all, targets.Request{Header: o.Rows.HTTP.Header})
+		}
+		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Cleanup)
+	}
+	for _, step := range steps {
+		all = append(all, step.Request)
 	}
 	return all
 }
@@ -85,7 +98,7 @@ func (d *Driver) SpellsOut(given func(text string) bool) bool {
 			continue
 		}
 		for name, value := range o.Rows.HTTP.Header {
-			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !given(value) {
+			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !strings.Contains(value, ".Login") && !given(value) {
 				return true
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ const (
 	usualTimeout     = 10 * time.Second
 	usualWithin      = 5 * time.Second
 	usualSweep       = 1.2 // of the time that a plain create takes
+	usualCut         = Duration(50 * time.Millisecond)
 )
 
 // Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of
@@ -106,6 +108,18 @@ func load(file string, data []byte) (*document.Document, Scenario, error) {
 	return doc, s, mistakes.Err()
 }
 
+// LinksInUse returns the names of the links inside the target that the scenario slows down or cuts, sorted.
+func (s Scenario) LinksInUse() []string {
+	names := slices.Collect(maps.Keys(s.Links))
+	for _, step := range s.Steps {
+		for _, cut := range step.cuts() {
+			names = append(names, cut.Link)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // complete fills in what the file leaves out.
 func (s *Scenario) complete() {
 	if s.Intents == 0 {
@@ -148,9 +162,15 @@ func (s *Scenario) implied() []Need {
 		if step.Burst != nil && step.Burst.WriteGate {
 			needs = append(needs, NeedsWriteGate)
 		}
+		if len(step.cuts()) > 0 {
+			needs = append(needs, NeedsLink)
+		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}
+	}
+	if len(s.Links) > 0 {
+		needs = append(needs, NeedsLink)
 	}
 	if n := s.Neighbours; n != nil {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
@@ -170,7 +190,7 @@ func (l Likeness) needs() []Need {
 	case KeysQuote, KeysLong:
 		return []Need{NeedsFreeKey}
 	default:
-		return []Need{NeedsKey}
+		return []Need{NeedsKey, NeedsChosenKey}
 	}
 }
 

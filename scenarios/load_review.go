@@ -25,6 +25,9 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 	for name, faults := range s.Lanes {
 		r.lane(name, faults)
 	}
+	for name, faults := range s.Links {
+		r.slices(document.Pointer("links", name), faults)
+	}
 	if doc.Length("/steps") == len(s.Steps) {
 		r.lanesInUse()
 		r.steps()
@@ -48,13 +51,17 @@ func (r *reviewer) counts() {
 	r.alone()
 }
 
-// alone holds that nobody else writes into a table whose writers are held back, and that a sweep has a way
-// to go.
+// alone holds that nobody else writes into a table whose writers are held back or uses a link that breaks,
+// and that a sweep has a way to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
 		switch at := document.Pointer("steps", i); {
 		case step.Burst != nil && step.Burst.WriteGate && r.scenario.Concurrency > 1:
 			r.complain("/concurrency", "a burst with a write gate holds back the writes of all; expected concurrency: 1")
+		case len(step.cuts()) > 0 && r.scenario.Concurrency > 1:
+			r.complain("/concurrency", "a link that breaks while a request is under way breaks for all; expected concurrency: 1")
+		case len(step.cuts()) > 0 && r.scenario.Background != nil:
+			r.complain("/background", "a link that breaks while a request is under way breaks for the background traffic as well")
 		case step.Sweep != nil && step.Sweep.From.surelyLonger(step.Sweep.To):
 			r.complain(at+"/sweep", "from %s is later than to %s", step.Sweep.From, step.Sweep.To)
 		}
@@ -103,9 +110,13 @@ func (r *reviewer) lane(name string, faults []Fault) {
 	if name == Clean && len(faults) > 0 {
 		r.complain(document.Pointer("lanes", name), "the lane clean has no faults; give this one another name")
 	}
+	r.slices(document.Pointer("lanes", name), faults)
+}
+
+func (r *reviewer) slices(path string, faults []Fault) {
 	for i, f := range faults {
 		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
-			r.complain(document.Pointer("lanes", name, i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
+			r.complain(path+document.Pointer(i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (t Target) AsksItself() bool {
 
 // KnowsRows reports that the rows of an operation can be found.
 func (t Target) KnowsRows(o Operation) bool {
-	return o.Rows.HTTP != nil || t.Database.URL != "" && o.Rows.Query != ""
+	return o.Rows.HTTP != nil || t.Database.Declared() && o.Rows.Query != ""
 }
 
 // Render fills in the templates of the question.
@@ -56,7 +56,7 @@ func (r *reviewer) rows(path string, o Operation) {
 	case listing != nil:
 		r.listing(rows, *listing)
 		return
-	case query == "" && r.target.Database.URL != "":
+	case query == "" && r.target.Database.Declared():
 		r.complain(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created")
 	case query == "" && r.target.AsksItself():
 		r.complain(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
@@ -76,7 +76,7 @@ func (r *reviewer) rows(path string, o Operation) {
 func (r *reviewer) listing(rows string, l Listing) {
 	at := rows + "/http"
 	switch {
-	case r.target.Database.URL != "":
+	case r.target.Database.Declared():
 		r.complain(at, "there is a database: find the rows with a query, or leave the database out")
 	case r.target.Received != nil:
 		r.complain("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")

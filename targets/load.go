@@ -49,7 +49,7 @@ func LoadInstead(file string, data []byte, env func(string) (string, bool), inst
 		}
 		return Target{}, err
 	}
-	t.complete()
+	t.complete(file)
 	t.locate(filepath.Dir(file))
 	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
@@ -97,8 +97,18 @@ func (c *Contract) forget(doc *document.Document) {
 }
 
 // complete fills in what the file leaves out.
-func (t *Target) complete() {
+func (t *Target) complete(file string) {
+	completeSteps(t.Login)
+	if t.Process != nil {
+		t.Process.complete(file)
+	}
+	for i, path := range t.Database.Schema {
+		t.Database.Schema[i] = beside(file, path)
+	}
 	for name, o := range t.Operations {
+		completeSteps(o.Prepare)
+		completeSteps(o.Key.Issued)
+		completeSteps(o.Cleanup)
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
 		}
@@ -111,6 +121,14 @@ func (t *Target) complete() {
 		g.Longest = usualHold
 	}
 	t.Contract.complete()
+}
+
+func completeSteps(steps []Step) {
+	for i := range steps {
+		if steps[i].Request.Method == "" {
+			steps[i].Request.Method = http.MethodPost
+		}
+	}
 }
 
 func (c *Contract) complete() {

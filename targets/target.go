@@ -16,13 +16,17 @@ type Target struct {
 	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
 	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
+	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
+	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
-	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
-	Secrets    []string             `yaml:"-" json:"-"`                         // what variables gave to the bodies and paths of requests
-	Settle     Duration             `yaml:"settle" json:"settle"`               // longest time that work goes on unseen after a client has left
-	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
+	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
+	Secrets    []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
+	Settle     Duration             `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
+	Received   *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
+	Login      []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
+	RateLimit  *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
 	Operations map[string]Operation `yaml:"operations" json:"operations"`
 }
 
@@ -36,10 +40,19 @@ const (
 )
 
 // Database is where the rows are. The URL's scheme is sqlite, postgres, mysql or mariadb; it may
-// hold a password and never reaches a report.
+// hold a password and never reaches a report. Of URL and Ephemeral at most one is set in a file.
 type Database struct {
 	URL       string     `yaml:"url" json:"-"`
+	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
+	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// the address Listen; the harness listens there for the time of a run, and leads on to To.
+type Link struct {
+	Listen string `yaml:"listen" json:"listen"` // host:port
+	To     string `yaml:"to" json:"to"`         // host:port, from where toxiproxy runs
 }
 
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
@@ -66,6 +79,8 @@ type Operation struct {
 	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 
 // Request is a template of the request without its key.
@@ -95,6 +110,7 @@ type Key struct {
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
+	Issued   []Step   `yaml:"issued" json:"-"`                      // ask the target for a key, once for each; empty: the client draws it
 }
 
 // Format says what a key may look like.

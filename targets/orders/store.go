@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -27,11 +28,18 @@ type store struct {
 	db   *db
 	url  string       // for a reader of this place
 	drop func() error // removes what was made
+	kept bool         // it is the database itself, and drop removes nothing
 }
 
-// openStore makes a place in the database with the URL; without a URL, in a new SQLite file.
-func openStore(ctx context.Context, address string) (*store, error) {
-	if address == "" {
+// openStore makes a place in the database of the options, or takes that database as it is.
+func openStore(ctx context.Context, o Options) (*store, error) {
+	address, road := o.Database, o.Road
+	switch {
+	case o.Keep && address == "":
+		return nil, errors.New("a database that is to be kept needs a URL")
+	case o.Keep:
+		return openKept(address)
+	case address == "":
 		return openTemporary()
 	}
 	link, err := url.Parse(address)
@@ -42,9 +50,9 @@ func openStore(ctx context.Context, address string) (*store, error) {
 	case "sqlite":
 		return openFile(link.Path)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, link)
+		return openPostgres(ctx, link, road)
 	case "mariadb", "mysql":
-		return openMariaDB(ctx, link)
+		return openMariaDB(ctx, link, road)
 	default:
 		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
@@ -70,6 +78,10 @@ func openFile(path string) (*store, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, fmt.Errorf("the SQLite file %s exists already", path)
 	}
+	return openFileAsItIs(path)
+}
+
+func openFileAsItIs(path string) (*store, error) {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {"journal_mode(wal)", "synchronous(normal)", "busy_timeout(10000)"}}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	pool, err := sql.Open("sqlite", source.String())
@@ -99,7 +111,7 @@ func openFile(path string) (*store, error) {
 }
 
 // openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
-func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
+func openPostgres(ctx context.Context, link *url.URL, road string) (*store, error) {
 	schema := newID("doubletap_")
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
@@ -108,16 +120,22 @@ func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
 	query := own.Query()
 	query.Set("search_path", schema)
 	own.RawQuery = query.Encode()
+	through := own
+	if road != "" {
+		query.Del("host")
+		query.Del("port")
+		through.Host, through.RawQuery = road, query.Encode()
+	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(own.String()),
+		admin:  open(link.String()), pool: open(through.String()),
 	}.open(ctx)
 }
 
 // openMariaDB makes a database in which texts are equal only if their bytes are: a key is no prose.
-func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
+func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
 		return nil, err
@@ -133,7 +151,7 @@ func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
 		}
 	}
 	ownConfig := config.Clone()
-	ownConfig.DBName = name
+	ownConfig.DBName, ownConfig.Addr = name, cmp.Or(road, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{
@@ -160,6 +178,43 @@ func mariadbConfig(link *url.URL) (*mysql.Config, error) {
 	return config, nil
 }
 
+// openKept uses a database as it is.
+func openKept(address string) (*store, error) {
+	link, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	}
+	made := &store{}
+	switch link.Scheme {
+	case "sqlite":
+		if made, err = openFileAsItIs(link.Path); err != nil {
+			return nil, err
+		}
+	case "postgres", "postgresql":
+		made.db, err = openPool(dialectPostgres, func() (*sql.DB, error) { return sql.Open("pgx", address) })
+	case "mariadb", "mysql":
+		config, unfit := mariadbConfig(link)
+		if unfit != nil {
+			return nil, unfit
+		}
+		made.db, err = openPool(dialectMariaDB, func() (*sql.DB, error) { return sql.Open("mysql", config.FormatDSN()) })
+	default:
+		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
+	}
+	made.url, made.kept, made.drop = address, true, func() error { return nil }
+	return made, err
+}
+
+func openPool(speaks dialect, open func() (*sql.DB, error)) (*db, error) {
+	pool, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return newDB(pool, pool, speaks), nil
+}
+
 // place is a namespace on a database server that is to be made.
 type place struct {
 	dialect      dialect
@@ -178,13 +233,11 @@ func (p place) open(ctx context.Context) (*store, error) {
 		defer cancel()
 		return p.asAdmin(ctx, p.drop)
 	}
-	pool, err := p.pool()
+	db, err := openPool(p.dialect, p.pool)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the database: %w", err), drop())
+		return nil, errors.Join(err, drop())
 	}
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(connections)
-	return &store{db: newDB(pool, pool, p.dialect), url: p.url, drop: drop}, nil
+	return &store{db: db, url: p.url, drop: drop}, nil
 }
 
 // asAdmin runs one statement outside the namespace.
