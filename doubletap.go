@@ -46,8 +46,7 @@
 // test ends. Requests come over real connections, through toxiproxy, with the faults that a scenario asks
 // for: [net/http/httptest.ResponseRecorder] would show nothing of that.
 //
-// DB is asked for the rows in place of database.url. It may be an SQLite database in memory, which nobody
-// else could open. Which of SQLite, PostgreSQL, MySQL and MariaDB it is, it is asked itself, so any driver
+// DB is asked for the rows in place of database.url. Which of SQLite, PostgreSQL, MySQL and MariaDB it is, it is asked itself, so any driver
 // will do. Its settings stay as they are, and doubletap does not close it. That the queries of a target file only
 // read is then up to their author: only on PostgreSQL and MariaDB are snapshots taken in transactions that
 // cannot write. A pool of one connection serves the handler and doubletap in turn. The writers of a

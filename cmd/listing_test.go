@@ -44,6 +44,10 @@ type lister struct {
 func (l *lister) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := r.Header.Get("Authorization")
 	switch {
+	case r.URL.Path == "/login":
+		var who struct{ Token string }
+		_ = json.NewDecoder(r.Body).Decode(&who)
+		fmt.Fprintf(w, `{"session":"session-of-%s"}`, who.Token)
 	case r.Method != http.MethodGet:
 		r.Header.Set("Idempotency-Key", who+r.Header.Get("Idempotency-Key")) // everybody has keys of his own
 		if l.hasty {
@@ -188,4 +192,20 @@ func TestADoctorSaysThatTheRowsAreTheTargetsOwnWord(t *testing.T) {
 	require.Contains(t, got.out, "the rows are the target's own word")
 	told := callWith(t.Context(), x.env, "explain", "--target", path)
 	require.Contains(t, told.out, "The rows are the target's own word")
+}
+
+// A listing is asked with what the login gave, and no faster than the target lets through.
+func TestAListingBehindALoginAndARateLimit(t *testing.T) {
+	t.Parallel()
+	x := newLister(t, &lister{})
+	x.file = strings.NewReplacer(
+		"principals:", "login: [{request: {path: /login, body: {token: \"{{.Principal.Token}}\"}}, take: {Token: {json: /session}}}]\nrate_limit: {requests: 20, per: 100ms}\nprincipals:",
+		".Principal.Token}}\"}}\n      items", ".Login.Token}}\"}}\n      items", ".Principal.Token}}\"}\n      body", ".Login.Token}}\"}\n      body",
+	).Replace(x.file)
+	require.Equal(t, 2, strings.Count(x.file, ".Login.Token"), x.file)
+	x.args = []string{"same-key-two-principals", "withheld-answer"}
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	x.checked(t, got)
+	requireNowhere(t, x.reports, "session-of-alice")
 }

@@ -93,7 +93,7 @@ func (r *reviewer) listing(rows string, l Listing) {
 	if len(r.mistakes) > before || !r.doc.Sound(at) {
 		return
 	}
-	path, header, err := l.Render(r.target.samples()[0].values)
+	path, header, err := l.Render(r.samples()[0].values)
 	carried := strings.Contains(path, sampleMarker)
 	for _, value := range header {
 		carried = carried || strings.Contains(value, sampleMarker)
