@@ -131,6 +131,8 @@ func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(x.file), 0o644))
 			again := callWith(t.Context(), x.env, "replay", finding, "--target", path, "--times", "3", "--reports", t.TempDir())
 			require.Equal(t, exitFinding, again.code, "%s", again)
+			small := callWith(t.Context(), x.env, "shrink", finding, "--target", path, "--budget", "2m", "--reports", t.TempDir())
+			require.Equal(t, exitPass, small.code, "%s", small)
 		})
 	}
 }
@@ -208,4 +210,18 @@ func TestAListingBehindALoginAndARateLimit(t *testing.T) {
 	require.Equal(t, exitPass, got.code, "%s", got)
 	x.checked(t, got)
 	requireNowhere(t, x.reports, "session-of-alice")
+}
+
+func TestAQuestionThatSpellsASecretOutIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	x := newLister(t, &lister{hasty: true}, "burst-same-key")
+	x.file = strings.NewReplacer(
+		"principals: {alice: {Token: alice-token-1}, bob: {Token: bob-token-22}}\ncontract: {scope: {principal: separate}}\n", "",
+		"{{.Principal.Token}}\"}\n      body", "${SHOP_TOKEN}\"}\n      body", "{{.Principal.Token}}\"}}", "token-of-the-shop\"}}",
+	).Replace(x.file)
+	x.env["SHOP_TOKEN"] = "token-of-the-shop"
+	got := x.run(t)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.NoFileExists(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1", targetName))
+	requireNowhere(t, x.reports, "token-of-the-shop")
 }
