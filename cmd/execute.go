@@ -69,6 +69,7 @@ func codeOf(err error) int {
 
 // streams are what a command talks to.
 type streams struct {
+	in     io.Reader // questions are answered there if it is a terminal; nil: nobody answers
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) (string, bool)
@@ -83,7 +84,7 @@ func Main() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible()
 	defer stop()
-	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
 }
 
 // Call is a command line "doubletap run ARG..." of another program.

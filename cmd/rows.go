@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker/readers"
@@ -29,23 +28,27 @@ func (s *stage) tellsRows(ctx context.Context) bool {
 }
 
 // lookAt prepares what the act asks for its rows. Where nobody can be asked, they are unknown.
-func (a *act) lookAt() {
+func (a *act) lookAt() error {
 	switch {
 	case a.subject.reader != nil:
 		a.rows = a.subject.reader
 	case a.subject.target.AsksItself():
 		a.rows = readers.NewListing(a.driver.Look)
 	default:
-		return
+		return nil
 	}
-	markers, views := a.driver.Markers(), sync.OnceValue(a.driver.Views) // which takes what logins give
+	markers, views := a.driver.Markers(), a.driver.Views()
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) == 0 {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
 		if o.Rows.HTTP != nil {
-			q.Gets = func(marker string) ([]readers.Get, error) { return a.gets(*o.Rows.HTTP, views()[marker]) }
+			gets, err := a.gets(*o.Rows.HTTP, markers[o.Name], views)
+			if err != nil {
+				return mistakef("operations.%s.rows.http of %s: %w", o.Name, a.subject.name, err)
+			}
+			q.Gets = gets
 		}
 		a.questions = append(a.questions, q)
 	}
@@ -53,6 +56,7 @@ func (a *act) lookAt() {
 		n := slices.IndexFunc(a.questions, func(q readers.Question) bool { return q.Operation == operation })
 		return a.rows.Rows(ctx, a.questions[n], marker)
 	}
+	return nil
 }
 
 // questionAbout is what a snapshot asks for one operation.
@@ -74,15 +78,17 @@ func questionAbout(o driver.Operation, markers []string) readers.Question {
 	return q
 }
 
-// gets are the questions to the target itself about one marker: one for each who may see something of it.
-func (a *act) gets(l targets.Listing, views []targets.Values) ([]readers.Get, error) {
-	var all []readers.Get
-	for _, values := range views {
-		path, header, err := l.Render(values)
-		if err != nil {
-			return nil, err
+// gets are the questions to the target itself, by marker.
+func (a *act) gets(l targets.Listing, markers []string, views map[string][]targets.Values) (map[string][]readers.Get, error) {
+	all := map[string][]readers.Get{}
+	for _, marker := range markers {
+		for _, values := range views[marker] {
+			path, header, err := l.Render(values)
+			if err != nil {
+				return nil, err
+			}
+			all[marker] = append(all[marker], readers.Get{URL: a.driver.URL(path), Header: header})
 		}
-		all = append(all, readers.Get{URL: a.driver.URL(path), Header: header})
 	}
 	return all, nil
 }

@@ -99,6 +99,9 @@ func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	if err := a.setUp(ctx); err != nil {
 		return err
 	}
+	if err := a.lookAt(); err != nil { // as those who are logged in now
+		return err
+	}
 	received := a.count(ctx)
 	a.firstSnapshot(ctx)
 
@@ -138,7 +141,6 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 		}
 	}
-	a.lookAt()
 	return nil
 }
 

@@ -105,11 +105,8 @@ func (l *Listing) Rows(ctx context.Context, q Question, marker string) (int, err
 
 // rows asks everybody who may see something of a marker. A thing that two of them see is one thing.
 func (l *Listing) rows(ctx context.Context, q Question, marker string) ([]history.Row, error) {
-	gets, err := q.Gets(marker)
-	switch {
-	case err != nil:
-		return nil, err
-	case len(gets) == 0:
+	gets := q.Gets[marker]
+	if len(gets) == 0 {
 		return nil, fmt.Errorf("nobody is known who could be asked for the marker %s", marker)
 	}
 	all := []history.Row{}

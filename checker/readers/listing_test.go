@@ -45,17 +45,11 @@ func listing(t *testing.T, q readers.Question, answers map[string]string, views 
 		fmt.Fprint(w, answer)
 	}))
 	t.Cleanup(server.Close)
-	gets := map[string][]readers.Get{}
+	q.Operation, q.Markers, q.Gets = "create", []string{"one"}, map[string][]readers.Get{}
 	for _, view := range append(views, "")[:max(len(views), 1)] {
-		gets["one"] = append(gets["one"], readers.Get{URL: server.URL + "/one", Header: map[string]string{"View": view}})
+		q.Gets["one"] = append(q.Gets["one"], readers.Get{URL: server.URL + "/one", Header: map[string]string{"View": view}})
 	}
-	q.Operation, q.Markers, q.Gets = "create", []string{"one"}, from(gets)
 	return readers.NewListing(ask).Snapshot(t.Context(), []readers.Question{q})
-}
-
-// from gives questions by marker.
-func from(gets map[string][]readers.Get) func(string) ([]readers.Get, error) {
-	return func(marker string) ([]readers.Get, error) { return gets[marker], nil }
 }
 
 func TestWhatTheTargetListsAreRows(t *testing.T) {
@@ -123,7 +117,7 @@ func TestAnAnswerThatIsNotUnderstoodLeavesRowsUnknown(t *testing.T) {
 func TestATargetThatIsNotThereLeavesRowsUnknown(t *testing.T) {
 	t.Parallel()
 	l := readers.NewListing(ask)
-	q := readers.Question{Markers: []string{"one"}, Gets: from(map[string][]readers.Get{"one": {{URL: "http://127.0.0.1:1/"}}})}
+	q := readers.Question{Markers: []string{"one"}, Gets: map[string][]readers.Get{"one": {{URL: "http://127.0.0.1:1/"}}}}
 	require.NotEmpty(t, l.Snapshot(t.Context(), []readers.Question{q}).Error)
 	_, err := l.Rows(t.Context(), q, "one")
 	require.Error(t, err)
@@ -134,13 +128,12 @@ func TestATargetThatIsNotThereLeavesRowsUnknown(t *testing.T) {
 func TestManyMarkersAreAskedForSomeAtOnce(t *testing.T) {
 	t.Parallel()
 	var q readers.Question
-	gets := map[string][]readers.Get{}
-	q.Gets = from(gets)
+	q.Gets = map[string][]readers.Get{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, `[{"id":%q}]`, r.URL.Path[1:]) }))
 	t.Cleanup(server.Close)
 	for n := range 100 {
 		marker := fmt.Sprintf("m%d", n)
-		q.Markers, gets[marker] = append(q.Markers, marker), []readers.Get{{URL: server.URL + "/" + marker}}
+		q.Markers, q.Gets[marker] = append(q.Markers, marker), []readers.Get{{URL: server.URL + "/" + marker}}
 	}
 	l := readers.NewListing(ask)
 	s := l.Snapshot(t.Context(), []readers.Question{q})

@@ -31,11 +31,11 @@ type Question struct {
 	Effects   []Effect
 	Markers   []string
 
-	Gets     func(marker string) ([]Get, error) // one for each who may see something of it
-	Items    string                             // JSON pointer to the list; empty: the answer is the list
-	Next     string                             // JSON pointer to the link to the next page; empty: there is but one
-	Absent   []int                              // statuses of answers that say that there is nothing, or NullList
-	Identity string                             // column by which a thing is known; empty: by all of them
+	Gets     map[string][]Get // by marker: one for each who may see something of it
+	Items    string           // JSON pointer to the list; empty: the answer is the list
+	Next     string           // JSON pointer to the link to the next page; empty: there is but one
+	Absent   []int            // statuses of answers that say that there is nothing, or NullList
+	Identity string           // column by which a thing is known; empty: by all of them
 }
 
 // Effect is a query about something beyond the rows.
