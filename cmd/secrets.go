@@ -26,7 +26,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 	}
 	stands := map[string]string{}
 	load := func() (targets.Target, error) {
-		return targets.Load(s.name, source, func(name string) (string, bool) {
+		return s.given.load(s.name, source, func(name string) (string, bool) {
 			if _, replaced := stands[standIn(name)]; replaced {
 				return standIn(name), true
 			}
@@ -45,7 +45,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 	if err != nil {
 		return nil, nil, mistake(err)
 	}
-	shadow := &subject{name: s.name, target: target, loaded: target}
+	shadow := &subject{name: s.name, target: target, loaded: target, given: s.given}
 	return shadow, stands, shadow.choose(s.operation().Name, files)
 }
 

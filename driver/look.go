@@ -17,6 +17,7 @@ func (d *Driver) Look(ctx context.Context, where string, header map[string]strin
 	}
 	mask := d.newMasker()
 	answer, err := get(ctx, d.Target, where, header)
+	d.Pace.hold(retryAfter(answer))
 	switch {
 	case err != nil:
 		return 0, "", errors.New(mask.text(err.Error()))

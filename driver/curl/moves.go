@@ -141,6 +141,9 @@ func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) stri
 	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
 	var b strings.Builder
 	fmt.Fprintf(&b, " --silent --request %s --max-time %s", cmp.Or(r.Method, http.MethodPost), w.seconds(timeout))
+	for _, f := range w.page.Files {
+		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
 	}
