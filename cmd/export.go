@@ -172,6 +172,9 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, err
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
+	if why := sub.beyondCurl(h.scenario); why != "" {
+		return nil, mistakef("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, sub.name)
+	}
 	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}
 	if sub.server != nil || sub.target.Process != nil {
 		base = servedByDefault
@@ -183,7 +186,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
 	d := driver.Driver{
-		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan,
+		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan, Logins: sub.loginVariables(variables),
 		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
 		Base:  time.Now(),
 	}

@@ -43,7 +43,7 @@ func (a *act) lookAt() error {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
-		if o.Rows.HTTP != nil {
+		if o.Rows.HTTP != nil && !a.halted { // before anybody was logged in
 			gets, err := a.gets(*o.Rows.HTTP, markers[o.Name], views)
 			if err != nil {
 				return mistakef("operations.%s.rows.http of %s: %w", o.Name, a.subject.name, err)

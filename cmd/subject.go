@@ -37,7 +37,7 @@ type subject struct {
 	name       string             // as given: builtin:NAME or a file's path
 	target     targets.Target     // what was started for it has its place here
 	loaded     targets.Target     // as the file has it
-	operations []driver.Operation // the run's, and then the others that take a key, by name
+	operations []driver.Operation // the run's, and then the others that take a key of the client's choice, by name
 	principals []driver.Principal // by name; the first is the run's
 	given      given
 	server     *orders.Server
@@ -217,7 +217,7 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	}
 	s.operations = []driver.Operation{{Name: operation, Operation: op}}
 	for _, name := range names {
-		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere && len(other.Key.Issued) == 0 {
 			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
 		}
 	}

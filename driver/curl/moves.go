@@ -125,6 +125,11 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
 		fresh = "fresh=$(uuid)\n  "
 		next = strings.ReplaceAll(next, "${"+key+"}", "${fresh}")
+		if r := w.page.Requests[a.ID]; strings.Contains(string(r.Body), r.Key) {
+			body := w.named[string(r.Body)]
+			replaced := fmt.Sprintf("${%s//$%s/$fresh}", body, key)
+			next = strings.NewReplacer(`"$`+body+`"`, `"`+replaced+`"`, "${"+body+"}", replaced).Replace(next)
+		}
 	}
 	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
 		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
