@@ -62,7 +62,7 @@ func TestOperationsThatCreateAreFound(t *testing.T) {
 		"loose.yaml":    {"create_thing_v1"},
 		"readonly.yaml": {"post_numbers"},
 		"tickets.json":  {"openTicket"},
-		"crm.yaml":      {"addCompany", "addPerson", "addDeal", "addLedger", "addProduct", "post_register"},
+		"crm.yaml":      {"post_auth_register", "addCompany", "addPerson", "addDeal", "addLedger", "addProduct", "post_unlock"},
 		"club.json":     {"addMember"},
 		"forms.yaml":    {"createCharge"},
 	} {
@@ -102,7 +102,7 @@ func TestEverySampleFitsItsSchema(t *testing.T) {
 			fit++
 		}
 	}
-	require.Equal(t, 24, fit)
+	require.Equal(t, 25, fit)
 	require.Equal(t, []string{"createCharge", "create_thing_v1"}, unfit, "lists and objects of a form are left out, and a pattern that Go's regexp does not know cannot be held against")
 }
 
