@@ -31,15 +31,6 @@ func (w wires) close() error {
 	return errors.Join(errs...)
 }
 
-// moments counts what has passed each link.
-func (w wires) moments() map[string]int {
-	all := map[string]int{}
-	for name, wire := range w {
-		all[name] = wire.Moments()
-	}
-	return all
-}
-
 // openLinks listens where the target file says that the target goes.
 func (s *subject) openLinks(ctx context.Context, toxiproxy string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
@@ -92,10 +83,18 @@ func (s *subject) lacksLink(scenario scenarios.Scenario) string {
 	return ""
 }
 
+// linksInUse are the names of the links that the scenario has to do with. A pilot counts what passes each.
+func (a *act) linksInUse() []string {
+	if a.unasked {
+		return slices.Sorted(maps.Keys(a.subject.wires))
+	}
+	return a.scenario.LinksInUse()
+}
+
 // slowLinks makes the links slow that the scenario wants so, and begins to note what passes those that it
 // has to do with.
 func (a *act) slowLinks(ctx context.Context) error {
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		wire := a.subject.wires[name]
 		facts, err := wire.Slow(ctx, a.scenario.Links[name])
 		if err != nil {
@@ -111,7 +110,7 @@ func (a *act) slowLinks(ctx context.Context) error {
 // calmLinks makes all links as fast as they are. It may be repeated.
 func (a *act) calmLinks(ctx context.Context) error {
 	var errs []error
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		errs = append(errs, a.subject.wires[name].Calm(ctx))
 	}
 	return errors.Join(errs...)
@@ -119,7 +118,7 @@ func (a *act) calmLinks(ctx context.Context) error {
 
 // recordTraffic puts on record what passed the links.
 func (a *act) recordTraffic() {
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		a.record.Traffic(a.subject.wires[name].Noted())
 	}
 }
@@ -127,20 +126,34 @@ func (a *act) recordTraffic() {
 // driverLinks are the links that a driver may break.
 func (a *act) driverLinks() map[string]driver.Link {
 	all := map[string]driver.Link{}
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		wire := a.subject.wires[name]
-		all[name] = driver.Link{Moments: a.moments[name], Strike: func(base time.Time, moment int, pause time.Duration) func() history.Cut {
+		all[name] = driver.Link{Moments: a.moments[name], Strike: func(base time.Time, moment scenarios.Moment, pause time.Duration) func() history.Cut {
 			return wire.Strike(base, moment, pause).Over
 		}}
 	}
 	return all
 }
 
-// momentsOf is how much passed each link for one of so many creates.
-func momentsOf(before, after map[string]int, creates int) map[string]int {
+// momentsOf is how many questions and answers passed each link for a plain create: the median of those of a
+// pilot.
+func momentsOf(h *history.History) map[string]int {
 	each := map[string]int{}
-	for name, n := range after {
-		each[name] = (n - before[name] + creates - 1) / max(creates, 1)
+	for _, t := range h.Traffic {
+		var counts []int
+		for _, a := range h.Attempts {
+			n := 0
+			for _, e := range t.Exchanges {
+				if e.Asked >= a.Start && e.Answered <= a.End {
+					n += 2
+				}
+			}
+			counts = append(counts, n)
+		}
+		slices.Sort(counts)
+		if len(counts) > 0 {
+			each[t.Link] = counts[len(counts)/2]
+		}
 	}
 	return each
 }

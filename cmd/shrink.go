@@ -88,7 +88,7 @@ func (f findingFile) narrowed(s scenarios.Scenario) scenarios.Scenario {
 			}
 			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
 				send, cut := *step.Send, *step.Send.Cut
-				cut.Moment = a.Cut.Moment
+				cut.Moment = scenarios.Moment(a.Cut.Moment)
 				send.Cut = &cut
 				s.Steps[i].Send = &send
 			}
