@@ -78,7 +78,7 @@ type Driver struct {
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
 	sweeps   map[int]*sweep           // by step
-	silences map[scenarios.Moment]int // how often a moment did not come; a plan that breaks links has one intent at a time
+	silences map[scenarios.Moment]int // how often a moment that has a word did not come
 	ledger   ledger
 	refused  int // attempts in a row that found no target
 	halt     context.CancelCauseFunc

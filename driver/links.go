@@ -27,7 +27,10 @@ func (d *Driver) strike(s *shot) (over func()) {
 	}
 	link := d.Links[s.cut.Link]
 	moment := s.cut.At(link.Moments)
-	if d.silences[moment] >= mostSilence {
+	d.mu.Lock()
+	silent := d.silences[moment] >= mostSilence
+	d.mu.Unlock()
+	if silent {
 		moment = s.cut.Counted(link.Moments)
 	}
 	if again, decided := d.Moments[s.record.Intent]; decided {
@@ -43,6 +46,8 @@ func (d *Driver) strike(s *shot) (over func()) {
 
 // heard takes down whether a moment that has a word came.
 func (d *Driver) heard(moment scenarios.Moment, facts history.Cut) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.silences == nil {
 		d.silences = map[scenarios.Moment]int{}
 	}

@@ -21,6 +21,7 @@ type Script struct {
 	Plan      scenarios.Plan
 	Requests  map[string]driver.Rehearsed // by attempt
 	Lanes     map[string][]scenarios.Fault
+	Links     map[string][]scenarios.Fault // inside the target
 	Normal    time.Duration     // of a plain create; spans that are shares are of this
 	Variables map[string]string // names of environment variables, by what stands for them in Requests
 	Rows      map[string]string // row queries, with the parameter :marker, by operation

@@ -25,9 +25,10 @@ const dropTimeout = 10 * time.Second
 
 // store is a place in a database that one API has for itself.
 type store struct {
-	db   *db
-	url  string       // for a reader of this place
-	drop func() error // removes what was made
+	db     *db
+	tables func() (*sql.DB, error) // a pool that makes the tables, where the usual one goes another way; nil: it does not
+	url    string                  // for a reader of this place
+	drop   func() error            // removes what was made
 }
 
 // openStore makes a place in the database with the URL; without a URL, in a new SQLite file. A road is the
@@ -53,6 +54,25 @@ func openStore(ctx context.Context, address, road string) (*store, error) {
 }
 
 func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
+
+// makeTables runs statements. Nothing has to stand on the road for that.
+func (s *store) makeTables(ctx context.Context, statements []string) error {
+	on := s.db
+	if s.tables != nil {
+		pool, err := s.tables()
+		if err != nil {
+			return fmt.Errorf("open the database: %w", err)
+		}
+		defer pool.Close()
+		on = newDB(pool, pool, s.db.dialect)
+	}
+	for _, statement := range statements {
+		if err := on.exec(ctx, statement); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
+	}
+	return nil
+}
 
 func openTemporary() (*store, error) {
 	dir, err := os.MkdirTemp("", "doubletap-orders-")
@@ -120,7 +140,7 @@ func openPostgres(ctx context.Context, link *url.URL, road string) (*store, erro
 		dialect: dialectPostgres, url: own.String(),
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(through.String()),
+		admin:  open(link.String()), pool: open(through.String()), tables: open(own.String()),
 	}.open(ctx)
 }
 
@@ -141,14 +161,16 @@ func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error
 		}
 	}
 	ownConfig := config.Clone()
-	ownConfig.DBName, ownConfig.Addr = name, cmp.Or(road, config.Addr)
+	ownConfig.DBName = name
+	throughConfig := ownConfig.Clone()
+	throughConfig.Addr = cmp.Or(road, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{
 		dialect: dialectMariaDB, url: own.String(),
 		create: "create database " + name + " character set utf8mb4 collate utf8mb4_nopad_bin",
 		drop:   "drop database if exists " + name,
-		admin:  open(config), pool: open(ownConfig),
+		admin:  open(config), pool: open(throughConfig), tables: open(ownConfig),
 	}.open(ctx)
 }
 
@@ -175,6 +197,7 @@ type place struct {
 	create, drop string // statements
 	admin        func() (*sql.DB, error)
 	pool         func() (*sql.DB, error) // inside the namespace
+	tables       func() (*sql.DB, error) // likewise, and not by the road
 }
 
 func (p place) open(ctx context.Context) (*store, error) {
@@ -192,7 +215,7 @@ func (p place) open(ctx context.Context) (*store, error) {
 	}
 	pool.SetMaxOpenConns(connections)
 	pool.SetMaxIdleConns(connections)
-	return &store{db: newDB(pool, pool, p.dialect), url: p.url, drop: drop}, nil
+	return &store{db: newDB(pool, pool, p.dialect), tables: p.tables, url: p.url, drop: drop}, nil
 }
 
 // asAdmin runs one statement outside the namespace.
