@@ -37,6 +37,14 @@ matrix: build servers ## every built-in design with every scenario on every stor
 	$(GO) run ./targets/servers/with $(BIN) matrix --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),6) \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' -o docs/matrix.md
 
+.PHONY: docs
+docs: build ## the tables of every key of every file: writes docs/keys.md
+	@{ printf '# Every key of every file\n\nMade of the JSON Schemas by `make docs`. What a part is for is told in\n'; \
+	printf '[the scenario language](scenarios.md) and [the target file](targets.md).\n'; \
+	printf '\n## Scenarios\n\n'; $(BIN) schema scenario --markdown; \
+	printf '\n## Target files\n\n'; $(BIN) schema target --markdown; \
+	printf '\n## Registers of known bugs\n\n'; $(BIN) schema known --markdown; } > docs/keys.md
+
 .PHONY: soak
 soak: ## 200,000 random schedules of correct and broken designs against the checker
 	DOUBLETAP_SOAK=$(or $(SOAK),200000) $(GO) test -count=1 -timeout 30m -run Model -v ./checker

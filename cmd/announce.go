@@ -15,9 +15,13 @@ func (r *runner) announce() error {
 	for _, p := range r.plans {
 		total += p.Requests()
 	}
-	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, r.subject.target.BaseURL, r.options.seed)
+	where := r.subject.whereabouts()
+	if r.subject.target.Process != nil {
+		where += ", started for this run"
+	}
+	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, where, r.options.seed)
 	fmt.Fprintf(out, "%s, at most %s and a final probe of each intent", plural(r.applicable(), "scenario"), plural(total, "request"))
-	if place := databasePlace(r.subject.target.Database.URL); place != "" {
+	if place := r.subject.rowsPlace(); place != "" {
 		fmt.Fprintf(out, " · rows read from %s", place)
 	}
 	fmt.Fprint(out, "\n\n")

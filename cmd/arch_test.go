@@ -27,6 +27,8 @@ func rooms() map[string][]string {
 		"targets/stopwatch":       {"targets"},
 		"targets/orders":          {"targets"},
 		"targets/servers":         {},
+		"targets/services":        {},
+		"targets/ephemeral":       {"targets/databases", "targets/servers"},
 		"targets/servers/install": {"targets/servers"},
 		"targets/servers/with":    {"targets/servers"},
 		"proxy":                   {"scenarios", "history"},
@@ -40,6 +42,7 @@ func rooms() map[string][]string {
 		"reports":                 {"checker", "history"},
 		"cmd": {
 			"history", "scenarios", "scenarios/document", "targets", "targets/databases", "targets/drafts", "targets/openapi", "targets/orders", "targets/stopwatch",
+			"targets/services", "targets/ephemeral",
 			"proxy", "driver", "driver/writegate", "driver/curl", "checker", "checker/readers", "reports",
 		},
 		"cmd/doubletap": {"cmd"},

@@ -172,11 +172,14 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, err
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
-	base, database, variables := sub.target.BaseURL, sub.target.Database.URL, map[string]string{}
-	if sub.server != nil {
+	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}
+	if sub.server != nil || sub.target.Process != nil {
 		base = servedByDefault
-	} else if sub, variables, err = sub.unexpanded(files, s); err != nil {
-		return nil, err
+	}
+	if sub.server == nil {
+		if sub, variables, err = sub.unexpanded(files, s); err != nil {
+			return nil, err
+		}
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
 	d := driver.Driver{
@@ -198,7 +201,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}
-	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil {
+	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil && sub.target.Database.URL != "" {
 		script.Database = database
 	}
 	for _, o := range sub.operations {

@@ -28,7 +28,10 @@ func (s *subject) allow(toxiproxy string) error {
 		return mistake(err)
 	}
 	allowed := allowlist(s.target.AllowHosts)
-	foreign := append(allowed.foreign("base_url", base.Hostname()), allowed.foreign("database.url", databases...)...)
+	foreign := allowed.foreign("database.url", databases...)
+	if s.target.Socket == "" { // which is on this machine
+		foreign = append(allowed.foreign("base_url", base.Hostname()), foreign...)
+	}
 	foreign = append(foreign, allowed.foreign("--toxiproxy", proxy)...)
 	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
 		host, _, _ := net.SplitHostPort(s.target.Links[name].To) // the loader has seen that it can be split

@@ -34,16 +34,21 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	const noKey = "the operation takes no idempotency key"
 	hasKey, natural := key.In != targets.KeyNowhere, len(contract.NaturalKey) > 0
 	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes")
-	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
+	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
 		unless(hasKey, need, noKey)
 	}
 	unless(key.Required, scenarios.NeedsRequiredKey, "the operation requires no idempotency key")
 	unless(!key.Required, scenarios.NeedsOptionalKey, "the operation requires an idempotency key")
+	for _, need := range []scenarios.Need{scenarios.NeedsChosenKey, scenarios.NeedsFreeKey} {
+		unless(len(key.Issued) == 0, need, "the target hands its keys out (key.issued), so that clients do not choose them")
+	}
 	unless(key.Format == targets.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
 	unless(key.Quoted || key.In == targets.KeyInBody || key.In == targets.KeyInQuery, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
 	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
 	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
+	marked := s.target.CarriesMarker(s.operation().Operation)
+	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
 	unless(contract.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
 	unless(len(s.operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
 	sameJSON := contract.Fingerprint.Mode == targets.FingerprintJSON || contract.Fingerprint.Mode == targets.FingerprintFields
@@ -51,6 +56,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(len(s.operation().Request.Body) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
 	unless(holdsWholeNumber(s.operation().Request.Body), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
+	unless(marked || contract.Expiry.Then == targets.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")

@@ -106,7 +106,10 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 		if !s.alive(ctx) { // and its tables may have gone with it
 			return s.notThere()
 		}
-		return s.troubleWithQuery(h.Before.Error)
+		return s.troubleWithQuery(ctx, h.Before.Error)
+	}
+	if err := s.troubleWithFirstRows(h); err != nil {
+		return err
 	}
 	for i, a := range h.Attempts {
 		create := s.create(h.Intents[i])
@@ -122,7 +125,7 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 	if r := checker.Check(h, s.subject.terms()); r.Verdict == checker.Broken {
 		return surroundings(errors.New(r.Reasons[0]))
 	}
-	return s.troubleWithRows(h)
+	return s.troubleWithRows(ctx, h)
 }
 
 // normalTime is the median duration of the plain creates.

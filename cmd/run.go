@@ -122,8 +122,10 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 	if err := sub.openLinks(ctx, o.toxiproxy); err != nil {
 		return nil, err
 	}
-	if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
-		return nil, err
+	if sub.target.Process == nil { // a database that the process makes is not there yet
+		if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
+			return nil, err
+		}
 	}
 	return r.run(ctx)
 }

@@ -37,7 +37,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 		name := string(found[1])
 		stands[standIn(name)] = name
 		target, err := load()
-		if err != nil || target.BaseURL != s.target.BaseURL || target.Database.URL != s.target.Database.URL {
+		if err != nil || target.BaseURL != s.loaded.BaseURL || target.Database.URL != s.loaded.Database.URL {
 			delete(stands, standIn(name))
 		}
 	}
@@ -45,7 +45,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 	if err != nil {
 		return nil, nil, mistake(err)
 	}
-	shadow := &subject{name: s.name, target: target}
+	shadow := &subject{name: s.name, target: target, loaded: target}
 	return shadow, stands, shadow.choose(s.operation().Name, files)
 }
 
@@ -70,7 +70,7 @@ func (s *subject) fileWithoutSecrets(from streams) []byte {
 }
 
 func (s *subject) spellsOutPassword(source []byte) bool {
-	u, err := url.Parse(s.target.Database.URL)
+	u, err := url.Parse(s.loaded.Database.URL)
 	if err != nil {
 		return true
 	}
@@ -98,7 +98,7 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),
 		}
 		requests, err := one.Rehearse()
-		if err != nil {
+		if err != nil || one.SpellsOut(given) {
 			return true
 		}
 		for _, r := range requests {

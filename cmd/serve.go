@@ -41,7 +41,8 @@ for a target file such as docs/examples/orders.yaml:
   ORDERS_URL=http://127.0.0.1:8080
   DATABASE_URL=sqlite:///tmp/doubletap-orders-1/orders.db
 
-DATABASE_URL holds the password that --database gives, if any.`,
+DATABASE_URL holds the password that --database gives, if any. With --keep the tables lie in the database
+itself and outlive the process, which may so be killed and started again: docs/examples/process.yaml.`,
 		Example: `  doubletap targets serve check-then-insert > orders.env &
   set -a; . ./orders.env; set +a
   doubletap run --target docs/examples/orders.yaml
@@ -56,6 +57,7 @@ DATABASE_URL holds the password that --database gives, if any.`,
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 is a free one")
 	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
 	cmd.Flags().StringVar(&o.Road, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
+	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
 	return cmd
 }

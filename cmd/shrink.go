@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -113,7 +114,14 @@ type shrinker struct {
 
 // open prepares target, database and directory, and measures what a create takes.
 func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
-	err := k.subject.allow(k.options.toxiproxy)
+	if err := k.subject.allow(k.options.toxiproxy); err != nil {
+		return err
+	}
+	id := newRunID(k.began)
+	dir, err := createRunDir(k.options.reports, id+"-shrink")
+	if err == nil {
+		err = k.subject.start(ctx, dir, k.streams)
+	}
 	if err == nil {
 		err = k.subject.openLinks(ctx, k.options.toxiproxy)
 	}
@@ -123,14 +131,9 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 	if err != nil {
 		return err
 	}
-	id := newRunID(k.began)
-	dir, err := createRunDir(k.options.reports, id+"-shrink")
-	if err != nil {
-		return err
-	}
 	k.stage = &stage{
 		subject: k.subject, run: id, seed: k.options.seed, dir: dir, toxiproxy: k.options.toxiproxy,
-		progress: func(int, int) {}, silence: silence, uncalibrated: true,
+		progress: func(int, int) {}, silence: silence, uncalibrated: true, pace: driver.NewPace(k.subject.target.RateLimit),
 	}
 	if s.Neighbours != nil && s.Neighbours.Across != scenarios.AcrossNothing {
 		k.stage.across = []scenarios.Across{s.Neighbours.Across}

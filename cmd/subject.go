@@ -34,13 +34,15 @@ const databaseVariable = "DOUBLETAP_DATABASE"
 
 // subject is the system under test, ready to be driven.
 type subject struct {
-	name       string // as given: builtin:NAME or a file's path
-	target     targets.Target
+	name       string             // as given: builtin:NAME or a file's path
+	target     targets.Target     // what was started for it has its place here
+	loaded     targets.Target     // as the file has it
 	operations []driver.Operation // the run's, and then the others that take a key, by name
 	principals []driver.Principal // by name; the first is the run's
 	server     *orders.Server
-	reader     *readers.Reader   // nil: no database is declared
+	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
+	started    started           // by start
 	wires      wires             // links inside the target
 	linkless   string            // why a built-in target has none; empty: it has one, or none was wanted
 }
@@ -81,7 +83,7 @@ func (s *subject) publicTerms() checker.Terms {
 	return t
 }
 
-// close stops what openSubject started.
+// close stops what was started.
 func (s *subject) close() error {
 	var errs []error
 	for _, g := range s.gates {
@@ -93,7 +95,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
-	errs = append(errs, s.wires.close())
+	errs = append(errs, s.started.close(), s.wires.close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -126,7 +128,7 @@ func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*su
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target}, nil
+	return &subject{name: name, target: target, loaded: target}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {
@@ -275,6 +277,25 @@ func (s *subject) writeGates() []driver.WriteGate {
 // them on one connection.
 func (s *subject) opaque() bool {
 	return strings.HasPrefix(s.target.BaseURL, "https:") || s.target.Protocol == targets.HTTP2
+}
+
+// place is where the target is, for people.
+func (s *subject) whereabouts() string {
+	if s.target.Socket != "" {
+		return fmt.Sprintf("%s by the socket %s", s.target.BaseURL, s.target.Socket)
+	}
+	return s.target.BaseURL
+}
+
+// rowsPlace says where the rows are read from, without user and password; empty: nowhere.
+func (s *subject) rowsPlace() string {
+	if s.target.AsksItself() {
+		return "the target's own listing"
+	}
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine {
+		return fmt.Sprintf("a private %s database", kind)
+	}
+	return databasePlace(s.target.Database.URL)
 }
 
 // upstream returns host:port of the target.

@@ -66,17 +66,23 @@ func looksLike(path string, source []byte, keys ...string) bool {
 }
 
 func newSchema(s streams) *cobra.Command {
-	return &cobra.Command{
+	markdown := false
+	cmd := &cobra.Command{
 		Use:       "schema scenario|target|known",
-		Short:     "Print the JSON Schema of a file format, for editors",
+		Short:     "Print the JSON Schema of a file format, for editors, or every key of it in a table",
 		ValidArgs: []string{"scenario", "target", "known"},
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		RunE: func(_ *cobra.Command, args []string) error {
 			schema := map[string]func() []byte{
 				"scenario": scenarios.Schema, "target": targets.Schema, "known": scenarios.KnownSchema,
 			}[args[0]]
+			if markdown {
+				return document.Reference(s.out, schema())
+			}
 			_, err := s.out.Write(append(bytes.TrimSpace(schema()), '\n'))
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&markdown, "markdown", false, "print a table of the keys instead")
+	return cmd
 }

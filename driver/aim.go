@@ -11,6 +11,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -28,7 +29,7 @@ func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
 	s.exchange = exchange{
-		record: a, timeout: timeout, tls: tlsConfig(d.Target, d.TLS), party: partyFor(d.Target),
+		record: a, timeout: timeout, tls: tlsConfig(d.Target), party: partyFor(d.Target),
 		keep: cmp.Or(d.KeepBody, DefaultKeepBody), now: d.now,
 	}
 	return s
@@ -59,11 +60,31 @@ func (p prepared) request(a history.Attempt) (targets.Rendered, error) {
 
 // sendable says why a request cannot go on the wire. It is asked before anything is sent: an attempt
 // that breaks on its way there would be missing in the history.
-func (d *Driver) sendable(p prepared, body string) error {
-	a := history.Attempt{Body: body}
-	if p.operation.Key.In != targets.KeyNowhere {
-		a.Key = d.Names.Key("", "")
+func (d *Driver) sendable(p prepared, body string, keys []string) error {
+	for _, key := range keys {
+		if err := d.sendableWith(p, history.Attempt{Body: body, Key: key}); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// keysOf returns the keys that an intent's requests may carry, as far as what they are matters.
+func (d *Driver) keysOf(i scenarios.PlannedIntent) []string {
+	switch key := d.operation(i).Key; {
+	case key.In == targets.KeyNowhere:
+		return []string{""}
+	case len(key.Issued) == 0:
+		return []string{d.Names.Key("", "")}
+	}
+	keys := []string{""}
+	for _, name := range keyNames(i) {
+		keys = append(keys, d.issued[issue{i.ID, name}])
+	}
+	return keys
+}
+
+func (d *Driver) sendableWith(p prepared, a history.Attempt) error {
 	r, err := p.request(a)
 	if err != nil {
 		return err

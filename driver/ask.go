@@ -50,6 +50,15 @@ func Alive(ctx context.Context, t targets.Target) error {
 	return err
 }
 
+// Ready returns nil if a GET of a path under the base URL is answered with a status below 500.
+func Ready(ctx context.Context, t targets.Target, path string) error {
+	answer, err := get(ctx, t, at(t, path), nil)
+	if err == nil && answer.Status >= http.StatusInternalServerError {
+		err = fmt.Errorf("GET %s is answered %d", path, answer.Status)
+	}
+	return err
+}
+
 // get sends a question of the harness's own, on no lane, once. The error says why the answer is not whole.
 func get(ctx context.Context, t targets.Target, where string, header map[string]string) (history.Attempt, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
@@ -63,17 +72,25 @@ func get(ctx context.Context, t targets.Target, where string, header map[string]
 	request.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	x := exchange{
-		request: request, timeout: askTimeout, tls: tlsConfig(t, nil), party: partyFor(t), keep: longestAnswer,
+		request: request, timeout: askTimeout, tls: tlsConfig(t), party: partyFor(t), keep: longestAnswer,
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
-	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
-		address := net.JoinHostPort(request.URL.Hostname(), cmp.Or(request.URL.Port(), request.URL.Scheme))
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	})
+	x.direct(ctx, t)
 	if x.record.Error != "" {
 		return x.record, errors.New(x.record.Error)
 	}
 	return x.record, nil
+}
+
+// direct runs the exchange with the target itself, on no lane.
+func (x *exchange) direct(ctx context.Context, t targets.Target) {
+	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
+		if t.Socket != "" {
+			return new(net.Dialer).DialContext(ctx, "unix", t.Socket)
+		}
+		address := net.JoinHostPort(x.request.URL.Hostname(), cmp.Or(x.request.URL.Port(), x.request.URL.Scheme))
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	})
 }
 
 // at returns the URL of a path under the target's base URL.

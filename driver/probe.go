@@ -33,29 +33,31 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 	if p == (Probing{}) {
 		p = Patience(0)
 	}
+	turns := make(chan struct{}, max(d.Plan.Concurrency, probesAtOnce))
 	return d.haltable(ctx, func(ctx context.Context) {
-		d.each(ctx, d.Plan.Intents, max(d.Plan.Concurrency, probesAtOnce), func(ctx context.Context, i scenarios.PlannedIntent) {
+		d.each(ctx, d.Plan.Intents, len(d.Plan.Intents), func(ctx context.Context, i scenarios.PlannedIntent) {
 			n := 0
 			for _, q := range d.ledger.asks(i.ID) {
 				if q.key != "" || keyless {
-					n = d.ask(ctx, q, p, n, settled)
+					n = d.ask(ctx, turns, q, p, n, settled)
 				}
 			}
 		})
 	})
 }
 
-// probesAtOnce is how many intents are probed at once, at least: they are done with each other.
+// probesAtOnce is how many probes are under way at once, at least: the intents are done with each other.
+// A pause before the next try takes no turn.
 const probesAtOnce = 4
 
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1
 
 // ask sends one question until it is settled. N numbers the intent's probes; ask returns the last.
-func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled func(history.Attempt) bool) int {
+func (d *Driver) ask(ctx context.Context, turns chan struct{}, q question, p Probing, n int, settled func(history.Attempt) bool) int {
 	var pause time.Duration
 	for try := range p.Tries {
-		if !sleep(ctx, pause) {
+		if !sleep(ctx, pause) || !d.paced(ctx, 1) || !begin(ctx, turns) {
 			return n
 		}
 		n++
@@ -64,10 +66,21 @@ func (d *Driver) ask(ctx context.Context, q question, p Probing, n int, settled 
 			Lane: scenarios.Clean, Body: q.body, Key: q.key,
 		}, p.Timeout)
 		d.volley(ctx, []*shot{s}, func(*shot) {})
+		<-turns
 		if settled(s.record) {
 			return n
 		}
 		pause = max(p.Pause<<try, retryAfter(s.record))
 	}
 	return n
+}
+
+// begin takes a turn, unless the context ends before there is one.
+func begin(ctx context.Context, turns chan struct{}) bool {
+	select {
+	case turns <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -103,6 +104,45 @@ func TestTheProbeDoesNotPauseAfterItsLastTry(t *testing.T) {
 		ended <- r.Probe(t.Context(), driver.Probing{Tries: 1, Pause: time.Hour}, false, func(history.Attempt) bool { return false })
 	}()
 	require.NoError(t, within(t, ended, "the probe's end"))
+}
+
+// An intent that waits for its next try keeps nobody from being asked.
+func TestThePausesOfTheProbePassAtOnce(t *testing.T) {
+	t.Parallel()
+	const intents = 40
+	address := serve(t, func(http.ResponseWriter, *http.Request) {})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: intents, Concurrency: 1, Steps: []scenarios.Step{send()}})
+	r.drive(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stop := errors.New("enough")
+	var asked atomic.Int32
+	never := func(history.Attempt) bool {
+		if asked.Add(1) == intents {
+			cancel(stop)
+		}
+		return false
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- r.Probe(ctx, driver.Probing{Tries: 2, Pause: time.Hour, Timeout: long}, false, never) }()
+	require.ErrorIs(t, within(t, ended, "the probe's end"), stop)
+	require.Len(t, probes(t, r.history(t)), intents)
+}
+
+// A probe is polite: few are under way at once.
+func TestFewProbesAreUnderWayAtOnce(t *testing.T) {
+	t.Parallel()
+	var inside, most atomic.Int32
+	address := serve(t, func(http.ResponseWriter, *http.Request) {
+		now := inside.Add(1)
+		defer inside.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		time.Sleep(time.Millisecond)
+	})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 40, Concurrency: 1, Steps: []scenarios.Step{send()}})
+	r.drive(t)
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{}, false, func(history.Attempt) bool { return true }))
+	require.LessOrEqual(t, most.Load(), int32(4))
 }
 
 func TestAProbeThatIsStoppedAsksNothingMore(t *testing.T) {

@@ -22,12 +22,14 @@ type Rehearsed struct {
 }
 
 // Rehearse returns the request of every attempt of the plan by the attempt's ID, without sending any. It
-// takes the driver's Target, Operations, Principals, Plan and Names.
+// takes the driver's Target, Operations, Principals, Plan, Names and Logins. Whatever else steps would take is made
+// up.
 func (d *Driver) Rehearse() (map[string]Rehearsed, error) {
 	rehearsal := Driver{
 		Target: d.Target, Operations: d.Operations, Principals: d.Principals, Plan: d.Plan, Names: d.Names,
-		Record: history.NewWriter(io.Discard),
+		Record: history.NewWriter(io.Discard), Logins: d.Logins,
 	}
+	rehearsal.standIns()
 	if err := rehearsal.prepareAll(); err != nil {
 		return nil, err
 	}

@@ -31,6 +31,8 @@ func (b *builder) line(line []byte) error {
 		return errors.New("a line after the end")
 	case r.Run != nil:
 		return b.run(*r.Run)
+	case r.Step != nil:
+		b.history.Steps = append(b.history.Steps, *r.Step)
 	case r.Intent != nil:
 		return b.intent(*r.Intent)
 	case r.Begun != nil:

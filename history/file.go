@@ -12,6 +12,7 @@ import (
 // record is one line of the file; exactly one member is set.
 type record struct {
 	Run      *Run            `json:"run,omitempty"`
+	Step     *Step           `json:"step,omitempty"`
 	Intent   *Intent         `json:"intent,omitempty"`
 	Begun    *Attempt        `json:"begun,omitempty"`
 	Attempt  *Attempt        `json:"attempt,omitempty"`
@@ -64,6 +65,9 @@ func (w *Writer) Err() error {
 
 // Run writes the head. It comes first.
 func (w *Writer) Run(r Run) error { return w.write(record{Run: &r}) }
+
+// Step writes a step that has ended.
+func (w *Writer) Step(s Step) error { return w.write(record{Step: &s}) }
 
 // Intent writes an intent. It comes before the intent's attempts.
 func (w *Writer) Intent(i Intent) error { return w.write(record{Intent: &i}) }

@@ -49,6 +49,10 @@ func whole() *history.History {
 			Links:     []history.Link{{Name: "database", Faults: []string{"latency 20ms, both ways"}, Delay: ms(40), Moments: 9, Proxy: "in-process"}},
 			Exercised: []history.Proof{{Name: "response-lost", AtLeast: 0.5}}, Normal: ms(4),
 		},
+		Steps: []history.Step{
+			{For: history.Login, Number: 2, Principal: "alice", Method: "POST", Path: "/login", Start: ms(1), End: ms(2), Status: 302},
+			{For: history.Prepare, Number: 1, Principal: "alice", Operation: "create_order", Intent: "i001", Method: "POST", Path: "/customers", Start: ms(2), End: ms(3), Error: "no answer"},
+		},
 		Intents: []history.Intent{{ID: "i001", Number: 1, Principal: "alice", Bodies: map[string]history.Body{
 			history.Original: {Marker: "dtone", Method: "POST", Path: "/orders", Header: map[string]string{"Authorization": "***"}, Content: `{"note":"dtone"}`},
 			history.Altered:  {Marker: "dttwo", Method: "POST", Path: "/orders", Content: "{\"note\":\"\u2028\"}"},
@@ -74,6 +78,9 @@ func whole() *history.History {
 func write(out *bytes.Buffer, h *history.History) error {
 	w := history.NewWriter(out)
 	w.Run(h.Run)
+	for _, s := range h.Steps {
+		w.Step(s)
+	}
 	for _, i := range h.Intents {
 		w.Intent(i)
 	}

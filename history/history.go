@@ -35,6 +35,7 @@ func (o Offset) Duration() time.Duration { return time.Duration(o) }
 // were first sent. A nil snapshot was never taken.
 type History struct {
 	Run       Run
+	Steps     []Step
 	Intents   []Intent
 	Attempts  []Attempt
 	Followups []Followup
@@ -99,6 +100,32 @@ type Link struct {
 	Moments int      `json:"moments,omitempty"` // questions and answers of a plain create, as the pilot counted them; 0: nothing passed
 	Proxy   string   `json:"proxy"`             // "in-process" or the URL of the toxiproxy server
 }
+
+// Step is a request beside those that are judged: it was sent once, on no lane.
+type Step struct {
+	For       Purpose `json:"for"`
+	Number    int     `json:"number"` // among those of its purpose, from 1
+	Principal string  `json:"principal,omitempty"`
+	Operation string  `json:"operation,omitempty"` // empty: login
+	Intent    string  `json:"intent,omitempty"`    // the first that it was for; empty: login
+	Method    string  `json:"method"`
+	Path      string  `json:"path"` // secrets masked
+	Start     Offset  `json:"start"`
+	End       Offset  `json:"end"`
+	Status    int     `json:"status,omitempty"` // 0: no answer
+	Error     string  `json:"error,omitempty"`  // why the next step could not be sent; empty: it could
+}
+
+// Purpose is what a step was sent for.
+type Purpose string
+
+// The purposes.
+const (
+	Login   Purpose = "login"   // of a principal
+	Prepare Purpose = "prepare" // what an intent takes
+	Issue   Purpose = "issue"   // a key that the target hands out
+	Cleanup Purpose = "cleanup" // after an intent
+)
 
 // Intent is one thing that the user wants once. Intents with the same marker are twins: they were
 // sent with identical bodies on purpose.
@@ -273,4 +300,5 @@ const (
 	DatabaseGone IncidentKind = "database-gone" // the database could not be asked
 	StillBusy    IncidentKind = "still-busy"    // the target did not become quiet in time
 	HarnessFault IncidentKind = "harness"       // doubletap itself failed
+	StepFailed   IncidentKind = "step-failed"   // what goes ahead of the first attempt could not be done
 )

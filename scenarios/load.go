@@ -190,7 +190,7 @@ func (l Likeness) needs() []Need {
 	case KeysQuote, KeysLong:
 		return []Need{NeedsFreeKey}
 	default:
-		return []Need{NeedsKey}
+		return []Need{NeedsKey, NeedsChosenKey}
 	}
 }
 

@@ -201,6 +201,17 @@ func (p Plan) Requests() int {
 	return n
 }
 
+// AtOnce returns the greatest number of requests that the plan sends in one step of an intent.
+func (p Plan) AtOnce() int {
+	most := 0
+	for _, i := range p.Intents {
+		for _, m := range i.Moves {
+			most = max(most, len(m.Volley))
+		}
+	}
+	return most
+}
+
 // WriteTo writes the plan as JSON lines, one per intent, after a head line.
 func (p Plan) WriteTo(out io.Writer) (int64, error) {
 	lines := &counter{out: out}

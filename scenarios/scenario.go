@@ -41,6 +41,7 @@ const (
 	NeedsNoNatural   Need = "no-natural-key" // equal bodies with different keys are different intents
 	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
 	NeedsOptionalKey Need = "optional-key"   // the operation takes a key, and requests without one as well
+	NeedsChosenKey   Need = "chosen-key"     // and the client chooses it
 	NeedsFreeKey     Need = "free-key"       // any text is a key
 	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
 	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept

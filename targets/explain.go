@@ -115,10 +115,8 @@ func (x *explainer) keyed() bool      { return x.operation.Key.In != KeyNowhere 
 func (x *explainer) natural() bool    { return len(x.contract.NaturalKey) > 0 }
 func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
 
-// rowsKnown reports that there is a database and a query.
-func (x *explainer) rowsKnown() bool {
-	return x.target.Database.URL != "" && x.operation.Rows.Query != ""
-}
+// rowsKnown reports that there is a database and a query, or that the target is asked.
+func (x *explainer) rowsKnown() bool { return x.target.KnowsRows(x.operation) }
 
 func (x *explainer) dedupOnly() bool { return x.contract.Level == DedupOnly }
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -43,7 +44,8 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 		}
 		return Target{}, err
 	}
-	t.complete()
+	t.complete(file)
+	t.locate(filepath.Dir(file))
 	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
 	if err := mistakes.Err(); err != nil {
@@ -90,8 +92,18 @@ func (c *Contract) forget(doc *document.Document) {
 }
 
 // complete fills in what the file leaves out.
-func (t *Target) complete() {
+func (t *Target) complete(file string) {
+	completeSteps(t.Login)
+	if t.Process != nil {
+		t.Process.complete(file)
+	}
+	for i, path := range t.Database.Schema {
+		t.Database.Schema[i] = beside(file, path)
+	}
 	for name, o := range t.Operations {
+		completeSteps(o.Prepare)
+		completeSteps(o.Key.Issued)
+		completeSteps(o.Cleanup)
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
 		}
@@ -104,6 +116,14 @@ func (t *Target) complete() {
 		g.Longest = usualHold
 	}
 	t.Contract.complete()
+}
+
+func completeSteps(steps []Step) {
+	for i := range steps {
+		if steps[i].Request.Method == "" {
+			steps[i].Request.Method = http.MethodPost
+		}
+	}
 }
 
 func (c *Contract) complete() {

@@ -9,7 +9,7 @@ func (r *reviewer) effects() {
 	for _, name := range r.target.OperationNames() {
 		list := document.Pointer("operations", name, "effects")
 		effects := r.target.Operations[name].Effects
-		if len(effects) > 0 && r.target.Database.URL == "" {
+		if len(effects) > 0 && !r.target.Database.Declared() {
 			r.complain(list, "effects are read from a database, and there is none")
 			continue
 		}

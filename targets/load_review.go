@@ -16,6 +16,7 @@ type reviewer struct {
 	doc      *document.Document
 	target   Target
 	mistakes document.Mistakes
+	taken    Taken // made-up data in place of what steps have taken by the place that is looked at
 }
 
 // review returns the mistakes in what the file says as a whole. Where the schema has found a part
@@ -23,10 +24,15 @@ type reviewer struct {
 func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
+	r.process()
+	r.socket()
+	r.tls()
 	r.database()
 	r.links()
 	r.contract()
 	r.effects()
+	r.rateLimit()
+	r.login()
 	for _, name := range t.OperationNames() {
 		r.operation(document.Pointer("operations", name), t.Operations[name])
 	}
@@ -67,8 +73,17 @@ func (r *reviewer) database() {
 	if g := r.target.Database.WriteGate; g != nil && g.Longest > longestHold {
 		r.complain("/database/write_gate/longest", "%s is longer than %s: targets do not wait so long for their database", g.Longest, longestHold)
 	}
+	if len(r.target.Database.Schema) > 0 && r.target.Database.Ephemeral == NoEngine {
+		r.complain("/database/schema", "only a database that the harness starts is given a schema; use it with ephemeral")
+	}
 	if !r.doc.Has(path) {
+		if r.doc.Has("/database") && r.target.Database.Ephemeral == NoEngine {
+			r.complain("/database", "the key \"url\" is missing, or \"ephemeral\" for a database that the harness starts")
+		}
 		return
+	}
+	if r.target.Database.Ephemeral != NoEngine {
+		r.complain("/database/ephemeral", "the database is named by url already; leave one of them out")
 	}
 	scheme, _, found := strings.Cut(r.target.Database.URL, ":")
 	known := databaseSchemes()
@@ -103,6 +118,7 @@ func (r *reviewer) present(paths ...string) string {
 }
 
 func (r *reviewer) operation(path string, o Operation) {
+	r.around(path, o)
 	r.key(path, o)
 	r.rows(path, o)
 	r.pointers(path, o)
@@ -169,16 +185,6 @@ func (o Operation) queries(name string) bool {
 	return parameters.Has(name)
 }
 
-func (r *reviewer) rows(path string, o Operation) {
-	query := o.Rows.Query
-	switch {
-	case query == "" && r.target.Database.URL != "":
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
-	case query != "" && !hasMarker(query):
-		r.complain(path+"/rows/query", noMarker)
-	}
-}
-
 const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"
 
 func hasMarker(query string) bool {
@@ -192,7 +198,7 @@ func (r *reviewer) pointers(path string, o Operation) {
 		"/contract/natural_key": r.target.Contract.NaturalKey, "/contract/fingerprint/fields": r.target.Contract.Fingerprint.Fields,
 	} {
 		for i, pointer := range pointers {
-			if place := list + document.Pointer(i); !r.doc.Has(body + pointer) {
+			if place := list + document.Pointer(i); pointer != WholePath && !r.doc.Has(body+pointer) {
 				r.complain(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), r.doc.Shown(place))
 			}
 		}

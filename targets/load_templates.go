@@ -36,6 +36,15 @@ func (t Target) samples() []sample {
 	return all
 }
 
+// samples are made-up data for the templates at the place that is looked at.
+func (r *reviewer) samples() []sample {
+	all := r.target.samples()
+	for i := range all {
+		all[i].values.Taken = r.taken
+	}
+	return all
+}
+
 // templates tries every template of an operation and reports whether all of them work.
 func (r *reviewer) templates(path string, o Operation) bool {
 	before := len(r.mistakes)
@@ -69,7 +78,7 @@ func (r *reviewer) templatesIn(path string, value any) {
 }
 
 func (r *reviewer) template(path, text string) {
-	for _, s := range r.target.samples() {
+	for _, s := range r.samples() {
 		_, err := fill(text, s.values)
 		if err == nil {
 			continue
@@ -93,6 +102,7 @@ func (s sample) explain(err error) string {
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
 	}
+	known = append(known, s.values.Taken.names()...)
 	text := "there is no {{" + failed[1] + "}}"
 	if s.principal != "" && strings.HasPrefix(failed[1], ".Principal") {
 		text += " for the principal " + s.principal
@@ -106,17 +116,21 @@ func (s sample) explain(err error) string {
 
 // carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
 func (r *reviewer) carriesMarker(path string, o Operation) {
-	values := r.target.samples()[0].values
+	values := r.samples()[0].values
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {
 		r.complain(path+"/request/body", "the body cannot be written as JSON")
 		return
 	}
-	if !carried {
+	if !carried && !r.prepares(o) {
 		r.complain(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
 		return
 	}
 	if o.Alter == nil {
+		return
+	}
+	if !carried {
+		r.complain(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot tell an altered request from the other one; leave alter out")
 		return
 	}
 	if carried, err = o.carriesMarker(values, true); err != nil || !carried {

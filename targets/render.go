@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -15,10 +16,31 @@ import (
 // maxRendered bounds what one template may grow to, in bytes.
 const maxRendered = 1 << 20
 
-// Values is what the templates of a request can use. Principal may hold secrets.
+// Values is what the templates of a request can use. Principal and Login may hold secrets.
 type Values struct {
 	Intent    IntentValues
 	Principal map[string]string
+	Taken
+}
+
+// Taken is what steps have taken from answers, by name.
+type Taken struct {
+	Login    map[string]string // of the principal
+	Prepared map[string]string // for the intent
+	Issued   map[string]string // for later steps of the same run of key.issued
+	Cleanup  map[string]string // for later steps of the same cleanup
+}
+
+// names returns what templates can ask for.
+func (t Taken) names() []string {
+	var names []string
+	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Cleanup": t.Cleanup} {
+		for name := range taken {
+			names = append(names, "."+of+"."+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // IntentValues is what templates know of an intent.
@@ -66,6 +88,11 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 	}
 	r.isJSON()
 	return r, nil
+}
+
+// Render fills in the templates of the request.
+func (s Step) Render(v Values) (Rendered, error) {
+	return Operation{Request: s.Request}.Render(v, false)
 }
 
 func (o Operation) body(v Values, altered bool) ([]byte, error) {
@@ -197,7 +224,10 @@ func fillAll(value any, v Values) (any, error) {
 	return value, nil
 }
 
-func fill(text string, v Values) (string, error) {
+func fill(text string, v Values) (string, error) { return fillWith(text, v) }
+
+// fillWith fills in a template with the values of whoever owns it.
+func fillWith(text string, v any) (string, error) {
 	if !strings.Contains(text, "{{") {
 		return text, nil
 	}

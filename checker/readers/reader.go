@@ -1,5 +1,6 @@
 // Package readers takes snapshots: it turns the queries of a target's operations and lists of markers
-// into what the database held for each at one moment. It only reads.
+// into what the database held for each at one moment, or, where there is no database to ask, into what the
+// target itself says there is. It only reads.
 package readers
 
 import (
@@ -33,9 +34,9 @@ func (r *Reader) Host() string { return r.db.Host }
 // Close ends all connections.
 func (r *Reader) Close() error { return r.db.Close() }
 
-// Rows returns the number of rows that a query with the parameter :marker finds for one marker.
-func (r *Reader) Rows(ctx context.Context, query, marker string) (int, error) {
-	found, err := r.rows(ctx, r.db, query, []string{marker})
+// Rows returns the number of rows that a question's query finds for one marker.
+func (r *Reader) Rows(ctx context.Context, q Question, marker string) (int, error) {
+	found, err := r.rows(ctx, r.db, q.Rows, []string{marker})
 	return len(found[marker]), err
 }
 

@@ -106,7 +106,7 @@ func (a asker) Snapshot(ctx context.Context, markers []string) history.Snapshot 
 }
 
 func (a asker) Rows(ctx context.Context, marker string) (int, error) {
-	return a.Reader.Rows(ctx, a.query, marker)
+	return a.Reader.Rows(ctx, readers.Question{Rows: a.query}, marker)
 }
 
 func TestEveryMarkerGetsItsOwnRows(t *testing.T) {

@@ -26,6 +26,7 @@ type Options struct {
 	Database string        // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
 	Road     string        // host:port by which the API reaches the database server; empty: as the URL says
 	Listen   string        // address; empty: a free port on 127.0.0.1
+	Keep     bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work     time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
 }
 
@@ -56,7 +57,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if options.Listen == "" {
 		options.Listen = "127.0.0.1:0"
 	}
-	store, err := openStore(ctx, options.Database, options.Road)
+	store, err := openStore(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", design.Name, err)
 	}
@@ -72,7 +73,7 @@ func (s *Server) open(ctx context.Context, address string) error {
 	if speaks := string(s.store.db.dialect); !s.design.StandsOn(speaks) {
 		return fmt.Errorf("it is built for %s, and the database is %s", strings.Join(s.design.On, " and "), speaks)
 	}
-	if err := s.store.makeTables(ctx, s.design.schema); err != nil {
+	if err := s.store.makeTables(ctx, s.missing(ctx)); err != nil {
 		return err
 	}
 	var config net.ListenConfig
@@ -86,6 +87,15 @@ func (s *Server) open(ctx context.Context, address string) error {
 	s.http.Protocols.SetUnencryptedHTTP2(true)
 	go func() { s.served <- s.http.Serve(listener) }()
 	return nil
+}
+
+// missing are the statements that make the tables, unless an earlier server has left them.
+func (s *Server) missing(ctx context.Context) []string {
+	n := 0
+	if s.store.kept && s.store.db.queryRow(ctx, "select count(*) from orders").Scan(&n) == nil {
+		return nil
+	}
+	return s.design.schema
 }
 
 // URL is the base URL of the API.

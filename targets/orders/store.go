@@ -29,12 +29,20 @@ type store struct {
 	tables func() (*sql.DB, error) // a pool that makes the tables, where the usual one goes another way; nil: it does not
 	url    string                  // for a reader of this place
 	drop   func() error            // removes what was made
+	kept   bool                    // it is the database itself, and drop removes nothing
 }
 
-// openStore makes a place in the database with the URL; without a URL, in a new SQLite file. A road is the
-// host:port by which the pool reaches a database server.
-func openStore(ctx context.Context, address, road string) (*store, error) {
-	if address == "" {
+// openStore makes a place in the database of the options, or takes that database as it is.
+func openStore(ctx context.Context, o Options) (*store, error) {
+	address, road := o.Database, o.Road
+	switch {
+	case o.Keep && address == "":
+		return nil, errors.New("a database that is to be kept needs a URL")
+	case o.Keep && road != "":
+		return nil, errors.New("a database that is to be kept is reached as its URL says, by no other road")
+	case o.Keep:
+		return openKept(address)
+	case address == "":
 		return openTemporary()
 	}
 	link, err := url.Parse(address)
@@ -92,6 +100,10 @@ func openFile(path string) (*store, error) {
 	if _, err := os.Stat(path); err == nil {
 		return nil, fmt.Errorf("the SQLite file %s exists already", path)
 	}
+	return openFileAsItIs(path)
+}
+
+func openFileAsItIs(path string) (*store, error) {
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {"journal_mode(wal)", "synchronous(normal)", "busy_timeout(10000)"}}
 	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
 	pool, err := sql.Open("sqlite", source.String())
@@ -190,6 +202,43 @@ func mariadbConfig(link *url.URL) (*mysql.Config, error) {
 	return config, nil
 }
 
+// openKept uses a database as it is.
+func openKept(address string) (*store, error) {
+	link, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	}
+	made := &store{}
+	switch link.Scheme {
+	case "sqlite":
+		if made, err = openFileAsItIs(link.Path); err != nil {
+			return nil, err
+		}
+	case "postgres", "postgresql":
+		made.db, err = openPool(dialectPostgres, func() (*sql.DB, error) { return sql.Open("pgx", address) })
+	case "mariadb", "mysql":
+		config, unfit := mariadbConfig(link)
+		if unfit != nil {
+			return nil, unfit
+		}
+		made.db, err = openPool(dialectMariaDB, func() (*sql.DB, error) { return sql.Open("mysql", config.FormatDSN()) })
+	default:
+		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
+	}
+	made.url, made.kept, made.drop = address, true, func() error { return nil }
+	return made, err
+}
+
+func openPool(speaks dialect, open func() (*sql.DB, error)) (*db, error) {
+	pool, err := open()
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	pool.SetMaxOpenConns(connections)
+	pool.SetMaxIdleConns(connections)
+	return newDB(pool, pool, speaks), nil
+}
+
 // place is a namespace on a database server that is to be made.
 type place struct {
 	dialect      dialect
@@ -209,13 +258,11 @@ func (p place) open(ctx context.Context) (*store, error) {
 		defer cancel()
 		return p.asAdmin(ctx, p.drop)
 	}
-	pool, err := p.pool()
+	db, err := openPool(p.dialect, p.pool)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open the database: %w", err), drop())
+		return nil, errors.Join(err, drop())
 	}
-	pool.SetMaxOpenConns(connections)
-	pool.SetMaxIdleConns(connections)
-	return &store{db: newDB(pool, pool, p.dialect), tables: p.tables, url: p.url, drop: drop}, nil
+	return &store{db: db, tables: p.tables, url: p.url, drop: drop}, nil
 }
 
 // asAdmin runs one statement outside the namespace.

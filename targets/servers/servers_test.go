@@ -31,7 +31,11 @@ func starters() map[string]starter {
 }
 
 func TestMain(m *testing.M) {
-	if kind := os.Getenv(childKind); kind != "" {
+	switch kind := os.Getenv(childKind); kind {
+	case "":
+	case childFolder:
+		keepFolderUntilKilled()
+	default:
 		serveUntilKilled(kind)
 	}
 	if err := servers.Install(context.Background(), os.Stderr); err != nil {

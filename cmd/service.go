@@ -1,0 +1,197 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/ephemeral"
+	"github.com/doubletap-harness/doubletap/targets/services"
+)
+
+// processLogName is what a target's process prints, inside a run's directory.
+const processLogName = "process.log"
+
+// shortestSecret is the length from which what a variable holds is masked in the process's log.
+const shortestSecret = 8
+
+// started is what was started for a subject.
+type started struct {
+	service  *services.Service
+	database *ephemeral.Database
+	log      *os.File
+}
+
+// close stops the process before its database, and then the log has ended.
+func (s started) close() error {
+	var errs []error
+	if s.service != nil {
+		errs = append(errs, s.service.Stop())
+	}
+	if s.database != nil {
+		errs = append(errs, s.database.Close())
+	}
+	if s.log != nil {
+		errs = append(errs, s.log.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// start starts what the target file wants to be started, the database first, and returns when the target is
+// ready. What it prints goes into the directory. A subject without a process is there already.
+func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
+	p := s.target.Process
+	if p == nil {
+		return nil
+	}
+	if err := s.startDatabase(ctx); err != nil {
+		return err
+	}
+	port, err := s.findPort()
+	if err != nil {
+		return err
+	}
+	where, err := s.place(port)
+	if err != nil {
+		return err
+	}
+	command, env, err := p.Fill(where)
+	if err != nil {
+		return mistake(fmt.Errorf("%s: %w", s.name, err))
+	}
+	if s.started.log, err = os.Create(filepath.Join(dir.path, processLogName)); err != nil {
+		return surroundings(fmt.Errorf("write the run's files: %w", err))
+	}
+	s.started.service, err = services.Start(ctx, services.Options{
+		Command: command, Dir: p.Directory, Env: env, Ready: s.answers, Within: time.Duration(p.Ready.Within),
+		Signal: signals()[p.Stop.Signal], Grace: time.Duration(p.Stop.Within), Log: s.newLog(s.started.log, from),
+	})
+	if err != nil {
+		return surroundings(fmt.Errorf("start the process of %s: %w", s.name, err))
+	}
+	return nil
+}
+
+func signals() map[string]syscall.Signal {
+	return map[string]syscall.Signal{
+		"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT, "SIGHUP": syscall.SIGHUP, "SIGKILL": syscall.SIGKILL,
+	}
+}
+
+func (s *subject) startDatabase(ctx context.Context) error {
+	if s.target.Database.Ephemeral == targets.NoEngine {
+		return nil
+	}
+	d, err := ephemeral.Start(ctx, string(s.target.Database.Ephemeral), s.target.Database.Schema)
+	switch {
+	case errors.Is(err, ephemeral.ErrSchema):
+		return mistake(fmt.Errorf("%s: database.schema: %w", s.name, err))
+	case err != nil:
+		return surroundings(fmt.Errorf("%s: database.ephemeral: %w", s.name, err))
+	}
+	s.started.database, s.target.Database.URL = d, d.URL()
+	return nil
+}
+
+// findPort chooses the port where the file leaves that to us, and otherwise sees that it is free: we would
+// speak to somebody else.
+func (s *subject) findPort() (int, error) {
+	base, err := url.Parse(s.target.BaseURL)
+	if err != nil {
+		return 0, mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	if base.Port() == "0" {
+		port, err := services.FreePort(base.Hostname())
+		if err != nil {
+			return 0, surroundings(err)
+		}
+		base.Host = net.JoinHostPort(base.Hostname(), strconv.Itoa(port))
+		s.target.BaseURL = base.String()
+		return port, nil
+	}
+	address, err := s.upstream()
+	if err != nil {
+		return 0, err
+	}
+	if services.Taken(address) {
+		return 0, surroundings(fmt.Errorf("somebody takes connections at %s already, where the process of %s is to listen: stop it, or let base_url have port 0 for a free one", address, s.name))
+	}
+	_, port, _ := net.SplitHostPort(address)
+	return strconv.Atoi(port)
+}
+
+// place is what the process is told.
+func (s *subject) place(port int) (targets.Place, error) {
+	where := targets.Place{Port: port, Database: targets.DatabasePlace{URL: s.target.Database.URL}}
+	u, err := url.Parse(s.target.Database.URL)
+	if err != nil {
+		return where, mistakef("%s: database.url cannot be parsed", s.name)
+	}
+	d := &where.Database
+	if u.Scheme == ephemeral.SQLite {
+		d.Name = u.Host + u.Path + u.Opaque
+		return where, nil
+	}
+	d.Host, d.Port, d.User, d.Name = u.Hostname(), u.Port(), u.User.Username(), strings.TrimPrefix(u.Path, "/")
+	d.Password, _ = u.User.Password()
+	return where, nil
+}
+
+// answers returns nil when the target is ready: what the file says, or that its port takes connections.
+func (s *subject) answers(ctx context.Context) error {
+	if path := s.target.Process.Ready.Path; path != "" {
+		return driver.Ready(ctx, s.target, path)
+	}
+	address, err := s.upstream()
+	if err != nil {
+		return err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// newLog is the process's log, without what variables gave to the target file and without passwords.
+func (s *subject) newLog(to io.Writer, from streams) *services.Log {
+	var secrets []string
+	if u, err := url.Parse(s.target.Database.URL); err == nil {
+		password, _ := u.User.Password()
+		secrets = append(secrets, password)
+	}
+	source, _ := os.ReadFile(s.name) // it was read a moment ago
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		if value, set := from.getenv(string(found[1])); set && len(value) >= shortestSecret {
+			secrets = append(secrets, value)
+		}
+	}
+	return services.NewLog(to, secrets)
+}
+
+// ended says how the target's process ended, if there is one and it ended by itself.
+func (s *subject) ended() error {
+	if s.started.service == nil {
+		return nil
+	}
+	return s.started.service.Ended()
+}
+
+// databaseDeclared is a URL of the database for those who look at its kind only, and for none if there is none.
+func (s *subject) databaseDeclared() string {
+	if kind := s.target.Database.Ephemeral; s.target.Database.URL == "" && kind != targets.NoEngine {
+		return string(kind) + ":"
+	}
+	return s.target.Database.URL
+}

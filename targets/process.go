@@ -1,0 +1,80 @@
+package targets
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Process is how a target is started by the harness. Its texts may hold secrets.
+type Process struct {
+	Command   []string          `yaml:"command"`   // the program and its arguments; templates of Place
+	Directory string            `yaml:"directory"` // where it runs; after Load no longer relative to the target file
+	Env       map[string]string `yaml:"env"`       // beside the harness's own environment; templates of Place
+	Ready     Ready             `yaml:"ready"`
+	Stop      Stop              `yaml:"stop"`
+}
+
+// Ready says when a process that was started takes requests.
+type Ready struct {
+	Path   string   `yaml:"path"`   // of a GET that is answered with less than 500; empty: the port takes connections
+	Within Duration `yaml:"within"` // after which it counts as not starting
+}
+
+// Stop is how a process is asked to end.
+type Stop struct {
+	Signal string   `yaml:"signal"` // SIGTERM, SIGINT, SIGQUIT, SIGHUP or SIGKILL, to the whole process group
+	Within Duration `yaml:"within"` // after which it is killed
+}
+
+// Engine is a kind of database that the harness can start.
+type Engine string
+
+// The engines. The zero value is none.
+const (
+	NoEngine       Engine = ""
+	EnginePostgres Engine = "postgres"
+	EngineMariaDB  Engine = "mariadb"
+	EngineSQLite   Engine = "sqlite"
+)
+
+// Declared reports whether there is a database: one that is named, or one that will be started.
+func (d Database) Declared() bool { return d.URL != "" || d.Ephemeral != NoEngine }
+
+// Place is what the templates of a process can use. It may hold a password.
+type Place struct {
+	Port     int // that the process is to listen on
+	Database DatabasePlace
+}
+
+// DatabasePlace is where a process finds its database, as a whole and in parts. Of an SQLite database only
+// URL and Name, the path of the file, are set.
+type DatabasePlace struct {
+	URL, Host, Port, User, Password, Name string
+}
+
+// Fill returns the command and the environment, as NAME=value and sorted, of a process in its place.
+func (p Process) Fill(at Place) (command, env []string, err error) {
+	for _, word := range p.Command {
+		filled, err := fillWith(word, at)
+		if err != nil {
+			return nil, nil, fmt.Errorf("process.command: %w", err)
+		}
+		command = append(command, filled)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		filled, err := fillWith(p.Env[name], at)
+		if err != nil {
+			return nil, nil, fmt.Errorf("process.env.%s: %w", name, err)
+		}
+		env = append(env, name+"="+filled)
+	}
+	return command, env, nil
+}
+
+// mentions reports whether a template of the process uses a value, such as .Port.
+func (p Process) mentions(value string) bool {
+	uses := func(text string) bool { return strings.Contains(text, "{{") && strings.Contains(text, value) }
+	return slices.ContainsFunc(p.Command, uses) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), uses)
+}

@@ -1,0 +1,158 @@
+// Package services starts the system under test as a process of its own: it turns a command line into a
+// service that is ready, can be killed in the middle and started again, and leaves no process behind, even
+// when the process that asked for it is killed.
+package services
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	pollEvery     = 10 * time.Millisecond // between two questions whether it is ready
+	obituaryLines = 3
+	waitDelay     = time.Second // for those who hold its output open after its end
+)
+
+// Options says what is started, and how.
+type Options struct {
+	Command []string                    // the program and its arguments
+	Dir     string                      // where it runs
+	Env     []string                    // NAME=value, beside our own environment
+	Ready   func(context.Context) error // nil when it takes requests; asked again and again
+	Within  time.Duration               // after which it counts as not starting
+	Signal  syscall.Signal              // by which it is asked to end
+	Grace   time.Duration               // after which it is killed
+	Log     *Log                        // takes what it prints
+}
+
+// Service is a process that was started, and perhaps started again. Safe for concurrent use.
+type Service struct {
+	options Options
+	program string
+	lock    sync.Mutex
+	life    *life
+}
+
+// Start starts a service and returns when it is ready. The context bounds the start only; the service runs
+// until Stop or until this process ends.
+func Start(ctx context.Context, o Options) (*Service, error) {
+	program, err := find(o)
+	if err != nil {
+		return nil, err
+	}
+	s := &Service{options: o, program: program}
+	if err := s.begin(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// find returns the path of the program: by its name in PATH, or from where it is to run.
+func find(o Options) (string, error) {
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return "", fmt.Errorf("there is no directory %s to start it in", o.Dir)
+	}
+	name := o.Command[0]
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(o.Dir, name)
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("there is no program %s: %w", o.Command[0], errors.Unwrap(err))
+	}
+	return filepath.Abs(path)
+}
+
+// begin starts the process and waits until it is ready.
+func (s *Service) begin(ctx context.Context) error {
+	l, err := begin(s.program, s.options)
+	if err != nil {
+		return err
+	}
+	s.lock.Lock()
+	s.life = l
+	s.lock.Unlock()
+	return s.await(ctx, l)
+}
+
+func (s *Service) await(ctx context.Context, l *life) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Within, errLate)
+	defer cancel()
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+	for {
+		err := s.options.Ready(ctx)
+		select {
+		case <-l.ended: // whoever answers now is somebody else
+			return fmt.Errorf("it ended before it was ready (%s)%s", l.how(), s.options.Log)
+		default:
+		}
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-l.ended:
+		case <-ticker.C:
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); !errors.Is(cause, errLate) {
+				return cause
+			}
+			return fmt.Errorf("it was not ready within %s: %w%s", s.options.Within, err, s.options.Log)
+		}
+	}
+}
+
+var errLate = errors.New("not ready in time")
+
+func (s *Service) current() *life {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	return s.life
+}
+
+// Ended says on one line how the service ended, with the last that it printed. The error is nil while it runs.
+func (s *Service) Ended() error {
+	l := s.current()
+	if !l.over() {
+		return nil
+	}
+	said := "it printed nothing"
+	if lines := s.options.Log.Last(obituaryLines); len(lines) > 0 {
+		said = "the last that it printed: " + strings.Join(lines, " | ")
+	}
+	return fmt.Errorf("the process has ended (%s); %s", l.how(), said)
+}
+
+// Kill ends the process and everything it has started at once, and returns when it has ended. It gives an
+// error if the process had ended by itself.
+func (s *Service) Kill() error {
+	l := s.current()
+	if l.over() {
+		return s.Ended()
+	}
+	l.end(syscall.SIGKILL, s.options.Grace)
+	return l.err
+}
+
+// Restart starts a service again that was killed, and returns when it is ready.
+func (s *Service) Restart(ctx context.Context) error { return s.begin(ctx) }
+
+// Stop asks the service to end, kills it if it does not, and returns when nothing of it is left. Stopping
+// again does nothing.
+func (s *Service) Stop() error {
+	l := s.current()
+	if l == nil {
+		return nil
+	}
+	l.end(s.options.Signal, s.options.Grace)
+	return errors.Join(l.err, s.options.Log.Flush())
+}
