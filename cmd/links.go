@@ -34,37 +34,94 @@ func (w wires) close() error {
 // openLinks listens where the target file says that the target goes.
 func (s *subject) openLinks(ctx context.Context, toxiproxy string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
-		if s.wires[name] != nil {
+		link := s.target.Links[name]
+		if s.wires[name] != nil || link == (targets.Link{}) { // it is there, or will be when its database is
 			continue
 		}
-		link := s.target.Links[name]
 		wire, err := proxy.OpenWire(ctx, name, link.Listen, link.To, proxy.Options{Toxiproxy: toxiproxy})
 		if err != nil {
 			return surroundings(fmt.Errorf("%s: %w", s.name, err))
 		}
-		if s.wires == nil {
-			s.wires = wires{}
-		}
-		s.wires[name] = wire
+		s.keep(name, wire)
 	}
 	return nil
 }
 
-// openDatabaseLink puts a link between a built-in target and its database server. Without a server there
-// is none, and why says so.
-func openDatabaseLink(ctx context.Context, database, toxiproxy string) (w wires, link targets.Link, why string, err error) {
+// noLinkTo says why no link leads to a database; empty: one does.
+func noLinkTo(database, toxiproxy string) (why string, err error) {
+	host, err := hostOf(toxiproxy)
+	switch {
+	case err != nil:
+		return "", mistake(err)
+	case databases.AddressOf(database) == "":
+		return "no link leads to the database: it is a file, or reached by a socket", nil
+	case host != "" && !loopback(host):
+		return "no link leads to the database through a toxiproxy server elsewhere", nil
+	default:
+		return "", nil
+	}
+}
+
+// openDatabaseLink puts a link on the way to a database.
+func (s *subject) openDatabaseLink(ctx context.Context, database, toxiproxy string) (targets.Link, error) {
 	to := databases.AddressOf(database)
-	if to == "" {
-		return nil, link, "no link leads to the database: it is a file, or reached by a socket", nil
-	}
-	if host, err := hostOf(toxiproxy); err != nil || host != "" && !loopback(host) {
-		return nil, link, "no link leads to the database through a toxiproxy server elsewhere", err
-	}
 	wire, err := proxy.OpenWire(ctx, databaseLink, "127.0.0.1:0", to, proxy.Options{Toxiproxy: toxiproxy})
 	if err != nil {
-		return nil, link, "", surroundings(err)
+		return targets.Link{}, surroundings(err)
 	}
-	return wires{databaseLink: wire}, targets.Link{Listen: wire.Address(), To: to}, "", nil
+	s.keep(databaseLink, wire)
+	return targets.Link{Listen: wire.Address(), To: to}, nil
+}
+
+func (s *subject) keep(name string, wire *proxy.Wire) {
+	if s.wires == nil {
+		s.wires = wires{}
+	}
+	s.wires[name] = wire
+}
+
+// planOwnLink makes sure that a process which is told its database's address will be told that of a link. It
+// is made when the database is there.
+func (s *subject) planOwnLink(toxiproxy string) error {
+	p := s.target.Process
+	if _, declared := s.target.Links[databaseLink]; p == nil || declared || !asksForDatabase(*p) {
+		return nil
+	}
+	database := s.target.Database.URL
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
+		database = string(kind) + "://127.0.0.1:1" // it will be at some port
+	}
+	why, err := noLinkTo(database, toxiproxy)
+	if err != nil || why != "" {
+		s.linkless = why
+		return err
+	}
+	s.target.Links = maps.Clone(s.target.Links)
+	if s.target.Links == nil {
+		s.target.Links = map[string]targets.Link{}
+	}
+	s.target.Links[databaseLink] = targets.Link{}
+	s.ownLink = &proxy.Options{Toxiproxy: toxiproxy}
+	return nil
+}
+
+// asksForDatabase reports whether a process is told where its database is.
+func asksForDatabase(p targets.Process) bool {
+	says := func(text string) bool { return strings.Contains(text, ".Database.") }
+	return slices.ContainsFunc(p.Command, says) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), says)
+}
+
+// databaseForProcess is the URL of the database as the process is told it: by the link, if one was planned.
+func (s *subject) databaseForProcess(ctx context.Context) (string, error) {
+	if s.ownLink == nil {
+		return s.target.Database.URL, nil
+	}
+	link, err := s.openDatabaseLink(ctx, s.target.Database.URL, s.ownLink.Toxiproxy)
+	if err != nil {
+		return "", err
+	}
+	s.target.Links[databaseLink], s.ownLink = link, nil
+	return databases.Through(s.target.Database.URL, link.Listen), nil
 }
 
 // needLinks reports whether any of these scenarios has to do with a link.

@@ -135,6 +135,34 @@ func TestALinkOfATargetFile(t *testing.T) {
 	require.Contains(t, got.out, "✓ link           database, at "+env["LISTEN"])
 }
 
+func TestTheLinkOfAProcessToItsDatabase(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("../docs/examples/orders.yaml")
+	require.NoError(t, err)
+	for engine, reason := range map[string]string{"postgres": "", "mariadb": "", "sqlite": "no link leads to the database: it is a file, or reached by a socket"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			file := writeFile(t, "orders.yaml", strings.Replace(string(source), `{url: "${DATABASE_URL}"}`, "{ephemeral: "+engine+"}", 1)+`
+process:
+  command: [doubletap, targets, serve, unique-key, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep]
+`)
+			x := trial{reports: t.TempDir()}
+			got := callWith(t.Context(), map[string]string{"ORDERS_URL": "http://127.0.0.1:0"}, "run", "--target", file, "--reports", x.reports,
+				"plain-create", writeFile(t, "lag.yaml", lagScenario), writeFile(t, "break.yaml", breakScenario))
+			if reason != "" {
+				require.Equal(t, exitPass, got.code, "%s", got)
+				require.Contains(t, got.out, reason)
+				return
+			}
+			x.checked(t, got)
+			report := onlyReport(t, x.reports)
+			require.Equal(t, checker.Pass, report.Results[1].Verdict, "%s", got)
+			require.Positive(t, report.Results[2].Exercise[0].Held, "%s", got)
+			require.Empty(t, report.Results[2].Findings, "%s", got)
+		})
+	}
+}
+
 func TestLinksThatLeadNowhere(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
