@@ -68,6 +68,7 @@ func codeOf(err error) int {
 
 // streams are what a command talks to.
 type streams struct {
+	in     io.Reader // questions are answered there if it is a terminal; nil: nobody answers
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) (string, bool)
@@ -81,7 +82,7 @@ func Main() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible()
 	defer stop()
-	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
 }
 
 // Run runs the command line "doubletap run ARG..." for another program. It returns the report, which is nil

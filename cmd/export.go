@@ -185,6 +185,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	d := driver.Driver{
 		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan,
 		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
+		Base:  time.Now(),
 	}
 	requests, err := d.Rehearse()
 	if err != nil {

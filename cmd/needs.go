@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"regexp"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -44,17 +45,21 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	}
 	unless(key.Format == targets.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
-	unless(key.Quoted || key.In == targets.KeyInBody || key.In == targets.KeyInQuery, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.Quoted || key.In != targets.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.In != targets.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
 	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
 	marked := s.target.CarriesMarker(s.operation().Operation)
 	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
 	unless(contract.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
 	unless(len(s.operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
+	kind, members := s.operation().Request.Payload()
+	form := kind == targets.FormPayload || kind == targets.MultipartPayload
+	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
 	sameJSON := contract.Fingerprint.Mode == targets.FingerprintJSON || contract.Fingerprint.Mode == targets.FingerprintFields
 	unless(sameJSON, scenarios.NeedsSameJSON, "the contract does not say that the same JSON in another spelling is the same request (fingerprint.mode)")
-	unless(len(s.operation().Request.Body) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
-	unless(holdsWholeNumber(s.operation().Request.Body), scenarios.NeedsNumbers, "the operation's body holds no whole number")
+	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
+	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
 	unless(marked || contract.Expiry.Then == targets.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
@@ -67,11 +72,16 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	return why
 }
 
+// wholeNumber is a template that always gives a whole number.
+var wholeNumber = regexp.MustCompile(`^\{\{-?\s*(random\s[^|]*|\.Intent\.Number)\s*\|\s*json\s*-?\}\}$`)
+
 // holdsWholeNumber reports whether a body of a target file has a whole number somewhere.
 func holdsWholeNumber(value any) bool {
 	switch value := value.(type) {
 	case int, int64, uint64:
 		return true
+	case string:
+		return wholeNumber.MatchString(value)
 	case []any:
 		for _, element := range value {
 			if holdsWholeNumber(element) {

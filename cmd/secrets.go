@@ -102,7 +102,7 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			return true
 		}
 		for _, r := range requests {
-			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) {
+			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) || r.Signer != "" && !given(r.Signer) {
 				return true
 			}
 		}

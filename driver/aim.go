@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 		a.Key, a.BlankKey = "", false
 	}
 	request, _ := p.request(a) // sendable has seen that it can be made
+	_ = p.operation.Sign(&request, d.basePath(), a.Key, time.Now())
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
@@ -45,6 +47,15 @@ func (d *Driver) targetOf(r targets.Rendered, id string) vegeta.Target {
 		Method: r.Method, Header: header, Body: r.Body,
 		URL: strings.TrimSuffix(d.Target.BaseURL, "/") + r.Path + "#" + id,
 	}
+}
+
+// basePath is what the path of every request begins with.
+func (d *Driver) basePath() string {
+	base, err := url.Parse(d.Target.BaseURL)
+	if err != nil {
+		return "" // which vegeta will notice
+	}
+	return strings.TrimSuffix(base.EscapedPath(), "/")
 }
 
 // request returns the request of an attempt, with its key and in its spelling.
@@ -86,6 +97,9 @@ func (d *Driver) keysOf(i scenarios.PlannedIntent) []string {
 
 func (d *Driver) sendableWith(p prepared, a history.Attempt) error {
 	r, err := p.request(a)
+	if err == nil {
+		err = p.operation.Sign(&r, d.basePath(), a.Key, time.Now())
+	}
 	if err != nil {
 		return err
 	}

@@ -208,6 +208,9 @@ func (d *Driver) prepareAll() error {
 // prepare renders an intent's requests and records the intent.
 func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 	operation := d.operation(i)
+	if operation.Key.In == targets.KeyInPath && d.keyless(i) {
+		return fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
+	}
 	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: d.principal(i).Name, Kin: kin(i), Bodies: map[string]history.Body{}}
 	if operation.Name != d.Operations[0].Name {
 		intent.Operation = operation.Name
@@ -219,6 +222,9 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		if err != nil {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
+		if body == history.Altered && rendered.Drawn.Chance && !d.Target.Alters(operation.Operation, values) {
+			return fmt.Errorf("render the request of intent %s: the altered body came out the same as the other one: alter has to draw from other values", i.ID)
+		}
 		p := prepared{operation: operation, marker: marker, rendered: rendered}
 		if err := d.sendable(p, body, d.keysOf(i)); err != nil {
 			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
@@ -227,7 +233,7 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		shown := rendered
 		_ = respell(&shown, body) // sendable has seen that it can be done
 		intent.Bodies[body] = d.mask.body(history.Body{
-			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body),
+			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
 		})
 	}
 	if i.Behind {
@@ -236,6 +242,16 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		return nil
 	}
 	return d.Record.Intent(intent)
+}
+
+// keyless reports whether an intent is ever sent without a key, or with a blank one.
+func (d *Driver) keyless(i scenarios.PlannedIntent) bool {
+	if i.Kin != nil && d.Names.KinKey(*i.Kin, i.ID) == "" {
+		return true
+	}
+	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
+	})
 }
 
 // author is the number of the intent whose body an intent has.

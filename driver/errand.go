@@ -75,7 +75,7 @@ func (e *errand) into() *map[string]string {
 func (d *Driver) step(ctx context.Context, e *errand, step targets.Step, taken map[string]string) error {
 	fact := e.fact
 	fact.Method, fact.Path, fact.Start = step.Request.Method, step.Request.Path, d.now()
-	x, err := d.exchangeOf(step, e.values)
+	x, err := d.exchangeOf(step, targets.Within(e.values, fmt.Sprint(fact.For, fact.Number)))
 	if err == nil {
 		fact.Method, fact.Path = x.request.Method, x.request.URL.RequestURI()
 		x.direct(ctx, d.Target)
@@ -104,6 +104,9 @@ func (d *Driver) step(ctx context.Context, e *errand, step targets.Step, taken m
 // exchangeOf makes an exchange of a step.
 func (d *Driver) exchangeOf(step targets.Step, v targets.Values) (exchange, error) {
 	rendered, err := step.Render(v)
+	if err == nil {
+		err = targets.Operation{Request: step.Request}.Sign(&rendered, d.basePath(), "", time.Now())
+	}
 	if err != nil {
 		return exchange{}, fmt.Errorf("cannot be rendered: %w", err)
 	}

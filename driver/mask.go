@@ -126,7 +126,7 @@ func inJSON(text string, html bool) string {
 }
 
 func (m masker) body(b history.Body) history.Body {
-	b.Header, b.Path, b.Content = m.header(b.Header), m.text(b.Path), m.text(b.Content)
+	b.Header, b.Path, b.Content, b.Says = m.header(b.Header), m.text(b.Path), m.text(b.Content), m.text(b.Says)
 	return b
 }
 

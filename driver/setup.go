@@ -78,7 +78,7 @@ func (d *Driver) logIn(ctx context.Context) error {
 	var errands []errand
 	for _, p := range principals {
 		errands = append(errands, errand{
-			steps: d.Target.Login, values: targets.Values{Principal: p.Values},
+			steps: d.Target.Login, values: targets.Values{Principal: p.Values}.Drawing(d.Names.Draws(0, d.Base)),
 			fact: history.Step{For: history.Login, Principal: p.Name},
 		})
 	}
@@ -182,7 +182,7 @@ func (d *Driver) values(i scenarios.PlannedIntent, body string) targets.Values {
 		Intent:    targets.IntentValues{Marker: d.marker(i, body), Reference: d.Names.Reference(author(i)), Number: i.Number},
 		Principal: p.Values,
 		Taken:     targets.Taken{Login: d.Logins[p.Name], Prepared: d.made[d.household(i)]},
-	}
+	}.Drawing(d.Names.Draws(author(i), d.Base))
 }
 
 // runAll runs errands, some at a time, and lets keep have what each took, never twice at once. The first that

@@ -146,6 +146,15 @@ type Body struct {
 	Path    string            `json:"path"`
 	Header  map[string]string `json:"header,omitempty"`
 	Content string            `json:"content"`
+	Says    string            `json:"says,omitempty"` // the members of a form, as a JSON object; empty: Content is JSON, or nothing
+}
+
+// JSON returns what the request says, as JSON; empty: nothing.
+func (b Body) JSON() string {
+	if b.Says != "" {
+		return b.Says
+	}
+	return b.Content
 }
 
 // Attempt is one HTTP exchange as it was on the wire. A status with Complete false is not an answer.

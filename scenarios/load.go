@@ -152,6 +152,9 @@ func (s *Scenario) implied() []Need {
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
+	if s.story().keyless || s.Background != nil && s.Background.Send.Key == NoKey {
+		needs = append(needs, NeedsLooseKey)
+	}
 	for _, step := range s.Steps {
 		if step.Respell != nil {
 			needs = append(needs, NeedsSameJSON)
@@ -189,6 +192,8 @@ func (l Likeness) needs() []Need {
 		return []Need{NeedsFreeKey, NeedsSpacedKey}
 	case KeysQuote, KeysLong:
 		return []Need{NeedsFreeKey}
+	case KeysBlank:
+		return []Need{NeedsKey, NeedsLooseKey}
 	default:
 		return []Need{NeedsKey, NeedsChosenKey}
 	}

@@ -45,6 +45,7 @@ const (
 	NeedsFreeKey     Need = "free-key"       // any text is a key
 	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
 	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept
+	NeedsLooseKey    Need = "loose-key"      // it travels where it can be left out or blank
 	NeedsSameJSON    Need = "same-json"      // bodies of the same JSON value are the same body
 	NeedsNumbers     Need = "numbers"        // and they hold a whole number
 	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait

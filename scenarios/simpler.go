@@ -127,7 +127,7 @@ func (s *Scenario) tidy() {
 		}
 	}
 	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsPrincipals, NeedsOperations}, n)
+		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsPrincipals, NeedsOperations}, n)
 	})
 	story := s.story()
 	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })

@@ -121,6 +121,8 @@ func (x *explainer) identity() {
 func (x *explainer) missingKey() {
 	switch {
 	case !x.keyed():
+	case x.operation.Key.In == KeyInPath:
+		x.notChecked("key.in: path", "What becomes of requests without a key, because the key is a part of the path")
 	case !x.operation.Key.Required:
 		x.optionalKey()
 		x.notChecked("key.required", "Whether a request without a key is refused, because the operation does not require one")

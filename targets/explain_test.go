@@ -80,6 +80,7 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["apart"] = apart(t, targets.Scope{Principal: targets.ScopeReject, Operation: targets.ScopeSeparate})
 	cases["unscoped"] = apart(t, targets.Scope{})
 	cases["bodiless"] = bodiless(t)
+	cases["form"] = formed(t)
 	cases["gated"] = gated(t, "orders")
 	cases["gated-twice"] = gated(t, "orders", "keys")
 	cases["optional-natural"] = bare(t, "{in: query, name: k}", "{natural_key: [/n], expiry: {after: 5s}}")
@@ -106,6 +107,16 @@ func apart(t *testing.T, scope targets.Scope) targets.Target {
 func gated(t *testing.T, tables ...string) targets.Target {
 	target := explained(t, "{}")
 	target.Database.WriteGate = &targets.WriteGate{Tables: tables, Longest: targets.Duration(300 * time.Millisecond)}
+	return target
+}
+
+// formed is a target that takes forms, with the key in its path.
+func formed(t *testing.T) targets.Target {
+	target := bare(t, "{in: header, required: true}", "{fingerprint: {mode: json}}")
+	o := target.Operations["create"]
+	o.Request = targets.Request{Path: "/c/{{.Key}}", Form: map[string]any{"n": "{{.Intent.Marker}}"}}
+	o.Key.In = targets.KeyInPath
+	target.Operations["create"] = o
 	return target
 }
 

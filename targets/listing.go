@@ -57,7 +57,7 @@ func (r *reviewer) rows(path string, o Operation) {
 		r.listing(rows, *listing)
 		return
 	case query == "" && r.target.Database.Declared():
-		r.complain(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created")
+		r.complain(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created, such as select id from TABLE where COLUMN = :marker")
 	case query == "" && r.target.AsksItself():
 		r.complain(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
 	case query == "" && r.doc.Has(rows):

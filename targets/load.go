@@ -2,6 +2,7 @@ package targets
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"net/http"
@@ -110,6 +111,10 @@ func (t *Target) complete(file string) {
 		if o.Key.In == KeyInHeader && o.Key.Name == "" {
 			o.Key.Name = usualKey
 		}
+		if o.Key.In == KeyInPath {
+			o.Key.Required = true
+		}
+		o.Request.Sign.complete()
 		t.Operations[name] = o
 	}
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
@@ -123,7 +128,16 @@ func completeSteps(steps []Step) {
 		if steps[i].Request.Method == "" {
 			steps[i].Request.Method = http.MethodPost
 		}
+		steps[i].Request.Sign.complete()
 	}
+}
+
+func (s *Sign) complete() {
+	if s == nil {
+		return
+	}
+	s.Over = cmp.Or(s.Over, usualOver)
+	s.Encoding = cmp.Or(s.Encoding, EncodingHex)
 }
 
 func (c *Contract) complete() {

@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
-// keepSecrets notes what came from variables and goes into requests: headers to mask, and texts.
+// keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.
 // What a row must hold is no secret, or it could not be compared with the row.
 func (t *Target) keepSecrets(doc *document.Document) {
 	t.stepSecrets(doc, "/login", t.Login)
@@ -40,7 +40,12 @@ func (t *Target) requestSecrets(doc *document.Document, path string, q Request, 
 	if doc.Expanded(path + "/path") {
 		t.secret(q.Path)
 	}
-	t.secretsIn(doc, path+"/body", q.Body, columns)
+	if kind, members := q.Payload(); kind != NoPayload {
+		t.secretsIn(doc, path+document.Pointer(string(kind)), members, columns)
+	}
+	if q.Sign != nil {
+		t.secret(q.Sign.Secret)
+	}
 }
 
 func (t *Target) secretsIn(doc *document.Document, root string, members map[string]any, columns map[string]string) {

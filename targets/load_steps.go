@@ -59,7 +59,10 @@ func (r *reviewer) steps(s stage) {
 	*s.taken = map[string]string{}
 	for i, step := range s.steps {
 		path := s.path + document.Pointer(i)
-		r.templates(path, Operation{Request: step.Request})
+		o := Operation{Request: step.Request}
+		r.payload(path, o)
+		r.sign(path, o)
+		r.templates(path, o)
 		for _, name := range step.Names() {
 			at := path + document.Pointer("take", name)
 			if _, taken := (*s.taken)[name]; taken {

@@ -83,12 +83,15 @@ type Operation struct {
 	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 
-// Request is a template of the request without its key.
+// Request is a template of the request without its key. At most one of Body, Form and Multipart is set.
 type Request struct {
-	Method string            `yaml:"method" json:"method"`
-	Path   string            `yaml:"path" json:"path"`
-	Header map[string]string `yaml:"headers" json:"headers,omitempty"`
-	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // sent as JSON
+	Method    string            `yaml:"method" json:"method"`
+	Path      string            `yaml:"path" json:"path"`
+	Header    map[string]string `yaml:"headers" json:"headers,omitempty"`
+	Body      map[string]any    `yaml:"body" json:"body,omitempty"`           // sent as JSON
+	Form      map[string]any    `yaml:"form" json:"form,omitempty"`           // sent as application/x-www-form-urlencoded
+	Multipart map[string]any    `yaml:"multipart" json:"multipart,omitempty"` // sent as multipart/form-data (RFC 7578)
+	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
 }
 
 // KeyPlace is where the idempotency key travels.
@@ -100,6 +103,7 @@ const (
 	KeyInHeader KeyPlace = "header"
 	KeyInBody   KeyPlace = "body"
 	KeyInQuery  KeyPlace = "query"
+	KeyInPath   KeyPlace = "path" // where the path says {{.Key}}
 )
 
 // Key says how an operation takes its idempotency key.

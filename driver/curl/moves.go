@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -120,11 +121,13 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	first := w.request(a)
 	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
 	next := w.request(a)
+	var fresh string
 	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
-		next = strings.ReplaceAll(next, "${"+key+"}", "$(uuid)")
+		fresh = "fresh=$(uuid)\n  "
+		next = strings.ReplaceAll(next, "${"+key+"}", "${fresh}")
 	}
-	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  status=$(%s)\n  echo \"$status\"\ndone",
-		first, strings.Join(pauses, " "), strings.Join(again, "|"), next)
+	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
+		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
 }
 
 // arguments are those of curl for one attempt, whose answer goes to a file.
@@ -136,9 +139,24 @@ func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) stri
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
 	}
+	b.WriteString(w.signature(r))
 	if r.Body != nil {
 		fmt.Fprintf(&b, " \\\n  --data-binary \"$%s\"", w.named[string(r.Body)])
 	}
 	fmt.Fprintf(&b, " \\\n  --output %s --write-out '%%{http_code} %%{filename_effective}\\n' \"${BASE_URL}%s%s\"", file, w.inQuotes(r.Path), copies)
 	return b.String()
+}
+
+// signature are the arguments that sign a request, with openssl.
+func (w *writer) signature(r driver.Rehearsed) string {
+	s := r.Sign
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" \\\n  --header \"%s$(sign_%s %s \"%s\" \"%s\")\"",
+		w.inQuotes(s.Header+": "+s.Prefix), s.Encoding, s.HMAC, w.inQuotes(r.Signer), w.inQuotes(r.Over))
+	if s.Time != nil {
+		text += fmt.Sprintf(" \\\n  --header \"%s: ${now}\"", s.Time.Header)
+	}
+	return text
 }
