@@ -3,8 +3,10 @@ package cmd
 import (
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 )
 
 // announce says what will be sent, how much and where, and refuses too much. A dry run lists every
@@ -24,6 +26,13 @@ func (r *runner) announce() error {
 	if place := r.subject.rowsPlace(); place != "" {
 		fmt.Fprintf(out, " · rows read from %s", place)
 	}
+	if n := r.steps(); n > 0 {
+		fmt.Fprintf(out, " · %s besides, to prepare and tidy up", plural(n, "request"))
+		total += n
+	}
+	if limit := r.subject.target.RateLimit; limit != nil {
+		fmt.Fprintf(out, " · at most %s in %s", plural(limit.Requests, "request"), time.Duration(limit.Per))
+	}
 	fmt.Fprint(out, "\n\n")
 	if r.options.dryRun {
 		r.list()
@@ -32,6 +41,16 @@ func (r *runner) announce() error {
 		return mistakef("the scenarios may send %d requests, more than --max-requests %d", total, r.options.maxRequests)
 	}
 	return nil
+}
+
+// steps counts the requests that scenarios send besides their own.
+func (r *runner) steps() int {
+	n := 0
+	for _, p := range r.plans {
+		d := driver.Driver{Operations: r.subject.operations, Principals: r.subject.principals, Plan: p}
+		n += d.Steps()
+	}
+	return n
 }
 
 // list prints what each scenario would send.

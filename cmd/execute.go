@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -73,6 +74,7 @@ type streams struct {
 	err    io.Writer
 	getenv func(string) (string, bool)
 	report func(checker.Report) // gets the report of a run as well; nil: nobody asks
+	given  given
 }
 
 // Main runs the command line of this process and returns its exit code. A signal ends it early; a
@@ -85,12 +87,26 @@ func Main() int {
 	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
 }
 
-// Run runs the command line "doubletap run ARG..." for another program. It returns the report, which is nil
-// if nothing could be run, and the exit code. Getenv gives environment variables. Several runs may go on at
-// once.
-func Run(ctx context.Context, args []string, out, complaints io.Writer, getenv func(string) (string, bool)) (report *checker.Report, code int) {
-	s := streams{out: out, err: complaints, getenv: getenv, report: func(r checker.Report) { report = &r }}
-	code = execute(ctx, append([]string{"run"}, args...), s)
+// Call is a command line "doubletap run ARG..." of another program.
+type Call struct {
+	Args            []string
+	Out, Complaints io.Writer
+	Getenv          func(string) (string, bool) // environment variables
+
+	BaseURL string  // instead of the target file's; empty: that
+	DB      *sql.DB // instead of the target file's database; nil: that
+	Intents int     // of each scenario at most so many, and those that belong to them; 0: all
+	Again   string  // the command that does the same again; empty: the command line
+}
+
+// Run runs a call. It returns the report, which is nil if nothing could be run, and the exit code. Several
+// runs may go on at once.
+func Run(ctx context.Context, c Call) (report *checker.Report, code int) {
+	s := streams{
+		out: c.Out, err: c.Complaints, getenv: c.Getenv, report: func(r checker.Report) { report = &r },
+		given: given{baseURL: c.BaseURL, db: c.DB, intents: c.Intents, again: c.Again},
+	}
+	code = execute(ctx, append([]string{"run"}, c.Args...), s)
 	return report, code
 }
 

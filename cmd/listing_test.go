@@ -9,8 +9,10 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	limits "golang.org/x/time/rate"
 )
 
 // listingFile is a target file for a shop whose database nobody may ask.
@@ -39,11 +41,14 @@ type lister struct {
 	hasty  bool                                              // it looks its key up and then inserts
 	answer func(w http.ResponseWriter, items []any, n int64) // writes the n-th list; nil: as it is
 	asked  atomic.Int64
+	limit  *limits.Limiter // beyond which nobody is answered; nil: there is none
 }
 
 func (l *lister) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who := r.Header.Get("Authorization")
 	switch {
+	case l.limit != nil && !l.limit.Allow():
+		http.Error(w, "too many requests", http.StatusTooManyRequests)
 	case r.URL.Path == "/login":
 		_ = json.NewEncoder(w).Encode(map[string]string{"token": r.Header.Get("X-User") + "-token"})
 	case r.Method != http.MethodGet:
@@ -143,6 +148,8 @@ func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(x.file), 0o644))
 			again := callWith(t.Context(), x.env, "replay", finding, "--target", path, "--times", "3", "--reports", t.TempDir())
 			require.Equal(t, exitFinding, again.code, "%s", again)
+			small := callWith(t.Context(), x.env, "shrink", finding, "--target", path, "--budget", "2m", "--reports", t.TempDir())
+			require.Equal(t, exitPass, small.code, "%s", small)
 		})
 	}
 }
@@ -204,4 +211,28 @@ func TestADoctorSaysThatTheRowsAreTheTargetsOwnWord(t *testing.T) {
 	require.Contains(t, got.out, "the rows are the target's own word")
 	told := callWith(t.Context(), x.env, "explain", "--target", path)
 	require.Contains(t, told.out, "The rows are the target's own word")
+}
+
+// A listing is asked no faster than the target lets through.
+func TestAListingKeepsToTheRateLimit(t *testing.T) {
+	t.Parallel()
+	x := newLister(t, &lister{limit: limits.NewLimiter(limits.Every(20*time.Millisecond), 30)}, "sequential-replay")
+	x.file = strings.Replace(x.file, "principals:", "rate_limit: {requests: 20, per: 400ms}\nprincipals:", 1)
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	x.checked(t, got)
+}
+
+func TestAQuestionThatSpellsASecretOutIsNotHandedOver(t *testing.T) {
+	t.Parallel()
+	x := newLister(t, &lister{hasty: true}, "burst-same-key")
+	x.file = strings.NewReplacer(
+		"principals: {alice: {Token: alice-token-1}, bob: {Token: bob-token-22}}\ncontract: {scope: {principal: separate}}\n", "",
+		"{{.Principal.Token}}\"}\n      body", "${SHOP_TOKEN}\"}\n      body", "{{.Principal.Token}}\"}}", "token-of-the-shop\"}}",
+	).Replace(x.file)
+	x.env["SHOP_TOKEN"] = "token-of-the-shop"
+	got := x.run(t)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.NoFileExists(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1", targetName))
+	requireNowhere(t, x.reports, "token-of-the-shop")
 }

@@ -64,6 +64,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(marked || contract.Expiry.Then == targets.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
+	unless(s.given.db == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
 	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")

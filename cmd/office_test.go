@@ -19,13 +19,13 @@ import (
 // office is an API of a user's own, over a SQLite file, that takes more than one request to create something:
 // people log in, customers come before their orders, and forms have tokens that are good for one submission.
 type office struct {
-	db      *sql.DB
-	path    string // of the SQLite file
-	url     string
-	broken  bool // a token is looked at first and taken away later
-	logins  atomic.Int64
-	forgets atomic.Bool                                       // nobody is known any more
-	refuse  func(w http.ResponseWriter, r *http.Request) bool // nil: nothing besides
+	db     *sql.DB
+	path   string // of the SQLite file
+	url    string
+	broken bool // a token is looked at first and taken away later
+	logins atomic.Int64
+	asked  atomic.Int64
+	refuse func(w http.ResponseWriter, r *http.Request) bool // nil: nothing besides
 }
 
 // The passwords of the office, and what it makes of them.
@@ -64,6 +64,7 @@ func newOffice(t *testing.T) *office {
 
 func (o *office) routes() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /received", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, `{"n":%d}`, o.asked.Load()) })
 	mux.HandleFunc("GET /login", o.loginForm)
 	mux.HandleFunc("POST /login", o.login)
 	mux.HandleFunc("POST /customers", o.createCustomer)
@@ -71,9 +72,13 @@ func (o *office) routes() http.Handler {
 	mux.HandleFunc("GET /orders/new", o.form)
 	mux.HandleFunc("POST /customers/{id}/orders", o.order)
 	mux.HandleFunc("POST /bookings", o.book)
+	mux.HandleFunc("GET /bookings", o.bookings)
 	mux.HandleFunc("PATCH /bookings/{id}", o.patch)
 	mux.HandleFunc("DELETE /bookings/{id}", o.unbook)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			o.asked.Add(1)
+		}
 		if o.refuse == nil || !o.refuse(w, r) {
 			mux.ServeHTTP(w, r)
 		}
@@ -108,7 +113,7 @@ func (o *office) who(w http.ResponseWriter, r *http.Request) string {
 	if cookie, err := r.Cookie("session"); err == nil && !known {
 		who, known = strings.CutPrefix(cookie.Value, officeSession)
 	}
-	if !known || o.forgets.Load() {
+	if !known {
 		say(w, http.StatusUnauthorized, `{"error":"log in first"}`)
 		return ""
 	}
@@ -153,6 +158,10 @@ func (o *office) order(w http.ResponseWriter, r *http.Request) {
 		Amount      int
 	}
 	if who == "" || json.NewDecoder(r.Body).Decode(&said) != nil {
+		return
+	}
+	if said.Token == "" {
+		say(w, http.StatusUnprocessableEntity, `{"error":"a form without its token"}`)
 		return
 	}
 	owner := ""
@@ -200,6 +209,25 @@ func (o *office) book(w http.ResponseWriter, r *http.Request) {
 	say(w, http.StatusCreated, `{"booking":{"id":%d,"open":true}}`, id)
 }
 
+// bookings lists those with a note, to whoever is logged in.
+func (o *office) bookings(w http.ResponseWriter, r *http.Request) {
+	if o.who(w, r) == "" {
+		return
+	}
+	var ids []string
+	rows, err := o.db.Query("select id from bookings where note = ?", r.URL.Query().Get("note"))
+	if err != nil {
+		say(w, http.StatusInternalServerError, `{}`)
+		return
+	}
+	defer rows.Close()
+	for id := 0; rows.Next(); {
+		rows.Scan(&id)
+		ids = append(ids, fmt.Sprintf(`{"id":%d}`, id))
+	}
+	say(w, http.StatusOK, `[%s]`, strings.Join(ids, ","))
+}
+
 // patch sets a status, or adds seats.
 func (o *office) patch(w http.ResponseWriter, r *http.Request) {
 	var said struct {
@@ -239,7 +267,7 @@ func (o *office) count(t *testing.T, table string) int {
 // trial makes a trial of the office with a target file.
 func (o *office) trial(t *testing.T, file string, args ...string) trial {
 	return trial{file: file, args: args, reports: t.TempDir(), env: map[string]string{
-		"OFFICE_URL": o.url, "OFFICE_DATABASE": "sqlite://" + o.path, "OFFICE_PASSWORD": officePassword,
+		"OFFICE_URL": o.url, "OFFICE_DATABASE": "sqlite://" + o.path, "OFFICE_PASSWORD": officePassword, "OFFICE_CSRF": "csrf & more",
 	}}
 }
 
@@ -250,6 +278,7 @@ database: {url: "${OFFICE_DATABASE}"}
 principals:
   alice: {User: alice, Password: "${OFFICE_PASSWORD}"}
   bob: {User: bob, Password: "${OFFICE_PASSWORD}"}
+received: {path: /received, pointer: /n}
 login:
   - request: {method: GET, path: /login}
     take: {Csrf: {html: "input[name=csrf]", attribute: value}}

@@ -118,7 +118,7 @@ func (a *act) quietSnapshot(ctx context.Context, name string) {
 		a.record.Snapshot(name, history.Snapshot{At: a.now(), Error: "the target file names no database"})
 		return
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), quietLongest)
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.patience())
 	if ctx.Err() != nil {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}

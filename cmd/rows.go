@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
@@ -42,7 +43,7 @@ func (a *act) lookAt() error {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
-		if o.Rows.HTTP != nil {
+		if o.Rows.HTTP != nil && !a.halted { // before anybody was logged in
 			gets, err := a.gets(*o.Rows.HTTP, markers[o.Name], views)
 			if err != nil {
 				return mistakef("operations.%s.rows.http of %s: %w", o.Name, a.subject.name, err)
@@ -90,6 +91,20 @@ func (a *act) gets(l targets.Listing, markers []string, views map[string][]targe
 		}
 	}
 	return all, nil
+}
+
+// patience is how long two equal looks may take: the target's own listing is asked for one marker at a time,
+// and no faster than its rate limit allows.
+func (a *act) patience() time.Duration {
+	limit, markers := a.subject.target.RateLimit, 0
+	if limit == nil || !a.subject.target.AsksItself() {
+		return quietLongest
+	}
+	for _, q := range a.questions {
+		markers += len(q.Markers)
+	}
+	const looks = 4 // two views each, or two more that are not equal yet
+	return quietLongest + looks*time.Duration(markers)*limit.Every()
 }
 
 // judged returns of a snapshot what is held against the target: a target may tell more of a thing, such as

@@ -49,8 +49,10 @@ func (r *runner) enter(f scenarios.File) {
 		e.Verdict = checker.NotApplicable
 	} else {
 		plan = scenarios.NewPlan(f.Scenario, r.options.seed)
-		if r.options.only != nil {
-			plan = plan.Only(r.options.only)
+		if only := r.options.only; only != nil {
+			plan = plan.Only(only)
+		} else if r.streams.given.intents > 0 {
+			plan = plan.Only(r.streams.given.first())
 		}
 	}
 	r.plans = append(r.plans, plan)
@@ -128,6 +130,9 @@ func (r *runner) begin() error {
 		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy), OwnWord: r.subject.target.AsksItself(),
 		Again: r.options.again(), Replay: r.options.about(r.dir, "replay"),
 		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
+	}
+	if again := r.streams.given.again; again != "" { // no command line reaches what was given
+		r.manifest.Again, r.manifest.Replay, r.manifest.Shrink, r.manifest.Export = again, "", "", ""
 	}
 	return r.dir.writeJSON(r.manifest, manifestName)
 }

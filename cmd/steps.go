@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
@@ -33,6 +35,9 @@ func (a *act) setUp(ctx context.Context) error {
 		return nil
 	case err == nil:
 		return nil
+	case ctx.Err() != nil:
+		a.ended(ctx, err)
+		return nil
 	case errors.Is(err, driver.ErrStep):
 		a.incident(history.StepFailed, err.Error())
 		a.tidyUp(ctx)
@@ -40,9 +45,6 @@ func (a *act) setUp(ctx context.Context) error {
 			return a.notThere()
 		}
 		return surroundings(fmt.Errorf("%s: %w", a.subject.name, err))
-	case ctx.Err() != nil:
-		a.ended(ctx, err)
-		return nil
 	default:
 		return surroundings(err)
 	}
@@ -72,3 +74,53 @@ func (s *subject) leavesOut(scenario scenarios.Scenario) string {
 	}
 	return ""
 }
+
+// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a
+// login gives can be put into a variable.
+func (s *subject) beyondCurl(scenario scenarios.Scenario) string {
+	used := s.operations[:1]
+	if n := scenario.Neighbours; n != nil && n.Across == scenarios.AcrossOperations {
+		used = s.operations
+	}
+	for _, o := range used {
+		switch {
+		case len(o.Prepare) > 0:
+			return "operations." + o.Name + ".prepare"
+		case len(o.Key.Issued) > 0:
+			return "operations." + o.Name + ".key.issued"
+		}
+	}
+	return ""
+}
+
+// loginVariables makes up what a login gives, for each principal, and adds to variables the names of the
+// environment variables that stand for it: TOKEN as LOGIN_TOKEN, and where there are several principals as
+// LOGIN_TOKEN_ALICE.
+func (s *subject) loginVariables(variables map[string]string) map[string]map[string]string {
+	if len(s.target.Login) == 0 {
+		return nil
+	}
+	logins := map[string]map[string]string{}
+	enter := func(principal, suffix string) {
+		logins[principal] = driver.StandIns(s.target.Login)
+		for name := range logins[principal] {
+			variable := strings.ToUpper("LOGIN_" + name + suffix)
+			logins[principal][name] = standIn(variable)
+			variables[standIn(variable)] = variable
+		}
+	}
+	if len(s.principals) < 2 {
+		name := ""
+		for _, only := range s.principals {
+			name = only.Name
+		}
+		enter(name, "")
+		return logins
+	}
+	for _, p := range s.principals {
+		enter(p.Name, "_"+notInNames.ReplaceAllString(p.Name, "_"))
+	}
+	return logins
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]`)

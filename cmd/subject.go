@@ -38,8 +38,9 @@ type subject struct {
 	name       string             // as given: builtin:NAME or a file's path
 	target     targets.Target     // what was started for it has its place here
 	loaded     targets.Target     // as the file has it
-	operations []driver.Operation // the run's, and then the others that take a key, by name
+	operations []driver.Operation // the run's, and then the others that take a key of the client's choice, by name
 	principals []driver.Principal // by name; the first is the run's
+	given      given
 	server     *orders.Server
 	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
@@ -135,7 +136,7 @@ func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*su
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target, loaded: target}, nil
+	return &subject{name: name, target: target, loaded: target, given: s.given}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {
@@ -143,7 +144,7 @@ func readTarget(name string, s streams) (targets.Target, error) {
 	if err != nil {
 		return targets.Target{}, mistake(describeMissing("target file", name, err))
 	}
-	target, err := targets.Load(name, source, s.getenv)
+	target, err := s.given.load(name, source, s.getenv)
 	if err != nil {
 		return targets.Target{}, mistake(err)
 	}
@@ -226,7 +227,7 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	}
 	s.operations = []driver.Operation{{Name: operation, Operation: op}}
 	for _, name := range names {
-		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere && len(other.Key.Issued) == 0 {
 			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
 		}
 	}
@@ -239,14 +240,16 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 // connect opens the database, once it is known that its host may be asked, and its write gates where
 // they are needed.
 func (s *subject) connect(ctx context.Context, gated bool) error {
-	if s.target.Database.URL == "" {
-		return nil
+	var err error
+	switch {
+	case s.given.db != nil:
+		s.reader, err = readers.Over(ctx, s.given.db)
+	case s.target.Database.URL != "":
+		s.reader, err = readers.Open(ctx, s.target.Database.URL)
 	}
-	reader, err := readers.Open(ctx, s.target.Database.URL)
 	if err != nil {
 		return surroundings(err)
 	}
-	s.reader = reader
 	if gated {
 		return s.openGates(ctx)
 	}
@@ -299,8 +302,11 @@ func (s *subject) whereabouts() string {
 
 // rowsPlace says where the rows are read from, without user and password; empty: nowhere.
 func (s *subject) rowsPlace() string {
-	if s.target.AsksItself() {
+	switch {
+	case s.target.AsksItself():
 		return "the target's own listing"
+	case s.given.db != nil:
+		return "the database that was given"
 	}
 	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine {
 		return fmt.Sprintf("a private %s database", kind)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -93,6 +94,16 @@ func (d *Driver) keysOf(i scenarios.PlannedIntent) []string {
 		keys = append(keys, d.issued[issue{i.ID, name}])
 	}
 	return keys
+}
+
+// keyless reports whether an intent is ever sent without a key, or with a blank one.
+func (d *Driver) keyless(i scenarios.PlannedIntent) bool {
+	if i.Kin != nil && d.Names.KinKey(*i.Kin, i.ID) == "" {
+		return true
+	}
+	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
+	})
 }
 
 func (d *Driver) sendableWith(p prepared, a history.Attempt) error {

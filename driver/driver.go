@@ -244,16 +244,6 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 	return d.Record.Intent(intent)
 }
 
-// keyless reports whether an intent is ever sent without a key, or with a blank one.
-func (d *Driver) keyless(i scenarios.PlannedIntent) bool {
-	if i.Kin != nil && d.Names.KinKey(*i.Kin, i.ID) == "" {
-		return true
-	}
-	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
-		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
-	})
-}
-
 // author is the number of the intent whose body an intent has.
 func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
 

@@ -10,10 +10,14 @@ import (
 
 // Look sends a GET of the harness's own to a URL of the target, on no lane, once, and returns the status and
 // the text of the answer, with the secrets in it masked. The error says why the answer is not whole. It
-// takes the driver's Target, Operations and Principals. Safe for concurrent use.
+// takes the driver's Target, Operations, Principals, Logins and Pace. Safe for concurrent use.
 func (d *Driver) Look(ctx context.Context, where string, header map[string]string) (status int, text string, err error) {
+	if err := d.Pace.Wait(ctx, 1); err != nil {
+		return 0, "", err
+	}
 	mask := d.newMasker()
 	answer, err := get(ctx, d.Target, where, header)
+	d.Pace.hold(retryAfter(answer))
 	switch {
 	case err != nil:
 		return 0, "", errors.New(mask.text(err.Error()))

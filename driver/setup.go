@@ -75,20 +75,16 @@ func (d *Driver) logIn(ctx context.Context) error {
 	if len(principals) == 0 {
 		principals = []Principal{{}}
 	}
-	var errands []errand
+	logins := map[string]map[string]string{}
 	for _, p := range principals {
-		errands = append(errands, errand{
+		taken, err := d.run(ctx, errand{
 			steps: d.Target.Login, values: targets.Values{Principal: p.Values}.Drawing(d.Names.Draws(0, d.Base)),
 			fact: history.Step{For: history.Login, Principal: p.Name},
 		})
-	}
-	logins := map[string]map[string]string{}
-	err := d.runAll(ctx, errands, false, func(e errand, taken map[string]string) error {
-		logins[e.fact.Principal] = taken
-		return nil
-	})
-	if err != nil {
-		return err
+		if err != nil {
+			return err
+		}
+		logins[p.Name] = taken
 	}
 	d.Logins = logins
 	d.mask = d.newMasker()
@@ -242,12 +238,15 @@ func (d *Driver) standIns() {
 	}
 }
 
+// StandIn begins what stands in requests that are not sent in place of what steps take.
+const StandIn = "dttaken"
+
 // StandIns is made-up data in place of what steps take, by name.
 func StandIns(steps []targets.Step) map[string]string {
 	all := map[string]string{}
 	for _, step := range steps {
 		for name := range maps.Keys(step.Take) {
-			all[name] = "dttaken" + name + "dt"
+			all[name] = StandIn + name + "dt"
 		}
 	}
 	return all

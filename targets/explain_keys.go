@@ -5,6 +5,10 @@ func (x *explainer) keys() {
 	if !x.keyed() {
 		return
 	}
+	if !x.chosen() {
+		x.issued()
+		return
+	}
 	x.keyFormat()
 	if x.operation.Key.In != KeyInPath {
 		x.held("key", "Who sends a blank key is not given what somebody else made with one")

@@ -66,7 +66,7 @@ func unclear(t *testing.T) targets.Target {
 
 func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	t.Parallel()
-	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml")}
+	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml"), "steps": withSteps(t)}
 	for _, name := range targets.Presets() {
 		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
 	}
@@ -91,6 +91,16 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 			golden(t, filepath.Join("testdata", "explain", name+".txt"), explanation(target))
 		})
 	}
+}
+
+// withSteps is the file about steps, in an environment without secrets.
+func withSteps(t *testing.T) targets.Target {
+	t.Helper()
+	data, err := os.ReadFile("testdata/good/steps.yaml")
+	require.NoError(t, err)
+	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
+	require.NoError(t, err)
+	return target
 }
 
 // apart is the file about promises for later, with the other promises about who shares keys.

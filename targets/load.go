@@ -29,7 +29,12 @@ const (
 // Load reads a target file, with env for its variables, and fills in what it leaves out. The error
 // is document.Mistakes: all of them, with their places and without the values of variables.
 func Load(file string, data []byte, env func(string) (string, bool)) (Target, error) {
-	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env})
+	return LoadInstead(file, data, env, nil)
+}
+
+// LoadInstead is Load with texts that stand in place of the file's, by JSON pointer: /base_url, for one.
+func LoadInstead(file string, data []byte, env func(string) (string, bool), instead map[string]string) (Target, error) {
+	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env, Instead: instead})
 	if doc == nil {
 		return Target{}, err
 	}

@@ -344,3 +344,18 @@ func TestEachOperationHasItsOwnQuery(t *testing.T) {
 		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)
 	})
 }
+
+func TestADatabaseThatSomebodyElseHasOpened(t *testing.T) {
+	onEach(t, func(t *testing.T, on table) {
+		on.insert(t, "1", "one", 10)
+		on.db.SetMaxOpenConns(1)
+		r, err := readers.Over(t.Context(), on.db)
+		require.NoError(t, err)
+		q := readers.Question{Rows: "select id from " + on.name + " where note = :marker", Markers: []string{"one", "two"}}
+		s := r.Snapshot(t.Context(), []readers.Question{q})
+		require.Empty(t, s.Error)
+		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)
+		require.NoError(t, r.Close())
+		require.NoError(t, on.db.Ping(), "it is not ours to close")
+	})
+}

@@ -125,6 +125,11 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
 		fresh = "fresh=$(uuid)\n  "
 		next = strings.ReplaceAll(next, "${"+key+"}", "${fresh}")
+		if r := w.page.Requests[a.ID]; strings.Contains(string(r.Body), r.Key) {
+			body := w.named[string(r.Body)]
+			replaced := fmt.Sprintf("${%s//$%s/$fresh}", body, key)
+			next = strings.NewReplacer(`"$`+body+`"`, `"`+replaced+`"`, "${"+body+"}", replaced).Replace(next)
+		}
 	}
 	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
 		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
@@ -136,6 +141,9 @@ func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) stri
 	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
 	var b strings.Builder
 	fmt.Fprintf(&b, " --silent --request %s --max-time %s", cmp.Or(r.Method, http.MethodPost), w.seconds(timeout))
+	for _, f := range w.page.Files {
+		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
 	}

@@ -33,7 +33,7 @@ type variable struct{ Name, Value, Word, End string }
 type query struct{ Marker, Text string }
 
 func (s Script) page() page {
-	w := writer{page: page{Script: s}, named: maps.Clone(s.Variables), count: map[string]int{}}
+	w := writer{page: page{Script: s, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{}}
 	if w.named == nil {
 		w.named = map[string]string{}
 	}

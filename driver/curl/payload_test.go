@@ -74,18 +74,25 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 		request targets.Request
 		signed  func(a arrival) string
 		secret  string
+		inBody  bool // the key
 	}{
+		"a form with the key in it, signed in base64": {
+			targets.Request{Path: "/api/orders?q=1", Form: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "mail": `{{unique "email"}}`}},
+			func(a arrival) string {
+				return "v1," + base64.StdEncoding.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
+			}, "stands-for-SIGNER", true,
+		},
 		"a form, signed in base64": {
 			targets.Request{Path: "/api/{{.Key}}/orders?q=1", Form: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "mail": `{{unique "email"}}`, "day": "{{now}}"}},
 			func(a arrival) string {
 				return "v1," + base64.StdEncoding.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
-			}, "stands-for-SIGNER",
+			}, "stands-for-SIGNER", false,
 		},
 		"a form with a file, signed in hexadecimal": {
 			targets.Request{Path: "/api/{{.Key}}/orders?q=1", Multipart: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "mail": `{{unique "email"}}`, "photo": photo}},
 			func(a arrival) string {
 				return "v1," + hex.EncodeToString(sum(a.time, ".POST.", a.uri, ".", string(a.body)))
-			}, "sesame $HOME",
+			}, "sesame $HOME", false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -118,6 +125,9 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 				Over: "{{.Time}}.{{.Method}}.{{.Path}}.{{.Body}}", Time: &targets.SignTime{Header: "X-Time"},
 			}
 			o := targets.Operation{Request: c.request, Key: targets.Key{In: targets.KeyInPath, Required: true}, Alter: map[string]any{"text": "another"}}
+			if c.inBody {
+				o.Key = targets.Key{In: targets.KeyInBody, Name: "token", Required: true}
+			}
 			s := scriptOf(t, server.URL, o)
 			file := write(t, s)
 			script, err := os.ReadFile(file)
@@ -135,8 +145,12 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			markers, keys, mails := map[string]int{}, map[string]int{}, map[string]int{}
 			for _, a := range all {
 				require.Equal(t, c.signed(a), a.signature, "%s", a.body)
-				require.Regexp(t, "^/api/[0-9a-f-]{36}/orders\\?q=1$", a.uri)
-				keys[a.uri]++
+				key := strings.Join(a.form["token"], "")
+				if !c.inBody {
+					key = strings.TrimSuffix(strings.TrimPrefix(a.uri, "/api/"), "/orders?q=1")
+				}
+				require.Regexp(t, "^[0-9a-f-]{36}$", key)
+				keys[key]++
 				markers[a.form["note"][0]]++
 				mails[a.form["mail"][0]]++
 				require.Contains(t, []string{awkward, "another"}, a.form["text"][0])
@@ -147,7 +161,7 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 					require.Equal(t, r.Header["Content-Type"], a.contentType)
 				}
 			}
-			require.Len(t, keys, 3, "one for each run, and one of the retry")
+			require.Len(t, keys, 3, "one for each run, and that of the retry")
 			require.Len(t, markers, 4, "of two bodies in two runs")
 			require.Len(t, mails, 2, "one for each run")
 		})
