@@ -37,12 +37,12 @@ func numberIn(t *testing.T, file string) int {
 	return n
 }
 
-// openFolder is a temporary folder that a database's own user can enter.
+// openFolder is a folder for temporary files, as open to other users as that of the system.
 func openFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "doubletap-test-")
 	require.NoError(t, err)
-	require.NoError(t, os.Chmod(dir, 0o755))
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	return dir
 }
