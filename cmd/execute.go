@@ -72,6 +72,8 @@ type streams struct {
 	err    io.Writer
 	getenv func(string) (string, bool)
 	report func(checker.Report) // gets the report of a run as well; nil: nobody asks
+
+	program string // the path of doubletap itself; empty: it is part of another program
 }
 
 // Main runs the command line of this process and returns its exit code. A signal ends it early; a
@@ -81,7 +83,8 @@ func Main() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible()
 	defer stop()
-	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+	program, _ := os.Executable() // without it, served targets cannot be started
+	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
 }
 
 // Run runs the command line "doubletap run ARG..." for another program. It returns the report, which is nil

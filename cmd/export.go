@@ -173,10 +173,10 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
 	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}
-	if sub.server != nil || sub.target.Process != nil {
+	if sub.builtIn() || sub.target.Process != nil {
 		base = servedByDefault
 	}
-	if sub.server == nil {
+	if !sub.builtIn() {
 		if sub, variables, err = sub.unexpanded(files, s); err != nil {
 			return nil, err
 		}
@@ -190,7 +190,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	if err != nil {
 		return nil, surroundings(err)
 	}
-	if sub.server != nil {
+	if sub.builtIn() {
 		for id, r := range requests {
 			r.Secret = nil // they are made up
 			requests[id] = r
@@ -201,7 +201,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}
-	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil && sub.target.Database.URL != "" {
+	if u, err := url.Parse(database); err == nil && u.User == nil && !sub.builtIn() && sub.target.Database.URL != "" {
 		script.Database = database
 	}
 	for _, o := range sub.operations {

@@ -118,6 +118,9 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
+	if service := a.subject.started.service; service != nil {
+		a.driver.Crasher = &driver.Crasher{Kill: service.Kill, Start: service.Restart}
+	}
 	if a.subject.reader != nil {
 		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
 			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)

@@ -117,6 +117,9 @@ func loadSubject(ctx context.Context, name, database string, s streams) (*subjec
 	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
 		return startBuiltin(ctx, name, design, database, s)
 	}
+	if design, served := strings.CutPrefix(name, servedPrefix); served {
+		return describeServed(name, design, database, s)
+	}
 	if database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
@@ -142,7 +145,7 @@ func readTarget(name string, s streams) (targets.Target, error) {
 // mistakesInTarget says what is wrong with a target file that will not be used, so that all mistakes
 // come at once.
 func mistakesInTarget(name string, s streams) error {
-	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+	if design, builtIn := builtInDesign(name); builtIn {
 		if knownDesign(design) {
 			return nil
 		}

@@ -62,6 +62,7 @@ type Driver struct {
 	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
 	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
 	WriteGates []WriteGate   // tables whose writers may be held back, each in its turn; none: no burst asks for it
+	Crasher    *Crasher      // nil: no plan kills the target
 	Following  *Following    // nil: nothing is ever accepted, to be done later
 	Done       func()        // called when an intent's story is over, never twice at once; may be nil
 

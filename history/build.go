@@ -47,6 +47,8 @@ func (b *builder) line(line []byte) error {
 		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
 	case r.Holding != nil:
 		return b.holding(*r.Holding)
+	case r.Crash != nil:
+		return b.crash(*r.Crash)
 	case r.Received != nil:
 		b.history.Received = r.Received
 	case r.Incident != nil:
@@ -129,6 +131,14 @@ func (b *builder) holding(h Holding) error {
 		return fmt.Errorf("holding of the unknown intent %q", h.Intent)
 	}
 	b.history.Holdings = append(b.history.Holdings, h)
+	return nil
+}
+
+func (b *builder) crash(c Crash) error {
+	if !b.intents[c.Intent] {
+		return fmt.Errorf("crash beside the unknown intent %q", c.Intent)
+	}
+	b.history.Crashes = append(b.history.Crashes, c)
 	return nil
 }
 

@@ -19,6 +19,7 @@ type record struct {
 	Followup *Followup       `json:"followup,omitempty"`
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
+	Crash    *Crash          `json:"crash,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
 	Incident *Incident       `json:"incident,omitempty"`
@@ -86,6 +87,9 @@ func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s
 
 // Holding writes a time that the writers of a table were held back.
 func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) }
+
+// Crash writes a time that the target's process was killed.
+func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
 
 // Received writes the target's own count.
 func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }

@@ -40,6 +40,7 @@ type History struct {
 	Followups []Followup
 	Sightings []Sighting
 	Holdings  []Holding
+	Crashes   []Crash
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
 	T1        *Snapshot // after the faults, before the final probe
@@ -200,6 +201,17 @@ type Holding struct {
 	Opened  Offset `json:"opened,omitempty"`  // it was given back
 	Waiting *int   `json:"waiting,omitempty"` // writers that stood in line at last; nil: the database does not tell
 	Error   string `json:"error,omitempty"`   // why nobody was held back, or not as planned
+}
+
+// Crash is one time that the target's process was killed and started again.
+type Crash struct {
+	Intent string `json:"intent"`
+	Step   int    `json:"step"`
+	After  Offset `json:"after"`            // the request was let go, as it was planned
+	Struck Offset `json:"struck,omitempty"` // the signal was about to be sent
+	Ended  Offset `json:"ended,omitempty"`  // nothing of the process was left
+	Ready  Offset `json:"ready,omitempty"`  // another one took requests
+	Error  string `json:"error,omitempty"`  // why there is no other one
 }
 
 // Received compares what the target counted with what was sent. Targets that cannot count have none.

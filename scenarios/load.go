@@ -148,6 +148,9 @@ func (s *Scenario) implied() []Need {
 		if step.Burst != nil && step.Burst.WriteGate {
 			needs = append(needs, NeedsWriteGate)
 		}
+		if step.Crash != nil {
+			needs = append(needs, NeedsProcess)
+		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}
