@@ -167,7 +167,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 			return known && offset > 0 && arrived(pair[0]) && arrived(pair[1])
 		})
 	case ProofCrashed:
-		return c.crashed(s, func(k history.Crash, a *judged) bool { return a.Step == k.Step && insideAt(a, k.Struck) })
+		return c.crashed(s, func(k history.Crash, a *judged) bool { return insideAt(a, k.Struck) })
 	case ProofRestarted:
 		return c.crashed(s, func(k history.Crash, a *judged) bool {
 			return a.Complete && a.End <= k.Struck && reached(all, func(b *judged) bool {

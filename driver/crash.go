@@ -17,10 +17,10 @@ type Crasher struct {
 
 // crash kills the target when the request that stands at the gate has been let go for its time, and starts it
 // again. The gate is over when the target is ready.
-func (d *Driver) crash(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move, at *gate) {
+func (d *Driver) crash(ctx context.Context, m scenarios.Move, at *gate) {
 	from, to := m.Crash.From.Of(d.Normal), m.Crash.To.Of(d.Normal)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
-	facts := history.Crash{Intent: i.ID, Step: m.Step, After: history.Offset(after)}
+	facts := history.Crash{Attempt: m.Volley[0].ID, After: history.Offset(after)}
 	at.after = func() {
 		until(ctx, time.Now().Add(after))
 		if ctx.Err() != nil {

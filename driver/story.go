@@ -44,7 +44,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 		answered = d.holdWrites(ctx, i, m, together)
 	}
 	if m.Crash != nil {
-		d.crash(ctx, i, m, together)
+		d.crash(ctx, m, together)
 	}
 	for _, a := range m.Volley {
 		planned[a.ID] = a

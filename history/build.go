@@ -135,8 +135,8 @@ func (b *builder) holding(h Holding) error {
 }
 
 func (b *builder) crash(c Crash) error {
-	if !b.intents[c.Intent] {
-		return fmt.Errorf("crash beside the unknown intent %q", c.Intent)
+	if _, begun := b.attempts[c.Attempt]; !begun {
+		return fmt.Errorf("crash beside the unknown attempt %q", c.Attempt)
 	}
 	b.history.Crashes = append(b.history.Crashes, c)
 	return nil

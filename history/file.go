@@ -88,7 +88,7 @@ func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s
 // Holding writes a time that the writers of a table were held back.
 func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) }
 
-// Crash writes a time that the target's process was killed.
+// Crash writes a time that the target's process was killed. It comes after the attempt has begun.
 func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
 
 // Received writes the target's own count.

@@ -205,13 +205,12 @@ type Holding struct {
 
 // Crash is one time that the target's process was killed and started again.
 type Crash struct {
-	Intent string `json:"intent"`
-	Step   int    `json:"step"`
-	After  Offset `json:"after"`            // the request was let go, as it was planned
-	Struck Offset `json:"struck,omitempty"` // the signal was about to be sent
-	Ended  Offset `json:"ended,omitempty"`  // nothing of the process was left
-	Ready  Offset `json:"ready,omitempty"`  // another one took requests
-	Error  string `json:"error,omitempty"`  // why there is no other one
+	Attempt string `json:"attempt"`          // beside which it was planned
+	After   Offset `json:"after"`            // so long after the attempt's last byte was let go, as planned
+	Struck  Offset `json:"struck,omitempty"` // the signal was about to be sent
+	Ended   Offset `json:"ended,omitempty"`  // nothing of the process was left
+	Ready   Offset `json:"ready,omitempty"`  // another one took requests
+	Error   string `json:"error,omitempty"`  // why there is no other one
 }
 
 // Received compares what the target counted with what was sent. Targets that cannot count have none.
