@@ -20,7 +20,7 @@ test: servers vet ## run all tests on real servers, with the race detector
 	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 20m ./...
 
 .PHONY: servers
-servers: ## find or install PostgreSQL and MariaDB, which the tests start privately, Chromium, curl and sqlite3
+servers: ## find or install PostgreSQL and MariaDB, which the tests start privately, Chromium, curl, sqlite3 and psycopg2
 	$(GO) run ./targets/servers/install
 
 .PHONY: vet

@@ -103,6 +103,25 @@ func TestClassifyOneStatusForTwoMeanings(t *testing.T) {
 	judge(t, scene(lost), either, nil, "")
 }
 
+func TestARefusalIsKnownByItsMembersWhateverItsStatus(t *testing.T) {
+	t.Parallel()
+	code := func(text string) targets.Signature {
+		return targets.Signature{Statuses: []int{200}, Where: map[string]any{"/errors/0/extensions/code": text}}
+	}
+	graphQL := terms(func(t *checker.Terms) {
+		t.Contract.Ack.Signature = targets.Signature{Statuses: []int{200}, Where: map[string]any{"/errors": nil}}
+		t.Contract.Fingerprint.Signature, t.Contract.MissingKey, t.Contract.Expiry.Signature = code("REUSED"), code("NO_KEY"), code("EXPIRED")
+	})
+	says := func(text string) history.Attempt { return answer(200, text) }
+	require.Equal(t, checker.Acknowledged, graphQL.Classify(says(`{"data":{"id":1}}`)))
+	require.Equal(t, checker.Acknowledged, graphQL.Classify(says(`{"data":{"id":1},"errors":null}`)))
+	for _, text := range []string{"REUSED", "NO_KEY", "EXPIRED"} {
+		require.Equal(t, checker.Rejected, graphQL.Classify(says(`{"errors":[{"extensions":{"code":"`+text+`"}}]}`)), text)
+	}
+	require.Equal(t, checker.Unknown, graphQL.Classify(says(`{"errors":[{"extensions":{"code":"INTERNAL"}}]}`)), "nobody said that it is definite")
+	require.Equal(t, checker.Unknown, terms().Classify(says(`[`)))
+}
+
 func TestSignaturePredicates(t *testing.T) {
 	t.Parallel()
 	rows := []struct {

@@ -11,7 +11,7 @@ import (
 
 // content holds that the columns which the target file names hold what the body said (I5).
 func (c *court) content(m moment, s *story, x side) {
-	sent, _ := parse(s.intent.Bodies[x.body].Content)
+	sent, _ := parse(s.intent.Bodies[x.body].JSON())
 	for _, row := range x.rows {
 		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
 			pointer := s.operation.Rows.Content[column]

@@ -34,6 +34,8 @@ const (
 	ProofSwept           Proof = "swept"
 	ProofCrashed         Proof = "crashed"
 	ProofRestarted       Proof = "restarted"
+	ProofLinkDelayed     Proof = "link-delayed"
+	ProofLinkCut         Proof = "link-cut"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -105,6 +107,10 @@ func explain(p Proof) string {
 		return "the target's process was killed while the request was inside it, and started again"
 	case ProofRestarted:
 		return "the target's process was killed after its answer, and the same request came again"
+	case ProofLinkDelayed:
+		return "a question passed a slow link and waited for its answer while a request was inside the target"
+	case ProofLinkCut:
+		return "a link of the target broke while a request was inside"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -174,6 +180,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 				return b.Start >= k.Ready && a.body == b.body && a.Key == b.Key
 			})
 		})
+	case ProofLinkDelayed:
+		return slices.ContainsFunc(all, c.linkDelayed)
+	case ProofLinkCut:
+		return slices.ContainsFunc(all, c.linkCut)
 	default:
 		return false
 	}

@@ -66,6 +66,21 @@ func crashed(k history.Crash, h *history.History) *history.History {
 	return h
 }
 
+// asking is a link with a latency of 20ms that had a question and its answer to carry.
+func asking(asked, answered float64, h *history.History) *history.History {
+	h.Run.Links = []history.Link{{Name: "store", Delay: ms(900)}, {Name: "database", Delay: ms(20)}}
+	h.Traffic = []history.Traffic{{Link: "database", Exchanges: []history.Exchange{
+		{Asked: ms(1), Answered: ms(2)}, {Asked: ms(asked), Answered: ms(answered)}, {Asked: ms(995), Answered: ms(999)},
+	}}}
+	return h
+}
+
+// cutAt breaks a link so many connections of which are open while an attempt is under way.
+func cutAt(at float64, connections int, a history.Attempt) history.Attempt {
+	a.Cut = &history.Cut{Link: "database", Moment: 3, At: ms(at), Connections: connections}
+	return a
+}
+
 // follows is the second of two requests, let go so long after the first as it was to be.
 func follows(at float64, a history.Attempt) history.Attempt {
 	m := member(at)
@@ -228,6 +243,25 @@ func TestProofs(t *testing.T) {
 		{checker.ProofSwept, "an ordinary burst", false, alone(story(member(10), member(17)))},
 		{checker.ProofSwept, "one alone", false, alone(story(follows(17, a)))},
 		{checker.ProofSwept, "one after the other", false, alone(story(a, a))},
+
+		{checker.ProofLinkDelayed, "a question waited while a request was inside", true, asking(20, 40, alone(story(watched(10, 50, u))))},
+		{checker.ProofLinkDelayed, "a question was answered faster", false, asking(20, 39, alone(story(watched(10, 50, u))))},
+		{checker.ProofLinkDelayed, "a question from before", false, asking(9, 40, alone(story(watched(10, 50, u))))},
+		{checker.ProofLinkDelayed, "an answer came after", false, asking(20, 51, alone(story(watched(10, 50, u))))},
+		{checker.ProofLinkDelayed, "a request that came in part", false, asking(20, 40, alone(story(partly(watched(10, 50, u)))))},
+		{checker.ProofLinkDelayed, "nobody knows how long the request was inside", false, asking(20, 40, alone(story(watched(10, 0, u))))},
+		{checker.ProofLinkDelayed, "nothing passed", false, alone(story(watched(10, 50, u)))},
+		{checker.ProofLinkDelayed, "the client's times serve", true, asking(20, 40, alone(story(during(10, 50, a))))},
+
+		{checker.ProofLinkCut, "it broke while a request was inside", true, alone(story(cutAt(30, 1, watched(10, 50, u))))},
+		{checker.ProofLinkCut, "it did not come to that", false, alone(story(cutAt(0, 0, watched(10, 50, u))))},
+		{checker.ProofLinkCut, "there was no connection on it", false, alone(story(cutAt(30, 0, watched(10, 50, u))))},
+		{checker.ProofLinkCut, "it broke before the request was there", false, alone(story(cutAt(9, 1, watched(10, 50, u))))},
+		{checker.ProofLinkCut, "it broke after the answer", false, alone(story(cutAt(51, 1, watched(10, 50, u))))},
+		{checker.ProofLinkCut, "it broke and the client left", true, alone(story(cutAt(30, 1, leaving(45, watched(10, 0, u)))))},
+		{checker.ProofLinkCut, "without a doorstep, the client's times serve", true, alone(story(cutAt(30, 1, during(10, 50, u))))},
+		{checker.ProofLinkCut, "without a doorstep, latency blurs them", false, on("slow", alone(story(cutAt(30, 1, during(10, 80, u)))))},
+		{checker.ProofLinkCut, "nothing was to break", false, alone(story(watched(10, 50, u)))},
 
 		{checker.Proof("luck"), "never", false, alone(story(a, a))},
 	}

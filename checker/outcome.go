@@ -49,6 +49,8 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 		return Exists
 	case a.Status == tooManyRequests:
 		return Throttled
+	case a.Status < 400 && t.refuses(said):
+		return Rejected
 	case a.Status < 400 || a.Status >= 500 || fromIntermediary(a.Status):
 		return Unknown
 	default:
@@ -65,6 +67,13 @@ func (t Terms) inProgress(a *history.Attempt, said *answer) bool {
 // exists decides in the same way between "exists already" and "mismatch".
 func (t Terms) exists(a *history.Attempt, said *answer) bool {
 	return said.bears(t.Contract.Existing.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
+}
+
+// refuses reports whether the contract names an answer as a refusal, whatever its status says: who
+// refuses with a 200, as in GraphQL, is known by the members of the answer.
+func (t Terms) refuses(said *answer) bool {
+	c := t.Contract
+	return said.bears(c.Fingerprint.Signature) || said.bears(c.MissingKey) || said.bears(c.Expiry.Signature)
 }
 
 // mismatch reports whether an answer says that the key was used with another body. A request without

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -97,6 +98,22 @@ func (c *court) warn() {
 	})
 	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
 	c.rememberedLonger()
+	c.leftOver()
+}
+
+// leftOver warns of steps that were to clean up and failed: what they should have taken away is still there.
+func (c *court) leftOver() {
+	var intents []string
+	first := ""
+	for _, s := range c.history.Steps {
+		if s.For == history.Cleanup && s.Error != "" {
+			intents = append(intents, s.Intent)
+			first = cmp.Or(first, s.Error)
+		}
+	}
+	if len(intents) > 0 {
+		c.warnings = append(c.warnings, Warning{Kind: "cleanup-failed", Intents: intents, Text: fmt.Sprintf("%s failed; the first: %s", count(len(intents), "cleanup"), first)})
+	}
 }
 
 // warnOf adds a warning about the intents to which it applies, if there are any.

@@ -162,12 +162,13 @@ type Report struct {
 	Tool    string   `json:"tool"`
 	Target  string   `json:"target"`
 	Seed    uint64   `json:"seed"`
-	Started string   `json:"started"` // RFC 3339
-	Dir     string   `json:"dir"`     // where the run's files are
-	Replay  string   `json:"replay"`  // command that shows a finding again; "{}" stands for the finding's id
-	Shrink  string   `json:"shrink"`  // command that leaves out of it what it does not take, likewise
-	Export  string   `json:"export"`  // command that hands it over, likewise
-	Again   string   `json:"again"`   // command that does the whole run again
+	Started string   `json:"started"`            // RFC 3339
+	Dir     string   `json:"dir"`                // where the run's files are
+	Replay  string   `json:"replay"`             // command that shows a finding again; "{}" stands for the finding's id
+	Shrink  string   `json:"shrink"`             // command that leaves out of it what it does not take, likewise
+	Export  string   `json:"export"`             // command that hands it over, likewise
+	Again   string   `json:"again"`              // command that does the whole run again
+	OwnWord bool     `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Verdict Verdict  `json:"verdict"`
 	Results []Result `json:"results"`
 }

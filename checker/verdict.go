@@ -35,7 +35,7 @@ func (c *court) verdict(exercise []Exercise) (Verdict, []string) {
 // brokenReasons says what failed in the harness or its surroundings.
 func (c *court) brokenReasons() []string {
 	var reasons []string
-	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault} {
+	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
 		if i := c.incident(k); i != nil {
 			reasons = append(reasons, i.Text)
 		}

@@ -3,9 +3,10 @@ package cmd
 import (
 	"fmt"
 	"net/url"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/driver"
 )
 
 // announce says what will be sent, how much and where, and refuses too much. A dry run lists every
@@ -16,16 +17,21 @@ func (r *runner) announce() error {
 	for _, p := range r.plans {
 		total += p.Requests()
 	}
-	where := r.subject.target.BaseURL
+	where := r.subject.whereabouts()
 	if r.subject.target.Process != nil {
 		where += ", started for this run"
 	}
 	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, where, r.options.seed)
 	fmt.Fprintf(out, "%s, at most %s and a final probe of each intent", plural(r.applicable(), "scenario"), plural(total, "request"))
-	if kind := r.subject.target.Database.Ephemeral; kind != targets.NoEngine {
-		fmt.Fprintf(out, " · rows read from a private %s database", kind)
-	} else if place := databasePlace(r.subject.target.Database.URL); place != "" {
+	if place := r.subject.rowsPlace(); place != "" {
 		fmt.Fprintf(out, " · rows read from %s", place)
+	}
+	if n := r.steps(); n > 0 {
+		fmt.Fprintf(out, " · %s besides, to prepare and tidy up", plural(n, "request"))
+		total += n
+	}
+	if limit := r.subject.target.RateLimit; limit != nil {
+		fmt.Fprintf(out, " · at most %s in %s", plural(limit.Requests, "request"), time.Duration(limit.Per))
 	}
 	fmt.Fprint(out, "\n\n")
 	if r.options.dryRun {
@@ -35,6 +41,16 @@ func (r *runner) announce() error {
 		return mistakef("the scenarios may send %d requests, more than --max-requests %d", total, r.options.maxRequests)
 	}
 	return nil
+}
+
+// steps counts the requests that scenarios send besides their own.
+func (r *runner) steps() int {
+	n := 0
+	for _, p := range r.plans {
+		d := driver.Driver{Operations: r.subject.operations, Principals: r.subject.principals, Plan: p}
+		n += d.Steps()
+	}
+	return n
 }
 
 // list prints what each scenario would send.

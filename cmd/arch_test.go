@@ -56,6 +56,7 @@ func owners() map[string][]string {
 		"gopkg.in/yaml.v3":                         {"scenarios", "scenarios/document", "targets", "targets/drafts", "targets/openapi"},
 		"github.com/getkin/kin-openapi":            {"targets/openapi"},
 		"github.com/santhosh-tekuri/jsonschema/v6": {"scenarios/document"},
+		"github.com/brianvoe/gofakeit/v7":          {"targets"},
 		"github.com/agnivade/levenshtein":          {"scenarios/document", "targets/orders"},
 		"github.com/Shopify/toxiproxy/v2":          {"proxy"},
 		"github.com/rs/zerolog":                    {"proxy"}, // toxiproxy's logger
@@ -65,7 +66,10 @@ func owners() map[string][]string {
 		"modernc.org/sqlite":                       {"targets/databases", "targets/orders"},
 		"github.com/fatih/color":                   {"reports"},
 		"github.com/rivo/uniseg":                   {"reports"},
+		"github.com/PuerkitoBio/goquery":           {"targets"},
+		"github.com/andybalholm/cascadia":          {"targets"},
 		"golang.org/x/net":                         {"driver"},
+		"golang.org/x/time":                        {"driver"},
 		"golang.org/x/sys":                         {"driver"},
 		"golang.org/x/term":                        {"reports"},
 		"github.com/mattn/go-isatty":               {"reports", "cmd"},

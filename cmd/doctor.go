@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -71,7 +72,11 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		o.target = defaultTarget
 	}
 	o.seed = seedOf(o)
-	sub, err := openSubject(ctx, nil, o, s)
+	library, err := findScenarios(nil)
+	if err != nil {
+		return err
+	}
+	sub, err := openSubject(ctx, library, o, s)
 	if err != nil {
 		return err
 	}
@@ -81,14 +86,10 @@ func doctorCommand(ctx context.Context, o runOptions, s streams) (err error) {
 		return surroundings(fmt.Errorf("make a directory: %w", err))
 	}
 	defer os.RemoveAll(dir)
-	library, err := findScenarios(nil)
-	if err != nil {
-		return err
-	}
 	d := &doctor{subject: sub, options: o, streams: s, library: library}
 	d.stage = &stage{
 		subject: sub, run: newRunID(time.Now()), seed: o.seed, dir: runDir{dir}, toxiproxy: o.toxiproxy,
-		uncalibrated: true, progress: func(int, int) {}, silence: silence,
+		uncalibrated: true, progress: func(int, int) {}, silence: silence, pace: driver.NewPace(sub.target.RateLimit),
 	}
 	return d.examine(ctx)
 }
@@ -100,7 +101,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"links", d.openLinks}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
@@ -108,6 +109,7 @@ func (d *doctor) examine(ctx context.Context) error {
 			return exit{code: codeOf(err)}
 		}
 	}
+	d.links()
 	d.writeGate(ctx)
 	d.clock()
 	kept := d.repeats(ctx)
@@ -143,8 +145,12 @@ func (d *doctor) process(ctx context.Context) error {
 }
 
 func (d *doctor) database(ctx context.Context) error {
-	if d.subject.target.Database.URL == "" {
-		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation")
+	switch {
+	case d.subject.target.AsksItself():
+		d.say(warning, "database", "none is declared: the rows are the target's own word, as it lists them", "add database.url and rows.query if you can: a listing may leave out what is there twice")
+		return nil
+	case d.subject.target.Database.URL == "":
+		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation; or rows.http, which asks the target itself")
 		return nil
 	}
 	if err := d.subject.connect(ctx, false); err != nil {
@@ -166,7 +172,7 @@ func (d *doctor) creates(ctx context.Context) error {
 		return err
 	}
 	text := fmt.Sprintf("acknowledged in %s, through toxiproxy", d.stage.normal.Round(100*time.Microsecond))
-	if d.subject.reader != nil {
+	if d.subject.target.KnowsRows(d.subject.operation().Operation) {
 		text += "; its marker is stored, and the row query finds exactly it"
 	}
 	d.say(well, "plain create", text)
@@ -262,7 +268,7 @@ func (d *doctor) burst(ctx context.Context) {
 // play plays a scenario of the library with so many intents. Why is set if nothing can be said.
 func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
 	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
-	if why := d.subject.lacks(f.Scenario.Needs); why != "" {
+	if why := d.subject.leavesOut(f.Scenario); why != "" {
 		return r, why
 	}
 	f.Scenario.Intents = intents
@@ -281,7 +287,7 @@ func (d *doctor) unseen() {
 	var names []string
 	by := map[string][]string{}
 	for _, f := range d.library {
-		why := d.subject.lacks(f.Scenario.Needs)
+		why := d.subject.leavesOut(f.Scenario)
 		if why == "" {
 			continue
 		}

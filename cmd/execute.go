@@ -4,6 +4,7 @@ package cmd
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io"
@@ -68,10 +69,12 @@ func codeOf(err error) int {
 
 // streams are what a command talks to.
 type streams struct {
+	in     io.Reader // questions are answered there if it is a terminal; nil: nobody answers
 	out    io.Writer
 	err    io.Writer
 	getenv func(string) (string, bool)
 	report func(checker.Report) // gets the report of a run as well; nil: nobody asks
+	given  given
 
 	program string // the path of doubletap itself; empty: it is part of another program
 }
@@ -84,15 +87,29 @@ func Main() int {
 	ctx, stop := interruptible()
 	defer stop()
 	program, _ := os.Executable() // without it, served targets cannot be started
-	return execute(ctx, os.Args[1:], streams{out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
+	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
 }
 
-// Run runs the command line "doubletap run ARG..." for another program. It returns the report, which is nil
-// if nothing could be run, and the exit code. Getenv gives environment variables. Several runs may go on at
-// once.
-func Run(ctx context.Context, args []string, out, complaints io.Writer, getenv func(string) (string, bool)) (report *checker.Report, code int) {
-	s := streams{out: out, err: complaints, getenv: getenv, report: func(r checker.Report) { report = &r }}
-	code = execute(ctx, append([]string{"run"}, args...), s)
+// Call is a command line "doubletap run ARG..." of another program.
+type Call struct {
+	Args            []string
+	Out, Complaints io.Writer
+	Getenv          func(string) (string, bool) // environment variables
+
+	BaseURL string  // instead of the target file's; empty: that
+	DB      *sql.DB // instead of the target file's database; nil: that
+	Intents int     // of each scenario at most so many, and those that belong to them; 0: all
+	Again   string  // the command that does the same again; empty: the command line
+}
+
+// Run runs a call. It returns the report, which is nil if nothing could be run, and the exit code. Several
+// runs may go on at once.
+func Run(ctx context.Context, c Call) (report *checker.Report, code int) {
+	s := streams{
+		out: c.Out, err: c.Complaints, getenv: c.Getenv, report: func(r checker.Report) { report = &r },
+		given: given{baseURL: c.BaseURL, db: c.DB, intents: c.Intents, again: c.Again},
+	}
+	code = execute(ctx, append([]string{"run"}, c.Args...), s)
 	return report, code
 }
 

@@ -25,7 +25,7 @@ func newExplain(s streams) *cobra.Command {
 }
 
 func explain(ctx context.Context, name string, s streams) (err error) {
-	sub, err := loadSubject(ctx, name, "", s)
+	sub, err := loadSubject(ctx, runOptions{target: name}, false, s)
 	if err != nil {
 		return err
 	}

@@ -172,6 +172,9 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, err
 	}
 	defer func(opened *subject) { err = errors.Join(err, opened.close()) }(sub)
+	if why := sub.beyondCurl(h.scenario); why != "" {
+		return nil, mistakef("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, sub.name)
+	}
 	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}
 	if sub.builtIn() || sub.target.Process != nil {
 		base = servedByDefault
@@ -183,8 +186,9 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
 	d := driver.Driver{
-		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan,
+		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan, Logins: sub.loginVariables(variables),
 		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
+		Base:  time.Now(),
 	}
 	requests, err := d.Rehearse()
 	if err != nil {
@@ -201,6 +205,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}
+	script.Files, script.Lacks = sub.reach()
 	if u, err := url.Parse(database); err == nil && u.User == nil && !sub.builtIn() && sub.target.Database.URL != "" {
 		script.Database = database
 	}
@@ -212,6 +217,29 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, surroundings(err)
 	}
 	return out.Bytes(), nil
+}
+
+// reach are the files that it takes to get through to the target, and what of it curl cannot do.
+func (s *subject) reach() (files []curl.File, lacks []string) {
+	t := s.target
+	named := []curl.File{{Option: "--unix-socket", Variable: "SOCKET", Path: t.Socket}}
+	if t.TLS != nil {
+		named = append(named, curl.File{Option: "--cacert", Variable: "TLS_CA", Path: t.TLS.CA},
+			curl.File{Option: "--cert", Variable: "TLS_CERTIFICATE", Path: t.TLS.Certificate}, curl.File{Option: "--key", Variable: "TLS_KEY", Path: t.TLS.Key})
+		if t.TLS.ServerName != "" {
+			lacks = append(lacks, fmt.Sprintf("the server name %s, which curl takes from BASE_URL alone", oneLine(t.TLS.ServerName)))
+		}
+	}
+	for _, f := range named {
+		if path, err := filepath.Abs(f.Path); err == nil && f.Path != "" { // the script works in a folder of its own
+			f.Path = strings.ReplaceAll(path, "}", `\}`)
+			files = append(files, f)
+		}
+	}
+	if t.AsksItself() {
+		lacks = append(lacks, "the target's own listing, by which the rows are known")
+	}
+	return files, lacks
 }
 
 // servedByDefault is where targets serve listens.

@@ -109,10 +109,12 @@ func checkFaults(f scenarios.File) error {
 		return err
 	}
 	var found document.Mistakes
-	for name, faults := range f.Scenario.Lanes {
-		for i, fault := range faults {
-			if err := proxy.Check(fault); err != nil {
-				found = append(found, doc.Mistake(document.Pointer("lanes", name, i), "%v", err))
+	for key, roads := range map[string]map[string][]scenarios.Fault{"lanes": f.Scenario.Lanes, "links": f.Scenario.Links} {
+		for name, faults := range roads {
+			for i, fault := range faults {
+				if err := proxy.Check(fault); err != nil {
+					found = append(found, doc.Mistake(document.Pointer(key, name, i), "%v", err))
+				}
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
@@ -27,8 +28,15 @@ func (s *subject) allow(toxiproxy string) error {
 		return mistake(err)
 	}
 	allowed := allowlist(s.target.AllowHosts)
-	foreign := append(allowed.foreign("base_url", base.Hostname()), allowed.foreign("database.url", databases...)...)
+	foreign := allowed.foreign("database.url", databases...)
+	if s.target.Socket == "" { // which is on this machine
+		foreign = append(allowed.foreign("base_url", base.Hostname()), foreign...)
+	}
 	foreign = append(foreign, allowed.foreign("--toxiproxy", proxy)...)
+	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
+		host, _, _ := net.SplitHostPort(s.target.Links[name].To) // the loader has seen that it can be split
+		foreign = append(foreign, allowed.foreign("links."+name+".to", host)...)
+	}
 	if len(foreign) == 0 {
 		return nil
 	}

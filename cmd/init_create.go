@@ -1,18 +1,19 @@
 package cmd
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"net/http"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafts"
 )
@@ -27,6 +28,9 @@ func (i *initiation) prove(ctx context.Context) error {
 		i.unproven(err.Error())
 		return nil
 	}
+	if err := i.askForSecrets(ctx); err != nil {
+		return err
+	}
 	if missing := i.missing(); len(missing) > 0 {
 		return mistakef("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
 	}
@@ -34,14 +38,25 @@ func (i *initiation) prove(ctx context.Context) error {
 	if err != nil {
 		return mistakef("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
 	}
-	names := driver.Names{Run: newRunID(time.Now()), Scenario: "init"}
-	answer, err := i.create(ctx, target, names)
+	plan := scenarios.NewPlan(pilotFile("init", 1, createTimeout, scenarios.AcrossNothing).Scenario, 1)
+	d := &driver.Driver{
+		Target: target, Plan: plan, Names: driver.Names{Run: newRunID(time.Now()), Scenario: plan.Scenario},
+		Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
+		Record:     history.NewWriter(io.Discard), Base: time.Now(),
+	}
+	for name, values := range target.Principals {
+		d.Principals = append(d.Principals, driver.Principal{Name: name, Values: values})
+	}
+	answer, err := i.create(ctx, d)
 	if err != nil || answer.status == 0 {
 		return err
 	}
-	i.look(ctx, names.Marker(1, "original"), answer)
+	i.look(ctx, d.Markers()[i.file.Draft.Name][0], answer)
 	return nil
 }
+
+// createTimeout is how long the one create may take.
+const createTimeout = 30 * time.Second
 
 // unproven says why it is not known where rows are.
 func (i *initiation) unproven(why string) {
@@ -55,6 +70,25 @@ func (i *initiation) secret(name string) (string, bool) {
 		return value, true
 	}
 	return i.streams.getenv(name)
+}
+
+// askForSecrets asks for the variables that a create needs and nobody has set, if there is somebody to ask. The
+// answers are written nowhere.
+func (i *initiation) askForSecrets(ctx context.Context) error {
+	if i.asker.in == nil {
+		return nil
+	}
+	given := map[string]string{}
+	maps.Copy(given, i.file.Draft.Given)
+	for _, name := range i.missing() {
+		value, err := i.asker.secret(ctx, name+" for this one create, not shown and not kept:")
+		if err != nil {
+			return err
+		}
+		given[name] = value
+	}
+	i.file.Draft.Given = given
+	return nil
 }
 
 // missing are the variables that a create needs and nobody has set.
@@ -72,44 +106,48 @@ type created struct {
 }
 
 // create sends the one create, and says so first.
-func (i *initiation) create(ctx context.Context, target targets.Target, names driver.Names) (created, error) {
-	o := target.Operations[i.file.Draft.Name]
-	rendered, err := o.Render(targets.Values{Intent: targets.IntentValues{Marker: names.Marker(1, "original"), Reference: names.Reference(1), Number: 1}}, false)
-	if err == nil && o.Key.In != targets.KeyNowhere {
-		err = o.PlaceKey(&rendered, names.Key("init", ""))
-	}
-	if err != nil {
+func (i *initiation) create(ctx context.Context, d *driver.Driver) (created, error) {
+	f := i.file.Draft
+	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
+	answer, err := d.Once(ctx)
+	switch {
+	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
+		return created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+	case errors.Is(err, driver.ErrStep):
+		fmt.Fprintln(i.streams.err, err)
+		i.unproven(err.Error() + ".")
+		return created{}, nil
+	case err != nil:
 		return created{}, mistake(err)
+	case answer.Error != "":
+		return created{}, surroundings(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
-	request, err := http.NewRequestWithContext(ctx, rendered.Method, target.BaseURL+rendered.Path, bytes.NewReader(rendered.Body))
-	if err != nil {
-		return created{}, mistakef("the path %s cannot be sent to", i.file.Draft.Path)
-	}
-	for name, value := range rendered.Header {
-		request.Header.Set(name, value)
-	}
-	fmt.Fprintf(i.streams.err, "sending one create: %s %s%s with a marker in %s\n", rendered.Method, target.BaseURL, i.file.Draft.Path, strings.Join(i.file.Draft.Texts, ", "))
-	answer, err := plainClient().Do(request)
-	if err != nil {
-		return created{}, surroundings(fmt.Errorf("%s gave no answer to a create: is the target running? (--dry sends nothing)", target.BaseURL))
-	}
-	defer answer.Body.Close()
-	const longest = 1 << 20
-	body, err := io.ReadAll(io.LimitReader(answer.Body, longest))
-	if err != nil {
-		return created{}, surroundings(fmt.Errorf("%s broke off its answer to a create", target.BaseURL))
-	}
-	if answer.StatusCode < 200 || answer.StatusCode > 299 {
-		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.StatusCode, snippet(string(body)))
-		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.StatusCode, refusal(answer.StatusCode)))
+	if answer.Status < 200 || answer.Status > 299 {
+		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, snippet(answer.Content))
+		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
 		return created{}, nil
 	}
-	c := created{status: answer.StatusCode}
-	if decoder := json.NewDecoder(bytes.NewReader(body)); len(body) > 0 {
+	c := created{status: answer.Status}
+	if decoder := json.NewDecoder(strings.NewReader(answer.Content)); answer.Content != "" {
 		decoder.UseNumber()
 		_ = decoder.Decode(&c.body) // an answer that is no JSON names nothing
 	}
 	return c, nil
+}
+
+// afterSteps says which requests go ahead of the create.
+func afterSteps(d drafts.Draft) string {
+	var before []string
+	if len(d.Login) > 0 {
+		before = append(before, "the login")
+	}
+	for _, step := range d.Prepare {
+		before = append(before, step.Method+" "+step.Path)
+	}
+	if len(before) == 0 {
+		return ""
+	}
+	return ", after " + strings.Join(before, " and ")
 }
 
 // refusal says what a status may mean.

@@ -232,7 +232,9 @@ func TestInitSaysWhyNothingIsProven(t *testing.T) {
 			require.Contains(t, got.err, c.says)
 			require.Contains(t, strings.Join(strings.Fields(strings.ReplaceAll(readFile(t, file), "\n#", "")), " "), c.says)
 			validated := callWith(t.Context(), everyVariable(t, file), "validate", file)
-			require.Equal(t, exitPass, validated.code, "%s", validated)
+			require.Equal(t, exitMistake, validated.code, "%s", validated)
+			require.Contains(t, validated.err, "the key \"rows\" is missing", "what is not known is left to be filled in")
+			require.Equal(t, 1, strings.Count(validated.err, "\n"), "and nothing else is: %s", validated)
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -27,6 +28,7 @@ type manifest struct {
 	BaseURL   string        `json:"base_url"`
 	Operation string        `json:"operation"`
 	Terms     checker.Terms `json:"terms"`
+	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Again     string        `json:"again"`
 	Replay    string        `json:"replay"`
@@ -72,7 +74,7 @@ func (d runDir) readManifest() (manifest, error) {
 func (d runDir) report(m manifest) *checker.Report {
 	r := &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again,
+		Dir: d.path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
 	}
 	for _, e := range m.Scenarios {
 		r.Results = append(r.Results, d.judge(e, m))
@@ -100,7 +102,9 @@ func (d runDir) judge(e entry, m manifest) checker.Result {
 	}
 	result = checker.Check(h, m.Terms, e.Known...)
 	if e.Why != "" {
-		result.Reasons = append([]string{e.Why}, result.Reasons...)
+		if !slices.ContainsFunc(result.Reasons, func(said string) bool { return strings.HasSuffix(e.Why, said) }) {
+			result.Reasons = append([]string{e.Why}, result.Reasons...)
+		}
 		if result.Verdict != checker.Fail {
 			result.Verdict = e.Verdict
 		}

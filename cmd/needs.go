@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"cmp"
+	"regexp"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -11,14 +13,14 @@ import (
 const longestExpiry = time.Minute
 
 // lacks says which of a scenario's needs the subject does not meet; empty: none.
-func (s *subject) lacks(needs []scenarios.Need) string {
+func (s *subject) lacks(scenario scenarios.Scenario) string {
 	unmet := s.unmet()
-	for _, need := range needs {
+	for _, need := range scenario.Needs {
 		if why := unmet[need]; why != "" {
 			return why
 		}
 	}
-	return ""
+	return s.lacksLink(scenario)
 }
 
 // unmet says for every need why the subject does not meet it, where it does not.
@@ -33,39 +35,56 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	const noKey = "the operation takes no idempotency key"
 	hasKey, natural := key.In != targets.KeyNowhere, len(contract.NaturalKey) > 0
 	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes")
-	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
+	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
 		unless(hasKey, need, noKey)
 	}
 	unless(key.Required, scenarios.NeedsRequiredKey, "the operation requires no idempotency key")
 	unless(!key.Required, scenarios.NeedsOptionalKey, "the operation requires an idempotency key")
+	for _, need := range []scenarios.Need{scenarios.NeedsChosenKey, scenarios.NeedsFreeKey} {
+		unless(len(key.Issued) == 0, need, "the target hands its keys out (key.issued), so that clients do not choose them")
+	}
 	unless(key.Format == targets.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
-	unless(key.Quoted || key.In == targets.KeyInBody || key.In == targets.KeyInQuery, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.Quoted || key.In != targets.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.In != targets.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
 	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
+	marked := s.target.CarriesMarker(s.operation().Operation)
+	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
 	unless(contract.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
 	unless(len(s.operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
+	kind, members := s.operation().Request.Payload()
+	form := kind == targets.FormPayload || kind == targets.MultipartPayload
+	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
 	sameJSON := contract.Fingerprint.Mode == targets.FingerprintJSON || contract.Fingerprint.Mode == targets.FingerprintFields
 	unless(sameJSON, scenarios.NeedsSameJSON, "the contract does not say that the same JSON in another spelling is the same request (fingerprint.mode)")
-	unless(len(s.operation().Request.Body) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
-	unless(holdsWholeNumber(s.operation().Request.Body), scenarios.NeedsNumbers, "the operation's body holds no whole number")
+	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
+	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
+	unless(marked || contract.Expiry.Then == targets.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
 	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
+	unless(s.given.db == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+servedPrefix+" in place of "+builtinPrefix+" makes it a process that can be killed")
 	unless(s.target.Process != nil, scenarios.NeedsProcess, "somebody else has started the target (no process in the target file), so it cannot be killed and started again")
+	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	return why
 }
 
+// wholeNumber is a template that always gives a whole number.
+var wholeNumber = regexp.MustCompile(`^\{\{-?\s*(random\s[^|]*|\.Intent\.Number)\s*\|\s*json\s*-?\}\}$`)
+
 // holdsWholeNumber reports whether a body of a target file has a whole number somewhere.
 func holdsWholeNumber(value any) bool {
 	switch value := value.(type) {
 	case int, int64, uint64:
 		return true
+	case string:
+		return wholeNumber.MatchString(value)
 	case []any:
 		for _, element := range value {
 			if holdsWholeNumber(element) {

@@ -66,6 +66,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	for _, f := range s.pilotFiles(timeout) {
+		before := s.subject.wires.moments()
 		if err := s.play(ctx, f, scenarios.NewPlan(f.Scenario, s.seed)); err != nil {
 			return err
 		}
@@ -79,7 +80,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		if err := s.troubleWithPilot(ctx, h); err != nil {
 			return err
 		}
-		s.normal = normalTime(h.Attempts)
+		s.normal, s.moments = normalTime(h.Attempts), momentsOf(before, s.subject.wires.moments(), len(h.Attempts))
 	}
 	s.lost = ""
 	return nil
@@ -106,7 +107,10 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 		if !s.alive(ctx) { // and its tables may have gone with it
 			return s.notThere()
 		}
-		return s.troubleWithQuery(h.Before.Error)
+		return s.troubleWithQuery(ctx, h.Before.Error)
+	}
+	if err := s.troubleWithFirstRows(h); err != nil {
+		return err
 	}
 	for i, a := range h.Attempts {
 		create := s.create(h.Intents[i])
@@ -122,7 +126,7 @@ func (s *stage) troubleWithPilot(ctx context.Context, h *history.History) error 
 	if r := checker.Check(h, s.subject.terms()); r.Verdict == checker.Broken {
 		return surroundings(errors.New(r.Reasons[0]))
 	}
-	return s.troubleWithRows(h)
+	return s.troubleWithRows(ctx, h)
 }
 
 // normalTime is the median duration of the plain creates.

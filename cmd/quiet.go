@@ -63,7 +63,7 @@ func (a *act) checkAlive(ctx context.Context) {
 
 // gone notes that the target went away, with the last that was heard of it.
 func (a *act) gone(err error) {
-	text := fmt.Sprintf("%s: %v%s", a.subject.target.BaseURL, err, a.lastHeard())
+	text := fmt.Sprintf("%s: %v%s", a.subject.whereabouts(), err, a.lastHeard())
 	if ended := a.subject.ended(); ended != nil {
 		text += "; " + ended.Error()
 	}
@@ -102,10 +102,10 @@ func short(o history.Offset) time.Duration { return o.Duration().Round(time.Mill
 // firstSnapshot sees that no marker is there yet. Where the database cannot be asked, nothing that
 // is sent could be judged, so nothing is.
 func (a *act) firstSnapshot(ctx context.Context) {
-	if a.subject.reader == nil || a.halted {
+	if a.rows == nil || a.halted {
 		return
 	}
-	s := a.subject.reader.Snapshot(ctx, a.questions)
+	s := a.rows.Snapshot(ctx, a.questions)
 	a.recordSnapshot(ctx, history.BeforeName, s)
 }
 
@@ -115,20 +115,20 @@ func (a *act) quietSnapshot(ctx context.Context, name string) {
 	if a.lost == history.DatabaseGone || name == history.T2Name && !a.probed {
 		return
 	}
-	if a.subject.reader == nil {
+	if a.rows == nil {
 		a.record.Snapshot(name, history.Snapshot{At: a.now(), Error: "the target file names no database"})
 		return
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), quietLongest)
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), a.patience())
 	if ctx.Err() != nil {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}
 	defer cancel()
-	last := a.subject.reader.Snapshot(look, a.questions)
+	last := a.rows.Snapshot(look, a.questions)
 	for last.Error == "" {
 		pause(look, quietPoll)
-		next := a.subject.reader.Snapshot(look, a.questions)
-		if reflect.DeepEqual(last.Rows, next.Rows) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
+		next := a.rows.Snapshot(look, a.questions)
+		if reflect.DeepEqual(a.judged(last), a.judged(next)) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
 			last = next
 			break
 		}
@@ -156,9 +156,10 @@ func (a *act) recordSnapshot(ctx context.Context, name string, s history.Snapsho
 // count asks the target how many requests it has received; -1 where it cannot count, or begins anew with every
 // crash. One that counted before and does not any more may be gone.
 func (a *act) count(ctx context.Context) int64 {
-	if a.subject.target.Received == nil || slices.Contains(a.scenario.Needs, scenarios.NeedsProcess) {
+	if a.subject.target.Received == nil || a.halted || slices.Contains(a.scenario.Needs, scenarios.NeedsProcess) {
 		return -1
 	}
+	_ = a.pace.Wait(ctx, 1)
 	n, err := driver.Received(ctx, a.subject.target)
 	switch {
 	case err == nil:

@@ -40,6 +40,7 @@ type runOptions struct {
 	pilotTimeout time.Duration
 	only         []int                    // numbers of the intents to send; nil: all
 	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	moments      map[string]int           // of a link that breaks, likewise
 	finding      string                   // directory of the finding that is replayed; empty: a run
 }
 
@@ -116,6 +117,9 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 	}
 	r := newRunner(sub, files, o, s)
 	if err := r.announce(); err != nil || o.dryRun {
+		return nil, err
+	}
+	if err := sub.openLinks(ctx, o.toxiproxy); err != nil {
 		return nil, err
 	}
 	if sub.target.Process == nil { // a database that the process makes is not there yet

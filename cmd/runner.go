@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -44,12 +45,14 @@ func (r *runner) enter(f scenarios.File) {
 	}
 	e := entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: r.options.knownBugs(f.Scenario)}
 	var plan scenarios.Plan
-	if e.Why = r.subject.lacks(f.Scenario.Needs); e.Why != "" {
+	if e.Why = r.subject.leavesOut(f.Scenario); e.Why != "" {
 		e.Verdict = checker.NotApplicable
 	} else {
 		plan = scenarios.NewPlan(f.Scenario, r.options.seed)
-		if r.options.only != nil {
-			plan = plan.Only(r.options.only)
+		if only := r.options.only; only != nil {
+			plan = plan.Only(only)
+		} else if r.streams.given.intents > 0 {
+			plan = plan.Only(r.streams.given.first())
 		}
 	}
 	r.plans = append(r.plans, plan)
@@ -89,7 +92,8 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	r.unmute = muteCommands(r.streams)
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, uncalibrated: r.options.finding != "", progress: func(int, int) {}, silence: silence, across: r.across(),
+		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, struckAt: r.options.moments, uncalibrated: r.options.finding != "",
+		progress: func(int, int) {}, silence: silence, across: r.across(), pace: driver.NewPace(r.subject.target.RateLimit),
 	}
 	if r.applicable() > 0 {
 		if err := stage.pilot(ctx, r.options.pilotTimeout); err != nil {
@@ -123,9 +127,12 @@ func (r *runner) begin() error {
 	r.manifest = manifest{
 		Version: manifestVersion, Run: id, Tool: version(), Seed: r.options.seed, Started: now,
 		Target: r.subject.name, Subject: r.subject.target.Name, BaseURL: r.subject.target.BaseURL,
-		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy),
+		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy), OwnWord: r.subject.target.AsksItself(),
 		Again: r.options.again(), Replay: r.options.about(r.dir, "replay"),
 		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
+	}
+	if again := r.streams.given.again; again != "" { // no command line reaches what was given
+		r.manifest.Again, r.manifest.Replay, r.manifest.Shrink, r.manifest.Export = again, "", "", ""
 	}
 	return r.dir.writeJSON(r.manifest, manifestName)
 }
@@ -195,7 +202,10 @@ func (r *runner) hopeless(ctx context.Context, stage *stage) (string, checker.Ve
 		return "the run was interrupted", checker.Inconclusive
 	case stage.lost == history.TargetGone && !stage.alive(ctx):
 		return "the target is gone", checker.Broken
-	case stage.lost == history.DatabaseGone && !r.subject.reader.Alive():
+	case stage.lost == history.DatabaseGone && !stage.tellsRows(ctx):
+		if r.subject.reader == nil {
+			return "the target does not tell its rows any more", checker.Inconclusive
+		}
 		return "the database is gone", checker.Inconclusive
 	}
 	stage.lost = ""

@@ -26,7 +26,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 	}
 	stands := map[string]string{}
 	load := func() (targets.Target, error) {
-		return targets.Load(s.name, source, func(name string) (string, bool) {
+		return s.given.load(s.name, source, func(name string) (string, bool) {
 			if _, replaced := stands[standIn(name)]; replaced {
 				return standIn(name), true
 			}
@@ -45,7 +45,7 @@ func (s *subject) unexpanded(files []scenarios.File, from streams) (*subject, ma
 	if err != nil {
 		return nil, nil, mistake(err)
 	}
-	shadow := &subject{name: s.name, target: target, loaded: target}
+	shadow := &subject{name: s.name, target: target, loaded: target, given: s.given}
 	return shadow, stands, shadow.choose(s.operation().Name, files)
 }
 
@@ -83,7 +83,7 @@ func (s *subject) spellsOutPassword(source []byte) bool {
 // a variable.
 func (s *subject) spellsOut(stands map[string]string) bool {
 	given := func(value string) bool {
-		return slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
+		return strings.Contains(value, driver.StandIn) || slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
 	}
 	for _, p := range s.principals {
 		for _, value := range p.Values {
@@ -92,20 +92,47 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			}
 		}
 	}
+	if s.spellsOutLogin(given) {
+		return true
+	}
 	for _, o := range s.operations {
 		one := driver.Driver{
 			Target: s.target, Operations: []driver.Operation{o}, Principals: s.principals,
 			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),
 		}
 		requests, err := one.Rehearse()
-		if err != nil {
+		if err != nil || one.SpellsOut(given) {
 			return true
 		}
 		for _, r := range requests {
-			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) {
+			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) || r.Signer != "" && !given(r.Signer) {
 				return true
 			}
 		}
 	}
 	return false
 }
+
+// spellsOutLogin reports that a request of the login has a secret in it that neither a template nor a variable
+// gives: what its name speaks for, or any header that is masked.
+func (s *subject) spellsOutLogin(given func(string) bool) bool {
+	literal := func(name string, value any) bool {
+		text, is := value.(string)
+		return is && secretNames.MatchString(name) && !strings.Contains(text, "{{") && !given(text)
+	}
+	for _, step := range s.target.Login {
+		for name, value := range step.Request.Header {
+			if literal(name, value) {
+				return true
+			}
+		}
+		for name, value := range step.Request.Body {
+			if literal(name, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var secretNames = regexp.MustCompile(`(?i)auth|cookie|token|secret|pass|pwd|key|session|cred|csrf|code|\bpin\b`)

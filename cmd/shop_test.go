@@ -99,6 +99,7 @@ type trial struct {
 	env     map[string]string
 	args    []string // besides run, --target and --reports
 	reports string   // directory
+	folder  string   // of the target file; empty: a new one
 }
 
 // trial makes a trial of the shop.
@@ -129,7 +130,10 @@ func (x trial) run(t *testing.T) outcome {
 
 func (x trial) runUntil(t *testing.T, ctx context.Context) outcome {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "target.yaml")
+	if x.folder == "" {
+		x.folder = t.TempDir()
+	}
+	path := filepath.Join(x.folder, "target.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(x.file), 0o644))
 	args := append([]string{"run", "--target", path, "--reports", x.reports}, x.args...)
 	return callWith(ctx, x.env, args...)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -73,7 +74,8 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out st
 	return k.shrink(ctx, f.narrowed(files[0].Scenario), out)
 }
 
-// narrowed is the scenario of a finding with one family of intents, and a sweep that stands where it broke.
+// narrowed is the scenario of a finding with one family of intents, and a sweep, or the break of a link, that
+// stands where it broke.
 func (f findingFile) narrowed(s scenarios.Scenario) scenarios.Scenario {
 	s.Intents = s.Family()
 	s.Steps = slices.Clone(s.Steps)
@@ -84,6 +86,12 @@ func (f findingFile) narrowed(s scenarios.Scenario) scenarios.Scenario {
 				there.From = scenarios.Span{Fixed: a.After.Duration().Round(100 * time.Microsecond)}
 				there.To = there.From
 				s.Steps[i].Sweep = &there
+			}
+			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
+				send, cut := *step.Send, *step.Send.Cut
+				cut.Moment = a.Cut.Moment
+				send.Cut = &cut
+				s.Steps[i].Send = &send
 			}
 		}
 	}
@@ -115,6 +123,9 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 		err = k.subject.start(ctx, dir, k.streams)
 	}
 	if err == nil {
+		err = k.subject.openLinks(ctx, k.options.toxiproxy)
+	}
+	if err == nil {
 		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))
 	}
 	if err != nil {
@@ -122,7 +133,7 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 	}
 	k.stage = &stage{
 		subject: k.subject, run: id, seed: k.options.seed, dir: dir, toxiproxy: k.options.toxiproxy,
-		progress: func(int, int) {}, silence: silence, uncalibrated: true,
+		progress: func(int, int) {}, silence: silence, uncalibrated: true, pace: driver.NewPace(k.subject.target.RateLimit),
 	}
 	if s.Neighbours != nil && s.Neighbours.Across != scenarios.AcrossNothing {
 		k.stage.across = []scenarios.Across{s.Neighbours.Across}

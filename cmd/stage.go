@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
@@ -24,9 +25,13 @@ type stage struct {
 	dir          runDir
 	toxiproxy    string
 	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
+	struckAt     map[string]int           // moments at which a link breaks, likewise
+	moments      map[string]int           // of a plain create, by link; from the pilot
 	normal       time.Duration            // of a plain create, from the pilot
 	uncalibrated bool                     // passes are not asked what they are worth
 	progress     func(done, of int)       // safe for concurrent use
+	pace         *driver.Pace             // of the whole run
+	login        login                    // that scenarios share
 	silence      time.Duration            // after which a target that answers nothing is taken for gone
 	lost         history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
 	across       []scenarios.Across       // what the pilot has to try besides the run's principal and operation
@@ -64,7 +69,9 @@ type act struct {
 	record     *history.Writer
 	base       time.Time
 	lanes      *proxy.Lanes
+	links      []history.Link // that the scenario has to do with, as they are
 	driver     *driver.Driver
+	rows       rowReader // nil: the rows are unknown
 	questions  []readers.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
@@ -74,16 +81,26 @@ type act struct {
 	cut        bool         // and the history is not what was planned
 }
 
-// perform is the road from plan to history: open lanes, see that the markers are absent, drive,
-// remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
-// until quiet, ask again, snapshot.
+// perform is the road from plan to history: open lanes, log in and prepare, see that the markers are absent,
+// drive, remove the faults, wait until quiet, ask what became of what was accepted, snapshot, probe, wait
+// until quiet, ask again, snapshot, tidy up.
 func (a *act) perform(ctx context.Context, plan scenarios.Plan) error {
 	if err := a.open(ctx, plan); err != nil {
 		return err
 	}
 	defer a.lanes.Close()
+	defer a.calmLinks(context.WithoutCancel(ctx))
+	if err := a.slowLinks(ctx); err != nil {
+		return err
+	}
 	if err := a.record.Run(a.head(plan)); err != nil {
 		return surroundings(err)
+	}
+	if err := a.setUp(ctx); err != nil {
+		return err
+	}
+	if err := a.lookAt(); err != nil { // as those who are logged in now
+		return err
 	}
 	received := a.count(ctx)
 	a.firstSnapshot(ctx)
@@ -107,7 +124,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return err
 	}
-	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Toxiproxy: a.toxiproxy, Base: a.base})
+	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Socket: a.subject.target.Socket, Toxiproxy: a.toxiproxy, Base: a.base})
 	if err != nil {
 		return surroundings(err)
 	}
@@ -115,45 +132,19 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
-		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Phase: a.subject.terms().Phase,
+		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
+		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
 	if service := a.subject.started.service; service != nil {
 		a.driver.Crasher = &driver.Crasher{Kill: service.Kill, Start: service.Restart}
-	}
-	if a.subject.reader != nil {
-		a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
-			return a.subject.reader.Rows(ctx, a.subject.target.Operations[operation].Rows.Query, marker)
-		}
 	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 		}
 	}
-	markers := a.driver.Markers()
-	for _, o := range a.subject.operations {
-		if len(markers[o.Name]) > 0 {
-			a.questions = append(a.questions, questionAbout(o, markers[o.Name]))
-		}
-	}
 	return nil
-}
-
-// questionAbout is what a snapshot asks for one operation.
-func questionAbout(o driver.Operation, markers []string) readers.Question {
-	q := readers.Question{Operation: o.Name, Rows: o.Rows.Query, Markers: markers}
-	for _, e := range o.Effects {
-		gives := readers.Rows
-		switch {
-		case e.Value != nil:
-			gives = readers.Value
-		case e.Delta != nil:
-			gives = readers.Total
-		}
-		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
-	}
-	return q
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
@@ -190,7 +181,7 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
 		Streams: a.subject.target.Protocol == targets.HTTP2,
-		Lanes:   a.laneFacts(), Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+		Lanes:   a.laneFacts(), Links: a.links, Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
@@ -243,6 +234,10 @@ func (a *act) removeFaults(ctx context.Context) {
 	if err := a.lanes.RemoveFaults(context.WithoutCancel(ctx)); err != nil {
 		a.incident(history.HarnessFault, err.Error())
 	}
+	if err := a.calmLinks(context.WithoutCancel(ctx)); err != nil {
+		a.incident(history.HarnessFault, err.Error())
+	}
+	a.recordTraffic()
 }
 
 // close writes what is known only at the end. Proxies that stay behind on somebody's toxiproxy server
@@ -252,10 +247,12 @@ func (a *act) close(ctx context.Context, before int64) error {
 		return surroundings(err)
 	}
 	if before >= 0 {
+		_ = a.pace.Wait(ctx, 1)
 		if after, err := driver.Received(context.WithoutCancel(ctx), a.subject.target); err == nil {
 			a.record.Received(history.Received{Before: before, After: after})
 		}
 	}
+	a.tidyUp(ctx)
 	if !a.cut {
 		a.record.Complete()
 	}

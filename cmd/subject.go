@@ -37,12 +37,15 @@ type subject struct {
 	name       string             // as given: builtin:NAME or a file's path
 	target     targets.Target     // what was started for it has its place here
 	loaded     targets.Target     // as the file has it
-	operations []driver.Operation // the run's, and then the others that take a key, by name
+	operations []driver.Operation // the run's, and then the others that take a key of the client's choice, by name
 	principals []driver.Principal // by name; the first is the run's
+	given      given
 	server     *orders.Server
-	reader     *readers.Reader   // nil: no database is declared
+	reader     *readers.Reader   // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
+	wires      wires             // links inside the target
+	linkless   string            // why a built-in target has none; empty: it has one, or none was wanted
 }
 
 // operation is the run's.
@@ -93,7 +96,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
-	errs = append(errs, s.started.close())
+	errs = append(errs, s.started.close(), s.wires.close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -103,7 +106,7 @@ func (s *subject) close() error {
 // openSubject starts a built-in target or loads a target file, and picks the operation that the
 // options or the scenarios ask for.
 func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s streams) (*subject, error) {
-	sub, err := loadSubject(ctx, o.target, o.database, s)
+	sub, err := loadSubject(ctx, o, needLinks(files), s)
 	if err != nil {
 		return nil, err
 	}
@@ -113,21 +116,23 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 	return sub, nil
 }
 
-func loadSubject(ctx context.Context, name, database string, s streams) (*subject, error) {
-	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
-		return startBuiltin(ctx, name, design, database, s)
+// loadSubject starts a built-in target, with a link to its database if one is wanted, or loads a target file.
+func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	name := o.target
+	if _, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		return startBuiltin(ctx, o, linked, s)
 	}
 	if design, served := strings.CutPrefix(name, servedPrefix); served {
-		return describeServed(name, design, database, s)
+		return describeServed(name, design, o.database, s)
 	}
-	if database != "" {
+	if o.database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
 	target, err := readTarget(name, s)
 	if err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target, loaded: target}, nil
+	return &subject{name: name, target: target, loaded: target, given: s.given}, nil
 }
 
 func readTarget(name string, s streams) (targets.Target, error) {
@@ -135,7 +140,7 @@ func readTarget(name string, s streams) (targets.Target, error) {
 	if err != nil {
 		return targets.Target{}, mistake(describeMissing("target file", name, err))
 	}
-	target, err := targets.Load(name, source, s.getenv)
+	target, err := s.given.load(name, source, s.getenv)
 	if err != nil {
 		return targets.Target{}, mistake(err)
 	}
@@ -155,15 +160,28 @@ func mistakesInTarget(name string, s streams) error {
 	return err
 }
 
-func startBuiltin(ctx context.Context, name, design, database string, s streams) (*subject, error) {
-	if database == "" {
-		database, _ = s.getenv(databaseVariable)
+func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
+	sub := &subject{name: o.target}
+	options := orders.Options{Design: strings.TrimPrefix(o.target, builtinPrefix), Database: o.database}
+	if options.Database == "" {
+		options.Database, _ = s.getenv(databaseVariable)
 	}
-	server, err := orders.Start(ctx, orders.Options{Design: design, Database: database})
-	if err != nil {
-		return nil, blame(design, err)
+	var link targets.Link
+	var err error
+	if linked {
+		if sub.wires, link, sub.linkless, err = openDatabaseLink(ctx, options.Database, o.toxiproxy); err != nil {
+			return nil, err
+		}
+		options.Road = link.Listen
 	}
-	return &subject{name: name, target: server.Target(), server: server}, nil
+	if sub.server, err = orders.Start(ctx, options); err != nil {
+		return nil, errors.Join(blame(options.Design, err), sub.wires.close())
+	}
+	sub.target = sub.server.Target()
+	if len(sub.wires) > 0 {
+		sub.target.Links = map[string]targets.Link{databaseLink: link}
+	}
+	return sub, nil
 }
 
 // blame says whose fault it is that a built-in target does not start: there may be no such design.
@@ -202,7 +220,7 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	}
 	s.operations = []driver.Operation{{Name: operation, Operation: op}}
 	for _, name := range names {
-		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere && len(other.Key.Issued) == 0 {
 			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
 		}
 	}
@@ -215,14 +233,16 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 // connect opens the database, once it is known that its host may be asked, and its write gates where
 // they are needed.
 func (s *subject) connect(ctx context.Context, gated bool) error {
-	if s.target.Database.URL == "" {
-		return nil
+	var err error
+	switch {
+	case s.given.db != nil:
+		s.reader, err = readers.Over(ctx, s.given.db)
+	case s.target.Database.URL != "":
+		s.reader, err = readers.Open(ctx, s.target.Database.URL)
 	}
-	reader, err := readers.Open(ctx, s.target.Database.URL)
 	if err != nil {
 		return surroundings(err)
 	}
-	s.reader = reader
 	if gated {
 		return s.openGates(ctx)
 	}
@@ -263,6 +283,28 @@ func (s *subject) writeGates() []driver.WriteGate {
 // them on one connection.
 func (s *subject) opaque() bool {
 	return strings.HasPrefix(s.target.BaseURL, "https:") || s.target.Protocol == targets.HTTP2
+}
+
+// place is where the target is, for people.
+func (s *subject) whereabouts() string {
+	if s.target.Socket != "" {
+		return fmt.Sprintf("%s by the socket %s", s.target.BaseURL, s.target.Socket)
+	}
+	return s.target.BaseURL
+}
+
+// rowsPlace says where the rows are read from, without user and password; empty: nowhere.
+func (s *subject) rowsPlace() string {
+	switch {
+	case s.target.AsksItself():
+		return "the target's own listing"
+	case s.given.db != nil:
+		return "the database that was given"
+	}
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine {
+		return fmt.Sprintf("a private %s database", kind)
+	}
+	return databasePlace(s.target.Database.URL)
 }
 
 // upstream returns host:port of the target.

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,13 +26,15 @@ func (s *stage) create(i history.Intent) create {
 
 // troubleWith says what a plain create's failure means.
 func (s create) troubleWith(a history.Attempt) error {
-	where := s.subject.target.BaseURL
+	where := s.subject.whereabouts()
 	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
 	switch {
 	case refused:
 		return s.notThere()
 	case a.ErrorKind == history.Timeout:
 		return surroundings(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
+	case strings.HasPrefix(s.subject.target.BaseURL, "https:") && troubleWithTLS(a.Error) != "":
+		return mistakef("%s: TLS does not come about: %s\n  %s", where, a.Error, troubleWithTLS(a.Error))
 	case a.ErrorKind == history.Garbage:
 		return surroundings(fmt.Errorf("%s does not answer in %s: %s", where, strings.ToUpper(cmp.Or(string(s.subject.target.Protocol), "http")), a.Error))
 	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
@@ -42,11 +45,31 @@ func (s create) troubleWith(a history.Attempt) error {
 	return s.troubleWithAnswer(a)
 }
 
+// troubleWithTLS says what to do about a handshake that fails; empty: that is not what broke.
+func troubleWithTLS(text string) string {
+	for _, known := range [][2]string{
+		{"unknown authority", "name the authority in tls.ca of the target file"},
+		{"x509: certificate is", "if the target's certificate is for another name, say so in tls.server_name"},
+		{"x509: certificate relies", "the target's certificate has no name that could be compared"},
+		{"x509: cannot validate certificate for", "the certificate is not for this address; say in tls.server_name which name it is for"},
+		{"certificate has expired", "the target's certificate, or this machine's clock, is out of date"},
+		{"certificate required", "the target wants a certificate: name one in tls.certificate and tls.key"},
+		{"bad certificate", "the target does not take the certificate of tls.certificate, or wants one"},
+		{"unknown certificate authority", "the target does not know who made the certificate of tls.certificate"},
+		{"first record does not look like a TLS handshake", "the target does not speak TLS there: base_url is https"},
+	} {
+		if strings.Contains(text, known[0]) {
+			return known[1]
+		}
+	}
+	return ""
+}
+
 func (s *stage) notThere() error {
 	if ended := s.subject.ended(); ended != nil {
-		return surroundings(fmt.Errorf("%s takes no connections: %w", s.subject.target.BaseURL, ended))
+		return surroundings(fmt.Errorf("%s takes no connections: %w", s.subject.whereabouts(), ended))
 	}
-	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.target.BaseURL))
+	return surroundings(fmt.Errorf("%s takes no connections: is the target running?", s.subject.whereabouts()))
 }
 
 func (s create) troubleWithAnswer(a history.Attempt) error {
@@ -122,15 +145,30 @@ func (s create) troubleWithIdentity(a history.Attempt) error {
 		s.operation.Identity, where, snippet(a.Content))
 }
 
+// troubleWithFirstRows says why there are rows before the first request: of a new marker there can be none but
+// those of what was prepared.
+func (s *stage) troubleWithFirstRows(h *history.History) error {
+	if h.Before == nil {
+		return nil
+	}
+	for _, i := range h.Intents {
+		if o := s.create(i).operation; len(h.Before.Rows[i.Bodies[history.Original].Marker]) > 0 && len(o.Prepare) > 0 {
+			return mistakef("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
+				o.Name, s.subject.name)
+		}
+	}
+	return nil
+}
+
 // troubleWithRows says why the row query does not find exactly what plain creates made.
-func (s *stage) troubleWithRows(h *history.History) error {
+func (s *stage) troubleWithRows(ctx context.Context, h *history.History) error {
 	switch {
-	case s.subject.reader == nil:
+	case !s.subject.target.KnowsRows(s.subject.operation().Operation):
 		return nil
 	case h.T1 == nil:
-		return s.troubleWithQuery("the snapshot was not taken")
+		return s.troubleWithQuery(ctx, "the snapshot was not taken")
 	case h.T1.Error != "":
-		return s.troubleWithQuery(h.T1.Error)
+		return s.troubleWithQuery(ctx, h.T1.Error)
 	}
 	for _, i := range h.Intents {
 		marker := i.Bodies[history.Original].Marker
@@ -164,26 +202,43 @@ func (s create) troubleWithEffects(marker string, now *history.Snapshot) error {
 
 func (s create) troubleWithRowsOf(marker string, rows []history.Row) error {
 	operation := fmt.Sprintf("operations.%s.rows", s.operation.Name)
-	switch len(rows) {
-	case 0:
+	listed := s.operation.Rows.HTTP != nil
+	switch n := len(rows); {
+	case n == 0 && listed:
+		return mistakef("a plain create was acknowledged, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere or as somebody who may not see it, or its listing is slower than its answers",
+			marker, operation, s.subject.name)
+	case n > 1 && listed:
+		return mistakef("the target lists %d things for the marker of one plain create: %s.http of %s has to ask for exactly the created thing, and a parameter that the target does not know is often overlooked",
+			n, operation, s.subject.name)
+	case n == 0:
 		return mistakef("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
 			marker, operation, s.subject.name)
-	case 1:
-	default:
+	case n > 1:
 		return mistakef("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
-			operation, s.subject.name, len(rows), len(rows))
+			operation, s.subject.name, n, n)
 	}
 	column := s.operation.Rows.Identity
 	if _, found := rows[0][column]; !found && column != "" {
-		return mistakef("%s.identity of %s is %q, and the query returns no such column", operation, s.subject.name, column)
+		return mistakef("%s.identity of %s is %q, and %s no such %s", operation, s.subject.name, column,
+			either(listed, "what the target lists has", "the query returns"), either(listed, "member", "column"))
 	}
 	return nil
 }
 
+func either(first bool, one, other string) string {
+	if first {
+		return one
+	}
+	return other
+}
+
 // troubleWithQuery tells a query that the database refuses from a database that is not there.
-func (s *stage) troubleWithQuery(text string) error {
+func (s *stage) troubleWithQuery(ctx context.Context, text string) error {
 	err := fmt.Errorf("%s: a query failed: %s", s.subject.name, text)
-	if s.subject.reader.Alive() {
+	if s.subject.target.AsksItself() {
+		err = fmt.Errorf("%s: %s", s.subject.name, text)
+	}
+	if s.tellsRows(ctx) {
 		return mistake(err)
 	}
 	return surroundings(err)

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -24,11 +27,12 @@ func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 		a.Key, a.BlankKey = "", false
 	}
 	request, _ := p.request(a) // sendable has seen that it can be made
+	_ = p.operation.Sign(&request, d.basePath(), a.Key, time.Now())
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
 	a.Deadline = history.Offset(timeout)
 	s := &shot{lane: a.Lane, target: d.targetOf(request, a.ID)}
 	s.exchange = exchange{
-		record: a, timeout: timeout, tls: tlsConfig(d.Target, d.TLS), party: partyFor(d.Target),
+		record: a, timeout: timeout, tls: tlsConfig(d.Target), party: partyFor(d.Target),
 		keep: cmp.Or(d.KeepBody, DefaultKeepBody), now: d.now,
 	}
 	return s
@@ -46,6 +50,15 @@ func (d *Driver) targetOf(r targets.Rendered, id string) vegeta.Target {
 	}
 }
 
+// basePath is what the path of every request begins with.
+func (d *Driver) basePath() string {
+	base, err := url.Parse(d.Target.BaseURL)
+	if err != nil {
+		return "" // which vegeta will notice
+	}
+	return strings.TrimSuffix(base.EscapedPath(), "/")
+}
+
 // request returns the request of an attempt, with its key and in its spelling.
 func (p prepared) request(a history.Attempt) (targets.Rendered, error) {
 	r := p.rendered.Clone()
@@ -59,12 +72,45 @@ func (p prepared) request(a history.Attempt) (targets.Rendered, error) {
 
 // sendable says why a request cannot go on the wire. It is asked before anything is sent: an attempt
 // that breaks on its way there would be missing in the history.
-func (d *Driver) sendable(p prepared, body string) error {
-	a := history.Attempt{Body: body}
-	if p.operation.Key.In != targets.KeyNowhere {
-		a.Key = d.Names.Key("", "")
+func (d *Driver) sendable(p prepared, body string, keys []string) error {
+	for _, key := range keys {
+		if err := d.sendableWith(p, history.Attempt{Body: body, Key: key}); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// keysOf returns the keys that an intent's requests may carry, as far as what they are matters.
+func (d *Driver) keysOf(i scenarios.PlannedIntent) []string {
+	switch key := d.operation(i).Key; {
+	case key.In == targets.KeyNowhere:
+		return []string{""}
+	case len(key.Issued) == 0:
+		return []string{d.Names.Key("", "")}
+	}
+	keys := []string{""}
+	for _, name := range keyNames(i) {
+		keys = append(keys, d.issued[issue{i.ID, name}])
+	}
+	return keys
+}
+
+// keyless reports whether an intent is ever sent without a key, or with a blank one.
+func (d *Driver) keyless(i scenarios.PlannedIntent) bool {
+	if i.Kin != nil && d.Names.KinKey(*i.Kin, i.ID) == "" {
+		return true
+	}
+	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
+	})
+}
+
+func (d *Driver) sendableWith(p prepared, a history.Attempt) error {
 	r, err := p.request(a)
+	if err == nil {
+		err = p.operation.Sign(&r, d.basePath(), a.Key, time.Now())
+	}
 	if err != nil {
 		return err
 	}

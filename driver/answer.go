@@ -35,7 +35,7 @@ func (x *exchange) receive(conn net.Conn) error {
 	defer response.Body.Close()
 	source.room = math.MaxInt64
 	x.record.Status = response.StatusCode
-	x.record.Header = flatten(response.Header)
+	x.record.Header, x.cookies = flatten(response.Header), response.Header.Values("Set-Cookie")
 	body := newRecordedBody(x.keep)
 	_, err = io.Copy(body, response.Body)
 	x.keepBody(body, err == nil)

@@ -72,17 +72,25 @@ func get(ctx context.Context, t targets.Target, where string, header map[string]
 	request.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	x := exchange{
-		request: request, timeout: askTimeout, tls: tlsConfig(t, nil), party: partyFor(t), keep: longestAnswer,
+		request: request, timeout: askTimeout, tls: tlsConfig(t), party: partyFor(t), keep: longestAnswer,
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
-	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
-		address := net.JoinHostPort(request.URL.Hostname(), cmp.Or(request.URL.Port(), request.URL.Scheme))
-		return new(net.Dialer).DialContext(ctx, "tcp", address)
-	})
+	x.direct(ctx, t)
 	if x.record.Error != "" {
 		return x.record, errors.New(x.record.Error)
 	}
 	return x.record, nil
+}
+
+// direct runs the exchange with the target itself, on no lane.
+func (x *exchange) direct(ctx context.Context, t targets.Target) {
+	x.run(ctx, func(ctx context.Context) (net.Conn, error) {
+		if t.Socket != "" {
+			return new(net.Dialer).DialContext(ctx, "unix", t.Socket)
+		}
+		address := net.JoinHostPort(x.request.URL.Hostname(), cmp.Or(x.request.URL.Port(), x.request.URL.Scheme))
+		return new(net.Dialer).DialContext(ctx, "tcp", address)
+	})
 }
 
 // at returns the URL of a path under the target's base URL.

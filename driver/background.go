@@ -29,7 +29,7 @@ func (d *Driver) background(ctx context.Context) (stop func()) {
 	var sending sync.WaitGroup
 	sending.Go(func() {
 		var retries sync.WaitGroup
-		d.attack(ctx, pacing, shots, func(s *shot) {
+		d.attack(ctx, schedule{ctx: pacing, shots: shots, pace: d.Pace}, func(s *shot) {
 			i := planned[s.record.ID]
 			retries.Go(func() { d.retry(ctx, i, i.Moves[0].Volley[0], s) })
 		})

@@ -46,7 +46,8 @@ type Principal struct {
 	Values targets.Principal
 }
 
-// Driver sends one plan. Fill its fields, then call Drive once and Probe once. Follow comes after each.
+// Driver sends one plan. Fill its fields, then call SetUp, Drive, Probe and TidyUp once each. Follow comes after
+// Drive and after Probe.
 type Driver struct {
 	Target     targets.Target
 	Operations []Operation // the first is the run's; neighbours across operations take one each
@@ -56,22 +57,32 @@ type Driver struct {
 	Road       Road
 	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
 	Record     *history.Writer
-	Base       time.Time     // start of the run
-	Normal     time.Duration // what a plain create takes; spans that are shares are of this
-	KeepBody   int           // bytes of each answer's body to record; 0 is DefaultKeepBody
-	Hold       time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
-	TLS        *tls.Config   // base for an https target; nil: the system's roots. The server's name is the base URL's
-	WriteGates []WriteGate   // tables whose writers may be held back, each in its turn; none: no burst asks for it
-	Crasher    *Crasher      // nil: no plan kills the target
-	Following  *Following    // nil: nothing is ever accepted, to be done later
-	Done       func()        // called when an intent's story is over, never twice at once; may be nil
+	Base       time.Time       // start of the run
+	Normal     time.Duration   // what a plain create takes; spans that are shares are of this
+	KeepBody   int             // bytes of each answer's body to record; 0 is DefaultKeepBody
+	Hold       time.Duration   // how long a burst waits for its slowest member; 0 is DefaultHold
+	WriteGates []WriteGate     // tables whose writers may be held back, each in its turn; none: no burst asks for it
+	Links      map[string]Link // inside the target, by name; those that the plan breaks
+	Crasher    *Crasher        // nil: no plan kills the target
+	Following  *Following      // nil: nothing is ever accepted, to be done later
+	Pace       *Pace           // nil: nothing is held back
+	Done       func()          // called when an intent's story is over, never twice at once; may be nil
 
-	// Offsets has, by intent, what a sweep had decided in the run that is repeated. Phase tells a sweep in
+	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
+	Logins map[string]map[string]string
+	// Throttled tells an answer that refuses a request at the door; nil: none does.
+	Throttled func(history.Attempt) bool
+	// Offsets has, by intent, what a sweep had decided in the run that is repeated, and Moments when a link
+	// broke in it. Phase tells a sweep in
 	// words how the second of two requests was answered; nil: by status.
 	Offsets map[string]time.Duration
+	Moments map[string]int
 	Phase   func(operation string, first, second history.Attempt) string
 
 	mask     masker
+	secret   []string // what steps have taken
+	made     map[household]map[string]string
+	issued   map[issue]string
 	requests map[string]prepared       // by intent and body
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
@@ -196,30 +207,33 @@ func (d *Driver) prepareAll() error {
 
 // prepare renders an intent's requests and records the intent.
 func (d *Driver) prepare(i scenarios.PlannedIntent) error {
-	operation, principal := d.operation(i), d.principal(i)
-	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: principal.Name, Kin: kin(i), Bodies: map[string]history.Body{}}
+	operation := d.operation(i)
+	if operation.Key.In == targets.KeyInPath && d.keyless(i) {
+		return fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
+	}
+	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: d.principal(i).Name, Kin: kin(i), Bodies: map[string]history.Body{}}
 	if operation.Name != d.Operations[0].Name {
 		intent.Operation = operation.Name
 	}
 	for _, body := range bodiesOf(i) {
-		marker := d.marker(i, body)
-		values := targets.Values{
-			Intent:    targets.IntentValues{Marker: marker, Reference: d.Names.Reference(author(i)), Number: i.Number},
-			Principal: principal.Values,
-		}
+		values := d.values(i, body)
+		marker := values.Intent.Marker
 		rendered, err := operation.Render(values, body == history.Altered)
 		if err != nil {
 			return fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 		}
+		if body == history.Altered && rendered.Drawn.Chance && !d.Target.Alters(operation.Operation, values) {
+			return fmt.Errorf("render the request of intent %s: the altered body came out the same as the other one: alter has to draw from other values", i.ID)
+		}
 		p := prepared{operation: operation, marker: marker, rendered: rendered}
-		if err := d.sendable(p, body); err != nil {
+		if err := d.sendable(p, body, d.keysOf(i)); err != nil {
 			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
 		}
 		d.requests[i.ID+body] = p
 		shown := rendered
 		_ = respell(&shown, body) // sendable has seen that it can be done
 		intent.Bodies[body] = d.mask.body(history.Body{
-			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body),
+			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
 		})
 	}
 	if i.Behind {
@@ -274,18 +288,18 @@ func (d *Driver) Markers() map[string][]string {
 	return markers
 }
 
-// tlsConfig returns how to speak TLS to a target, over base; nil: not at all. Lanes that the target's
-// certificate is checked for speak TLS from end to end: the lane sees only encrypted bytes.
-func tlsConfig(t targets.Target, base *tls.Config) *tls.Config {
+// tlsConfig returns how to speak TLS to a target; nil: not at all. Lanes that the target's certificate is
+// checked for speak TLS from end to end: the lane sees only encrypted bytes.
+func tlsConfig(t targets.Target) *tls.Config {
 	where, err := url.Parse(t.BaseURL)
 	if err != nil || where.Scheme != "https" {
 		return nil
 	}
-	config := base.Clone()
-	if config == nil {
-		config = &tls.Config{}
-	}
+	config := t.TLS.Config()
 	config.ServerName, config.NextProtos = where.Hostname(), []string{"http/1.1"}
+	if t.TLS != nil && t.TLS.ServerName != "" {
+		config.ServerName = t.TLS.ServerName
+	}
 	if t.Protocol == targets.HTTP2 {
 		config.NextProtos = []string{alpn}
 	}

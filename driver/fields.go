@@ -57,10 +57,10 @@ func inOneLine(value string) string {
 }
 
 // headerOf returns the fields of an answer under the names that they have in HTTP/1.1.
-func headerOf(f *http2.MetaHeadersFrame) map[string]string {
+func headerOf(f *http2.MetaHeadersFrame) http.Header {
 	header := http.Header{}
 	for _, field := range f.RegularFields() {
 		header.Add(field.Name, field.Value)
 	}
-	return flatten(header)
+	return header
 }

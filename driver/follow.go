@@ -68,7 +68,9 @@ func (d *Driver) question(ctx context.Context, last history.Followup, from, refe
 	where, err := sameHost(from, reference)
 	var answer history.Attempt
 	if err == nil {
-		answer, err = get(ctx, d.Target, where, header)
+		if err = d.Pace.Wait(ctx, 1); err == nil {
+			answer, err = get(ctx, d.Target, where, header)
+		}
 	}
 	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask.text(answer.Content), err == nil
 	if err != nil {

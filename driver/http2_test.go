@@ -124,7 +124,7 @@ func TestAnHTTPSTargetAgreesToHTTP2InTLS(t *testing.T) {
 			t.Parallel()
 			server := serveTLS(t)
 			r := newRig2(t, server.Listener.Addr().String(), step)
-			r.Target.BaseURL, r.TLS = "https://example.com:8443/", trusting(server)
+			r.Target.BaseURL, r.Target.TLS = "https://example.com:8443/", trusting(server)
 			for _, a := range r.drive(t).Attempts {
 				require.Equal(t, "HTTP/2.0 example.com:8443 example.com", a.Content, a.Error)
 				require.True(t, a.Complete)
@@ -133,8 +133,8 @@ func TestAnHTTPSTargetAgreesToHTTP2InTLS(t *testing.T) {
 	}
 }
 
-func trusting(server *httptest.Server) *tls.Config {
-	return &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+func trusting(server *httptest.Server) *targets.TLS {
+	return &targets.TLS{Authorities: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
 }
 
 func TestATargetThatDoesNotSpeakHTTP2(t *testing.T) {
@@ -147,7 +147,7 @@ func TestATargetThatDoesNotSpeakHTTP2(t *testing.T) {
 	both := serveTLS(t)
 	for name, row := range map[string]struct {
 		address, base string
-		tls           *tls.Config
+		tls           *targets.TLS
 		kind          history.ErrorKind
 		says          string
 	}{
@@ -164,7 +164,7 @@ func TestATargetThatDoesNotSpeakHTTP2(t *testing.T) {
 			t.Parallel()
 			for _, step := range []scenarios.Step{send(), burst(2)} {
 				r := newRig2(t, row.address, step)
-				r.Target.BaseURL, r.TLS = row.base, row.tls
+				r.Target.BaseURL, r.Target.TLS = row.base, row.tls
 				for _, a := range r.drive(t).Attempts {
 					require.Equal(t, row.kind, a.ErrorKind, a.Error)
 					require.Contains(t, a.Error, row.says)

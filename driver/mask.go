@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // masked stands in records where a secret was.
@@ -31,17 +32,24 @@ type masker struct {
 	replace *strings.Replacer
 }
 
-// newMasker knows the principals' values, what variables gave, and what the target file itself says in a
-// secret header. A header that is made of a principal's values is secret, however short they are.
-func (d *Driver) newMasker() masker {
+// newMasker knows the principals' values and what their logins gave, what variables gave, and what the target
+// file itself says in a secret header, and takes more. A header that is made of a principal's values or
+// login is secret, however short they are.
+func (d *Driver) newMasker(more ...string) masker {
 	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
-	secrets := slices.Clone(d.Target.Secrets)
+	secrets := append(slices.Clone(d.Target.Secrets), more...)
 	for _, p := range d.Principals {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
 	}
-	for _, o := range d.Operations {
-		for name, value := range o.Request.Header {
-			if strings.Contains(value, ".Principal") {
+	for _, taken := range d.Logins {
+		secrets = slices.AppendSeq(secrets, maps.Values(taken))
+	}
+	d.mu.Lock()
+	secrets = append(secrets, d.secret...)
+	d.mu.Unlock()
+	for _, q := range d.templates() {
+		for name, value := range q.Header {
+			if strings.Contains(value, ".Principal") || strings.Contains(value, ".Login") {
 				m.headers = append(m.headers, name)
 			}
 			if m.isSecret(name) && !strings.Contains(value, "{{") {
@@ -64,6 +72,40 @@ func (d *Driver) newMasker() masker {
 	return m
 }
 
+// templates returns all requests that the driver may send, as far as their headers go.
+func (d *Driver) templates() []targets.Request {
+	var all []targets.Request
+	steps := slices.Clone(d.Target.Login)
+	for _, o := range d.Operations {
+		all = append(all, o.Request)
+		if o.Rows.HTTP != nil {
+			all = append(all, targets.Request{Header: o.Rows.HTTP.Header})
+		}
+		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Cleanup)
+	}
+	for _, step := range steps {
+		all = append(all, step.Request)
+	}
+	return all
+}
+
+// SpellsOut reports that a header of a question about an operation's rows is secret, and that its text in the
+// target file is all there is to it: given reports that a text comes from elsewhere.
+func (d *Driver) SpellsOut(given func(text string) bool) bool {
+	m := d.newMasker()
+	for _, o := range d.Operations {
+		if o.Rows.HTTP == nil {
+			continue
+		}
+		for name, value := range o.Rows.HTTP.Header {
+			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !strings.Contains(value, ".Login") && !given(value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // words takes a header such as "Bearer token" or "a=token; b=token" apart.
 func words(header string) []string {
 	return strings.FieldsFunc(header, func(c rune) bool { return strings.ContainsRune(" ;,=", c) })
@@ -84,7 +126,7 @@ func inJSON(text string, html bool) string {
 }
 
 func (m masker) body(b history.Body) history.Body {
-	b.Header, b.Path, b.Content = m.header(b.Header), m.text(b.Path), m.text(b.Content)
+	b.Header, b.Path, b.Content, b.Says = m.header(b.Header), m.text(b.Path), m.text(b.Content), m.text(b.Says)
 	return b
 }
 

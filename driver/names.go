@@ -5,8 +5,10 @@ import (
 	"encoding/base32"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Names draws the markers, references and keys of one scenario in one run. They come from the seed
@@ -35,6 +37,13 @@ func (n Names) Key(intent, name string) string {
 	b := n.sum("key", intent, name)
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+}
+
+// Draws returns what the functions of templates draw from, for the family of an intent. The plan of
+// another run gives the same, but for what is unique.
+func (n Names) Draws(family int, now time.Time) targets.Draws {
+	plan := fmt.Sprintf("%d\x00%s\x00%d", n.Seed, n.Scenario, family)
+	return targets.Draws{Plan: plan, Run: n.Run + "\x00" + plan, Now: now}
 }
 
 // KinKey returns the key of an intent that has neighbours: its own, or one that resembles theirs. No

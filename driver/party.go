@@ -126,6 +126,6 @@ func (x *exchange) collect(st *stream) {
 		st.wrote = min(st.wrote, st.replied)
 	}
 	x.record.Sent, x.record.Wrote, x.record.Replied = st.sent, st.wrote, st.replied
-	x.record.Status, x.record.Header = st.status, st.header
+	x.record.Status, x.record.Header, x.cookies = st.status, st.header, st.cookies
 	x.keepBody(st.body, st.complete)
 }

@@ -57,7 +57,7 @@ const outsideSteps = -1
 func (d *Driver) ask(ctx context.Context, turns chan struct{}, q question, p Probing, n int, settled func(history.Attempt) bool) int {
 	var pause time.Duration
 	for try := range p.Tries {
-		if !sleep(ctx, pause) || !begin(ctx, turns) {
+		if !sleep(ctx, pause) || !d.paced(ctx, 1) || !begin(ctx, turns) {
 			return n
 		}
 		n++

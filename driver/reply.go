@@ -31,7 +31,8 @@ func (st *stream) head(f *http2.MetaHeadersFrame) {
 			st.spoil(errEndless)
 		}
 	default:
-		st.replied, st.status, st.header = st.now(), status, headerOf(f)
+		header := headerOf(f)
+		st.replied, st.status, st.header, st.cookies = st.now(), status, flatten(header), header.Values("Set-Cookie")
 		if f.StreamEnded() {
 			st.finish()
 		}

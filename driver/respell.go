@@ -24,6 +24,9 @@ func respell(r *targets.Rendered, body string) error {
 	if r.Body == nil {
 		return errors.New("there is no body to spell in another way")
 	}
+	if r.Says != nil {
+		return errors.New("the body is a form, which is not spelled in another way")
+	}
 	decoder := json.NewDecoder(bytes.NewReader(r.Body))
 	decoder.UseNumber()
 	var value any

@@ -30,6 +30,9 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 
 // play sends a volley and the retries that its answers ask for, and returns when all have ended.
 func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
+	if !d.paced(ctx, len(m.Volley)) {
+		return
+	}
 	planned := map[string]scenarios.PlannedAttempt{}
 	shots := make([]*shot, 0, len(m.Volley))
 	shared := newParty()
@@ -49,7 +52,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	for _, a := range m.Volley {
 		planned[a.ID] = a
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
-		s.record.Step = m.Step
+		s.record.Step, s.cut = m.Step, a.Cut
 		if together != nil {
 			s.seat, s.record.Together = together.seat(), m.Together
 			s.shares(shared)
@@ -82,10 +85,10 @@ func (d *Driver) retry(ctx context.Context, i scenarios.PlannedIntent, a scenari
 		if !asksForRetry(a.RetryOn, last.record) {
 			return
 		}
-		if !sleep(ctx, max(pause.Of(d.Normal), retryAfter(last.record))) {
+		if !sleep(ctx, max(pause.Of(d.Normal), retryAfter(last.record))) || !d.paced(ctx, 1) {
 			return
 		}
-		id, key := fmt.Sprintf("%s.r%d", a.ID, n+1), a.Key
+		id, key := retryID(a, n), a.Key
 		if a.RetryKey == scenarios.FreshKey {
 			key = id
 		}
@@ -97,11 +100,16 @@ func (d *Driver) retry(ctx context.Context, i scenarios.PlannedIntent, a scenari
 	}
 }
 
+// retryID names the n-th retry of an attempt, from 0.
+func retryID(a scenarios.PlannedAttempt, n int) string { return fmt.Sprintf("%s.r%d", a.ID, n+1) }
+
 // load makes a shot of a planned attempt, under an ID, a key's name and a lane that may differ.
 func (d *Driver) load(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *shot {
 	record := history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body}
 	switch {
 	case keyName == "":
+	case len(d.operation(i).Key.Issued) > 0:
+		record.Key = d.issued[issue{i.ID, keyName}]
 	case keyName == scenarios.OwnKey && i.Kin != nil:
 		record.Key = d.Names.KinKey(*i.Kin, i.ID)
 		record.BlankKey = record.Key == ""
@@ -128,6 +136,7 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 		s.record.End, s.record.ErrorKind, s.record.Error = d.now(), history.Interrupted, "the history cannot be written"
 		return
 	}
+	defer d.strike(s)()
 	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		conn, passage, err := d.Road(ctx, s.lane)
 		if passage == nil || s.party != nil { // what is seen of a connection of many says nothing of one
@@ -148,6 +157,7 @@ func (d *Driver) finish(s *shot) {
 		d.halt(err)
 		return
 	}
+	d.obey(s)
 	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {

@@ -28,6 +28,7 @@ type stream struct {
 	informational int
 	status        int
 	header        map[string]string
+	cookies       []string
 	body          *recordedBody
 	complete      bool
 	reset         bool          // by the server

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // shot is one request that is ready to go.
@@ -22,19 +24,21 @@ type shot struct {
 	at      time.Duration // after the volley began
 	target  vegeta.Target
 	passage Passage
+	cut     *scenarios.Cutting // of a link while it is under way; nil: none
 }
 
 // volley sends shots at their times, and calls done for each as it ends, from one goroutine. It returns
 // when the last has ended; those that were not due when the context ended are not sent.
 func (d *Driver) volley(ctx context.Context, shots []*shot, done func(*shot)) {
-	d.attack(ctx, ctx, shots, done)
+	d.attack(ctx, schedule{ctx: ctx, shots: shots}, done)
 }
 
-// attack is a volley whose shots are not sent any more when pacing ends. It is one vegeta attack, with
-// each shot on its own worker. The attack's URL fragments carry the attempts' IDs,
+// attack sends the shots of a schedule until that ends. It is one vegeta attack, with each shot on its own
+// worker. The attack's URL fragments carry the attempts' IDs,
 // because vegeta's sequence numbers do not say which target a result belongs to and fragments never
 // go on the wire.
-func (d *Driver) attack(ctx, pacing context.Context, shots []*shot, done func(*shot)) {
+func (d *Driver) attack(ctx context.Context, when schedule, done func(*shot)) {
+	shots := when.shots
 	slices.SortStableFunc(shots, func(a, b *shot) int { return cmp.Compare(a.at, b.at) })
 	road := &roundTripper{ctx: ctx, driver: d, shots: map[string]*shot{}}
 	for _, s := range shots {
@@ -45,7 +49,7 @@ func (d *Driver) attack(ctx, pacing context.Context, shots []*shot, done func(*s
 		vegeta.Client(&http.Client{Transport: road}),
 		vegeta.Redirects(vegeta.NoFollow), vegeta.Workers(members), vegeta.MaxWorkers(members),
 	)
-	for result := range attacker.Attack(targeter(shots), schedule{ctx: pacing, shots: shots}, 0, "") {
+	for result := range attacker.Attack(targeter(shots), when, 0, "") {
 		s := road.shots[fragment(result.URL)]
 		if s == nil || s.request == nil {
 			d.halt(fmt.Errorf("send an attempt: vegeta did not: %s", d.mask.text(result.Error)))
@@ -73,6 +77,7 @@ func targeter(shots []*shot) vegeta.Targeter {
 type schedule struct {
 	ctx   context.Context
 	shots []*shot
+	pace  *Pace // for each of them; nil: they have been waited for
 }
 
 // Pace pauses until the next shot is due. It does so itself, because vegeta sleeps through the end
@@ -81,7 +86,7 @@ func (s schedule) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool)
 	if hits >= uint64(len(s.shots)) {
 		return 0, true
 	}
-	return 0, !sleep(s.ctx, s.shots[hits].at-elapsed)
+	return 0, !sleep(s.ctx, s.shots[hits].at-elapsed) || s.pace.Wait(s.ctx, 1) != nil
 }
 
 // Rate is part of vegeta's interface; a volley has no rate.

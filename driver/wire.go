@@ -32,6 +32,7 @@ type exchange struct {
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
+	cookies []string // that the answer sets, as it says so
 }
 
 // holder is [Passage.Hold].

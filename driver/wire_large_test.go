@@ -3,7 +3,6 @@ package driver_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"crypto/tls"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // It is alone while it counts what the process allocates, so it is not parallel.
@@ -66,13 +66,11 @@ func TestAnHTTPSTargetIsSpokenToInTLS(t *testing.T) {
 			server := serveTLS(t)
 			r := newRig(t, server.Listener.Addr().String(), step())
 			r.Target.BaseURL = "https://example.com:8443/"
-			base := &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs, ServerName: "elsewhere"}
-			r.TLS = base
+			r.Target.TLS = trusting(server)
 			for _, a := range r.drive(t).Attempts {
 				require.Equal(t, "HTTP/1.1 example.com:8443 example.com", a.Content, a.Error)
 				require.True(t, a.Complete)
 			}
-			require.Equal(t, "elsewhere", base.ServerName, "the base is not changed")
 		})
 	}
 }
@@ -80,10 +78,10 @@ func TestAnHTTPSTargetIsSpokenToInTLS(t *testing.T) {
 func TestACertificateIsVerified(t *testing.T) {
 	t.Parallel()
 	server := serveTLS(t)
-	roots := &tls.Config{RootCAs: server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	roots := trusting(server)
 	for name, row := range map[string]struct {
 		base string
-		tls  *tls.Config
+		tls  *targets.TLS
 	}{
 		"of an unknown authority": {"https://example.com", nil},
 		"of another name":         {"https://orders.test", roots},
@@ -91,7 +89,7 @@ func TestACertificateIsVerified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, server.Listener.Addr().String(), send())
-			r.Target.BaseURL, r.TLS = row.base, row.tls
+			r.Target.BaseURL, r.Target.TLS = row.base, row.tls
 			a := r.only(t)
 			require.Equal(t, history.OtherError, a.ErrorKind)
 			require.Contains(t, a.Error, "certificate")

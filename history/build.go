@@ -31,6 +31,8 @@ func (b *builder) line(line []byte) error {
 		return errors.New("a line after the end")
 	case r.Run != nil:
 		return b.run(*r.Run)
+	case r.Step != nil:
+		b.history.Steps = append(b.history.Steps, *r.Step)
 	case r.Intent != nil:
 		return b.intent(*r.Intent)
 	case r.Begun != nil:
@@ -49,6 +51,8 @@ func (b *builder) line(line []byte) error {
 		return b.holding(*r.Holding)
 	case r.Crash != nil:
 		return b.crash(*r.Crash)
+	case r.Traffic != nil:
+		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:
 		b.history.Received = r.Received
 	case r.Incident != nil:

@@ -12,6 +12,7 @@ import (
 // record is one line of the file; exactly one member is set.
 type record struct {
 	Run      *Run            `json:"run,omitempty"`
+	Step     *Step           `json:"step,omitempty"`
 	Intent   *Intent         `json:"intent,omitempty"`
 	Begun    *Attempt        `json:"begun,omitempty"`
 	Attempt  *Attempt        `json:"attempt,omitempty"`
@@ -20,6 +21,7 @@ type record struct {
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
 	Crash    *Crash          `json:"crash,omitempty"`
+	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
 	Incident *Incident       `json:"incident,omitempty"`
@@ -65,6 +67,9 @@ func (w *Writer) Err() error {
 // Run writes the head. It comes first.
 func (w *Writer) Run(r Run) error { return w.write(record{Run: &r}) }
 
+// Step writes a step that has ended.
+func (w *Writer) Step(s Step) error { return w.write(record{Step: &s}) }
+
 // Intent writes an intent. It comes before the intent's attempts.
 func (w *Writer) Intent(i Intent) error { return w.write(record{Intent: &i}) }
 
@@ -90,6 +95,9 @@ func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) 
 
 // Crash writes a time that the target's process was killed. It comes after the attempt has begun.
 func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
+
+// Traffic writes what passed a link.
+func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }
 
 // Received writes the target's own count.
 func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }

@@ -28,6 +28,7 @@ func whole() *history.History {
 	lost := history.Attempt{
 		ID: "i001.1", Intent: "i001", Lane: "lossy", Body: history.Original, Key: "k1", Start: ms(10), Wrote: ms(11), End: ms(310),
 		Sent: 210, Error: "deadline exceeded", ErrorKind: history.Timeout,
+		Cut:     &history.Cut{Link: "database", Moment: 6, At: ms(30), Answer: true, Connections: 2},
 		Passage: &history.Passage{Opened: ms(10), Arrived: ms(12), Answered: ms(90), Left: ms(310), Closed: ms(311), Up: 210, Down: 300, Status: 201},
 	}
 	cut := history.Attempt{
@@ -45,7 +46,12 @@ func whole() *history.History {
 			Format: history.Format, ID: "r1", Tool: "doubletap 0.1.0", Scenario: "lost-response", Summary: "The answer is lost.",
 			Target: "orders", Operation: "create_order", Seed: 1<<64 - 1, Started: time.Date(2026, 3, 4, 5, 6, 7, 89, time.UTC),
 			Lanes:     []history.Lane{{Name: "lossy", Faults: []string{"lose: response"}, Delay: ms(50), Proxy: "in-process", Doorstep: true}, {Name: "clean", Proxy: "http://127.0.0.1:8474"}},
+			Links:     []history.Link{{Name: "database", Faults: []string{"latency 20ms, both ways"}, Delay: ms(40), Moments: 9, Proxy: "in-process"}},
 			Exercised: []history.Proof{{Name: "response-lost", AtLeast: 0.5}}, Normal: ms(4),
+		},
+		Steps: []history.Step{
+			{For: history.Login, Number: 2, Principal: "alice", Method: "POST", Path: "/login", Start: ms(1), End: ms(2), Status: 302},
+			{For: history.Prepare, Number: 1, Principal: "alice", Operation: "create_order", Intent: "i001", Method: "POST", Path: "/customers", Start: ms(2), End: ms(3), Error: "no answer"},
 		},
 		Intents: []history.Intent{{ID: "i001", Number: 1, Principal: "alice", Bodies: map[string]history.Body{
 			history.Original: {Marker: "dtone", Method: "POST", Path: "/orders", Header: map[string]string{"Authorization": "***"}, Content: `{"note":"dtone"}`},
@@ -62,6 +68,7 @@ func whole() *history.History {
 			{Attempt: "i001.1", After: ms(5), Struck: ms(17), Ended: ms(20), Ready: ms(40)},
 			{Attempt: "i001.3", Struck: ms(375), Ended: ms(378), Error: "it was not ready within 30s"},
 		},
+		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
 		T1:        &history.Snapshot{At: ms(600), Rows: map[string][]history.Row{"dtone": {{"id": "o<1>", "amount": 12.5, "paid": false, "at": nil}}, "dttwo": {}}, Effects: map[string]map[string]float64{"lines": {"dtone": 2}, "stock": {"": -0.5}}},
@@ -75,6 +82,9 @@ func whole() *history.History {
 func write(out *bytes.Buffer, h *history.History) error {
 	w := history.NewWriter(out)
 	w.Run(h.Run)
+	for _, s := range h.Steps {
+		w.Step(s)
+	}
 	for _, i := range h.Intents {
 		w.Intent(i)
 	}
@@ -102,6 +112,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, k := range h.Crashes {
 		w.Crash(k)
+	}
+	for _, t := range h.Traffic {
+		w.Traffic(t)
 	}
 	snapshot(w, history.T1Name, h.T1)
 	snapshot(w, history.T2Name, h.T2)

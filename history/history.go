@@ -35,12 +35,14 @@ func (o Offset) Duration() time.Duration { return time.Duration(o) }
 // were first sent. A nil snapshot was never taken.
 type History struct {
 	Run       Run
+	Steps     []Step
 	Intents   []Intent
 	Attempts  []Attempt
 	Followups []Followup
 	Sightings []Sighting
 	Holdings  []Holding
 	Crashes   []Crash
+	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
 	T1        *Snapshot // after the faults, before the final probe
@@ -62,6 +64,7 @@ type Run struct {
 	Seed       uint64        `json:"seed"`
 	Started    time.Time     `json:"started"`
 	Lanes      []Lane        `json:"lanes"`
+	Links      []Link        `json:"links,omitempty"`      // that the scenario slows down or cuts
 	Exercised  []Proof       `json:"exercised"`            // what must have happened for a pass to mean anything
 	Calibrated []Calibration `json:"calibrated,omitempty"` // what bursts like those of the scenario can hit
 	Normal     Offset        `json:"normal,omitempty"`     // median duration of a plain create, from the pilot
@@ -89,6 +92,42 @@ type Lane struct {
 	Doorstep bool     `json:"doorstep"`         // passages were observed in front of the target
 }
 
+// Link is a stretch of road inside the target, such as the one to its database, as it was while the
+// scenario was driven.
+type Link struct {
+	Name    string   `json:"name"`
+	Faults  []string `json:"faults,omitempty"`  // in the words of the scenario
+	Delay   Offset   `json:"delay,omitempty"`   // least time that the declared latency adds to a question and its answer
+	Moments int      `json:"moments,omitempty"` // questions and answers of a plain create, as the pilot counted them; 0: nothing passed
+	Proxy   string   `json:"proxy"`             // "in-process" or the URL of the toxiproxy server
+}
+
+// Step is a request beside those that are judged: it was sent once, on no lane.
+type Step struct {
+	For       Purpose `json:"for"`
+	Number    int     `json:"number"` // among those of its purpose, from 1
+	Principal string  `json:"principal,omitempty"`
+	Operation string  `json:"operation,omitempty"` // empty: login
+	Intent    string  `json:"intent,omitempty"`    // the first that it was for; empty: login
+	Method    string  `json:"method"`
+	Path      string  `json:"path"` // secrets masked
+	Start     Offset  `json:"start"`
+	End       Offset  `json:"end"`
+	Status    int     `json:"status,omitempty"` // 0: no answer
+	Error     string  `json:"error,omitempty"`  // why the next step could not be sent; empty: it could
+}
+
+// Purpose is what a step was sent for.
+type Purpose string
+
+// The purposes.
+const (
+	Login   Purpose = "login"   // of a principal
+	Prepare Purpose = "prepare" // what an intent takes
+	Issue   Purpose = "issue"   // a key that the target hands out
+	Cleanup Purpose = "cleanup" // after an intent
+)
+
 // Intent is one thing that the user wants once. Intents with the same marker are twins: they were
 // sent with identical bodies on purpose.
 type Intent struct {
@@ -108,6 +147,15 @@ type Body struct {
 	Path    string            `json:"path"`
 	Header  map[string]string `json:"header,omitempty"`
 	Content string            `json:"content"`
+	Says    string            `json:"says,omitempty"` // the members of a form, as a JSON object; empty: Content is JSON, or nothing
+}
+
+// JSON returns what the request says, as JSON; empty: nothing.
+func (b Body) JSON() string {
+	if b.Says != "" {
+		return b.Says
+	}
+	return b.Content
 }
 
 // Attempt is one HTTP exchange as it was on the wire. A status with Complete false is not an answer.
@@ -140,7 +188,20 @@ type Attempt struct {
 	Error     string            `json:"error,omitempty"`
 	ErrorKind ErrorKind         `json:"error_kind,omitempty"`
 
+	Cut *Cut `json:"cut,omitempty"` // of a link inside the target, while the attempt was under way; nil: none was planned
+
 	Passage *Passage `json:"-"` // recorded on a line of its own
+}
+
+// Cut is a link inside the target that was to break at one of the moments at which something passes it:
+// the first is the first question after the attempt began, the second its answer. All connections of the
+// link are reset, and none is made for a while.
+type Cut struct {
+	Link        string `json:"link"`
+	Moment      int    `json:"moment"`                // from 1
+	At          Offset `json:"at,omitempty"`          // it broke; 0: it did not come to that
+	Answer      bool   `json:"answer,omitempty"`      // an answer was lost, whose question had arrived; false: a question was
+	Connections int    `json:"connections,omitempty"` // that were reset
 }
 
 // ErrorKind says how an exchange broke. The empty kind is no error.
@@ -213,6 +274,18 @@ type Crash struct {
 	Error   string `json:"error,omitempty"`  // why there is no other one
 }
 
+// Traffic is what passed a link while the scenario was driven, in the order of the answers.
+type Traffic struct {
+	Link      string     `json:"link"`
+	Exchanges []Exchange `json:"exchanges"`
+}
+
+// Exchange is a question on one connection of a link and its answer, as the asking side sees them.
+type Exchange struct {
+	Asked    Offset `json:"asked"`    // the first byte of the question
+	Answered Offset `json:"answered"` // the first byte of the answer
+}
+
 // Received compares what the target counted with what was sent. Targets that cannot count have none.
 type Received struct {
 	Before int64 `json:"before"`
@@ -248,4 +321,5 @@ const (
 	DatabaseGone IncidentKind = "database-gone" // the database could not be asked
 	StillBusy    IncidentKind = "still-busy"    // the target did not become quiet in time
 	HarnessFault IncidentKind = "harness"       // doubletap itself failed
+	StepFailed   IncidentKind = "step-failed"   // what goes ahead of the first attempt could not be done
 )

@@ -47,6 +47,9 @@ func attempts(n int, intents []history.Intent) *rapid.Generator[history.Attempt]
 		a.Status, a.Header, a.Content = rapid.IntRange(0, 599).Draw(t, "status"), texts().Draw(t, "header"), rapid.String().Draw(t, "content")
 		a.Digest, a.Complete = rapid.String().Draw(t, "digest"), rapid.Bool().Draw(t, "complete")
 		a.Error, a.ErrorKind = rapid.String().Draw(t, "error"), history.ErrorKind(rapid.String().Draw(t, "kind"))
+		if rapid.Bool().Draw(t, "cut") {
+			a.Cut = &history.Cut{Link: rapid.String().Draw(t, "link"), Moment: rapid.IntRange(1, 99).Draw(t, "moment"), At: offset().Draw(t, "at"), Connections: rapid.IntRange(0, 99).Draw(t, "connections")}
+		}
 		if rapid.Bool().Draw(t, "watched") {
 			a.Passage = &history.Passage{Opened: offset().Draw(t, "opened"), Up: rapid.Int64().Draw(t, "up"), Refused: rapid.Bool().Draw(t, "refused")}
 		}
@@ -86,6 +89,10 @@ func histories() *rapid.Generator[*history.History] {
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "holdings") {
 			h.Holdings = append(h.Holdings, holding(h.Intents).Draw(t, "holding"))
+		}
+		for range rapid.IntRange(0, 2).Draw(t, "links") {
+			passed := history.Exchange{Asked: offset().Draw(t, "asked"), Answered: offset().Draw(t, "answered")}
+			h.Traffic = append(h.Traffic, history.Traffic{Link: rapid.String().Draw(t, "link"), Exchanges: []history.Exchange{passed}})
 		}
 		for n := range rapid.IntRange(0, 6).Draw(t, "attempts") {
 			h.Attempts = append(h.Attempts, attempts(n, h.Intents).Draw(t, "attempt"))
@@ -128,6 +135,7 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		}
 		require.False(t, cut.Complete)
 		require.LessOrEqual(t, len(cut.Attempts), len(h.Attempts))
+		require.LessOrEqual(t, len(cut.Traffic), len(h.Traffic))
 		require.LessOrEqual(t, len(cut.Holdings), len(h.Holdings))
 		for i, held := range cut.Holdings {
 			require.Equal(t, h.Holdings[i], held)
@@ -186,5 +194,6 @@ func FuzzRead(f *testing.F) {
 		require.Len(t, got.Attempts, len(h.Attempts))
 		require.Equal(t, h.Holdings, got.Holdings)
 		require.Equal(t, h.Crashes, got.Crashes)
+		require.Equal(t, h.Traffic, got.Traffic)
 	})
 }

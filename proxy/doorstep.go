@@ -13,10 +13,12 @@ import (
 // chunk is how many bytes a relay reads at once.
 const chunk = 8 << 10
 
-// doorstep is a TCP relay between a lane and the target that takes down what passes. It behaves as
-// the target would: it hands closes and resets on as what they are.
+// doorstep is a relay between a lane, which is TCP, and the target that takes down what passes. It behaves as
+// the target would: it hands closes and resets on as what they are. A Unix domain socket knows no reset that
+// a client could send: to a target on one it is a close.
 type doorstep struct {
 	listener net.Listener
+	network  string // tcp or unix
 	target   string
 	room     int64 // bytes of an answer that the lane's toxics take, see allowance
 	lane     *lane
@@ -32,9 +34,10 @@ type doorstep struct {
 
 // doorstepSpec is what a doorstep shall be.
 type doorstepSpec struct {
-	target string
-	room   int64
-	lane   *lane
+	network string // tcp or unix
+	target  string
+	room    int64
+	lane    *lane
 }
 
 func openDoorstep(spec doorstepSpec) (*doorstep, error) {
@@ -44,6 +47,7 @@ func openDoorstep(spec doorstepSpec) (*doorstep, error) {
 	}
 	d := &doorstep{
 		listener: listener,
+		network:  spec.network,
 		target:   spec.target,
 		room:     spec.room,
 		lane:     spec.lane,
@@ -133,7 +137,7 @@ func (d *doorstep) accept(staying, listening context.Context) {
 // serve relays one connection until the lane has closed it.
 func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 	defer p.leaves()
-	target, err := new(net.Dialer).DialContext(ctx, "tcp", d.target)
+	target, err := new(net.Dialer).DialContext(ctx, d.network, d.target)
 	if err != nil {
 		if ctx.Err() == nil {
 			p.refused()
@@ -144,7 +148,7 @@ func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 		return
 	}
 	p.opened()
-	r := relay{left: left, target: target.(*net.TCPConn), room: d.room, passage: p}
+	r := relay{left: left, target: target, room: d.room, passage: p}
 	defer context.AfterFunc(ctx, func() { r.closeTarget(false) })()
 	var answering sync.WaitGroup
 	answering.Go(r.down)
@@ -154,9 +158,10 @@ func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 
 // relay is one connection at the doorstep: left leads to the lane.
 type relay struct {
-	left, target *net.TCPConn
-	room         int64 // bytes that the lane will still take; negative: any number
-	passage      *Passage
+	left    *net.TCPConn
+	target  net.Conn
+	room    int64 // bytes that the lane will still take; negative: any number
+	passage *Passage
 
 	sending sync.Mutex // guards kept, held while bytes go to the target
 	kept    []byte     // what is kept back of the request
@@ -253,8 +258,8 @@ func (r *relay) pass(b []byte) {
 // closeTarget closes the connection to the target in both directions, as toxiproxy does.
 func (r *relay) closeTarget(reset bool) {
 	r.passage.closed()
-	if reset {
-		_ = r.target.SetLinger(0)
+	if tcp, ok := r.target.(*net.TCPConn); ok && reset {
+		_ = tcp.SetLinger(0)
 	}
 	_ = r.target.Close()
 }

@@ -15,9 +15,10 @@ type host interface {
 
 // road is one toxiproxy proxy that accepts connections.
 type road interface {
-	address() string                 // host:port to dial
-	calm(ctx context.Context) error  // removes the toxics, so that none sleeps on; may be repeated
-	close(ctx context.Context) error // removes the proxy and its connections; may be repeated
+	address() string                               // host:port to dial
+	add(ctx context.Context, i int, t toxic) error // the i-th toxic, also to connections that are there
+	calm(ctx context.Context) error                // removes the toxics, so that none sleeps on; may be repeated
+	close(ctx context.Context) error               // removes the proxy and its connections; may be repeated
 }
 
 // roadPlan is what a road shall be.

@@ -38,7 +38,7 @@ func (h inProcess) build(ctx context.Context, plan roadPlan) (road, error) {
 	}
 	r := inProcessRoad{proxy: toxiproxy.NewProxy(h.server, plan.name, listen, plan.upstream)}
 	for i, t := range plan.toxics {
-		if err := r.add(i, t); err != nil {
+		if err := r.add(ctx, i, t); err != nil {
 			return nil, err
 		}
 	}
@@ -53,7 +53,7 @@ type inProcessRoad struct {
 	proxy *toxiproxy.Proxy
 }
 
-func (r inProcessRoad) add(i int, t toxic) error {
+func (r inProcessRoad) add(ctx context.Context, i int, t toxic) error {
 	content, err := json.Marshal(map[string]any{
 		"name":       t.name(i),
 		"type":       t.kind,
@@ -64,10 +64,12 @@ func (r inProcessRoad) add(i int, t toxic) error {
 	if err != nil {
 		return fmt.Errorf("add toxic %s: %w", t.name(i), err)
 	}
-	if _, err := r.proxy.Toxics.AddToxicJson(bytes.NewReader(content)); err != nil {
-		return fmt.Errorf("add toxic %s: %w", t.name(i), err)
-	}
-	return nil
+	return inTime(ctx, "add toxic "+t.name(i), func() error {
+		if _, err := r.proxy.Toxics.AddToxicJson(bytes.NewReader(content)); err != nil {
+			return fmt.Errorf("add toxic %s: %w", t.name(i), err)
+		}
+		return nil
+	})
 }
 
 func (r inProcessRoad) address() string { return r.proxy.Listen }

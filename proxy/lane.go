@@ -20,6 +20,9 @@ const (
 
 var errShut = errors.New("the lane is closed")
 
+// errNoSocket is for a target on a Unix domain socket: toxiproxy reaches it only by a doorstep.
+var errNoSocket = errors.New("the target listens on a Unix domain socket, to which a toxiproxy server on another machine does not get through; leave --toxiproxy out")
+
 // lane is one open lane: its road through toxiproxy, its doorstep, and the clients on it.
 type lane struct {
 	facts    history.Lane
@@ -66,12 +69,17 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 	}
 	plan := roadPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
 	if h.reachesLoopback() {
-		step := doorstepSpec{target: plan.upstream, room: allowance(effects.toxics, down), lane: l}
+		step := doorstepSpec{network: "tcp", target: plan.upstream, room: allowance(effects.toxics, down), lane: l}
+		if spec.options.Socket != "" {
+			step.network, step.target = "unix", spec.options.Socket
+		}
 		if l.doorstep, err = openDoorstep(step); err != nil {
 			return nil, err
 		}
 		l.facts.Doorstep = true
 		plan.upstream = l.doorstep.address()
+	} else if spec.options.Socket != "" {
+		return nil, errNoSocket
 	}
 	if l.road, err = h.build(ctx, plan); err != nil {
 		l.closeDoorstep()

@@ -23,6 +23,7 @@ const patience = 10 * time.Second
 // Options says where lanes lead and what they are made of.
 type Options struct {
 	Upstream  string    // host:port of the target, as seen from here and from toxiproxy
+	Socket    string    // path of the target's Unix domain socket, instead of Upstream; empty: it has none
 	Toxiproxy string    // URL of a running toxiproxy server; empty: in process
 	Base      time.Time // start of the run, on the monotonic clock; zero: when the lanes are opened
 }

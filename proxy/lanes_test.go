@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -347,4 +348,44 @@ func BenchmarkExchange(b *testing.B) {
 			}
 		})
 	}
+}
+
+func TestATargetOnAUnixDomainSocketIsSeenAtItsDoorstep(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	require.NoError(t, err)
+	target := &target{release: make(chan struct{})}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		target.committed.Add(1)
+		answer(w, 10)
+	})}
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = server.Serve(listener) })
+	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
+	for name, url := range map[string]string{"in process": "", "on a server": serverOf(t)} {
+		l := openWith(t, proxy.Options{Socket: path, Toxiproxy: url}, map[string][]scenarios.Fault{"lossy": {loseResponse}, "cut": {loseRequest}})
+		c, p := dial(t, l, scenarios.Clean)
+		require.Equal(t, 201, exchange(c, request("/orders", 2)).status, name)
+		require.Equal(t, 201, settled(t, p).Status, name)
+		before := target.committed.Load()
+		c, p = dial(t, l, "lossy")
+		require.Equal(t, history.Reset, exchange(c, request("/orders", 2)).kind(), name)
+		require.Equal(t, 201, settled(t, p).Status, name)
+		require.Equal(t, before+1, target.committed.Load(), name)
+		c, _ = dial(t, l, "cut")
+		require.Equal(t, history.Reset, exchange(c, request("/orders", 1<<20)).kind(), name)
+		require.Equal(t, before+1, target.committed.Load(), name)
+		require.NoError(t, l.Close())
+	}
+	_ = server.Close()
+	l := openWith(t, proxy.Options{Socket: path}, nil)
+	_, p := dial(t, l, scenarios.Clean)
+	eventually(t, "nobody listens", func() bool { return p.Facts().Refused })
+}
+
+func serverOf(t *testing.T) string {
+	url, _ := toxiproxyServer(t)
+	return url
 }

@@ -74,7 +74,7 @@ func (s *server) build(ctx context.Context, plan roadPlan) (road, error) {
 	}
 	r := &serverRoad{proxy: p, dial: s.reachable(p.Listen)}
 	for i, t := range plan.toxics {
-		if err := r.add(i, t); err != nil {
+		if err := r.add(ctx, i, t); err != nil {
 			return nil, errors.Join(err, r.close(context.WithoutCancel(ctx)))
 		}
 	}
@@ -97,7 +97,7 @@ type serverRoad struct {
 	toxics []string // names, in the order in which they were added
 }
 
-func (r *serverRoad) add(i int, t toxic) error {
+func (r *serverRoad) add(_ context.Context, i int, t toxic) error {
 	var attributes toxiproxy.Attributes
 	content, err := json.Marshal(t.attributes)
 	if err == nil {
@@ -117,7 +117,7 @@ func (r *serverRoad) address() string { return r.dial }
 
 // calm removes the last toxic first, for the reason given at the in-process road.
 func (r *serverRoad) calm(ctx context.Context) error {
-	return inTime(ctx, "remove toxics", func() error {
+	err := inTime(ctx, "remove toxics", func() error {
 		for _, name := range slices.Backward(r.toxics) {
 			if err := r.proxy.RemoveToxic(name); err != nil && !isNotFound(err) {
 				return fmt.Errorf("remove toxic %s of proxy %s: %w", name, r.proxy.Name, err)
@@ -125,6 +125,10 @@ func (r *serverRoad) calm(ctx context.Context) error {
 		}
 		return nil
 	})
+	if err == nil {
+		r.toxics = nil
+	}
+	return err
 }
 
 func (r *serverRoad) close(ctx context.Context) error {

@@ -256,3 +256,19 @@ func TestALinkWithAMistake(t *testing.T) {
 	_, err := proxy.OpenLink(t.Context(), proxy.Link{Name: "db", Faults: []scenarios.Fault{{}}}, proxy.Options{})
 	require.ErrorContains(t, err, `open link "db": a fault is exactly one thing`)
 }
+
+func TestATargetOnASocketTakesADoorstep(t *testing.T) {
+	t.Parallel()
+	address := distantAddress(t)
+	api := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	listener, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(api.Routes())
+	_ = server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	_, err = proxy.Open(t.Context(), nil, proxy.Options{Socket: "/run/shop.sock", Toxiproxy: server.URL})
+	require.ErrorContains(t, err, "the target listens on a Unix domain socket, to which a toxiproxy server on another machine does not get through")
+	require.Empty(t, api.Collection.Proxies())
+}

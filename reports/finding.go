@@ -53,7 +53,7 @@ func (p *page) finding(r checker.Report, s seen) {
 	}
 	p.line()
 	p.sent(f)
-	p.rows(f)
+	p.rows(heldTitle(r), f)
 	p.promise(f)
 	if r.Replay != "" {
 		p.line()
@@ -195,9 +195,9 @@ func wrapParts(s string, n int) []string {
 	return lines
 }
 
-func (p *page) rows(f checker.Finding) {
+func (p *page) rows(title string, f checker.Finding) {
 	p.line()
-	p.line(p.style.bold("  What the database held"))
+	p.line(p.style.bold("  " + title))
 	if len(f.Rows) == 0 {
 		p.line("    no row query belongs to this finding")
 	}

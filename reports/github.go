@@ -54,6 +54,9 @@ func (b breach) annotation(r checker.Report, file string) annotation {
 	if b.finding.Known != "" {
 		text = append(text, "Known: "+fit(b.finding.Known, 4*widestCell))
 	}
+	if r.OwnWord {
+		text = append(text, ownWord)
+	}
 	if r.Replay != "" {
 		text = append(text, "See it again: "+about(r.Replay, b.finding.ID))
 	}

@@ -39,7 +39,11 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	list := []codeQuality{}
 	all := breaches(r)
 	for _, one := range all[:min(len(all), mostIssues)] {
-		list = append(list, one.issue(files[one.scenario]))
+		issue := one.issue(files[one.scenario])
+		if r.OwnWord {
+			issue.Description += "; " + ownWord
+		}
+		list = append(list, issue)
 	}
 	text, err := indented(list)
 	if err == nil {

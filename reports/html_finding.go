@@ -7,8 +7,8 @@ import (
 
 // findingView is one finding of the HTML report. A brief one has only the members of the first block.
 type findingView struct {
-	Anchor, ID, Kind, Scenario, Intent, Short, Known string
-	Verdict                                          verdictView
+	Anchor, ID, Kind, Scenario, Intent, Short, Known, Held string
+	Verdict                                                verdictView
 
 	Told, Open                              bool
 	Meaning, Detail, About, Moment, Summary string
@@ -53,7 +53,7 @@ func briefView(s seen, anchor string) findingView {
 // tell makes a brief finding a full one. Raw is the same finding as it was recorded.
 func tell(r checker.Report, s seen, raw checker.Finding, v findingView) findingView {
 	f := s.finding
-	v.Told = true
+	v.Told, v.Held = true, heldTitle(r)
 	v.Meaning, v.Detail, v.About, v.Moment = meaning(f.Kind), prose(f.Detail), concerning(f), moment(f)
 	v.Summary = prose(s.result.Summary)
 	v.Replay, v.Shrink, v.Export = typed(r.Replay, f), typed(r.Shrink, f), typed(r.Export, f)

@@ -75,6 +75,9 @@ func JUnit(w io.Writer, r checker.Report) error {
 		Properties: properties("run", r.Run, "tool", r.Tool, "target", r.Target, "seed", fmt.Sprint(r.Seed),
 			"verdict", r.Verdict.String(), "files", r.Dir, "again", r.Again),
 	}
+	if r.OwnWord {
+		suite.Properties = append(suite.Properties, properties("rows", ownWord)...)
+	}
 	var elapsed history.Offset
 	for _, res := range r.Results {
 		suite.add(testCase(r, res))

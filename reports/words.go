@@ -259,7 +259,21 @@ func sentence(r checker.Report) string {
 	say(checker.Known, fmt.Sprintf("failed as expected: %s with a broken promise that is known", plural(broke[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
 	say(checker.Pass, "passed: no broken promise was seen in "+plural(held, "intent"))
+	if r.OwnWord {
+		clauses = append(clauses, ownWord)
+	}
 	return strings.Join(clauses, " ")
+}
+
+// ownWord says what rows are worth that no database was asked for.
+const ownWord = "The rows are the target's own word: it was asked for them, and not its database."
+
+// heldTitle is the title of a finding's rows.
+func heldTitle(r checker.Report) string {
+	if r.OwnWord {
+		return "What the target said that it held"
+	}
+	return "What the database held"
 }
 
 // broken counts the intents with a broken promise, by the verdict on their scenario.

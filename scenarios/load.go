@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"time"
@@ -34,6 +35,7 @@ const (
 	usualTimeout     = 10 * time.Second
 	usualWithin      = 5 * time.Second
 	usualSweep       = 1.2 // of the time that a plain create takes
+	usualCut         = Duration(50 * time.Millisecond)
 )
 
 // Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of
@@ -106,6 +108,18 @@ func load(file string, data []byte) (*document.Document, Scenario, error) {
 	return doc, s, mistakes.Err()
 }
 
+// LinksInUse returns the names of the links inside the target that the scenario slows down or cuts, sorted.
+func (s Scenario) LinksInUse() []string {
+	names := slices.Collect(maps.Keys(s.Links))
+	for _, step := range s.Steps {
+		for _, cut := range step.cuts() {
+			names = append(names, cut.Link)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // complete fills in what the file leaves out.
 func (s *Scenario) complete() {
 	if s.Intents == 0 {
@@ -138,6 +152,9 @@ func (s *Scenario) implied() []Need {
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
+	if s.story().keyless || s.Background != nil && s.Background.Send.Key == NoKey {
+		needs = append(needs, NeedsLooseKey)
+	}
 	for _, step := range s.Steps {
 		if step.Respell != nil {
 			needs = append(needs, NeedsSameJSON)
@@ -151,9 +168,15 @@ func (s *Scenario) implied() []Need {
 		if step.Crash != nil {
 			needs = append(needs, NeedsProcess)
 		}
+		if len(step.cuts()) > 0 {
+			needs = append(needs, NeedsLink)
+		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}
+	}
+	if len(s.Links) > 0 {
+		needs = append(needs, NeedsLink)
 	}
 	if n := s.Neighbours; n != nil {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
@@ -172,8 +195,10 @@ func (l Likeness) needs() []Need {
 		return []Need{NeedsFreeKey, NeedsSpacedKey}
 	case KeysQuote, KeysLong:
 		return []Need{NeedsFreeKey}
+	case KeysBlank:
+		return []Need{NeedsKey, NeedsLooseKey}
 	default:
-		return []Need{NeedsKey}
+		return []Need{NeedsKey, NeedsChosenKey}
 	}
 }
 

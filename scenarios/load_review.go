@@ -25,6 +25,9 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 	for name, faults := range s.Lanes {
 		r.lane(name, faults)
 	}
+	for name, faults := range s.Links {
+		r.slices(document.Pointer("links", name), faults)
+	}
 	if doc.Length("/steps") == len(s.Steps) {
 		r.lanesInUse()
 		r.steps()
@@ -48,8 +51,8 @@ func (r *reviewer) counts() {
 	r.alone()
 }
 
-// alone holds that nobody else writes into a table whose writers are held back, or is hit by a crash, and that
-// sweeps and crashes have a way to go.
+// alone holds that nobody else writes into a table whose writers are held back, is hit by a crash or uses a link
+// that breaks, and that sweeps and crashes have a way to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
 		switch at := document.Pointer("steps", i); {
@@ -61,6 +64,10 @@ func (r *reviewer) alone() {
 			r.complain("/background", "a crash would hit the background traffic as well; leave one of them out")
 		case step.Crash != nil && step.Crash.From.surelyLonger(step.Crash.To):
 			r.complain(at+"/crash", "from %s is later than to %s", step.Crash.From, step.Crash.To)
+		case len(step.cuts()) > 0 && r.scenario.Concurrency > 1:
+			r.complain("/concurrency", "a link that breaks while a request is under way breaks for all; expected concurrency: 1")
+		case len(step.cuts()) > 0 && r.scenario.Background != nil:
+			r.complain("/background", "a link that breaks while a request is under way breaks for the background traffic as well")
 		case step.Sweep != nil && step.Sweep.From.surelyLonger(step.Sweep.To):
 			r.complain(at+"/sweep", "from %s is later than to %s", step.Sweep.From, step.Sweep.To)
 		}
@@ -109,9 +116,13 @@ func (r *reviewer) lane(name string, faults []Fault) {
 	if name == Clean && len(faults) > 0 {
 		r.complain(document.Pointer("lanes", name), "the lane clean has no faults; give this one another name")
 	}
+	r.slices(document.Pointer("lanes", name), faults)
+}
+
+func (r *reviewer) slices(path string, faults []Fault) {
 	for i, f := range faults {
 		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
-			r.complain(document.Pointer("lanes", name, i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
+			r.complain(path+document.Pointer(i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
 		}
 	}
 }

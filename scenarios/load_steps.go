@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -53,10 +54,24 @@ func (s *Step) sendings(i int) []sending {
 	return all
 }
 
+// cuts lists the cuts of links that a step asks for.
+func (s *Step) cuts() []*LinkCut {
+	var all []*LinkCut
+	for _, one := range s.sendings(0) {
+		if one.send.Cut != nil {
+			all = append(all, one.send.Cut)
+		}
+	}
+	return all
+}
+
 // complete fills in what the file leaves out.
 func (s *Step) complete() {
 	for _, one := range s.sendings(0) {
 		one.send.complete()
+	}
+	for _, cut := range s.cuts() {
+		cut.For = cmp.Or(cut.For, usualCut)
 	}
 	if s.Sweep != nil && s.Sweep.To.IsZero() {
 		s.Sweep.To = Span{Share: usualSweep}
@@ -104,11 +119,16 @@ type story struct {
 	crashed   bool // the target is killed beside a request
 	restarted bool // something is sent again after that
 	impatient bool // a client has a timeout of its own
+	slowLinks bool // a link inside the target is slowed down
+	cuts      bool // a link inside the target breaks
 	faults    []Fault
 }
 
 func (s *Scenario) story() story {
 	t := story{kin: s.Neighbours != nil}
+	for _, faults := range s.Links {
+		t.slowLinks = t.slowLinks || slices.ContainsFunc(faults, func(f Fault) bool { return f.Latency != nil })
+	}
 	t.committed, t.expired = s.sendsAround(WaitCommitted), s.sendsAround(WaitExpired)
 	for _, one := range s.sendings() {
 		requests := one.requests
@@ -133,6 +153,7 @@ func (s *Scenario) story() story {
 		t.swept = t.swept || step.Sweep != nil
 		t.restarted = t.restarted || t.crashed && len(step.sendings(0)) > 0 || step.Crash != nil && step.Crash.Retry != nil
 		t.crashed = t.crashed || step.Crash != nil
+		t.cuts = t.cuts || len(step.cuts()) > 0
 		sent = sent || len(step.sendings(0)) > 0
 	}
 	return t
@@ -211,6 +232,14 @@ func (t story) never(proof string) string {
 	case "restarted":
 		if !t.restarted {
 			return "nothing is sent after a crash"
+		}
+	case "link-delayed":
+		if !t.slowLinks {
+			return "no link has a latency"
+		}
+	case "link-cut":
+		if !t.cuts {
+			return "no send has a cut"
 		}
 	case "neighbours-answered":
 		if !t.kin {

@@ -83,6 +83,23 @@ type PlannedAttempt struct {
 	RetryKey  KeyChoice `json:"retry_key,omitempty"`
 	RetryLane string    `json:"retry_lane,omitempty"`
 	RetryTime Span      `json:"retry_timeout"` // zero: Timeout
+	Cut       *Cutting  `json:"cut,omitempty"` // of the first sending
+}
+
+// Cutting says when a link breaks: at a moment, or part of the way through those of a plain create.
+type Cutting struct {
+	Link   string        `json:"link"`
+	Moment int           `json:"moment,omitempty"` // from 1; 0: by Part
+	Part   float64       `json:"part"`             // 0 to 1, drawn from the seed
+	For    time.Duration `json:"for"`
+}
+
+// At returns the moment, from 1, of so many.
+func (c Cutting) At(moments int) int {
+	if c.Moment > 0 {
+		return c.Moment
+	}
+	return 1 + int(c.Part*float64(moments))
 }
 
 // OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. It
@@ -183,6 +200,17 @@ func (p Plan) Requests() int {
 		}
 	}
 	return n
+}
+
+// AtOnce returns the greatest number of requests that the plan sends in one step of an intent.
+func (p Plan) AtOnce() int {
+	most := 0
+	for _, i := range p.Intents {
+		for _, m := range i.Moves {
+			most = max(most, len(m.Volley))
+		}
+	}
+	return most
 }
 
 // WriteTo writes the plan as JSON lines, one per intent, after a head line.
@@ -356,7 +384,16 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 		a.RetryOn, a.Pauses = s.Retry.answers(), p.pauses(*s.Retry)
 		a.RetryKey, a.RetryLane, a.RetryTime = s.Retry.Key, s.Retry.Lane, s.Retry.Timeout
 	}
+	if s.Cut != nil {
+		a.Cut = p.cutting(*s.Cut)
+	}
 	return a
+}
+
+// cutting spreads the intents evenly over the moments, each drawn within its part of them.
+func (p *planner) cutting(c LinkCut) *Cutting {
+	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
+	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}
 }
 
 func (p *planner) key(choice KeyChoice) string {

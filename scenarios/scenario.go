@@ -16,6 +16,7 @@ type Scenario struct {
 	Neighbours  *Neighbours        `yaml:"neighbours,omitempty"`
 	Needs       []Need             `yaml:"needs,omitempty"`
 	Lanes       map[string][]Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
+	Links       map[string][]Fault `yaml:"links,omitempty"` // inside the target; only faults that slow
 	Background  *Background        `yaml:"background,omitempty"`
 	Steps       []Step             `yaml:"steps"`
 	Exercised   []Proof            `yaml:"exercised"`
@@ -37,9 +38,11 @@ const (
 	NeedsNoNatural   Need = "no-natural-key" // equal bodies with different keys are different intents
 	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
 	NeedsOptionalKey Need = "optional-key"   // the operation takes a key, and requests without one as well
+	NeedsChosenKey   Need = "chosen-key"     // and the client chooses it
 	NeedsFreeKey     Need = "free-key"       // any text is a key
 	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
 	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept
+	NeedsLooseKey    Need = "loose-key"      // it travels where it can be left out or blank
 	NeedsSameJSON    Need = "same-json"      // bodies of the same JSON value are the same body
 	NeedsNumbers     Need = "numbers"        // and they hold a whole number
 	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait
@@ -47,6 +50,7 @@ const (
 	NeedsOperations  Need = "operations"     // there are several that take a key
 	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
 	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
+	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
 )
 
 // Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a
@@ -201,6 +205,16 @@ type Send struct {
 	Timeout Span      `yaml:"timeout,omitempty"`
 	Key     KeyChoice `yaml:"key,omitempty"`
 	Retry   *Retry    `yaml:"retry,omitempty"`
+	Cut     *LinkCut  `yaml:"cut,omitempty"` // only of a single request
+}
+
+// LinkCut breaks a link inside the target while a request is under way, at one of the moments at which
+// something passes it: the first is the first question, the second its answer, and so on. The intents take
+// the moments of a plain create in turn, unless one is named.
+type LinkCut struct {
+	Link   string   `yaml:"link,omitempty"`
+	Moment int      `yaml:"moment,omitempty"` // 0: in turn
+	For    Duration `yaml:"for,omitempty"`    // so long no connection is made
 }
 
 // Burst is so many copies of one request, released together at the last byte.

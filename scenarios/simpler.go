@@ -33,7 +33,10 @@ func Simpler(s Scenario) []Simplification {
 		x.send(i, one)
 	}
 	for name, faults := range s.Lanes {
-		x.lane(name, faults)
+		x.road("lane", name, faults, func(s *Scenario) map[string][]Fault { return s.Lanes })
+	}
+	for name, faults := range s.Links {
+		x.road("link", name, faults, func(s *Scenario) map[string][]Fault { return s.Links })
 	}
 	slices.SortStableFunc(x.found, func(a, b Simplification) int { return a.rank() - b.rank() })
 	return x.found
@@ -54,6 +57,9 @@ func (s Simplification) rank() int {
 	faults := 0
 	for _, lane := range s.Scenario.Lanes {
 		faults += len(lane)
+	}
+	for _, link := range s.Scenario.Links {
+		faults += len(link)
 	}
 	return 100*plan.Requests() + 10*faults + len(s.Scenario.Steps)
 }
@@ -115,8 +121,13 @@ func (s *Scenario) tidy() {
 			s.forget(name)
 		}
 	}
+	for name, faults := range s.Links {
+		if len(faults) == 0 {
+			delete(s.Links, name)
+		}
+	}
 	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsAlter, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
+		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
 	})
 	story := s.story()
 	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
@@ -226,6 +237,9 @@ func (x *simplifier) send(n int, one sending) {
 	if one.send.Key != "" && one.send.Key != SameKey {
 		change("key: "+string(one.send.Key), func(s *Send) { s.Key = "" })
 	}
+	if c := one.send.Cut; c != nil {
+		change("the cut of the link "+c.Link, func(s *Send) { s.Cut = nil })
+	}
 	if r := one.send.Retry; r != nil {
 		change("retries", func(s *Send) { s.Retry = nil })
 		if r.Max > 1 {
@@ -244,18 +258,19 @@ func (x *simplifier) send(n int, one sending) {
 	}
 }
 
-// lane takes away the faults of a lane, and makes weaker ones of them.
-func (x *simplifier) lane(name string, faults []Fault) {
+// road takes away the faults of a lane or a link, and makes weaker ones of them.
+func (x *simplifier) road(kind, name string, faults []Fault, of func(*Scenario) map[string][]Fault) {
 	for i, f := range faults {
-		x.add(fmt.Sprintf("%s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name] = slices.Delete(to.Lanes[name], i, i+1) })
+		where := fmt.Sprintf("%s on the %s %s", f, kind, name)
+		x.add(where, func(to *Scenario) { of(to)[name] = slices.Delete(of(to)[name], i, i+1) })
 		if f.Latency == nil {
 			continue
 		}
 		if f.Latency.Jitter > 0 {
-			x.add(fmt.Sprintf("the jitter of %s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name][i].Latency.Jitter = 0 })
+			x.add("the jitter of "+where, func(to *Scenario) { of(to)[name][i].Latency.Jitter = 0 })
 		}
 		weaker := round(Span{Fixed: time.Duration(f.Latency.Delay) / 2})
-		x.add(fmt.Sprintf("half of %s on the lane %s", f, name), func(to *Scenario) { to.Lanes[name][i].Latency.Delay = Duration(weaker.Fixed) })
+		x.add("half of "+where, func(to *Scenario) { of(to)[name][i].Latency.Delay = Duration(weaker.Fixed) })
 	}
 }
 

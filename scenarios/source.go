@@ -22,6 +22,9 @@ func Source(s Scenario) ([]byte, error) {
 		sends = append(sends, sending{send: &short.Background.Send})
 	}
 	for _, one := range sends {
+		if one.send.Cut != nil && one.send.Cut.For == usualCut {
+			one.send.Cut.For = 0
+		}
 		if one.send.Lane == Clean {
 			one.send.Lane = ""
 		}

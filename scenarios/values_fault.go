@@ -149,3 +149,18 @@ func (s Slice) MarshalYAML() (any, error) {
 	}
 	return plain(s), nil
 }
+
+// UnmarshalYAML reads the link's name alone, or a mapping.
+func (c *LinkCut) UnmarshalYAML(node *yaml.Node) error {
+	type plain LinkCut
+	return short(node, &c.Link, (*plain)(c))
+}
+
+// MarshalYAML writes the shortest form.
+func (c LinkCut) MarshalYAML() (any, error) {
+	type plain LinkCut
+	if c == (LinkCut{Link: c.Link, For: usualCut}) || c == (LinkCut{Link: c.Link}) {
+		return c.Link, nil
+	}
+	return plain(c), nil
+}

@@ -5,7 +5,7 @@ package targets
 type Contract struct {
 	Preset        string      `yaml:"preset" json:"preset,omitempty"`
 	Level         Level       `yaml:"level" json:"level"`
-	NaturalKey    []string    `yaml:"natural_key" json:"natural_key,omitempty"`       // JSON pointers into the body: what makes two submissions one intent
+	NaturalKey    []string    `yaml:"natural_key" json:"natural_key,omitempty"`       // JSON pointers into the body, or WholePath: what makes two submissions one intent
 	ContentWindow Duration    `yaml:"content_window" json:"content_window,omitempty"` // for this long an equal body is a repetition, whatever its key; 0: never
 	Scope         Scope       `yaml:"scope" json:"scope"`
 	Ack           Ack         `yaml:"ack" json:"ack"`
@@ -19,6 +19,9 @@ type Contract struct {
 	Errors        Errors      `yaml:"errors" json:"errors"`
 	Expiry        Expiry      `yaml:"expiry" json:"expiry"`
 }
+
+// WholePath stands in a natural key for the path of the request: whatever is sent there is one intent.
+const WholePath = "path"
 
 // Level says how much a target promises.
 type Level string

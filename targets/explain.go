@@ -68,6 +68,7 @@ type explainer struct {
 
 func (x *explainer) explain() {
 	x.wishes()
+	x.prepared()
 	x.keys()
 	x.rows()
 	x.accepted()
@@ -90,6 +91,7 @@ func (x *explainer) explain() {
 		x.resolution()
 	}
 	x.throttled()
+	x.rateLimit()
 	x.confusions()
 	x.surroundings()
 }
@@ -112,13 +114,12 @@ func (x *explainer) undeclared(line, format string, args ...any) {
 }
 
 func (x *explainer) keyed() bool      { return x.operation.Key.In != KeyNowhere }
+func (x *explainer) chosen() bool     { return len(x.operation.Key.Issued) == 0 }
 func (x *explainer) natural() bool    { return len(x.contract.NaturalKey) > 0 }
 func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
 
-// rowsKnown reports that there is a database and a query.
-func (x *explainer) rowsKnown() bool {
-	return x.target.Database.Declared() && x.operation.Rows.Query != ""
-}
+// rowsKnown reports that there is a database and a query, or that the target is asked.
+func (x *explainer) rowsKnown() bool { return x.target.KnowsRows(x.operation) }
 
 func (x *explainer) dedupOnly() bool { return x.contract.Level == DedupOnly }
 

@@ -5,8 +5,14 @@ func (x *explainer) keys() {
 	if !x.keyed() {
 		return
 	}
+	if !x.chosen() {
+		x.issued()
+		return
+	}
 	x.keyFormat()
-	x.held("key", "Who sends a blank key is not given what somebody else made with one")
+	if x.operation.Key.In != KeyInPath {
+		x.held("key", "Who sends a blank key is not given what somebody else made with one")
+	}
 	x.weakened("key", "A key of an unusual form may be refused instead")
 }
 

@@ -40,6 +40,9 @@ func (x *explainer) rows() {
 	x.held(everyContract, "At most one row per %s, whatever the answers", x.wish())
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
 	x.held(everyContract, "Where every request was refused, there is no row")
+	if x.operation.Rows.HTTP != nil {
+		x.weakened("rows.http", "The rows are the target's own word: what its listing does not show is not there, and what it shows only once is there once")
+	}
 	if gate := x.target.Database.WriteGate; gate != nil {
 		x.held("database.write_gate", "Two requests of a burst that both get past the target's own check write at the same moment, however short the time in between: the writers of %s are held back, for %s at most",
 			enumerate(gate.Tables, "and of"), brief(gate.Longest))
@@ -118,6 +121,8 @@ func (x *explainer) identity() {
 func (x *explainer) missingKey() {
 	switch {
 	case !x.keyed():
+	case x.operation.Key.In == KeyInPath:
+		x.notChecked("key.in: path", "What becomes of requests without a key, because the key is a part of the path")
 	case !x.operation.Key.Required:
 		x.optionalKey()
 		x.notChecked("key.required", "Whether a request without a key is refused, because the operation does not require one")

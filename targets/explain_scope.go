@@ -9,6 +9,7 @@ import (
 func (x *explainer) principals() {
 	names := slices.Sorted(maps.Keys(x.target.Principals))
 	switch scope := x.contract.Scope.Principal; {
+	case !x.chosen():
 	case scope == ScopeShared:
 		x.notChecked("scope.principal: shared", "Whether one principal is shown what another sent, because to the target all principals are one")
 	case !x.keyed():
@@ -35,12 +36,12 @@ func (x *explainer) twoPrincipals(scope KeyScope, one, other string) {
 // operations says what is held between this operation and another one. A run takes the first by name
 // that has a key.
 func (x *explainer) operations() {
-	if !x.keyed() {
+	if !x.keyed() || !x.chosen() {
 		return
 	}
 	names := x.target.OperationNames()
 	i := slices.IndexFunc(names, func(name string) bool {
-		return name != x.out.Operation && x.target.Operations[name].Key.In != KeyNowhere
+		return name != x.out.Operation && x.target.Operations[name].Key.In != KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
 	})
 	if i < 0 {
 		x.notChecked("operations", "Whether two operations share keys, because the file does not have two with a key")

@@ -66,7 +66,7 @@ func unclear(t *testing.T) targets.Target {
 
 func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	t.Parallel()
-	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml")}
+	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml"), "steps": withSteps(t)}
 	for _, name := range targets.Presets() {
 		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
 	}
@@ -80,6 +80,7 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["apart"] = apart(t, targets.Scope{Principal: targets.ScopeReject, Operation: targets.ScopeSeparate})
 	cases["unscoped"] = apart(t, targets.Scope{})
 	cases["bodiless"] = bodiless(t)
+	cases["form"] = formed(t)
 	cases["gated"] = gated(t, "orders")
 	cases["gated-twice"] = gated(t, "orders", "keys")
 	cases["optional-natural"] = bare(t, "{in: query, name: k}", "{natural_key: [/n], expiry: {after: 5s}}")
@@ -90,6 +91,16 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 			golden(t, filepath.Join("testdata", "explain", name+".txt"), explanation(target))
 		})
 	}
+}
+
+// withSteps is the file about steps, in an environment without secrets.
+func withSteps(t *testing.T) targets.Target {
+	t.Helper()
+	data, err := os.ReadFile("testdata/good/steps.yaml")
+	require.NoError(t, err)
+	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
+	require.NoError(t, err)
+	return target
 }
 
 // apart is the file about promises for later, with the other promises about who shares keys.
@@ -106,6 +117,16 @@ func apart(t *testing.T, scope targets.Scope) targets.Target {
 func gated(t *testing.T, tables ...string) targets.Target {
 	target := explained(t, "{}")
 	target.Database.WriteGate = &targets.WriteGate{Tables: tables, Longest: targets.Duration(300 * time.Millisecond)}
+	return target
+}
+
+// formed is a target that takes forms, with the key in its path.
+func formed(t *testing.T) targets.Target {
+	target := bare(t, "{in: header, required: true}", "{fingerprint: {mode: json}}")
+	o := target.Operations["create"]
+	o.Request = targets.Request{Path: "/c/{{.Key}}", Form: map[string]any{"n": "{{.Intent.Marker}}"}}
+	o.Key.In = targets.KeyInPath
+	target.Operations["create"] = o
 	return target
 }
 

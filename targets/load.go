@@ -2,9 +2,11 @@ package targets
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"errors"
 	"net/http"
+	"path/filepath"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -27,7 +29,12 @@ const (
 // Load reads a target file, with env for its variables, and fills in what it leaves out. The error
 // is document.Mistakes: all of them, with their places and without the values of variables.
 func Load(file string, data []byte, env func(string) (string, bool)) (Target, error) {
-	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env})
+	return LoadInstead(file, data, env, nil)
+}
+
+// LoadInstead is Load with texts that stand in place of the file's, by JSON pointer: /base_url, for one.
+func LoadInstead(file string, data []byte, env func(string) (string, bool), instead map[string]string) (Target, error) {
+	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env, Instead: instead})
 	if doc == nil {
 		return Target{}, err
 	}
@@ -44,6 +51,7 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 		return Target{}, err
 	}
 	t.complete(file)
+	t.locate(filepath.Dir(file))
 	t.keepSecrets(doc)
 	mistakes = append(mistakes, review(doc, t)...)
 	if err := mistakes.Err(); err != nil {
@@ -91,6 +99,7 @@ func (c *Contract) forget(doc *document.Document) {
 
 // complete fills in what the file leaves out.
 func (t *Target) complete(file string) {
+	completeSteps(t.Login)
 	if t.Process != nil {
 		t.Process.complete(file)
 	}
@@ -98,18 +107,42 @@ func (t *Target) complete(file string) {
 		t.Database.Schema[i] = beside(file, path)
 	}
 	for name, o := range t.Operations {
+		completeSteps(o.Prepare)
+		completeSteps(o.Key.Issued)
+		completeSteps(o.Cleanup)
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
 		}
 		if o.Key.In == KeyInHeader && o.Key.Name == "" {
 			o.Key.Name = usualKey
 		}
+		if o.Key.In == KeyInPath {
+			o.Key.Required = true
+		}
+		o.Request.Sign.complete()
 		t.Operations[name] = o
 	}
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
 		g.Longest = usualHold
 	}
 	t.Contract.complete()
+}
+
+func completeSteps(steps []Step) {
+	for i := range steps {
+		if steps[i].Request.Method == "" {
+			steps[i].Request.Method = http.MethodPost
+		}
+		steps[i].Request.Sign.complete()
+	}
+}
+
+func (s *Sign) complete() {
+	if s == nil {
+		return
+	}
+	s.Over = cmp.Or(s.Over, usualOver)
+	s.Encoding = cmp.Or(s.Encoding, EncodingHex)
 }
 
 func (c *Contract) complete() {

@@ -13,7 +13,7 @@ func (r *reviewer) contract() {
 		r.complain("/contract/preset", "the preset natural-key needs natural_key beside it: what makes two submissions one intent")
 	}
 	r.signatures(c)
-	r.refusals("fingerprint", "a mismatch", c.Fingerprint.Statuses)
+	r.refusals("fingerprint", "a mismatch", c.Fingerprint.Signature)
 	r.fingerprint(c.Fingerprint)
 	r.expiry(c.Expiry)
 	r.accepted(c.Ack.Accepted)
@@ -45,13 +45,20 @@ func (r *reviewer) signatures(c Contract) {
 }
 
 // refusals refuses statuses that do not count as a refusal, because something between client and
-// target may have sent them, or because they do not say whether anything took effect.
-func (r *reviewer) refusals(line, what string, statuses []int) {
-	for _, status := range statuses {
-		if status < 400 || status > 499 || slices.Contains([]int{408, 413, 429, 431, 499}, status) {
-			r.complain(r.present("/contract/"+line),
-				"%d does not count as a refusal; %s needs a 4xx other than 408, 413, 429, 431 and 499", status, what)
+// target may have sent them, or because they do not say whether anything took effect. Below 400, where says it.
+func (r *reviewer) refusals(line, what string, s Signature) {
+	for _, status := range s.Statuses {
+		var otherwise string
+		switch {
+		case status < 400 && len(s.Where) > 0:
+			continue
+		case status < 400:
+			otherwise = ", or a where that tells it from what is done"
+		case status < 500 && !slices.Contains([]int{408, 413, 429, 431, 499}, status):
+			continue
 		}
+		r.complain(r.present("/contract/"+line),
+			"%d does not count as a refusal; %s needs a 4xx other than 408, 413, 429, 431 and 499%s", status, what, otherwise)
 	}
 }
 
@@ -69,7 +76,7 @@ func (r *reviewer) expiry(e Expiry) {
 	case e.Then == ExpiryExecute && len(e.Statuses) > 0:
 		r.complain(path, "statuses are those of a refusal, but with then: execute nobody is refused")
 	default:
-		r.refusals("expiry", "an expired key", e.Statuses)
+		r.refusals("expiry", "an expired key", e.Signature)
 	}
 }
 

@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -29,13 +28,17 @@ func (f Fingerprint) overlooks(o Operation, v Values) bool {
 
 // fields returns what a body has at these JSON pointers.
 func (o Operation) fields(pointers []string, v Values, altered bool) []any {
-	var body any
-	if rendered, err := o.Render(v, altered); err != nil || json.Unmarshal(rendered.Body, &body) != nil {
+	rendered, err := o.Render(v, altered)
+	if err != nil {
+		return nil
+	}
+	members, err := rendered.saying()
+	if err != nil {
 		return nil
 	}
 	values := make([]any, len(pointers))
 	for i, pointer := range pointers {
-		values[i] = resolve(body, pointer)
+		values[i] = resolve(members, pointer)
 	}
 	return values
 }

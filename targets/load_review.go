@@ -16,6 +16,7 @@ type reviewer struct {
 	doc      *document.Document
 	target   Target
 	mistakes document.Mistakes
+	taken    Taken // made-up data in place of what steps have taken by the place that is looked at
 }
 
 // review returns the mistakes in what the file says as a whole. Where the schema has found a part
@@ -24,9 +25,14 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r := reviewer{doc: doc, target: t}
 	r.baseURL()
 	r.process()
+	r.socket()
+	r.tls()
 	r.database()
+	r.links()
 	r.contract()
 	r.effects()
+	r.rateLimit()
+	r.login()
 	for _, name := range t.OperationNames() {
 		r.operation(document.Pointer("operations", name), t.Operations[name])
 	}
@@ -112,23 +118,27 @@ func (r *reviewer) present(paths ...string) string {
 }
 
 func (r *reviewer) operation(path string, o Operation) {
+	r.around(path, o)
 	r.key(path, o)
 	r.rows(path, o)
 	r.pointers(path, o)
-	if o.Alter != nil && o.Request.Body == nil {
+	r.payload(path, o)
+	r.sign(path, o)
+	kind, members := o.Request.Payload()
+	if o.Alter != nil && kind == NoPayload {
 		r.complain(path+"/alter", "there is no body to alter")
 		return
 	}
-	r.alter(path, path+"/request/body", o.Request.Body, o.Alter)
+	r.alter(path, "", members, o.Alter)
 	if r.templates(path, o) {
 		r.carriesMarker(path, o)
 	}
 }
 
 // alter looks for members that an altered body would add rather than replace: they are mistyped.
-func (r *reviewer) alter(path, body string, members, change map[string]any) {
+func (r *reviewer) alter(path, inside string, members, change map[string]any) {
 	for name, value := range change {
-		at := path + "/alter" + strings.TrimPrefix(body, path+"/request/body") + document.Pointer(name)
+		at := path + "/alter" + inside + document.Pointer(name)
 		member, there := members[name]
 		inner, isMap := value.(map[string]any)
 		outer, wasMap := member.(map[string]any)
@@ -136,7 +146,7 @@ func (r *reviewer) alter(path, body string, members, change map[string]any) {
 		case !there:
 			r.complain(at, "there is no %s in the body of the request: alter replaces what is there", name)
 		case isMap && wasMap:
-			r.alter(path, body+document.Pointer(name), outer, inner)
+			r.alter(path, inside+document.Pointer(name), outer, inner)
 		}
 	}
 }
@@ -156,8 +166,11 @@ func (r *reviewer) key(path string, o Operation) {
 	case KeyInBody:
 		if o.Key.Name == "" {
 			r.complain(path+"/key", "a key in the body needs the name of its member")
-		} else if _, taken := o.Request.Body[o.Key.Name]; taken {
-			r.complain(path+document.Pointer("request", "body", o.Key.Name), "this member is the key's; leave it to the key")
+		} else {
+			kind, members := o.Request.Payload()
+			if _, taken := members[o.Key.Name]; taken {
+				r.complain(path+document.Pointer("request", string(kind), o.Key.Name), "this member is the key's; leave it to the key")
+			}
 		}
 	case KeyInQuery:
 		if o.Key.Name == "" {
@@ -166,8 +179,25 @@ func (r *reviewer) key(path string, o Operation) {
 			r.complain(path+"/request/path", "the parameter %s is the key's; leave it to the key", r.doc.Shown(name))
 		}
 	}
+	r.keyInPath(path, o)
 	if o.Key.Quoted && o.Key.In != KeyInHeader {
 		r.complain(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// keyInPath looks for the place of a key that is to travel in the path.
+func (r *reviewer) keyInPath(path string, o Operation) {
+	segments, query, _ := strings.Cut(o.Request.Path, "?")
+	switch named := path + "/key/name"; {
+	case o.Key.In != KeyInPath:
+	case strings.Contains(query, ".Key"):
+		r.complain(path+"/request/path", "the key stands in the query: that is key.in: query, without {{.Key}}")
+	case !regexp.MustCompile(`\{\{\s*\.Key\s*\}\}`).MatchString(segments):
+		r.complain(path+"/request/path", "there is no {{.Key}} in the path, for a key that travels there (key.in: path)")
+	case r.doc.Has(named):
+		r.complain(named, "a key in the path has no name: it stands where the path says {{.Key}}")
+	case r.doc.Has(path+"/key/required") && r.doc.Shown(path+"/key/required") == `"false"`:
+		r.complain(path+"/key/required", "a key in the path cannot be left out")
 	}
 }
 
@@ -178,16 +208,6 @@ func (o Operation) queries(name string) bool {
 	return parameters.Has(name)
 }
 
-func (r *reviewer) rows(path string, o Operation) {
-	query := o.Rows.Query
-	switch {
-	case query == "" && r.target.Database.Declared():
-		r.complain(path+"/rows", "the key \"rows\" is missing: with a database, a query has to find what an intent created")
-	case query != "" && !hasMarker(query):
-		r.complain(path+"/rows/query", noMarker)
-	}
-}
-
 const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"
 
 func hasMarker(query string) bool {
@@ -196,12 +216,13 @@ func hasMarker(query string) bool {
 
 // pointers looks for the members of the body that other parts of the file name.
 func (r *reviewer) pointers(path string, o Operation) {
-	body := path + "/request/body"
+	kind, _ := o.Request.Payload()
+	body := path + document.Pointer("request", string(kind))
 	for list, pointers := range map[string][]string{
 		"/contract/natural_key": r.target.Contract.NaturalKey, "/contract/fingerprint/fields": r.target.Contract.Fingerprint.Fields,
 	} {
 		for i, pointer := range pointers {
-			if place := list + document.Pointer(i); !r.doc.Has(body + pointer) {
+			if place := list + document.Pointer(i); pointer != WholePath && !r.doc.Has(body+pointer) {
 				r.complain(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), r.doc.Shown(place))
 			}
 		}

@@ -7,22 +7,44 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
-// keepSecrets notes what came from variables and goes into requests: headers to mask, and texts.
+// keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.
 // What a row must hold is no secret, or it could not be compared with the row.
 func (t *Target) keepSecrets(doc *document.Document) {
+	t.stepSecrets(doc, "/login", t.Login)
 	for _, name := range t.OperationNames() {
 		o := t.Operations[name]
-		request := document.Pointer("operations", name, "request")
-		for header := range o.Request.Header {
-			if doc.Expanded(request+document.Pointer("headers", header)) && !slices.Contains(t.Redact, header) {
-				t.Redact = append(t.Redact, header)
-			}
+		operation := document.Pointer("operations", name)
+		t.requestSecrets(doc, operation+"/request", o.Request, o.Rows.Content)
+		t.secretsIn(doc, operation+"/alter", o.Alter, o.Rows.Content)
+		t.stepSecrets(doc, operation+"/prepare", o.Prepare)
+		t.stepSecrets(doc, operation+"/key/issued", o.Key.Issued)
+		t.stepSecrets(doc, operation+"/cleanup", o.Cleanup)
+		if l := o.Rows.HTTP; l != nil {
+			t.requestSecrets(doc, operation+"/rows/http", Request{Header: l.Header, Path: l.Path}, nil)
 		}
-		if doc.Expanded(request + "/path") {
-			t.secret(o.Request.Path)
+	}
+}
+
+func (t *Target) stepSecrets(doc *document.Document, path string, steps []Step) {
+	for i, step := range steps {
+		t.requestSecrets(doc, path+document.Pointer(i)+"/request", step.Request, nil)
+	}
+}
+
+func (t *Target) requestSecrets(doc *document.Document, path string, q Request, columns map[string]string) {
+	for header := range q.Header {
+		if doc.Expanded(path+document.Pointer("headers", header)) && !slices.Contains(t.Redact, header) {
+			t.Redact = append(t.Redact, header)
 		}
-		t.secretsIn(doc, request+"/body", o.Request.Body, o.Rows.Content)
-		t.secretsIn(doc, document.Pointer("operations", name, "alter"), o.Alter, o.Rows.Content)
+	}
+	if doc.Expanded(path + "/path") {
+		t.secret(q.Path)
+	}
+	if kind, members := q.Payload(); kind != NoPayload {
+		t.secretsIn(doc, path+document.Pointer(string(kind)), members, columns)
+	}
+	if q.Sign != nil {
+		t.secret(q.Sign.Secret)
 	}
 }
 

@@ -36,11 +36,20 @@ func (t Target) samples() []sample {
 	return all
 }
 
+// samples are made-up data for the templates at the place that is looked at.
+func (r *reviewer) samples() []sample {
+	all := r.target.samples()
+	for i := range all {
+		all[i].values.Taken = r.taken
+	}
+	return all
+}
+
 // templates tries every template of an operation and reports whether all of them work.
 func (r *reviewer) templates(path string, o Operation) bool {
 	before := len(r.mistakes)
 	request := path + "/request"
-	r.template(request+"/path", o.Request.Path)
+	r.try(request+"/path", func(v Values) error { _, err := o.path(v); return err })
 	for name, value := range o.Request.Header {
 		at := request + document.Pointer("headers", name)
 		r.template(at, value)
@@ -48,15 +57,20 @@ func (r *reviewer) templates(path string, o Operation) bool {
 			r.complain(at, "a header cannot hold a line break")
 		}
 	}
-	r.templatesIn(request+"/body", o.Request.Body)
+	kind, members := o.Request.Payload()
+	r.templatesIn(request+document.Pointer(string(kind)), members)
 	r.templatesIn(path+"/alter", o.Alter)
+	if s := o.Request.Sign; s != nil {
+		r.template(request+"/sign/secret", s.Secret)
+		r.try(request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
+	}
 	return len(r.mistakes) == before && r.doc.Sound(path)
 }
 
 func (r *reviewer) templatesIn(path string, value any) {
 	switch value := value.(type) {
 	case string:
-		r.template(path, value)
+		r.try(path, func(v Values) error { _, err := fillValue(value, v); return err })
 	case []any:
 		for i, entry := range value {
 			r.templatesIn(path+document.Pointer(i), entry)
@@ -69,8 +83,13 @@ func (r *reviewer) templatesIn(path string, value any) {
 }
 
 func (r *reviewer) template(path, text string) {
-	for _, s := range r.target.samples() {
-		_, err := fill(text, s.values)
+	r.try(path, func(v Values) error { _, err := fill(text, v); return err })
+}
+
+// try fills in a template with every sample, and complains once.
+func (r *reviewer) try(path string, fill func(Values) error) {
+	for _, s := range r.samples() {
+		err := fill(s.values)
 		if err == nil {
 			continue
 		}
@@ -87,39 +106,68 @@ func (r *reviewer) template(path, text string) {
 func (s sample) explain(err error) string {
 	failed := regexp.MustCompile(`(?s)at <(.*)>: (can't evaluate field|map has no entry)`).FindStringSubmatch(err.Error())
 	if failed == nil {
-		return "the template does not work: " + regexp.MustCompile(`^template: :\d+:(\d+:)? ?`).ReplaceAllString(err.Error(), "")
+		return "the template does not work: " + s.reason(err)
+	}
+	if strings.HasSuffix(err.Error(), "in type targets.Signed") {
+		return "there is no {{" + failed[1] + "}}; there are .Method, .Path, .Body, .Time, .Key"
 	}
 	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number"}
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
 	}
+	known = append(known, s.values.Taken.names()...)
 	text := "there is no {{" + failed[1] + "}}"
 	if s.principal != "" && strings.HasPrefix(failed[1], ".Principal") {
 		text += " for the principal " + s.principal
 	}
 	text += "; there are " + strings.Join(known, ", ")
+	if failed[1] == ".Key" {
+		text += ", and {{.Key}} in a path with key.in: path"
+	}
 	if s.principal == "" && strings.HasPrefix(failed[1], ".Principal") {
 		text += "; others come from principals, of which there are none"
 	}
 	return text
 }
 
+// reason says why a template cannot be read, or a function does not work.
+func (s sample) reason(err error) string {
+	text := regexp.MustCompile(`(?s)^template: :\d+:(\d+:)? ?(executing "" at <.*>: (error calling \w+: )?)?`).ReplaceAllString(err.Error(), "")
+	if unknown := regexp.MustCompile(`^function "(.*)" not defined$`).FindStringSubmatch(text); unknown != nil {
+		known := functionNames()
+		if slices.Contains(known, unknown[1]) {
+			return "the function " + unknown[1] + " is not for what is signed"
+		}
+		text = "there is no function " + unknown[1] + suggestion(unknown[1], known) + " there are " + list(known) + ", and those of Go's templates"
+	}
+	return text
+}
+
 // carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
 func (r *reviewer) carriesMarker(path string, o Operation) {
-	values := r.target.samples()[0].values
+	values := r.samples()[0].values
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {
-		r.complain(path+"/request/body", "the body cannot be written as JSON")
+		kind, _ := o.Request.Payload()
+		r.complain(path+document.Pointer("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
 		return
 	}
-	if !carried {
+	if !carried && !r.prepares(o) {
 		r.complain(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
 		return
 	}
 	if o.Alter == nil {
 		return
 	}
-	if carried, err = o.carriesMarker(values, true); err != nil || !carried {
+	if !carried {
+		r.complain(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot tell an altered request from the other one; leave alter out")
+		return
+	}
+	if carried, err = o.carriesMarker(values, true); err != nil {
+		r.complain(path+"/alter", "the altered body cannot be written: %s", errors.Unwrap(err))
+		return
+	}
+	if !carried {
 		r.complain(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
 	}
 	switch {
@@ -136,6 +184,12 @@ func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
 		return false, err
 	}
 	return strings.Contains(rendered.Path, sampleMarker) || bytes.Contains(rendered.Body, []byte(sampleMarker)), nil
+}
+
+// Alters reports whether an altered body is another one to the target, with these values: what functions
+// draw can come out the same.
+func (t Target) Alters(o Operation, v Values) bool {
+	return !o.altersNothing(v) && !t.Contract.Fingerprint.overlooks(o, v)
 }
 
 func (o Operation) altersNothing(v Values) bool {

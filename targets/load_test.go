@@ -143,21 +143,26 @@ operations:
 	}
 }
 
-// The documentation has one example of a whole file.
-func TestTheExampleInTheDocumentationIsATarget(t *testing.T) {
+// Examples that begin with a name are whole files.
+func TestTheExamplesInTheDocumentationAreTargets(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../docs/targets.md")
 	require.NoError(t, err)
-	_, example, found := strings.Cut(string(text), "```yaml\n")
-	require.True(t, found)
-	example, _, _ = strings.Cut(example, "```")
-	target, err := targets.Load("targets.md", []byte(example), func(string) (string, bool) { return "sqlite:shop.db", true })
-	require.NoError(t, err)
-	require.NotZero(t, target.Contract.Expiry.After)
-	require.NotZero(t, target.Contract.Scope)
-	require.NotEmpty(t, target.Contract.Ack.Accepted.Statuses)
-	require.Equal(t, []int{200}, target.Contract.Ack.Accepted.Failed.Statuses, "left out")
-	for _, o := range target.Operations {
+	examples := map[string]targets.Target{}
+	for _, block := range strings.Split(string(text), "```yaml\n")[1:] {
+		if example, _, _ := strings.Cut(block, "```"); strings.HasPrefix(example, "name:") {
+			target, err := targets.Load("targets.md", []byte(example), func(string) (string, bool) { return "sqlite:shop.db", true })
+			require.NoError(t, err)
+			examples[target.Name] = target
+		}
+	}
+	require.Len(t, examples, 4)
+	shop := examples["shop"]
+	require.NotZero(t, shop.Contract.Expiry.After)
+	require.NotZero(t, shop.Contract.Scope)
+	require.NotEmpty(t, shop.Contract.Ack.Accepted.Statuses)
+	require.Equal(t, []int{200}, shop.Contract.Ack.Accepted.Failed.Statuses, "left out")
+	for _, o := range shop.Operations {
 		require.NotEmpty(t, o.Effects)
 	}
 }

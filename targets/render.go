@@ -2,23 +2,40 @@ package targets
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
-	"strings"
-	"text/template"
+	"slices"
 )
 
-// maxRendered bounds what one template may grow to, in bytes.
-const maxRendered = 1 << 20
-
-// Values is what the templates of a request can use. Principal may hold secrets.
+// Values is what the templates of a request can use. Principal and Login may hold secrets.
 type Values struct {
 	Intent    IntentValues
 	Principal map[string]string
+	Taken
+	drawing drawing
+}
+
+// Taken is what steps have taken from answers, by name.
+type Taken struct {
+	Login    map[string]string // of the principal
+	Prepared map[string]string // for the intent
+	Issued   map[string]string // for later steps of the same run of key.issued
+	Cleanup  map[string]string // for later steps of the same cleanup
+}
+
+// names returns what templates can ask for.
+func (t Taken) names() []string {
+	var names []string
+	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Cleanup": t.Cleanup} {
+		for name := range taken {
+			names = append(names, "."+of+"."+name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // IntentValues is what templates know of an intent.
@@ -28,125 +45,90 @@ type IntentValues struct {
 	Number    int    // from 1
 }
 
-// Rendered is a request that is ready to be sent but for its key. It may hold secrets.
+// Rendered is a request that is ready to be sent but for its key and its signature. It may hold secrets.
 type Rendered struct {
 	Method string
-	Path   string
+	Path   string // with {{.Key}} where a key in the path goes
 	Header map[string]string
 	Body   []byte // nil: none
+	Says   []byte // the members of a body that is not JSON, as a JSON object; nil: the body is JSON, or none
+	Signer string // the secret that signs the request; empty: nothing does
+	Drawn  Drawn
 }
 
 // Clone returns a copy that shares nothing with r.
 func (r Rendered) Clone() Rendered {
-	r.Header, r.Body = maps.Clone(r.Header), bytes.Clone(r.Body)
+	r.Header, r.Body, r.Says, r.Drawn.Unique = maps.Clone(r.Header), bytes.Clone(r.Body), bytes.Clone(r.Says), maps.Clone(r.Drawn.Unique)
 	return r
 }
 
-// Render fills in the templates of the request; with altered, those of the altered one. The body is
-// JSON with sorted keys.
+// Render fills in the templates of the request; with altered, those of the altered one. Members are in
+// the order of their names.
 func (o Operation) Render(v Values, altered bool) (Rendered, error) {
-	r := Rendered{Method: o.Request.Method, Header: map[string]string{}}
-	if r.Method == "" {
-		r.Method = http.MethodPost
+	v.drawing.drawn = &Drawn{}
+	r, err := o.head(v)
+	if err != nil {
+		return Rendered{}, err
 	}
-	var err error
-	if r.Path, err = fill(o.Request.Path, v); err != nil {
-		return Rendered{}, fmt.Errorf("render the path: %w", err)
-	}
-	for name, value := range o.Request.Header {
-		if r.Header[name], err = fill(value, v); err != nil {
-			return Rendered{}, fmt.Errorf("render the header %s: %w", name, err)
+	if kind, members := o.Request.Payload(); kind != NoPayload {
+		if members, err = o.members(v.at(string(kind)), members, altered); err != nil {
+			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
+		}
+		if err := r.write(kind, members); err != nil {
+			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
 		}
 	}
-	if o.Request.Body == nil {
-		return r, nil
+	if s := o.Request.Sign; s != nil {
+		if r.Signer, err = fill(s.Secret, v.at("sign")); err != nil {
+			return Rendered{}, fmt.Errorf("render the secret of the signature: %w", err)
+		}
 	}
-	if r.Body, err = o.body(v, altered); err != nil {
-		return Rendered{}, fmt.Errorf("render the body: %w", err)
-	}
-	r.isJSON()
+	r.Drawn = *v.drawing.drawn
 	return r, nil
 }
 
-func (o Operation) body(v Values, altered bool) ([]byte, error) {
-	body := o.Request.Body
-	if altered {
-		body = merge(body, o.Alter)
-	}
-	filled, err := fillAll(body, v)
-	if err != nil {
-		return nil, err
-	}
-	return encode(filled)
+// Render fills in the templates of the request.
+func (s Step) Render(v Values) (Rendered, error) {
+	return Operation{Request: s.Request}.Render(v, false)
 }
 
-// PlaceKey puts an idempotency key into a rendered request, which it changes in place.
-func (o Operation) PlaceKey(r *Rendered, key string) error {
-	switch o.Key.In {
-	case KeyInHeader:
-		return o.placeInHeader(r, key)
-	case KeyInBody:
-		return o.placeInBody(r, key)
-	case KeyInQuery:
-		o.placeInQuery(r, key)
-		return nil
+// head renders all of a request but its payload.
+func (o Operation) head(v Values) (Rendered, error) {
+	r := Rendered{Method: cmp.Or(o.Request.Method, http.MethodPost), Header: map[string]string{}}
+	var err error
+	if r.Path, err = o.path(v.at("path")); err != nil {
+		return Rendered{}, fmt.Errorf("render the path: %w", err)
 	}
-	return errors.New("place the key: the operation takes none")
-}
-
-func (o Operation) placeInHeader(r *Rendered, key string) error {
-	if strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
-		return errors.New("place the key: it holds a character that a header cannot carry")
-	}
-	if o.Key.Quoted {
-		key = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
-	}
-	r.setHeader(o.Key.Name, key)
-	return nil
-}
-
-func (o Operation) placeInBody(r *Rendered, key string) error {
-	members := map[string]any{}
-	if len(r.Body) > 0 {
-		decoder := json.NewDecoder(bytes.NewReader(r.Body))
-		decoder.UseNumber()
-		if err := decoder.Decode(&members); err != nil {
-			return fmt.Errorf("place the key in the body: %w", err)
+	for name, value := range o.Request.Header {
+		if r.Header[name], err = fill(value, v.at("headers").at(name)); err != nil {
+			return Rendered{}, fmt.Errorf("render the header %s: %w", name, err)
 		}
 	}
-	members[o.Key.Name] = key
-	body, err := encode(members)
-	if err != nil {
-		return fmt.Errorf("place the key in the body: %w", err)
-	}
-	r.Body = body
-	r.isJSON()
-	return nil
+	return r, nil
 }
 
-func (o Operation) placeInQuery(r *Rendered, key string) {
-	path, fragment, cut := strings.Cut(r.Path, "#")
-	switch {
-	case !strings.Contains(path, "?"):
-		path += "?"
-	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
-		path += "&"
+// path renders the path. Where it takes a key, {{.Key}} stays as it is.
+func (o Operation) path(v Values) (string, error) {
+	if o.Key.In == KeyInPath {
+		return fillText(o.Request.Path, v, keyedValues{Values: v, Key: keyHere})
 	}
-	// Not every server takes a plus sign for a space.
-	r.Path = path + strings.ReplaceAll(url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key), "+", "%20")
-	if cut {
-		r.Path += "#" + fragment
-	}
+	return fill(o.Request.Path, v)
 }
 
-// isJSON names the type of the body where the file does not.
-func (r *Rendered) isJSON() {
-	for name := range r.Header {
-		if strings.EqualFold(name, "Content-Type") {
-			return
-		}
+// keyedValues are what the template of a path can use that takes a key.
+type keyedValues struct {
+	Values
+	Key string
+}
+
+// members fills in the members of a payload. What alter draws it draws for itself.
+func (o Operation) members(v Values, members map[string]any, altered bool) (map[string]any, error) {
+	filled, err := fillMembers(members, v)
+	if err != nil || !altered {
+		return filled, err
 	}
-	r.setHeader("Content-Type", "application/json")
+	change, err := fillMembers(o.Alter, v.at("alter"))
+	return merge(filled, change), err
 }
 
 func (r *Rendered) setHeader(name, value string) {
@@ -168,61 +150,6 @@ func merge(body, change map[string]any) map[string]any {
 		merged[name] = value
 	}
 	return merged
-}
-
-// fillAll fills in every text inside a JSON value, and copies the rest.
-func fillAll(value any, v Values) (any, error) {
-	switch value := value.(type) {
-	case string:
-		return fill(value, v)
-	case []any:
-		filled := make([]any, len(value))
-		for i, entry := range value {
-			var err error
-			if filled[i], err = fillAll(entry, v); err != nil {
-				return nil, err
-			}
-		}
-		return filled, nil
-	case map[string]any:
-		filled := make(map[string]any, len(value))
-		for name, member := range value {
-			var err error
-			if filled[name], err = fillAll(member, v); err != nil {
-				return nil, err
-			}
-		}
-		return filled, nil
-	}
-	return value, nil
-}
-
-func fill(text string, v Values) (string, error) { return fillWith(text, v) }
-
-// fillWith fills in a template with the values of whoever owns it.
-func fillWith(text string, v any) (string, error) {
-	if !strings.Contains(text, "{{") {
-		return text, nil
-	}
-	t, err := template.New("").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", err
-	}
-	var out bounded
-	if err := t.Execute(&out, v); err != nil {
-		return "", err
-	}
-	return out.text.String(), nil
-}
-
-// bounded is a text that refuses to grow beyond maxRendered.
-type bounded struct{ text strings.Builder }
-
-func (b *bounded) Write(p []byte) (int, error) {
-	if b.text.Len()+len(p) > maxRendered {
-		return 0, errors.New("the text grows beyond 1 MiB")
-	}
-	return b.text.Write(p)
 }
 
 func encode(v any) ([]byte, error) {

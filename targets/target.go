@@ -13,15 +13,20 @@ type Target struct {
 	Name       string               `yaml:"name" json:"name"`
 	BaseURL    string               `yaml:"base_url" json:"base_url"`
 	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
+	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
+	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
+	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
-	Redact     []string             `yaml:"redact" json:"redact,omitempty"`     // headers to mask besides the usual ones
-	Secrets    []string             `yaml:"-" json:"-"`                         // what variables gave to the bodies and paths of requests
-	Settle     Duration             `yaml:"settle" json:"settle"`               // longest time that work goes on unseen after a client has left
-	Received   *Received            `yaml:"received" json:"received,omitempty"` // nil: the target cannot count
+	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
+	Secrets    []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
+	Settle     Duration             `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
+	Received   *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
+	Login      []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
+	RateLimit  *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
 	Operations map[string]Operation `yaml:"operations" json:"operations"`
 }
 
@@ -41,6 +46,13 @@ type Database struct {
 	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
 	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// the address Listen; the harness listens there for the time of a run, and leads on to To.
+type Link struct {
+	Listen string `yaml:"listen" json:"listen"` // host:port
+	To     string `yaml:"to" json:"to"`         // host:port, from where toxiproxy runs
 }
 
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
@@ -67,14 +79,19 @@ type Operation struct {
 	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 
-// Request is a template of the request without its key.
+// Request is a template of the request without its key. At most one of Body, Form and Multipart is set.
 type Request struct {
-	Method string            `yaml:"method" json:"method"`
-	Path   string            `yaml:"path" json:"path"`
-	Header map[string]string `yaml:"headers" json:"headers,omitempty"`
-	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // sent as JSON
+	Method    string            `yaml:"method" json:"method"`
+	Path      string            `yaml:"path" json:"path"`
+	Header    map[string]string `yaml:"headers" json:"headers,omitempty"`
+	Body      map[string]any    `yaml:"body" json:"body,omitempty"`           // sent as JSON
+	Form      map[string]any    `yaml:"form" json:"form,omitempty"`           // sent as application/x-www-form-urlencoded
+	Multipart map[string]any    `yaml:"multipart" json:"multipart,omitempty"` // sent as multipart/form-data (RFC 7578)
+	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
 }
 
 // KeyPlace is where the idempotency key travels.
@@ -86,6 +103,7 @@ const (
 	KeyInHeader KeyPlace = "header"
 	KeyInBody   KeyPlace = "body"
 	KeyInQuery  KeyPlace = "query"
+	KeyInPath   KeyPlace = "path" // where the path says {{.Key}}
 )
 
 // Key says how an operation takes its idempotency key.
@@ -96,6 +114,7 @@ type Key struct {
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
+	Issued   []Step   `yaml:"issued" json:"-"`                      // ask the target for a key, once for each; empty: the client draws it
 }
 
 // Format says what a key may look like.
@@ -108,9 +127,14 @@ const (
 	OnlyUUID Format = "uuid"
 )
 
-// Rows says how to find what an intent created.
+// Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
+// its answer has the scalar members of an item for columns, nested ones by dotted names.
 type Rows struct {
 	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
+	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
+	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
 }

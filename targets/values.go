@@ -3,8 +3,9 @@ package targets
 import (
 	"time"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 // String returns the duration as it is written in files.

@@ -106,7 +106,7 @@ func (a asker) Snapshot(ctx context.Context, markers []string) history.Snapshot 
 }
 
 func (a asker) Rows(ctx context.Context, marker string) (int, error) {
-	return a.Reader.Rows(ctx, a.query, marker)
+	return a.Reader.Rows(ctx, readers.Question{Rows: a.query}, marker)
 }
 
 func TestEveryMarkerGetsItsOwnRows(t *testing.T) {
@@ -342,5 +342,20 @@ func TestEachOperationHasItsOwnQuery(t *testing.T) {
 		}
 		s := on.open(t, "").Reader.Snapshot(t.Context(), []readers.Question{question("amount = 10", "one"), question("amount = 11", "two")})
 		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)
+	})
+}
+
+func TestADatabaseThatSomebodyElseHasOpened(t *testing.T) {
+	onEach(t, func(t *testing.T, on table) {
+		on.insert(t, "1", "one", 10)
+		on.db.SetMaxOpenConns(1)
+		r, err := readers.Over(t.Context(), on.db)
+		require.NoError(t, err)
+		q := readers.Question{Rows: "select id from " + on.name + " where note = :marker", Markers: []string{"one", "two"}}
+		s := r.Snapshot(t.Context(), []readers.Question{q})
+		require.Empty(t, s.Error)
+		require.Equal(t, map[string][]history.Row{"one": {{"id": "1"}}, "two": {}}, s.Rows)
+		require.NoError(t, r.Close())
+		require.NoError(t, on.db.Ping(), "it is not ours to close")
 	})
 }

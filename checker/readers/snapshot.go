@@ -24,12 +24,18 @@ type queryer interface {
 }
 
 // Question is what a snapshot asks for one operation: the rows, and the effects beyond them, of some
-// markers.
+// markers. A [Reader] takes Rows and Effects of it, a [Listing] what is below Markers.
 type Question struct {
 	Operation string // its name, for errors
 	Rows      string // the row query, with the parameter :marker
 	Effects   []Effect
 	Markers   []string
+
+	Gets     map[string][]Get // by marker: one for each who may see something of it
+	Items    string           // JSON pointer to the list; empty: the answer is the list
+	Next     string           // JSON pointer to the link to the next page; empty: there is but one
+	Absent   []int            // statuses of answers that say that there is nothing, or NullList
+	Identity string           // column by which a thing is known; empty: by all of them
 }
 
 // Effect is a query about something beyond the rows.

@@ -27,6 +27,15 @@ type Script struct {
 	Client    Client
 	Database  string    // URL, unless DATABASE_URL says another; empty: that must
 	Broken    Condition // what the rows of an intent show if it happens again
+	Files     []File    // that it takes to reach the target
+	Lacks     []string  // what a script does not do, besides what it finds out itself
+}
+
+// File is a file that curl is given with an option.
+type File struct {
+	Option   string // of curl: --cacert
+	Variable string // of the script, by which another file is named
+	Path     string
 }
 
 // Client is the program that the rows are counted with.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -125,11 +126,18 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	first := w.request(a)
 	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
 	next := w.request(a)
+	var fresh string
 	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
-		next = strings.ReplaceAll(next, "${"+key+"}", "$(uuid)")
+		fresh = "fresh=$(uuid)\n  "
+		next = strings.ReplaceAll(next, "${"+key+"}", "${fresh}")
+		if r := w.page.Requests[a.ID]; strings.Contains(string(r.Body), r.Key) {
+			body := w.named[string(r.Body)]
+			replaced := fmt.Sprintf("${%s//$%s/$fresh}", body, key)
+			next = strings.NewReplacer(`"$`+body+`"`, `"`+replaced+`"`, "${"+body+"}", replaced).Replace(next)
+		}
 	}
-	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  status=$(%s)\n  echo \"$status\"\ndone",
-		first, strings.Join(pauses, " "), strings.Join(again, "|"), next)
+	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
+		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
 }
 
 // arguments are those of curl for one attempt, whose answer goes to a file.
@@ -138,12 +146,30 @@ func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) stri
 	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
 	var b strings.Builder
 	fmt.Fprintf(&b, " --silent --request %s --max-time %s", cmp.Or(r.Method, http.MethodPost), w.seconds(timeout))
+	for _, f := range w.page.Files {
+		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
 		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
 	}
+	b.WriteString(w.signature(r))
 	if r.Body != nil {
 		fmt.Fprintf(&b, " \\\n  --data-binary \"$%s\"", w.named[string(r.Body)])
 	}
 	fmt.Fprintf(&b, " \\\n  --output %s --write-out '%%{http_code} %%{filename_effective}\\n' \"${BASE_URL}%s%s\"", file, w.inQuotes(r.Path), copies)
 	return b.String()
+}
+
+// signature are the arguments that sign a request, with openssl.
+func (w *writer) signature(r driver.Rehearsed) string {
+	s := r.Sign
+	if s == nil {
+		return ""
+	}
+	text := fmt.Sprintf(" \\\n  --header \"%s$(sign_%s %s \"%s\" \"%s\")\"",
+		w.inQuotes(s.Header+": "+s.Prefix), s.Encoding, s.HMAC, w.inQuotes(r.Signer), w.inQuotes(r.Over))
+	if s.Time != nil {
+		text += fmt.Sprintf(" \\\n  --header \"%s: ${now}\"", s.Time.Header)
+	}
+	return text
 }

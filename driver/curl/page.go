@@ -1,6 +1,8 @@
 package curl
 
 import (
+	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,16 +21,19 @@ type page struct {
 	Moves   []string
 	Queries []query
 	Missing []string // what curl does not do
+	Signed  bool     // requests are signed
+	Returns bool     // bodies hold carriage returns
 }
 
-// variable is one of the script's, with the shell's words for its value.
-type variable struct{ Name, Value string }
+// variable is one of the script's, with the shell's words for its value. Of a value in a here-document there
+// are a word that no line of it is, and what the shell takes from its end.
+type variable struct{ Name, Value, Word, End string }
 
 // query asks for the rows of the marker that is in a variable, in a shell's double quotes.
 type query struct{ Marker, Text string }
 
 func (s Script) page() page {
-	w := writer{page: page{Script: s}, named: maps.Clone(s.Variables), count: map[string]int{}}
+	w := writer{page: page{Script: s, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{}}
 	if w.named == nil {
 		w.named = map[string]string{}
 	}
@@ -66,41 +71,72 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		if m.Gate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}
-		w.page.Moves = append(w.page.Moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), w.move(m)))
+		move := w.move(m)
+		if w.page.Signed && len(m.Volley) > 0 {
+			move = "now=$(date +%s)\n" + move
+		}
+		w.page.Moves = append(w.page.Moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), move))
 	}
 }
 
 // name makes variables of what a request has from the run or from the environment.
 func (w *writer) name(r driver.Rehearsed) {
-	whole := fmt.Sprint(r.Path, r.Header, string(r.Body))
+	whole := fmt.Sprint(r.Path, r.Header, string(r.Body), r.Signer)
 	for stands, name := range w.page.Variables {
 		if strings.Contains(whole, stands) {
 			w.page.Needed = append(w.page.Needed, name)
 		}
 	}
 	if name, first := w.variable("marker", r.Marker); first {
-		w.page.Drawn = append(w.page.Drawn, variable{name, "dt$(letters 16)"})
+		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "dt$(letters 16)"})
 		text := strings.ReplaceAll(w.page.Rows[r.Operation], ":marker", "'"+r.Marker+"'")
 		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.inQuotes(text)})
 	}
 	if strings.Contains(whole, r.Reference) {
 		if name, first := w.variable("reference", r.Reference); first {
-			w.page.Drawn = append(w.page.Drawn, variable{name, "ref$(letters 16)"})
+			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "ref$(letters 16)"})
 		}
 	}
 	if isUUID(r.Key) {
 		if name, first := w.variable("key", r.Key); first {
-			w.page.Drawn = append(w.page.Drawn, variable{name, "$(uuid)"})
+			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
 		}
 	} else if r.Key != "" {
 		w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
 	}
+	w.draws(r)
 	w.secrets(r)
 	if r.Body != nil {
 		value := w.inDocument(string(r.Body))
 		if name, first := w.variable("body", string(r.Body)); first {
-			w.page.Bodies = append(w.page.Bodies, variable{name, value})
+			w.page.Bodies = append(w.page.Bodies, document(name, string(r.Body), value))
+			w.page.Returns = w.page.Returns || bytes.Contains(r.Body, []byte("\r"))
 		}
+	}
+}
+
+// document is a variable for a here-document.
+func document(name, text, value string) variable {
+	v := variable{Name: name, Value: strings.TrimSuffix(value, "\n"), Word: "END"}
+	for strings.Contains("\n"+value+"\n", "\n"+v.Word+"\n") {
+		v.Word += "D"
+	}
+	if strings.HasSuffix(text, "\n") {
+		v.End = `$'\n'`
+	}
+	return v
+}
+
+// draws makes variables of what is another thing in another run besides.
+func (w *writer) draws(r driver.Rehearsed) {
+	for _, text := range slices.Sorted(maps.Keys(r.Drawn.Unique)) {
+		value := map[string]string{"number": "1$(among 0-9 14)", "uuid": "$(uuid)"}[string(r.Drawn.Unique[text])]
+		if name, first := w.variable("unique", text); first {
+			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: cmp.Or(value, "$(letters 16)")})
+		}
+	}
+	if r.Drawn.Dated {
+		w.page.Missing = append(w.page.Missing, "a new now: the times in the requests are those of the export")
 	}
 }
 
@@ -113,6 +149,14 @@ func (w *writer) secrets(r driver.Rehearsed) {
 			name, _ := w.variable(strings.ToUpper(strings.ReplaceAll(header, "-", "_")), value)
 			w.page.Needed = append(w.page.Needed, name)
 		}
+	}
+	if r.Sign == nil {
+		return
+	}
+	w.page.Signed, w.named[driver.Moment] = true, "now"
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), func(stands string) bool { return strings.Contains(r.Signer, stands) }) {
+		name, _ := w.variable("SIGNING_SECRET", r.Signer)
+		w.page.Needed = append(w.page.Needed, name)
 	}
 }
 
@@ -156,6 +200,6 @@ func (w *writer) escaped(text string, more ...string) string {
 			pairs = append(pairs, stands, "${"+name+"}", `\`+respelled+stands[1:], `\\`+respelled+"${"+name+"#?}")
 		}
 	}
-	pairs = append(pairs, `\`, `\\`, "$", `\$`, "`", "\\`")
+	pairs = append(pairs, "\r", "${cr}", `\`, `\\`, "$", `\$`, "`", "\\`")
 	return strings.NewReplacer(append(pairs, more...)...).Replace(text)
 }

@@ -29,6 +29,8 @@ type Options struct {
 	File   string                      // its name, for the mistakes
 	Schema []byte                      // JSON Schema, draft 2020-12
 	Env    func(string) (string, bool) // for ${NAME} and ${NAME:-default}; nil leaves them as they are
+
+	Instead map[string]string // texts that stand in place of the file's, by JSON pointer; where the file has none, none stands
 }
 
 // Document is a file that was read. It may hold secrets once its variables are expanded.
@@ -59,7 +61,7 @@ func Parse(data []byte, o Options) (*Document, error) {
 		return nil, mistakes
 	}
 	d.root = root
-	w := walker{doc: d, env: o.Env, left: MaxValues, open: map[*yaml.Node]bool{}}
+	w := walker{doc: d, env: o.Env, instead: o.Instead, left: MaxValues, open: map[*yaml.Node]bool{}}
 	value, err := w.document(root)
 	if err != nil {
 		return nil, d.mistakes.Err()

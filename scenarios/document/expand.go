@@ -9,8 +9,13 @@ import (
 )
 
 // expand replaces the variables of a scalar. A scalar without quotes is then read again, so that a
-// variable can hold a number.
+// variable can hold a number. One that something else stands for is not looked at.
 func (w *walker) expand(n *yaml.Node, at string) {
+	if text, given := w.instead[at]; given {
+		w.doc.written[n] = n.Value
+		n.Value, n.Tag = text, "!!str"
+		return
+	}
 	if _, done := w.doc.written[n]; done || w.env == nil || !strings.Contains(n.Value, "$") {
 		return
 	}

@@ -24,6 +24,8 @@ type walker struct {
 	env  func(string) (string, bool)
 	left int
 	open map[*yaml.Node]bool // collections that the walk is inside of
+
+	instead map[string]string // see Options
 }
 
 func (w *walker) document(root *yaml.Node) (any, error) {

@@ -1,11 +1,13 @@
 package databases
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -68,6 +70,32 @@ func mysqlName(u *url.URL) string {
 		c.Params[name] = values[0]
 	}
 	return c.FormatDSN()
+}
+
+// AddressOf returns the host:port at which a connection to the database is made; empty: there is no such
+// thing, or no single one. The database is a file, is reached by a socket, or may be at several hosts.
+func AddressOf(databaseURL string) string {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return ""
+	}
+	switch u.Scheme {
+	case "postgres", "postgresql":
+		config, err := pgconn.ParseConfig(databaseURL)
+		if err != nil || strings.HasPrefix(config.Host, "/") {
+			return ""
+		}
+		for _, fallback := range config.Fallbacks { // which also stand for the same host without TLS
+			if fallback.Host != config.Host || fallback.Port != config.Port {
+				return ""
+			}
+		}
+		return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	case "mysql", "mariadb":
+		return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306"))
+	default:
+		return ""
+	}
 }
 
 // HostsOf returns every host that a connection to the database may go to, without ports: none for a

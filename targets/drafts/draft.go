@@ -22,13 +22,17 @@ type Draft struct {
 	Needed    []string          // variables without a default that path, headers and body refer to
 	Given     map[string]string // values of variables that the source has; they may be secret and are written nowhere
 	Body      map[string]any    // values, not templates
+	Form      bool              // the body is sent as a form; if not, as JSON
 	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
 	Others    []Other           // members of the body that can be altered, numbers first
 	Key       targets.Key
-	Identity  string   // JSON pointer to the created thing's id in the documented answer; empty: it names none
-	Statuses  []int    // documented ones
-	Doubts    []string // what the source leaves open, in sentences
+	Login     []Step    // once for every principal, before everything else
+	Principal Principal // who signs in, where there is a Login
+	Prepare   []Step    // for every intent
+	Identity  string    // JSON pointer to the created thing's id in the documented answer; empty: it names none
+	Statuses  []int     // documented ones
+	Doubts    []string  // what the source leaves open, in sentences
 }
 
 // Other is another value for a member of a body.

@@ -39,9 +39,10 @@ func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 		"curl -d '{}' a b":              "more than one URL",
 		"curl a -d":                     "-d has no value",
 		"curl a -d 'x":                  "a quotation mark is not closed",
-		"curl a -d '[1]'":               "no JSON object",
-		"curl a -d '{} {}'":             "no JSON object",
-		"curl a -d null":                "no JSON object",
+		"curl a -d '[1]'":               "neither a JSON object nor a form",
+		"curl a -d '{} {}'":             "neither a JSON object nor a form",
+		"curl a -d null":                "neither a JSON object nor a form",
+		"curl a -d a=1 -d a=2":          "its form has a more than once",
 		"curl http://u:p@a -d '{}'":     "give it with -u",
 		"curl a --data-binary @x.json ": "its body is in a file",
 	} {

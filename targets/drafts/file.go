@@ -3,7 +3,6 @@ package drafts
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 type File struct {
 	Target     string // its name
 	Source     string // what it was made from, for a comment
+	Schema     string // where editors find the schema of target files; empty: nowhere
 	BaseURL    string
 	AllowHosts []string
 	Draft      Draft
@@ -51,6 +51,7 @@ func (f File) Text() (string, error) {
 	f.doubtContract()
 	f.head()
 	f.contract()
+	f.signingIn()
 	f.operation()
 	return f.out.String(), nil
 }
@@ -64,6 +65,7 @@ func (f File) Trial() (string, error) {
 	}
 	f.head()
 	f.contract()
+	f.signingIn()
 	f.operation()
 	return f.out.String(), nil
 }
@@ -86,6 +88,9 @@ func (f *File) remark(indent, format string, args ...any) {
 }
 
 func (f *File) head() {
+	if f.Schema != "" {
+		f.line("# yaml-language-server: $schema=%s", f.Schema)
+	}
 	f.remark("", "Written by doubletap init from %s%s.", f.Source, described(f.Draft.Summary))
 	f.remark("", "Every key is explained in docs/targets.md; next: doubletap doctor --target FILE")
 	if len(f.Doubts) > 0 {
@@ -118,15 +123,14 @@ func described(summary string) string {
 
 func (f *File) operation() {
 	d := f.Draft
-	f.line("operations:\n  %s:\n    request:", flow(d.Name))
-	f.line("      method: %s\n      path: %s", d.Method, flow(d.Path))
-	if len(d.Header) > 0 {
-		f.line("      headers: %s", flow(d.Header))
+	f.line("operations:\n  %s:", flow(d.Name))
+	if len(d.Prepare) > 0 {
+		f.line("    prepare: # before every create; {{.Prepared.NAME}} is what was taken")
+		f.steps("      ", d.Prepare)
 	}
-	f.line("      body:")
-	for line := range strings.SplitSeq(strings.TrimRight(block(f.body()), "\n"), "\n") {
-		f.line("        %s", line)
-	}
+	f.line("    request:")
+	f.request("      ", d.Method, d.Path, d.Header)
+	f.content("      ", d.Form, filled(d.Body, d.Templates))
 	if d.Key.In != targets.KeyNowhere {
 		f.line("    key: %s", flow(keyOf(d.Key)))
 	}
@@ -147,15 +151,6 @@ func (f *File) pointer() string {
 		return f.Proof.Pointer
 	}
 	return f.Draft.Identity
-}
-
-// body is the body with its templates.
-func (f *File) body() any {
-	body := escaped(f.Draft.Body)
-	for _, pointer := range slices.Sorted(maps.Keys(f.Draft.Templates)) {
-		body = Put(body, pointer, f.Draft.Templates[pointer])
-	}
-	return body
 }
 
 // keyOf is a key as the file has it.

@@ -15,7 +15,7 @@ func (f *File) doubtProof() {
 	case !f.Database:
 		f.doubt("Where the rows are: no database was given (--db), so there is no row query.")
 	case p == nil:
-		f.doubt("Where the rows are: no create has proven it. The row query is a placeholder that finds nothing.")
+		f.doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
 	default:
 		if !p.Exact {
 			f.doubt("Whether the row query is right: %s.%s holds more than the marker, which is looked for inside it.", p.Table.FullName(), p.Column)
@@ -34,7 +34,9 @@ func (f *File) doubtProof() {
 
 func (f *File) rows() {
 	if f.Proof == nil {
-		f.line("    rows:\n      query: select 1 where 1 = 0 and '' = :marker # TODO: select id from TABLE where COLUMN = :marker")
+		f.line("    # rows: # fill in TABLE and COLUMN, in which the marker is stored")
+		f.line("    #   query: select id from TABLE where COLUMN = :marker")
+		f.line("    #   identity: id")
 		return
 	}
 	f.remark("    ", "%s.", f.prevented())

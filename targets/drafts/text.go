@@ -14,6 +14,15 @@ func Variable(prefix, name string) string {
 	return strings.ToUpper(strings.Join(append([]string{prefix}, parts...), "_"))
 }
 
+// Exported makes the name of a value of templates: of customer-account, CustomerAccount.
+func Exported(noun string) string {
+	name := ""
+	for _, part := range regexp.MustCompile(`[A-Za-z]+[0-9]*`).FindAllString(noun, -1) {
+		name += strings.ToUpper(part[:1]) + part[1:]
+	}
+	return name
+}
+
 // Slug makes the name of a target of a title: of "My Shop (v2)", my-shop-v2.
 func Slug(title string) string {
 	const longest = 40

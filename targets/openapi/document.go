@@ -14,6 +14,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Document is a document that was read.
@@ -158,6 +160,11 @@ func (c Create) looksCreating() bool {
 	}
 	segments := strings.Split(strings.TrimRight(c.Path, "/"), "/")
 	return !notCreating.MatchString(segments[len(segments)-1])
+}
+
+// Keyed reports whether the document names an idempotency key of the operation.
+func (c Create) Keyed() bool {
+	return c.key(flatten(jsonSchema(c.op), 0)).In != targets.KeyNowhere
 }
 
 // jsonSchema is the schema of the operation's JSON body; nil: it has none.

@@ -17,6 +17,11 @@ import (
 
 // Draft turns an operation into a draft. Variables begin with a prefix, such as SHOP.
 func (d *Document) Draft(c Create, prefix string) (drafts.Draft, error) {
+	return d.draft(c, prefix, 0)
+}
+
+// draft is Draft for the n-th generation of things that have to exist.
+func (d *Document) draft(c Create, prefix string, generation int) (drafts.Draft, error) {
 	draft := drafts.Draft{
 		Name: c.Name, Summary: c.Summary, Method: c.Method, Header: map[string]string{}, Statuses: c.statuses(),
 	}
@@ -38,6 +43,7 @@ func (d *Document) Draft(c Create, prefix string) (drafts.Draft, error) {
 	s.into(&draft)
 	c.parameters(&draft, prefix)
 	d.credentials(c, &draft, prefix)
+	d.parents(c, &draft, prefix, generation)
 	return draft, nil
 }
 
@@ -207,9 +213,8 @@ func (c Create) parameters(draft *drafts.Draft, prefix string) {
 		case "path":
 			text := drafts.Escape(url.PathEscape(value))
 			if !known {
-				variable := drafts.Variable(prefix, p.Name)
-				text = "${" + variable + ":-" + url.PathEscape(value) + "}"
-				draft.Doubts = append(draft.Doubts, fmt.Sprintf("Which %s the path leads to: set %s to one that exists.", p.Name, variable))
+				text = unknownParameter(prefix, p.Name, value)
+				draft.Doubts = append(draft.Doubts, whichParameter(prefix, p.Name))
 			}
 			draft.Path = strings.ReplaceAll(draft.Path, "{"+p.Name+"}", text)
 		case "query":
@@ -250,7 +255,7 @@ func (d *Document) credentials(c Create, draft *drafts.Draft, prefix string) {
 	}
 	for _, name := range sortedKeys(requirements[0]) {
 		if ref := d.doc.Components.SecuritySchemes[name]; ref != nil && ref.Value != nil {
-			credential(ref.Value, draft, prefix)
+			d.credential(ref.Value, draft, prefix)
 		}
 	}
 	if len(requirements) > 1 {
@@ -258,13 +263,20 @@ func (d *Document) credentials(c Create, draft *drafts.Draft, prefix string) {
 	}
 }
 
-func credential(scheme *openapi3.SecurityScheme, draft *drafts.Draft, prefix string) {
+// credential fills in what one scheme asks for: what signing in gives where the document has an operation for
+// that, or else a variable.
+func (d *Document) credential(scheme *openapi3.SecurityScheme, draft *drafts.Draft, prefix string) {
 	need := func(word string) string {
 		variable := drafts.Variable(prefix, word)
 		draft.Needed = append(draft.Needed, variable)
 		return "${" + variable + "}"
 	}
+	bearer := scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "bearer") || scheme.Type == "oauth2" || scheme.Type == "openIdConnect"
 	switch {
+	case bearer && d.signed("", draft, prefix):
+		draft.Header["Authorization"] = "Bearer {{.Login.Token}}"
+	case scheme.Type == "apiKey" && scheme.In == "cookie" && d.signed(scheme.Name, draft, prefix):
+		draft.Header["Cookie"] = scheme.Name + "={{.Login.Token}}"
 	case scheme.Type == "http" && strings.EqualFold(scheme.Scheme, "basic"):
 		draft.Header["Authorization"] = "Basic " + need("BASIC")
 		draft.Doubts = append(draft.Doubts, fmt.Sprintf("%s is user:password in base64.", drafts.Variable(prefix, "BASIC")))

@@ -24,6 +24,7 @@ const patience = 2 * time.Second
 type Options struct {
 	Design   string        // name of a design, see Designs
 	Database string        // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
+	Road     string        // host:port by which the API reaches the database server; empty: as the URL says
 	Listen   string        // address; empty: a free port on 127.0.0.1
 	Keep     bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work     time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
@@ -56,7 +57,7 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if options.Listen == "" {
 		options.Listen = "127.0.0.1:0"
 	}
-	store, err := openStore(ctx, options.Database, options.Keep)
+	store, err := openStore(ctx, options)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", design.Name, err)
 	}

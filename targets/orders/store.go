@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -30,13 +31,13 @@ type store struct {
 	kept bool         // it is the database itself, and drop removes nothing
 }
 
-// openStore makes a place in the database with the URL; without a URL, in a new SQLite file. With keep the
-// place is the database itself.
-func openStore(ctx context.Context, address string, keep bool) (*store, error) {
+// openStore makes a place in the database of the options, or takes that database as it is.
+func openStore(ctx context.Context, o Options) (*store, error) {
+	address, road := o.Database, o.Road
 	switch {
-	case keep && address == "":
+	case o.Keep && address == "":
 		return nil, errors.New("a database that is to be kept needs a URL")
-	case keep:
+	case o.Keep:
 		return openKept(address)
 	case address == "":
 		return openTemporary()
@@ -49,9 +50,9 @@ func openStore(ctx context.Context, address string, keep bool) (*store, error) {
 	case "sqlite":
 		return openFile(link.Path)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, link)
+		return openPostgres(ctx, link, road)
 	case "mariadb", "mysql":
-		return openMariaDB(ctx, link)
+		return openMariaDB(ctx, link, road)
 	default:
 		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
@@ -110,7 +111,7 @@ func openFileAsItIs(path string) (*store, error) {
 }
 
 // openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
-func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
+func openPostgres(ctx context.Context, link *url.URL, road string) (*store, error) {
 	schema := newID("doubletap_")
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
@@ -119,16 +120,22 @@ func openPostgres(ctx context.Context, link *url.URL) (*store, error) {
 	query := own.Query()
 	query.Set("search_path", schema)
 	own.RawQuery = query.Encode()
+	through := own
+	if road != "" {
+		query.Del("host")
+		query.Del("port")
+		through.Host, through.RawQuery = road, query.Encode()
+	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(own.String()),
+		admin:  open(link.String()), pool: open(through.String()),
 	}.open(ctx)
 }
 
 // openMariaDB makes a database in which texts are equal only if their bytes are: a key is no prose.
-func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
+func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
 		return nil, err
@@ -144,7 +151,7 @@ func openMariaDB(ctx context.Context, link *url.URL) (*store, error) {
 		}
 	}
 	ownConfig := config.Clone()
-	ownConfig.DBName = name
+	ownConfig.DBName, ownConfig.Addr = name, cmp.Or(road, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{

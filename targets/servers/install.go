@@ -19,7 +19,7 @@ const policyFile = "/usr/sbin/policy-rc.d"
 func Install(ctx context.Context, out io.Writer) error { return install(ctx, out, missingPackages) }
 
 // InstallTools does the same for the programs that the tests use: the browser in which they look at the
-// HTML report, and what exported shell scripts take.
+// HTML report, what exported shell scripts take, and Python for the example service.
 func InstallTools(ctx context.Context, out io.Writer) error { return install(ctx, out, missingTools) }
 
 func missingTools() []string {
@@ -32,7 +32,20 @@ func missingTools() []string {
 			missing = append(missing, program) // Debian's packages are called like them
 		}
 	}
+	if _, found := Python(); !found {
+		missing = append(missing, "python3-psycopg2")
+	}
 	return missing
+}
+
+// Python returns the path of a Python 3 that can speak to PostgreSQL by psycopg2, if there is one.
+func Python() (path string, found bool) {
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if path, err := exec.LookPath(name); err == nil && exec.Command(path, "-c", "import psycopg2").Run() == nil {
+			return path, true
+		}
+	}
+	return "", false
 }
 
 // Browser returns the path of a Chromium, if there is one.

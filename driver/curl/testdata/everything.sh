@@ -53,10 +53,11 @@ echo "$status"
 for pause in 0.01 0.02; do
   case $status in 000*|409*|5*) ;; *) break ;; esac
   sleep "$pause"
+  fresh=$(uuid)
   status=$(curl --silent --request POST --max-time 0.01 \
   --header "Authorization: Bearer ${TOKEN}" \
   --header "Content-Type: application/json" \
-  --header "Idempotency-Key: $(uuid)" \
+  --header "Idempotency-Key: ${fresh}" \
   --header "X-Note: it's \"\$HOME\" \`id\`" \
   --data-binary "$body" \
   --output 2 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true)

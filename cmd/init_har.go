@@ -1,0 +1,68 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/drafts"
+)
+
+func (i *initiation) fromHAR(ctx context.Context) error {
+	data, err := os.ReadFile(i.har)
+	if err != nil {
+		return mistake(describeMissing("HAR file", i.har, err))
+	}
+	recorded, err := drafts.ReadHAR(data)
+	if err != nil {
+		return mistakef("%s: %w", i.har, err)
+	}
+	chosen, err := i.recorded(ctx, recorded)
+	if err != nil {
+		return err
+	}
+	if err := i.base(ctx, chosen.URL.Scheme+"://"+chosen.URL.Host); err != nil {
+		return err
+	}
+	i.file.Target, i.file.Source = "api", filepath.Base(i.har)
+	i.file.Draft = chosen.Draft(drafts.Prefix(i.file.Target))
+	i.file.Draft.Name = chosen.Name
+	return nil
+}
+
+// recorded finds the request that was asked for, or the only one, or asks.
+func (i *initiation) recorded(ctx context.Context, all []drafts.Recorded) (drafts.Recorded, error) {
+	if i.operation != "" {
+		if n := slices.IndexFunc(all, func(r drafts.Recorded) bool { return r.Name == i.operation || r.Method+" "+r.URL.Path == i.operation }); n >= 0 {
+			return all[n], nil
+		}
+		return drafts.Recorded{}, mistakef("%s has no request %q that is a POST or PUT with a JSON object or a form and was answered 2xx%s", i.har, i.operation, below(recordedLines(all)))
+	}
+	likely := slices.DeleteFunc(slices.Clone(all), func(r drafts.Recorded) bool { return !r.LooksCreating() })
+	switch len(likely) {
+	case 0:
+		return drafts.Recorded{}, mistakef("%s has no request that creates something: none is a POST or PUT with a JSON object or a form that was answered 2xx%s", i.har, below(recordedLines(all)))
+	case 1:
+		return likely[0], nil
+	}
+	guess := slices.IndexFunc(likely, drafts.Recorded.Keyed)
+	number, settled, err := i.asker.choice(ctx, "Which request is to be tried?", recordedLines(likely), max(guess, 0)+1)
+	switch {
+	case err != nil:
+		return drafts.Recorded{}, err
+	case !settled:
+		return drafts.Recorded{}, mistakef("%s has %d requests that create something; choose one with --operation%s", i.har, len(likely), below(recordedLines(likely)))
+	}
+	return likely[number-1], nil
+}
+
+// recordedLines describes requests, each in a line, without their queries.
+func recordedLines(all []drafts.Recorded) []string {
+	var rows [][]string
+	for _, r := range all {
+		rows = append(rows, []string{r.Name, fmt.Sprintf("%s %s%s", r.Method, r.URL.Host, r.URL.EscapedPath()), fmt.Sprintf("answered %d", r.Status)})
+	}
+	return aligned(rows)
+}

@@ -1,0 +1,48 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Look sends a GET of the harness's own to a URL of the target, on no lane, once, and returns the status and
+// the text of the answer, with the secrets in it masked. The error says why the answer is not whole. It
+// takes the driver's Target, Operations, Principals, Logins and Pace. Safe for concurrent use.
+func (d *Driver) Look(ctx context.Context, where string, header map[string]string) (status int, text string, err error) {
+	if err := d.Pace.Wait(ctx, 1); err != nil {
+		return 0, "", err
+	}
+	mask := d.newMasker()
+	answer, err := get(ctx, d.Target, where, header)
+	d.Pace.hold(retryAfter(answer))
+	switch {
+	case err != nil:
+		return 0, "", errors.New(mask.text(err.Error()))
+	case answer.Digest != "":
+		return 0, "", fmt.Errorf("the answer is no text, or longer than %d MiB", longestAnswer>>20)
+	}
+	return answer.Status, mask.text(answer.Content), nil
+}
+
+// URL returns where a path of the target is.
+func (d *Driver) URL(path string) string { return at(d.Target, path) }
+
+// Views returns for every marker of the plan what a question about it is rendered with: once for each
+// principal that sends it, since one may be shown what another is not.
+func (d *Driver) Views() map[string][]targets.Values {
+	views := map[string][]targets.Values{}
+	seen := map[string]bool{}
+	for _, i := range d.Plan.Intents {
+		for _, body := range bodiesOf(i) {
+			values, who := d.values(i, body), d.principal(i).Name
+			if marker := values.Intent.Marker; !seen[marker+" "+who] {
+				seen[marker+" "+who] = true
+				views[marker] = append(views[marker], values)
+			}
+		}
+	}
+	return views
+}

@@ -1,0 +1,86 @@
+package driver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Pace keeps the requests of a run to what its target lets through, and holds them back for as long as a
+// throttled answer asks for. All drivers of a run share one. Safe for concurrent use. Nil holds nothing back.
+type Pace struct {
+	limit *rate.Limiter // nil: the target names none
+
+	mu    sync.Mutex
+	until time.Time // nothing is sent before
+}
+
+// NewPace makes the pace of a run. A limit of nil is none.
+func NewPace(limit *targets.RateLimit) *Pace {
+	p := &Pace{}
+	if limit != nil {
+		p.limit = rate.NewLimiter(rate.Every(limit.Every()), limit.Requests)
+	}
+	return p
+}
+
+// Wait returns when so many requests may be sent at once. It fails where they never may, or the context ends.
+func (p *Pace) Wait(ctx context.Context, requests int) error {
+	if p == nil {
+		return ctx.Err()
+	}
+	if p.limit != nil {
+		if requests > p.limit.Burst() {
+			return fmt.Errorf("%d requests at once are more than the %d that rate_limit lets through", requests, p.limit.Burst())
+		}
+		if err := p.limit.WaitN(ctx, requests); err != nil {
+			return err
+		}
+	}
+	for sleep(ctx, p.held()) {
+		if p.held() <= 0 {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// hold lets nothing be sent for a time from now on.
+func (p *Pace) hold(pause time.Duration) {
+	if p == nil || pause <= 0 {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if until := time.Now().Add(pause); until.After(p.until) {
+		p.until = until
+	}
+}
+
+// held is for how long nothing may be sent.
+func (p *Pace) held() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return time.Until(p.until)
+}
+
+// paced waits until so many requests may be sent at once, and reports whether they may.
+func (d *Driver) paced(ctx context.Context, requests int) bool {
+	err := d.Pace.Wait(ctx, requests)
+	if err != nil && ctx.Err() == nil {
+		d.halt(err)
+	}
+	return err == nil
+}
+
+// obey holds back whatever comes after an answer that refuses a request at the door and says for how long.
+func (d *Driver) obey(s *shot) {
+	if d.Throttled != nil && d.Throttled(s.record) {
+		d.Pace.hold(retryAfter(s.record))
+	}
+}

@@ -1,0 +1,203 @@
+package driver_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// stepped is a rig whose target has steps of every kind, and which keeps to the address for them.
+func stepped(t *testing.T, s scenarios.Scenario, handler http.HandlerFunc) *rig {
+	t.Helper()
+	address := serve(t, handler)
+	r := newRigFor(t, address, s)
+	r.Target.BaseURL = "http://" + address
+	r.Target.Login = []targets.Step{{
+		Request: targets.Request{Path: "/login", Body: map[string]any{"token": "{{.Principal.Token}}"}},
+		Take:    map[string]targets.Take{"Token": {Header: "X-Given"}},
+	}}
+	o := &r.Operations[0].Operation
+	o.Request.Path = "/customers/{{.Prepared.Customer}}/orders"
+	o.Request.Header = map[string]string{"X-Short": "{{.Login.Token}}", "Cookie": "cart={{.Prepared.Cart}}"}
+	o.Request.Body["echo"] = "{{.Prepared.Cart}}"
+	o.Prepare = []targets.Step{{
+		Request: targets.Request{Path: "/customers/{{.Intent.Marker}}"},
+		Take:    map[string]targets.Take{"Customer": {Header: "X-Given"}, "Cart": {Cookie: "cart"}},
+	}}
+	o.Key.Issued = []targets.Step{{
+		Request: targets.Request{Method: "GET", Path: "/form"}, Take: map[string]targets.Take{"Form": {Header: "X-Given"}},
+	}, {
+		Request: targets.Request{Method: "GET", Path: "/form/{{.Issued.Form}}"}, Take: map[string]targets.Take{"Key": {Header: "X-Given"}},
+	}}
+	o.Cleanup = []targets.Step{{Request: targets.Request{Method: "DELETE", Path: "/customers/{{.Prepared.Customer}}"}}}
+	return r
+}
+
+// giving answers every step with something that nobody else was given.
+func giving(seen *ledger) http.HandlerFunc {
+	var given atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		what := strings.Split(r.URL.Path, "/")[1]
+		seen.add(fmt.Sprintf("%s %s key=%s short=%s", r.Method, r.URL.Path, r.Header.Get("Idempotency-Key"), r.Header.Get("X-Short")))
+		n := given.Add(1)
+		w.Header().Set("X-Given", fmt.Sprintf("%s%d", what, n))
+		http.SetCookie(w, &http.Cookie{Name: "cart", Value: fmt.Sprintf("secret-cart-%d", n)})
+		w.Write(body) // an API may echo what it was sent
+	}
+}
+
+func twins(intents int, steps ...scenarios.Step) scenarios.Scenario {
+	return scenarios.Scenario{Name: "trial", Intents: intents, Concurrency: 1, Twins: 2, Steps: steps}
+}
+
+func TestEveryIntentHasWhatItTakesAndEveryKeyIsIssued(t *testing.T) {
+	t.Parallel()
+	seen := &ledger{}
+	retried := plain()
+	retried.Retry = &scenarios.Retry{Max: 2, Key: scenarios.FreshKey, On: []scenarios.RetryOn{"200"}}
+	fresh := plain()
+	fresh.Key = scenarios.FreshKey
+	r := stepped(t, twins(4, scenarios.Step{Send: &retried}, scenarios.Step{Send: &fresh}, send()), giving(seen))
+	require.Equal(t, 2*2+2*4*4, r.Steps())
+	require.NoError(t, r.SetUp(t.Context()))
+	require.Len(t, seen.all(), 1+2+2*4*4, "one login, two families, four keys for each intent")
+	r.drive(t)
+	r.TidyUp(t.Context())
+	h := r.history(t)
+
+	keys := map[string]string{}
+	customers := map[string]string{}
+	for _, a := range h.Attempts {
+		require.Regexp(t, `^form\d+$`, a.Key)
+		if who, twice := keys[a.Key]; twice {
+			require.Equal(t, who, a.Intent)
+		}
+		keys[a.Key] = a.Intent
+	}
+	require.Len(t, keys, 4*4)
+	for _, i := range h.Intents {
+		body := i.Bodies[history.Original]
+		customers[body.Path] = body.Marker
+		require.Equal(t, "***", body.Header["X-Short"], "what a login gave is a secret, however short")
+		require.Contains(t, body.Content, `"echo":"***"`, "and so is a cookie")
+	}
+	require.Len(t, customers, 2, "twins share what was prepared")
+	require.NotContains(t, string(r.file.bytes()), "secret-cart")
+	require.Equal(t, r.Logins, map[string]map[string]string{"alice": {"Token": "login1"}})
+	gone := 0
+	for what := range seen.tally() {
+		if strings.HasPrefix(what, "DELETE ") {
+			gone++
+		}
+	}
+	require.Equal(t, 2, gone)
+	require.Len(t, h.Steps, 1+2+2*4*4+2)
+	for _, s := range h.Steps {
+		require.Empty(t, s.Error)
+		require.Equal(t, 200, s.Status)
+		require.Greater(t, s.End, s.Start)
+	}
+}
+
+func TestALoginThatIsThereIsUsed(t *testing.T) {
+	t.Parallel()
+	seen := &ledger{}
+	r := stepped(t, twins(2, send()), giving(seen))
+	r.Logins = map[string]map[string]string{"alice": {"Token": "from-before"}}
+	r.Operations[0].Request.Body["who"] = "{{.Login.Token}}"
+	require.NoError(t, r.SetUp(t.Context()))
+	r.drive(t)
+	require.NotContains(t, strings.Join(seen.all(), "\n"), "/login")
+	require.Contains(t, strings.Join(seen.all(), "\n"), "short=from-before")
+	require.NotContains(t, string(r.file.bytes()), "from-before")
+}
+
+func TestAKeyThatIsIssuedTwiceIsNone(t *testing.T) {
+	t.Parallel()
+	r := stepped(t, twins(2, send()), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Given", "same")
+		http.SetCookie(w, &http.Cookie{Name: "cart", Value: "c"})
+	})
+	err := r.SetUp(t.Context())
+	require.ErrorIs(t, err, driver.ErrStep)
+	require.ErrorContains(t, err, "operations.create.key.issued gave the same key twice")
+	r.TidyUp(t.Context())
+	require.Equal(t, history.Cleanup, r.history(t).Steps[len(r.history(t).Steps)-1].For, "what was prepared is cleaned up")
+}
+
+func TestAStepIsSentOnce(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	address := serveRaw(t, func(p *peer) {
+		p.request()
+		asked.Add(1)
+		p.reset()
+	})
+	r := newRig(t, address, send())
+	r.Target.BaseURL = "http://" + address
+	r.Target.Login = []targets.Step{{Request: targets.Request{Method: "GET", Path: "/login?{{.Principal.Token}}"}}}
+	err := r.SetUp(t.Context())
+	require.ErrorIs(t, err, driver.ErrStep)
+	require.ErrorContains(t, err, "login[0] (GET /login?***) as alice got no answer: ")
+	require.EqualValues(t, 1, asked.Load())
+	steps := r.history(t).Steps
+	require.Len(t, steps, 1)
+	require.Equal(t, "/login?***", steps[0].Path)
+}
+
+func TestARateLimitIsKept(t *testing.T) {
+	t.Parallel()
+	const per = 100 * time.Millisecond
+	address := serve(t, func(http.ResponseWriter, *http.Request) {})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 3, Concurrency: 3, Steps: []scenarios.Step{burst(4)}})
+	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: targets.Duration(per)})
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 12)
+	first := map[string]history.Offset{}
+	last := history.Offset(0)
+	for _, a := range h.Attempts {
+		if first[a.Intent] == 0 || a.Start < first[a.Intent] {
+			first[a.Intent] = a.Start
+		}
+		last = max(last, a.Start)
+	}
+	require.GreaterOrEqual(t, last.Duration(), 2*per, "the third burst waits until two are paid for")
+	require.ErrorContains(t, r.Pace.Wait(t.Context(), 5), "5 requests at once are more than the 4")
+}
+
+func TestABurstLargerThanTheLimitIsNotSent(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(http.ResponseWriter, *http.Request) { require.Fail(t, "sent") })
+	r := newRig(t, address, burst(5))
+	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: targets.Duration(time.Second)})
+	require.ErrorContains(t, r.Drive(t.Context()), "rate_limit")
+}
+
+func TestARefusalAtTheDoorHoldsEverybodyBack(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		if asked.Add(1) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 2, Concurrency: 1, Steps: []scenarios.Step{send()}})
+	r.Pace = driver.NewPace(nil)
+	r.Throttled = func(a history.Attempt) bool { return a.Status == http.StatusTooManyRequests }
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	require.GreaterOrEqual(t, (h.Attempts[1].Start - h.Attempts[0].End).Duration(), 990*time.Millisecond)
+}

@@ -1,0 +1,264 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// Wire is a link inside the target that is there for a whole run: a listener of ours on the address that
+// the target was told to use, and a toxiproxy proxy behind it. The connections on it are the target's and
+// live on from one scenario to the next, so what slows it comes and goes while they live, and what breaks
+// it is done by the listener. Its methods are safe for concurrent use.
+type Wire struct {
+	name     string
+	listener net.Listener
+	behind   *LiveLink
+	pairs    sync.WaitGroup // the accepting goroutine and the relays
+
+	changing sync.Mutex // held while faults come or go
+
+	mu      sync.Mutex // guards what follows
+	open    map[*pair]struct{}
+	closed  bool
+	moments int       // questions and answers so far
+	base    time.Time // offsets count from here; zero: nothing is noted
+	noted   []history.Exchange
+	armed   *Strike
+	dead    time.Time // no connection is taken before
+}
+
+// OpenWire opens a wire; its faults are those of [Wire.Slow]. Of the options only Toxiproxy matters.
+func OpenWire(ctx context.Context, name, listen, to string, o Options) (*Wire, error) {
+	behind, err := OpenLink(ctx, Link{Name: name, Upstream: to}, o)
+	if err != nil {
+		return nil, err
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open link %q: %w", name, err), behind.Close())
+	}
+	w := &Wire{name: name, listener: listener, behind: behind, open: map[*pair]struct{}{}}
+	w.pairs.Go(w.accept)
+	return w, nil
+}
+
+// Address is where the wire listens, as host:port; the port is the true one if it was given as 0.
+func (w *Wire) Address() string { return w.listener.Addr().String() }
+
+// Moments counts the questions and answers that have passed the wire since it was opened.
+func (w *Wire) Moments() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.moments
+}
+
+// Slow makes the wire slow, for the connections that are there as well, and describes it. Faults that
+// would break connections are a mistake.
+func (w *Wire) Slow(ctx context.Context, faults []scenarios.Fault) (history.Link, error) {
+	facts := history.Link{Name: w.name, Proxy: w.behind.facts.Proxy}
+	all, err := effectsOf(faults)
+	for _, f := range faults {
+		if f.Latency == nil && f.Bandwidth == nil && f.Slice == nil {
+			err = errors.Join(err, fmt.Errorf("%s does not slow a link down", f))
+		}
+	}
+	if err != nil {
+		return facts, fmt.Errorf("slow link %q down: %w", w.name, err)
+	}
+	facts.Faults, facts.Delay = all.words, history.Offset(leastDelay(all.toxics))
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	for i, t := range all.toxics {
+		if err := w.behind.road.add(ctx, i, t); err != nil {
+			return facts, fmt.Errorf("slow link %q down: %w", w.name, err)
+		}
+	}
+	return facts, nil
+}
+
+// Calm removes what slows the wire down. It may be repeated.
+func (w *Wire) Calm(ctx context.Context) error {
+	w.changing.Lock()
+	defer w.changing.Unlock()
+	if err := w.behind.road.calm(ctx); err != nil {
+		return fmt.Errorf("calm link %q: %w", w.name, err)
+	}
+	return nil
+}
+
+// Note begins to note what passes, by offsets from base.
+func (w *Wire) Note(base time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.base, w.noted = base, nil
+}
+
+// Noted ends that, and returns what has passed.
+func (w *Wire) Noted() history.Traffic {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	t := history.Traffic{Link: w.name, Exchanges: w.noted}
+	w.base, w.noted = time.Time{}, nil
+	return t
+}
+
+// Strike is a break of a wire that is to come.
+type Strike struct {
+	wire  *Wire
+	base  time.Time
+	left  int // moments until it comes
+	pause time.Duration
+	facts history.Cut
+}
+
+// Strike breaks the wire once, at the moment that many questions and answers from now: that one does not
+// get through, all connections are reset, and no other is taken for the time of the pause. Offsets count
+// from base. A strike that has not come is replaced by the next.
+func (w *Wire) Strike(base time.Time, moment int, pause time.Duration) *Strike {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.armed = &Strike{
+		wire: w, base: base, left: max(1, moment), pause: pause,
+		facts: history.Cut{Link: w.name, Moment: max(1, moment)},
+	}
+	return w.armed
+}
+
+// Over calls a strike off that has not come, and tells what came of it.
+func (s *Strike) Over() history.Cut {
+	s.wire.mu.Lock()
+	defer s.wire.mu.Unlock()
+	if s.wire.armed == s {
+		s.wire.armed = nil
+	}
+	return s.facts
+}
+
+// Close closes the wire and all connections on it. It may be repeated.
+func (w *Wire) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	for p := range w.open {
+		p.abandon()
+	}
+	w.mu.Unlock()
+	err := w.listener.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	err = errors.Join(err, w.behind.Close())
+	w.pairs.Wait()
+	return err
+}
+
+func (w *Wire) accept() {
+	for {
+		near, err := w.listener.Accept()
+		if err != nil {
+			return
+		}
+		w.pairs.Go(func() { w.serve(near.(*net.TCPConn)) })
+	}
+}
+
+// serve relays one connection until both sides are done with it.
+func (w *Wire) serve(near *net.TCPConn) {
+	if w.isDead() {
+		slam(near)
+		return
+	}
+	far, err := net.DialTimeout("tcp", w.behind.Address(), handshake)
+	if err != nil {
+		slam(near)
+		return
+	}
+	p := &pair{wire: w, near: near, far: far.(*net.TCPConn), answered: true}
+	if !w.admit(p) {
+		p.abandon()
+		return
+	}
+	defer w.forget(p)
+	p.relay()
+}
+
+func (w *Wire) isDead() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed || time.Now().Before(w.dead)
+}
+
+// admit lets a connection in, unless the wire broke or was closed while it was made.
+func (w *Wire) admit(p *pair) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed || time.Now().Before(w.dead) {
+		return false
+	}
+	w.open[p] = struct{}{}
+	return true
+}
+
+func (w *Wire) forget(p *pair) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.open, p)
+}
+
+// passes takes down that bytes are about to pass on a connection, and reports whether they may: the wire
+// may break at this moment.
+func (w *Wire) passes(p *pair, answer bool) bool {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.broken {
+		return false
+	}
+	if answer == p.answered {
+		return true // more of the same
+	}
+	p.answered = answer
+	w.moments++
+	if w.strikes(now, answer) {
+		return false
+	}
+	switch {
+	case !answer:
+		p.asked = now
+	case !w.base.IsZero() && p.asked.After(w.base):
+		w.noted = append(w.noted, history.Exchange{Asked: offset(w.base, p.asked), Answered: offset(w.base, now)})
+	}
+	return true
+}
+
+// strikes breaks the wire if this is the moment. It is called with the lock held.
+func (w *Wire) strikes(now time.Time, answer bool) bool {
+	s := w.armed
+	if s == nil {
+		return false
+	}
+	if s.left--; s.left > 0 {
+		return false
+	}
+	w.armed, w.dead = nil, now.Add(s.pause)
+	s.facts.At, s.facts.Answer, s.facts.Connections = offset(s.base, now), answer, len(w.open)
+	for p := range w.open {
+		p.breaks()
+	}
+	return true
+}
+
+func offset(base, at time.Time) history.Offset { return max(1, history.Offset(at.Sub(base))) }
+
+// slam resets a connection.
+func slam(c *net.TCPConn) {
+	_ = c.SetLinger(0)
+	_ = c.Close()
+}

@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// pair is one connection of the target on a wire, and what leads on from there.
+type pair struct {
+	wire      *Wire
+	near, far *net.TCPConn // to the target; to toxiproxy
+
+	// guarded by the wire's lock
+	answered bool // the last bytes were an answer
+	asked    time.Time
+	broken   bool
+}
+
+// relay passes bytes on until both directions are done.
+func (p *pair) relay() {
+	var both sync.WaitGroup
+	both.Go(p.answers)
+	p.questions()
+	both.Wait()
+	_ = p.near.Close()
+	_ = p.far.Close()
+}
+
+// questions passes on what the target says. The end of it is passed on as an end.
+func (p *pair) questions() {
+	buffer := make([]byte, chunk)
+	for {
+		n, err := p.near.Read(buffer)
+		if n > 0 && p.wire.passes(p, false) {
+			_, _ = p.far.Write(buffer[:n]) // answers will notice
+		}
+		if err != nil {
+			_ = p.far.CloseWrite()
+			return
+		}
+	}
+}
+
+// answers passes on what comes back. What can not be passed on is read all the same: bytes that nobody
+// takes would be stuck in toxiproxy, see conn.
+func (p *pair) answers() {
+	buffer := make([]byte, chunk)
+	for {
+		n, err := p.far.Read(buffer)
+		if n > 0 && p.wire.passes(p, true) {
+			_, _ = p.near.Write(buffer[:n]) // questions will notice
+		}
+		if err != nil {
+			break
+		}
+	}
+	_ = p.near.Close() // as the server has done
+}
+
+// breaks resets the connection for the target, and ends it for the other side. It is called with the
+// wire's lock held.
+func (p *pair) breaks() {
+	p.broken = true
+	slam(p.near)
+	_ = p.far.CloseWrite()
+}
+
+// abandon ends the connection for both sides.
+func (p *pair) abandon() {
+	_ = p.near.Close()
+	_ = p.far.Close()
+}

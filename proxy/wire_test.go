@@ -1,0 +1,222 @@
+package proxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// archive is a small database: it greets, and answers each line with the same line in capitals.
+type archive struct {
+	addr  string
+	mu    sync.Mutex
+	asked []string
+}
+
+func newArchive(t testing.TB) *archive {
+	a := &archive{}
+	a.addr = rawTarget(t, func(c *net.TCPConn) {
+		fmt.Fprintln(c, "welcome")
+		for in := bufio.NewScanner(c); in.Scan(); {
+			a.mu.Lock()
+			a.asked = append(a.asked, in.Text())
+			a.mu.Unlock()
+			fmt.Fprintln(c, strings.ToUpper(in.Text()))
+		}
+	})
+	return a
+}
+
+func (a *archive) questions() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.asked...)
+}
+
+func openWire(t testing.TB, to string, o proxy.Options) *proxy.Wire {
+	t.Helper()
+	w, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", to, o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, w.Close())
+		require.NoError(t, w.Close(), "again")
+	})
+	return w
+}
+
+// asker is a connection of the target.
+type asker struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func newAsker(t testing.TB, w *proxy.Wire) asker {
+	t.Helper()
+	c, err := net.Dial("tcp", w.Address())
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	a := asker{c, bufio.NewReader(c)}
+	greeting, err := a.in.ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "welcome\n", greeting)
+	return a
+}
+
+func (a asker) ask(question string) (string, error) {
+	if _, err := fmt.Fprintln(a, question); err != nil {
+		return "", err
+	}
+	line, err := a.in.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
+// onEachToxiproxy runs a test with toxiproxy in process and with a server.
+func onEachToxiproxy(t *testing.T, test func(t *testing.T, o proxy.Options)) {
+	t.Parallel()
+	t.Run("in process", func(t *testing.T) { test(t, proxy.Options{}) })
+	t.Run("server", func(t *testing.T) {
+		url, _ := toxiproxyServer(t)
+		test(t, proxy.Options{Toxiproxy: url})
+	})
+}
+
+func TestAWireIsSlowForAWhileAndItsConnectionsLive(t *testing.T) {
+	onEachToxiproxy(t, func(t *testing.T, o proxy.Options) {
+		w := openWire(t, newArchive(t).addr, o)
+		a := newAsker(t, w)
+		base := time.Now()
+		for round, faults := range [][]scenarios.Fault{nil, {{Latency: &scenarios.Latency{Delay: ms(30)}}}, nil, {{Latency: &scenarios.Latency{Delay: ms(40), Way: scenarios.ResponseWay}}}} {
+			facts, err := w.Slow(t.Context(), faults)
+			require.NoError(t, err)
+			w.Note(base)
+			for _, question := range []string{"one", "two"} {
+				got, err := a.ask(question)
+				require.NoError(t, err)
+				require.Equal(t, strings.ToUpper(question), got)
+			}
+			passed := w.Noted()
+			require.Equal(t, "database", passed.Link)
+			require.Len(t, passed.Exchanges, 2)
+			for _, e := range passed.Exchanges {
+				require.Greater(t, e.Asked, history.Offset(0))
+				require.GreaterOrEqual(t, e.Answered-e.Asked, facts.Delay)
+			}
+			require.Equal(t, []history.Offset{0, 60e6, 0, 40e6}[round], facts.Delay)
+			require.Equal(t, 4*(round+1), w.Moments(), "the greeting answers nothing")
+			require.NoError(t, w.Calm(t.Context()))
+			require.NoError(t, w.Calm(t.Context()), "again")
+		}
+		require.Empty(t, w.Noted().Exchanges, "nothing is noted any more")
+	})
+}
+
+func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
+	onEachToxiproxy(t, func(t *testing.T, o proxy.Options) {
+		for moment := 1; moment <= 6; moment++ {
+			t.Run(fmt.Sprint(moment), func(t *testing.T) {
+				archive := newArchive(t)
+				w := openWire(t, archive.addr, o)
+				a, idle := newAsker(t, w), newAsker(t, w)
+				base := time.Now()
+				strike := w.Strike(base, moment, 300*time.Millisecond)
+				var answers []string
+				var err error
+				for _, question := range []string{"one", "two", "three"} {
+					var got string
+					if got, err = a.ask(question); err != nil {
+						break
+					}
+					answers = append(answers, got)
+				}
+				require.Error(t, err)
+				require.Equal(t, []string{"ONE", "TWO", "THREE"}[:(moment-1)/2], orEmpty(answers))
+				require.Equal(t, []string{"one", "two", "three"}[:moment/2], orEmpty(archive.questions()))
+				cut := strike.Over()
+				require.Positive(t, cut.At)
+				cut.At = 0
+				require.Equal(t, history.Cut{Link: "database", Moment: moment, Answer: moment%2 == 0, Connections: 2}, cut)
+				_, err = io.ReadAll(idle)
+				require.ErrorIs(t, err, syscall.ECONNRESET, "it breaks for all")
+
+				c, err := net.Dial("tcp", w.Address())
+				if err == nil { // the reset may have come already
+					_, err = io.ReadAll(c)
+					_ = c.Close()
+				}
+				require.ErrorIs(t, err, syscall.ECONNRESET, "nobody is let in for a while")
+				eventually(t, "the wire is whole again", func() bool {
+					c, err := net.Dial("tcp", w.Address())
+					if err != nil {
+						return false
+					}
+					defer c.Close()
+					line, _ := bufio.NewReader(c).ReadString('\n')
+					return line == "welcome\n"
+				})
+				got, err := newAsker(t, w).ask("four")
+				require.NoError(t, err, "it breaks once")
+				require.Equal(t, "FOUR", got)
+			})
+		}
+	})
+}
+
+func orEmpty(lines []string) []string { return append([]string{}, lines...) }
+
+func TestAStrikeThatIsCalledOffOrDoesNotComeBreaksNothing(t *testing.T) {
+	t.Parallel()
+	w := openWire(t, newArchive(t).addr, proxy.Options{})
+	a := newAsker(t, w)
+	ask := func() {
+		_, err := a.ask("something")
+		require.NoError(t, err)
+	}
+	require.Equal(t, history.Cut{Link: "database", Moment: 1}, w.Strike(time.Now(), 1, time.Second).Over())
+	ask()
+	early := w.Strike(time.Now(), 5, time.Second)
+	ask()
+	require.Equal(t, history.Cut{Link: "database", Moment: 5}, early.Over())
+	ask()
+	ask()
+}
+
+func TestAWireEndsWhatItsServerEnds(t *testing.T) {
+	t.Parallel()
+	addr := rawTarget(t, func(c *net.TCPConn) {
+		fmt.Fprintln(c, "welcome")
+		_, _ = bufio.NewReader(c).ReadString('\n')
+		fmt.Fprint(c, "bye")
+	})
+	w := openWire(t, addr, proxy.Options{})
+	a := newAsker(t, w)
+	_, err := fmt.Fprintln(a, "one")
+	require.NoError(t, err)
+	last, err := io.ReadAll(a.in)
+	require.NoError(t, err)
+	require.Equal(t, "bye", string(last))
+}
+
+func TestWiresWithAMistake(t *testing.T) {
+	t.Parallel()
+	w := openWire(t, newArchive(t).addr, proxy.Options{})
+	_, err := proxy.OpenWire(t.Context(), "store", w.Address(), "127.0.0.1:1", proxy.Options{})
+	require.ErrorContains(t, err, `open link "store": `)
+	require.ErrorContains(t, err, "address already in use")
+	_, err = w.Slow(t.Context(), []scenarios.Fault{loseResponse})
+	require.ErrorContains(t, err, `slow link "database" down: lose: response does not slow a link down`)
+	_, err = w.Slow(t.Context(), []scenarios.Fault{{Latency: &scenarios.Latency{}}})
+	require.ErrorContains(t, err, "delay is missing")
+}

@@ -1,0 +1,41 @@
+package databases
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Over returns the database that somebody else has opened. What kind it is, it is asked itself, whatever
+// driver is between. Its settings are left as they are, and so is what may be written.
+func Over(ctx context.Context, db *sql.DB) (*Database, error) {
+	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
+	defer cancel()
+	dialect, err := ask(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return &Database{DB: db, Dialect: dialect, Host: "the database that was given"}, nil
+}
+
+func ask(ctx context.Context, db *sql.DB) (Dialect, error) {
+	if err := db.PingContext(ctx); err != nil {
+		return "", fmt.Errorf("reach the database that was given: %s", OneLine(err))
+	}
+	var version string
+	if db.QueryRowContext(ctx, "select sqlite_version()").Scan(&version) == nil {
+		return SQLite, nil
+	}
+	if err := db.QueryRowContext(ctx, "select version()").Scan(&version); err != nil {
+		return "", errors.New("the database that was given is none of SQLite, PostgreSQL, MySQL and MariaDB: it does not say its version")
+	}
+	switch {
+	case strings.HasPrefix(version, "PostgreSQL"):
+		return PostgreSQL, nil
+	case version != "" && version[0] >= '0' && version[0] <= '9': // 8.0.36, 10.11.6-MariaDB
+		return MariaDB, nil
+	}
+	return "", fmt.Errorf("the database that was given is %q, expected SQLite, PostgreSQL, MySQL or MariaDB", version)
+}

@@ -1,0 +1,178 @@
+package targets
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"text/template"
+	"time"
+)
+
+// Draws is what the functions of templates draw from. The zero value draws as well: always the same.
+type Draws struct {
+	Plan string    // one for each body of a plan: what random, pick and fake give
+	Run  string    // one for each body of a run: what unique gives
+	Now  time.Time // what now is
+}
+
+// Drawn is what functions gave that is another thing in another run.
+type Drawn struct {
+	Unique map[string]UniqueKind // by the part that is drawn
+	Dated  bool                  // now was asked for
+	Chance bool                  // random, pick or fake was asked for
+}
+
+// UniqueKind says what unique gives.
+type UniqueKind string
+
+// The kinds.
+const (
+	UniqueText   UniqueKind = "text"   // 16 letters and digits, lower case
+	UniqueEmail  UniqueKind = "email"  // such a text at a domain that is nobody's (RFC 2606)
+	UniqueNumber UniqueKind = "number" // 15 digits, which fits into a number of JSON
+	UniqueUUID   UniqueKind = "uuid"   // version 4 (RFC 9562)
+)
+
+func uniqueKinds() []string {
+	return []string{string(UniqueText), string(UniqueEmail), string(UniqueNumber), string(UniqueUUID)}
+}
+
+// toJSON is the name of the function that makes a value of a text.
+const toJSON = "json"
+
+// Drawing returns the values with what the functions of templates draw from.
+func (v Values) Drawing(d Draws) Values {
+	v.drawing.Draws = d
+	return v
+}
+
+// at returns the values for a place in the request: the same function draws another thing in another place.
+func (v Values) at(place string) Values {
+	v.drawing.place += "/" + place
+	return v
+}
+
+// Within returns the values for a request that is one of several: each draws other things.
+func Within(v Values, request string) Values { return v.at(request) }
+
+// drawing is what the functions of one text draw from.
+type drawing struct {
+	Draws
+	place  string
+	calls  int    // of functions so far, in this text
+	values int    // of those of json
+	drawn  *Drawn // nil: nobody asks
+}
+
+func (d *drawing) functions() template.FuncMap {
+	return template.FuncMap{
+		"unique": d.unique, "random": d.random, "pick": d.pick, "fake": d.fake, "now": d.now, toJSON: d.json,
+	}
+}
+
+// functionNames returns the functions that templates have besides those of Go.
+func functionNames() []string { return slices.Sorted(maps.Keys(new(drawing).functions())) }
+
+// sum is different for every source, place and call.
+func (d *drawing) sum(source string) [sha256.Size]byte {
+	d.calls++
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", source, d.place, d.calls))
+}
+
+// chance is the source of what the plan decides.
+func (d *drawing) chance() *rand.PCG {
+	if d.drawn != nil {
+		d.drawn.Chance = true
+	}
+	sum := d.sum(d.Plan)
+	return rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16]))
+}
+
+func (d *drawing) unique(name string) (string, error) {
+	sum, kind := d.sum(d.Run), UniqueKind(name)
+	var drawn string
+	switch kind {
+	case UniqueText, UniqueEmail:
+		drawn = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
+	case UniqueNumber:
+		const lowest, count = 100_000_000_000_000, 900_000_000_000_000
+		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
+	case UniqueUUID:
+		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+		drawn = fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+	default:
+		known := uniqueKinds()
+		return "", fmt.Errorf("unique does not know %q%s there are %s", name, suggestion(name, known), list(known))
+	}
+	if d.drawn != nil {
+		if d.drawn.Unique == nil {
+			d.drawn.Unique = map[string]UniqueKind{}
+		}
+		d.drawn.Unique[drawn] = kind
+	}
+	if kind == UniqueEmail {
+		drawn += "@example.com"
+	}
+	return drawn, nil
+}
+
+func (d *drawing) random(from, to int64) (int64, error) {
+	if from > to {
+		return 0, fmt.Errorf("random takes the smaller number first, got %d and %d", from, to)
+	}
+	count := uint64(to-from) + 1
+	if count == 0 { // all there are
+		return int64(d.chance().Uint64()), nil
+	}
+	return from + int64(rand.New(d.chance()).Uint64N(count)), nil
+}
+
+func (d *drawing) pick(choices ...any) (any, error) {
+	if len(choices) == 0 {
+		return nil, errors.New("pick takes what there is to choose from, got nothing")
+	}
+	return choices[rand.New(d.chance()).IntN(len(choices))], nil
+}
+
+// now takes a layout of Go's package time and an offset.
+func (d *drawing) now(arguments ...string) (string, error) {
+	if d.drawn != nil {
+		d.drawn.Dated = true
+	}
+	layout, when := time.RFC3339, d.Now.UTC()
+	if len(arguments) > 2 {
+		return "", fmt.Errorf("now takes a layout and an offset, got %d arguments", len(arguments))
+	}
+	if len(arguments) > 0 {
+		layout = arguments[0]
+	}
+	// No part of this time reads as the same part of a layout.
+	if time.Date(1999, 11, 28, 23, 59, 58, 987654321, time.FixedZone("XST", 20700)).Format(layout) == layout {
+		return "", fmt.Errorf("now takes a layout that is written with Go's reference time, such as 2006-01-02T15:04:05Z, got %q", layout)
+	}
+	if len(arguments) == 2 {
+		offset, err := time.ParseDuration(arguments[1])
+		if err != nil {
+			return "", fmt.Errorf("now takes an offset such as 24h or -30m, got %q", arguments[1])
+		}
+		when = when.Add(offset)
+	}
+	return when.Format(layout), nil
+}
+
+// json returns a value as JSON. A text that is JSON, such as a number that an answer gave, stays as it is.
+func (d *drawing) json(value any) (string, error) {
+	d.values++
+	if text, isText := value.(string); isText && json.Valid([]byte(text)) {
+		return text, nil
+	}
+	written, err := encode(value)
+	return string(written), err
+}

@@ -1,0 +1,26 @@
+package targets
+
+// issued says what cannot be tried where the target hands its keys out.
+func (x *explainer) issued() {
+	x.held("key.issued", "A key that the target has handed out is good for one intent, whoever sends it again")
+	x.notChecked("key.issued", "Whether keys that hardly differ, or are blank, or those of two principals or operations are kept apart, because clients do not choose them")
+}
+
+// prepared says what cannot be tried where requests change what was there before.
+func (x *explainer) prepared() {
+	if x.target.CarriesMarker(x.operation) {
+		return
+	}
+	x.held("prepare", "All requests of an intent are about the one thing that was prepared for it, and the row shows that it was changed")
+	x.notChecked("prepare", "Whether two wishes about one thing are told apart, and requests with another body from the first, because a row has the marker of what was prepared")
+	if len(x.operation.Effects) == 0 {
+		x.notChecked("effects", "Whether a change was made twice, because a thing that was changed is one row however often: an effect with a value tells")
+	}
+}
+
+// rateLimit says what a limit keeps a run from.
+func (x *explainer) rateLimit() {
+	if l := x.target.RateLimit; l != nil {
+		x.weakened("rate_limit", "No more than %d requests are sent at once, and so many in %s: scenarios that send more at once are left out", l.Requests, brief(l.Per))
+	}
+}

@@ -1,0 +1,39 @@
+package targets
+
+import (
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
+)
+
+// links looks for addresses that nobody can use, or two links would.
+func (r *reviewer) links() {
+	listens := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(r.target.Links)) {
+		link := r.target.Links[name]
+		listen, to := document.Pointer("links", name, "listen"), document.Pointer("links", name, "to")
+		for place, address := range map[string]string{listen: link.Listen, to: link.To} {
+			if !isAddress(address) {
+				r.complain(place, "expected a host and a port such as 127.0.0.1:15432, got %s", r.doc.Shown(place))
+			}
+		}
+		switch first := listens[link.Listen]; {
+		case link.Listen == link.To:
+			r.complain(to, "a link that leads to where it listens goes round in circles")
+		case first != "":
+			r.complain(listen, "the link %s listens here already", first)
+		default:
+			listens[link.Listen] = name
+		}
+	}
+}
+
+// isAddress reports whether a text is a host and a port that can be dialled.
+func isAddress(text string) bool {
+	host, port, err := net.SplitHostPort(text)
+	n, notANumber := strconv.ParseUint(port, 10, 16)
+	return err == nil && notANumber == nil && host != "" && n > 0
+}

@@ -1,0 +1,188 @@
+package targets
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"mime/multipart"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// PayloadKind says what a request carries, by the key of the target file.
+type PayloadKind string
+
+// The kinds of payload. The zero value is none.
+const (
+	NoPayload        PayloadKind = ""
+	JSONPayload      PayloadKind = "body"
+	FormPayload      PayloadKind = "form"
+	MultipartPayload PayloadKind = "multipart"
+)
+
+// Payload returns what the request carries, with its templates.
+func (q Request) Payload() (PayloadKind, map[string]any) {
+	switch {
+	case q.Body != nil:
+		return JSONPayload, q.Body
+	case q.Form != nil:
+		return FormPayload, q.Form
+	case q.Multipart != nil:
+		return MultipartPayload, q.Multipart
+	default:
+		return NoPayload, nil
+	}
+}
+
+// write puts the members of a payload into the request, which it changes in place.
+func (r *Rendered) write(kind PayloadKind, members map[string]any) error {
+	says, err := encode(members)
+	if err != nil {
+		return err
+	}
+	switch kind {
+	case FormPayload:
+		r.Body, err = formOf(members)
+		r.Says = says
+		r.setType("application/x-www-form-urlencoded")
+	case MultipartPayload:
+		var boundary string
+		r.Body, boundary, err = multipartOf(members)
+		r.Says = says
+		r.setHeader("Content-Type", "multipart/form-data; boundary="+boundary)
+	default:
+		r.Body = says
+		r.setType("application/json")
+	}
+	return err
+}
+
+// setType names the type of the body where the file does not.
+func (r *Rendered) setType(media string) {
+	for name := range r.Header {
+		if strings.EqualFold(name, "Content-Type") {
+			return
+		}
+	}
+	r.setHeader("Content-Type", media)
+}
+
+// formOf writes members as a form; a list is as many members of one name.
+func formOf(members map[string]any) ([]byte, error) {
+	form := url.Values{}
+	for name, member := range members {
+		texts, err := textsOf(member)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		form[name] = texts
+	}
+	return []byte(form.Encode()), nil
+}
+
+// textsOf returns what a member of a form is: one text, or those of a list.
+func textsOf(member any) ([]string, error) {
+	list, isList := member.([]any)
+	if !isList {
+		list = []any{member}
+	}
+	texts := make([]string, 0, len(list))
+	for _, entry := range list {
+		text, err := textOf(entry)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+func textOf(value any) (string, error) {
+	switch value := value.(type) {
+	case string:
+		return value, nil
+	case nil, []any, map[string]any:
+		return "", fmt.Errorf("a form holds texts, numbers and truth values")
+	default:
+		text, err := encode(value)
+		return string(text), err
+	}
+}
+
+// usualBoundary is between the parts of every body that does not hold it: a repeated request is to be the
+// same bytes.
+const usualBoundary = "doubletap-7c1e0f5b9a3d4826"
+
+// multipartOf writes members as the parts of a form (RFC 7578); a mapping is a file.
+func multipartOf(members map[string]any) (body []byte, boundary string, err error) {
+	boundary = usualBoundary
+	says, err := encode(members)
+	for ; bytes.Contains(says, []byte(boundary)); boundary += "0" {
+	}
+	var out bytes.Buffer
+	w := multipart.NewWriter(&out)
+	if err == nil {
+		err = w.SetBoundary(boundary)
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		list, isList := members[name].([]any)
+		if !isList {
+			list = []any{members[name]}
+		}
+		for _, entry := range list {
+			if err == nil {
+				err = writePart(w, name, entry)
+			}
+		}
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return out.Bytes(), boundary, err
+}
+
+func writePart(w *multipart.Writer, name string, entry any) error {
+	file, isFile := entry.(map[string]any)
+	if !isFile {
+		text, err := textOf(entry)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		return w.WriteField(name, text)
+	}
+	header := textproto.MIMEHeader{}
+	header.Set("Content-Disposition", multipart.FileContentDisposition(name, asText(file["file"])))
+	header.Set("Content-Type", asText(file["type"]))
+	if asText(file["type"]) == "" {
+		header.Set("Content-Type", "application/octet-stream")
+	}
+	part, err := w.CreatePart(header)
+	if err == nil {
+		_, err = part.Write([]byte(asText(file["content"])))
+	}
+	return err
+}
+
+func asText(value any) string {
+	text, _ := value.(string)
+	return text
+}
+
+// saying returns the members of a rendered payload.
+func (r *Rendered) saying() (map[string]any, error) {
+	members := map[string]any{}
+	says := r.Body
+	if r.Says != nil {
+		says = r.Says
+	}
+	if len(says) == 0 {
+		return members, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(says))
+	decoder.UseNumber()
+	err := decoder.Decode(&members)
+	return members, err
+}

@@ -1,0 +1,78 @@
+package targets
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// keyHere stands in a path for the key that is not known yet.
+const keyHere = "{{.Key}}"
+
+// PlaceKey puts an idempotency key into a rendered request, which it changes in place.
+func (o Operation) PlaceKey(r *Rendered, key string) error {
+	switch o.Key.In {
+	case KeyInHeader:
+		return o.placeInHeader(r, key)
+	case KeyInBody:
+		return o.placeInBody(r, key)
+	case KeyInQuery:
+		o.placeInQuery(r, key)
+		return nil
+	case KeyInPath:
+		return o.placeInPath(r, key)
+	}
+	return errors.New("place the key: the operation takes none")
+}
+
+func (o Operation) placeInHeader(r *Rendered, key string) error {
+	if strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return errors.New("place the key: it holds a character that a header cannot carry")
+	}
+	if o.Key.Quoted {
+		key = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(key) + `"`
+	}
+	r.setHeader(o.Key.Name, key)
+	return nil
+}
+
+func (o Operation) placeInBody(r *Rendered, key string) error {
+	members, err := r.saying()
+	if err != nil {
+		return fmt.Errorf("place the key in the body: %w", err)
+	}
+	members[o.Key.Name] = key
+	kind, _ := o.Request.Payload()
+	if err := r.write(kind, members); err != nil {
+		return fmt.Errorf("place the key in the body: %w", err)
+	}
+	return nil
+}
+
+// placeInPath writes the key as one segment of the path, or as a part of one (RFC 3986, section 3.3).
+func (o Operation) placeInPath(r *Rendered, key string) error {
+	if !strings.Contains(r.Path, keyHere) {
+		return errors.New("place the key: the path does not hold " + keyHere)
+	}
+	if key == "" {
+		return errors.New("place the key: a blank one cannot stand in a path")
+	}
+	r.Path = strings.ReplaceAll(r.Path, keyHere, url.PathEscape(key))
+	return nil
+}
+
+func (o Operation) placeInQuery(r *Rendered, key string) {
+	path, fragment, cut := strings.Cut(r.Path, "#")
+	switch {
+	case !strings.Contains(path, "?"):
+		path += "?"
+	case !strings.HasSuffix(path, "?") && !strings.HasSuffix(path, "&"):
+		path += "&"
+	}
+	// Not every server takes a plus sign for a space.
+	r.Path = path + strings.ReplaceAll(url.QueryEscape(o.Key.Name)+"="+url.QueryEscape(key), "+", "%20")
+	if cut {
+		r.Path += "#" + fragment
+	}
+}

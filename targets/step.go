@@ -1,0 +1,48 @@
+package targets
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Step is a request beside those that are judged: one that logs in, prepares, asks for a key or cleans up. It
+// is sent once, and what is taken from its answer is there for templates.
+type Step struct {
+	Request  Request         `yaml:"request"`
+	Statuses []int           `yaml:"statuses"` // empty: any 2xx or 3xx
+	Take     map[string]Take `yaml:"take"`     // by the name that templates have for it
+}
+
+// Expects reports whether an answer with this status lets the next step begin.
+func (s Step) Expects(status int) bool {
+	if len(s.Statuses) == 0 {
+		return status >= 200 && status < 400
+	}
+	return slices.Contains(s.Statuses, status)
+}
+
+// Names returns what is taken from the answer, sorted.
+func (s Step) Names() []string { return slices.Sorted(maps.Keys(s.Take)) }
+
+// IssuedKey is the name under which one of the steps of key.issued takes the key.
+const IssuedKey = "Key"
+
+// RateLimit is what a target lets through: Requests at once and then as many in each Per.
+type RateLimit struct {
+	Requests int      `yaml:"requests" json:"requests"`
+	Per      Duration `yaml:"per" json:"per"`
+}
+
+// Every is the time after which one more request is let through.
+func (l RateLimit) Every() time.Duration { return time.Duration(l.Per) / time.Duration(l.Requests) }
+
+// CarriesMarker reports whether the requests of an operation carry the marker themselves. Otherwise they change
+// something that was prepared with it: then all requests of an intent, whatever their keys and bodies, are
+// about one and the same thing.
+func (t Target) CarriesMarker(o Operation) bool {
+	r := reviewer{target: t}
+	r.knows(o.Prepare)
+	carried, err := o.carriesMarker(r.samples()[0].values, false)
+	return carried && err == nil
+}
