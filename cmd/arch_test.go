@@ -71,7 +71,7 @@ func owners() map[string][]string {
 		"golang.org/x/net":                         {"driver"},
 		"golang.org/x/time":                        {"driver"},
 		"golang.org/x/sys":                         {"driver"},
-		"golang.org/x/term":                        {"reports"},
+		"golang.org/x/term":                        {"reports", "cmd"},
 		"github.com/mattn/go-isatty":               {"reports", "cmd"},
 		"github.com/schollz/progressbar/v3":        {"cmd"},
 		"github.com/spf13/cobra":                   {"cmd"},

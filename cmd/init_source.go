@@ -146,11 +146,11 @@ func (i *initiation) choose(ctx context.Context, doc *openapi.Document) (openapi
 		if c, found := doc.Find(i.operation); found {
 			return c, nil
 		}
-		return openapi.Create{}, mistakef("%s has no operation %q that is a POST with a JSON body%s", i.openapi, i.operation, below(operationLines(creates)))
+		return openapi.Create{}, mistakef("%s has no operation %q that is a POST with a JSON body or a form%s", i.openapi, i.operation, below(operationLines(creates)))
 	}
 	switch len(creates) {
 	case 0:
-		return openapi.Create{}, mistakef("%s has no operation that creates something: none is a POST with a JSON object for a body", i.openapi)
+		return openapi.Create{}, mistakef("%s has no operation that creates something: none is a POST with a JSON object or a form for a body", i.openapi)
 	case 1:
 		return creates[0], nil
 	}

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -114,4 +116,26 @@ func TestInitSaysWhyItCannotSignIn(t *testing.T) {
 	args[5] = freeAddress(t)
 	_, got = initiated(t, env, exitSurroundings, args...)
 	require.Contains(t, got.err, "is the target running?")
+}
+
+// TestInitProvesForms holds that a form is sent as one, and found in the database.
+func TestInitProvesForms(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Content-Type") != "application/x-www-form-urlencoded" || r.ParseForm() != nil || r.PostForm.Get("count") == "" {
+				http.Error(w, "no form", http.StatusBadRequest)
+				return
+			}
+			body, _ := json.Marshal(map[string]string{"note": r.PostForm.Get("note")})
+			r.Body = io.NopCloser(bytes.NewReader(body))
+			next.ServeHTTP(w, r)
+		})
+	})
+	env := map[string]string{"DATABASE_URL": "sqlite://" + s.path}
+	file, got := initiated(t, env, exitPass, "--curl", "curl -d note=a+b -d count=3 -H 'Idempotency-Key: 1' "+s.url+"/things", "--db", env["DATABASE_URL"])
+	require.Contains(t, got.err, "/note landed in things.note")
+	require.Contains(t, readFile(t, file), "      form:\n        count: \"3\"\n        note: '{{.Intent.Marker}}'\n")
+	got = callWith(t.Context(), env, "doctor", "--target", file)
+	require.Equal(t, exitPass, got.code, "%s", got)
 }

@@ -115,7 +115,7 @@ func TestInitWritesAFileForEveryDocument(t *testing.T) {
 			written++
 		}
 	}
-	require.Equal(t, 16, written)
+	require.Equal(t, 25, written)
 }
 
 // everyVariable sets the variables of a target file that have no default.

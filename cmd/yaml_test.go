@@ -20,6 +20,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -94,45 +95,56 @@ func ofOthers(value any) bool {
 	return regexp.MustCompile(`"(openapi|swagger|jobs|runs|uses|script)":`).Match(text)
 }
 
-// compiledSchemas are those of whole files, by what a file is, and those of parts of them that a page may show.
+// compiledSchemas are those of whole files, by what a file is, and those of all parts of them that a page may show.
 func compiledSchemas(t *testing.T) (whole, parts map[string]*jsonschema.Schema) {
 	t.Helper()
-	target, scenario := compiled(t, targets.Schema(), ""), compiled(t, scenarios.Schema(), "")
-	return map[string]*jsonschema.Schema{"target": target, "scenario": scenario, "known": compiled(t, scenarios.KnownSchema(), ""), "matrix": compiled(t, matrixSchema, "")},
-		map[string]*jsonschema.Schema{
-			"target": partial(t, targets.Schema(), ""), "scenario": partial(t, scenarios.Schema(), ""),
-			"operation": partial(t, targets.Schema(), "operation"), "contract": partial(t, targets.Schema(), "contract"),
+	whole, parts = map[string]*jsonschema.Schema{"matrix": compiled(t, matrixSchema, "")}, map[string]*jsonschema.Schema{}
+	for name, text := range schemas() {
+		whole[name] = compiled(t, text, "")
+		var schema any
+		require.NoError(t, json.Unmarshal(text, &schema))
+		places := partsOf("", schema)
+		text, err := json.Marshal(schema)
+		require.NoError(t, err)
+		for _, at := range places {
+			parts[name+at] = compiled(t, text, at)
 		}
+	}
+	return whole, parts
 }
 
-func compiled(t *testing.T, text []byte, part string) *jsonschema.Schema {
+func compiled(t *testing.T, text []byte, at string) *jsonschema.Schema {
 	t.Helper()
 	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	require.NoError(t, err)
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("schema.json", raw))
-	where := "schema.json"
-	if part != "" {
-		where += "#/$defs/" + part
-	}
-	schema, err := compiler.Compile(where)
+	schema, err := compiler.Compile("schema.json#" + at)
 	require.NoError(t, err)
 	return schema
 }
 
-// partial is a schema whose outermost object may lack what it requires.
-func partial(t *testing.T, text []byte, part string) *jsonschema.Schema {
-	t.Helper()
-	var schema map[string]any
-	require.NoError(t, json.Unmarshal(text, &schema))
-	of := schema
-	if part != "" {
-		of = schema["$defs"].(map[string]any)[part].(map[string]any)
+// partsOf points to every object of a schema whose members have names. It changes them: a part may lack what the
+// whole requires.
+func partsOf(at string, schema any) []string {
+	var all []string
+	switch schema := schema.(type) {
+	case map[string]any:
+		if _, has := schema["properties"].(map[string]any); has {
+			delete(schema, "required")
+			all = append(all, at)
+		}
+		for name, member := range schema {
+			if name != "examples" && name != "default" {
+				all = append(all, partsOf(at+document.Pointer(name), member)...)
+			}
+		}
+	case []any:
+		for i, element := range schema {
+			all = append(all, partsOf(at+document.Pointer(i), element)...)
+		}
 	}
-	delete(of, "required")
-	changed, err := json.Marshal(schema)
-	require.NoError(t, err)
-	return compiled(t, changed, part)
+	return all
 }
 
 // kindOf is what a file is by its outermost keys; empty: nothing of ours.

@@ -3,6 +3,7 @@ package drafts
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -97,13 +98,16 @@ type alteration struct {
 	column string // that stores it; empty: not known
 }
 
+// namesAnother is the end of a pointer to the id of something else, of which there may be no other.
+var namesAnother = regexp.MustCompile(`[/_-](?i:id|uuid|guid)$|[a-z](Id|ID|Uuid)$`)
+
 // chooseAlter prefers what is stored, and a number before a text before anything else.
 func (f *File) chooseAlter() *alteration {
 	var best *alteration
 	worth := 0
 	for _, o := range f.Draft.Others {
 		value, there := lookUp(f.Draft.Body, o.Pointer)
-		if !there || f.Draft.Templates[o.Pointer] != "" {
+		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) {
 			continue
 		}
 		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}

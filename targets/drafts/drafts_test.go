@@ -147,6 +147,22 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.Equal(t, "sample", body["note"], "the draft stays what it is")
 }
 
+func TestIdsOfOtherThingsAreNotAltered(t *testing.T) {
+	t.Parallel()
+	text := func(members ...string) string {
+		f := drafts.File{Target: "a", BaseURL: "http://localhost", Draft: drafts.Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}}}
+		for _, name := range members {
+			f.Draft.Body[name] = int64(1)
+			f.Draft.Others = append(f.Draft.Others, drafts.Other{Pointer: "/" + name, Value: int64(2)})
+		}
+		written, err := f.Text()
+		require.NoError(t, err)
+		return written
+	}
+	require.Contains(t, text("customer_id", "productId", "paid", "ref-uuid"), "alter: {paid: 2}")
+	require.NotContains(t, text("customer_id", "id"), "alter:")
+}
+
 func TestNamesAreMadeFitForFiles(t *testing.T) {
 	t.Parallel()
 	for title, slug := range map[string]string{

@@ -117,7 +117,7 @@ func (d *Document) Server() string {
 	return address
 }
 
-// Creates lists the operations that look as if they create something: a POST with a JSON object for a body.
+// Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body.
 func (d *Document) Creates() []Create {
 	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
 }
@@ -132,14 +132,14 @@ func (d *Document) Find(name string) (Create, bool) {
 	return posts[i], true
 }
 
-// posts lists all POST operations with a JSON body.
+// posts lists all POST operations with a JSON body or a form.
 func (d *Document) posts() []Create {
 	var all []Create
 	taken := map[string]bool{}
 	paths := d.doc.Paths.Map()
 	for _, path := range sortedKeys(paths) {
 		item := paths[path]
-		if item == nil || item.Post == nil || jsonSchema(item.Post) == nil {
+		if item == nil || item.Post == nil || bodySchema(item.Post) == nil {
 			continue
 		}
 		c := Create{Method: http.MethodPost, Path: path, id: item.Post.OperationID, op: item.Post, shared: item.Parameters}
@@ -164,7 +164,7 @@ func (c Create) looksCreating() bool {
 
 // Keyed reports whether the document names an idempotency key of the operation.
 func (c Create) Keyed() bool {
-	return c.key(flatten(jsonSchema(c.op), 0)).In != targets.KeyNowhere
+	return c.key(flatten(bodySchema(c.op), 0)).In != targets.KeyNowhere
 }
 
 // jsonSchema is the schema of the operation's JSON body; nil: it has none.

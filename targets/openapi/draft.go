@@ -26,10 +26,14 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafts.Draft,
 		Name: c.Name, Summary: c.Summary, Method: c.Method, Header: map[string]string{}, Statuses: c.statuses(),
 	}
 	s := sampler{}
-	schema := jsonSchema(c.op)
+	schema := bodySchema(c.op)
+	draft.Form = jsonSchema(c.op) == nil
 	body, isObject := s.body(c.op, schema)
 	if !isObject {
 		return drafts.Draft{}, fmt.Errorf("the body of %s %s is no JSON object", c.Method, c.Path)
+	}
+	if draft.Form {
+		s.flat(body)
 	}
 	if err := d.doc.ValidateSchemaJSON(schema.Value, jsonValue(body), openapi3.VisitAsRequest()); err != nil {
 		draft.Doubts = append(draft.Doubts, "Whether the sample body fits its schema: "+reason(err)+".")
@@ -76,7 +80,7 @@ func bodyExamples(op *openapi3.Operation) []any {
 	content := op.RequestBody.Value.Content
 	for _, kind := range sortedKeys(content) {
 		media := content[kind]
-		if media == nil || jsonContent(openapi3.Content{kind: media}) == nil {
+		if media == nil || jsonContent(openapi3.Content{kind: media}) == nil && media != op.RequestBody.Value.Content.Get(formType) {
 			continue
 		}
 		all = append(all, media.Example)

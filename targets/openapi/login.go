@@ -61,15 +61,12 @@ func signInWorth(path string, op *openapi3.Operation) int {
 }
 
 func (d *Document) login(path string, op *openapi3.Operation, cookie string) (drafts.Login, bool) {
-	ref, form := jsonSchema(op), false
-	if ref == nil {
-		ref, form = formSchema(op), true
-	}
+	ref := bodySchema(op)
 	if ref == nil {
 		return drafts.Login{}, false
 	}
 	schema := flatten(ref, 0)
-	l := drafts.Login{Step: drafts.Step{Method: http.MethodPost, Path: drafts.Escape(path), Form: form, Take: map[string]drafts.Take{}}}
+	l := drafts.Login{Step: drafts.Step{Method: http.MethodPost, Path: drafts.Escape(path), Form: jsonSchema(op) == nil, Take: map[string]drafts.Take{}}}
 	l.User, l.Password = memberLike(schema, userNames), memberLike(schema, secretText)
 	take := drafts.Take{Cookie: cookie}
 	if cookie == "" {
@@ -116,16 +113,4 @@ func tokenOf(op *openapi3.Operation) string {
 		}
 	}
 	return ""
-}
-
-// formSchema is the schema of the operation's body as a form; nil: it takes none.
-func formSchema(op *openapi3.Operation) *openapi3.SchemaRef {
-	if op.RequestBody == nil || op.RequestBody.Value == nil {
-		return nil
-	}
-	media := op.RequestBody.Value.Content.Get("application/x-www-form-urlencoded")
-	if media == nil || media.Schema == nil || media.Schema.Value == nil {
-		return nil
-	}
-	return media.Schema
 }

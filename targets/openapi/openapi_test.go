@@ -62,8 +62,9 @@ func TestOperationsThatCreateAreFound(t *testing.T) {
 		"loose.yaml":    {"create_thing_v1"},
 		"readonly.yaml": {"post_numbers"},
 		"tickets.json":  {"openTicket"},
-		"crm.yaml":      {"addCompany", "addPerson", "addDeal", "addLedger", "addProduct", "post_register"},
+		"crm.yaml":      {"post_auth_register", "addCompany", "addPerson", "addDeal", "addLedger", "addProduct", "post_unlock"},
 		"club.json":     {"addMember"},
+		"forms.yaml":    {"createCharge"},
 	} {
 		doc, err := read(t, name)
 		require.NoError(t, err, name)
@@ -101,8 +102,8 @@ func TestEverySampleFitsItsSchema(t *testing.T) {
 			fit++
 		}
 	}
-	require.Equal(t, 23, fit)
-	require.Equal(t, []string{"create_thing_v1"}, unfit, "a pattern that Go's regexp does not know cannot be held against")
+	require.Equal(t, 25, fit)
+	require.Equal(t, []string{"createCharge", "create_thing_v1"}, unfit, "lists and objects of a form are left out, and a pattern that Go's regexp does not know cannot be held against")
 }
 
 func TestSamplesAreWhatTheDocumentSays(t *testing.T) {
