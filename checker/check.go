@@ -172,6 +172,9 @@ func (c *court) report(m moment, s *story, f Finding) {
 	for _, a := range c.evidence(m, s) {
 		f.Attempts = append(f.Attempts, *a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
+		if k, struck := c.crashBeside(a.ID); struck {
+			f.Crashes = append(f.Crashes, k)
+		}
 	}
 	for _, body := range []string{history.Original, history.Altered} {
 		if b, sent := s.intent.Bodies[body]; sent {

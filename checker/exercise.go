@@ -32,6 +32,8 @@ const (
 	ProofLooked          Proof = "looked"
 	ProofWritesHeld      Proof = "writes-held"
 	ProofSwept           Proof = "swept"
+	ProofCrashed         Proof = "crashed"
+	ProofRestarted       Proof = "restarted"
 	ProofLinkDelayed     Proof = "link-delayed"
 	ProofLinkCut         Proof = "link-cut"
 )
@@ -101,6 +103,10 @@ func explain(p Proof) string {
 		return "the writers of the table were held back while two or more requests were inside the target"
 	case ProofSwept:
 		return "the second request was let go at its own time, and both reached the target"
+	case ProofCrashed:
+		return "the target's process was killed while the request was inside it, and started again"
+	case ProofRestarted:
+		return "the target's process was killed after its answer, and the same request came again"
 	case ProofLinkDelayed:
 		return "a question passed a slow link and waited for its answer while a request was inside the target"
 	case ProofLinkCut:
@@ -165,6 +171,14 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return slices.ContainsFunc(sweepsOf(all), func(pair [2]*judged) bool {
 			offset, known := between(pair[0], pair[1])
 			return known && offset > 0 && arrived(pair[0]) && arrived(pair[1])
+		})
+	case ProofCrashed:
+		return c.crashed(s, func(k history.Crash, a *judged) bool { return insideAt(a, k.Struck) })
+	case ProofRestarted:
+		return c.crashed(s, func(k history.Crash, a *judged) bool {
+			return a.Complete && a.End <= k.Struck && reached(all, func(b *judged) bool {
+				return b.Start >= k.Ready && a.body == b.body && a.Key == b.Key
+			})
 		})
 	case ProofLinkDelayed:
 		return slices.ContainsFunc(all, c.linkDelayed)

@@ -56,6 +56,16 @@ func heldFor(intent string, shut history.Offset, h *history.History) *history.Hi
 	return h
 }
 
+// struck is a crash beside the first attempt of i1, after which the target was ready again.
+func struck(at, ready float64, h *history.History) *history.History {
+	return crashed(history.Crash{Attempt: "i1.1", Struck: ms(at), Ended: ms(at + 1), Ready: ms(ready)}, h)
+}
+
+func crashed(k history.Crash, h *history.History) *history.History {
+	h.Crashes = append(h.Crashes, k)
+	return h
+}
+
 // asking is a link with a latency of 20ms that had a question and its answer to carry.
 func asking(asked, answered float64, h *history.History) *history.History {
 	h.Run.Links = []history.Link{{Name: "store", Delay: ms(900)}, {Name: "database", Delay: ms(20)}}
@@ -200,6 +210,25 @@ func TestProofs(t *testing.T) {
 		{checker.ProofWritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
 		{checker.ProofWritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
 		{checker.ProofWritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
+
+		{checker.ProofCrashed, "killed while it was inside", true, struck(20, 40, alone(story(closing(21, watched(10, 0, u)))))},
+		{checker.ProofCrashed, "killed while it was inside, and answered all the same", true, struck(20, 40, alone(story(watched(10, 21, a))))},
+		{checker.ProofCrashed, "killed before it came", false, struck(9, 40, alone(story(watched(10, 0, u))))},
+		{checker.ProofCrashed, "killed after its answer", false, struck(22, 40, alone(story(watched(10, 21, a))))},
+		{checker.ProofCrashed, "killed when a part of it was there", false, struck(20, 40, alone(story(partly(watched(10, 0, u)))))},
+		{checker.ProofCrashed, "not started again", false, crashed(history.Crash{Attempt: "i1.1", Struck: ms(20)}, alone(story(watched(10, 0, u))))},
+		{checker.ProofCrashed, "never killed", false, crashed(history.Crash{Attempt: "i1.1", Ready: ms(40)}, alone(story(watched(10, 0, u))))},
+		{checker.ProofCrashed, "killed beside another attempt", false, crashed(history.Crash{Attempt: "i1.2", Struck: ms(20), Ready: ms(40)}, alone(story(watched(10, 0, u))))},
+		{checker.ProofCrashed, "killed while it was inside, by the client's clock", true, struck(20, 40, alone(story(during(10, 30, u))))},
+		{checker.ProofCrashed, "killed after its answer, by the client's clock", false, struck(31, 40, alone(story(during(10, 30, a))))},
+		{checker.ProofCrashed, "killed before it was written, by the client's clock", false, struck(9, 40, alone(story(during(10, 30, u))))},
+
+		{checker.ProofRestarted, "killed after the answer, and sent again", true, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{checker.ProofRestarted, "killed before the answer", false, struck(25, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{checker.ProofRestarted, "sent again before it was ready", false, struck(35, 55, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{checker.ProofRestarted, "not sent again", false, struck(35, 40, alone(story(during(10, 30, a))))},
+		{checker.ProofRestarted, "sent again with another key", false, struck(35, 40, alone(story(during(10, 30, a), keyed("k2", during(50, 60, a)))))},
+		{checker.ProofRestarted, "sent again with another body", false, struck(35, 40, alone(story(during(10, 30, a), altered(during(50, 60, a)))))},
 
 		{checker.ProofSwept, "let go later, and both came", true, alone(story(leads(10, a), follows(17, a)))},
 		{checker.ProofSwept, "let go later in front of the lane", true, alone(story(before(10), afterwards(17)))},

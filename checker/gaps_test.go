@@ -145,7 +145,7 @@ func TestProofsAreExplained(t *testing.T) {
 		checker.ProofCommittedBefore, checker.ProofRetriedRunning, checker.ProofDelayed, checker.ProofGaveUp, checker.ProofLeftRunning,
 		checker.ProofBothBodies, checker.ProofDistinctKeys, checker.ProofKeysDiffer, checker.ProofKeyOmitted,
 		checker.ProofNeighbours, checker.ProofRespelled, checker.ProofExpired, checker.ProofLooked,
-		checker.ProofWritesHeld, checker.ProofSwept,
+		checker.ProofWritesHeld, checker.ProofSwept, checker.ProofCrashed, checker.ProofRestarted,
 	} {
 		h := right()
 		h.Run.Exercised = []history.Proof{{Name: string(p)}}

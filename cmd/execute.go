@@ -75,6 +75,8 @@ type streams struct {
 	getenv func(string) (string, bool)
 	report func(checker.Report) // gets the report of a run as well; nil: nobody asks
 	given  given
+
+	program string // the path of doubletap itself; empty: it is part of another program
 }
 
 // Main runs the command line of this process and returns its exit code. A signal ends it early; a
@@ -84,7 +86,8 @@ func Main() int {
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible()
 	defer stop()
-	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv})
+	program, _ := os.Executable() // without it, served targets cannot be started
+	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
 }
 
 // Call is a command line "doubletap run ARG..." of another program.

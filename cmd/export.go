@@ -176,10 +176,10 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		return nil, mistakef("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, sub.name)
 	}
 	base, database, variables := sub.target.BaseURL, sub.databaseDeclared(), map[string]string{}
-	if sub.server != nil || sub.target.Process != nil {
+	if sub.builtIn() || sub.target.Process != nil {
 		base = servedByDefault
 	}
-	if sub.server == nil {
+	if !sub.builtIn() {
 		if sub, variables, err = sub.unexpanded(files, s); err != nil {
 			return nil, err
 		}
@@ -194,7 +194,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 	if err != nil {
 		return nil, surroundings(err)
 	}
-	if sub.server != nil {
+	if sub.builtIn() {
 		for id, r := range requests {
 			r.Secret = nil // they are made up
 			requests[id] = r
@@ -206,7 +206,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}
 	script.Files, script.Lacks = sub.reach()
-	if u, err := url.Parse(database); err == nil && u.User == nil && sub.server == nil && sub.target.Database.URL != "" {
+	if u, err := url.Parse(database); err == nil && u.User == nil && !sub.builtIn() && sub.target.Database.URL != "" {
 		script.Database = database
 	}
 	for _, o := range sub.operations {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -164,5 +163,6 @@ func (f findingFile) options(o runOptions, dir string) runOptions {
 // gone reports that a target is a file that is not there.
 func gone(target string) bool {
 	_, err := os.Stat(target)
-	return !strings.HasPrefix(target, builtinPrefix) && missing(err)
+	_, builtIn := builtInDesign(target)
+	return !builtIn && missing(err)
 }

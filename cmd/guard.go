@@ -48,7 +48,7 @@ func (s *subject) allow(toxiproxy string) error {
 			hosts = append(hosts, f.host)
 		}
 	}
-	if s.server != nil {
+	if s.builtIn() {
 		return mistakef("%w\na built-in target takes only servers on this machine", errors.Join(errs...))
 	}
 	return mistakef("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",

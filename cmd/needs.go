@@ -66,6 +66,8 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
 	unless(s.given.db == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
+	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+servedPrefix+" in place of "+builtinPrefix+" makes it a process that can be killed")
+	unless(s.target.Process != nil, scenarios.NeedsProcess, "somebody else has started the target (no process in the target file), so it cannot be killed and started again")
 	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // How long a scenario waits for the target to become quiet.
@@ -152,10 +153,10 @@ func (a *act) recordSnapshot(ctx context.Context, name string, s history.Snapsho
 	}
 }
 
-// count asks the target how many requests it has received; -1 where it cannot count. One that counted
-// before and does not any more may be gone.
+// count asks the target how many requests it has received; -1 where it cannot count, or begins anew with every
+// crash. One that counted before and does not any more may be gone.
 func (a *act) count(ctx context.Context) int64 {
-	if a.subject.target.Received == nil || a.halted {
+	if a.subject.target.Received == nil || a.halted || slices.Contains(a.scenario.Needs, scenarios.NeedsProcess) {
 		return -1
 	}
 	_ = a.pace.Wait(ctx, 1)

@@ -74,8 +74,8 @@ orders API on a SQLite file.`,
 // flags adds the flags that run and replay share.
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default "+defaultTarget+")")
-	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file)")
+	f.StringVar(&o.target, "target", "", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
+	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file); of a served one: sqlite, postgres or mariadb")
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
 	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")

@@ -55,7 +55,7 @@ func standIn(variable string) string { return "dtvariable" + variable + "dt" }
 // fileWithoutSecrets returns the text of the subject's target file, for others to read: nil, if it is built
 // in, or spells a secret out that would better stand in an environment variable.
 func (s *subject) fileWithoutSecrets(from streams) []byte {
-	if s.server != nil {
+	if s.builtIn() {
 		return nil
 	}
 	source, err := os.ReadFile(s.name)

@@ -136,6 +136,9 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
+	if service := a.subject.started.service; service != nil {
+		a.driver.Crasher = &driver.Crasher{Kill: service.Kill, Start: service.Restart}
+	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),

@@ -129,6 +129,9 @@ func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*su
 	if _, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
 		return startBuiltin(ctx, o, linked, s)
 	}
+	if design, served := strings.CutPrefix(name, servedPrefix); served {
+		return describeServed(name, design, o.database, s)
+	}
 	if o.database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
 	}
@@ -154,7 +157,7 @@ func readTarget(name string, s streams) (targets.Target, error) {
 // mistakesInTarget says what is wrong with a target file that will not be used, so that all mistakes
 // come at once.
 func mistakesInTarget(name string, s streams) error {
-	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+	if design, builtIn := builtInDesign(name); builtIn {
 		if knownDesign(design) {
 			return nil
 		}

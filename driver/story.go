@@ -38,7 +38,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	shared := newParty()
 	var together *gate
 	answered := func() {}
-	if m.Together {
+	if m.Together || m.Crash != nil {
 		gate, stop := newGate(ctx, len(m.Volley), cmp.Or(d.Hold, DefaultHold))
 		defer stop()
 		together = gate
@@ -46,12 +46,15 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	if m.Gate {
 		answered = d.holdWrites(ctx, i, m, together)
 	}
+	if m.Crash != nil {
+		d.crash(ctx, m, together)
+	}
 	for _, a := range m.Volley {
 		planned[a.ID] = a
 		s := d.load(i, a, a.ID, a.Key, a.Lane)
 		s.record.Step, s.cut = m.Step, a.Cut
 		if together != nil {
-			s.seat, s.record.Together = together.seat(), true
+			s.seat, s.record.Together = together.seat(), m.Together
 			s.shares(shared)
 		}
 		s.at = a.At.Of(d.Normal) + a.Plus.Of(d.Normal)
@@ -66,7 +69,12 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	var retries sync.WaitGroup
 	d.volley(ctx, shots, func(s *shot) {
 		answered()
-		retries.Go(func() { d.retry(ctx, i, planned[s.record.ID], s) })
+		retries.Go(func() {
+			if m.Crash != nil {
+				<-together.over // until the target is ready again
+			}
+			d.retry(ctx, i, planned[s.record.ID], s)
+		})
 	})
 	retries.Wait()
 }

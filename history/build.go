@@ -49,6 +49,8 @@ func (b *builder) line(line []byte) error {
 		b.history.Sightings = append(b.history.Sightings, *r.Sighting)
 	case r.Holding != nil:
 		return b.holding(*r.Holding)
+	case r.Crash != nil:
+		return b.crash(*r.Crash)
 	case r.Traffic != nil:
 		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:
@@ -133,6 +135,14 @@ func (b *builder) holding(h Holding) error {
 		return fmt.Errorf("holding of the unknown intent %q", h.Intent)
 	}
 	b.history.Holdings = append(b.history.Holdings, h)
+	return nil
+}
+
+func (b *builder) crash(c Crash) error {
+	if _, begun := b.attempts[c.Attempt]; !begun {
+		return fmt.Errorf("crash beside the unknown attempt %q", c.Attempt)
+	}
+	b.history.Crashes = append(b.history.Crashes, c)
 	return nil
 }
 

@@ -20,6 +20,7 @@ type record struct {
 	Followup *Followup       `json:"followup,omitempty"`
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
+	Crash    *Crash          `json:"crash,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
@@ -91,6 +92,9 @@ func (w *Writer) Sighting(s Sighting) error { return w.write(record{Sighting: &s
 
 // Holding writes a time that the writers of a table were held back.
 func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) }
+
+// Crash writes a time that the target's process was killed. It comes after the attempt has begun.
+func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
 
 // Traffic writes what passed a link.
 func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }

@@ -64,6 +64,10 @@ func whole() *history.History {
 			{Intent: "i001", Step: 1, Table: "shop.orders", Shut: ms(9), Opened: ms(309), Waiting: &inLine, Error: "connection lost"},
 			{Intent: "i001", Step: 2, Table: "keys", Error: "somebody else holds the lock"},
 		},
+		Crashes: []history.Crash{
+			{Attempt: "i001.1", After: ms(5), Struck: ms(17), Ended: ms(20), Ready: ms(40)},
+			{Attempt: "i001.3", Struck: ms(375), Ended: ms(378), Error: "it was not ready within 30s"},
+		},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
@@ -105,6 +109,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, held := range h.Holdings {
 		w.Holding(held)
+	}
+	for _, k := range h.Crashes {
+		w.Crash(k)
 	}
 	for _, t := range h.Traffic {
 		w.Traffic(t)
@@ -235,6 +242,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"an end that has no time", head + intent + begun + strings.Replace(ended, `"end":2`, `"end":0`, 1), `attempt "a1" does not fit its beginning`},
 		{"an end of another intent", head + intent + begun + strings.Replace(ended, `"i1"`, `"i2"`, 1), `attempt "a1" does not fit its beginning`},
 		{"a followup of nothing", head + `{"followup":{"attempt":"a9","at":1,"tries":1}}` + "\n", `followup of the unknown attempt "a9"`},
+		{"a crash beside nothing", head + `{"crash":{"attempt":"a9","after":1}}` + "\n", `crash beside the unknown attempt "a9"`},
 		{"a holding of nobody", head + held, `line 2: damaged history: holding of the unknown intent "i1"`},
 		{"a holding before its intent", head + held + intent, `holding of the unknown intent "i1"`},
 		{"a holding that was cut in the middle of the file", head + intent + held[:30] + "\n" + begun, "line 3: damaged history"},

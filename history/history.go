@@ -41,6 +41,7 @@ type History struct {
 	Followups []Followup
 	Sightings []Sighting
 	Holdings  []Holding
+	Crashes   []Crash
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -260,6 +261,16 @@ type Holding struct {
 	Opened  Offset `json:"opened,omitempty"`  // it was given back
 	Waiting *int   `json:"waiting,omitempty"` // writers that stood in line at last; nil: the database does not tell
 	Error   string `json:"error,omitempty"`   // why nobody was held back, or not as planned
+}
+
+// Crash is one time that the target's process was killed and started again.
+type Crash struct {
+	Attempt string `json:"attempt"`          // beside which it was planned
+	After   Offset `json:"after"`            // so long after the attempt's last byte was let go, as planned
+	Struck  Offset `json:"struck,omitempty"` // the signal was about to be sent
+	Ended   Offset `json:"ended,omitempty"`  // nothing of the process was left
+	Ready   Offset `json:"ready,omitempty"`  // another one took requests
+	Error   string `json:"error,omitempty"`  // why there is no other one
 }
 
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.

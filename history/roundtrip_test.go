@@ -97,6 +97,14 @@ func histories() *rapid.Generator[*history.History] {
 		for n := range rapid.IntRange(0, 6).Draw(t, "attempts") {
 			h.Attempts = append(h.Attempts, attempts(n, h.Intents).Draw(t, "attempt"))
 		}
+		for _, a := range h.Attempts {
+			if rapid.Bool().Draw(t, "crashed") {
+				h.Crashes = append(h.Crashes, history.Crash{
+					Attempt: a.ID, After: offset().Draw(t, "planned"), Struck: offset().Draw(t, "struck"), Ended: offset().Draw(t, "ended"),
+					Ready: offset().Draw(t, "ready"), Error: rapid.String().Draw(t, "error"),
+				})
+			}
+		}
 		for _, s := range []**history.Snapshot{&h.Before, &h.T1, &h.T2} {
 			if rapid.Bool().Draw(t, "taken") {
 				rows := rapid.MapOfN(rapid.String(), rapid.SliceOfN(row(), 0, 3), 0, 3).Draw(t, "rows")
@@ -131,6 +139,10 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		require.LessOrEqual(t, len(cut.Holdings), len(h.Holdings))
 		for i, held := range cut.Holdings {
 			require.Equal(t, h.Holdings[i], held)
+		}
+		require.LessOrEqual(t, len(cut.Crashes), len(h.Crashes))
+		for i, k := range cut.Crashes {
+			require.Equal(t, h.Crashes[i], k)
 		}
 		for i, a := range cut.Attempts {
 			require.Equal(t, h.Attempts[i].ID, a.ID)
@@ -181,6 +193,7 @@ func FuzzRead(f *testing.F) {
 		got := read(t, again.Bytes())
 		require.Len(t, got.Attempts, len(h.Attempts))
 		require.Equal(t, h.Holdings, got.Holdings)
+		require.Equal(t, h.Crashes, got.Crashes)
 		require.Equal(t, h.Traffic, got.Traffic)
 	})
 }

@@ -27,11 +27,25 @@ func accounts(f checker.Finding, n int) ([]account, int) {
 	for _, i := range telling(f, n) {
 		a := f.Attempts[i]
 		list = append(list, account{
-			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: story(a, zero),
+			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero)}, "; "),
 			said: content(f, i, said),
 		})
 	}
 	return list, len(f.Attempts) - len(list)
+}
+
+// struck tells of the crash beside an attempt.
+func struck(f checker.Finding, attempt string, zero history.Offset) string {
+	for _, k := range f.Crashes {
+		switch {
+		case k.Attempt != attempt || k.Struck == 0:
+		case k.Ready == 0:
+			return fmt.Sprintf("the target was killed at %s, and did not come back", clock(k.Struck-zero))
+		default:
+			return fmt.Sprintf("the target was killed at %s, and ready again at %s", clock(k.Struck-zero), clock(k.Ready-zero))
+		}
+	}
+	return ""
 }
 
 // content returns what an answer said. Said holds the attempts by their answers so far, so that an

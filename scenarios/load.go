@@ -165,6 +165,9 @@ func (s *Scenario) implied() []Need {
 		if step.Burst != nil && step.Burst.WriteGate {
 			needs = append(needs, NeedsWriteGate)
 		}
+		if step.Crash != nil {
+			needs = append(needs, NeedsProcess)
+		}
 		if len(step.cuts()) > 0 {
 			needs = append(needs, NeedsLink)
 		}

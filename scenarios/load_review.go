@@ -51,13 +51,19 @@ func (r *reviewer) counts() {
 	r.alone()
 }
 
-// alone holds that nobody else writes into a table whose writers are held back or uses a link that breaks,
-// and that a sweep has a way to go.
+// alone holds that nobody else writes into a table whose writers are held back, is hit by a crash or uses a link
+// that breaks, and that sweeps and crashes have a way to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
 		switch at := document.Pointer("steps", i); {
 		case step.Burst != nil && step.Burst.WriteGate && r.scenario.Concurrency > 1:
 			r.complain("/concurrency", "a burst with a write gate holds back the writes of all; expected concurrency: 1")
+		case step.Crash != nil && r.scenario.Concurrency > 1:
+			r.complain("/concurrency", "a crash hits the requests of all; expected concurrency: 1")
+		case step.Crash != nil && r.scenario.Background != nil:
+			r.complain("/background", "a crash would hit the background traffic as well; leave one of them out")
+		case step.Crash != nil && step.Crash.From.surelyLonger(step.Crash.To):
+			r.complain(at+"/crash", "from %s is later than to %s", step.Crash.From, step.Crash.To)
 		case len(step.cuts()) > 0 && r.scenario.Concurrency > 1:
 			r.complain("/concurrency", "a link that breaks while a request is under way breaks for all; expected concurrency: 1")
 		case len(step.cuts()) > 0 && r.scenario.Background != nil:

@@ -40,6 +40,8 @@ func (s *Step) sendings(i int) []sending {
 		return []sending{{step: i, path: at("burst"), send: &s.Burst.Send, requests: s.Burst.Copies, altered: s.Burst.Altered}}
 	case s.Sweep != nil:
 		return []sending{{step: i, path: at("sweep"), send: &s.Sweep.Send, requests: 2}}
+	case s.Crash != nil:
+		return []sending{{step: i, path: at("crash"), send: &s.Crash.Send, requests: 1}}
 	}
 	var all []sending
 	for j := range s.Tabs {
@@ -73,6 +75,9 @@ func (s *Step) complete() {
 	}
 	if s.Sweep != nil && s.Sweep.To.IsZero() {
 		s.Sweep.To = Span{Share: usualSweep}
+	}
+	if s.Crash != nil && s.Crash.To.IsZero() {
+		s.Crash.To = Span{Share: usualSweep}
 	}
 	if s.Wait != nil && s.Wait.For == WaitCommitted && s.Wait.Within.IsZero() {
 		s.Wait.Within = Span{Fixed: usualWithin}
@@ -111,6 +116,8 @@ type story struct {
 	keyless   bool // something is sent without a key
 	gated     bool // a burst's writes wait for each other
 	swept     bool // the second of two requests follows at a time that moves
+	crashed   bool // the target is killed beside a request
+	restarted bool // something is sent again after that
 	impatient bool // a client has a timeout of its own
 	slowLinks bool // a link inside the target is slowed down
 	cuts      bool // a link inside the target breaks
@@ -144,6 +151,8 @@ func (s *Scenario) story() story {
 		t.looked = t.looked || step.Look != nil && sent
 		t.gated = t.gated || step.Burst != nil && step.Burst.WriteGate
 		t.swept = t.swept || step.Sweep != nil
+		t.restarted = t.restarted || t.crashed && len(step.sendings(0)) > 0 || step.Crash != nil && step.Crash.Retry != nil
+		t.crashed = t.crashed || step.Crash != nil
 		t.cuts = t.cuts || len(step.cuts()) > 0
 		sent = sent || len(step.sendings(0)) > 0
 	}
@@ -216,6 +225,14 @@ func (t story) never(proof string) string {
 		if !t.swept {
 			return "there is no sweep"
 		}
+	case "crashed":
+		if !t.crashed {
+			return "there is no crash"
+		}
+	case "restarted":
+		if !t.restarted {
+			return "nothing is sent after a crash"
+		}
 	case "link-delayed":
 		if !t.slowLinks {
 			return "no link has a latency"
@@ -249,7 +266,7 @@ func (t story) never(proof string) string {
 			return "no lane in use loses requests; use lose: request"
 		}
 	case "response-lost", "gave-up", "left-while-running":
-		if !t.impatient && !t.meets(losesResponses) {
+		if !t.impatient && !t.crashed && !t.meets(losesResponses) {
 			return "no lane in use has a fault that keeps an answer away, and no client has a timeout of its own"
 		}
 	}

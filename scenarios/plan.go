@@ -48,6 +48,7 @@ type Move struct {
 	Together bool             `json:"together,omitempty"`   // held at the last byte and released at once
 	Gate     bool             `json:"write_gate,omitempty"` // with Together: their writes wait for each other
 	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
+	Crash    *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
 	Wait     *Wait            `json:"wait,omitempty"`
 	Look     bool             `json:"look,omitempty"` // look into the database once
 }
@@ -60,6 +61,13 @@ type Sweeping struct {
 	To   Span    `json:"to"`
 	Even bool    `json:"even,omitempty"`
 	Part float64 `json:"part"` // of the way, 0 to 1, drawn from the seed
+}
+
+// Crashing says how long after a request was let go the target is killed: part of the way from From to To.
+type Crashing struct {
+	From Span    `json:"from"`
+	To   Span    `json:"to"`
+	Part float64 `json:"part"` // of the way, 0 to 1: another for each intent, drawn from the seed within its share
 }
 
 // PlannedAttempt is one request and what becomes of it if its answer asks for a retry.
@@ -131,11 +139,11 @@ func (p Plan) withBackground(s Scenario) Plan {
 	return p
 }
 
-// Races reports whether anything is sent at the same time as something else of its intent: a round of
-// such a scenario may or may not hit a window.
+// Races reports whether anything is sent at the same time as something else of its intent, or a crash
+// strikes beside it: a round of such a scenario may or may not hit a window.
 func (s Scenario) Races() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
-		return step.Burst != nil || step.Sweep != nil || len(step.Tabs) > 0
+		return step.Burst != nil || step.Sweep != nil || step.Crash != nil || len(step.Tabs) > 0
 	})
 }
 
@@ -297,6 +305,8 @@ func (p *planner) move(s Step) Move {
 		return Move{Volley: p.burst(*s.Burst), Together: true, Gate: s.Burst.WriteGate}
 	case s.Sweep != nil:
 		return p.sweep(*s.Sweep)
+	case s.Crash != nil:
+		return p.crash(*s.Crash)
 	case s.Respell != nil:
 		return Move{Volley: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
 	case s.Wait != nil:
@@ -344,6 +354,15 @@ func (p *planner) sweep(s Sweep) Move {
 		m.Volley = append(m.Volley, p.attempt(s.Send, history.Original))
 	}
 	return m
+}
+
+// crash spreads the moments of all intents evenly, each drawn within its part of the way.
+func (p *planner) crash(c Crash) Move {
+	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, 1))
+	return Move{
+		Crash:  &Crashing{From: c.From, To: c.To, Part: part},
+		Volley: []PlannedAttempt{p.attempt(c.Send, history.Original)},
+	}
 }
 
 func (p *planner) tabs(tabs []Tab) []PlannedAttempt {

@@ -33,7 +33,7 @@ func drawnSend(t *rapid.T) scenarios.Send {
 
 func drawnStep(t *rapid.T) scenarios.Step {
 	s := drawnSend(t)
-	switch rapid.IntRange(0, 7).Draw(t, "step") {
+	switch rapid.IntRange(0, 8).Draw(t, "step") {
 	case 0:
 		if rapid.Bool().Draw(t, "cut") {
 			moment := rapid.SampledFrom([]scenarios.Moment{"", "7", scenarios.AtCommit}).Draw(t, "moment")
@@ -54,6 +54,8 @@ func drawnStep(t *rapid.T) scenarios.Step {
 		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), WriteGate: rapid.Bool().Draw(t, "write gate"), Send: s}}
 	case 6:
 		return scenarios.Step{Sweep: &scenarios.Sweep{From: anySpan(t), To: anySpan(t), Send: s}}
+	case 7:
+		return scenarios.Step{Crash: &scenarios.Crash{From: anySpan(t), To: anySpan(t), Send: s}}
 	}
 	return scenarios.Step{Tabs: []scenarios.Tab{
 		{Count: rapid.IntRange(0, 3).Draw(t, "count"), Within: scenarios.Span{Share: 1}, Send: s},
@@ -118,6 +120,7 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 				require.Equal(t, step, m.Step)
 				requireMove(t, steps[step], m)
 				requireTogether(t, s.Intents, i.Number, steps[step], m)
+				requireCrash(t, s.Intents, i.Number, steps[step], m)
 				for _, a := range m.Volley {
 					require.True(t, strings.HasPrefix(a.ID, i.ID+"."))
 					require.False(t, seen[a.ID])
@@ -156,6 +159,19 @@ func requireTogether(t *rapid.T, intents, number int, step scenarios.Step, m sce
 	require.LessOrEqual(t, m.Sweep.Part, high)
 }
 
+// requireCrash checks that the crashes of all intents are spread evenly, each within its share of the time.
+func requireCrash(t *rapid.T, intents, number int, step scenarios.Step, m scenarios.Move) {
+	require.Equal(t, step.Crash != nil, m.Crash != nil)
+	if m.Crash == nil {
+		return
+	}
+	require.Equal(t, []scenarios.Span{step.Crash.From, step.Crash.To}, []scenarios.Span{m.Crash.From, m.Crash.To})
+	if number <= intents {
+		require.GreaterOrEqual(t, m.Crash.Part, float64(number-1)/float64(intents))
+		require.LessOrEqual(t, m.Crash.Part, float64(number)/float64(intents))
+	}
+}
+
 // requireKin checks an intent's place among its neighbours.
 func requireKin(t *rapid.T, s scenarios.Scenario, i scenarios.PlannedIntent) {
 	if s.Neighbours == nil {
@@ -190,6 +206,8 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 		sends[true], sends[false] = step.Burst.Altered, step.Burst.Copies-step.Burst.Altered
 	case step.Sweep != nil:
 		sends[false] = 2
+	case step.Crash != nil:
+		sends[false] = 1
 	default:
 		for _, tab := range step.Tabs {
 			sends[tab.Altered] += max(tab.Count, 1)
@@ -246,7 +264,7 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 
 func divides(s scenarios.Scenario) bool {
 	return slices.ContainsFunc(s.Steps, func(step scenarios.Step) bool {
-		return step.Sweep != nil || step.Send != nil && step.Send.Cut != nil
+		return step.Sweep != nil || step.Crash != nil || step.Send != nil && step.Send.Cut != nil
 	})
 }
 
@@ -299,6 +317,8 @@ func sent(s scenarios.Step) []scenarios.Send {
 		all = slices.Repeat([]scenarios.Send{s.Burst.Send}, s.Burst.Copies)
 	case s.Sweep != nil:
 		all = slices.Repeat([]scenarios.Send{s.Sweep.Send}, 2)
+	case s.Crash != nil:
+		all = append(all, s.Crash.Send)
 	}
 	for _, tab := range s.Tabs {
 		all = append(all, slices.Repeat([]scenarios.Send{tab.Send}, max(tab.Count, 1))...)
@@ -438,7 +458,7 @@ func TestAScenarioWithMoreIntentsHasWholeFamilies(t *testing.T) {
 
 func TestOnlyWhatGoesAtTheSameTimeRaces(t *testing.T) {
 	t.Parallel()
-	for _, step := range []scenarios.Step{{Burst: &scenarios.Burst{}}, {Sweep: &scenarios.Sweep{}}, {Tabs: []scenarios.Tab{{}}}} {
+	for _, step := range []scenarios.Step{{Burst: &scenarios.Burst{}}, {Sweep: &scenarios.Sweep{}}, {Crash: &scenarios.Crash{}}, {Tabs: []scenarios.Tab{{}}}} {
 		require.True(t, scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{}}, step}}.Races())
 	}
 	require.False(t, scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{}}, {Look: &scenarios.Look{}}}}.Races())

@@ -52,6 +52,7 @@ const (
 	NeedsPrincipals  Need = "principals"     // there are several, and they are not one to the target
 	NeedsOperations  Need = "operations"     // there are several that take a key
 	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
+	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
 	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
 )
 
@@ -183,6 +184,7 @@ type Step struct {
 	Send    *Send    `yaml:"send,omitempty"`
 	Burst   *Burst   `yaml:"burst,omitempty"`
 	Sweep   *Sweep   `yaml:"sweep,omitempty"`
+	Crash   *Crash   `yaml:"crash,omitempty"`
 	Tabs    []Tab    `yaml:"tabs,omitempty"`
 	Alter   *Send    `yaml:"alter,omitempty"` // a Send with the altered body
 	Respell *Respell `yaml:"respell,omitempty"`
@@ -247,6 +249,15 @@ type Burst struct {
 // second was answered differently.
 type Sweep struct {
 	From Span `yaml:"from,omitempty"` // earliest time after the first
+	To   Span `yaml:"to,omitempty"`   // latest
+	Send `yaml:",inline"`
+}
+
+// Crash is one request while which the target's process is killed with everything it has started, at a time
+// that moves over the request's life from intent to intent, and is started again. Retries wait until it is
+// ready.
+type Crash struct {
+	From Span `yaml:"from,omitempty"` // earliest time after the request was let go
 	To   Span `yaml:"to,omitempty"`   // latest
 	Send `yaml:",inline"`
 }

@@ -127,7 +127,7 @@ func (s *Scenario) tidy() {
 		}
 	}
 	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsPrincipals, NeedsOperations}, n)
+		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
 	})
 	story := s.story()
 	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
@@ -179,6 +179,9 @@ func (x *simplifier) step(i int) {
 	case s.Sweep != nil:
 		x.add("the second request", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Sweep.Send} })
 		x.span(fmt.Sprintf("the sweep's range from %s", s.Sweep.From), s.Sweep.From, func(to *Scenario, short Span) { to.Steps[i].Sweep.From = short })
+	case s.Crash != nil:
+		x.add("the crash", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Crash.Send} })
+		x.span(fmt.Sprintf("the crash's range from %s", s.Crash.From), s.Crash.From, func(to *Scenario, short Span) { to.Steps[i].Crash.From = short })
 	case s.Wait != nil && s.Wait.For == WaitPause:
 		x.span(fmt.Sprintf("a pause of %s", s.Wait.Pause), s.Wait.Pause, func(to *Scenario, short Span) { to.Steps[i].Wait.Pause = short })
 	}
@@ -302,6 +305,8 @@ func (s Step) kind() string {
 		return "burst"
 	case s.Sweep != nil:
 		return "sweep"
+	case s.Crash != nil:
+		return "crash"
 	case s.Tabs != nil:
 		return "tabs"
 	case s.Alter != nil:

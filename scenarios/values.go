@@ -165,7 +165,7 @@ func (w Wait) MarshalYAML() (any, error) {
 	return plain(w), nil
 }
 
-// UnmarshalYAML reads a step. "send", "sweep", "alter", "respell" and "look" may stand alone.
+// UnmarshalYAML reads a step. "send", "sweep", "crash", "alter", "respell" and "look" may stand alone.
 func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	type plain Step
 	bare := node.Value
@@ -180,6 +180,8 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		s.Send = &Send{}
 	case "sweep":
 		s.Sweep = &Sweep{}
+	case "crash":
+		s.Crash = &Crash{}
 	case "alter":
 		s.Alter = &Send{}
 	case "respell":

@@ -25,6 +25,8 @@ func what(m scenarios.Move) string {
 	switch {
 	case m.Sweep != nil:
 		return "two copies of one request, the second later than the first"
+	case m.Crash != nil:
+		return "a request, and beside it $CRASH, which kills the target and starts it again"
 	case m.Together:
 		return fmt.Sprintf("%d requests at once", len(m.Volley))
 	case len(m.Volley) > 1:
@@ -51,6 +53,9 @@ func (w *writer) move(m scenarios.Move) string {
 		return "sleep " + w.seconds(w.pause(*m.Wait))
 	case m.Sweep != nil:
 		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.request(m.Volley[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.request(m.Volley[1]))
+	case m.Crash != nil:
+		after := m.Crash.From.Of(w.page.Normal) + time.Duration(m.Crash.Part*float64(m.Crash.To.Of(w.page.Normal)-m.Crash.From.Of(w.page.Normal)))
+		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.request(m.Volley[0]), w.seconds(after))
 	case m.Together:
 		return w.atOnce(m.Volley)
 	case len(m.Volley) == 1:

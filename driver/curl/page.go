@@ -68,6 +68,9 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			w.name(w.page.Requests[a.ID])
 			w.lacks(a)
 		}
+		if m.Crash != nil {
+			w.page.Needed = append(w.page.Needed, "CRASH")
+		}
 		if m.Gate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}

@@ -10,17 +10,32 @@ import (
 
 // Target describes the server to the harness.
 func (s *Server) Target() targets.Target {
+	t := s.design.target(s.api.effort)
+	t.BaseURL, t.Database.URL = s.url, s.store.url
+	return t
+}
+
+// Describe describes a server of a design to the harness, but for where it is, and lists the databases that
+// the design is built for; none: each.
+func Describe(design string) (t targets.Target, on []string, err error) {
+	d, err := find(design)
+	if err != nil {
+		return targets.Target{}, nil, err
+	}
+	return d.target(defaultWork), d.On, nil
+}
+
+func (d Design) target(effort time.Duration) targets.Target {
 	return targets.Target{
-		Name:       "builtin:" + s.design.Name,
-		BaseURL:    s.url,
-		Database:   targets.Database{URL: s.store.url, WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
-		Contract:   s.design.Contract,
-		Principals: s.design.principals(),
-		Settle:     targets.Duration(s.api.effort + 500*time.Millisecond),
+		Name:       "builtin:" + d.Name,
+		Database:   targets.Database{WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
+		Contract:   d.Contract,
+		Principals: d.principals(),
+		Settle:     targets.Duration(effort + 500*time.Millisecond),
 		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
 		Operations: map[string]targets.Operation{
-			kindOrder.operation(): s.design.operation(kindOrder),
-			kindQuote.operation(): s.design.operation(kindQuote),
+			kindOrder.operation(): d.operation(kindOrder),
+			kindQuote.operation(): d.operation(kindQuote),
 		},
 	}
 }

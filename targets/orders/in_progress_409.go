@@ -6,6 +6,8 @@ import (
 	"errors"
 	"strconv"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // inProgress409 commits a claim on the key before the work begins, and turns others away meanwhile.
@@ -27,11 +29,13 @@ const lease = 5 * time.Second
 var errLostClaim = errors.New("the claim on the key was taken by another request")
 
 func inProgress409Design() Design {
+	contract := turningAway()
+	contract.Lease = targets.Duration(lease + defaultWork)
 	return Design{
 		Name:     "in-progress-409",
 		Summary:  "a claim with token and lease is committed before the work: a duplicate gets 409 meanwhile, the recorded answer later",
 		Correct:  true,
-		Contract: turningAway(),
+		Contract: contract,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, leasedKeysTable},
 		handler:  func(a *api) handler { return needKey(inProgress409{a, lease + a.effort}.create) },

@@ -1,0 +1,58 @@
+package cmd
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// servedPrefix marks the name of a built-in target that is a process of its own, which can be killed.
+const servedPrefix = "served:"
+
+// builtInDesign returns the design that a target's name stands for, if it is no file.
+func builtInDesign(name string) (design string, builtIn bool) {
+	if design, builtIn = strings.CutPrefix(name, builtinPrefix); builtIn {
+		return design, true
+	}
+	return strings.CutPrefix(name, servedPrefix)
+}
+
+// builtIn reports that the subject is no file.
+func (s *subject) builtIn() bool {
+	_, builtIn := builtInDesign(s.name)
+	return builtIn
+}
+
+// describeServed is a built-in design that this program serves as another process, over a private database of
+// the kind that is named; empty: SQLite.
+func describeServed(name, design, database string, s streams) (*subject, error) {
+	if s.program == "" {
+		return nil, mistakef("%s is for the command line of doubletap, which would start itself; expected a target file or %s%s", name, builtinPrefix, design)
+	}
+	target, on, err := orders.Describe(design)
+	if err != nil {
+		return nil, mistake(err)
+	}
+	engine := targets.EngineSQLite
+	if database != "" {
+		engine = targets.Engine(database)
+	}
+	engines := []targets.Engine{targets.EngineSQLite, targets.EnginePostgres, targets.EngineMariaDB}
+	switch {
+	case !slices.Contains(engines, engine):
+		return nil, mistakef("--database of %s is the kind of a private database; expected sqlite, postgres or mariadb", name)
+	case len(on) > 0 && !slices.Contains(on, string(engine)):
+		return nil, mistakef("%s is built for %s", name, strings.Join(on, " and "))
+	}
+	target.Name, target.BaseURL, target.Database.Ephemeral = name, "http://127.0.0.1:0", engine
+	target.Process = &targets.Process{
+		Command:   []string{s.program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--database", "{{.Database.URL}}", "--keep"},
+		Directory: ".",
+		Ready:     targets.Ready{Path: target.Received.Path, Within: targets.Duration(30 * time.Second)},
+		Stop:      targets.Stop{Signal: "SIGTERM", Within: targets.Duration(5 * time.Second)},
+	}
+	return &subject{name: name, target: target, loaded: target}, nil
+}

@@ -1,0 +1,108 @@
+package cmd
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/services"
+)
+
+// serviceFile is a target file that serves a built-in design as a process over a private database. The
+// process writes its number to a file, and is replaced by the design.
+func serviceFile(t *testing.T, design, database string) (file, pid string) {
+	t.Helper()
+	source, err := os.ReadFile("../docs/examples/process.yaml")
+	require.NoError(t, err)
+	pid = filepath.Join(t.TempDir(), "pid")
+	text := strings.NewReplacer(
+		"[doubletap, ", `[sh, -c, 'echo $$$$ > "$0"; exec "$@"', '`+pid+"', doubletap, ",
+		"ephemeral: sqlite", "ephemeral: "+database,
+		"${DESIGN:-unique-key}", design,
+	).Replace(string(source))
+	return writeFile(t, "process.yaml", text), pid
+}
+
+func numberIn(t *testing.T, file string) int {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	return n
+}
+
+// openFolder is a folder for temporary files, as open to other users as that of the system.
+func openFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "doubletap-test-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func TestNothingOfAServiceOutlivesItsRun(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		database string
+		signal   os.Signal
+		code     int
+	}{
+		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted},
+		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated},
+		"killed":                      {"sqlite", os.Kill, -1},
+		"killed, with a server to it": {"postgres", os.Kill, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports, tmp := t.TempDir(), openFolder(t)
+			file, _ := serviceFile(t, "unique-key", c.database)
+			p := start(t, []string{"TMPDIR=" + tmp}, "run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long))
+			eventually(t, "the run is under way", busyWith(reports, "long", 20))
+			require.NoError(t, p.cmd.Process.Signal(c.signal))
+			require.Equal(t, c.code, p.wait(t), "%s", p.out)
+			eventually(t, "no folder is left", func() bool { left, err := os.ReadDir(tmp); return err == nil && len(left) == 0 })
+			base := strings.TrimPrefix(baseURL(t, onlyRun(t, reports)), "http://")
+			eventually(t, "nobody listens any more", func() bool { return !services.Taken(base) })
+		})
+	}
+}
+
+func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file, pid := serviceFile(t, "unique-key", "sqlite")
+	p := start(t, nil, "run", "--reports", reports, "--target", file, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitSurroundings, p.wait(t), "%s", p.out)
+	report := onlyReport(t, reports)
+	require.Equal(t, "pass", report.Results[0].Verdict.String())
+	require.Equal(t, "broken", report.Results[1].Verdict.String())
+	why := strings.Join(report.Results[1].Reasons, "\n")
+	require.Contains(t, why, "the process has ended (signal: killed); the last that it printed: ")
+	require.Contains(t, why, "serving unique-key until interrupted")
+	require.Contains(t, report.Results[2].Reasons, "it was not run: the target is gone")
+	require.FileExists(t, filepath.Join(onlyRun(t, reports), processLogName))
+}
+
+func TestAServiceOverEveryPrivateDatabase(t *testing.T) {
+	t.Parallel()
+	for _, database := range []string{"sqlite", "postgres", "mariadb"} {
+		t.Run(database, func(t *testing.T) {
+			t.Parallel()
+			file, _ := serviceFile(t, "check-then-insert", database)
+			p := start(t, []string{"TMPDIR=" + openFolder(t)}, "run", "--reports", t.TempDir(), "--target", file, "plain-create", "burst-same-key")
+			require.Equal(t, exitFinding, p.wait(t), "%s", p.out)
+			require.Contains(t, p.out.String(), "✗ burst-same-key  fail")
+			require.Contains(t, p.out.String(), "✓ plain-create    pass")
+			require.Contains(t, p.out.String(), "rows read from a private "+database+" database")
+		})
+	}
+}

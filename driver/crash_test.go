@@ -1,0 +1,155 @@
+package driver_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// mortal is a server that can be killed and started again at the same address. It answers no request of its
+// first life.
+type mortal struct {
+	t       testing.TB
+	address string
+	server  *http.Server
+	lives   atomic.Int64
+	stays   error // why it does not start again
+	slow    time.Duration
+}
+
+func newMortal(t testing.TB) *mortal {
+	m := &mortal{t: t, address: "127.0.0.1:0"}
+	require.NoError(t, m.start(t.Context()))
+	t.Cleanup(func() { _ = m.server.Close() })
+	return m
+}
+
+func (m *mortal) start(context.Context) error {
+	if m.stays != nil {
+		return m.stays
+	}
+	time.Sleep(m.slow)
+	listener, err := net.Listen("tcp", m.address)
+	require.NoError(m.t, err)
+	m.address = listener.Addr().String()
+	first := m.lives.Add(1) == 1
+	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client leaves
+		if first {
+			<-r.Context().Done()
+		}
+		w.WriteHeader(http.StatusCreated)
+	})}
+	go func() { _ = m.server.Serve(listener) }()
+	return nil
+}
+
+func (m *mortal) kill() error { return m.server.Close() }
+
+func (m *mortal) crasher() *driver.Crasher { return &driver.Crasher{Kill: m.kill, Start: m.start} }
+
+func crash(at time.Duration) scenarios.Step {
+	return scenarios.Step{Crash: &scenarios.Crash{From: fixed(at), To: fixed(at), Send: plain()}}
+}
+
+func TestACrashStrikesWhileItsRequestIsInside(t *testing.T) {
+	m := newMortal(t)
+	r := newRig(t, m.address, crash(5*time.Millisecond), send())
+	r.Crasher = m.crasher()
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	require.Len(t, h.Crashes, 1)
+	first, second, k := h.Attempts[0], h.Attempts[1], h.Crashes[0]
+	require.Equal(t, first.ID, k.Attempt)
+	require.Equal(t, history.Offset(5*time.Millisecond), k.After)
+	require.GreaterOrEqual(t, k.Struck, first.Wrote+k.After)
+	require.Contains(t, []history.ErrorKind{history.Closed, history.Reset}, first.ErrorKind)
+	require.False(t, first.Together, "it is no member of a burst")
+	require.GreaterOrEqual(t, first.End, k.Struck)
+	require.GreaterOrEqual(t, k.Ended, k.Struck)
+	require.GreaterOrEqual(t, k.Ready, k.Ended)
+	require.GreaterOrEqual(t, second.Start, k.Ready, "the next step begins when the target is ready")
+	require.Equal(t, http.StatusCreated, second.Status)
+}
+
+func TestRetriesWaitUntilTheTargetIsReadyAgain(t *testing.T) {
+	m := newMortal(t)
+	m.slow = 50 * time.Millisecond
+	step := crash(time.Millisecond)
+	step.Crash.Retry = &scenarios.Retry{Max: 1, Backoff: fixed(time.Millisecond)}
+	r := newRig(t, m.address, step)
+	r.Crasher = m.crasher()
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	require.Equal(t, 1, h.Attempts[1].Retry)
+	require.GreaterOrEqual(t, h.Attempts[1].Start, h.Crashes[0].Ready)
+	require.Equal(t, http.StatusCreated, h.Attempts[1].Status)
+}
+
+func TestEveryIntentHasItsOwnCrash(t *testing.T) {
+	m := newMortal(t)
+	s := scenarios.Scenario{Name: "trial", Intents: 5, Concurrency: 1, Steps: []scenarios.Step{crash(time.Millisecond)}}
+	s.Steps[0].Crash.To = scenarios.Span{Share: 2}
+	r := newRigFor(t, m.address, s)
+	r.Normal = 10 * time.Millisecond
+	r.Crasher = m.crasher()
+	h := r.drive(t)
+	require.Len(t, h.Crashes, 5)
+	require.EqualValues(t, 6, m.lives.Load())
+	for i, k := range h.Crashes {
+		require.Equal(t, h.Attempts[i].ID, k.Attempt)
+		low := time.Millisecond + time.Duration(i)*19*time.Millisecond/5
+		require.InDelta(t, low+19*time.Millisecond/10, k.After.Duration(), float64(19*time.Millisecond/10), "spread evenly")
+	}
+}
+
+func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
+	t.Run("dead already", func(t *testing.T) {
+		m := newMortal(t)
+		r := newRig(t, m.address, crash(time.Millisecond), send())
+		r.Crasher = m.crasher()
+		r.Crasher.Kill = func() error { return errors.Join(errors.New("exit status 3"), m.kill()) }
+		err := r.Drive(t.Context())
+		require.ErrorIs(t, err, driver.ErrTargetGone)
+		require.ErrorContains(t, err, "exit status 3")
+		require.Empty(t, r.history(t).Crashes)
+		require.EqualValues(t, 1, m.lives.Load())
+	})
+	t.Run("stays dead", func(t *testing.T) {
+		m := newMortal(t)
+		m.stays = errors.New("no configuration")
+		r := newRig(t, m.address, crash(time.Millisecond), send())
+		r.Crasher = m.crasher()
+		err := r.Drive(t.Context())
+		require.ErrorIs(t, err, driver.ErrTargetGone)
+		h := r.history(t)
+		require.Len(t, h.Attempts, 1)
+		require.Equal(t, "no configuration", h.Crashes[0].Error)
+		require.Zero(t, h.Crashes[0].Ready)
+	})
+}
+
+func TestAStoppedRunKillsNothing(t *testing.T) {
+	m := newMortal(t)
+	r := newRig(t, m.address, crash(long), send())
+	r.Crasher = m.crasher()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := r.begin(ctx)
+	require.Eventually(t, func() bool { return len(r.lines(t, "begun")) == 1 }, long, time.Millisecond)
+	cancel()
+	require.ErrorIs(t, within(t, ended, "the end of driving"), context.Canceled)
+	require.Empty(t, r.history(t).Crashes)
+	require.EqualValues(t, 1, m.lives.Load())
+	require.NoError(t, m.kill())
+}
