@@ -196,7 +196,7 @@ func (l Likeness) needs() []Need {
 	case KeysQuote, KeysLong:
 		return []Need{NeedsFreeKey}
 	case KeysBlank:
-		return []Need{NeedsKey, NeedsLooseKey}
+		return []Need{NeedsKey, NeedsChosenKey, NeedsLooseKey}
 	default:
 		return []Need{NeedsKey, NeedsChosenKey}
 	}
