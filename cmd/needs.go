@@ -68,6 +68,8 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+servedPrefix+" in place of "+builtinPrefix+" makes it a process that can be killed")
 	unless(s.target.Process != nil, scenarios.NeedsProcess, "somebody else has started the target (no process in the target file), so it cannot be killed and started again")
+	unless(len(s.target.Login) == 0, scenarios.NeedsProcess, "sessions (login) that live in the killed process would be gone with it, which is no broken promise")
+	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
 	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
