@@ -77,7 +77,7 @@ func asking(asked, answered float64, h *history.History) *history.History {
 
 // cutAt breaks a link so many connections of which are open while an attempt is under way.
 func cutAt(at float64, connections int, a history.Attempt) history.Attempt {
-	a.Cut = &history.Cut{Link: "database", Moment: 3, At: ms(at), Connections: connections}
+	a.Cut = &history.Cut{Link: "database", Moment: "3", At: ms(at), Connections: connections}
 	return a
 }
 

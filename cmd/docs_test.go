@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -141,8 +142,20 @@ func (d *desk) types(t *testing.T, commands []string, code int) {
 	if strings.Contains(text, "-o orders.yaml") {
 		require.NoError(t, os.Remove(filepath.Join(d.dir, "orders.yaml")))
 	}
+	for _, name := range []string{"create.txt", "recorded.har"} {
+		d.leadsHere(t, name)
+	}
 	got, out := d.bash(t, text)
 	require.Equal(t, code, got, "%s\n%s", text, out)
+}
+
+// leadsHere makes a file speak of the API behind the desk.
+func (d *desk) leadsHere(t *testing.T, name string) {
+	t.Helper()
+	path := filepath.Join(d.dir, name)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, bytes.ReplaceAll(text, []byte("http://localhost:8080"), []byte(d.url)), 0o644))
 }
 
 // bash runs commands until one fails, and ends what they have left running.

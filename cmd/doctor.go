@@ -101,7 +101,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		at   string
 		look func(context.Context) error
 	}{
-		{"hosts", d.hosts}, {"process", d.process}, {"database", d.database}, {"links", d.openLinks}, {"plain create", d.creates},
+		{"hosts", d.hosts}, {"links", d.openLinks}, {"process", d.process}, {"database", d.database}, {"plain create", d.creates},
 	} {
 		if err := look.look(ctx); err != nil {
 			d.say(ill, look.at, strings.ReplaceAll(err.Error(), "\n", "\n"+strings.Repeat(" ", 17)))

@@ -201,7 +201,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		}
 	}
 	script := curl.Script{
-		Title: h.title(), Origin: h.origin(), Base: base, Plan: plan, Requests: requests, Lanes: h.scenario.Lanes,
+		Title: h.title(), Origin: h.origin(), Base: base, Plan: plan, Requests: requests, Lanes: h.scenario.Lanes, Links: h.scenario.Links,
 		Normal: h.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Broken: conditions()[h.Finding.Kind],
 	}

@@ -136,13 +136,13 @@ func openFinding(dir string) (findingFile, []scenarios.File, error) {
 // options fills in what the finding knows and the command line does not say.
 func (f findingFile) options(o runOptions, dir string) runOptions {
 	o.seed, o.only, o.finding, o.confidence = f.Seed, f.Intents, dir, f.Confidence
-	o.offsets, o.moments = map[string]time.Duration{}, map[string]int{}
+	o.offsets, o.moments = map[string]time.Duration{}, map[string]scenarios.Moment{}
 	for _, a := range f.Finding.Attempts {
 		if a.After > 0 {
 			o.offsets[a.Intent] = a.After.Duration()
 		}
 		if a.Cut != nil {
-			o.moments[a.Intent] = a.Cut.Moment
+			o.moments[a.Intent] = scenarios.Moment(a.Cut.Moment)
 		}
 	}
 	if o.target == "" {

@@ -31,49 +31,97 @@ func (w wires) close() error {
 	return errors.Join(errs...)
 }
 
-// moments counts what has passed each link.
-func (w wires) moments() map[string]int {
-	all := map[string]int{}
-	for name, wire := range w {
-		all[name] = wire.Moments()
-	}
-	return all
-}
-
 // openLinks listens where the target file says that the target goes.
 func (s *subject) openLinks(ctx context.Context, toxiproxy string) error {
 	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
-		if s.wires[name] != nil {
+		link := s.target.Links[name]
+		if s.wires[name] != nil || link == (targets.Link{}) { // it is there, or will be when its database is
 			continue
 		}
-		link := s.target.Links[name]
 		wire, err := proxy.OpenWire(ctx, name, link.Listen, link.To, proxy.Options{Toxiproxy: toxiproxy})
 		if err != nil {
 			return surroundings(fmt.Errorf("%s: %w", s.name, err))
 		}
-		if s.wires == nil {
-			s.wires = wires{}
-		}
-		s.wires[name] = wire
+		s.keep(name, wire)
 	}
 	return nil
 }
 
-// openDatabaseLink puts a link between a built-in target and its database server. Without a server there
-// is none, and why says so.
-func openDatabaseLink(ctx context.Context, database, toxiproxy string) (w wires, link targets.Link, why string, err error) {
+// noLinkTo says why no link leads to a database; empty: one does.
+func noLinkTo(database, toxiproxy string) (why string, err error) {
+	host, err := hostOf(toxiproxy)
+	switch {
+	case err != nil:
+		return "", mistake(err)
+	case databases.AddressOf(database) == "":
+		return "no link leads to the database: it is a file, or reached by a socket", nil
+	case host != "" && !loopback(host):
+		return "no link leads to the database through a toxiproxy server elsewhere", nil
+	default:
+		return "", nil
+	}
+}
+
+// openDatabaseLink puts a link on the way to a database.
+func (s *subject) openDatabaseLink(ctx context.Context, database, toxiproxy string) (targets.Link, error) {
 	to := databases.AddressOf(database)
-	if to == "" {
-		return nil, link, "no link leads to the database: it is a file, or reached by a socket", nil
-	}
-	if host, err := hostOf(toxiproxy); err != nil || host != "" && !loopback(host) {
-		return nil, link, "no link leads to the database through a toxiproxy server elsewhere", err
-	}
 	wire, err := proxy.OpenWire(ctx, databaseLink, "127.0.0.1:0", to, proxy.Options{Toxiproxy: toxiproxy})
 	if err != nil {
-		return nil, link, "", surroundings(err)
+		return targets.Link{}, surroundings(err)
 	}
-	return wires{databaseLink: wire}, targets.Link{Listen: wire.Address(), To: to}, "", nil
+	s.keep(databaseLink, wire)
+	return targets.Link{Listen: wire.Address(), To: to}, nil
+}
+
+func (s *subject) keep(name string, wire *proxy.Wire) {
+	if s.wires == nil {
+		s.wires = wires{}
+	}
+	s.wires[name] = wire
+}
+
+// planOwnLink makes sure that a process which is told its database's address will be told that of a link. It
+// is made when the database is there.
+func (s *subject) planOwnLink(toxiproxy string) error {
+	p := s.target.Process
+	if _, declared := s.target.Links[databaseLink]; p == nil || declared || !asksForDatabase(*p) {
+		return nil
+	}
+	database := s.target.Database.URL
+	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
+		database = string(kind) + "://127.0.0.1:1" // it will be at some port
+	}
+	why, err := noLinkTo(database, toxiproxy)
+	if err != nil || why != "" {
+		s.linkless = why
+		return err
+	}
+	s.target.Links = maps.Clone(s.target.Links)
+	if s.target.Links == nil {
+		s.target.Links = map[string]targets.Link{}
+	}
+	s.target.Links[databaseLink] = targets.Link{}
+	s.ownLink = &proxy.Options{Toxiproxy: toxiproxy}
+	return nil
+}
+
+// asksForDatabase reports whether a process is told where its database is.
+func asksForDatabase(p targets.Process) bool {
+	says := func(text string) bool { return strings.Contains(text, ".Database.") }
+	return slices.ContainsFunc(p.Command, says) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), says)
+}
+
+// databaseForProcess is the URL of the database as the process is told it: by the link, if one was planned.
+func (s *subject) databaseForProcess(ctx context.Context) (string, error) {
+	if s.ownLink == nil {
+		return s.target.Database.URL, nil
+	}
+	link, err := s.openDatabaseLink(ctx, s.target.Database.URL, s.ownLink.Toxiproxy)
+	if err != nil {
+		return "", err
+	}
+	s.target.Links[databaseLink], s.ownLink = link, nil
+	return databases.Through(s.target.Database.URL, link.Listen), nil
 }
 
 // needLinks reports whether any of these scenarios has to do with a link.
@@ -92,10 +140,18 @@ func (s *subject) lacksLink(scenario scenarios.Scenario) string {
 	return ""
 }
 
+// linksInUse are the names of the links that the scenario has to do with. A pilot counts what passes each.
+func (a *act) linksInUse() []string {
+	if a.unasked {
+		return slices.Sorted(maps.Keys(a.subject.wires))
+	}
+	return a.scenario.LinksInUse()
+}
+
 // slowLinks makes the links slow that the scenario wants so, and begins to note what passes those that it
 // has to do with.
 func (a *act) slowLinks(ctx context.Context) error {
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		wire := a.subject.wires[name]
 		facts, err := wire.Slow(ctx, a.scenario.Links[name])
 		if err != nil {
@@ -111,7 +167,7 @@ func (a *act) slowLinks(ctx context.Context) error {
 // calmLinks makes all links as fast as they are. It may be repeated.
 func (a *act) calmLinks(ctx context.Context) error {
 	var errs []error
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		errs = append(errs, a.subject.wires[name].Calm(ctx))
 	}
 	return errors.Join(errs...)
@@ -119,7 +175,7 @@ func (a *act) calmLinks(ctx context.Context) error {
 
 // recordTraffic puts on record what passed the links.
 func (a *act) recordTraffic() {
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		a.record.Traffic(a.subject.wires[name].Noted())
 	}
 }
@@ -127,20 +183,34 @@ func (a *act) recordTraffic() {
 // driverLinks are the links that a driver may break.
 func (a *act) driverLinks() map[string]driver.Link {
 	all := map[string]driver.Link{}
-	for _, name := range a.scenario.LinksInUse() {
+	for _, name := range a.linksInUse() {
 		wire := a.subject.wires[name]
-		all[name] = driver.Link{Moments: a.moments[name], Strike: func(base time.Time, moment int, pause time.Duration) func() history.Cut {
+		all[name] = driver.Link{Moments: a.moments[name], Strike: func(base time.Time, moment scenarios.Moment, pause time.Duration) func() history.Cut {
 			return wire.Strike(base, moment, pause).Over
 		}}
 	}
 	return all
 }
 
-// momentsOf is how much passed each link for one of so many creates.
-func momentsOf(before, after map[string]int, creates int) map[string]int {
+// momentsOf is how many questions and answers passed each link for a plain create: the median of those of a
+// pilot.
+func momentsOf(h *history.History) map[string]int {
 	each := map[string]int{}
-	for name, n := range after {
-		each[name] = (n - before[name] + creates - 1) / max(creates, 1)
+	for _, t := range h.Traffic {
+		var counts []int
+		for _, a := range h.Attempts {
+			n := 0
+			for _, e := range t.Exchanges {
+				if e.Asked >= a.Start && e.Answered <= a.End {
+					n += 2
+				}
+			}
+			counts = append(counts, n)
+		}
+		slices.Sort(counts)
+		if len(counts) > 0 {
+			each[t.Link] = counts[len(counts)/2]
+		}
 	}
 	return each
 }

@@ -66,7 +66,6 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		return err
 	}
 	for _, f := range s.pilotFiles(timeout) {
-		before := s.subject.wires.moments()
 		if err := s.play(ctx, f, scenarios.NewPlan(f.Scenario, s.seed)); err != nil {
 			return err
 		}
@@ -80,7 +79,7 @@ func (s *stage) pilot(ctx context.Context, timeout time.Duration) error {
 		if err := s.troubleWithPilot(ctx, h); err != nil {
 			return err
 		}
-		s.normal, s.moments = normalTime(h.Attempts), momentsOf(before, s.subject.wires.moments(), len(h.Attempts))
+		s.normal, s.moments = normalTime(h.Attempts), momentsOf(h)
 	}
 	s.lost = ""
 	return nil

@@ -38,10 +38,10 @@ type runOptions struct {
 	dryRun       bool
 	maxRequests  int
 	pilotTimeout time.Duration
-	only         []int                    // numbers of the intents to send; nil: all
-	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
-	moments      map[string]int           // of a link that breaks, likewise
-	finding      string                   // directory of the finding that is replayed; empty: a run
+	only         []int                       // numbers of the intents to send; nil: all
+	offsets      map[string]time.Duration    // of a sweep, by intent, to be tried again
+	moments      map[string]scenarios.Moment // of a link that breaks, likewise
+	finding      string                      // directory of the finding that is replayed; empty: a run
 }
 
 func newRun(s streams) *cobra.Command {

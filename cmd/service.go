@@ -62,7 +62,7 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 	if err != nil {
 		return err
 	}
-	where, err := s.place(port)
+	where, err := s.place(ctx, port)
 	if err != nil {
 		return err
 	}
@@ -132,9 +132,13 @@ func (s *subject) findPort() (int, error) {
 }
 
 // place is what the process is told.
-func (s *subject) place(port int) (targets.Place, error) {
-	where := targets.Place{Port: port, Database: targets.DatabasePlace{URL: s.target.Database.URL}}
-	u, err := url.Parse(s.target.Database.URL)
+func (s *subject) place(ctx context.Context, port int) (targets.Place, error) {
+	database, err := s.databaseForProcess(ctx)
+	where := targets.Place{Port: port, Database: targets.DatabasePlace{URL: database}}
+	if err != nil {
+		return where, err
+	}
+	u, err := url.Parse(database)
 	if err != nil {
 		return where, mistakef("%s: database.url cannot be parsed", s.name)
 	}

@@ -21,7 +21,13 @@ func serving(t *testing.T, design string) (*process, map[string]string) {
 // servingOn is serving on a database; empty: SQLite.
 func servingOn(t *testing.T, design, database string) (*process, map[string]string) {
 	t.Helper()
-	p := start(t, nil, "targets", "serve", design, "--listen", "127.0.0.1:0", "--database", database)
+	return servingBy(t, design, database, "")
+}
+
+// servingBy is serving on a database that is reached by a road; empty: as its URL says.
+func servingBy(t *testing.T, design, database, road string) (*process, map[string]string) {
+	t.Helper()
+	p := start(t, nil, "targets", "serve", design, "--listen", "127.0.0.1:0", "--database", database, "--road", road)
 	eventually(t, "the target is ready", func() bool { return strings.Contains(p.out.String(), "until interrupted") })
 	env := map[string]string{}
 	for _, line := range strings.Split(p.out.String(), "\n") {

@@ -89,7 +89,7 @@ func (f findingFile) narrowed(s scenarios.Scenario) scenarios.Scenario {
 			}
 			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
 				send, cut := *step.Send, *step.Send.Cut
-				cut.Moment = a.Cut.Moment
+				cut.Moment = scenarios.Moment(a.Cut.Moment)
 				send.Cut = &cut
 				s.Steps[i].Send = &send
 			}
@@ -120,10 +120,10 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 	id := newRunID(k.began)
 	dir, err := createRunDir(k.options.reports, id+"-shrink")
 	if err == nil {
-		err = k.subject.start(ctx, dir, k.streams)
+		err = k.subject.openLinks(ctx, k.options.toxiproxy)
 	}
 	if err == nil {
-		err = k.subject.openLinks(ctx, k.options.toxiproxy)
+		err = k.subject.start(ctx, dir, k.streams)
 	}
 	if err == nil {
 		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))

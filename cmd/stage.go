@@ -24,17 +24,17 @@ type stage struct {
 	seed         uint64
 	dir          runDir
 	toxiproxy    string
-	offsets      map[string]time.Duration // of a sweep, by intent, to be tried again
-	struckAt     map[string]int           // moments at which a link breaks, likewise
-	moments      map[string]int           // of a plain create, by link; from the pilot
-	normal       time.Duration            // of a plain create, from the pilot
-	uncalibrated bool                     // passes are not asked what they are worth
-	progress     func(done, of int)       // safe for concurrent use
-	pace         *driver.Pace             // of the whole run
-	login        login                    // that scenarios share
-	silence      time.Duration            // after which a target that answers nothing is taken for gone
-	lost         history.IncidentKind     // what went away in the last scenario: target or database; empty: nothing
-	across       []scenarios.Across       // what the pilot has to try besides the run's principal and operation
+	offsets      map[string]time.Duration    // of a sweep, by intent, to be tried again
+	struckAt     map[string]scenarios.Moment // moments at which a link breaks, likewise
+	moments      map[string]int              // of a plain create, by link; from the pilot
+	normal       time.Duration               // of a plain create, from the pilot
+	uncalibrated bool                        // passes are not asked what they are worth
+	progress     func(done, of int)          // safe for concurrent use
+	pace         *driver.Pace                // of the whole run
+	login        login                       // that scenarios share
+	silence      time.Duration               // after which a target that answers nothing is taken for gone
+	lost         history.IncidentKind        // what went away in the last scenario: target or database; empty: nothing
+	across       []scenarios.Across          // what the pilot has to try besides the run's principal and operation
 }
 
 // play runs one scenario from its plan to its history. An error is the harness's own; whatever the

@@ -18,6 +18,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -45,7 +46,8 @@ type subject struct {
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
 	wires      wires             // links inside the target
-	linkless   string            // why a built-in target has none; empty: it has one, or none was wanted
+	linkless   string            // why there is none to the database, where the harness would make it
+	ownLink    *proxy.Options    // of a link between a process and its database, which is not there yet; nil: nobody wants one, or it is there
 }
 
 // operation is the run's.
@@ -113,6 +115,11 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 	if err := sub.choose(o.operation, files); err != nil {
 		return nil, errors.Join(err, sub.close())
 	}
+	if needLinks(files) {
+		if err := sub.planOwnLink(o.toxiproxy); err != nil {
+			return nil, errors.Join(err, sub.close())
+		}
+	}
 	return sub, nil
 }
 
@@ -169,7 +176,10 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 	var link targets.Link
 	var err error
 	if linked {
-		if sub.wires, link, sub.linkless, err = openDatabaseLink(ctx, options.Database, o.toxiproxy); err != nil {
+		if sub.linkless, err = noLinkTo(options.Database, o.toxiproxy); err == nil && sub.linkless == "" {
+			link, err = sub.openDatabaseLink(ctx, options.Database, o.toxiproxy)
+		}
+		if err != nil {
 			return nil, err
 		}
 		options.Road = link.Listen

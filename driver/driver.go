@@ -76,7 +76,7 @@ type Driver struct {
 	// broke in it. Phase tells a sweep in
 	// words how the second of two requests was answered; nil: by status.
 	Offsets map[string]time.Duration
-	Moments map[string]int
+	Moments map[string]scenarios.Moment
 	Phase   func(operation string, first, second history.Attempt) string
 
 	mask     masker
@@ -86,7 +86,8 @@ type Driver struct {
 	requests map[string]prepared       // by intent and body
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
-	sweeps   map[int]*sweep // by step
+	sweeps   map[int]*sweep           // by step
+	silences map[scenarios.Moment]int // how often a moment that has a word did not come
 	ledger   ledger
 	refused  int // attempts in a row that found no target
 	halt     context.CancelCauseFunc

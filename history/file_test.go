@@ -28,7 +28,7 @@ func whole() *history.History {
 	lost := history.Attempt{
 		ID: "i001.1", Intent: "i001", Lane: "lossy", Body: history.Original, Key: "k1", Start: ms(10), Wrote: ms(11), End: ms(310),
 		Sent: 210, Error: "deadline exceeded", ErrorKind: history.Timeout,
-		Cut:     &history.Cut{Link: "database", Moment: 6, At: ms(30), Answer: true, Connections: 2},
+		Cut:     &history.Cut{Link: "database", Moment: "committed", At: ms(30), Answer: true, Connections: 2},
 		Passage: &history.Passage{Opened: ms(10), Arrived: ms(12), Answered: ms(90), Left: ms(310), Closed: ms(311), Up: 210, Down: 300, Status: 201},
 	}
 	cut := history.Attempt{

@@ -193,12 +193,11 @@ type Attempt struct {
 	Passage *Passage `json:"-"` // recorded on a line of its own
 }
 
-// Cut is a link inside the target that was to break at one of the moments at which something passes it:
-// the first is the first question after the attempt began, the second its answer. All connections of the
-// link are reset, and none is made for a while.
+// Cut is a link inside the target that was to break at one of the moments at which something passes it.
+// All connections of the link are reset, and none is made for a while.
 type Cut struct {
 	Link        string `json:"link"`
-	Moment      int    `json:"moment"`                // from 1
+	Moment      string `json:"moment"`                // in the words of the scenario: a number from 1, commit or committed
 	At          Offset `json:"at,omitempty"`          // it broke; 0: it did not come to that
 	Answer      bool   `json:"answer,omitempty"`      // an answer was lost, whose question had arrived; false: a question was
 	Connections int    `json:"connections,omitempty"` // that were reset

@@ -48,7 +48,7 @@ func attempts(n int, intents []history.Intent) *rapid.Generator[history.Attempt]
 		a.Digest, a.Complete = rapid.String().Draw(t, "digest"), rapid.Bool().Draw(t, "complete")
 		a.Error, a.ErrorKind = rapid.String().Draw(t, "error"), history.ErrorKind(rapid.String().Draw(t, "kind"))
 		if rapid.Bool().Draw(t, "cut") {
-			a.Cut = &history.Cut{Link: rapid.String().Draw(t, "link"), Moment: rapid.IntRange(1, 99).Draw(t, "moment"), At: offset().Draw(t, "at"), Connections: rapid.IntRange(0, 99).Draw(t, "connections")}
+			a.Cut = &history.Cut{Link: rapid.String().Draw(t, "link"), Moment: rapid.String().Draw(t, "moment"), At: offset().Draw(t, "at"), Connections: rapid.IntRange(0, 99).Draw(t, "connections")}
 		}
 		if rapid.Bool().Draw(t, "watched") {
 			a.Passage = &history.Passage{Opened: offset().Draw(t, "opened"), Up: rapid.Int64().Draw(t, "up"), Refused: rapid.Bool().Draw(t, "refused")}

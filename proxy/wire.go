@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -112,24 +113,42 @@ func (w *Wire) Noted() history.Traffic {
 
 // Strike is a break of a wire that is to come.
 type Strike struct {
-	wire  *Wire
-	base  time.Time
-	left  int // moments until it comes
-	pause time.Duration
-	facts history.Cut
+	wire   *Wire
+	base   time.Time
+	left   int              // moments until it comes
+	moment scenarios.Moment // if it has a word; empty: left counts
+	pause  time.Duration
+	facts  history.Cut
 }
 
-// Strike breaks the wire once, at the moment that many questions and answers from now: that one does not
-// get through, all connections are reset, and no other is taken for the time of the pause. Offsets count
-// from base. A strike that has not come is replaced by the next.
-func (w *Wire) Strike(base time.Time, moment int, pause time.Duration) *Strike {
+// Strike breaks the wire once, at a moment from now: what would pass then does not get through, all
+// connections are reset, and no other is taken for the time of the pause. Offsets count from base. A strike
+// that has not come is replaced by the next.
+func (w *Wire) Strike(base time.Time, moment scenarios.Moment, pause time.Duration) *Strike {
+	s := &Strike{wire: w, base: base, left: moment.Count(), pause: pause, facts: history.Cut{Link: w.name, Moment: string(moment)}}
+	if s.left == 0 {
+		s.moment = moment
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.armed = &Strike{
-		wire: w, base: base, left: max(1, moment), pause: pause,
-		facts: history.Cut{Link: w.name, Moment: max(1, moment)},
+	w.armed = s
+	return s
+}
+
+// due reports whether this is the moment. A commit may follow on something that has no answer, and is then
+// no turn, which is what counts.
+func (s *Strike) due(p *pair, answer, turns bool) bool {
+	switch s.moment {
+	case scenarios.AtCommit:
+		return !answer && p.commits
+	case scenarios.AtCommitted:
+		return answer && p.commits
+	default:
+		if turns {
+			s.left--
+		}
+		return s.left == 0
 	}
-	return w.armed
 }
 
 // Over calls a strike off that has not come, and tells what came of it.
@@ -214,22 +233,28 @@ func (w *Wire) forget(p *pair) {
 
 // passes takes down that bytes are about to pass on a connection, and reports whether they may: the wire
 // may break at this moment.
-func (w *Wire) passes(p *pair, answer bool) bool {
+func (w *Wire) passes(p *pair, answer bool, content []byte) bool {
 	now := time.Now()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if p.broken {
 		return false
 	}
-	if answer == p.answered {
+	turns, commits := answer != p.answered, !answer && saysCommit(content)
+	if !turns && !commits {
 		return true // more of the same
 	}
 	p.answered = answer
-	w.moments++
-	if w.strikes(now, answer) {
+	p.commits = commits || answer && p.commits
+	if turns {
+		w.moments++
+	}
+	if w.armed != nil && w.armed.due(p, answer, turns) {
+		w.breaks(now, answer)
 		return false
 	}
 	switch {
+	case !turns:
 	case !answer:
 		p.asked = now
 	case !w.base.IsZero() && p.asked.After(w.base):
@@ -238,21 +263,21 @@ func (w *Wire) passes(p *pair, answer bool) bool {
 	return true
 }
 
-// strikes breaks the wire if this is the moment. It is called with the lock held.
-func (w *Wire) strikes(now time.Time, answer bool) bool {
+// breaks is the strike that is due. It is called with the lock held.
+func (w *Wire) breaks(now time.Time, answer bool) {
 	s := w.armed
-	if s == nil {
-		return false
-	}
-	if s.left--; s.left > 0 {
-		return false
-	}
 	w.armed, w.dead = nil, now.Add(s.pause)
 	s.facts.At, s.facts.Answer, s.facts.Connections = offset(s.base, now), answer, len(w.open)
 	for p := range w.open {
 		p.breaks()
 	}
-	return true
+}
+
+// mostOfACommit is how far into a question the word is looked for: commits are short.
+const mostOfACommit = 64
+
+func saysCommit(question []byte) bool {
+	return bytes.Contains(bytes.ToLower(question[:min(len(question), mostOfACommit)]), []byte("commit"))
 }
 
 func offset(base, at time.Time) history.Offset { return max(1, history.Offset(at.Sub(base))) }

@@ -13,6 +13,7 @@ type pair struct {
 
 	// guarded by the wire's lock
 	answered bool // the last bytes were an answer
+	commits  bool // the last question asks for a commit
 	asked    time.Time
 	broken   bool
 }
@@ -32,7 +33,7 @@ func (p *pair) questions() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.near.Read(buffer)
-		if n > 0 && p.wire.passes(p, false) {
+		if n > 0 && p.wire.passes(p, false, buffer[:n]) {
 			_, _ = p.far.Write(buffer[:n]) // answers will notice
 		}
 		if err != nil {
@@ -48,7 +49,7 @@ func (p *pair) answers() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.far.Read(buffer)
-		if n > 0 && p.wire.passes(p, true) {
+		if n > 0 && p.wire.passes(p, true, buffer[:n]) {
 			_, _ = p.near.Write(buffer[:n]) // questions will notice
 		}
 		if err != nil {

@@ -131,7 +131,7 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 				w := openWire(t, archive.addr, o)
 				a, idle := newAsker(t, w), newAsker(t, w)
 				base := time.Now()
-				strike := w.Strike(base, moment, 300*time.Millisecond)
+				strike := w.Strike(base, scenarios.Moment(fmt.Sprint(moment)), 300*time.Millisecond)
 				var answers []string
 				var err error
 				for _, question := range []string{"one", "two", "three"} {
@@ -147,7 +147,7 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 				cut := strike.Over()
 				require.Positive(t, cut.At)
 				cut.At = 0
-				require.Equal(t, history.Cut{Link: "database", Moment: moment, Answer: moment%2 == 0, Connections: 2}, cut)
+				require.Equal(t, history.Cut{Link: "database", Moment: fmt.Sprint(moment), Answer: moment%2 == 0, Connections: 2}, cut)
 				_, err = io.ReadAll(idle)
 				require.ErrorIs(t, err, syscall.ECONNRESET, "it breaks for all")
 
@@ -174,6 +174,32 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 	})
 }
 
+func TestAWireBreaksAtACommitOrItsAnswer(t *testing.T) {
+	t.Parallel()
+	for moment, asked := range map[scenarios.Moment][]string{
+		scenarios.AtCommit: {"begin", "insert"}, scenarios.AtCommitted: {"begin", "insert", " COMMIT"},
+	} {
+		archive := newArchive(t)
+		w := openWire(t, archive.addr, proxy.Options{})
+		a := newAsker(t, w)
+		strike := w.Strike(time.Now(), moment, time.Millisecond)
+		for _, question := range []string{"begin", "insert"} {
+			_, err := a.ask(question)
+			require.NoError(t, err)
+		}
+		_, err := fmt.Fprint(a, " ") // something that has no answer
+		require.NoError(t, err)
+		eventually(t, "it has passed", func() bool { return w.Moments() == 5 })
+		_, err = a.ask("COMMIT")
+		require.Error(t, err)
+		require.Equal(t, asked, archive.questions())
+		cut := strike.Over()
+		require.Equal(t, string(moment), cut.Moment)
+		require.Positive(t, cut.At)
+		require.Equal(t, moment == scenarios.AtCommitted, cut.Answer)
+	}
+}
+
 func orEmpty(lines []string) []string { return append([]string{}, lines...) }
 
 func TestAStrikeThatIsCalledOffOrDoesNotComeBreaksNothing(t *testing.T) {
@@ -184,11 +210,11 @@ func TestAStrikeThatIsCalledOffOrDoesNotComeBreaksNothing(t *testing.T) {
 		_, err := a.ask("something")
 		require.NoError(t, err)
 	}
-	require.Equal(t, history.Cut{Link: "database", Moment: 1}, w.Strike(time.Now(), 1, time.Second).Over())
+	require.Equal(t, history.Cut{Link: "database", Moment: "1"}, w.Strike(time.Now(), "1", time.Second).Over())
 	ask()
-	early := w.Strike(time.Now(), 5, time.Second)
+	early := w.Strike(time.Now(), "5", time.Second)
 	ask()
-	require.Equal(t, history.Cut{Link: "database", Moment: 5}, early.Over())
+	require.Equal(t, history.Cut{Link: "database", Moment: "5"}, early.Over())
 	ask()
 	ask()
 }

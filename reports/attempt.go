@@ -161,8 +161,33 @@ func answer(a history.Attempt, judged string) string {
 	return joined([]string{what, judged}, ", ")
 }
 
-// story tells where the client's view and the doorstep's differ. Times count from zero.
+// story tells what happened inside the target, and where the client's view and the doorstep's differ.
+// Times count from zero.
 func story(a history.Attempt, zero history.Offset) string {
+	return joined([]string{breakOf(a, zero), outside(a, zero)}, "; ")
+}
+
+// breakOf tells of a link inside the target that broke.
+func breakOf(a history.Attempt, zero history.Offset) string {
+	c := a.Cut
+	switch {
+	case c == nil:
+		return ""
+	case c.At == 0:
+		return fmt.Sprintf("the link %s did not break: nothing passed it at moment %s", name(c.Link), name(c.Moment))
+	case c.Moment == "commit":
+		return fmt.Sprintf("the link %s broke at %s, and a commit was lost", name(c.Link), clock(c.At-zero))
+	case c.Moment == "committed":
+		return fmt.Sprintf("the link %s broke at %s, and the answer to a commit was lost", name(c.Link), clock(c.At-zero))
+	case c.Answer:
+		return fmt.Sprintf("the link %s broke at %s, and an answer was lost (moment %s)", name(c.Link), clock(c.At-zero), name(c.Moment))
+	default:
+		return fmt.Sprintf("the link %s broke at %s, and a question was lost (moment %s)", name(c.Link), clock(c.At-zero), name(c.Moment))
+	}
+}
+
+// outside tells where the client's view and the doorstep's differ.
+func outside(a history.Attempt, zero history.Offset) string {
 	p := a.Passage
 	switch {
 	case p == nil && a.End == 0:

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -86,20 +87,26 @@ type PlannedAttempt struct {
 	Cut       *Cutting  `json:"cut,omitempty"` // of the first sending
 }
 
-// Cutting says when a link breaks: at a moment, or part of the way through those of a plain create.
+// Cutting says when a link breaks: at a moment, or part of the way through those of a create.
 type Cutting struct {
 	Link   string        `json:"link"`
-	Moment int           `json:"moment,omitempty"` // from 1; 0: by Part
+	Moment Moment        `json:"moment,omitempty"` // empty: by Part
 	Part   float64       `json:"part"`             // 0 to 1, drawn from the seed
 	For    time.Duration `json:"for"`
 }
 
-// At returns the moment, from 1, of so many.
-func (c Cutting) At(moments int) int {
-	if c.Moment > 0 {
+// At returns the moment, where a create has so many. A connection that is new has more to say than one
+// that was there for the pilot, so half as many again are tried.
+func (c Cutting) At(moments int) Moment {
+	if c.Moment != "" {
 		return c.Moment
 	}
-	return 1 + int(c.Part*float64(moments))
+	return c.Counted(moments)
+}
+
+// Counted returns the moment as if it had no word.
+func (c Cutting) Counted(moments int) Moment {
+	return Moment(strconv.Itoa(1 + int(c.Part*float64(moments+moments/2))))
 }
 
 // OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. It
@@ -390,9 +397,13 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 	return a
 }
 
-// cutting spreads the intents evenly over the moments, each drawn within its part of them.
+// cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
+// takes a commit instead, whose place among them nobody knows, or its answer.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
+	if c.Moment == "" {
+		c.Moment = []Moment{AtCommitted, "", AtCommit, ""}[(p.number-1)%4]
+	}
 	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}
 }
 

@@ -35,6 +35,10 @@ func drawnStep(t *rapid.T) scenarios.Step {
 	s := drawnSend(t)
 	switch rapid.IntRange(0, 8).Draw(t, "step") {
 	case 0:
+		if rapid.Bool().Draw(t, "cut") {
+			moment := rapid.SampledFrom([]scenarios.Moment{"", "7", scenarios.AtCommit}).Draw(t, "moment")
+			s.Cut = &scenarios.LinkCut{Link: "database", Moment: moment, For: scenarios.Duration(50 * time.Millisecond)}
+		}
 		return scenarios.Step{Send: &s}
 	case 1:
 		return scenarios.Step{Alter: &s}
@@ -249,8 +253,8 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 			s.Background.Intents += 5
 			require.Equal(t, whole.Intents, scenarios.NewPlan(s, seed).Intents[:len(whole.Intents)], "more background changes nothing for the others")
 		}
-		if sweeps(s) {
-			return // the way is divided by the number of intents
+		if divides(s) {
+			return // the way is divided by the number of intents, and so are the moments of a link
 		}
 		own := whole.Intents[:s.Intents]
 		s.Intents += 5
@@ -258,8 +262,10 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 	})
 }
 
-func sweeps(s scenarios.Scenario) bool {
-	return slices.ContainsFunc(s.Steps, func(step scenarios.Step) bool { return step.Sweep != nil || step.Crash != nil })
+func divides(s scenarios.Scenario) bool {
+	return slices.ContainsFunc(s.Steps, func(step scenarios.Step) bool {
+		return step.Sweep != nil || step.Crash != nil || step.Send != nil && step.Send.Cut != nil
+	})
 }
 
 // related reports whether two intents are one, twins or neighbours.

@@ -3,7 +3,10 @@
 // it sends nothing.
 package scenarios
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Scenario is one scenario file.
 type Scenario struct {
@@ -209,12 +212,28 @@ type Send struct {
 }
 
 // LinkCut breaks a link inside the target while a request is under way, at one of the moments at which
-// something passes it: the first is the first question, the second its answer, and so on. The intents take
-// the moments of a plain create in turn, unless one is named.
+// something passes it.
 type LinkCut struct {
 	Link   string   `yaml:"link,omitempty"`
-	Moment int      `yaml:"moment,omitempty"` // 0: in turn
+	Moment Moment   `yaml:"moment,omitempty"` // empty: the intents take all of them in turn
 	For    Duration `yaml:"for,omitempty"`    // so long no connection is made
+}
+
+// Moment is when something passes a link: a number from 1, where 1 is the first question after a request
+// began, 2 its answer, 3 the second question; or one of the words.
+type Moment string
+
+// The moments that have a word. They are known by the text "commit", which databases are sent as it is
+// unless the link is encrypted.
+const (
+	AtCommit    Moment = "commit"    // the question that asks for a commit, which is lost
+	AtCommitted Moment = "committed" // its answer
+)
+
+// Count returns the number of a moment; 0: it has a word, or is none.
+func (m Moment) Count() int {
+	n, _ := strconv.Atoi(string(m))
+	return n
 }
 
 // Burst is so many copies of one request, released together at the last byte.

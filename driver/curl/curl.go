@@ -21,9 +21,10 @@ type Script struct {
 	Plan      scenarios.Plan
 	Requests  map[string]driver.Rehearsed // by attempt
 	Lanes     map[string][]scenarios.Fault
-	Normal    time.Duration     // of a plain create; spans that are shares are of this
-	Variables map[string]string // names of environment variables, by what stands for them in Requests
-	Rows      map[string]string // row queries, with the parameter :marker, by operation
+	Links     map[string][]scenarios.Fault // inside the target
+	Normal    time.Duration                // of a plain create; spans that are shares are of this
+	Variables map[string]string            // names of environment variables, by what stands for them in Requests
+	Rows      map[string]string            // row queries, with the parameter :marker, by operation
 	Client    Client
 	Database  string    // URL, unless DATABASE_URL says another; empty: that must
 	Broken    Condition // what the rows of an intent show if it happens again

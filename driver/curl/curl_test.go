@@ -47,7 +47,7 @@ func scripted(t *testing.T, base, source string) curl.Script {
 	requests, err := d.Rehearse()
 	require.NoError(t, err)
 	return curl.Script{
-		Title: "duplicate", Origin: "found", Base: base, Plan: plan, Requests: requests, Lanes: s.Lanes, Normal: 20 * time.Millisecond,
+		Title: "duplicate", Origin: "found", Base: base, Plan: plan, Requests: requests, Lanes: s.Lanes, Links: s.Links, Normal: 20 * time.Millisecond,
 		Variables: map[string]string{"stands-for-TOKEN": "TOKEN"},
 		Rows:      map[string]string{operation: `select "id" from things where note = :marker`},
 	}
@@ -67,6 +67,7 @@ summary: All that a script has words for.
 intents: 1
 concurrency: 1
 lanes: {slow: [{latency: {delay: 5ms}}]}
+links: {database: [latency: 5ms]}
 background: {rate: 10, intents: 2}
 steps:
   - send: {lane: slow, timeout: 50%, retry: {max: 2, backoff: 10ms, on: [no-answer, "409", 5xx], key: fresh}}

@@ -44,6 +44,9 @@ func (s Script) page() page {
 		}
 		w.intent(i)
 	}
+	for name := range s.Links {
+		w.page.Missing = append(w.page.Missing, fmt.Sprintf("what slows the link %s down", name))
+	}
 	slices.Sort(w.page.Needed)
 	w.page.Needed = slices.Compact(w.page.Needed)
 	slices.Sort(w.page.Missing)
@@ -183,6 +186,9 @@ func (w *writer) lacks(a scenarios.PlannedAttempt) {
 		if len(w.page.Lanes[lane]) > 0 {
 			w.page.Missing = append(w.page.Missing, fmt.Sprintf("the faults of the lane %s", lane))
 		}
+	}
+	if a.Cut != nil {
+		w.page.Missing = append(w.page.Missing, fmt.Sprintf("the break of the link %s", a.Cut.Link))
 	}
 }
 

@@ -98,6 +98,20 @@ func AddressOf(databaseURL string) string {
 	}
 }
 
+// Through returns the URL of a database as it is reached at another address, host:port.
+func Through(databaseURL, address string) string {
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		return databaseURL
+	}
+	u.Host = address
+	query := u.Query()
+	query.Del("host") // which would outrank it in PostgreSQL
+	query.Del("port")
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
 // HostsOf returns every host that a connection to the database may go to, without ports: none for a
 // file, the path of its folder for a socket. It asks the driver where the driver decides: a PostgreSQL
 // URL can name hosts in its query, or leave them to the environment.

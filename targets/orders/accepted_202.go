@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"path"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/targets"
@@ -57,6 +58,7 @@ type operation struct {
 // create goes on without its client: what it has committed must be begun.
 func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
+	o := newOrder(req)
 	op := operation{ID: newID("op_"), State: "running"}
 	reply := jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
 	err := c.db.retry(ctx, func() error {
@@ -64,36 +66,56 @@ func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 			if err := tx.insertKey(ctx, req, reply); err != nil {
 				return err
 			}
-			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id) values (?, ?, ?, '')`,
-				op.ID, req.Customer, op.State)
+			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id) values (?, ?, ?, ?)`,
+				op.ID, req.Customer, op.State, o.ID)
 			return errors.Join(err, c.work(ctx)) // the payment is authorised before anything is promised
 		})
 	})
 	if isDuplicate(err) {
-		first, err := c.db.recordOf(ctx, req.Key)
-		return first.replayTo(req), err
+		return c.repeat(ctx, req)
 	}
 	if err == nil {
-		c.later(func() { c.finish(ctx, op, newOrder(req)) })
+		c.later(func() { c.finish(ctx, op, o) })
 	}
 	return reply, err
 }
 
-// finish ends the operation one way or the other, unless the server closes.
-func (c accepted202) finish(ctx context.Context, op operation, o order) {
-	if c.work(ctx) != nil {
-		return
+// repeat gives the first answer, and resumes an operation that still runs: whoever accepted it may have
+// heard nothing of its commit, and never have begun.
+func (c accepted202) repeat(ctx context.Context, req request) (answer, error) {
+	first, err := c.db.recordOf(ctx, req.Key)
+	if err != nil || first.Fingerprint != req.Fingerprint {
+		return first.replayTo(req), err
 	}
-	err := c.db.retry(ctx, func() error {
-		return c.db.transaction(ctx, func(tx *tx) error {
-			if err := tx.insertOrder(ctx, o); err != nil {
-				return err
-			}
-			return tx.exec(ctx, `update operations set state = 'done', order_id = ? where id = ?`, o.ID, op.ID)
+	op, o := operation{ID: path.Base(first.Answer.Header["Location"])}, newOrder(req)
+	if err := c.db.queryRow(ctx, `select state, order_id from operations where id = ?`, op.ID).Scan(&op.State, &o.ID); err != nil {
+		return answer{}, err
+	}
+	if op.State == "running" {
+		c.later(func() { c.finish(ctx, op, o) })
+	}
+	return first.Answer, nil
+}
+
+// untilBack is how long the work in the background pauses when the database did not take its result.
+const untilBack = 50 * time.Millisecond
+
+// finish makes the order and ends the operation, unless the server closes. It goes on until that is known
+// to be done: the order's id, which was chosen with the key, lets it be made once, whoever tries.
+func (c accepted202) finish(ctx context.Context, op operation, o order) {
+	for c.work(ctx) == nil {
+		err := c.db.retry(ctx, func() error {
+			return c.db.transaction(ctx, func(tx *tx) error {
+				if err := tx.insertOrder(ctx, o); err != nil {
+					return err
+				}
+				return tx.exec(ctx, `update operations set state = 'done' where id = ?`, op.ID)
+			})
 		})
-	})
-	if err != nil {
-		_ = c.db.exec(ctx, `update operations set state = 'failed' where id = ?`, op.ID) // else it runs for ever, and is seen to
+		if err == nil || isDuplicate(err) {
+			return
+		}
+		time.Sleep(untilBack)
 	}
 }
 
@@ -109,6 +131,9 @@ func (c accepted202) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		notFound(err).write(w)
 		return
+	}
+	if op.State != "done" {
+		op.OrderID = "" // it is chosen, and not there yet
 	}
 	jsonAnswer(http.StatusOK, op).write(w)
 }

@@ -22,7 +22,7 @@ func ackBeforeCommitDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
-		By:       []string{"altered-race", "burst-same-key", "tabs-one-key"},
+		By:       []string{"altered-race", "burst-same-key", "tabs-one-key", "database-cut"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(ackBeforeCommit{newUniqueKey(a)}.create) },
 	}

@@ -37,6 +37,7 @@ func defects() map[string]round {
 		"response-recorded-before-commit":     saysSoAfterARollback(http.StatusCreated),
 		"dedup-in-other-transaction":          saysSoAfterARollback(http.StatusConflict),
 		"ack-before-commit":                   acknowledgesMoreThanItMakes,
+		"internal-retry-after-unknown-commit": duplicatesOnALostCommit,
 		"form-token-not-atomic":               forgetsATokenOfAnotherTab,
 		"form-token-logic-inverted":           takesTheThirdForTheFirst,
 		"conflict-swallowed-wrong-constraint": acknowledgesAndDoesNotMake,

@@ -92,6 +92,7 @@ func Designs() []Design {
 		responseRecordedBeforeCommitDesign(),
 		dedupInOtherTransactionDesign(),
 		ackBeforeCommitDesign(),
+		internalRetryAfterUnknownCommitDesign(),
 		formTokenNotAtomicDesign(),
 		formTokenLogicInvertedDesign(),
 		conflictSwallowedWrongConstraintDesign(),

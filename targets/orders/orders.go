@@ -73,10 +73,8 @@ func (s *Server) open(ctx context.Context, address string) error {
 	if speaks := string(s.store.db.dialect); !s.design.StandsOn(speaks) {
 		return fmt.Errorf("it is built for %s, and the database is %s", strings.Join(s.design.On, " and "), speaks)
 	}
-	for _, statement := range s.missing(ctx) {
-		if err := s.store.db.exec(ctx, statement); err != nil {
-			return fmt.Errorf("make the tables: %w", err)
-		}
+	if err := s.store.makeTables(ctx, s.missing(ctx)); err != nil {
+		return err
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)

@@ -18,7 +18,7 @@ func responseRecordedBeforeCommitDesign() Design {
 		Contract: exactReplay(),
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write"},
-		By:       []string{"slow-road", "impatient-retry"},
+		By:       []string{"slow-road", "impatient-retry", "database-cut"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
 			return needKey(responseRecordedBeforeCommit{newUniqueKey(a)}.create)

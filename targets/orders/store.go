@@ -25,10 +25,11 @@ const dropTimeout = 10 * time.Second
 
 // store is a place in a database that one API has for itself.
 type store struct {
-	db   *db
-	url  string       // for a reader of this place
-	drop func() error // removes what was made
-	kept bool         // it is the database itself, and drop removes nothing
+	db     *db
+	tables func() (*sql.DB, error) // a pool that makes the tables, where the usual one goes another way; nil: it does not
+	url    string                  // for a reader of this place
+	drop   func() error            // removes what was made
+	kept   bool                    // it is the database itself, and drop removes nothing
 }
 
 // openStore makes a place in the database of the options, or takes that database as it is.
@@ -37,6 +38,8 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	switch {
 	case o.Keep && address == "":
 		return nil, errors.New("a database that is to be kept needs a URL")
+	case o.Keep && road != "":
+		return nil, errors.New("a database that is to be kept is reached as its URL says, by no other road")
 	case o.Keep:
 		return openKept(address)
 	case address == "":
@@ -59,6 +62,25 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 }
 
 func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
+
+// makeTables runs statements. Nothing has to stand on the road for that.
+func (s *store) makeTables(ctx context.Context, statements []string) error {
+	on := s.db
+	if s.tables != nil {
+		pool, err := s.tables()
+		if err != nil {
+			return fmt.Errorf("open the database: %w", err)
+		}
+		defer pool.Close()
+		on = newDB(pool, pool, s.db.dialect)
+	}
+	for _, statement := range statements {
+		if err := on.exec(ctx, statement); err != nil {
+			return fmt.Errorf("make the tables: %w", err)
+		}
+	}
+	return nil
+}
 
 func openTemporary() (*store, error) {
 	dir, err := os.MkdirTemp("", "doubletap-orders-")
@@ -130,7 +152,7 @@ func openPostgres(ctx context.Context, link *url.URL, road string) (*store, erro
 		dialect: dialectPostgres, url: own.String(),
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(through.String()),
+		admin:  open(link.String()), pool: open(through.String()), tables: open(own.String()),
 	}.open(ctx)
 }
 
@@ -151,14 +173,16 @@ func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error
 		}
 	}
 	ownConfig := config.Clone()
-	ownConfig.DBName, ownConfig.Addr = name, cmp.Or(road, config.Addr)
+	ownConfig.DBName = name
+	throughConfig := ownConfig.Clone()
+	throughConfig.Addr = cmp.Or(road, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{
 		dialect: dialectMariaDB, url: own.String(),
 		create: "create database " + name + " character set utf8mb4 collate utf8mb4_nopad_bin",
 		drop:   "drop database if exists " + name,
-		admin:  open(config), pool: open(ownConfig),
+		admin:  open(config), pool: open(throughConfig), tables: open(ownConfig),
 	}.open(ctx)
 }
 
@@ -222,6 +246,7 @@ type place struct {
 	create, drop string // statements
 	admin        func() (*sql.DB, error)
 	pool         func() (*sql.DB, error) // inside the namespace
+	tables       func() (*sql.DB, error) // likewise, and not by the road
 }
 
 func (p place) open(ctx context.Context) (*store, error) {
@@ -237,7 +262,7 @@ func (p place) open(ctx context.Context) (*store, error) {
 	if err != nil {
 		return nil, errors.Join(err, drop())
 	}
-	return &store{db: db, url: p.url, drop: drop}, nil
+	return &store{db: db, tables: p.tables, url: p.url, drop: drop}, nil
 }
 
 // asAdmin runs one statement outside the namespace.

@@ -8,6 +8,7 @@
 # Not in here: the background traffic.
 # Not in here: the faults of the lane slow.
 # Not in here: the write gate in the database.
+# Not in here: what slows the link database down.
 set -u
 stop() { echo "$1" >&2; exit 2; }
 BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
