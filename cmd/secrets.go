@@ -92,7 +92,7 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			}
 		}
 	}
-	if s.spellsOutLogin(given) {
+	if s.spellsOutLogin(given) || s.spellsOutProcess(given) {
 		return true
 	}
 	for _, o := range s.operations {
@@ -108,6 +108,23 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) || r.Signer != "" && !given(r.Signer) {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// secretName is what the names of environment variables that hold a secret have in common.
+var secretName = regexp.MustCompile(`(?i)secret|token|passw|credential|api_?key|private`)
+
+// spellsOutProcess reports that the environment of the target's process has such a variable with a text of the
+// file's own.
+func (s *subject) spellsOutProcess(given func(string) bool) bool {
+	if s.target.Process == nil {
+		return false
+	}
+	for name, value := range s.target.Process.Env {
+		if secretName.MatchString(name) && value != "" && !strings.Contains(value, "{{") && !given(value) {
+			return true
 		}
 	}
 	return false
