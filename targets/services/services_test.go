@@ -221,6 +221,22 @@ func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAProgramIsFoundWhereItIsToRun(t *testing.T) {
+	o := options("plain", freePort(t), io.Discard)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(o.Command[0], filepath.Join(dir, "the-shop")))
+	t.Chdir(dir)
+	o.Command = []string{"./the-shop"}
+	for _, o.Dir = range []string{".", dir, filepath.Join("..", filepath.Base(dir))} {
+		s, err := services.Start(t.Context(), o)
+		require.NoError(t, err, "in %s", o.Dir)
+		require.NoError(t, s.Stop())
+	}
+	o.Command = []string{"the-shop"}
+	_, err := services.Start(t.Context(), o)
+	require.ErrorContains(t, err, "there is no program the-shop", "a name alone is looked for in PATH")
+}
+
 func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 	port := freePort(t)
 	o := options("never", port, io.Discard)
