@@ -305,6 +305,17 @@ func TestALogHoldsNoSecretsHoweverItIsWritten(t *testing.T) {
 	require.Equal(t, "; it printed nothing", services.NewLog(io.Discard, nil).String())
 }
 
+func TestALogHidesWhatItLearnsLater(t *testing.T) {
+	out := &strings.Builder{}
+	log := services.NewLog(out, []string{"hunter2hunter2"})
+	_, _ = fmt.Fprintln(log, "gave token-1 to hunter2hunter2")
+	log.Hide("token-1", "")
+	_, _ = fmt.Fprintln(log, "got token-1 of hunter2hunter2")
+	require.Equal(t, "; the last that it printed:\n    gave *** to ***\n    got *** of ***", log.String())
+	require.Equal(t, "gave token-1 to ***\ngot *** of ***\n", out.String())
+	require.Equal(t, "gave *** to ***\ngot *** of ***\n", log.Mask(out.String()))
+}
+
 func TestALogThatCannotBeWrittenIsToldInTheEnd(t *testing.T) {
 	out, in := io.Pipe()
 	require.NoError(t, out.Close())
