@@ -116,13 +116,11 @@ func newDesk(t *testing.T, design string) *desk {
 	t.Cleanup(func() { server.Close() })
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
-	program, err := exec.LookPath("doubletap")
-	require.NoError(t, err)
 	d := &desk{dir: t.TempDir(), url: server.Target().BaseURL}
-	d.env = append(os.Environ(), "ORDERS_URL="+d.url, "DATABASE_URL="+server.Target().Database.URL, "ORDERS_TOKEN=alice")
+	d.env = append(os.Environ(), "PATH="+filepath.Dir(usual(t))+":"+os.Getenv("PATH"), "ORDERS_URL="+d.url, "DATABASE_URL="+server.Target().Database.URL, "ORDERS_TOKEN=alice")
 	require.NoError(t, os.CopyFS(d.dir, os.DirFS("../docs/examples")))
 	for name, to := range map[string]string{
-		"docs": filepath.Join(root, "docs"), "bin/doubletap": program, "mine/own.yaml": filepath.Join(root, "scenarios/sequential-replay.yaml"),
+		"docs": filepath.Join(root, "docs"), "bin/doubletap": usual(t), "mine/own.yaml": filepath.Join(root, "scenarios/sequential-replay.yaml"),
 		"FINDING": filepath.Join(d.dir, "earlier/findings/F1"), "baseline": filepath.Join(d.dir, "earlier"),
 	} {
 		path := filepath.Join(d.dir, name)

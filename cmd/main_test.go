@@ -2,10 +2,16 @@ package cmd
 
 import (
 	"bytes"
+	"fmt"
+	"log"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/targets/servers"
 )
@@ -31,6 +37,13 @@ func (s served) Run() int {
 		os.Setenv(postgresVariable, postgres)
 		os.Setenv(mariadbVariable, mariadb)
 		os.Unsetenv("GITHUB_ACTIONS") // our own job is not to show what the tests' runs find
+		builds, err := os.MkdirTemp("", "doubletap-built-")
+		if err != nil {
+			log.Print(err)
+			return 1
+		}
+		defer os.RemoveAll(builds)
+		built.dir = builds
 		return s.tests.Run()
 	})
 }
@@ -41,4 +54,26 @@ func call(t *testing.T, args ...string) (int, string) {
 	var out bytes.Buffer
 	code := execute(t.Context(), args, streams{out: &out, err: &out, getenv: os.LookupEnv})
 	return code, out.String()
+}
+
+// built is the program as users have it, without the race detector, which takes several times the computing:
+// for tests that are about what is typed and not about what happens at once.
+var built struct {
+	dir  string
+	once sync.Once
+	err  error
+}
+
+// usual returns the path of that program.
+func usual(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(built.dir, "doubletap")
+	built.once.Do(func() {
+		out, err := exec.Command("go", "build", "-o", path, "./doubletap").CombinedOutput()
+		if err != nil {
+			built.err = fmt.Errorf("build doubletap: %w\n%s", err, out)
+		}
+	})
+	require.NoError(t, built.err)
+	return path
 }

@@ -35,7 +35,7 @@ func newWalk(t *testing.T, name string) *walk {
 	require.NoError(t, os.WriteFile(document, []byte(moved), 0o600))
 	_, port, err := net.SplitHostPort(w.address)
 	require.NoError(t, err)
-	w.env = append(os.Environ(), "DATABASE_URL="+ownDatabase(t, name), "PORT="+port, "SHOP_USER=alice@example.com", "SHOP_PASSWORD=open sesame")
+	w.env = append(os.Environ(), "PATH="+filepath.Dir(usual(t))+":"+os.Getenv("PATH"), "DATABASE_URL="+ownDatabase(t, name), "PORT="+port, "SHOP_USER=alice@example.com", "SHOP_PASSWORD=open sesame")
 	t.Cleanup(func() { w.close() })
 	return w
 }
