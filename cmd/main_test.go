@@ -16,7 +16,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(served{m}, map[string]func(){"doubletap": func() { os.Exit(Main()) }})
 }
 
-// postgresVariable and mariadbVariable hold the URLs of the private servers.
+// postgresVariable, mariadbVariable and storeVariable hold the URLs of the private servers.
 const (
 	postgresVariable = "TEST_POSTGRES"
 	mariadbVariable  = "TEST_MARIADB"
@@ -31,7 +31,10 @@ func (s served) Run() int {
 		os.Setenv(postgresVariable, postgres)
 		os.Setenv(mariadbVariable, mariadb)
 		os.Unsetenv("GITHUB_ACTIONS") // our own job is not to show what the tests' runs find
-		return s.tests.Run()
+		return servers.ServingRedis(func(redis string) int {
+			os.Setenv(storeVariable, redis)
+			return s.tests.Run()
+		})
 	})
 }
 
