@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -15,7 +16,7 @@ func (c *court) content(m moment, s *story, x side) {
 	for _, row := range x.rows {
 		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
 			pointer := s.operation.Rows.Content[column]
-			want, declared := resolve(sent, pointer)
+			want, declared := document.Resolve(sent, pointer)
 			got, there := row[column]
 			if !declared || there && same(want, normalise(got)) {
 				continue

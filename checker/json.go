@@ -74,30 +74,6 @@ func exact(text string) number {
 // MarshalJSON writes the number as it is.
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// resolve follows a JSON pointer (RFC 6901).
-func resolve(value any, pointer string) (any, bool) {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch v := value.(type) {
-		case map[string]any:
-			member, found := v[token]
-			if !found {
-				return nil, false
-			}
-			value = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil, false
-			}
-			value = v[i]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
-}
-
 func equal(a, b any) bool { return len(differences("", a, b, nil)) == 0 }
 
 // difference is one place in which two values differ.

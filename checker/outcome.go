@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -149,7 +150,7 @@ func (a *answer) bears(s targets.Signature) bool {
 		return false
 	}
 	for pointer, want := range s.Where {
-		got, found := resolve(body, pointer)
+		got, found := document.Resolve(body, pointer)
 		if !found && want != nil || found && !equal(got, normalise(want)) {
 			return false
 		}
@@ -163,7 +164,7 @@ func (a *answer) at(pointer string) string {
 		return ""
 	}
 	body, _ := a.json()
-	value, _ := resolve(body, pointer)
+	value, _ := document.Resolve(body, pointer)
 	if value == nil {
 		return ""
 	}

@@ -36,8 +36,8 @@ func rooms() map[string][]string {
 		"driver/writegate":        {"targets/databases"},
 		"driver/curl":             {"scenarios", "driver"},
 		"driver/bench":            {"scenarios", "targets", "history", "proxy", "driver"},
-		"checker":                 {"history", "targets"},
-		"checker/readers":         {"history", "targets/databases"},
+		"checker":                 {"history", "scenarios/document", "targets"},
+		"checker/readers":         {"history", "scenarios/document", "targets/databases"},
 		"checker/mutate":          {},
 		"reports":                 {"checker", "history"},
 		"cmd": {

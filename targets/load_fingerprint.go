@@ -2,8 +2,8 @@ package targets
 
 import (
 	"reflect"
-	"strconv"
-	"strings"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 // fingerprint looks for fields that nothing compares, and for a comparison of no fields.
@@ -38,27 +38,7 @@ func (o Operation) fields(pointers []string, v Values, altered bool) []any {
 	}
 	values := make([]any, len(pointers))
 	for i, pointer := range pointers {
-		values[i] = resolve(members, pointer)
+		values[i], _ = document.Resolve(members, pointer)
 	}
 	return values
-}
-
-// resolve returns what stands at a JSON pointer (RFC 6901), or nil.
-func resolve(value any, pointer string) any {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch inner := value.(type) {
-		case map[string]any:
-			value = inner[token]
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(inner) {
-				return nil
-			}
-			value = inner[i]
-		default:
-			return nil
-		}
-	}
-	return value
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/PuerkitoBio/goquery"
 	"github.com/andybalholm/cascadia"
+
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 // Take says where in an answer a value stands. Exactly one of JSON, Header, Cookie, HTML and Pattern is set.
@@ -99,7 +101,8 @@ func (t Take) inJSON(body string) (string, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return "", errors.New("the answer is no JSON")
 	}
-	switch found := resolve(value, t.JSON).(type) {
+	at, _ := document.Resolve(value, t.JSON)
+	switch found := at.(type) {
 	case string:
 		return found, nil
 	case json.Number, bool:

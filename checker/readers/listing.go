@@ -7,11 +7,11 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 const (
@@ -182,7 +182,7 @@ func (q Question) read(text string) (rows []history.Row, next string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	list, there := resolve(answer, q.Items)
+	list, there := document.Resolve(answer, q.Items)
 	items, isList := list.([]any)
 	switch {
 	case !there:
@@ -209,7 +209,7 @@ func (q Question) more(answer any) (string, error) {
 	if q.Next == "" {
 		return "", nil
 	}
-	value, _ := resolve(answer, q.Next)
+	value, _ := document.Resolve(answer, q.Next)
 	switch value := value.(type) {
 	case nil:
 		return "", nil
@@ -260,30 +260,6 @@ func parse(text string) (any, error) {
 		}
 	}
 	return nil, fmt.Errorf("the answer is no JSON")
-}
-
-// resolve follows a JSON pointer (RFC 6901) through objects and lists.
-func resolve(value any, pointer string) (any, bool) {
-	for _, token := range strings.Split(pointer, "/")[1:] {
-		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
-		switch v := value.(type) {
-		case map[string]any:
-			member, found := v[token]
-			if !found {
-				return nil, false
-			}
-			value = member
-		case []any:
-			i, err := strconv.Atoi(token)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil, false
-			}
-			value = v[i]
-		default:
-			return nil, false
-		}
-	}
-	return value, true
 }
 
 func kind(value any) string {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 
@@ -196,36 +195,4 @@ func join(parent, key string) string {
 
 func unusual(r rune) bool {
 	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
-}
-
-// Pointer returns the JSON pointer that follows these keys and indices.
-func Pointer(tokens ...any) string {
-	var b strings.Builder
-	for _, token := range tokens {
-		switch token := token.(type) {
-		case int:
-			b.WriteString("/" + strconv.Itoa(token))
-		default:
-			b.WriteString("/" + escape(fmt.Sprint(token)))
-		}
-	}
-	return b.String()
-}
-
-func escape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~", "~0"), "/", "~1")
-}
-
-// Unescape returns the key that a token of a JSON pointer stands for (RFC 6901).
-func Unescape(token string) string {
-	return strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
-}
-
-// cut splits the last token off a JSON pointer.
-func cut(pointer string) (parent, token string) {
-	i := strings.LastIndexByte(pointer, '/')
-	if i < 0 {
-		return "", Unescape(pointer)
-	}
-	return pointer[:i], Unescape(pointer[i+1:])
 }

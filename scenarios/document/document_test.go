@@ -279,3 +279,17 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestAPointerLeadsToAValue(t *testing.T) {
+	t.Parallel()
+	value := map[string]any{"a/b": []any{1, map[string]any{"~": nil}}, "": "empty"}
+	for pointer, want := range map[string]any{"": value, "/a~1b/0": 1, "/a~1b/1/~0": nil, "/": "empty"} {
+		got, found := document.Resolve(value, pointer)
+		require.True(t, found, pointer)
+		require.Equal(t, want, got, pointer)
+	}
+	for _, pointer := range []string{"/b", "/a~1b/2", "/a~1b/-1", "/a~1b/x", "/a~1b/0/c", "//x"} {
+		_, found := document.Resolve(value, pointer)
+		require.False(t, found, pointer)
+	}
+}
