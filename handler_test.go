@@ -57,6 +57,29 @@ func TestAHandlerThatRacesFailsItsTestWithTheEvidence(t *testing.T) {
 	require.NotContains(t, out, "plain-create", "-run picks scenarios")
 }
 
+// TestWithoutReports is a user's test that fails and keeps no files. It is run by the test below.
+func TestWithoutReports(t *testing.T) {
+	o := doubletap.Options{Target: "builtin:check-then-insert", Scenarios: []string{"burst-same-key"}}
+	switch os.Getenv(designVariable) {
+	case "":
+		t.Skip("it is run by another test")
+	case "kept":
+		o.Reports = t.TempDir()
+	}
+	doubletap.Test(t, o)
+}
+
+func TestWhatIsNotKeptIsNotReferredTo(t *testing.T) {
+	t.Parallel()
+	passed, out := goTest(t, "gone", "-test.run", "^TestWithoutReports$")
+	require.False(t, passed, out)
+	require.Contains(t, out, "again   go test -run '^TestWithoutReports$/^burst-same-key$'")
+	require.NotContains(t, out, "/findings/F1")
+
+	_, out = goTest(t, "kept", "-test.run", "^TestWithoutReports$")
+	require.Regexp(t, `\n +doubletap replay .*/findings/F1`, out, "the test is not the program")
+}
+
 func TestShortPlaysLittleAndSaysSo(t *testing.T) {
 	t.Parallel()
 	passed, out := goTest(t, "careful", "-test.run", "^TestOfAHandler$/^(plain-create|burst-same-key|sweep)$", "-test.v", "-test.short")

@@ -106,6 +106,9 @@ func (c *court) unknownRows() []string {
 func (c *court) misconfigured() bool {
 	answered := 0
 	for _, a := range c.history.Attempts {
+		if p := a.Passage; !a.Complete && p != nil && p.Opened != 0 && p.Up < a.Sent {
+			continue // the doorstep saw that it did not get to the target whole
+		}
 		if !a.Complete && a.Sent > 0 {
 			return false // it may have got in
 		}

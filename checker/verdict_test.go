@@ -95,7 +95,9 @@ func TestNobodyWasLetIn(t *testing.T) {
 		require.Empty(t, res.Findings, "a misconfigured run finds nothing")
 		require.Contains(t, strings.Join(res.Reasons, "\n"), "401, 403 or 404")
 	}
-	h := scenes([]*draft{story(rejected(401)).rows(2)})
+	h := scenes([]*draft{story(partly(watched(10, 0, unknown(history.Reset))), rejected(401)).probe(rejected(401))})
+	require.Equal(t, checker.Inconclusive, checker.Check(h, terms()).Verdict, "what was lost on its way was not let in")
+	h = scenes([]*draft{story(rejected(401)).rows(2)})
 	require.Equal(t, []string{"duplicate"}, found(checker.Check(h, terms())), "two rows are two rows")
 	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})
 	require.Equal(t, []string{"unavailable"}, found(checker.Check(h, terms())), "somebody may have been let in")

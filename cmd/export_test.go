@@ -65,6 +65,11 @@ func TestAScriptShowsADuplicateWithCurlAlone(t *testing.T) {
 			require.Equal(t, 0, code, "%s", out)
 			require.Regexp(t, `rows with dt[a-z2-7]{16}: 1\n`, out)
 
+			mended["ORDERS_URL"] += "/nowhere"
+			code, out = script(t, file, mended)
+			require.Equal(t, 2, code, "%s", out)
+			require.Contains(t, out, "no request took effect")
+
 			mended["ORDERS_URL"], mended["DATABASE_URL"] = broken["ORDERS_URL"], ""
 			code, out = script(t, file, mended)
 			require.Equal(t, 2, code, "%s", out)

@@ -170,6 +170,27 @@ func TestARunThatIsStoppedInItsPilotSaysSo(t *testing.T) {
 	require.FileExists(t, filepath.Join(onlyRun(t, reports), "junit.xml"))
 }
 
+func TestARunThatIsStoppedWhileItCalibratesIsNotBroken(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	slow := writeFile(t, "slow.yaml", `name: slow
+summary: Bursts on a slow lane, which take a while to be calibrated.
+intents: 1
+lanes: {slow: [{latency: {delay: 400ms}}]}
+steps: [{burst: {copies: 2, lane: slow}}]
+exercised: [overlapped]
+`)
+	p := start(t, nil, "run", "--reports", reports, "plain-create", slow, "double-click")
+	eventually(t, "the scenario has begun", busyWith(reports, "slow", 0))
+	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
+	require.Equal(t, exitInterrupted, p.wait(t), "%s", p.out)
+	require.Regexp(t, `slow +inconclusive .*it was not run: the run was interrupted`, p.out.String())
+	require.Regexp(t, `double-click: inconclusive\s+it was not run: the run was interrupted`, p.out.String())
+	require.NotContains(t, p.out.String(), "failed")
+	again := callWith(t.Context(), nil, "check", onlyRun(t, reports))
+	require.Equal(t, exitInconclusive, again.code, "%s", again)
+}
+
 func TestAKilledRunIsInconclusive(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()

@@ -172,7 +172,10 @@ func (r *runner) grounded(ctx context.Context, cause error) (*checker.Report, er
 func (r *runner) playAll(ctx context.Context, stage *stage) error {
 	for i, f := range r.files {
 		if len(r.plans[i].Intents) > 0 {
-			if err := r.play(ctx, stage, i); err != nil {
+			err := r.play(ctx, stage, i)
+			if err != nil && ctx.Err() != nil { // what fails after a signal failed because of it
+				r.note(i, checker.Inconclusive, fmt.Sprintf("it was not run: the run was interrupted (%v)", err))
+			} else if err != nil {
 				r.note(i, checker.Broken, err.Error())
 				r.show(i)
 				r.skip(i+1, checker.Inconclusive, "it was not run: doubletap failed before it")

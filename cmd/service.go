@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -31,6 +32,36 @@ type started struct {
 	service  *services.Service
 	database *ephemeral.Database
 	log      *os.File
+	printed  *services.Log // to log
+}
+
+// hide keeps what a login gave out of the process's log.
+func (s started) hide(logins map[string]map[string]string) {
+	if s.printed == nil {
+		return
+	}
+	for _, given := range logins {
+		for _, value := range given {
+			if len(value) >= shortestSecret {
+				s.printed.Hide(value)
+			}
+		}
+	}
+}
+
+// clean masks what was printed before it was known to be a secret: a token that its service tells of as it gives it.
+func (s started) clean() error {
+	text, err := os.ReadFile(s.log.Name())
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the directory went with the command
+		return nil
+	case err != nil:
+		return err
+	}
+	if masked := s.printed.Mask(string(text)); masked != string(text) {
+		return os.WriteFile(s.log.Name(), []byte(masked), 0o644)
+	}
+	return nil
 }
 
 // close stops the process before its database, and then the log has ended.
@@ -43,7 +74,7 @@ func (s started) close() error {
 		errs = append(errs, s.database.Close())
 	}
 	if s.log != nil {
-		errs = append(errs, s.log.Close())
+		errs = append(errs, s.log.Close(), s.clean())
 	}
 	return errors.Join(errs...)
 }
@@ -73,9 +104,10 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 	if s.started.log, err = os.Create(filepath.Join(dir.path, processLogName)); err != nil {
 		return surroundings(fmt.Errorf("write the run's files: %w", err))
 	}
+	s.started.printed = s.newLog(s.started.log, from)
 	s.started.service, err = services.Start(ctx, services.Options{
 		Command: command, Dir: p.Directory, Env: env, Ready: s.answers, Within: time.Duration(p.Ready.Within),
-		Signal: signals()[p.Stop.Signal], Grace: time.Duration(p.Stop.Within), Log: s.newLog(s.started.log, from),
+		Signal: signals()[p.Stop.Signal], Grace: time.Duration(p.Stop.Within), Log: s.started.printed,
 	})
 	if err != nil {
 		return surroundings(fmt.Errorf("start the process of %s: %w", s.name, err))

@@ -29,6 +29,7 @@ func (a *act) setUp(ctx context.Context) error {
 	}
 	again := a.driver.Logins == nil
 	err := a.driver.SetUp(ctx)
+	a.subject.started.hide(a.driver.Logins)
 	switch {
 	case err == nil && again:
 		a.login = login{given: a.driver.Logins, at: time.Now()}

@@ -52,6 +52,9 @@ func (r *reviewer) process() {
 		return
 	}
 	const env = "/process/env"
+	if len(p.Command) > 0 && p.Command[0] == "" {
+		r.complain("/process/command/0", "expected a program, got nothing")
+	}
 	for i, word := range p.Command {
 		r.processTemplate("/process/command"+document.Pointer(i), word)
 	}
@@ -63,6 +66,9 @@ func (r *reviewer) process() {
 		r.complain("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
 	case base.Port() == "0" && !p.mentions(".Port"):
 		r.complain("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
+	}
+	if !r.target.Database.Declared() && p.mentions(".Database.") {
+		r.complain("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")
 	}
 	if r.target.Database.Ephemeral != NoEngine && !p.mentions(".Database.") {
 		r.complain("/process", "nothing tells the process where its database is; put {{.Database.URL}}, or parts of it, into command or env")

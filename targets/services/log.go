@@ -19,6 +19,7 @@ const (
 type Log struct {
 	lock    sync.Mutex
 	to      io.Writer
+	secrets []string
 	mask    *strings.Replacer
 	line    []byte // that has not ended yet
 	last    []string
@@ -27,13 +28,33 @@ type Log struct {
 
 // NewLog returns a log in which *** stands for each of the secrets.
 func NewLog(to io.Writer, secrets []string) *Log {
-	secrets = slices.DeleteFunc(slices.Clone(secrets), func(s string) bool { return s == "" })
-	slices.SortFunc(secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	l := &Log{to: to}
+	l.Hide(secrets...)
+	return l
+}
+
+// Hide adds secrets that have come to be known. What was passed on already is for Mask.
+func (l *Log) Hide(secrets ...string) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.secrets = slices.DeleteFunc(append(l.secrets, secrets...), func(s string) bool { return s == "" })
+	slices.SortFunc(l.secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
+	l.secrets = slices.Compact(l.secrets)
 	var pairs []string
-	for _, secret := range secrets {
+	for _, secret := range l.secrets {
 		pairs = append(pairs, secret, "***")
 	}
-	return &Log{to: to, mask: strings.NewReplacer(pairs...)}
+	l.mask = strings.NewReplacer(pairs...)
+	for i, line := range l.last {
+		l.last[i] = l.mask.Replace(line)
+	}
+}
+
+// Mask returns a text with *** for each of the secrets.
+func (l *Log) Mask(text string) string {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	return l.mask.Replace(text)
 }
 
 // Write never fails: a full disk is no reason to stop a service. Flush tells.

@@ -63,7 +63,11 @@ func find(o Options) (string, error) {
 	}
 	name := o.Command[0]
 	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
-		name = filepath.Join(o.Dir, name)
+		dir, err := filepath.Abs(o.Dir) // ./shop in the directory . would become shop, which is looked for in PATH
+		if err != nil {
+			return "", err
+		}
+		name = filepath.Join(dir, name)
 	}
 	path, err := exec.LookPath(name)
 	if err != nil {

@@ -221,6 +221,22 @@ func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 	}
 }
 
+func TestAProgramIsFoundWhereItIsToRun(t *testing.T) {
+	o := options("plain", freePort(t), io.Discard)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(o.Command[0], filepath.Join(dir, "the-shop")))
+	t.Chdir(dir)
+	o.Command = []string{"./the-shop"}
+	for _, o.Dir = range []string{".", dir, filepath.Join("..", filepath.Base(dir))} {
+		s, err := services.Start(t.Context(), o)
+		require.NoError(t, err, "in %s", o.Dir)
+		require.NoError(t, s.Stop())
+	}
+	o.Command = []string{"the-shop"}
+	_, err := services.Start(t.Context(), o)
+	require.ErrorContains(t, err, "there is no program the-shop", "a name alone is looked for in PATH")
+}
+
 func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 	port := freePort(t)
 	o := options("never", port, io.Discard)
@@ -287,6 +303,17 @@ func TestALogHoldsNoSecretsHoweverItIsWritten(t *testing.T) {
 		})
 	}
 	require.Equal(t, "; it printed nothing", services.NewLog(io.Discard, nil).String())
+}
+
+func TestALogHidesWhatItLearnsLater(t *testing.T) {
+	out := &strings.Builder{}
+	log := services.NewLog(out, []string{"hunter2hunter2"})
+	_, _ = fmt.Fprintln(log, "gave token-1 to hunter2hunter2")
+	log.Hide("token-1", "")
+	_, _ = fmt.Fprintln(log, "got token-1 of hunter2hunter2")
+	require.Equal(t, "; the last that it printed:\n    gave *** to ***\n    got *** of ***", log.String())
+	require.Equal(t, "gave token-1 to ***\ngot *** of ***\n", out.String())
+	require.Equal(t, "gave *** to ***\ngot *** of ***\n", log.Mask(out.String()))
 }
 
 func TestALogThatCannotBeWrittenIsToldInTheEnd(t *testing.T) {

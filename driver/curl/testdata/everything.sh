@@ -3,7 +3,7 @@
 # found
 #
 # It takes bash and curl 7.68 or newer.
-#   BASE_URL=http://127.0.0.1:8080 bash THIS-FILE
+#   BASE_URL=http://127.0.0.1:8080 TOKEN=... bash THIS-FILE
 # Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
 # Not in here: the background traffic.
 # Not in here: the faults of the lane slow.

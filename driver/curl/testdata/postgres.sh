@@ -3,7 +3,7 @@
 # found
 #
 # It takes bash and curl 7.68 or newer. With psql it counts the rows:
-#   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=... bash THIS-FILE
+#   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=... TOKEN=... bash THIS-FILE
 # Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
 set -u
 stop() { echo "$1" >&2; exit 2; }

@@ -3,8 +3,8 @@
 # found
 #
 # It takes bash and curl 7.68 or newer. With sqlite3 it counts the rows:
-#   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=sqlite:///tmp/x.db bash THIS-FILE
-# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
+#   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=sqlite:///tmp/x.db TOKEN=... bash THIS-FILE
+# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows, or there are none.
 set -u
 stop() { echo "$1" >&2; exit 2; }
 BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
@@ -43,6 +43,7 @@ echo "bodies of the answers:"
 for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
 
 again=no
+all=0
 rows() {
   file=${DATABASE_URL#sqlite:}
   sqlite3 -readonly "${file#//}" "$1"
@@ -52,5 +53,7 @@ number=$(grep -c . <<<"$found")
 echo "rows with $marker: $number"
 [ -z "$found" ] || echo "$found"
 [ "$number" -gt 1 ] && again=yes
+all=$((all + number))
+[ $all -gt 0 ] || stop "no request took effect, so nothing could happen again: see the answers"
 [ $again = no ] || { echo "it happened again"; exit 1; }
 echo "it did not happen"
