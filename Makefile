@@ -20,7 +20,7 @@ test: servers vet ## run all tests on real servers, with the race detector
 	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 20m ./...
 
 .PHONY: servers
-servers: ## find or install PostgreSQL and MariaDB, which the tests start privately, Chromium, curl, sqlite3 and psycopg2
+servers: ## find or install PostgreSQL, MariaDB and Redis, which the tests start privately, Chromium, curl, sqlite3 and psycopg2
 	$(GO) run ./targets/servers/install
 
 .PHONY: vet
@@ -35,7 +35,7 @@ controls: build ## every built-in design on every store with SEEDS seeds: broken
 .PHONY: matrix
 matrix: build servers ## every built-in design with every scenario on every store, SEEDS seeds: writes docs/matrix.md
 	$(GO) run ./targets/servers/with $(BIN) matrix --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),6) \
-		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' -o docs/matrix.md
+		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' -o docs/matrix.md
 
 .PHONY: docs
 docs: build ## the tables of every key of every file: writes docs/keys.md

@@ -46,7 +46,7 @@ func (o runOptions) flagsAgain() []string {
 	if o.finding == "" {
 		words = append(words, "--target", quoted(o.target))
 	}
-	words = append(words, o.databaseFlag()...)
+	words = append(words, o.placeFlags()...)
 	if o.operation != "" && o.finding == "" {
 		words = append(words, "--operation", quoted(o.operation))
 	}
@@ -74,20 +74,25 @@ func (o runOptions) flagsAgain() []string {
 // about is a command about a finding of a run; {} stands for the finding's id.
 func (o runOptions) about(dir runDir, command string) string {
 	words := []string{program(), command, quoted(dir.path) + "/" + findingsName + "/{}"}
-	return strings.Join(append(words, o.databaseFlag()...), " ")
+	return strings.Join(append(words, o.placeFlags()...), " ")
 }
 
-// databaseFlag names the database of a built-in target. A password is left to the environment, which
-// is asked anyway where there is no flag.
-func (o runOptions) databaseFlag() []string {
-	u, err := url.Parse(o.database)
+// placeFlags name the database and the store of a built-in target.
+func (o runOptions) placeFlags() []string {
+	return append(placeFlag("--database", o.database, databaseVariable), placeFlag("--store", o.store, storeVariable)...)
+}
+
+// placeFlag gives a flag an address. A password is left to the environment, which is asked anyway where
+// there is no flag.
+func placeFlag(flag, address, variable string) []string {
+	u, err := url.Parse(address)
 	switch {
-	case o.database == "":
+	case address == "":
 		return nil
 	case err == nil && u.User == nil && u.RawQuery == "":
-		return []string{"--database", quoted(o.database)}
+		return []string{flag, quoted(address)}
 	default:
-		return []string{"--database", `"$` + databaseVariable + `"`}
+		return []string{flag, `"$` + variable + `"`}
 	}
 }
 

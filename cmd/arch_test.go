@@ -63,6 +63,7 @@ func owners() map[string][]string {
 		"github.com/tsenart/vegeta/v12":            {"driver", "driver/bench"},
 		"github.com/go-sql-driver/mysql":           {"targets/databases", "targets/orders", "targets/servers"},
 		"github.com/jackc/pgx/v5":                  {"targets/databases", "targets/orders", "targets/servers"},
+		"github.com/redis/go-redis/v9":             {"targets/orders", "targets/servers"},
 		"modernc.org/sqlite":                       {"targets/databases", "targets/orders"},
 		"github.com/fatih/color":                   {"reports"},
 		"github.com/rivo/uniseg":                   {"reports"},

@@ -24,7 +24,7 @@ import (
 
 // exportOptions are the flags of export.
 type exportOptions struct {
-	as, output, target, database, operation string
+	as, output, target, database, store, operation string
 }
 
 func newExport(s streams) *cobra.Command {
@@ -48,6 +48,7 @@ environment variables, and what is secret, stays in environment variables.`,
 	f.StringVarP(&o.output, "output", "o", "", "file to write (default: standard output)")
 	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default: the finding's)")
 	f.StringVar(&o.database, "database", "", "database of a built-in target, whose dialect a script is for")
+	f.StringVar(&o.store, "store", "", storeUsage)
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: the finding's)")
 	return cmd
 }
@@ -103,7 +104,7 @@ func readHandover(dir string, o exportOptions) (handover, error) {
 		small = files[0].Scenario
 		small.Intents = small.Family()
 	}
-	options := f.options(runOptions{target: o.target, database: o.database, operation: o.operation}, dir)
+	options := f.options(runOptions{target: o.target, database: o.database, store: o.store, operation: o.operation}, dir)
 	return handover{findingFile: f, options: options, scenario: small}, nil
 }
 

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(served{m}, map[string]func(){"doubletap": func() { os.Exit(Main()) }})
 }
 
-// postgresVariable and mariadbVariable hold the URLs of the private servers.
+// postgresVariable, mariadbVariable and storeVariable hold the URLs of the private servers.
 const (
 	postgresVariable = "TEST_POSTGRES"
 	mariadbVariable  = "TEST_MARIADB"
@@ -44,7 +44,10 @@ func (s served) Run() int {
 		}
 		defer os.RemoveAll(builds)
 		built.dir = builds
-		return s.tests.Run()
+		return servers.ServingRedis(func(redis string) int {
+			os.Setenv(storeVariable, redis)
+			return s.tests.Run()
+		})
 	})
 }
 

@@ -32,6 +32,7 @@ type matrixOptions struct {
 	targets   string   // file that says what is known of targets; empty: the built-in ones
 	only      []string // built-in designs; empty: all
 	databases []string // of the built-in designs
+	store     string   // Redis server of those that take one; empty: $DOUBLETAP_STORE, or they are left out
 	seeds     int
 	parallel  int
 	outputs   []string
@@ -62,16 +63,21 @@ Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 	f.StringVar(&o.targets, "targets", "", "file that says what is known of targets (default: the built-in designs)")
 	f.StringSliceVar(&o.only, "design", nil, "built-in designs (default: all)")
 	f.StringArrayVar(&o.databases, "database", []string{""}, "database of the built-in designs, as often as wanted: a postgres or mariadb URL; empty: a SQLite file")
+	f.StringVar(&o.store, "store", "", storeUsage+"; without one such designs are left out")
 	f.IntVar(&o.seeds, "seeds", 1, "how many seeds, from 1")
 	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json")
 	return cmd
 }
 
+// redisSuffix names a place where Redis stands beside the database.
+const redisSuffix = "+redis"
+
 // known is a target, what is known of it, and where it stands.
 type known struct {
 	target   string
 	database string
+	store    string // Redis server; empty: it takes none
 	truth    checker.Truth
 }
 
@@ -84,7 +90,7 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	if err != nil {
 		return err
 	}
-	all, err := o.known()
+	all, err := o.known(s)
 	if err != nil {
 		return err
 	}
@@ -124,9 +130,16 @@ func (o matrixOptions) forms() (map[string]func(io.Writer, reports.Matrix) error
 }
 
 // known lists the targets.
-func (o matrixOptions) known() ([]known, error) {
+func (o matrixOptions) known(s streams) ([]known, error) {
+	if o.targets != "" && o.store != "" {
+		return nil, mistakef("--store is for the built-in designs; those of %s take $%s", o.targets, storeVariable)
+	}
 	if o.targets != "" {
 		return knownOf(o.targets)
+	}
+	store, err := storeOf(o.store, s)
+	if err != nil {
+		return nil, err
 	}
 	var all []known
 	for _, database := range o.databases {
@@ -134,12 +147,25 @@ func (o matrixOptions) known() ([]known, error) {
 			if len(o.only) > 0 && !slices.Contains(o.only, d.Name) || !d.StandsOn(string(dialectOf(database))) {
 				continue
 			}
+			if d.Redis && store == "" {
+				if len(o.only) > 0 {
+					return nil, noStore(d.Name)
+				}
+				continue
+			}
 			truth := checker.Truth{Correct: d.Correct, By: d.By}
 			for _, kind := range d.Shows {
 				truth.Shows = append(truth.Shows, checker.Kind(kind))
 			}
-			all = append(all, known{builtinPrefix + d.Name, database, truth})
+			one := known{target: builtinPrefix + d.Name, database: database, truth: truth}
+			if d.Redis {
+				one.store = store
+			}
+			all = append(all, one)
 		}
+	}
+	if store == "" && len(o.only) == 0 {
+		fmt.Fprintf(s.err, "the designs that take a Redis server are left out: there is no --store and no $%s\n", storeVariable)
 	}
 	for _, name := range o.only {
 		if !knownDesign(name) {
@@ -200,6 +226,9 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 		if strings.HasPrefix(k.target, builtinPrefix) {
 			row.Store = string(dialectOf(k.database))
 		}
+		if k.store != "" {
+			row.Store += redisSuffix
+		}
 		m.Rows = append(m.Rows, row)
 	}
 	ctx, halt := context.WithCancelCause(ctx)
@@ -243,7 +272,7 @@ func (k known) run(ctx context.Context, files []scenarios.File, seed uint64, s s
 	defer os.RemoveAll(dir)
 	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv}
 	report, err := perform(ctx, files, runOptions{
-		target: k.target, database: k.database, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
+		target: k.target, database: k.database, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
 	}, quiet)
 	if report == nil {
 		return nil, err

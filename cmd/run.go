@@ -26,6 +26,7 @@ type runOptions struct {
 	args         []string // scenarios, as named
 	target       string
 	database     string
+	store        string // Redis server of a built-in target; empty: $DOUBLETAP_STORE, or none
 	operation    string
 	seed         uint64
 	seeded       bool
@@ -76,6 +77,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.target, "target", "", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
 	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file); of a served one: sqlite, postgres or mariadb")
+	f.StringVar(&o.store, "store", "", storeUsage)
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
 	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")

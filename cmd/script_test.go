@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", root)
+			env.Setenv("REDIS", os.Getenv(storeVariable))
 			env.Values[askedKey{}] = new(atomic.Int64)
 			return nil
 		},

@@ -51,11 +51,17 @@ itself and outlive the process, which may so be killed and started again: docs/e
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Design = args[0]
+			store, err := storeOf(o.Store, s)
+			if err != nil {
+				return err
+			}
+			o.Store = store
 			return serve(cmd.Context(), o, s)
 		},
 	}
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 is a free one")
 	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
+	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
 	cmd.Flags().StringVar(&o.Road, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")

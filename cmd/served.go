@@ -28,7 +28,7 @@ func (s *subject) builtIn() bool {
 
 // describeServed is a built-in design that this program serves as another process, over a private database of
 // the kind that is named; empty: SQLite.
-func describeServed(name, design, database string, s streams) (*subject, error) {
+func describeServed(name, design string, options runOptions, s streams) (*subject, error) {
 	if s.program == "" {
 		return nil, mistakef("%s is for the command line of doubletap, which would start itself; expected a target file or %s%s", name, builtinPrefix, design)
 	}
@@ -37,8 +37,12 @@ func describeServed(name, design, database string, s streams) (*subject, error) 
 		return nil, mistake(err)
 	}
 	engine := targets.EngineSQLite
-	if database != "" {
-		engine = targets.Engine(database)
+	if options.database != "" {
+		engine = targets.Engine(options.database)
+	}
+	store, err := storeOf(options.store, s)
+	if err != nil {
+		return nil, err
 	}
 	engines := []targets.Engine{targets.EngineSQLite, targets.EnginePostgres, targets.EngineMariaDB}
 	switch {
@@ -47,12 +51,18 @@ func describeServed(name, design, database string, s streams) (*subject, error) 
 	case len(on) > 0 && !slices.Contains(on, string(engine)):
 		return nil, mistakef("%s is built for %s", name, strings.Join(on, " and "))
 	}
+	if d, _ := designCalled(design); d.Redis && store == "" {
+		return nil, noStore(name)
+	}
 	target.Name, target.BaseURL, target.Database.Ephemeral = name, "http://127.0.0.1:0", engine
 	target.Process = &targets.Process{
 		Command:   []string{s.program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--database", "{{.Database.URL}}", "--keep"},
 		Directory: ".",
 		Ready:     targets.Ready{Path: target.Received.Path, Within: targets.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: targets.Duration(5 * time.Second)},
+	}
+	if store != "" {
+		target.Process.Env = map[string]string{storeVariable: store}
 	}
 	return &subject{name: name, target: target, loaded: target}, nil
 }

@@ -130,10 +130,13 @@ func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*su
 		return startBuiltin(ctx, o, linked, s)
 	}
 	if design, served := strings.CutPrefix(name, servedPrefix); served {
-		return describeServed(name, design, o.database, s)
+		return describeServed(name, design, o, s)
 	}
 	if o.database != "" {
 		return nil, mistakef("--database is for built-in targets; %s has its own database.url", name)
+	}
+	if o.store != "" {
+		return nil, mistakef("--store is for built-in targets; %s says itself where it keeps its keys", name)
 	}
 	target, err := readTarget(name, s)
 	if err != nil {
@@ -175,6 +178,9 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 	}
 	var link targets.Link
 	var err error
+	if options.Store, err = storeOf(o.store, s); err != nil {
+		return nil, err
+	}
 	if linked {
 		if sub.linkless, err = noLinkTo(options.Database, o.toxiproxy); err == nil && sub.linkless == "" {
 			link, err = sub.openDatabaseLink(ctx, options.Database, o.toxiproxy)
@@ -194,16 +200,19 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 	return sub, nil
 }
 
-// blame says whose fault it is that a built-in target does not start: there may be no such design.
-func blame(design string, err error) error {
-	if knownDesign(design) {
-		return surroundings(err)
-	}
-	return mistake(err)
+func knownDesign(name string) bool {
+	_, known := designCalled(name)
+	return known
 }
 
-func knownDesign(name string) bool {
-	return slices.ContainsFunc(orders.Designs(), func(d orders.Design) bool { return d.Name == name })
+// designCalled returns the built-in design of a name.
+func designCalled(name string) (orders.Design, bool) {
+	all := orders.Designs()
+	i := slices.IndexFunc(all, func(d orders.Design) bool { return d.Name == name })
+	if i < 0 {
+		return orders.Design{}, false
+	}
+	return all[i], true
 }
 
 // choose picks the run's operation: the one that was named, or the one that the scenarios name, else the

@@ -3,6 +3,7 @@ package orders_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,11 @@ func defects() map[string]round {
 		"counter-read-modify-write":           takesTooLittleForSeveral,
 		"max-plus-one-number":                 sharesWhatIsOnes,
 		"replica-lag-check":                   duplicatesOnARepeat,
+		"redis-key-check-then-act":            duplicatesInABurst,
+		"redis-recorded-before-commit":        saysSoAfterARollback(http.StatusCreated),
+		"redis-lock-expires-before-work":      duplicatesInABurst,
+		"redis-lock-released-by-non-owner":    duplicatesInABurst,
+		"redis-set-nx-then-expire":            isInUseForEver(0),
 	}
 }
 
@@ -136,6 +142,9 @@ func fairRivals(broken string) []string {
 		return []string{"natural-key"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":
 		return []string{"upsert"}
+	}
+	if strings.HasPrefix(broken, "redis-") {
+		return []string{"redis-set-nx-plus-unique", "redis-claim-and-record"}
 	}
 	return []string{"unique-key", "order-with-lines", "in-progress-409"}
 }

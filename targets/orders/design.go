@@ -21,6 +21,7 @@ type Design struct {
 	Shows    []string         // kinds of finding by which a broken design can be caught, the worst first
 	By       []string         // built-in scenarios that catch a broken design, each by itself
 	On       []string         // the databases that it is built for: sqlite, postgres, mariadb; empty: each
+	Redis    bool             // it keeps its keys or its locks in Redis, and takes a server of it
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
@@ -74,6 +75,8 @@ func Designs() []Design {
 		replicaPrecheckDesign(),
 		resumeToCompletionDesign(),
 		atLeastOnceDesign(),
+		redisSetNXPlusUniqueDesign(),
+		redisClaimAndRecordDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
@@ -146,6 +149,11 @@ func Designs() []Design {
 		retryRereadsVersionDesign(),
 		replayRerunsPostprocessingDesign(),
 		partialCommitDesign(),
+		redisKeyCheckThenActDesign(),
+		redisRecordedBeforeCommitDesign(),
+		redisLockExpiresBeforeWorkDesign(),
+		redisLockReleasedByNonOwnerDesign(),
+		redisSetNXThenExpireDesign(),
 	}
 }
 

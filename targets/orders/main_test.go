@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -27,10 +28,16 @@ import (
 // databases are the stores that every design is tested over, by name; SQLite needs no URL.
 var databases = map[string]string{"sqlite": ""}
 
+// store is the URL of the Redis server of all tests that need none of their own.
+var store string
+
 func TestMain(m *testing.M) {
 	os.Exit(servers.Serving(func(postgres, mariadb string) int {
 		databases["postgres"], databases["mariadb"] = postgres, mariadb
-		return m.Run()
+		return servers.ServingRedis(func(redis string) int {
+			store = redis
+			return m.Run()
+		})
 	}))
 }
 
@@ -79,6 +86,7 @@ type subject struct {
 
 func serve(t *testing.T, options orders.Options) subject {
 	t.Helper()
+	options.Store = cmp.Or(options.Store, store)
 	server, err := orders.Start(t.Context(), options)
 	require.NoError(t, err)
 	pool := openURL(t, server.DatabaseURL())

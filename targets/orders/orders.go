@@ -1,5 +1,5 @@
 // Package orders is the built-in system under test: an HTTP API that creates orders over SQLite,
-// PostgreSQL or MariaDB, in several designs, correct ones and broken ones. It turns the name of a
+// PostgreSQL or MariaDB, some with Redis, in several designs, correct ones and broken ones. It turns the name of a
 // design and a database into a running server and the targets.Target that describes it.
 package orders
 
@@ -20,10 +20,14 @@ const defaultWork = 20 * time.Millisecond
 // patience is how long a server that closes waits for the requests that are being executed.
 const patience = 2 * time.Second
 
+// ErrNoStore says that a design takes a Redis server, and there is none in the options.
+var ErrNoStore = errors.New("it keeps its keys or its locks in Redis, and no store is given")
+
 // Options says which design is served, and over what.
 type Options struct {
 	Design   string        // name of a design, see Designs
 	Database string        // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
+	Store    string        // URL of a Redis server, for designs that take one
 	Road     string        // host:port by which the API reaches the database server; empty: as the URL says
 	Listen   string        // address; empty: a free port on 127.0.0.1
 	Keep     bool          // the tables lie in the database as it is, are made where they are missing, and stay
@@ -37,6 +41,7 @@ type Server struct {
 	url    string
 	api    *api
 	store  *store
+	redis  *redisStore
 	http   *http.Server
 	served chan error
 
@@ -57,15 +62,31 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if options.Listen == "" {
 		options.Listen = "127.0.0.1:0"
 	}
-	store, err := openStore(ctx, options)
-	if err != nil {
+	server := &Server{design: design, served: make(chan error, 1)}
+	if err := server.begin(ctx, options); err != nil {
 		return nil, fmt.Errorf("start %s: %w", design.Name, err)
 	}
-	server := &Server{design: design, store: store, api: newAPI(design, store.db, options.Work), served: make(chan error, 1)}
-	if err := server.open(ctx, options.Listen); err != nil {
-		return nil, errors.Join(fmt.Errorf("start %s: %w", design.Name, err), store.close())
-	}
 	return server, nil
+}
+
+// begin opens the places in which the API keeps things, and then the API. What failed leaves nothing open.
+func (s *Server) begin(ctx context.Context, o Options) (err error) {
+	if s.design.Redis {
+		if o.Store == "" {
+			return ErrNoStore
+		}
+		if s.redis, err = openRedis(ctx, o); err != nil {
+			return err
+		}
+	}
+	if s.store, err = openStore(ctx, o); err != nil {
+		return errors.Join(err, s.redis.close())
+	}
+	s.api = newAPI(s.design, s.store.db, s.redis, o.Work)
+	if err := s.open(ctx, o.Listen); err != nil {
+		return errors.Join(err, s.store.close(), s.redis.close())
+	}
+	return nil
 }
 
 // open makes the tables and begins to listen.
@@ -125,5 +146,5 @@ func (s *Server) close() error {
 	if serveErr := <-s.served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)
 	}
-	return errors.Join(err, s.store.close())
+	return errors.Join(err, s.store.close(), s.redis.close())
 }

@@ -277,7 +277,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 		for _, design := range designsOn(name) {
 			t.Run(name+"/"+design.Name, func(t *testing.T) {
 				before := goleak.IgnoreCurrent()
-				server, err := orders.Start(t.Context(), orders.Options{Design: design.Name, Database: database, Work: fast})
+				server, err := orders.Start(t.Context(), orders.Options{Design: design.Name, Database: database, Store: store, Work: fast})
 				require.NoError(t, err)
 				s := subject{Server: server}
 				s.must(t, newWish("kept"))

@@ -90,6 +90,9 @@ func missingPackages() []string {
 	if _, err := mariadbPrograms(""); err != nil {
 		missing = append(missing, "mariadb-server")
 	}
+	if _, err := redisProgram(""); err != nil {
+		missing = append(missing, "redis-server")
+	}
 	return missing
 }
 

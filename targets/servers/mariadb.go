@@ -21,12 +21,12 @@ func MariaDB(ctx context.Context, options Options) (*Server, error) {
 		return nil, err
 	}
 	return plan{
-		name: "mariadb", program: programs.serve, user: "mysql", driver: "mysql",
+		name: "mariadb", program: programs.serve, user: "mysql",
 		signal:  "KILL", // a polite end would write everything to disk first
 		missing: ErrNoMariaDB,
 		prepare: programs.prepare,
 		args:    mariadbArgs,
-		source:  mariadbSource,
+		greet:   greetSQL("mysql", mariadbSource),
 		url:     func(where site) string { return where.link("mariadb", "") },
 	}.start(ctx, options)
 }

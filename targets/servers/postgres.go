@@ -22,15 +22,17 @@ func Postgres(ctx context.Context, options Options) (*Server, error) {
 		return nil, err
 	}
 	return plan{
-		name: "postgres", program: programs.serve, user: "postgres", driver: "pgx",
+		name: "postgres", program: programs.serve, user: "postgres",
 		signal:  "QUIT", // at once: the other ways wait for clients or write everything to disk
 		missing: ErrNoPostgres,
 		prepare: programs.prepare,
 		args:    postgresArgs,
-		source:  func(where site) string { return where.link("postgres", "sslmode=disable") },
-		url:     func(where site) string { return where.link("postgres", "sslmode=disable") },
+		greet:   greetSQL("pgx", postgresURL),
+		url:     postgresURL,
 	}.start(ctx, options)
 }
+
+func postgresURL(where site) string { return where.link("postgres", "sslmode=disable") }
 
 // postgresBinaries are the two programs that make and serve a cluster.
 type postgresBinaries struct{ prepareCluster, serve string }

@@ -1,6 +1,6 @@
-// Package servers starts private, throw-away PostgreSQL and MariaDB servers from the programs that
-// are installed on this machine, for tests and trials. It turns an installed package into a database
-// URL that works until Stop, and leaves nothing behind, even when the process that asked for it is killed.
+// Package servers starts private, throw-away PostgreSQL, MariaDB and Redis servers from the programs that
+// are installed on this machine, for tests and trials. It turns an installed package into a URL that
+// works until Stop, and leaves nothing behind, even when the process that asked for it is killed.
 package servers
 
 import (
@@ -41,7 +41,7 @@ type Server struct {
 }
 
 // URL is the address of the server's database, with the user's password. The user may create
-// schemas and databases.
+// schemas and databases; on Redis, it may do everything.
 func (s *Server) URL() string { return s.url }
 
 // Stop ends the server at once and removes its files. Stopping again does nothing.
@@ -53,11 +53,10 @@ type plan struct {
 	program string // that serves
 	user    string // of the operating system, where we are root and the server refuses to be
 	signal  string // that ends the server at once
-	driver  string // of database/sql
 	missing error
 	prepare func(ctx context.Context, site site) error
 	args    func(site site) []string
-	source  func(site site) string // data source name for driver
+	greet   func(ctx context.Context, site site) error // succeeds when the server takes queries
 	url     func(site site) string
 }
 
@@ -110,7 +109,7 @@ func (p plan) startOnce(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, where.abandon(err)
 	}
-	if err := running.waitUntil(ctx, func() error { return p.greet(ctx, where) }); err != nil {
+	if err := running.waitUntil(ctx, func() error { return greet(ctx, p, where) }); err != nil {
 		_ = running.stop()
 		return nil, err
 	}
@@ -134,17 +133,24 @@ func (p plan) settle(options Options) (site, error) {
 	return where, err
 }
 
-// greet succeeds when the server takes queries.
-func (p plan) greet(ctx context.Context, where site) error {
+// greet waits for an answer only so long: the next try may find the server ready.
+func greet(ctx context.Context, p plan, where site) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	pool, err := sql.Open(p.driver, p.source(where))
-	if err != nil {
-		return err
+	return p.greet(ctx, where)
+}
+
+// greetSQL asks a server for a row by a driver of database/sql.
+func greetSQL(driver string, source func(site) string) func(context.Context, site) error {
+	return func(ctx context.Context, where site) error {
+		pool, err := sql.Open(driver, source(where))
+		if err != nil {
+			return err
+		}
+		defer pool.Close()
+		var one int
+		return pool.QueryRowContext(ctx, "select 1").Scan(&one)
 	}
-	defer pool.Close()
-	var one int
-	return pool.QueryRowContext(ctx, "select 1").Scan(&one)
 }
 
 // freePort finds a loopback port that nobody uses now.

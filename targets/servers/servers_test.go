@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -27,7 +28,7 @@ const childKind = "DOUBLETAP_TEST_SERVER"
 type starter func(context.Context, servers.Options) (*servers.Server, error)
 
 func starters() map[string]starter {
-	return map[string]starter{"postgres": servers.Postgres, "mariadb": servers.MariaDB}
+	return map[string]starter{"postgres": servers.Postgres, "mariadb": servers.MariaDB, "redis": servers.Redis}
 }
 
 func TestMain(m *testing.M) {
@@ -81,8 +82,47 @@ func open(t *testing.T, address string) *sql.DB {
 	return pool
 }
 
+// pinger asks a server whether it is there.
+func pinger(t *testing.T, address string) func() error {
+	t.Helper()
+	if !strings.HasPrefix(address, "redis:") {
+		return open(t, address).Ping
+	}
+	options, err := redis.ParseURL(address)
+	require.NoError(t, err)
+	client := redis.NewClient(options)
+	t.Cleanup(func() { _ = client.Close() })
+	return func() error { return client.Ping(context.Background()).Err() }
+}
+
+func TestRedisKeepsWhatItIsToldUntilItIsStopped(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	parent := sharedDir(t)
+	server, err := servers.Redis(t.Context(), servers.Options{Dir: parent})
+	require.NoError(t, err)
+	defer server.Stop()
+	options, err := redis.ParseURL(server.URL())
+	require.NoError(t, err)
+	client := redis.NewClient(options)
+	require.NoError(t, client.Set(t.Context(), "thing", "mine", 0).Err())
+	require.Equal(t, "mine", client.Get(t.Context(), "thing").Val())
+	require.Equal(t, map[string]string{"maxclients": "200"}, client.ConfigGet(t.Context(), "maxclients").Val())
+	require.Equal(t, map[string]string{"bind": "127.0.0.1"}, client.ConfigGet(t.Context(), "bind").Val())
+
+	stranger := redis.NewClient(&redis.Options{Addr: options.Addr})
+	require.ErrorContains(t, stranger.Get(t.Context(), "thing").Err(), "NOAUTH")
+	require.NoError(t, stranger.Close())
+
+	require.NoError(t, server.Stop())
+	require.NoError(t, server.Stop(), "stopping again does nothing")
+	require.Error(t, client.Ping(t.Context()).Err())
+	require.NoError(t, client.Close())
+	require.Empty(t, entries(t, parent))
+}
+
 func TestServerTakesQueriesUntilItIsStopped(t *testing.T) {
-	for kind, start := range starters() {
+	for _, kind := range []string{"postgres", "mariadb"} {
+		start := starters()[kind]
 		t.Run(kind, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			parent := sharedDir(t)
@@ -123,12 +163,12 @@ func TestServerEndsWithTheProcessThatStartedIt(t *testing.T) {
 			require.NoError(t, child.Start())
 			line, err := bufio.NewReader(stdout).ReadString('\n')
 			require.NoError(t, err)
-			pool := open(t, strings.TrimSpace(line))
-			require.NoError(t, pool.Ping())
+			ping := pinger(t, strings.TrimSpace(line))
+			require.NoError(t, ping())
 
 			require.NoError(t, child.Process.Kill())
 			_ = child.Wait()
-			require.Eventually(t, func() bool { return pool.Ping() != nil }, 20*time.Second, 20*time.Millisecond)
+			require.Eventually(t, func() bool { return ping() != nil }, 20*time.Second, 20*time.Millisecond)
 			require.Eventually(t, func() bool { return len(entries(t, parent)) == 0 }, 20*time.Second, 20*time.Millisecond)
 		})
 	}
@@ -138,6 +178,7 @@ func TestMissingProgramsNameThePackage(t *testing.T) {
 	t.Parallel()
 	for kind, advice := range map[string]string{
 		"postgres": "apt-get install postgresql", "mariadb": "apt-get install mariadb-server",
+		"redis": "apt-get install redis-server",
 	} {
 		_, err := starters()[kind](t.Context(), servers.Options{Programs: t.TempDir()})
 		require.ErrorContains(t, err, advice)
@@ -147,7 +188,7 @@ func TestMissingProgramsNameThePackage(t *testing.T) {
 func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	programs := sharedDir(t)
-	for _, name := range []string{"initdb", "postgres", "mariadb-install-db", "mariadbd"} {
+	for _, name := range []string{"initdb", "postgres", "mariadb-install-db", "mariadbd", "redis-server"} {
 		script := "#!/bin/sh\necho no luck today\nexit 3\n"
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(script), 0o755))
 	}

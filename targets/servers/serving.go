@@ -15,10 +15,7 @@ func Serving(run func(postgresURL, mariadbURL string) int) int {
 }
 
 func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbURL string) int) int {
-	unserved := func(err error) int {
-		fmt.Fprintln(out, "the tests need real database servers:", err)
-		return 1
-	}
+	unserved := func(err error) int { return complain(out, err) }
 	if err := Install(ctx, out); err != nil {
 		return unserved(err)
 	}
@@ -33,4 +30,27 @@ func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbUR
 	}
 	defer mariadb.Stop()
 	return run(postgres.URL(), mariadb.URL())
+}
+
+// ServingRedis does the same with a private Redis server.
+func ServingRedis(run func(redisURL string) int) int {
+	return servingRedis(context.Background(), os.Stderr, run)
+}
+
+func servingRedis(ctx context.Context, out io.Writer, run func(redisURL string) int) int {
+	if err := Install(ctx, out); err != nil {
+		return complain(out, err)
+	}
+	redis, err := Redis(ctx, Options{})
+	if err != nil {
+		return complain(out, err)
+	}
+	defer redis.Stop()
+	return run(redis.URL())
+}
+
+// complain says why the tests cannot run, and returns their exit code.
+func complain(out io.Writer, err error) int {
+	fmt.Fprintln(out, "the tests need real database servers:", err)
+	return 1
 }

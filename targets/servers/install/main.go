@@ -1,4 +1,4 @@
-// Command install finds or installs the database servers that the tests start privately, and the programs
+// Command install finds or installs the servers that the tests start privately, and the programs
 // that they use.
 package main
 

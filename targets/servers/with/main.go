@@ -1,8 +1,8 @@
-// Command with runs a program while private database servers are there:
+// Command with runs a program while private servers are there:
 //
 //	with PROGRAM ARG...
 //
-// In the arguments, and in the program's environment, POSTGRES_URL and MARIADB_URL are their URLs.
+// In the arguments, and in the program's environment, POSTGRES_URL, MARIADB_URL and REDIS_URL are their URLs.
 package main
 
 import (
@@ -24,7 +24,10 @@ func main() {
 	os.Exit(servers.Serving(func(postgres, mariadb string) int {
 		os.Setenv("POSTGRES_URL", postgres)
 		os.Setenv("MARIADB_URL", mariadb)
-		return run(os.Args[1:])
+		return servers.ServingRedis(func(redis string) int {
+			os.Setenv("REDIS_URL", redis)
+			return run(os.Args[1:])
+		})
 	}))
 }
 

@@ -1,0 +1,87 @@
+package orders
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// redisClaimAndRecord claims the key in Redis, and keeps the answer there once the order is committed.
+//
+// A claim is set in one command if there is none, with a token and a lease; the answer takes its place only
+// while it still has the token. A repeat is so answered without the database. But Redis and the database
+// have no transaction together: whoever dies after the commit leaves a claim that ends, a record is
+// forgotten after an hour, or with the server. So the key stands in the database as well, under a unique
+// index, in the transaction of the order, and what Redis remembers is a copy. Without it, the database
+// is asked, and refuses who does not ask.
+type redisClaimAndRecord struct{ onRedis }
+
+func redisClaimAndRecordDesign() Design {
+	contract := turningAway()
+	contract.Lease = targets.Duration(lease + defaultWork)
+	return Design{
+		Name:     "redis-claim-and-record",
+		Summary:  "a claim in Redis with token and lease before the work, the answer there after the commit, and a unique index in the database as the authority",
+		Correct:  true,
+		Contract: contract,
+		Key:      requiredKey(),
+		Redis:    true,
+		schema:   []string{ordersTable, keysTable},
+		handler:  func(a *api) handler { return needKey(redisClaimAndRecord{onRedis{a}}.create) },
+	}
+}
+
+func (r redisClaimAndRecord) create(ctx context.Context, req request) (answer, error) {
+	ctx = context.WithoutCancel(ctx)
+	claim := redisRecord{Token: newID("claim_"), record: record{Fingerprint: req.Fingerprint}}.text()
+	name := r.redis.recordName(req.Key)
+	claimed, err := r.redis.setNew(ctx, name, claim, lease+r.effort)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case !claimed:
+		return r.repeat(ctx, req)
+	}
+	first, err := r.first(ctx, req)
+	if err != nil {
+		return answer{}, errors.Join(err, r.redis.deleteIf(ctx, name, claim))
+	}
+	// The order is there, and the database knows its key: should Redis not take the answer, the claim ends.
+	_ = r.redis.replaceIf(ctx, name, claim, redisRecord{record: first}.text(), memory)
+	return first.replayTo(req), nil
+}
+
+// repeat answers who found a claim or a record.
+func (r redisClaimAndRecord) repeat(ctx context.Context, req request) (answer, error) {
+	first, err := r.redis.recordOf(ctx, req.Key)
+	switch {
+	case errors.Is(err, redis.Nil):
+		return keyInUse(), nil // it was, a moment ago
+	case err != nil:
+		return answer{}, err
+	case first.Answer.Status == 0 && first.Fingerprint == req.Fingerprint:
+		return keyInUse(), nil
+	default:
+		return first.replayTo(req), nil
+	}
+}
+
+// first returns what the database knows of the key, after it has made the order if that was nothing.
+func (r redisClaimAndRecord) first(ctx context.Context, req request) (record, error) {
+	known, err := r.db.recordOf(ctx, req.Key)
+	if !errors.Is(err, sql.ErrNoRows) {
+		return known, err
+	}
+	if err := r.work(ctx); err != nil {
+		return record{}, err
+	}
+	reply, err := r.writes(ctx, req)
+	if isDuplicate(err) {
+		return r.db.recordOf(ctx, req.Key)
+	}
+	return record{Fingerprint: req.Fingerprint, Answer: reply}, err
+}
