@@ -3,6 +3,7 @@ package cmd
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,7 +68,10 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, names []stri
 	}
 	whole := len(names) == 0
 	args = append(args, names...)
-	code, out := call(t, args...)
+	command := exec.CommandContext(t.Context(), usual(t), args...)
+	printed, _ := command.CombinedOutput() // its exit code tells
+	require.NotNil(t, command.ProcessState)
+	code, out := command.ProcessState.ExitCode(), string(printed)
 	requireEveryRequestOnRecord(t, onlyRun(t, dir))
 	if d.Correct {
 		if !whole && code == exitInconclusive {

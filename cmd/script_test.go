@@ -36,10 +36,12 @@ import (
 func TestScripts(t *testing.T) {
 	root, err := filepath.Abs("..")
 	require.NoError(t, err)
+	usual(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("REPO", root)
+			env.Setenv("PATH", built.dir+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("REDIS", os.Getenv(storeVariable))
 			env.Values[askedKey{}] = new(atomic.Int64)
 			return nil
