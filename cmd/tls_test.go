@@ -228,7 +228,7 @@ func TestATargetOnAUnixDomainSocket(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			x, s := onSocket(t, row.hasty, "burst-same-key", "cut-reset-early-retry")
+			x, s := onSocket(t, row.hasty, "burst-same-key", "cut-reset")
 			if row.protocol == "http/2" { // where nothing is seen of the target's side
 				x.args = x.args[:1]
 			}

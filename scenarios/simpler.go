@@ -103,12 +103,12 @@ func (s Scenario) clone() Scenario {
 // tidy leaves out what nothing uses any more: waits for something that was never sent, lanes, needs that
 // no step has, and proofs that can never hold.
 func (s *Scenario) tidy() {
-	sends := func(step Step) bool {
-		return len(step.sendings(0)) > 0 || step.Wait != nil && step.Wait.For == WaitPause
-	}
-	for len(s.Steps) > 0 && !sends(s.Steps[0]) {
-		s.Steps = s.Steps[1:]
-	}
+	sent := false
+	s.Steps = slices.DeleteFunc(s.Steps, func(step Step) bool {
+		sent = sent || len(step.sendings(0)) > 0
+		pause := step.Wait != nil && step.Wait.For == WaitPause
+		return !sent && !pause
+	})
 	used := map[string]bool{}
 	for _, one := range s.sendings() {
 		used[one.send.Lane] = true
