@@ -99,11 +99,9 @@ func TestATargetThatFallsSilent(t *testing.T) {
 	})
 	t.Cleanup(func() { close(asleep) }) // before the shop waits for its answers
 	var into text
-	began := time.Now()
 	require.NoError(t, perform1000(t, s, func(a *act) {
 		a.silence, a.record = 300*time.Millisecond, history.NewWriter(&into)
 	}))
-	require.Less(t, time.Since(began), 30*time.Second)
 	h, err := history.Read(strings.NewReader(into.String()))
 	require.NoError(t, err)
 	require.Len(t, h.Incidents, 1)

@@ -41,21 +41,10 @@ func (i *initiation) recorded(ctx context.Context, all []drafts.Recorded) (draft
 		return drafts.Recorded{}, mistakef("%s has no request %q that is a POST or PUT with a JSON object or a form and was answered 2xx%s", i.har, i.operation, below(recordedLines(all)))
 	}
 	likely := slices.DeleteFunc(slices.Clone(all), func(r drafts.Recorded) bool { return !r.LooksCreating() })
-	switch len(likely) {
-	case 0:
+	if len(likely) == 0 {
 		return drafts.Recorded{}, mistakef("%s has no request that creates something: none is a POST or PUT with a JSON object or a form that was answered 2xx%s", i.har, below(recordedLines(all)))
-	case 1:
-		return likely[0], nil
 	}
-	guess := slices.IndexFunc(likely, drafts.Recorded.Keyed)
-	number, settled, err := i.asker.choice(ctx, "Which request is to be tried?", recordedLines(likely), max(guess, 0)+1)
-	switch {
-	case err != nil:
-		return drafts.Recorded{}, err
-	case !settled:
-		return drafts.Recorded{}, mistakef("%s has %d requests that create something; choose one with --operation%s", i.har, len(likely), below(recordedLines(likely)))
-	}
-	return likely[number-1], nil
+	return chosen(ctx, i.asker, candidates[drafts.Recorded]{from: i.har, kind: "request", all: likely, lines: recordedLines(likely), keyed: drafts.Recorded.Keyed})
 }
 
 // recordedLines describes requests, each in a line, without their queries.

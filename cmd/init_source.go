@@ -148,21 +148,36 @@ func (i *initiation) choose(ctx context.Context, doc *openapi.Document) (openapi
 		}
 		return openapi.Create{}, mistakef("%s has no operation %q that is a POST with a JSON body or a form%s", i.openapi, i.operation, below(operationLines(creates)))
 	}
-	switch len(creates) {
-	case 0:
+	if len(creates) == 0 {
 		return openapi.Create{}, mistakef("%s has no operation that creates something: none is a POST with a JSON object or a form for a body", i.openapi)
-	case 1:
-		return creates[0], nil
 	}
-	guess := slices.IndexFunc(creates, openapi.Create.Keyed)
-	number, settled, err := i.asker.choice(ctx, "Which operation is to be tried?", operationLines(creates), max(guess, 0)+1)
+	return chosen(ctx, i.asker, candidates[openapi.Create]{from: i.openapi, kind: "operation", all: creates, lines: operationLines(creates), keyed: openapi.Create.Keyed})
+}
+
+// candidates are the ways to create something that a source has, at least one.
+type candidates[T any] struct {
+	from  string // the source
+	kind  string // what they are called
+	all   []T
+	lines []string // that describe them
+	keyed func(T) bool
+}
+
+// chosen settles which candidate is tried: the only one, the one that is asked for on a terminal, or as a
+// guess the first that takes an idempotency key.
+func chosen[T any](ctx context.Context, a *asker, c candidates[T]) (one T, err error) {
+	if len(c.all) == 1 {
+		return c.all[0], nil
+	}
+	guess := slices.IndexFunc(c.all, c.keyed)
+	number, settled, err := a.choice(ctx, "Which "+c.kind+" is to be tried?", c.lines, max(guess, 0)+1)
 	switch {
 	case err != nil:
-		return openapi.Create{}, err
+		return one, err
 	case !settled:
-		return openapi.Create{}, mistakef("%s has %d operations that create something; choose one with --operation%s", i.openapi, len(creates), below(operationLines(creates)))
+		return one, mistakef("%s has %d %ss that create something; choose one with --operation%s", c.from, len(c.all), c.kind, below(c.lines))
 	}
-	return creates[number-1], nil
+	return c.all[number-1], nil
 }
 
 // operationLines describes operations, each in a line.

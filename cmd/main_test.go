@@ -1,7 +1,6 @@
 package cmd
 
 import (
-	"bytes"
 	"fmt"
 	"log"
 	"os"
@@ -49,14 +48,6 @@ func (s served) Run() int {
 			return s.tests.Run()
 		})
 	})
-}
-
-// call runs one command line in this process and returns its exit code and what it printed.
-func call(t *testing.T, args ...string) (int, string) {
-	t.Helper()
-	var out bytes.Buffer
-	code := execute(t.Context(), args, streams{out: &out, err: &out, getenv: os.LookupEnv})
-	return code, out.String()
 }
 
 // built is the program as users have it, without the race detector, which takes several times the computing:

@@ -24,9 +24,6 @@ import (
 // processLogName is what a target's process prints, inside a run's directory.
 const processLogName = "process.log"
 
-// shortestSecret is the length from which what a variable holds is masked in the process's log.
-const shortestSecret = 8
-
 // started is what was started for a subject.
 type started struct {
 	service  *services.Service
@@ -42,7 +39,7 @@ func (s started) hide(logins map[string]map[string]string) {
 	}
 	for _, given := range logins {
 		for _, value := range given {
-			if len(value) >= shortestSecret {
+			if len(value) >= driver.ShortestSecret {
 				s.printed.Hide(value)
 			}
 		}
@@ -209,7 +206,7 @@ func (s *subject) newLog(to io.Writer, from streams) *services.Log {
 	}
 	source, _ := os.ReadFile(s.name) // it was read a moment ago
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {
-		if value, set := from.getenv(string(found[1])); set && len(value) >= shortestSecret {
+		if value, set := from.getenv(string(found[1])); set && len(value) >= driver.ShortestSecret {
 			secrets = append(secrets, value)
 		}
 	}

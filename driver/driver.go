@@ -157,11 +157,12 @@ func (d *Driver) each(ctx context.Context, intents []scenarios.PlannedIntent, at
 	workers.Wait()
 }
 
-func feed(ctx context.Context, queue chan<- scenarios.PlannedIntent, intents []scenarios.PlannedIntent) {
+// feed hands work out until the context ends.
+func feed[Work any](ctx context.Context, queue chan<- Work, all []Work) {
 	defer close(queue)
-	for _, i := range intents {
+	for _, one := range all {
 		select {
-		case queue <- i:
+		case queue <- one:
 		case <-ctx.Done():
 			return
 		}

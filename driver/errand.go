@@ -75,7 +75,7 @@ func (e *errand) into() *map[string]string {
 func (d *Driver) step(ctx context.Context, e *errand, step targets.Step, taken map[string]string) error {
 	fact := e.fact
 	fact.Method, fact.Path, fact.Start = step.Request.Method, step.Request.Path, d.now()
-	x, err := d.exchangeOf(step, targets.Within(e.values, fmt.Sprint(fact.For, fact.Number)))
+	x, err := d.exchangeOf(step, e.values.At(fmt.Sprint(fact.For, fact.Number)))
 	if err == nil {
 		fact.Method, fact.Path = x.request.Method, x.request.URL.RequestURI()
 		x.direct(ctx, d.Target)

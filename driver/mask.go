@@ -21,9 +21,9 @@ func secretHeaders() []string {
 	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
 }
 
-// shortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
+// ShortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
 // as a tenant's number, would tear holes into everything.
-const shortestSecret = 8
+const ShortestSecret = 8
 
 // masker takes secrets out of what is recorded. Safe for concurrent use.
 type masker struct {
@@ -58,7 +58,7 @@ func (d *Driver) newMasker(more ...string) masker {
 		}
 	}
 	for _, secret := range secrets {
-		if len(secret) >= shortestSecret {
+		if len(secret) >= ShortestSecret {
 			m.texts = append(m.texts, writings(secret)...)
 		}
 	}
@@ -158,7 +158,7 @@ func (m masker) text(text string) string { return m.replace.Replace(text) }
 // end masks the beginning of a secret at the end of a text that was cut off inside it.
 func (m masker) end(text string) string {
 	for _, secret := range m.texts {
-		for n := len(secret) - 1; n >= shortestSecret; n-- {
+		for n := len(secret) - 1; n >= ShortestSecret; n-- {
 			if strings.HasSuffix(text, secret[:n]) {
 				return text[:len(text)-n] + masked
 			}

@@ -2,7 +2,6 @@ package driver
 
 import (
 	"crypto/sha256"
-	"encoding/base32"
 	"fmt"
 	"strings"
 	"time"
@@ -34,9 +33,7 @@ func (n Names) Reference(family int) string {
 
 // Key returns an idempotency key in the form of a version 4 UUID (RFC 9562).
 func (n Names) Key(intent, name string) string {
-	b := n.sum("key", intent, name)
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
+	return targets.UUID(n.sum("key", intent, name))
 }
 
 // Draws returns what the functions of templates draw from, for the family of an intent. The plan of
@@ -87,8 +84,7 @@ func inCase(text string, n int) string {
 }
 
 func (n Names) letters(parts ...string) string {
-	sum := n.sum(parts...)
-	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
+	return targets.Letters(n.sum(parts...))
 }
 
 func (n Names) sum(parts ...string) [sha256.Size]byte {

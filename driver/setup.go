@@ -204,21 +204,9 @@ func (d *Driver) runAll(ctx context.Context, errands []errand, all bool, keep fu
 			}
 		})
 	}
-	feedAll(ctx, queue, errands)
+	feed(ctx, queue, errands)
 	workers.Wait()
 	return context.Cause(ctx)
-}
-
-// feedAll hands errands out until the context ends.
-func feedAll(ctx context.Context, queue chan<- errand, errands []errand) {
-	defer close(queue)
-	for _, e := range errands {
-		select {
-		case queue <- e:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // standIns puts made-up data in place of what steps take, for requests that are not sent.

@@ -268,8 +268,7 @@ func (r *relay) closeTarget(reset bool) {
 // through, and up ends the connection when the lane has closed it too.
 func (r *relay) closeLeft(reset bool) {
 	if reset {
-		_ = r.left.SetLinger(0)
-		_ = r.left.Close()
+		slam(r.left)
 		return
 	}
 	_ = r.left.CloseWrite()

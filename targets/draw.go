@@ -53,14 +53,12 @@ func (v Values) Drawing(d Draws) Values {
 	return v
 }
 
-// at returns the values for a place in the request: the same function draws another thing in another place.
-func (v Values) at(place string) Values {
+// At returns the values for a place in a request, or for one request of several: the same function draws
+// another thing in another place.
+func (v Values) At(place string) Values {
 	v.drawing.place += "/" + place
 	return v
 }
-
-// Within returns the values for a request that is one of several: each draws other things.
-func Within(v Values, request string) Values { return v.at(request) }
 
 // drawing is what the functions of one text draw from.
 type drawing struct {
@@ -86,6 +84,17 @@ func (d *drawing) sum(source string) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", source, d.place, d.calls))
 }
 
+// Letters returns 16 letters and digits of a sum, lower case.
+func Letters(sum [sha256.Size]byte) string {
+	return strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
+}
+
+// UUID returns a UUID of a sum, in the form of version 4 (RFC 9562).
+func UUID(sum [sha256.Size]byte) string {
+	sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
 // chance is the source of what the plan decides.
 func (d *drawing) chance() *rand.PCG {
 	if d.drawn != nil {
@@ -100,13 +109,12 @@ func (d *drawing) unique(name string) (string, error) {
 	var drawn string
 	switch kind {
 	case UniqueText, UniqueEmail:
-		drawn = strings.ToLower(base32.StdEncoding.EncodeToString(sum[:10]))
+		drawn = Letters(sum)
 	case UniqueNumber:
 		const lowest, count = 100_000_000_000_000, 900_000_000_000_000
 		drawn = fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
 	case UniqueUUID:
-		sum[6], sum[8] = sum[6]&0x0f|0x40, sum[8]&0x3f|0x80
-		drawn = fmt.Sprintf("%x-%x-%x-%x-%x", sum[0:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+		drawn = UUID(sum)
 	default:
 		known := uniqueKinds()
 		return "", fmt.Errorf("unique does not know %q%s there are %s", name, suggestion(name, known), list(known))

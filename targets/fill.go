@@ -20,7 +20,7 @@ func fillMembers(members map[string]any, v Values) (map[string]any, error) {
 	filled := make(map[string]any, len(members))
 	for name, member := range members {
 		var err error
-		if filled[name], err = fillAll(member, v.at(name)); err != nil {
+		if filled[name], err = fillAll(member, v.At(name)); err != nil {
 			return nil, err
 		}
 	}
@@ -37,7 +37,7 @@ func fillAll(value any, v Values) (any, error) {
 		filled := make([]any, len(value))
 		for i, entry := range value {
 			var err error
-			if filled[i], err = fillAll(entry, v.at(strconv.Itoa(i))); err != nil {
+			if filled[i], err = fillAll(entry, v.At(strconv.Itoa(i))); err != nil {
 				return nil, err
 			}
 		}
@@ -74,38 +74,38 @@ func fillText(text string, v Values, data any) (string, error) {
 
 // fillWith fills in a text with data, without the functions of requests.
 func fillWith(text string, data any) (string, error) {
-	if !strings.Contains(text, "{{") {
-		return text, nil
-	}
-	t, err := template.New("").Option("missingkey=error").Parse(text)
-	if err != nil {
-		return "", err
-	}
-	var out bounded
-	if err := t.Execute(&out, data); err != nil {
-		return "", err
-	}
-	return out.text.String(), nil
+	filled, _, err := run(text, nil, data)
+	return filled, err
 }
 
-// execute runs a template. IsJSON says that what comes out is a JSON value.
+// execute runs a template of a request. IsJSON says that what comes out is a JSON value.
 func execute(text string, v Values, data any) (filled string, isJSON bool, err error) {
-	if !strings.Contains(text, "{{") {
-		return text, false, nil
-	}
 	d := v.drawing
-	t, err := template.New("").Option("missingkey=error").Funcs(d.functions()).Parse(text)
+	filled, nodes, err := run(text, d.functions(), data)
+	if err == nil && d.values > 0 && !endsInJSON(nodes) {
+		err = errNotWhole
+	}
 	if err != nil {
 		return "", false, err
 	}
+	return filled, d.values > 0, nil
+}
+
+// run runs a template with functions besides those of Go, and returns what it is made of as well: nothing
+// where it is plain text.
+func run(text string, functions template.FuncMap, data any) (filled string, nodes []parse.Node, err error) {
+	if !strings.Contains(text, "{{") {
+		return text, nil, nil
+	}
+	t, err := template.New("").Option("missingkey=error").Funcs(functions).Parse(text)
+	if err != nil {
+		return "", nil, err
+	}
 	var out bounded
 	if err := t.Execute(&out, data); err != nil {
-		return "", false, err
+		return "", nil, err
 	}
-	if d.values > 0 && !endsInJSON(t.Root.Nodes) {
-		return "", false, errNotWhole
-	}
-	return out.text.String(), d.values > 0, nil
+	return out.text.String(), t.Root.Nodes, nil
 }
 
 // endsInJSON reports whether a template is one action whose last function is json.

@@ -71,7 +71,7 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 		return Rendered{}, err
 	}
 	if kind, members := o.Request.Payload(); kind != NoPayload {
-		if members, err = o.members(v.at(string(kind)), members, altered); err != nil {
+		if members, err = o.members(v.At(string(kind)), members, altered); err != nil {
 			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
 		}
 		if err := r.write(kind, members); err != nil {
@@ -79,7 +79,7 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 		}
 	}
 	if s := o.Request.Sign; s != nil {
-		if r.Signer, err = fill(s.Secret, v.at("sign")); err != nil {
+		if r.Signer, err = fill(s.Secret, v.At("sign")); err != nil {
 			return Rendered{}, fmt.Errorf("render the secret of the signature: %w", err)
 		}
 	}
@@ -96,11 +96,11 @@ func (s Step) Render(v Values) (Rendered, error) {
 func (o Operation) head(v Values) (Rendered, error) {
 	r := Rendered{Method: cmp.Or(o.Request.Method, http.MethodPost), Header: map[string]string{}}
 	var err error
-	if r.Path, err = o.path(v.at("path")); err != nil {
+	if r.Path, err = o.path(v.At("path")); err != nil {
 		return Rendered{}, fmt.Errorf("render the path: %w", err)
 	}
 	for name, value := range o.Request.Header {
-		if r.Header[name], err = fill(value, v.at("headers").at(name)); err != nil {
+		if r.Header[name], err = fill(value, v.At("headers").At(name)); err != nil {
 			return Rendered{}, fmt.Errorf("render the header %s: %w", name, err)
 		}
 	}
@@ -127,7 +127,7 @@ func (o Operation) members(v Values, members map[string]any, altered bool) (map[
 	if err != nil || !altered {
 		return filled, err
 	}
-	change, err := fillMembers(o.Alter, v.at("alter"))
+	change, err := fillMembers(o.Alter, v.At("alter"))
 	return merge(filled, change), err
 }
 

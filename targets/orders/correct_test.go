@@ -291,7 +291,7 @@ func TestAClientThatLeavesStopsNobodyElse(t *testing.T) {
 		got, err := politely(t.Context(), s, w)
 		require.NoError(t, err)
 		require.NoError(t, s.agree(t.Context(), []reply{got}))
-		require.Less(t, time.Since(began), 4*time.Second)
+		require.Less(t, time.Since(began), time.Minute)
 		id, err := s.identity(t.Context(), got)
 		require.NoError(t, err)
 		require.Equal(t, []string{id}, s.rows(t, w.note))

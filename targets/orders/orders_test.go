@@ -304,7 +304,7 @@ func TestCloseEndsWorkThatGoesOnWithoutAClient(t *testing.T) {
 		began := time.Now()
 		require.NoError(t, s.Close())
 		require.NoError(t, s.Close(), "closing again does nothing")
-		require.Less(t, time.Since(began), 8*time.Second)
+		require.Less(t, time.Since(began), time.Minute)
 		requireGone(t, database, s.DatabaseURL())
 	})
 }
