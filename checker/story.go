@@ -128,9 +128,9 @@ func (t Terms) judge(a *history.Attempt, o targets.Operation, f *history.Followu
 	}
 	switch j.outcome {
 	case Acknowledged:
-		j.identity = said.at(o.Identity)
+		j.identity = said.names(o.Identity)
 	case Exists:
-		j.identity = said.at(t.Contract.Existing.Identity)
+		j.identity = said.names(t.Contract.Existing.Identity)
 	case Accepted:
 		t.resolve(j, said, o, f)
 	}
@@ -257,5 +257,5 @@ func (t Terms) boundsOf(stories []*story) bounds {
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
 // names none.
 func Identity(o targets.Operation, a history.Attempt) string {
-	return answerOf(&a).at(o.Identity)
+	return answerOf(&a).names(o.Identity)
 }

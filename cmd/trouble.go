@@ -133,11 +133,12 @@ func (s *stage) troubleWithFollowup(f history.Followup) error {
 }
 
 func (s create) troubleWithIdentity(a history.Attempt) error {
-	if s.operation.Identity == "" || a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
+	inBody := s.operation.Identity.Header == ""
+	if !s.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
 		return nil
 	}
 	where := fmt.Sprintf("operations.%s.identity of %s", s.operation.Name, s.subject.name)
-	if a.Digest != "" {
+	if inBody && a.Digest != "" {
 		return mistakef("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
 			a.Length, len(a.Content), where)
 	}

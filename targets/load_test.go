@@ -156,7 +156,7 @@ func TestTheExamplesInTheDocumentationAreTargets(t *testing.T) {
 			examples[target.Name] = target
 		}
 	}
-	require.Len(t, examples, 7)
+	require.Len(t, examples, 8)
 	shop := examples["shop"]
 	require.NotZero(t, shop.Contract.Expiry.After)
 	require.NotZero(t, shop.Contract.Scope)

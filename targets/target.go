@@ -75,8 +75,8 @@ type Received struct {
 type Operation struct {
 	Request  Request        `yaml:"request" json:"request"`
 	Key      Key            `yaml:"key" json:"key"`
-	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
-	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
+	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
+	Identity Identity       `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
 	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
