@@ -112,6 +112,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	d.links()
 	d.writeGate(ctx)
 	d.clock()
+	d.rateLimit()
 	kept := d.repeats(ctx)
 	d.burst(ctx)
 	d.unseen()

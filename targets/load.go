@@ -127,6 +127,7 @@ func (t *Target) complete(file string) {
 			o.Key.Required = true
 		}
 		o.Request.Sign.complete()
+		o.Identity.Header = http.CanonicalHeaderKey(o.Identity.Header)
 		t.Operations[name] = o
 	}
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
@@ -159,6 +160,7 @@ func (c *Contract) complete() {
 			s.Statuses = []int{http.StatusOK}
 		}
 	}
+	c.Existing.Identity.Header = http.CanonicalHeaderKey(c.Existing.Identity.Header)
 	accepted.canonical()
 	for _, s := range c.signatures() {
 		s.canonical()
