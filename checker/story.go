@@ -37,13 +37,14 @@ func (t Terms) operations() []targets.Operation {
 // judged is an attempt with its outcome.
 type judged struct {
 	*history.Attempt
-	outcome  Outcome
-	mismatch bool              // it was told that the key was used with another body
-	either   bool              // what it was told may mean "it exists already", whatever the outcome
-	body     string            // Original or Altered: what it says, however it is spelled
-	identity string            // of the created thing, as the answer names it; empty: it names none
-	latest   history.Offset    // the target was done with it by then
-	followup *history.Followup // what its status resource said last; nil: it was not asked
+	outcome   Outcome
+	mismatch  bool              // it was told that the key was used with another body
+	either    bool              // what it was told may mean "it exists already", whatever the outcome
+	body      string            // Original or Altered: what it says, however it is spelled
+	identity  string            // of the created thing, as the answer names it; empty: it names none
+	latest    history.Offset    // the target was done with it by then
+	followup  *history.Followup // what its status resource said last; nil: it was not asked
+	lockedOut bool              // it was turned away at the door because a session had ended
 }
 
 func (a *judged) respelled() bool { return a.body != a.Body }

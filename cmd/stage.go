@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -75,6 +76,7 @@ type act struct {
 	questions  []readers.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
+	unknown    atomic.Bool  // somebody was not known at the door: the next scenario logs in anew
 	unasked    bool         // the pilot asks no final question
 	halted     bool         // nothing more is sent
 	probed     bool         // the final question was asked
@@ -132,7 +134,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
-		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
+		Pace: a.pace, Throttled: a.throttled,
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
@@ -145,6 +147,14 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		}
 	}
 	return nil
+}
+
+// throttled tells an answer that refuses a request at the door. It notes those that know nobody any more.
+func (a *act) throttled(at history.Attempt) bool {
+	if at.Status == http.StatusUnauthorized {
+		a.unknown.Store(true)
+	}
+	return a.subject.terms().Classify(at) == checker.Throttled
 }
 
 func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
@@ -253,6 +263,9 @@ func (a *act) close(ctx context.Context, before int64) error {
 		}
 	}
 	a.tidyUp(ctx)
+	if a.unknown.Load() {
+		a.login = login{}
+	}
 	if !a.cut {
 		a.record.Complete()
 	}
