@@ -52,7 +52,8 @@
 //   - Rows without a cause are not reported when the target counted more or fewer requests than are on
 //     record, and "unavailable" is not when the probe was cut short.
 //   - Whose session ends in the middle of a run is not told how repetitions are answered: inconclusive. That it ended
-//     is known by requests of other intents, sent for the first time, that are turned away from then on as well.
+//     is known by requests of other intents, sent for the first time, that are turned away from then on as well, or
+//     by a new login with which the same request is let in.
 //   - An answer that ends where the connection ends has no framing that tells whether it is whole. It
 //     counts as complete.
 package checker

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"maps"
+	"math"
 	"net/http"
 	"regexp"
 	"slices"
@@ -28,7 +29,53 @@ func (c *court) sessions() {
 		}
 	}
 	for _, who := range slices.Sorted(maps.Keys(byWho)) {
-		c.session(who, byWho[who])
+		again := c.loggedInAgain(who, byWho[who])
+		c.session(who, slices.DeleteFunc(slices.Clone(byWho[who]), func(v visit) bool { return v.Start >= again }))
+		c.renewed(who, byWho[who], again)
+	}
+}
+
+// loggedInAgain returns when a principal logged in after having sent requests.
+func (c *court) loggedInAgain(who string, all []visit) history.Offset {
+	again := history.Offset(math.MaxInt64)
+	for _, s := range c.history.Steps {
+		after := slices.ContainsFunc(all, func(v visit) bool { return v.End > 0 && v.End <= s.Start })
+		if s.For == history.Login && s.Principal == who && s.Error == "" && after {
+			again = min(again, s.End)
+		}
+	}
+	return again
+}
+
+// renewed excuses who was turned away, and was let in with the same request after a new login. What the scenario
+// itself sent in between was not tried.
+func (c *court) renewed(who string, all []visit, again history.Offset) {
+	var intents []string
+	let := 0
+	for _, v := range all {
+		if v.Complete && !v.turnedAway() && v.Start < again {
+			let++
+		}
+	}
+	for _, v := range all {
+		letIn := func(w visit) bool {
+			return w.story == v.story && w.Key == v.Key && w.body == v.body && w.Start >= again && w.Complete && !w.turnedAway()
+		}
+		if !v.turnedAway() || v.Start >= again || !slices.ContainsFunc(all, letIn) {
+			continue
+		}
+		v.lockedOut, v.outcome = true, Rejected
+		if !v.Probe {
+			c.lockedOut(who, let, v.Status)
+		}
+		if !slices.Contains(intents, v.story.intent.ID) {
+			intents = append(intents, v.story.intent.ID)
+		}
+	}
+	if len(intents) > 0 {
+		c.warnings = append(c.warnings, Warning{
+			Kind: "session-ended", Intents: intents, Text: count(len(intents), "intent") + " turned away at the door, and let in with a new login: the session had ended",
+		})
 	}
 }
 
@@ -55,11 +102,16 @@ func (c *court) session(who string, all []visit) {
 	for _, v := range after {
 		v.lockedOut, v.outcome = true, Rejected
 	}
+	c.lockedOut(who, let, after[0].Status)
+}
+
+// lockedOut says that a session has ended after so many requests.
+func (c *court) lockedOut(who string, let, status int) {
 	whose := "the login"
 	if who != "" {
 		whose = "the login of " + who
 	}
-	c.wonder("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), after[0].Status)
+	c.wonder("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), status)
 }
 
 // loginPage is where web pages send whoever is not signed in.

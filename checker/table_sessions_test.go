@@ -53,6 +53,36 @@ func TestASessionThatEnds(t *testing.T) {
 			judge(t, scenes(append(c.all, healthy)), c.terms, c.want, c.doubt)
 		})
 	}
-	r := checker.Check(scene(story(a).rows(1)), terms())
-	require.Equal(t, checker.Pass, r.Verdict)
+}
+
+// A new login shows whose fault it was: who is let in with the same request had lost his session.
+func TestANewLoginTellsWhoseFaultItWas(t *testing.T) {
+	t.Parallel()
+	a, out := acknowledged(201, "o1"), rejected(401)
+	login := func(who string, at float64) history.Step {
+		return history.Step{For: history.Login, Number: 1, Principal: who, Start: ms(at), End: ms(at + 1)}
+	}
+	for _, c := range []struct {
+		name  string
+		again history.Attempt
+		login history.Step
+		want  []string
+	}{
+		{name: "let in after it", again: a, login: login("", 2500)},
+		{name: "turned away after it as well", again: out, login: login("", 2500), want: []string{"replay-mismatch/status"}},
+		{name: "let in before it", again: a, login: login("", 2700), want: []string{"replay-mismatch/status"}},
+		{name: "another one's login", again: a, login: login("bob", 2500), want: []string{"replay-mismatch/status"}},
+		{name: "only the first login of all", again: a, login: login("", 0), want: []string{"replay-mismatch/status"}},
+		{name: "a login that failed", again: a, login: history.Step{For: history.Login, Start: ms(2500), End: ms(2501), Error: "refused"}, want: []string{"replay-mismatch/status"}},
+	} {
+		h := scene(story(a).rows(1).probe(out, during(2600, 2605, c.again)))
+		h.Steps = append(h.Steps, c.login)
+		r := checker.Check(h, terms())
+		require.Equal(t, c.want, found(r), c.name)
+		if c.want == nil {
+			require.Equal(t, checker.Pass, r.Verdict, c.name)
+			require.Equal(t, "session-ended", r.Warnings[0].Kind)
+			require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
+		}
+	}
 }

@@ -19,11 +19,11 @@ func forgetful(creates int) func(http.Handler) http.Handler {
 			mu.Lock()
 			if r.URL.Path == "/login" {
 				logins, left = logins+1, creates
-				fmt.Fprintf(w, `{"token": "token-%d"}`, logins)
+				fmt.Fprintf(w, `{"token": "token-of-session-%d"}`, logins)
 				mu.Unlock()
 				return
 			}
-			known := left > 0 && r.Header.Get("Authorization") == fmt.Sprintf("Bearer token-%d", logins)
+			known := left > 0 && r.Header.Get("Authorization") == fmt.Sprintf("Bearer token-of-session-%d", logins)
 			if known && r.Method == http.MethodPost {
 				left--
 			}
@@ -37,11 +37,46 @@ func forgetful(creates int) func(http.Handler) http.Handler {
 	}
 }
 
+// TestASessionThatEndsBeforeTheFinalProbeIsRenewed holds that it is told from a target that refuses repetitions.
+func TestASessionThatEndsBeforeTheFinalProbeIsRenewed(t *testing.T) {
+	t.Parallel()
+	x := newShop(t, forgetful(15)).trial(t, "plain-create")
+	x.file = behindALogin()
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "turned away at the door, and let in with a new login: the session had ended")
+	requireNowhere(t, x.reports, "token-of-session-1")
+	requireNowhere(t, x.reports, "token-of-session-2")
+
+	var asked sync.Map // a target that knows nobody who asks again breaks its promise, however often one logs in
+	x = newShop(t, func(next http.Handler) http.Handler {
+		next = forgetful(1000)(next)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if key := r.Header.Get("Idempotency-Key"); key != "" {
+				if _, again := asked.LoadOrStore(key, true); again {
+					http.Error(w, "log in", http.StatusUnauthorized)
+					return
+				}
+			}
+			next.ServeHTTP(w, r)
+		})
+	}).trial(t, "plain-create")
+	x.file = behindALogin()
+	got = x.run(t)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "Once acknowledged, a repetition is not refused.")
+}
+
+// behindALogin is a target file of a shop that one has to log in to.
+func behindALogin() string {
+	return strings.Replace(edited("${SHOP_TOKEN:-none}", "{{.Login.Token}}"), "operations:", "login: [{request: {path: /login}, take: {Token: {json: /token}}}]\noperations:", 1)
+}
+
 // TestASessionThatEndsInMidRunIsNoBrokenPromise holds that it is said, and that the next scenario logs in anew.
 func TestASessionThatEndsInMidRunIsNoBrokenPromise(t *testing.T) {
 	t.Parallel()
 	x := newShop(t, forgetful(20)).trial(t, "sequential-replay", "plain-create")
-	x.file = strings.Replace(edited("${SHOP_TOKEN:-none}", "{{.Login.Token}}"), "operations:", "login: [{request: {path: /login}, take: {Token: {json: /token}}}]\noperations:", 1)
+	x.file = behindALogin()
 	got := x.run(t)
 	require.Equal(t, exitInconclusive, got.code, "%s", got)
 	require.Regexp(t, `sequential-replay +inconclusive`, got.out)

@@ -215,6 +215,7 @@ func (a *act) probe(ctx context.Context) {
 	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
 		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
 	}))
+	a.subject.started.hide(a.driver.Logins)
 }
 
 // follow asks what became of the requests that were accepted, for as long as the contract gives them.
