@@ -66,7 +66,7 @@ func (r *reviewer) rows(path string, o Operation) {
 	case query != "" && !hasMarker(query):
 		r.complain(rows+"/query", noMarker)
 	}
-	for _, key := range []string{"items", "next", "absent"} {
+	for _, key := range []string{"items", "next", "cursor", "absent"} {
 		if r.doc.Has(rows + "/" + key) {
 			r.complain(rows+"/"+key, "this is about the answer to rows.http, of which there is none")
 		}
@@ -83,6 +83,9 @@ func (r *reviewer) listing(rows string, l Listing, absent []int) {
 		r.complain("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")
 	}
 	r.absent(rows+"/absent", absent)
+	if r.doc.Has(rows+"/cursor") && !r.doc.Has(rows+"/next") {
+		r.complain(rows+"/cursor", "a cursor is what next points to, and next is missing")
+	}
 	before := len(r.mistakes)
 	r.template(at+"/path", l.Path)
 	for name, value := range l.Header {

@@ -134,6 +134,7 @@ type Rows struct {
 	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
 	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
 	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Cursor   string            `yaml:"cursor" json:"cursor,omitempty"`   // parameter of the query that takes what Next points to; empty: that is a link
 	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
