@@ -50,6 +50,9 @@ func (o runOptions) flagsAgain() []string {
 	if o.operation != "" && o.finding == "" {
 		words = append(words, "--operation", quoted(o.operation))
 	}
+	if o.instances > 0 && o.finding == "" {
+		words = append(words, "--instances", fmt.Sprint(o.instances))
+	}
 	if o.toxiproxy != "" {
 		words = append(words, "--toxiproxy", quoted(withoutPassword(o.toxiproxy)))
 	}

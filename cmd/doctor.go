@@ -140,7 +140,11 @@ func (d *doctor) process(ctx context.Context) error {
 	if err := d.subject.start(ctx, d.stage.dir, d.streams); err != nil {
 		return err
 	}
-	d.say(well, "process", fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL))
+	text := fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL)
+	if n := d.subject.instances(); n > 1 {
+		text = fmt.Sprintf("%d instances %s, where a balancer gives them connections in turn", n, text)
+	}
+	d.say(well, "process", text)
 	return nil
 }
 

@@ -142,6 +142,9 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 	if a.Probe {
 		parts = append(parts, "probe")
 	}
+	if a.Instance > 0 {
+		parts = append(parts, fmt.Sprintf("instance %d", a.Instance))
+	}
 	return strings.Join(parts, ", ")
 }
 
