@@ -151,7 +151,6 @@ func TestALaneLeadsToTheInstanceThatIsAskedFor(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, name, ask(t, c))
 			require.Equal(t, instance, c.(interface{ Instance() int }).Instance())
-			require.NoError(t, c.Close())
 		}
 	}
 	c, p, err := lanes.DialInstance(t.Context(), scenarios.Clean, 3)
