@@ -3,6 +3,7 @@ package cmd
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,19 @@ func serviceFile(t *testing.T, design, database string) (file, pid string) {
 		"${DESIGN:-unique-key}", design,
 	).Replace(string(source))
 	return writeFile(t, "process.yaml", text), pid
+}
+
+// portsIn are the addresses that a run's instances have printed.
+func portsIn(t *testing.T, run string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(run, processLogName))
+	require.NoError(t, err)
+	var all []string
+	for _, found := range regexp.MustCompile(`ORDERS_URL=http://(\S+)`).FindAllStringSubmatch(string(text), -1) {
+		all = append(all, found[1])
+	}
+	require.NotEmpty(t, all)
+	return all
 }
 
 func numberIn(t *testing.T, file string) int {
@@ -53,23 +67,32 @@ func TestNothingOfAServiceOutlivesItsRun(t *testing.T) {
 		database string
 		signal   os.Signal
 		code     int
+		flags    []string
 	}{
-		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted},
-		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated},
-		"killed":                      {"sqlite", os.Kill, -1},
-		"killed, with a server to it": {"postgres", os.Kill, -1},
+		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted, nil},
+		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated, nil},
+		"killed":                      {"sqlite", os.Kill, -1, nil},
+		"killed, with a server to it": {"postgres", os.Kill, -1, nil},
+		"three of it, stopped":        {"sqlite", os.Interrupt, exitInterrupted, []string{"--instances", "3"}},
+		"three of it, killed":         {"sqlite", os.Kill, -1, []string{"--instances", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reports, tmp := t.TempDir(), openFolder(t)
 			file, _ := serviceFile(t, "unique-key", c.database)
-			p := start(t, []string{"TMPDIR=" + tmp}, "run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long))
+			args := append([]string{"run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long)}, c.flags...)
+			p := start(t, []string{"TMPDIR=" + tmp}, args...)
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
 			eventually(t, "no folder is left", func() bool { left, err := os.ReadDir(tmp); return err == nil && len(left) == 0 })
 			base := strings.TrimPrefix(baseURL(t, onlyRun(t, reports)), "http://")
 			eventually(t, "nobody listens any more", func() bool { return !services.Taken(base) })
+			places := portsIn(t, onlyRun(t, reports))
+			require.Len(t, places, map[bool]int{true: 3, false: 1}[c.flags != nil])
+			for _, address := range places {
+				eventually(t, "no instance listens any more", func() bool { return !services.Taken(address) })
+			}
 		})
 	}
 }
