@@ -61,6 +61,21 @@ func TestABalancerTakesTurns(t *testing.T) {
 	require.Equal(t, "abcabc", heard.String())
 }
 
+func TestWhatABalancerPassesOnMayBeTLS(t *testing.T) {
+	secure := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) }))
+	defer secure.Close()
+	address := balanced(t, named(t, "plain"), secure.Listener.Addr().String())
+	client := secure.Client()
+	_, err := client.Get("https://" + address)
+	require.ErrorContains(t, err, "HTTP response to HTTPS client", "each for itself")
+	answer, err := client.Get("https://" + address)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	host, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	require.Equal(t, address, string(host))
+}
+
 func TestABalancerPassesOnHowAConnectionEnds(t *testing.T) {
 	// The one answers when its client has sent all that it will, the other resets, the third closes in the middle.
 	polite := rawTarget(t, func(c *net.TCPConn) {
