@@ -115,6 +115,22 @@ func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
 	require.FileExists(t, filepath.Join(onlyRun(t, reports), processLogName))
 }
 
+func TestOneOfSeveralInstancesThatDiesEndsTheRun(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file, pid := serviceFile(t, "unique-key", "sqlite") // the number is that of the last to be started
+	many := writeFile(t, "long.yaml", strings.Replace(long, "intents: 1000", "intents: 300", 1))
+	p := start(t, nil, "run", "--reports", reports, "--target", file, "--instances", "2", many, "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitSurroundings, p.wait(t), "%s", p.out)
+	report := onlyReport(t, reports)
+	require.Equal(t, "broken", report.Results[0].Verdict.String())
+	require.Empty(t, report.Results[0].Findings, "what the other one answers is no broken promise")
+	require.Contains(t, strings.Join(report.Results[0].Reasons, "\n"), "instance 2: the process has ended (signal: killed)")
+	require.Contains(t, report.Results[1].Reasons, "it was not run: the target is gone")
+}
+
 func TestAServiceOverEveryPrivateDatabase(t *testing.T) {
 	t.Parallel()
 	for _, database := range []string{"sqlite", "postgres", "mariadb"} {

@@ -59,8 +59,10 @@ func (s *stage) play(ctx context.Context, f scenarios.File, plan scenarios.Plan)
 	return nil
 }
 
-// alive reports whether the target answers anything at all.
-func (s *stage) alive(ctx context.Context) bool { return driver.Alive(ctx, s.subject.target) == nil }
+// alive reports whether the target answers anything at all. One that has lost a process is not what it was.
+func (s *stage) alive(ctx context.Context) bool {
+	return s.subject.ended() == nil && driver.Alive(ctx, s.subject.target) == nil
+}
 
 // act is one performance of one scenario.
 type act struct {
