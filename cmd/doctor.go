@@ -119,7 +119,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		fmt.Fprintln(d.streams.out, "\na run will work; the target does not do what its contract says")
 		return exit{code: exitFinding}
 	}
-	fmt.Fprintf(d.streams.out, "\na run will work:\n  %s run --target %s\n", program(), quoted(d.options.target))
+	fmt.Fprintf(d.streams.out, "\na run will work:\n  %s run %s\n", program(), d.options.targetFlags())
 	return nil
 }
 
