@@ -36,6 +36,7 @@ const (
 	ProofRestarted       Proof = "restarted"
 	ProofLinkDelayed     Proof = "link-delayed"
 	ProofLinkCut         Proof = "link-cut"
+	ProofInstances       Proof = "several-instances"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -111,6 +112,8 @@ func explain(p Proof) string {
 		return "a question passed a slow link and waited for its answer while a request was inside the target"
 	case ProofLinkCut:
 		return "a link of the target broke while a request was inside"
+	case ProofInstances:
+		return "two or more instances of the target had a request of it"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -184,6 +187,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return slices.ContainsFunc(all, c.linkDelayed)
 	case ProofLinkCut:
 		return slices.ContainsFunc(all, c.linkCut)
+	case ProofInstances:
+		return anyPair(all, func(a, b *judged) bool {
+			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
+		})
 	default:
 		return false
 	}

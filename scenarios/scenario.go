@@ -54,6 +54,7 @@ const (
 	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
 	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
 	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
+	NeedsInstances   Need = "instances"      // the harness has started several instances of the target
 )
 
 // Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a

@@ -97,6 +97,7 @@ func defects() map[string]round {
 		"redis-lock-expires-before-work":      duplicatesInABurst,
 		"redis-lock-released-by-non-owner":    duplicatesInABurst,
 		"redis-set-nx-then-expire":            isInUseForEver(0),
+		"store-process-local":                 duplicatesAtAnotherInstance,
 	}
 }
 
