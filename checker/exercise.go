@@ -36,6 +36,8 @@ const (
 	ProofRestarted       Proof = "restarted"
 	ProofLinkDelayed     Proof = "link-delayed"
 	ProofLinkCut         Proof = "link-cut"
+	ProofLinkAway        Proof = "link-away"
+	ProofFlushed         Proof = "flushed"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -111,6 +113,10 @@ func explain(p Proof) string {
 		return "a question passed a slow link and waited for its answer while a request was inside the target"
 	case ProofLinkCut:
 		return "a link of the target broke while a request was inside"
+	case ProofLinkAway:
+		return "a link of the target broke, and the same request came again while it was still broken"
+	case ProofFlushed:
+		return "the target's store lost what it held, and then the same request came again"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -184,6 +190,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return slices.ContainsFunc(all, c.linkDelayed)
 	case ProofLinkCut:
 		return slices.ContainsFunc(all, c.linkCut)
+	case ProofLinkAway:
+		return anyPair(all, c.linkAway)
+	case ProofFlushed:
+		return c.flushed(s)
 	default:
 		return false
 	}

@@ -22,6 +22,8 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 			d.wait(ctx, i, *m.Wait)
 		case m.Look:
 			d.look(ctx, i)
+		case m.Flush:
+			d.flush(ctx, i, m)
 		default:
 			d.play(ctx, i, m)
 		}

@@ -50,7 +50,8 @@ type Move struct {
 	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
 	Crash    *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
 	Wait     *Wait            `json:"wait,omitempty"`
-	Look     bool             `json:"look,omitempty"` // look into the database once
+	Look     bool             `json:"look,omitempty"`  // look into the database once
+	Flush    bool             `json:"flush,omitempty"` // the target's store loses everything that it may lose
 }
 
 // Sweeping says how long after the first of two requests the second is released: part of the way from
@@ -313,6 +314,8 @@ func (p *planner) move(s Step) Move {
 		return Move{Wait: s.Wait}
 	case s.Look != nil:
 		return Move{Look: true}
+	case s.Flush != "":
+		return Move{Flush: true}
 	default:
 		return Move{Volley: p.tabs(s.Tabs)}
 	}

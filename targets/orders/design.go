@@ -77,6 +77,7 @@ func Designs() []Design {
 		atLeastOnceDesign(),
 		redisSetNXPlusUniqueDesign(),
 		redisClaimAndRecordDesign(),
+		storeFailsClosedDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
@@ -154,6 +155,8 @@ func Designs() []Design {
 		redisLockExpiresBeforeWorkDesign(),
 		redisLockReleasedByNonOwnerDesign(),
 		redisSetNXThenExpireDesign(),
+		storeForgetsDesign(),
+		storeFailsOpenDesign(),
 	}
 }
 

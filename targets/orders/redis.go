@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +20,7 @@ const memory = time.Hour
 // concurrent use. The nil store is none.
 type redisStore struct {
 	client *redis.Client
+	url    string // for a reader
 	prefix string
 	kept   bool // what is remembered outlives the API
 }
@@ -30,11 +32,13 @@ func openRedis(ctx context.Context, o Options) (*redisStore, error) {
 		return nil, errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0") // the error would show the password
 	}
 	link.DisableIdentity = true // a server before 7.2 has no word for it
-	s := &redisStore{client: redis.NewClient(link), prefix: newID("doubletap_") + ":"}
+	link.Addr = cmp.Or(o.StoreRoad, link.Addr)
+	s := &redisStore{client: redis.NewClient(link), url: o.Store, prefix: newID("doubletap_") + ":"}
 	if o.Keep {
 		place := sha256.Sum256([]byte(o.Database))
 		s.kept, s.prefix = true, "doubletap_"+hex.EncodeToString(place[:8])+":"
 	}
+	s.prefix = cmp.Or(o.StorePrefix, s.prefix)
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reach the store: %w", err), s.client.Close())
 	}
