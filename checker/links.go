@@ -60,6 +60,14 @@ func (c *court) linkAway(a, b *judged) bool {
 	return came > cut.At && came < cut.At+cut.Away
 }
 
+// meetsABreak reports that a link of the target was broken while a request was under way: its failure says nothing
+// of load.
+func meetsABreak(s *story, a *judged) bool {
+	return slices.ContainsFunc(s.attempts, func(b *judged) bool {
+		return b.Cut != nil && b.Cut.At != 0 && b.Cut.At < a.End && a.Start < b.Cut.At+b.Cut.Away
+	})
+}
+
 // flushed reports that keys of the target's store were deleted between two equal requests.
 func (c *court) flushed(s *story) bool {
 	return slices.ContainsFunc(c.history.Flushes, func(f history.Flush) bool {

@@ -13,6 +13,7 @@ import (
 
 // tell plays one intent's story, move by move.
 func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
+	d.sweepOut(ctx, i)
 	for _, m := range i.Moves {
 		if ctx.Err() != nil {
 			return

@@ -80,6 +80,7 @@ steps:
   - sweep: {from: 5ms, to: 5ms}
   - alter: {key: fresh}
   - respell: {spelling: order}
+  - flush: store
 exercised: [overlapped]
 `
 

@@ -11,6 +11,7 @@ import (
 	"net/url"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // usualPort is where a Redis server listens unless its URL says otherwise.
@@ -68,6 +69,10 @@ func (s *Store) Flush(ctx context.Context, pattern string) (int, error) {
 		}
 	}
 }
+
+// Quiet lets the library of Redis print nothing, for the whole process: what it has to say comes back as errors. It
+// is called before anything is opened.
+func Quiet() { logging.Disable() }
 
 // AddressOf returns the host:port of a store.
 func AddressOf(storeURL string) (string, error) {

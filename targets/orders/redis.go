@@ -98,12 +98,12 @@ func (s *redisStore) unlock(ctx context.Context, key, token string) {
 // deleteIf deletes what has this value, and replaceIf gives it another. Look and write are one step: Redis
 // runs nothing else while it runs a script.
 func (s *redisStore) deleteIf(ctx context.Context, name, value string) error {
-	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
+	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end return 0`,
 		[]string{name}, value).Err()
 }
 
 func (s *redisStore) replaceIf(ctx context.Context, name, value, next string, hold time.Duration) error {
-	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3]) end`,
+	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3]) end return 0`,
 		[]string{name}, value, next, hold.Milliseconds()).Err()
 }
 

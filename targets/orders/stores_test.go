@@ -62,7 +62,7 @@ func TestWhoFailsClosedMakesNothing(t *testing.T) {
 	s, away := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
 	before, during := newWish("before"), newWish("during")
 	first := s.must(t, before)
-	away(300 * time.Millisecond)
+	away(3 * time.Second)
 	require.Equal(t, http.StatusServiceUnavailable, s.must(t, during).status)
 	require.Equal(t, "store_away", s.must(t, before).member("code"))
 	require.Empty(t, s.rows(t, during.note))
