@@ -48,6 +48,11 @@ func (t Truth) Mark(r Result) Mark {
 	}
 }
 
+// Same reports whether two truths declare the same.
+func (t Truth) Same(other Truth) bool {
+	return t.Correct == other.Correct && slices.Equal(t.Shows, other.Shows) && slices.Equal(t.By, other.By)
+}
+
 // Right reports whether the marks of a whole run are what they should be: a broken target is caught at
 // least once, and a correct one has no mark but clean and n/a.
 func (t Truth) Right(marks []Mark) bool {

@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,7 +17,11 @@ import (
 // examined lets the doctor look at a trial's target, and wants this exit code and these words.
 func (x trial) examined(t *testing.T, code int, says ...string) {
 	t.Helper()
-	got := callWith(t.Context(), x.env, "doctor", "--pilot-timeout", "300ms", "--target", writeFile(t, "target.yaml", x.file))
+	args := []string{"doctor", "--target", writeFile(t, "target.yaml", x.file)}
+	if at := slices.Index(x.args, "--pilot-timeout"); at >= 0 {
+		args = append(args, x.args[at:at+2]...)
+	}
+	got := callWith(t.Context(), x.env, args...)
 	require.Equal(t, code, got.code, "%s", got)
 	text := strings.Join(strings.Fields(got.out), " ")
 	for _, words := range says {

@@ -6,19 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
-	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -34,8 +32,10 @@ type matrixOptions struct {
 	databases []string // of the built-in designs
 	store     string   // Redis server of those that take one; empty: $DOUBLETAP_STORE, or they are left out
 	seeds     int
+	sparing   bool // from the second seed on, broken targets only with the scenarios that are declared to catch them
 	parallel  int
 	outputs   []string
+	resume    string // matrix that is gone on with; empty: none
 }
 
 func newMatrix(s streams) *cobra.Command {
@@ -54,7 +54,8 @@ the same for targets of your own:
 Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 		Example: `  doubletap matrix -o docs/matrix.md
   doubletap matrix --database "" --database postgres://me@localhost/test --seeds 20 -o matrix.html
-  doubletap matrix --design check-then-insert burst-same-key`,
+  doubletap matrix --design check-then-insert burst-same-key
+  doubletap matrix --seeds 20 --sparing -o matrix.json --resume matrix.json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return matrixCommand(cmd.Context(), args, o, s)
 		},
@@ -65,8 +66,10 @@ Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 	f.StringArrayVar(&o.databases, "database", []string{""}, "database of the built-in designs, as often as wanted: a postgres or mariadb URL; empty: a SQLite file")
 	f.StringVar(&o.store, "store", "", storeUsage+"; without one such designs are left out")
 	f.IntVar(&o.seeds, "seeds", 1, "how many seeds, from 1")
+	f.BoolVar(&o.sparing, "sparing", false, "run broken targets, from the second seed on, only with the scenarios that are declared to catch them")
 	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
-	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json")
+	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json; also of what is there when it is interrupted")
+	f.StringVar(&o.resume, "resume", "", "matrix to go on with, a .json of --output: targets and seeds that it has are not run again")
 	return cmd
 }
 
@@ -94,15 +97,23 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	if err != nil {
 		return err
 	}
-	m, err := o.play(ctx, files, all, s)
+	earlier, err := o.earlier()
 	if err != nil {
 		return err
 	}
+	m, err := o.begin(files, all, earlier)
+	if err != nil {
+		return err
+	}
+	played := o.play(ctx, files, all, &m, s)
 	err = reports.MatrixText(s.out, m)
 	for path, write := range forms {
 		err = errors.Join(err, renderFile(path, func(w io.Writer) error { return write(w, m) }))
 	}
-	if err != nil {
+	switch {
+	case played != nil:
+		return errors.Join(played, err)
+	case err != nil:
 		return surroundings(err)
 	}
 	if !m.Right() {
@@ -127,6 +138,26 @@ func (o matrixOptions) forms() (map[string]func(io.Writer, reports.Matrix) error
 		forms[path] = write
 	}
 	return forms, nil
+}
+
+// earlier reads the matrix that is gone on with; nil: there is none.
+func (o matrixOptions) earlier() (*reports.Matrix, error) {
+	if o.resume == "" {
+		return nil, nil
+	}
+	file, err := os.Open(o.resume)
+	if errors.Is(err, fs.ErrNotExist) && slices.Contains(o.outputs, o.resume) {
+		return nil, nil // the first time
+	}
+	if err != nil {
+		return nil, mistake(describeMissing("file", o.resume, err))
+	}
+	defer file.Close()
+	m, err := reports.ReadMatrix(file)
+	if err != nil {
+		return nil, mistakef("--resume %s: %w", o.resume, err)
+	}
+	return &m, nil
 }
 
 // known lists the targets.
@@ -213,69 +244,4 @@ func knownOf(path string) ([]known, error) {
 		all = append(all, known{target: target, truth: checker.Truth{Correct: t.Correct, Shows: t.Shows, By: t.By}})
 	}
 	return all, nil
-}
-
-// play runs the scenarios against every target with every seed, so many at once.
-func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []known, s streams) (reports.Matrix, error) {
-	m := reports.Matrix{Tool: "doubletap " + version(), Started: stamp(time.Now()), Cores: runtime.NumCPU(), Seeds: o.seeds}
-	for _, f := range files {
-		m.Scenarios = append(m.Scenarios, f.Scenario.Name)
-	}
-	for _, k := range all {
-		row := reports.MatrixRow{Target: strings.TrimPrefix(k.target, builtinPrefix), Truth: k.truth}
-		if strings.HasPrefix(k.target, builtinPrefix) {
-			row.Store = string(dialectOf(k.database))
-		}
-		if k.store != "" {
-			row.Store += redisSuffix
-		}
-		m.Rows = append(m.Rows, row)
-	}
-	ctx, halt := context.WithCancelCause(ctx)
-	defer halt(nil)
-	shown := newProgress(s.err, "matrix")
-	defer shown.done()
-	var mu sync.Mutex
-	var runs sync.WaitGroup
-	slots, done := make(chan struct{}, o.parallel), 0
-	for seed := range o.seeds {
-		for i, k := range all {
-			slots <- struct{}{}
-			runs.Go(func() {
-				defer func() { <-slots }()
-				report, err := k.run(ctx, files, uint64(seed+1), s)
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					halt(fmt.Errorf("%s: %w", k.target, err))
-					return
-				}
-				m.Rows[i].Add(*report)
-				done++
-				shown.update(done, o.seeds*len(all))
-			})
-		}
-	}
-	runs.Wait()
-	return m, context.Cause(ctx)
-}
-
-// run runs the scenarios against one target and leaves nothing behind.
-func (k known) run(ctx context.Context, files []scenarios.File, seed uint64, s streams) (*checker.Report, error) {
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	dir, err := os.MkdirTemp("", "doubletap-matrix-")
-	if err != nil {
-		return nil, surroundings(err)
-	}
-	defer os.RemoveAll(dir)
-	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv}
-	report, err := perform(ctx, files, runOptions{
-		target: k.target, database: k.database, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
-	}, quiet)
-	if report == nil {
-		return nil, err
-	}
-	return report, nil
 }

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"context"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
@@ -47,6 +50,34 @@ func TestTheMatrixHasEveryDesignAndScenario(t *testing.T) {
 	for _, f := range library {
 		require.Contains(t, listed, ". "+f.Scenario.Name+"\n", "make matrix")
 	}
+}
+
+func TestAMatrixGoesOnWithWhatIsKnownToBeSo(t *testing.T) {
+	t.Parallel()
+	truth := checker.Truth{Shows: []checker.Kind{checker.Duplicate}, By: []string{"burst"}}
+	all := []known{{target: "builtin:same", truth: truth}, {target: "builtin:declared-anew", truth: truth}, {target: "builtin:new", truth: truth}}
+	played := func(k known) reports.MatrixRow {
+		row := k.row()
+		row.Add(1, nil)
+		return row
+	}
+	other := known{target: "other.yaml", truth: truth}
+	changed := played(all[1])
+	changed.Correct = true
+	o := matrixOptions{seeds: 1, parallel: 1}
+	earlier, err := o.begin(nil, nil, nil)
+	require.NoError(t, err)
+	earlier.Rows = []reports.MatrixRow{played(other), changed, played(all[0])}
+	m, err := o.begin(nil, all, &earlier)
+	require.NoError(t, err)
+	require.Equal(t, []reports.MatrixRow{played(all[0]), all[1].row(), all[2].row(), played(other)}, m.Rows)
+	require.NoError(t, o.play(t.Context(), nil, all[:1], &m, streams{err: io.Discard}), "there is nothing left to play")
+
+	ended, end := context.WithCancel(t.Context())
+	end()
+	before := len(m.Rows[1].Played)
+	require.ErrorIs(t, o.play(ended, []scenarios.File{{}}, all[:2], &m, streams{err: io.Discard}), context.Canceled)
+	require.Len(t, m.Rows[1].Played, before, "what was interrupted is not on record")
 }
 
 // TestDetectionKnowsNoDesign keeps the rooms that find defects from knowing which ones there are to find.

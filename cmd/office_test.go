@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -52,13 +51,7 @@ func newOffice(t *testing.T) *office {
 		require.NoError(t, err)
 	}
 	o.db = db
-	server := httptest.NewUnstartedServer(o.routes())
-	server.Config.Protocols = new(http.Protocols)
-	server.Config.Protocols.SetHTTP1(true)
-	server.Config.Protocols.SetUnencryptedHTTP2(true)
-	server.Start()
-	t.Cleanup(server.Close)
-	o.url = server.URL
+	o.url = serveBoth(t, o.routes())
 	return o
 }
 

@@ -39,14 +39,20 @@ func newShop(t *testing.T, wrap func(http.Handler) http.Handler) *shop {
 	if wrap != nil {
 		handler = wrap(handler)
 	}
+	s.url = serveBoth(t, handler)
+	return s
+}
+
+// serveBoth serves HTTP/1.1 and HTTP/2 in clear text, and returns its URL.
+func serveBoth(t *testing.T, handler http.Handler) string {
+	t.Helper()
 	server := httptest.NewUnstartedServer(handler)
 	server.Config.Protocols = new(http.Protocols)
 	server.Config.Protocols.SetHTTP1(true)
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
 	server.Start()
 	t.Cleanup(server.Close)
-	s.url = server.URL
-	return s
+	return server.URL
 }
 
 func (s *shop) create(w http.ResponseWriter, r *http.Request) {

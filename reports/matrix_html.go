@@ -10,6 +10,7 @@ import (
 // matrixPage is a matrix as its page shows it.
 type matrixPage struct {
 	Matrix
+	Method  string
 	Summary []string
 	Tables  []matrixTable
 	Marks   []string
@@ -35,7 +36,7 @@ func MatrixHTML(w io.Writer, m Matrix) error {
 	if err != nil {
 		return fmt.Errorf("write matrix: %w", err)
 	}
-	page := matrixPage{Matrix: m, Summary: m.summary(), Marks: meanings()}
+	page := matrixPage{Matrix: m, Method: m.method(), Summary: m.summary(), Marks: meanings()}
 	for _, correct := range []bool{false, true} {
 		page.Tables = append(page.Tables, matrixTable{Title: titleOf(correct), Rows: m.lines(correct)})
 	}
@@ -50,7 +51,7 @@ func (m Matrix) lines(correct bool) (lines []matrixLine) {
 		if row.Correct != correct {
 			continue
 		}
-		line := matrixLine{Target: row.Target, Store: row.store(), Shows: row.shows(), Right: row.Right, Wrong: row.Right != m.Seeds}
+		line := matrixLine{Target: row.Target, Store: row.store(), Shows: row.shows(), Right: row.right(), Wrong: row.right() != m.Seeds}
 		for _, name := range m.Scenarios {
 			text, mark := m.cell(row, name)
 			line.Cells = append(line.Cells, matrixCell{

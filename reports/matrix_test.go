@@ -13,8 +13,7 @@ import (
 )
 
 // played is what one seed made of a target: verdicts by scenario, and the kinds of findings.
-func played(verdicts map[string]checker.Verdict, kinds ...checker.Kind) checker.Report {
-	var r checker.Report
+func played(verdicts map[string]checker.Verdict, kinds ...checker.Kind) (results []checker.Result) {
 	for _, name := range []string{"burst", "replay", "tabs"} {
 		result := checker.Result{Scenario: name, Verdict: verdicts[name], Elapsed: history.Offset(400e6)}
 		if result.Verdict == checker.Fail {
@@ -22,22 +21,22 @@ func played(verdicts map[string]checker.Verdict, kinds ...checker.Kind) checker.
 				result.Findings = append(result.Findings, checker.Finding{Kind: k})
 			}
 		}
-		r.Results = append(r.Results, result)
+		results = append(results, result)
 	}
-	return r
+	return results
 }
 
 func confusion() reports.Matrix {
 	m := reports.Matrix{Tool: "doubletap v1", Started: "2026-01-02T03:04:05Z", Cores: 2, Seeds: 2, Scenarios: []string{"burst", "replay", "tabs"}}
 	broken := reports.MatrixRow{Target: "racy", Store: "sqlite", Truth: checker.Truth{Shows: []checker.Kind{checker.Duplicate}, By: []string{"burst", "replay"}}}
-	broken.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Pass, "tabs": checker.NotApplicable}, checker.Duplicate))
-	broken.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Fail, "tabs": checker.NotApplicable}, checker.Duplicate))
+	broken.Add(1, played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Pass, "tabs": checker.NotApplicable}, checker.Duplicate))
+	broken.Add(2, played(map[string]checker.Verdict{"burst": checker.Fail, "replay": checker.Fail, "tabs": checker.NotApplicable}, checker.Duplicate))
 	other := reports.MatrixRow{Target: "odd", Truth: checker.Truth{Shows: []checker.Kind{checker.Leak}}}
-	other.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
-	other.Add(played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
+	other.Add(1, played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
+	other.Add(2, played(map[string]checker.Verdict{"burst": checker.Fail, "tabs": checker.Pass}, checker.Duplicate))
 	correct := reports.MatrixRow{Target: "sound <&>", Store: "postgres", Truth: checker.Truth{Correct: true}}
-	correct.Add(played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Pass, "tabs": checker.Pass}))
-	correct.Add(played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Fail, "tabs": checker.Broken}, checker.Leak))
+	correct.Add(1, played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Pass, "tabs": checker.Pass}))
+	correct.Add(2, played(map[string]checker.Verdict{"burst": checker.Pass, "replay": checker.Fail, "tabs": checker.Broken}, checker.Leak))
 	m.Rows = []reports.MatrixRow{correct, broken, other}
 	return m
 }

@@ -1,0 +1,161 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// row is the empty row of a target.
+func (k known) row() reports.MatrixRow {
+	row := reports.MatrixRow{Target: strings.TrimPrefix(k.target, builtinPrefix), Truth: k.truth}
+	if k.builtIn() {
+		row.Store = string(dialectOf(k.database))
+	}
+	if k.store != "" {
+		row.Store += redisSuffix
+	}
+	return row
+}
+
+// builtIn reports that the target is no file.
+func (k known) builtIn() bool { return strings.HasPrefix(k.target, builtinPrefix) }
+
+// begin returns a matrix with a row for each target, in their order. What an earlier one has of it is kept,
+// and so are its other rows, unless their truth has been declared anew.
+func (o matrixOptions) begin(files []scenarios.File, all []known, earlier *reports.Matrix) (reports.Matrix, error) {
+	m := reports.Matrix{Tool: "doubletap " + version(), Started: stamp(time.Now()), Cores: runtime.NumCPU(), Seeds: o.seeds, Sparing: o.sparing}
+	for _, f := range files {
+		m.Scenarios = append(m.Scenarios, f.Scenario.Name)
+	}
+	for _, k := range all {
+		m.Rows = append(m.Rows, k.row())
+	}
+	if earlier == nil {
+		return m, nil
+	}
+	if !slices.Equal(m.Scenarios, earlier.Scenarios) || m.Tool != earlier.Tool {
+		return m, mistakef("--resume %s: it was made by %s with %d scenarios, not by %s with the %d of now", o.resume, earlier.Tool, len(earlier.Scenarios), m.Tool, len(m.Scenarios))
+	}
+	m.Started, m.Sparing = earlier.Started, m.Sparing || earlier.Sparing
+	for _, old := range earlier.Rows {
+		at := slices.IndexFunc(m.Rows, func(r reports.MatrixRow) bool { return r.Target == old.Target && r.Store == old.Store })
+		switch {
+		case at < 0:
+			m.Rows = append(m.Rows, old)
+		case m.Rows[at].Same(old.Truth):
+			m.Rows[at].Played = old.Played
+		}
+	}
+	return m, nil
+}
+
+// play runs the scenarios against every target with every seed that is not there yet, so many at once. What
+// has been played by the time of an error is in the matrix.
+func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []known, m *reports.Matrix, s streams) error {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	shown := newProgress(s.err, "matrix")
+	defer shown.done()
+	var mu sync.Mutex
+	var runs sync.WaitGroup
+	slots, done := make(chan struct{}, o.parallel), 0
+	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
+		for i, k := range all {
+			mu.Lock()
+			has := m.Rows[i].Has(seed)
+			if has {
+				done++
+			}
+			mu.Unlock()
+			if has {
+				continue
+			}
+			slots <- struct{}{}
+			runs.Go(func() {
+				defer func() { <-slots }()
+				chosen := files
+				if o.sparing && seed > 1 {
+					chosen = k.declared(files)
+				}
+				results, err := k.run(ctx, chosen, seed, s)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					halt(fmt.Errorf("%s: %w", k.target, err))
+					return
+				}
+				m.Rows[i].Add(seed, results)
+				done++
+				shown.update(done, o.seeds*len(all))
+			})
+		}
+	}
+	runs.Wait()
+	return context.Cause(ctx)
+}
+
+// declared are the scenarios that are declared to catch a broken target; all, if none is or it is correct.
+func (k known) declared(files []scenarios.File) []scenarios.File {
+	if k.truth.Correct || len(k.truth.By) == 0 {
+		return files
+	}
+	return slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !slices.Contains(k.truth.By, f.Scenario.Name) })
+}
+
+// run runs the scenarios against one target and leaves nothing behind. Those that kill a process are run
+// against the built-in design as a process of its own.
+func (k known) run(ctx context.Context, files []scenarios.File, seed uint64, s streams) ([]checker.Result, error) {
+	if !k.builtIn() {
+		return k.perform(ctx, k.target, k.database, files, seed, s)
+	}
+	within, killed := []scenarios.File{}, []scenarios.File{}
+	for _, f := range files {
+		if slices.Contains(f.Scenario.Needs, scenarios.NeedsProcess) {
+			killed = append(killed, f)
+		} else {
+			within = append(within, f)
+		}
+	}
+	results, err := k.perform(ctx, k.target, k.database, within, seed, s)
+	if err != nil {
+		return nil, err
+	}
+	served := servedPrefix + strings.TrimPrefix(k.target, builtinPrefix)
+	others, err := k.perform(ctx, served, string(dialectOf(k.database)), killed, seed, s)
+	return append(results, others...), err
+}
+
+// perform runs scenarios, at least one, against a target.
+func (k known) perform(ctx context.Context, target, database string, files []scenarios.File, seed uint64, s streams) ([]checker.Result, error) {
+	if err := context.Cause(ctx); err != nil || len(files) == 0 {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "doubletap-matrix-")
+	if err != nil {
+		return nil, surroundings(err)
+	}
+	defer os.RemoveAll(dir)
+	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv, program: s.program}
+	report, err := perform(ctx, files, runOptions{
+		target: target, database: database, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
+	}, quiet)
+	switch cause := context.Cause(ctx); {
+	case cause != nil: // what there is is not whole
+		return nil, cause
+	case report == nil:
+		return nil, err
+	default:
+		return report.Results, nil
+	}
+}
