@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 )
 
 // Short forms of the scenarios of the library.
@@ -63,6 +64,38 @@ func TestTheStoreOfADesignIsSlowAwayAndEmptied(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The store stands for another service here: a link may lead to anything.
+func TestTheLinkToADependencyBreaks(t *testing.T) {
+	t.Parallel()
+	store, err := caches.AddressOf(os.Getenv(storeVariable))
+	require.NoError(t, err)
+	listen := strings.TrimPrefix(freeAddress(t), "http://")
+	source, err := os.ReadFile("../docs/examples/orders.yaml")
+	require.NoError(t, err)
+	text := strings.Replace(string(source), `{url: "${DATABASE_URL}"}`, "{ephemeral: sqlite}", 1) + `
+process:
+  command: [doubletap, targets, serve, store-fails-open, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep, --store-road, "` + listen + `"]
+  env: {DOUBLETAP_STORE: "` + os.Getenv(storeVariable) + `"}
+links: {dependency: {listen: "` + listen + `", to: "` + store + `"}}
+`
+	file := writeFile(t, "orders.yaml", strings.Replace(text, "${ORDERS_URL}", "http://127.0.0.1:0", 1))
+	brief := writeFile(t, "brief.yaml", strings.Replace(goneScenario, "link: store", "link: dependency", 1))
+	x := trial{reports: t.TempDir()}
+	got := typed(t, "run", "--target", file, "--seed", "3", "--reports", x.reports, brief, "dependency-cut", "store-cut")
+	x.checked(t, got)
+	report := onlyReport(t, x.reports)
+	require.Equal(t, checker.Duplicate, report.Results[0].Findings[0].Kind, "%s", got)
+	require.GreaterOrEqual(t, report.Results[1].Exercise[0].Held, 6, "%s", got)
+	for _, h := range histories(t, onlyRun(t, x.reports)) {
+		for _, a := range h.Attempts {
+			if a.Cut != nil {
+				require.NotContains(t, a.Cut.Moment, "commit", "nobody commits there")
+			}
+		}
+	}
+	require.Contains(t, got.out, `the target has no link "store", only dependency`)
 }
 
 // typed runs the program as users have it, with the store of the tests.

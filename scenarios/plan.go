@@ -401,10 +401,10 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 }
 
 // cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
-// takes a commit instead, whose place among them nobody knows, or its answer. A store knows no commits.
+// takes a commit instead, whose place among them nobody knows, or its answer. Stores and other services know no commits.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
-	if c.Moment == "" && c.Link != TheStore {
+	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {
 		c.Moment = []Moment{AtCommitted, "", AtCommit, ""}[(p.number-1)%4]
 	}
 	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}

@@ -197,6 +197,9 @@ type Step struct {
 // TheStore is what a step flushes: the target's store.
 const TheStore = "store"
 
+// Dependency names the link to another service that the target asks.
+const Dependency = "dependency"
+
 // KeyChoice says which idempotency key a request carries.
 type KeyChoice string
 
