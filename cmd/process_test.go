@@ -46,7 +46,7 @@ func (b *text) String() string {
 // start starts doubletap. It is killed at the end of the test, if it still runs.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{cmd: exec.Command("doubletap", args...), tmp: t.TempDir(), out: &text{}, ended: make(chan error, 1)}
+	p := &process{cmd: exec.Command(usual(t), args...), tmp: t.TempDir(), out: &text{}, ended: make(chan error, 1)}
 	p.cmd.Env = append(os.Environ(), append([]string{"TMPDIR=" + p.tmp}, env...)...)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	require.NoError(t, p.cmd.Start())
@@ -66,7 +66,7 @@ func (p *process) wait(t *testing.T) int {
 			return 0
 		}
 		return failed.ExitCode()
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		t.Fatalf("the process did not end\n%s", p.out)
 		return -1
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -34,7 +35,14 @@ func (d *Document) check(value any, schema []byte) error {
 	return nil
 }
 
+// compiled has the schemas that were compiled, by their text: there are few, and compiling one takes longer
+// than holding a file against it.
+var compiled sync.Map
+
 func compile(schema []byte) (*jsonschema.Schema, error) {
+	if rules, found := compiled.Load(string(schema)); found {
+		return rules.(*jsonschema.Schema), nil
+	}
 	raw, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema))
 	if err != nil {
 		return nil, err
@@ -44,7 +52,11 @@ func compile(schema []byte) (*jsonschema.Schema, error) {
 	if err := compiler.AddResource("schema:file", raw); err != nil {
 		return nil, err
 	}
-	return compiler.Compile("schema:file")
+	rules, err := compiler.Compile("schema:file")
+	if err == nil {
+		compiled.Store(string(schema), rules)
+	}
+	return rules, err
 }
 
 // hint is what an enclosing rule says about the value at a JSON pointer.
