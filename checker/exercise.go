@@ -38,6 +38,7 @@ const (
 	ProofLinkCut         Proof = "link-cut"
 	ProofLinkAway        Proof = "link-away"
 	ProofFlushed         Proof = "flushed"
+	ProofInstances       Proof = "several-instances"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
@@ -117,6 +118,8 @@ func explain(p Proof) string {
 		return "a link of the target broke, and the same request came again while it was still broken"
 	case ProofFlushed:
 		return "the target's store lost what it held, and then the same request came again"
+	case ProofInstances:
+		return "two or more instances of the target had a request of it"
 	default:
 		return "an unknown proof, which never holds"
 	}
@@ -194,6 +197,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return anyPair(all, c.linkAway)
 	case ProofFlushed:
 		return c.flushed(s)
+	case ProofInstances:
+		return anyPair(all, func(a, b *judged) bool {
+			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
+		})
 	default:
 		return false
 	}

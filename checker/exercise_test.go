@@ -48,6 +48,9 @@ func seen(at float64, rows int, h *history.History) *history.History {
 	return h
 }
 
+// at is an attempt whose connection went to an instance of the target.
+func at(instance int, a history.Attempt) history.Attempt { a.Instance = instance; return a }
+
 // held is a time at which the writers of a table were held back for the intent i1.
 func held(h *history.History) *history.History { return heldFor("i1", ms(5), h) }
 
@@ -227,6 +230,11 @@ func TestProofs(t *testing.T) {
 		{checker.ProofWritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
 		{checker.ProofWritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
 		{checker.ProofWritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
+
+		{checker.ProofInstances, "two of them", true, alone(story(at(1, a), at(2, a)))},
+		{checker.ProofInstances, "one of them", false, alone(story(at(2, a), at(2, a)))},
+		{checker.ProofInstances, "one of them, and another that nobody knows", false, alone(story(at(2, a), a))},
+		{checker.ProofInstances, "one of them, and another that never got it", false, alone(story(at(1, a), at(2, partly(watched(10, 0, u)))))},
 
 		{checker.ProofCrashed, "killed while it was inside", true, struck(20, 40, alone(story(closing(21, watched(10, 0, u)))))},
 		{checker.ProofCrashed, "killed while it was inside, and answered all the same", true, struck(20, 40, alone(story(watched(10, 21, a))))},

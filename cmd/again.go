@@ -44,7 +44,7 @@ func (g gate) again() []string {
 func (o runOptions) flagsAgain() []string {
 	var words []string
 	if o.finding == "" {
-		words = append(words, "--target", quoted(o.target))
+		words = append(words, o.targetFlags())
 	}
 	words = append(words, o.placeFlags()...)
 	if o.operation != "" && o.finding == "" {
@@ -69,6 +69,14 @@ func (o runOptions) flagsAgain() []string {
 		words = append(words, "--pilot-timeout", fmt.Sprint(o.pilotTimeout))
 	}
 	return words
+}
+
+// targetFlags name the target, and how many instances of it, if that was asked for.
+func (o runOptions) targetFlags() string {
+	if o.instances > 0 {
+		return fmt.Sprintf("--target %s --instances %d", quoted(o.target), o.instances)
+	}
+	return "--target " + quoted(o.target)
 }
 
 // about is a command about a finding of a run; {} stands for the finding's id.

@@ -18,7 +18,10 @@ func (r *runner) announce() error {
 		total += p.Requests()
 	}
 	where := r.subject.whereabouts()
-	if r.subject.target.Process != nil {
+	switch n := r.subject.instances(); {
+	case n > 1:
+		where += fmt.Sprintf(", %d instances started for this run", n)
+	case n > 0:
 		where += ", started for this run"
 	}
 	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", version(), r.subject.target.Name, where, r.options.seed)

@@ -62,9 +62,13 @@ func stores() []store {
 // tried, a busy machine may leave something unexercised.
 func judgeDesign(t *testing.T, d orders.Design, on store, seed int, names []string) {
 	dir := t.TempDir()
-	args := []string{"run", "--target", builtinPrefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
-	if on.url != "" {
-		args = append(args, "--database", on.url)
+	prefix, database := builtinPrefix, on.url
+	if d.Instances > 1 { // over a private database, of which only the kind is named
+		prefix, database = servedPrefix, on.name
+	}
+	args := []string{"run", "--target", prefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
+	if database != "" {
+		args = append(args, "--database", database)
 	}
 	whole := len(names) == 0
 	args = append(args, names...)

@@ -119,7 +119,7 @@ func (d *doctor) examine(ctx context.Context) error {
 		fmt.Fprintln(d.streams.out, "\na run will work; the target does not do what its contract says")
 		return exit{code: exitFinding}
 	}
-	fmt.Fprintf(d.streams.out, "\na run will work:\n  %s run --target %s\n", program(), quoted(d.options.target))
+	fmt.Fprintf(d.streams.out, "\na run will work:\n  %s run %s\n", program(), d.options.targetFlags())
 	return nil
 }
 
@@ -140,7 +140,11 @@ func (d *doctor) process(ctx context.Context) error {
 	if err := d.subject.start(ctx, d.stage.dir, d.streams); err != nil {
 		return err
 	}
-	d.say(well, "process", fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL))
+	text := fmt.Sprintf("ready after %s, at %s", time.Since(began).Round(time.Millisecond), d.subject.target.BaseURL)
+	if n := d.subject.instances(); n > 1 {
+		text = fmt.Sprintf("%d instances %s, where a balancer gives them connections in turn", n, text)
+	}
+	d.say(well, "process", text)
 	return nil
 }
 

@@ -127,8 +127,8 @@ func (h handover) asScenario() ([]byte, error) {
 	if err != nil {
 		return nil, surroundings(err)
 	}
-	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE --target %s --operation %s --seed %d\n",
-		h.title(), h.origin(), quoted(h.options.target), quoted(h.options.operation), h.Seed)
+	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
+		h.title(), h.origin(), h.options.targetFlags(), quoted(h.options.operation), h.Seed)
 	return append([]byte(head), source...), nil
 }
 

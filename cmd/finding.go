@@ -28,6 +28,7 @@ type findingFile struct {
 	Intents    []int           `json:"intents"`
 	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
 	Operation  string          `json:"operation"`
+	Instances  int             `json:"instances,omitempty"` // of it, by flag; 0: as it says itself
 	Toxiproxy  string          `json:"toxiproxy,omitempty"`
 	Normal     history.Offset  `json:"normal"`               // of a plain create; spans that are shares are of this
 	Confidence bound           `json:"confidence,omitempty"` // by which the number of intents was chosen
@@ -38,7 +39,7 @@ type findingFile struct {
 func (r *runner) findingOf(normal time.Duration) findingFile {
 	return findingFile{
 		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
-		Operation: r.subject.operation().Name, Toxiproxy: r.options.toxiproxy, Normal: history.Offset(normal),
+		Operation: r.subject.operation().Name, Instances: r.options.instances, Toxiproxy: r.options.toxiproxy, Normal: history.Offset(normal),
 		Confidence: r.options.confidence,
 	}
 }
@@ -152,6 +153,9 @@ func (f findingFile) options(o runOptions, dir string) runOptions {
 		}
 		if o.operation == "" {
 			o.operation = f.Operation
+		}
+		if o.instances == 0 {
+			o.instances = f.Instances
 		}
 	}
 	if o.toxiproxy == "" {

@@ -26,6 +26,7 @@ type manifest struct {
 	Target    string        `json:"target"`  // as named on the command line
 	Subject   string        `json:"subject"` // the target's own name
 	BaseURL   string        `json:"base_url"`
+	Instances int           `json:"instances,omitempty"` // that were started of it; 0: none was
 	Operation string        `json:"operation"`
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is

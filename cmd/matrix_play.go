@@ -113,32 +113,58 @@ func (k known) declared(files []scenarios.File) []scenarios.File {
 	return slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !slices.Contains(k.truth.By, f.Scenario.Name) })
 }
 
-// run runs the scenarios against one target and leaves nothing behind. Those that kill a process are run
-// against the built-in design as a process of its own.
+// run runs the scenarios against one target and leaves nothing behind.
 func (k known) run(ctx context.Context, files []scenarios.File, seed uint64, s streams) ([]checker.Result, error) {
-	if !k.builtIn() {
-		return k.perform(ctx, k.target, k.database, files, seed, s)
-	}
-	within, killed := []scenarios.File{}, []scenarios.File{}
-	for _, f := range files {
-		if slices.Contains(f.Scenario.Needs, scenarios.NeedsProcess) {
-			killed = append(killed, f)
-		} else {
-			within = append(within, f)
+	var all []checker.Result
+	for _, p := range k.portions(files) {
+		results, err := k.perform(ctx, p, seed, s)
+		if err != nil {
+			return nil, err
 		}
+		all = append(all, results...)
 	}
-	results, err := k.perform(ctx, k.target, k.database, within, seed, s)
-	if err != nil {
-		return nil, err
-	}
-	served := servedPrefix + strings.TrimPrefix(k.target, builtinPrefix)
-	others, err := k.perform(ctx, served, string(dialectOf(k.database)), killed, seed, s)
-	return append(results, others...), err
+	return all, nil
 }
 
-// perform runs scenarios, at least one, against a target.
-func (k known) perform(ctx context.Context, target, database string, files []scenarios.File, seed uint64, s streams) ([]checker.Result, error) {
-	if err := context.Cause(ctx); err != nil || len(files) == 0 {
+// portion is scenarios of a matrix that are run against a target in one way.
+type portion struct {
+	target, database string
+	instances        int // 0: as the target says
+	files            []scenarios.File
+}
+
+// several is how many instances a built-in design has for scenarios that need more than one.
+const several = 2
+
+// portions deals the scenarios out. Those that kill a process, or need several instances, are run against the
+// built-in design as a process of its own; so are all of a design that takes several.
+func (k known) portions(files []scenarios.File) []portion {
+	if !k.builtIn() {
+		return []portion{{target: k.target, database: k.database, files: files}}
+	}
+	name := strings.TrimPrefix(k.target, builtinPrefix)
+	served, kind := servedPrefix+name, string(dialectOf(k.database))
+	if d, _ := designCalled(name); d.Instances > 1 {
+		return []portion{{target: served, database: kind, files: files}}
+	}
+	within := portion{target: k.target, database: k.database}
+	killed, spread := portion{target: served, database: kind}, portion{target: served, database: kind, instances: several}
+	for _, f := range files {
+		to := &within
+		switch needs := f.Scenario.Needs; {
+		case slices.Contains(needs, scenarios.NeedsInstances):
+			to = &spread
+		case slices.Contains(needs, scenarios.NeedsProcess):
+			to = &killed
+		}
+		to.files = append(to.files, f)
+	}
+	return []portion{within, killed, spread}
+}
+
+// perform runs a portion, if it has any scenario.
+func (k known) perform(ctx context.Context, p portion, seed uint64, s streams) ([]checker.Result, error) {
+	if err := context.Cause(ctx); err != nil || len(p.files) == 0 {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "doubletap-matrix-")
@@ -147,8 +173,8 @@ func (k known) perform(ctx context.Context, target, database string, files []sce
 	}
 	defer os.RemoveAll(dir)
 	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv, program: s.program}
-	report, err := perform(ctx, files, runOptions{
-		target: target, database: database, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
+	report, err := perform(ctx, p.files, runOptions{
+		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
 	}, quiet)
 	switch cause := context.Cause(ctx); {
 	case cause != nil: // what there is is not whole

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -90,7 +89,7 @@ func (s *stage) troubleWithCount(ctx context.Context) error {
 	if s.subject.target.Received == nil {
 		return nil
 	}
-	_, err := driver.Received(ctx, s.subject.target)
+	_, err := s.subject.received(ctx, nil)
 	switch {
 	case err == nil:
 		return nil

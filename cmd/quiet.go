@@ -159,8 +159,7 @@ func (a *act) count(ctx context.Context) int64 {
 	if a.subject.target.Received == nil || a.halted || slices.Contains(a.scenario.Needs, scenarios.NeedsProcess) {
 		return -1
 	}
-	_ = a.pace.Wait(ctx, 1)
-	n, err := driver.Received(ctx, a.subject.target)
+	n, err := a.subject.received(ctx, a.pace)
 	switch {
 	case err == nil:
 		return n

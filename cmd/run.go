@@ -28,6 +28,7 @@ type runOptions struct {
 	database     string
 	store        string // Redis server of a built-in target; empty: $DOUBLETAP_STORE, or none
 	operation    string
+	instances    int // of a process; 0: as its target file or design says
 	seed         uint64
 	seeded       bool
 	toxiproxy    string
@@ -79,6 +80,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file); of a served one: sqlite, postgres or mariadb")
 	f.StringVar(&o.store, "store", "", storeUsage)
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
+	f.IntVar(&o.instances, "instances", 0, "start so many instances of the target behind a balancer, 1 to 16 (default: process.instances of the target file)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
 	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")
 	f.IntVar(&o.maxRequests, "max-requests", usualMaxRequests, "refuse to send more requests than this")

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"crypto/rand"
 	"slices"
 	"strings"
@@ -52,7 +53,8 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	case len(on) > 0 && !slices.Contains(on, string(engine)):
 		return nil, mistakef("%s is built for %s", name, strings.Join(on, " and "))
 	}
-	if d, _ := designCalled(design); d.Redis && store == "" {
+	known, _ := designCalled(design)
+	if known.Redis && store == "" {
 		return nil, noStore(name)
 	}
 	target.Name, target.BaseURL, target.Database.Ephemeral = name, "http://127.0.0.1:0", engine
@@ -67,6 +69,9 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
 		target.Process.Env = map[string]string{storeVariable: "{{.Store.URL}}"}
 		target.Process.Command = append(target.Process.Command, "--store-prefix", prefix)
+	}
+	if target, err = withInstances(target, name, cmp.Or(options.instances, known.Instances, 1)); err != nil {
+		return nil, err
 	}
 	return &subject{name: name, target: target, loaded: target}, nil
 }

@@ -10,12 +10,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/services"
@@ -26,22 +26,25 @@ const processLogName = "process.log"
 
 // started is what was started for a subject.
 type started struct {
-	service  *services.Service
+	fleet    services.Fleet   // none: the target was there already
+	balancer *proxy.Balancer  // in front of several; nil: there are none
+	places   []string         // host:port of each of several
+	each     []targets.Target // likewise, as targets of their own
 	database *ephemeral.Database
 	store    *ephemeral.Database
 	log      *os.File
-	printed  *services.Log // to log
+	printed  []*services.Log // to log, by each of the fleet
 }
 
 // hide keeps what a login gave out of the process's log.
 func (s started) hide(logins map[string]map[string]string) {
-	if s.printed == nil {
-		return
-	}
 	for _, given := range logins {
 		for _, value := range given {
-			if len(value) >= driver.ShortestSecret {
-				s.printed.Hide(value)
+			if len(value) < driver.ShortestSecret {
+				continue
+			}
+			for _, log := range s.printed {
+				log.Hide(value)
 			}
 		}
 	}
@@ -56,7 +59,11 @@ func (s started) clean() error {
 	case err != nil:
 		return err
 	}
-	if masked := s.printed.Mask(string(text)); masked != string(text) {
+	masked := string(text)
+	for _, log := range s.printed {
+		masked = log.Mask(masked)
+	}
+	if masked != string(text) {
 		return os.WriteFile(s.log.Name(), []byte(masked), 0o644)
 	}
 	return nil
@@ -65,9 +72,10 @@ func (s started) clean() error {
 // close stops the process before its database and its store, and then the log has ended.
 func (s started) close() error {
 	var errs []error
-	if s.service != nil {
-		errs = append(errs, s.service.Stop())
+	if s.balancer != nil {
+		errs = append(errs, s.balancer.Close())
 	}
+	errs = append(errs, s.fleet.Stop())
 	if s.database != nil {
 		errs = append(errs, s.database.Close())
 	}
@@ -90,30 +98,49 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 	if err := errors.Join(s.startDatabase(ctx), s.startStore(ctx)); err != nil {
 		return err
 	}
-	port, err := s.findPort()
+	ports, err := s.findPorts()
 	if err != nil {
 		return err
 	}
-	where, err := s.place(ctx, port)
+	where, err := s.place(ctx)
 	if err != nil {
 		return err
-	}
-	command, env, err := p.Fill(where)
-	if err != nil {
-		return mistake(fmt.Errorf("%s: %w", s.name, err))
 	}
 	if s.started.log, err = os.Create(filepath.Join(dir.path, processLogName)); err != nil {
 		return surroundings(fmt.Errorf("write the run's files: %w", err))
 	}
-	s.started.printed = s.newLog(s.started.log, from)
-	s.started.service, err = services.Start(ctx, services.Options{
-		Command: command, Dir: p.Directory, Env: env, Ready: s.answers, Within: time.Duration(p.Ready.Within),
-		Signal: signals()[p.Stop.Signal], Grace: time.Duration(p.Stop.Within), Log: s.started.printed,
-	})
-	if err != nil {
+	var all []services.Options
+	for i, port := range ports {
+		where.Port = port
+		o, err := s.instance(where, s.newLog(s.logOf(i), from))
+		if err != nil {
+			return err
+		}
+		all = append(all, o)
+	}
+	if s.started.fleet, err = services.StartFleet(ctx, all); err != nil {
 		return surroundings(fmt.Errorf("start the process of %s: %w", s.name, err))
 	}
-	return nil
+	return s.balance(ctx, ports)
+}
+
+// instance is how one of the target's instances is started.
+func (s *subject) instance(where targets.Place, log *services.Log) (services.Options, error) {
+	p := s.target.Process
+	command, env, err := p.Fill(where)
+	if err != nil {
+		return services.Options{}, mistake(fmt.Errorf("%s: %w", s.name, err))
+	}
+	itself, err := s.at(where.Port)
+	if err != nil {
+		return services.Options{}, err
+	}
+	s.started.printed = append(s.started.printed, log)
+	return services.Options{
+		Command: command, Dir: p.Directory, Env: env, Within: time.Duration(p.Ready.Within),
+		Ready:  func(ctx context.Context) error { return answers(ctx, itself) },
+		Signal: signals()[p.Stop.Signal], Grace: time.Duration(p.Stop.Within), Log: log,
+	}, nil
 }
 
 func signals() map[string]syscall.Signal {
@@ -137,37 +164,10 @@ func (s *subject) startDatabase(ctx context.Context) error {
 	return nil
 }
 
-// findPort chooses the port where the file leaves that to us, and otherwise sees that it is free: we would
-// speak to somebody else.
-func (s *subject) findPort() (int, error) {
-	base, err := url.Parse(s.target.BaseURL)
-	if err != nil {
-		return 0, mistakef("%s: base_url cannot be parsed", s.name)
-	}
-	if base.Port() == "0" {
-		port, err := services.FreePort(base.Hostname())
-		if err != nil {
-			return 0, surroundings(err)
-		}
-		base.Host = net.JoinHostPort(base.Hostname(), strconv.Itoa(port))
-		s.target.BaseURL = base.String()
-		return port, nil
-	}
-	address, err := s.upstream()
-	if err != nil {
-		return 0, err
-	}
-	if services.Taken(address) {
-		return 0, surroundings(fmt.Errorf("somebody takes connections at %s already, where the process of %s is to listen: stop it, or let base_url have port 0 for a free one", address, s.name))
-	}
-	_, port, _ := net.SplitHostPort(address)
-	return strconv.Atoi(port)
-}
-
-// place is what the process is told.
-func (s *subject) place(ctx context.Context, port int) (targets.Place, error) {
+// place is what the process is told, but for its port.
+func (s *subject) place(ctx context.Context) (targets.Place, error) {
 	database, err := s.databaseForProcess(ctx)
-	where := targets.Place{Port: port, Database: targets.DatabasePlace{URL: database}}
+	where := targets.Place{Database: targets.DatabasePlace{URL: database}}
 	if err != nil {
 		return where, err
 	}
@@ -188,12 +188,12 @@ func (s *subject) place(ctx context.Context, port int) (targets.Place, error) {
 	return where, nil
 }
 
-// answers returns nil when the target is ready: what the file says, or that its port takes connections.
-func (s *subject) answers(ctx context.Context) error {
-	if path := s.target.Process.Ready.Path; path != "" {
-		return driver.Ready(ctx, s.target, path)
+// answers returns nil when a target is ready: what its file says, or that its port takes connections.
+func answers(ctx context.Context, t targets.Target) error {
+	if path := t.Process.Ready.Path; path != "" {
+		return driver.Ready(ctx, t, path)
 	}
-	address, err := s.upstream()
+	address, err := addressOf(t.BaseURL)
 	if err != nil {
 		return err
 	}
@@ -224,10 +224,7 @@ func (s *subject) newLog(to io.Writer, from streams) *services.Log {
 
 // ended says how the target's process ended, if there is one and it ended by itself.
 func (s *subject) ended() error {
-	if s.started.service == nil {
-		return nil
-	}
-	return s.started.service.Ended()
+	return s.started.fleet.Ended()
 }
 
 // databaseDeclared is a URL of the database for those who look at its kind only, and for none if there is none.

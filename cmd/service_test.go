@@ -3,6 +3,7 @@ package cmd
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,6 +27,19 @@ func serviceFile(t *testing.T, design, database string) (file, pid string) {
 		"${DESIGN:-unique-key}", design,
 	).Replace(string(source))
 	return writeFile(t, "process.yaml", text), pid
+}
+
+// portsIn are the addresses that a run's instances have printed.
+func portsIn(t *testing.T, run string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(run, processLogName))
+	require.NoError(t, err)
+	var all []string
+	for _, found := range regexp.MustCompile(`ORDERS_URL=http://(\S+)`).FindAllStringSubmatch(string(text), -1) {
+		all = append(all, found[1])
+	}
+	require.NotEmpty(t, all)
+	return all
 }
 
 func numberIn(t *testing.T, file string) int {
@@ -53,23 +67,32 @@ func TestNothingOfAServiceOutlivesItsRun(t *testing.T) {
 		database string
 		signal   os.Signal
 		code     int
+		flags    []string
 	}{
-		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted},
-		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated},
-		"killed":                      {"sqlite", os.Kill, -1},
-		"killed, with a server to it": {"postgres", os.Kill, -1},
+		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted, nil},
+		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated, nil},
+		"killed":                      {"sqlite", os.Kill, -1, nil},
+		"killed, with a server to it": {"postgres", os.Kill, -1, nil},
+		"three of it, stopped":        {"sqlite", os.Interrupt, exitInterrupted, []string{"--instances", "3"}},
+		"three of it, killed":         {"sqlite", os.Kill, -1, []string{"--instances", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reports, tmp := t.TempDir(), openFolder(t)
 			file, _ := serviceFile(t, "unique-key", c.database)
-			p := start(t, []string{"TMPDIR=" + tmp}, "run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long))
+			args := append([]string{"run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long)}, c.flags...)
+			p := start(t, []string{"TMPDIR=" + tmp}, args...)
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
 			eventually(t, "no folder is left", func() bool { left, err := os.ReadDir(tmp); return err == nil && len(left) == 0 })
 			base := strings.TrimPrefix(baseURL(t, onlyRun(t, reports)), "http://")
 			eventually(t, "nobody listens any more", func() bool { return !services.Taken(base) })
+			places := portsIn(t, onlyRun(t, reports))
+			require.Len(t, places, map[bool]int{true: 3, false: 1}[c.flags != nil])
+			for _, address := range places {
+				eventually(t, "no instance listens any more", func() bool { return !services.Taken(address) })
+			}
 		})
 	}
 }
@@ -92,6 +115,22 @@ func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
 	require.FileExists(t, filepath.Join(onlyRun(t, reports), processLogName))
 }
 
+func TestOneOfSeveralInstancesThatDiesEndsTheRun(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file, pid := serviceFile(t, "unique-key", "sqlite") // the number is that of the last to be started
+	many := writeFile(t, "long.yaml", strings.Replace(long, "intents: 1000", "intents: 300", 1))
+	p := start(t, nil, "run", "--reports", reports, "--target", file, "--instances", "2", many, "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitSurroundings, p.wait(t), "%s", p.out)
+	report := onlyReport(t, reports)
+	require.Equal(t, "broken", report.Results[0].Verdict.String())
+	require.Empty(t, report.Results[0].Findings, "what the other one answers is no broken promise")
+	require.Contains(t, strings.Join(report.Results[0].Reasons, "\n"), "instance 2: the process has ended (signal: killed)")
+	require.Contains(t, report.Results[1].Reasons, "it was not run: the target is gone")
+}
+
 func TestAServiceOverEveryPrivateDatabase(t *testing.T) {
 	t.Parallel()
 	for _, database := range []string{"sqlite", "postgres", "mariadb"} {
@@ -111,11 +150,11 @@ func TestTheProcessLogHoldsNothingThatALoginGave(t *testing.T) {
 	t.Parallel()
 	file, err := os.Create(filepath.Join(t.TempDir(), processLogName))
 	require.NoError(t, err)
-	s := started{log: file, printed: services.NewLog(file, nil)}
-	_, _ = s.printed.Write([]byte("alice gets tok-alice-1, bob gets 7\n"))
+	s := started{log: file, printed: []*services.Log{services.NewLog(file, nil)}}
+	_, _ = s.printed[0].Write([]byte("alice gets tok-alice-1, bob gets 7\n"))
 	s.hide(map[string]map[string]string{"alice": {"Token": "tok-alice-1"}, "bob": {"Number": "7"}})
-	_, _ = s.printed.Write([]byte("tok-alice-1 comes, 17 rows\n"))
-	require.NotContains(t, s.printed.String(), "tok-alice-1")
+	_, _ = s.printed[0].Write([]byte("tok-alice-1 comes, 17 rows\n"))
+	require.NotContains(t, s.printed[0].String(), "tok-alice-1")
 	require.NoError(t, s.close())
 	text, err := os.ReadFile(file.Name())
 	require.NoError(t, err)

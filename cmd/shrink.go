@@ -279,9 +279,9 @@ func (k *shrinker) write(from, best scenarios.Scenario, last sequential, left in
 		return surroundings(fmt.Errorf("write the shrunk scenario: %w", err))
 	}
 	plan := func(s scenarios.Scenario) int { return scenarios.NewPlan(s, 1).Requests() }
-	fmt.Fprintf(k.streams.out, "\n%s\n%s and %s instead of %s and %s, after %s in %s\n  file   %s\n  again  %s run %s --target %s\n",
+	fmt.Fprintf(k.streams.out, "\n%s\n%s and %s instead of %s and %s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
 		source, plural(plan(best), "request"), plural(faults(best), "fault"), plural(plan(from), "request"), plural(faults(from), "fault"),
-		plural(k.trials, "trial"), time.Since(k.began).Round(100*time.Millisecond), out, program(), quoted(out), quoted(k.options.target))
+		plural(k.trials, "trial"), time.Since(k.began).Round(100*time.Millisecond), out, program(), quoted(out), k.options.targetFlags())
 	return nil
 }
 

@@ -59,8 +59,10 @@ func (s *stage) play(ctx context.Context, f scenarios.File, plan scenarios.Plan)
 	return nil
 }
 
-// alive reports whether the target answers anything at all.
-func (s *stage) alive(ctx context.Context) bool { return driver.Alive(ctx, s.subject.target) == nil }
+// alive reports whether the target answers anything at all. One that has lost a process is not what it was.
+func (s *stage) alive(ctx context.Context) bool {
+	return s.subject.ended() == nil && driver.Alive(ctx, s.subject.target) == nil
+}
 
 // act is one performance of one scenario.
 type act struct {
@@ -124,20 +126,22 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return err
 	}
-	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{Upstream: upstream, Socket: a.subject.target.Socket, Toxiproxy: a.toxiproxy, Base: a.base})
+	a.lanes, err = proxy.Open(ctx, a.scenario.Lanes, proxy.Options{
+		Upstream: upstream, Instances: a.subject.started.places, Socket: a.subject.target.Socket, Toxiproxy: a.toxiproxy, Base: a.base,
+	})
 	if err != nil {
 		return surroundings(err)
 	}
 	a.driver = &driver.Driver{
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
-		Road: a.road, Record: a.record, Base: a.base, Normal: a.normal,
+		Road: a.road(0), Roads: a.roads(), Record: a.record, Base: a.base, Normal: a.normal,
 		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
-	if service := a.subject.started.service; service != nil {
-		a.driver.Crasher = &driver.Crasher{Kill: service.Kill, Start: service.Restart}
+	if fleet := a.subject.started.fleet; len(fleet) > 0 {
+		a.driver.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
 	}
 	if store := a.subject.store; store != nil {
 		a.driver.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
@@ -150,18 +154,23 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	return nil
 }
 
-func (a *act) road(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
-	conn, passage, err := roadOf(a.lanes)(ctx, lane)
-	if a.subject.opaque() {
-		passage = nil
+// road leads to one of the target's instances; 0: to the target.
+func (a *act) road(instance int) driver.Road {
+	road := roadOf(a.lanes, instance)
+	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+		conn, passage, err := road(ctx, lane)
+		if a.subject.opaque() {
+			passage = nil
+		}
+		return conn, passage, err
 	}
-	return conn, passage, err
 }
 
-// roadOf leads through lanes. Where there is no connection, there is no passage.
-func roadOf(lanes *proxy.Lanes) driver.Road {
+// roadOf leads through lanes to an instance, or to whatever they lead to (0). Where there is no connection,
+// there is no passage.
+func roadOf(lanes *proxy.Lanes, instance int) driver.Road {
 	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
-		conn, passage, err := lanes.Dial(ctx, lane)
+		conn, passage, err := lanes.DialInstance(ctx, lane, instance)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -183,8 +192,8 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 	run := history.Run{
 		Format: history.Format, ID: a.run, Tool: version(), Scenario: a.scenario.Name, Summary: a.scenario.Summary,
 		Target: a.subject.target.Name, Operation: a.subject.operation().Name, Seed: plan.Seed, Started: a.base,
-		Streams: a.subject.target.Protocol == targets.HTTP2,
-		Lanes:   a.laneFacts(), Links: a.links, Normal: history.Offset(a.normal), Calibrated: a.calibrated,
+		Instances: len(a.subject.started.places), Streams: a.subject.target.Protocol == targets.HTTP2,
+		Lanes: a.laneFacts(), Links: a.links, Normal: history.Offset(a.normal), Calibrated: a.calibrated,
 	}
 	for _, p := range a.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
@@ -250,8 +259,7 @@ func (a *act) close(ctx context.Context, before int64) error {
 		return surroundings(err)
 	}
 	if before >= 0 {
-		_ = a.pace.Wait(ctx, 1)
-		if after, err := driver.Received(context.WithoutCancel(ctx), a.subject.target); err == nil {
+		if after, err := a.subject.received(context.WithoutCancel(ctx), a.pace); err == nil {
 			a.record.Received(history.Received{Before: before, After: after})
 		}
 	}

@@ -128,7 +128,10 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 // loadSubject starts a built-in target, with a link to its database if one is wanted, or loads a target file.
 func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
 	name := o.target
-	if _, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+	if design, builtin := strings.CutPrefix(name, builtinPrefix); builtin {
+		if o.instances > 0 {
+			return nil, mistakef("--instances is for targets that are started as processes; expected a target file with process, or %s%s", servedPrefix, design)
+		}
 		return startBuiltin(ctx, o, linked, s)
 	}
 	if design, served := strings.CutPrefix(name, servedPrefix); served {
@@ -142,6 +145,9 @@ func loadSubject(ctx context.Context, o runOptions, linked bool, s streams) (*su
 	}
 	target, err := readTarget(name, s)
 	if err != nil {
+		return nil, err
+	}
+	if target, err = withInstances(target, name, o.instances); err != nil {
 		return nil, err
 	}
 	return &subject{name: name, target: target, loaded: target, given: s.given}, nil
@@ -333,9 +339,18 @@ func (s *subject) rowsPlace() string {
 
 // upstream returns host:port of the target.
 func (s *subject) upstream() (string, error) {
-	u, err := url.Parse(s.target.BaseURL)
+	address, err := addressOf(s.target.BaseURL)
 	if err != nil {
 		return "", mistakef("%s: base_url cannot be parsed", s.name)
+	}
+	return address, nil
+}
+
+// addressOf returns host:port of a URL.
+func addressOf(base string) (string, error) {
+	u, err := url.Parse(base)
+	if err != nil {
+		return "", err
 	}
 	port := u.Port()
 	if port == "" {

@@ -55,6 +55,7 @@ type Driver struct {
 	Plan       scenarios.Plan
 	Names      Names
 	Road       Road
+	Roads      []Road                                                           // to each of the target's instances, where there are several; then there is no Road
 	Rows       func(ctx context.Context, operation, marker string) (int, error) // nil: the database cannot be asked
 	Record     *history.Writer
 	Base       time.Time       // start of the run
@@ -85,6 +86,7 @@ type Driver struct {
 	made     map[household]map[string]string
 	issued   map[issue]string
 	requests map[string]prepared       // by intent and body
+	turns    map[string]int            // by intent: which of the roads is the next
 	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
 	mu       sync.Mutex
 	sweeps   map[int]*sweep           // by step
@@ -200,7 +202,9 @@ type prepared struct {
 // prepareAll renders the requests of all intents and records the intents.
 func (d *Driver) prepareAll() error {
 	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
+	d.turns = map[string]int{}
 	for _, i := range d.Plan.Intents {
+		d.turns[i.ID] = i.Number - 1
 		if err := d.prepare(i); err != nil {
 			return err
 		}

@@ -80,6 +80,7 @@ func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error),
 			x.fail(ctx, refused, history.Refused)
 			return
 		}
+		x.raw = s.raw
 		err = x.talkIn(ctx, s, body)
 		if err != nil && !errors.Is(err, errFull) {
 			x.fail(ctx, err, history.Garbage)

@@ -141,7 +141,7 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 	}
 	defer d.strike(s)()
 	s.run(ctx, func(ctx context.Context) (net.Conn, error) {
-		conn, passage, err := d.Road(ctx, s.lane)
+		conn, passage, err := d.road(s.record.Intent)(ctx, s.lane)
 		if passage == nil || s.party != nil { // what is seen of a connection of many says nothing of one
 			return conn, err
 		}
@@ -151,6 +151,19 @@ func (d *Driver) send(ctx context.Context, s *shot) {
 		d.mu.Unlock()
 		return conn, err
 	})
+}
+
+// road returns the road of an intent's next connection. With several instances each connection of an intent
+// goes to the next one, so that a retry finds another than the request before it, in every run of a plan.
+func (d *Driver) road(intent string) Road {
+	if len(d.Roads) == 0 {
+		return d.Road
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	turn := d.turns[intent]
+	d.turns[intent] = turn + 1
+	return d.Roads[turn%len(d.Roads)]
 }
 
 // finish records an attempt that has ended and notices when the target is gone.

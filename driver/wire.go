@@ -33,6 +33,7 @@ type exchange struct {
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
 	cookies []string // that the answer sets, as it says so
+	raw     net.Conn // that it went on; nil: it did not come to that
 }
 
 // holder is [Passage.Hold].
@@ -41,7 +42,7 @@ type holder func(size int64, arrive func(release func()), leave func()) bool
 // run sends the request over a connection that dial opens, and reads the answer.
 func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	x.record.Start = x.now()
-	defer func() { x.record.End = x.now() }()
+	defer func() { x.record.End, x.record.Instance = x.now(), instanceOf(x.raw) }()
 	defer x.leaveGate()
 
 	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
@@ -55,12 +56,21 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 		x.fail(ctx, err, history.Refused)
 		return
 	}
+	x.raw = conn
 	counted := &countingConn{Conn: conn}
 	defer func() { x.record.Sent = counted.sent }()
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(x.timeout))
 	defer closeAtEnd(ctx, conn)()
 	x.talk(ctx, counted)
+}
+
+// instanceOf returns the instance of the target that a connection went to; 0: nobody knows.
+func instanceOf(conn net.Conn) int {
+	if c, placed := conn.(interface{ Instance() int }); placed {
+		return c.Instance()
+	}
+	return 0
 }
 
 // closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The

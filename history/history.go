@@ -61,7 +61,8 @@ type Run struct {
 	Summary    string        `json:"summary,omitempty"`
 	Target     string        `json:"target"`
 	Operation  string        `json:"operation"`
-	Streams    bool          `json:"streams,omitempty"` // the members of a burst were streams of one connection, and their ends one write
+	Instances  int           `json:"instances,omitempty"` // of the target, where there were several
+	Streams    bool          `json:"streams,omitempty"`   // the members of a burst were streams of one connection, and their ends one write
 	Seed       uint64        `json:"seed"`
 	Started    time.Time     `json:"started"`
 	Lanes      []Lane        `json:"lanes"`
@@ -167,6 +168,7 @@ type Attempt struct {
 	Retry    int    `json:"retry,omitempty"` // 0 is the first sending
 	Probe    bool   `json:"probe,omitempty"` // part of the final probe
 	Lane     string `json:"lane"`
+	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or nobody knows
 	Body     string `json:"body"`                // Original, Altered, Reordered or Renumbered
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing

@@ -25,6 +25,7 @@ import (
 type conn struct {
 	net.Conn // tcp, so that only what is defined here can be done to it
 	tcp      *net.TCPConn
+	passage  *Passage
 	gone     func() // called once, when the socket is closed
 
 	reading sync.Mutex // held by a Read of the client
@@ -32,6 +33,14 @@ type conn struct {
 
 	writing sync.Mutex // guards room
 	room    int64      // bytes that the lane will still take; negative: any number
+}
+
+// Instance is the instance of the target to which the connection went, see [Lanes.DialInstance].
+func (c *conn) Instance() int {
+	if c.passage.doubtful.Load() {
+		return 0
+	}
+	return c.passage.instance
 }
 
 // Read reads from the lane, as the client.

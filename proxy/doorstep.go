@@ -17,13 +17,14 @@ const chunk = 8 << 10
 // the target would: it hands closes and resets on as what they are. A Unix domain socket knows no reset that
 // a client could send: to a target on one it is a close.
 type doorstep struct {
-	listener net.Listener
-	network  string // tcp or unix
-	target   string
-	room     int64 // bytes of an answer that the lane's toxics take, see allowance
-	lane     *lane
-	letGo    context.CancelFunc // ends all connections to the target
-	abandon  context.CancelFunc // ends all connections to the lane
+	listener  net.Listener
+	network   string // tcp or unix
+	target    string
+	instances []string // of the target, for connections that are to go to one of them
+	room      int64    // bytes of an answer that the lane's toxics take, see allowance
+	lane      *lane
+	letGo     context.CancelFunc // ends all connections to the target
+	abandon   context.CancelFunc // ends all connections to the lane
 
 	busy sync.WaitGroup // the accepting goroutine and all relays
 
@@ -34,10 +35,11 @@ type doorstep struct {
 
 // doorstepSpec is what a doorstep shall be.
 type doorstepSpec struct {
-	network string // tcp or unix
-	target  string
-	room    int64
-	lane    *lane
+	network   string // tcp or unix
+	target    string
+	instances []string
+	room      int64
+	lane      *lane
 }
 
 func openDoorstep(spec doorstepSpec) (*doorstep, error) {
@@ -46,12 +48,13 @@ func openDoorstep(spec doorstepSpec) (*doorstep, error) {
 		return nil, fmt.Errorf("open doorstep: %w", err)
 	}
 	d := &doorstep{
-		listener: listener,
-		network:  spec.network,
-		target:   spec.target,
-		room:     spec.room,
-		lane:     spec.lane,
-		here:     map[*Passage]struct{}{},
+		listener:  listener,
+		network:   spec.network,
+		target:    spec.target,
+		instances: spec.instances,
+		room:      spec.room,
+		lane:      spec.lane,
+		here:      map[*Passage]struct{}{},
 	}
 	staying, letGo := context.WithCancel(context.Background())
 	listening, abandon := context.WithCancel(context.Background())
@@ -134,10 +137,18 @@ func (d *doorstep) accept(staying, listening context.Context) {
 	}
 }
 
+// targetOf is where a connection leads.
+func (d *doorstep) targetOf(p *Passage) string {
+	if p.instance > 0 {
+		return d.instances[p.instance-1]
+	}
+	return d.target
+}
+
 // serve relays one connection until the lane has closed it.
 func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 	defer p.leaves()
-	target, err := new(net.Dialer).DialContext(ctx, d.network, d.target)
+	target, err := new(net.Dialer).DialContext(ctx, d.network, d.targetOf(p))
 	if err != nil {
 		if ctx.Err() == nil {
 			p.refused()

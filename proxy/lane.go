@@ -69,7 +69,7 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 	}
 	plan := roadPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
 	if h.reachesLoopback() {
-		step := doorstepSpec{network: "tcp", target: plan.upstream, room: allowance(effects.toxics, down), lane: l}
+		step := doorstepSpec{network: "tcp", target: plan.upstream, instances: spec.options.Instances, room: allowance(effects.toxics, down), lane: l}
 		if spec.options.Socket != "" {
 			step.network, step.target = "unix", spec.options.Socket
 		}
@@ -97,12 +97,15 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 // was refused left nothing behind; one that timed out may still come out later, and one that did not
 // come out at all may yet do so: both make the lane doubtful, and so does a connection at the
 // doorstep that nobody waits for, unless the lane is shutting and the dial was called off.
-func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
+func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Passage, error) {
 	if err := l.take(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer func() { <-l.turn }()
 	p := newPassage(l.base, &l.doubtful)
+	if l.doorstep != nil {
+		p.instance = instance
+	}
 	l.expect(p)
 	defer l.expect(nil)
 	// A connect that is given up may have succeeded at the other end, so ctx does not end it.
@@ -113,7 +116,7 @@ func (l *lane) dial(ctx context.Context) (net.Conn, *Passage, error) {
 		}
 		return nil, nil, err
 	}
-	c, err := l.adopt(tcp.(*net.TCPConn))
+	c, err := l.adopt(tcp.(*net.TCPConn), p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -178,8 +181,8 @@ func (l *lane) await(p *Passage) error {
 }
 
 // adopt makes tcp a connection of this lane, which ends with it at the latest.
-func (l *lane) adopt(tcp *net.TCPConn) (*conn, error) {
-	c := &conn{Conn: tcp, tcp: tcp, room: l.upstream}
+func (l *lane) adopt(tcp *net.TCPConn, p *Passage) (*conn, error) {
+	c := &conn{Conn: tcp, tcp: tcp, passage: p, room: l.upstream}
 	c.gone = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

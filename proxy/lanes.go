@@ -23,6 +23,7 @@ const patience = 10 * time.Second
 // Options says where lanes lead and what they are made of.
 type Options struct {
 	Upstream  string    // host:port of the target, as seen from here and from toxiproxy
+	Instances []string  // host:port of each of the target's instances, where DialInstance is used; as seen from here
 	Socket    string    // path of the target's Unix domain socket, instead of Upstream; empty: it has none
 	Toxiproxy string    // URL of a running toxiproxy server; empty: in process
 	Base      time.Time // start of the run, on the monotonic clock; zero: when the lanes are opened
@@ -30,8 +31,9 @@ type Options struct {
 
 // Lanes are the open lanes of one run. All methods are safe for concurrent use.
 type Lanes struct {
-	byName map[string]*lane
-	host   host
+	byName    map[string]*lane
+	host      host
+	instances int // of the target, that can be chosen
 }
 
 // Open opens all lanes, and [scenarios.Clean] besides, which has no faults. The toxics of a lane are
@@ -48,7 +50,7 @@ func Open(ctx context.Context, lanes map[string][]scenarios.Fault, o Options) (*
 	if err != nil {
 		return nil, fmt.Errorf("open lanes: %w", err)
 	}
-	l := &Lanes{byName: map[string]*lane{}, host: h}
+	l := &Lanes{byName: map[string]*lane{}, host: h, instances: len(o.Instances)}
 	wanted := maps.Clone(lanes)
 	if wanted == nil {
 		wanted = map[string][]scenarios.Fault{}
@@ -68,12 +70,22 @@ func Open(ctx context.Context, lanes map[string][]scenarios.Fault, o Options) (*
 // as the connection lives. Closing the connection closes it for good, but its socket is kept, and
 // emptied, until the lane has let go of it as well: see conn. TLS and HTTP are the caller's business.
 func (l *Lanes) Dial(ctx context.Context, lane string) (net.Conn, *Passage, error) {
+	return l.DialInstance(ctx, lane, 0)
+}
+
+// DialInstance is Dial for one of Options.Instances, from 1; 0 is Options.Upstream. The choice is the
+// doorstep's: a lane without one leads to Options.Upstream. The connection has a method Instance() int, which
+// says where it went; 0: to no instance in particular, or nobody knows.
+func (l *Lanes) DialInstance(ctx context.Context, lane string, instance int) (net.Conn, *Passage, error) {
 	road, known := l.byName[lane]
 	if !known {
 		names := strings.Join(slices.Sorted(maps.Keys(l.byName)), ", ")
 		return nil, nil, fmt.Errorf("dial: there is no lane %q, only %s", lane, names)
 	}
-	c, p, err := road.dial(ctx)
+	if instance < 0 || instance > l.instances {
+		return nil, nil, fmt.Errorf("dial lane %q: there is no instance %d of the target, only %d", lane, instance, l.instances)
+	}
+	c, p, err := road.dial(ctx, instance)
 	if err != nil {
 		return nil, nil, fmt.Errorf("dial lane %q: %w", lane, err)
 	}

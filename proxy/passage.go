@@ -19,6 +19,7 @@ type Passage struct {
 	base     time.Time
 	doubtful *atomic.Bool  // of the lane
 	arrived  chan struct{} // closed when the connection stands at the doorstep
+	instance int           // of the target, to which the connection is to go, from 1; 0: as the lane leads
 
 	mu    sync.Mutex
 	facts history.Passage

@@ -150,6 +150,9 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 		key = "first"
 	}
 	parts := []string{key}
+	if a.Instance > 0 {
+		parts = []string{fmt.Sprintf("instance %d", a.Instance), key}
+	}
 	if a.Body != history.Original {
 		parts = append(parts, a.Body)
 	}

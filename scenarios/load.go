@@ -186,6 +186,9 @@ func (s *Scenario) implied() []Need {
 	if len(s.Links) > 0 {
 		needs = append(needs, NeedsLink)
 	}
+	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == "several-instances" }) {
+		needs = append(needs, NeedsInstances)
+	}
 	if n := s.Neighbours; n != nil {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
 	}

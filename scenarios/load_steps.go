@@ -258,7 +258,7 @@ func (t story) never(proof string) string {
 		if !t.kin {
 			return "the scenario has no neighbours"
 		}
-	case "overlapped", "retried-while-running":
+	case "overlapped", "retried-while-running", "several-instances":
 		if t.requests < 2 {
 			return "an intent sends one request only"
 		}

@@ -55,6 +55,7 @@ const (
 	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
 	NeedsFlush       Need = "flush"          // the target file says what its store may lose
 	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
+	NeedsInstances   Need = "instances"      // the harness has started several instances of the target
 )
 
 // Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a

@@ -93,6 +93,7 @@ func (x *explainer) explain() {
 	}
 	x.throttled()
 	x.rateLimit()
+	x.instances()
 	x.confusions()
 	x.surroundings()
 }

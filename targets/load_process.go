@@ -21,6 +21,7 @@ const (
 // complete fills in what the file leaves out, and finds files beside it.
 func (p *Process) complete(file string) {
 	p.Directory = beside(file, p.Directory)
+	p.Instances = max(p.Instances, 1)
 	if p.Ready.Within == 0 {
 		p.Ready.Within = usualReady
 	}
@@ -66,6 +67,9 @@ func (r *reviewer) process() {
 		r.complain("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
 	case base.Port() == "0" && !p.Tells(".Port"):
 		r.complain("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
+	}
+	if err := r.target.unbalanced(); err != nil {
+		r.complain("/process/instances", "%s", err)
 	}
 	if !r.target.Database.Declared() && p.Tells(".Database.") {
 		r.complain("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ type Process struct {
 	Env       map[string]string `yaml:"env"`       // beside the harness's own environment; templates of Place
 	Ready     Ready             `yaml:"ready"`
 	Stop      Stop              `yaml:"stop"`
+	Instances int               `yaml:"instances"` // how many of it, each on a port of its own; after Load 1 or more
 }
 
 // Ready says when a process that was started takes requests.
@@ -81,6 +83,37 @@ func (p Process) Fill(at Place) (command, env []string, err error) {
 		env = append(env, name+"="+filled)
 	}
 	return command, env, nil
+}
+
+// MostInstances is how many instances of a process there may be.
+const MostInstances = 16
+
+// WithInstances returns the target with so many instances of its process, 1 to MostInstances. The error says in
+// a sentence why there cannot be as many.
+func (t Target) WithInstances(n int) (Target, error) {
+	switch {
+	case n < 1 || n > MostInstances:
+		return t, fmt.Errorf("%d instances: expected 1 to %d", n, MostInstances)
+	case t.Process == nil:
+		return t, errors.New("only a target that the harness starts has instances; there is no process")
+	}
+	process := *t.Process
+	process.Instances, t.Process = n, &process
+	return t, t.unbalanced()
+}
+
+// unbalanced says why there cannot be as many instances as there are to be; nil: there can.
+func (t Target) unbalanced() error {
+	switch {
+	case t.Process == nil || t.Process.Instances < 2:
+		return nil
+	case t.Socket != "":
+		return errors.New("several instances are reached by TCP, each on a port of its own, and this target by a socket")
+	case !t.Process.Tells(".Port"):
+		return errors.New("nothing tells each instance its own port; put {{.Port}} into command or env")
+	default:
+		return nil
+	}
 }
 
 // Tells reports whether the process is told a value, such as .Port, or what begins so, such as .Database.

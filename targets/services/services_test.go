@@ -324,3 +324,44 @@ func TestALogThatCannotBeWrittenIsToldInTheEnd(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, log.Flush(), io.ErrClosedPipe)
 }
+
+func TestAFleetIsKilledAndStartedAgainAsOne(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	ports := []int{freePort(t), freePort(t), freePort(t)}
+	var all []services.Options
+	for _, port := range ports {
+		all = append(all, options("plain", port, io.Discard))
+	}
+	f, err := services.StartFleet(t.Context(), all)
+	require.NoError(t, err)
+	require.NoError(t, f.Ended())
+	var first []int
+	for _, port := range ports {
+		first = append(first, pids(t, port)...)
+	}
+	require.NoError(t, f.Kill())
+	requireGone(t, first)
+	require.ErrorContains(t, f.Ended(), "instance 1: the process has ended (signal: killed)")
+	require.NoError(t, f.Restart(t.Context()))
+	require.NoError(t, f.Ended())
+	_, _ = get(ports[1], "/end")
+	require.Eventually(t, func() bool { return f.Ended() != nil }, 20*time.Second, time.Millisecond)
+	require.ErrorContains(t, f.Ended(), "instance 2: the process has ended (exit status 4)")
+	require.ErrorContains(t, f.Kill(), "instance 2: ")
+	require.NoError(t, f.Stop())
+	for _, port := range ports {
+		require.False(t, services.Taken(fmt.Sprint("127.0.0.1:", port)))
+	}
+}
+
+func TestAFleetOfWhichOneDoesNotStartLeavesNothing(t *testing.T) {
+	port := freePort(t)
+	_, err := services.StartFleet(t.Context(), []services.Options{options("plain", port, io.Discard), options("broken", freePort(t), io.Discard)})
+	require.ErrorContains(t, err, "instance 2: it ended before it was ready (exit status 3)")
+	require.False(t, services.Taken(fmt.Sprint("127.0.0.1:", port)))
+	_, err = services.StartFleet(t.Context(), []services.Options{options("broken", port, io.Discard)})
+	require.ErrorContains(t, err, "it ended before it was ready")
+	require.NotContains(t, err.Error(), "instance")
+	require.NoError(t, services.Fleet(nil).Stop())
+	require.NoError(t, services.Fleet(nil).Ended())
+}

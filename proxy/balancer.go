@@ -1,0 +1,91 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"sync"
+)
+
+// Balancer is one address for several instances of a target: each connection goes to the next instance in
+// turn. It knows TCP only. What one side does to a connection, a close, half of one or a reset, the other side
+// sees, and an instance that takes no connection is a connection that is reset: nothing is tried again elsewhere.
+// Lanes go past it, see Options.Instances. Safe for concurrent use.
+type Balancer struct {
+	listener  net.Listener
+	instances []string // host:port
+	stop      context.CancelFunc
+	busy      sync.WaitGroup // the accepting goroutine and the relays
+}
+
+// OpenBalancer listens on an address, host:port, for the instances at the others. Port 0 is a free one.
+func OpenBalancer(ctx context.Context, listen string, instances []string) (*Balancer, error) {
+	if len(instances) == 0 {
+		return nil, errors.New("open balancer: there is no instance")
+	}
+	var config net.ListenConfig
+	listener, err := config.Listen(ctx, "tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("open balancer: %w", err)
+	}
+	b := &Balancer{listener: listener, instances: slices.Clone(instances)}
+	staying, stop := context.WithCancel(context.Background())
+	b.stop = stop
+	b.busy.Go(func() { b.accept(staying) })
+	return b, nil
+}
+
+// Port is the one on which the balancer listens: the true one if it was given as 0.
+func (b *Balancer) Port() int { return b.listener.Addr().(*net.TCPAddr).Port }
+
+// Close ends the balancer and all connections through it. Closing again does nothing.
+func (b *Balancer) Close() error {
+	b.stop()
+	err := b.listener.Close()
+	b.busy.Wait()
+	if errors.Is(err, net.ErrClosed) {
+		return nil
+	}
+	return err
+}
+
+func (b *Balancer) accept(ctx context.Context) {
+	for turn := 0; ; turn++ {
+		near, err := b.listener.Accept()
+		if err != nil {
+			return
+		}
+		to := b.instances[turn%len(b.instances)]
+		b.busy.Go(func() { through(ctx, near.(*net.TCPConn), to) })
+	}
+}
+
+// through relays one connection until both sides are done with it, or the context ends.
+func through(ctx context.Context, near *net.TCPConn, to string) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", to)
+	if err != nil {
+		slam(near)
+		return
+	}
+	far := conn.(*net.TCPConn)
+	defer context.AfterFunc(ctx, func() { slam(near); slam(far) })()
+	var answering sync.WaitGroup
+	answering.Go(func() { oneWay(near, far) })
+	oneWay(far, near)
+	answering.Wait()
+	_ = near.Close()
+	_ = far.Close()
+}
+
+// oneWay passes on what comes from one side until its end, which is passed on too. What breaks resets both.
+func oneWay(to, from *net.TCPConn) {
+	if _, err := io.Copy(to, from); err != nil {
+		slam(to)
+		slam(from)
+		return
+	}
+	_ = to.CloseWrite()
+}

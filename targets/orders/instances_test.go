@@ -1,0 +1,34 @@
+package orders_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// duplicatesAtAnotherInstance repeats a wish at another server over the same tables.
+func duplicatesAtAnotherInstance(t *testing.T, s subject, w wish) bool {
+	other := serve(t, orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: fast})
+	first, second := s.must(t, w), other.must(t, w)
+	require.Equal(t, http.StatusCreated, first.status)
+	require.Equal(t, first.same(), s.must(t, w).same(), "each of them tells the same again")
+	require.Equal(t, second.same(), other.must(t, w).same())
+	return first.member("id") != second.member("id") && len(s.rows(t, w.note)) == 2
+}
+
+func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "store-process-local", Database: database, Work: fast})
+		w := newWish("alone")
+		first := s.must(t, w)
+		for _, again := range s.together(t.Context(), []wish{w, w, w, w}) {
+			require.Equal(t, first.same(), again.same())
+		}
+		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
+		reused := s.must(t, alter(w))
+		require.Equal(t, "key_reused", reused.member("code"))
+	})
+}
