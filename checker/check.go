@@ -180,6 +180,11 @@ func (c *court) report(m moment, s *story, f Finding) {
 			f.Crashes = append(f.Crashes, k)
 		}
 	}
+	for _, k := range c.history.Flushes {
+		if k.Intent == f.Intent {
+			f.Flushes = append(f.Flushes, k)
+		}
+	}
 	for _, body := range []string{history.Original, history.Altered} {
 		if b, sent := s.intent.Bodies[body]; sent {
 			rows, _ := c.rows(m, b.Marker)

@@ -36,6 +36,8 @@ const (
 	ProofRestarted       Proof = "restarted"
 	ProofLinkDelayed     Proof = "link-delayed"
 	ProofLinkCut         Proof = "link-cut"
+	ProofLinkAway        Proof = "link-away"
+	ProofFlushed         Proof = "flushed"
 	ProofInstances       Proof = "several-instances"
 )
 
@@ -112,6 +114,10 @@ func explain(p Proof) string {
 		return "a question passed a slow link and waited for its answer while a request was inside the target"
 	case ProofLinkCut:
 		return "a link of the target broke while a request was inside"
+	case ProofLinkAway:
+		return "a link of the target broke, and the same request came again while it was still broken"
+	case ProofFlushed:
+		return "the target's store lost what it held, and then the same request came again"
 	case ProofInstances:
 		return "two or more instances of the target had a request of it"
 	default:
@@ -187,6 +193,10 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return slices.ContainsFunc(all, c.linkDelayed)
 	case ProofLinkCut:
 		return slices.ContainsFunc(all, c.linkCut)
+	case ProofLinkAway:
+		return anyPair(all, c.linkAway)
+	case ProofFlushed:
+		return c.flushed(s)
 	case ProofInstances:
 		return anyPair(all, func(a, b *judged) bool {
 			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance

@@ -69,6 +69,23 @@ func crashed(k history.Crash, h *history.History) *history.History {
 	return h
 }
 
+// emptied is a store that loses so many keys in the story of i1.
+func emptied(begun, done float64, keys int, h *history.History) *history.History {
+	h.Flushes = append(h.Flushes, history.Flush{Intent: "i1", Begun: ms(begun), Done: ms(done), Deleted: keys})
+	return h
+}
+
+func anothers(h *history.History) *history.History {
+	h.Flushes[0].Intent = "i2"
+	return h
+}
+
+// away is a link that was broken for so long.
+func away(long float64, a history.Attempt) history.Attempt {
+	a.Cut.Away = ms(long)
+	return a
+}
+
 // asking is a link with a latency of 20ms that had a question and its answer to carry.
 func asking(asked, answered float64, h *history.History) *history.History {
 	h.Run.Links = []history.Link{{Name: "store", Delay: ms(900)}, {Name: "database", Delay: ms(20)}}
@@ -270,6 +287,28 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLinkCut, "without a doorstep, the client's times serve", true, alone(story(cutAt(30, 1, during(10, 50, u))))},
 		{checker.ProofLinkCut, "without a doorstep, latency blurs them", false, on("slow", alone(story(cutAt(30, 1, during(10, 80, u)))))},
 		{checker.ProofLinkCut, "nothing was to break", false, alone(story(watched(10, 50, u)))},
+
+		{checker.ProofLinkAway, "the same request came again meanwhile", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
+		{checker.ProofLinkAway, "it came when the link was whole again", false, alone(story(away(20, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
+		{checker.ProofLinkAway, "it had come before", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(29, 60, u)))},
+		{checker.ProofLinkAway, "another body came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), altered(watched(50, 60, u))))},
+		{checker.ProofLinkAway, "another key came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), keyed("other", watched(50, 60, u))))},
+		{checker.ProofLinkAway, "it came in part", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), partly(watched(50, 60, u))))},
+		{checker.ProofLinkAway, "there was no connection on it", false, alone(story(away(40, cutAt(30, 0, watched(10, 35, u))), watched(50, 60, u)))},
+		{checker.ProofLinkAway, "it did not come to that", false, alone(story(away(40, cutAt(0, 1, watched(10, 35, u))), watched(20, 60, u)))},
+		{checker.ProofLinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
+		{checker.ProofLinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
+
+		{checker.ProofFlushed, "it lost a key between two requests", true, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "and while the first was under way", true, emptied(15, 16, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "there was nothing to lose", false, emptied(20, 21, 0, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "it failed", false, emptied(20, 0, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "before the first", false, emptied(8, 9, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "after the second began", false, emptied(20, 23, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{checker.ProofFlushed, "the second had another body", false, emptied(20, 21, 1, alone(story(during(10, 19, a), altered(during(22, 30, a)))))},
+		{checker.ProofFlushed, "the second had another key", false, emptied(20, 21, 1, alone(story(during(10, 19, a), keyed("other", during(22, 30, a)))))},
+		{checker.ProofFlushed, "the second did not arrive", false, emptied(20, 21, 1, alone(story(during(10, 19, a), partly(watched(22, 30, u)))))},
+		{checker.ProofFlushed, "in another intent's story", false, anothers(emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a)))))},
 
 		{checker.Proof("luck"), "never", false, alone(story(a, a))},
 	}

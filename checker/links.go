@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -43,6 +44,37 @@ func (c *court) linkCut(a *judged) bool {
 		begin, end = a.Wrote, a.End // nobody saw it come; the client's times have to do
 	}
 	return begin != 0 && end != 0 && begin <= a.Cut.At && a.Cut.At <= end
+}
+
+// linkAway reports that a link broke, with at least one connection on it, while the first of two equal requests
+// was under way, and that the second came to the target before it was whole again.
+func (c *court) linkAway(a, b *judged) bool {
+	cut := a.Cut
+	if cut == nil || cut.At == 0 || cut.Connections == 0 || !arrived(b) || a.body != b.body || a.Key != b.Key {
+		return false
+	}
+	came, _, known := c.inside(b)
+	if !known && b.Passage == nil {
+		came = b.Wrote
+	}
+	return came > cut.At && came < cut.At+cut.Away
+}
+
+// meetsABreak reports that a link of the target was broken while a request was under way: its failure says nothing
+// of load.
+func meetsABreak(s *story, a *judged) bool {
+	return slices.ContainsFunc(s.attempts, func(b *judged) bool {
+		return b.Cut != nil && b.Cut.At != 0 && b.Cut.At < a.End && a.Start < b.Cut.At+b.Cut.Away
+	})
+}
+
+// flushed reports that keys of the target's store were deleted between two equal requests.
+func (c *court) flushed(s *story) bool {
+	return slices.ContainsFunc(c.history.Flushes, func(f history.Flush) bool {
+		return f.Intent == s.intent.ID && f.Done != 0 && f.Deleted > 0 && anyPair(s.attempts, func(a, b *judged) bool {
+			return arrived(b) && a.body == b.body && a.Key == b.Key && a.Wrote != 0 && a.Wrote < f.Begun && b.Start >= f.Done
+		})
+	})
 }
 
 func (c *court) link(name string) history.Link {

@@ -94,7 +94,9 @@ func (c *court) unavailable(s *story, last *judged) {
 // warn notes what breaks no promise and is still worth knowing.
 func (c *court) warn() {
 	c.warnOf("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(s *story) bool {
-		return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.outcome == Unknown && a.Complete && a.Status >= 500 })
+		return slices.ContainsFunc(s.attempts, func(a *judged) bool {
+			return a.outcome == Unknown && a.Complete && a.Status >= 500 && !meetsABreak(s, a)
+		})
 	})
 	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
 	c.rememberedLonger()

@@ -53,6 +53,7 @@ type Finding struct {
 	Attempts []history.Attempt `json:"attempts"`          // of the intent and its neighbours, in the order of sending
 	Outcomes []Outcome         `json:"outcomes"`          // of Attempts, by index
 	Crashes  []history.Crash   `json:"crashes,omitempty"` // beside Attempts
+	Flushes  []history.Flush   `json:"flushes,omitempty"` // between Attempts
 	Rows     []RowEvidence     `json:"rows"`              // at Moment, by marker
 }
 

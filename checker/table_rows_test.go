@@ -137,3 +137,25 @@ func TestServerErrorThatARetryResolvesIsAWarning(t *testing.T) {
 	require.Equal(t, "ungraceful-loser", r.Warnings[0].Kind)
 	require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
 }
+
+func TestServerErrorWhileALinkIsBrokenIsNoLoser(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		at     float64 // the link broke beside the first request
+		begins float64 // the second
+		warned bool
+	}{
+		{"meanwhile", 12, 30, false},
+		{"afterwards", 12, 62, true},
+		{"it did not come to that", 0, 30, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			first := away(50, cutAt(c.at, 1, during(10, 20, acknowledged(201, "o1"))))
+			r := story(first, during(c.begins, c.begins+5, serverError())).rows(1).probe(acknowledged(201, "o1")).check(terms())
+			require.Equal(t, checker.Pass, r.Verdict)
+			require.Equal(t, c.warned, len(r.Warnings) > 0, r.Warnings)
+		})
+	}
+}

@@ -59,7 +59,7 @@ func perform1000(t *testing.T, s *shop, complete func(*act)) error {
 	o := runOptions{target: writeFile(t, "target.yaml", x.file)}
 	sub, err := openSubject(t.Context(), nil, o, streams{out: io.Discard, err: io.Discard, getenv: getenv})
 	require.NoError(t, err)
-	require.NoError(t, sub.connect(t.Context(), false))
+	require.NoError(t, sub.connect(t.Context(), func(scenarios.Need) bool { return false }))
 	t.Cleanup(func() { sub.close() })
 	f, err := scenarios.Load("long.yaml", []byte(long))
 	require.NoError(t, err)

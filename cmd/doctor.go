@@ -158,7 +158,7 @@ func (d *doctor) database(ctx context.Context) error {
 		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation; or rows.http, which asks the target itself")
 		return nil
 	}
-	if err := d.subject.connect(ctx, false); err != nil {
+	if err := d.subject.connect(ctx, func(scenarios.Need) bool { return false }); err != nil {
 		return err
 	}
 	d.say(well, "database", "reached at "+databasePlace(d.subject.target.Database.URL))

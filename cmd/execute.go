@@ -15,6 +15,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 )
 
 // Exit codes, on which a CI gate may rely.
@@ -84,6 +85,7 @@ type streams struct {
 func Main() int {
 	// A reader that has seen enough, such as head, must not kill a run before it has tidied up.
 	signal.Ignore(syscall.SIGPIPE)
+	caches.Quiet()
 	ctx, stop := interruptible()
 	defer stop()
 	program, _ := os.Executable() // without it, served targets cannot be started

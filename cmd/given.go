@@ -32,6 +32,9 @@ func (g given) load(name string, source []byte, env func(string) (string, bool))
 	}
 	if g.baseURL != "" {
 		target.Socket, target.Process = "", nil
+		if target.Store.Ephemeral != targets.NoEngine {
+			target.Store = targets.Store{}
+		}
 	}
 	switch {
 	case g.db == nil && g.baseURL != "" && target.Database.Ephemeral != targets.NoEngine:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -33,6 +34,14 @@ func (s *subject) allow(toxiproxy string) error {
 		foreign = append(allowed.foreign("base_url", base.Hostname()), foreign...)
 	}
 	foreign = append(foreign, allowed.foreign("--toxiproxy", proxy)...)
+	if s.target.Store.URL != "" {
+		store, err := caches.AddressOf(s.target.Store.URL)
+		if err != nil {
+			return mistakef("%s: store.url: %w", s.name, err)
+		}
+		host, _, _ := net.SplitHostPort(store)
+		foreign = append(foreign, allowed.foreign("store.url", host)...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.target.Links)) {
 		host, _, _ := net.SplitHostPort(s.target.Links[name].To) // the loader has seen that it can be split
 		foreign = append(foreign, allowed.foreign("links."+name+".to", host)...)

@@ -14,11 +14,16 @@ import (
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// databaseLink is the name of the link that a built-in target has.
-const databaseLink = "database"
+// The names of the links that a built-in target, or one that the harness starts, has by itself.
+const (
+	databaseLink = "database"
+	storeLink    = scenarios.TheStore
+)
 
 // wires are the links inside the target that the harness stands on, by name.
 type wires map[string]*proxy.Wire
@@ -47,29 +52,62 @@ func (s *subject) openLinks(ctx context.Context, toxiproxy string) error {
 	return nil
 }
 
-// noLinkTo says why no link leads to a database; empty: one does.
-func noLinkTo(database, toxiproxy string) (why string, err error) {
-	host, err := hostOf(toxiproxy)
-	switch {
-	case err != nil:
-		return "", mistake(err)
-	case databases.AddressOf(database) == "":
-		return "no link leads to the database: it is a file, or reached by a socket", nil
-	case host != "" && !loopback(host):
-		return "no link leads to the database through a toxiproxy server elsewhere", nil
-	default:
-		return "", nil
+// openBuiltinLinks puts links on the ways of a built-in target that is about to be started: into the map, or with
+// the reason why there is none.
+func (s *subject) openBuiltinLinks(ctx context.Context, o orders.Options, links map[string]targets.Link) error {
+	if err := s.planLink(databaseLink, databases.AddressOf(o.Database)); err != nil {
+		return err
 	}
+	store := ""
+	if d, _ := designCalled(o.Design); d.Redis && o.Store != "" {
+		store, _ = caches.AddressOf(o.Store) // whose URL was read before
+	}
+	if err := s.planLink(storeLink, store); err != nil {
+		return err
+	}
+	for name, to := range map[string]string{databaseLink: databases.AddressOf(o.Database), storeLink: store} {
+		if !s.ownLinks[name] {
+			continue
+		}
+		link, err := s.openOwnLink(ctx, name, to)
+		if err != nil {
+			return err
+		}
+		links[name] = link
+	}
+	return nil
 }
 
-// openDatabaseLink puts a link on the way to a database.
-func (s *subject) openDatabaseLink(ctx context.Context, database, toxiproxy string) (targets.Link, error) {
-	to := databases.AddressOf(database)
-	wire, err := proxy.OpenWire(ctx, databaseLink, "127.0.0.1:0", to, proxy.Options{Toxiproxy: toxiproxy})
+// planLink decides whether a link to an address will be made, and says why not. No address: there is nothing that a
+// link could lead to.
+func (s *subject) planLink(name, to string) error {
+	if s.linkless == nil {
+		s.linkless, s.ownLinks = map[string]string{}, map[string]bool{}
+	}
+	host, err := hostOf(s.toxiproxy)
+	switch {
+	case err != nil:
+		return mistake(err)
+	case to == "" && name == storeLink:
+		s.linkless[name] = noStoreAtAll
+	case to == "":
+		s.linkless[name] = "no link leads to the database: it is a file, or reached by a socket"
+	case host != "" && !loopback(host):
+		s.linkless[name] = fmt.Sprintf("no link leads to the %s through a toxiproxy server elsewhere", name)
+	default:
+		s.ownLinks[name] = true
+	}
+	return nil
+}
+
+// openOwnLink puts a link that was planned on the way to an address.
+func (s *subject) openOwnLink(ctx context.Context, name, to string) (targets.Link, error) {
+	wire, err := proxy.OpenWire(ctx, name, "127.0.0.1:0", to, proxy.Options{Toxiproxy: s.toxiproxy})
 	if err != nil {
 		return targets.Link{}, surroundings(err)
 	}
-	s.keep(databaseLink, wire)
+	s.keep(name, wire)
+	delete(s.ownLinks, name)
 	return targets.Link{Listen: wire.Address(), To: to}, nil
 }
 
@@ -80,48 +118,50 @@ func (s *subject) keep(name string, wire *proxy.Wire) {
 	s.wires[name] = wire
 }
 
-// planOwnLink makes sure that a process which is told its database's address will be told that of a link. It
-// is made when the database is there.
-func (s *subject) planOwnLink(toxiproxy string) error {
+// planOwnLinks makes sure that a process which is told its database's or its store's address will be told that of
+// a link. It is made when the database or the store is there.
+func (s *subject) planOwnLinks(toxiproxy string) error {
 	p := s.target.Process
-	if _, declared := s.target.Links[databaseLink]; p == nil || declared || !asksForDatabase(*p) {
+	if p == nil {
 		return nil
 	}
-	database := s.target.Database.URL
+	s.toxiproxy = toxiproxy
+	const somewhere = "127.0.0.1:1"
+	database, store := databases.AddressOf(s.target.Database.URL), ""
 	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
-		database = string(kind) + "://127.0.0.1:1" // it will be at some port
+		database = somewhere
 	}
-	why, err := noLinkTo(database, toxiproxy)
-	if err != nil || why != "" {
-		s.linkless = why
-		return err
+	if s.target.Store.Declared() {
+		store = somewhere
+	}
+	var errs []error
+	for _, own := range []struct{ name, tells, to string }{{databaseLink, ".Database.", database}, {storeLink, ".Store.", store}} {
+		if _, declared := s.target.Links[own.name]; !declared && p.Tells(own.tells) {
+			errs = append(errs, s.planLink(own.name, own.to))
+		}
 	}
 	s.target.Links = maps.Clone(s.target.Links)
 	if s.target.Links == nil {
 		s.target.Links = map[string]targets.Link{}
 	}
-	s.target.Links[databaseLink] = targets.Link{}
-	s.ownLink = &proxy.Options{Toxiproxy: toxiproxy}
-	return nil
-}
-
-// asksForDatabase reports whether a process is told where its database is.
-func asksForDatabase(p targets.Process) bool {
-	says := func(text string) bool { return strings.Contains(text, ".Database.") }
-	return slices.ContainsFunc(p.Command, says) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), says)
+	for name := range s.ownLinks {
+		s.target.Links[name] = targets.Link{}
+	}
+	return errors.Join(errs...)
 }
 
 // databaseForProcess is the URL of the database as the process is told it: by the link, if one was planned.
 func (s *subject) databaseForProcess(ctx context.Context) (string, error) {
-	if s.ownLink == nil {
-		return s.target.Database.URL, nil
+	database := s.target.Database.URL
+	if !s.ownLinks[databaseLink] {
+		return database, nil
 	}
-	link, err := s.openDatabaseLink(ctx, s.target.Database.URL, s.ownLink.Toxiproxy)
+	link, err := s.openOwnLink(ctx, databaseLink, databases.AddressOf(database))
 	if err != nil {
 		return "", err
 	}
-	s.target.Links[databaseLink], s.ownLink = link, nil
-	return databases.Through(s.target.Database.URL, link.Listen), nil
+	s.target.Links[databaseLink] = link
+	return databases.Through(database, link.Listen), nil
 }
 
 // needLinks reports whether any of these scenarios has to do with a link.
@@ -129,11 +169,23 @@ func needLinks(files []scenarios.File) bool {
 	return slices.ContainsFunc(files, func(f scenarios.File) bool { return slices.Contains(f.Scenario.Needs, scenarios.NeedsLink) })
 }
 
+// noLinks says that a target has no links at all.
+const noLinks = "the target file names no link inside the target (links)"
+
 // lacksLink says which link of a scenario the subject does not have; empty: it has all.
 func (s *subject) lacksLink(scenario scenarios.Scenario) string {
 	for _, name := range scenario.LinksInUse() {
-		if _, found := s.target.Links[name]; !found {
-			names := slices.Sorted(maps.Keys(s.target.Links))
+		if _, found := s.target.Links[name]; found {
+			continue
+		}
+		switch names := slices.Sorted(maps.Keys(s.target.Links)); {
+		case s.linkless[name] != "":
+			return s.linkless[name]
+		case s.builtIn() && name == storeLink:
+			return noStoreAtAll
+		case len(names) == 0:
+			return noLinks
+		default:
 			return fmt.Sprintf("the target has no link %q, only %s", name, strings.Join(names, ", "))
 		}
 	}

@@ -15,12 +15,18 @@ const longestExpiry = time.Minute
 // lacks says which of a scenario's needs the subject does not meet; empty: none.
 func (s *subject) lacks(scenario scenarios.Scenario) string {
 	unmet := s.unmet()
+	if why := s.lacksLink(scenario); why != "" {
+		unmet[scenarios.NeedsLink] = why
+	}
+	if scenario.TouchesStore() && s.target.Contract.Store.OnFailure == targets.FailOpen {
+		return "the target lives without its store on purpose (contract.store.on_failure: fail-open)"
+	}
 	for _, need := range scenario.Needs {
 		if why := unmet[need]; why != "" {
 			return why
 		}
 	}
-	return s.lacksLink(scenario)
+	return ""
 }
 
 // unmet says for every need why the subject does not meet it, where it does not.
@@ -73,7 +79,8 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+servedPrefix+" in place of "+builtinPrefix+" and --instances 2 make it two processes behind a balancer")
 	unless(s.target.Process != nil, scenarios.NeedsInstances, "somebody else has started the target (no process in the target file), so nobody knows which instance gets a request")
 	unless(s.instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
-	unless(len(s.target.Links) > 0, scenarios.NeedsLink, cmp.Or(s.linkless, "the target file names no link inside the target (links)"))
+	unless(len(s.target.Links) > 0, scenarios.NeedsLink, noLinks)
+	unless(s.target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(s.storeless(), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")

@@ -127,7 +127,7 @@ func perform(ctx context.Context, files []scenarios.File, o runOptions, s stream
 		return nil, err
 	}
 	if sub.target.Process == nil { // a database that the process makes is not there yet
-		if err := sub.connect(ctx, r.needs(scenarios.NeedsWriteGate)); err != nil {
+		if err := sub.connect(ctx, r.needs); err != nil {
 			return nil, err
 		}
 	}

@@ -146,7 +146,7 @@ func (r *runner) start(ctx context.Context) error {
 	if err := r.dir.writeJSON(r.manifest, manifestName); err != nil {
 		return err
 	}
-	return r.subject.connect(ctx, r.needs(scenarios.NeedsWriteGate))
+	return r.subject.connect(ctx, r.needs)
 }
 
 // grounded ends a run whose pilot did not come through. There is nothing to tell but why; the files

@@ -62,6 +62,8 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 is a free one")
 	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
 	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
+	cmd.Flags().StringVar(&o.StorePrefix, "store-prefix", "", "what the names of its keys in the store begin with (default: something of its own)")
+	cmd.Flags().StringVar(&o.StoreRoad, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
 	cmd.Flags().StringVar(&o.Road, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")

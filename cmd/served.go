@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"cmp"
+	"crypto/rand"
 	"slices"
 	"strings"
 	"time"
@@ -63,8 +64,11 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 		Ready:     targets.Ready{Path: target.Received.Path, Within: targets.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: targets.Duration(5 * time.Second)},
 	}
-	if store != "" {
-		target.Process.Env = map[string]string{storeVariable: store}
+	if d, _ := designCalled(design); d.Redis {
+		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
+		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
+		target.Process.Env = map[string]string{storeVariable: "{{.Store.URL}}"}
+		target.Process.Command = append(target.Process.Command, "--store-prefix", prefix)
 	}
 	if target, err = withInstances(target, name, cmp.Or(options.instances, known.Instances, 1)); err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type started struct {
 	places   []string         // host:port of each of several
 	each     []targets.Target // likewise, as targets of their own
 	database *ephemeral.Database
+	store    *ephemeral.Database
 	log      *os.File
 	printed  []*services.Log // to log, by each of the fleet
 }
@@ -68,7 +69,7 @@ func (s started) clean() error {
 	return nil
 }
 
-// close stops the process before its database, and then the log has ended.
+// close stops the process before its database and its store, and then the log has ended.
 func (s started) close() error {
 	var errs []error
 	if s.balancer != nil {
@@ -77,6 +78,9 @@ func (s started) close() error {
 	errs = append(errs, s.fleet.Stop())
 	if s.database != nil {
 		errs = append(errs, s.database.Close())
+	}
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
 	}
 	if s.log != nil {
 		errs = append(errs, s.log.Close(), s.clean())
@@ -91,7 +95,7 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 	if p == nil {
 		return nil
 	}
-	if err := s.startDatabase(ctx); err != nil {
+	if err := errors.Join(s.startDatabase(ctx), s.startStore(ctx)); err != nil {
 		return err
 	}
 	ports, err := s.findPorts()
@@ -167,6 +171,9 @@ func (s *subject) place(ctx context.Context) (targets.Place, error) {
 	if err != nil {
 		return where, err
 	}
+	if where.Store, err = s.storeForProcess(ctx); err != nil {
+		return where, err
+	}
 	u, err := url.Parse(database)
 	if err != nil {
 		return where, mistakef("%s: database.url cannot be parsed", s.name)
@@ -200,9 +207,11 @@ func answers(ctx context.Context, t targets.Target) error {
 // newLog is the process's log, without what variables gave to the target file and without passwords.
 func (s *subject) newLog(to io.Writer, from streams) *services.Log {
 	var secrets []string
-	if u, err := url.Parse(s.target.Database.URL); err == nil {
-		password, _ := u.User.Password()
-		secrets = append(secrets, password)
+	for _, place := range []string{s.target.Database.URL, s.target.Store.URL} {
+		if u, err := url.Parse(place); err == nil {
+			password, _ := u.User.Password()
+			secrets = append(secrets, password)
+		}
 	}
 	source, _ := os.ReadFile(s.name) // it was read a moment ago
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {

@@ -126,7 +126,7 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 		err = k.subject.start(ctx, dir, k.streams)
 	}
 	if err == nil {
-		err = k.subject.connect(ctx, slices.Contains(s.Needs, scenarios.NeedsWriteGate))
+		err = k.subject.connect(ctx, func(need scenarios.Need) bool { return slices.Contains(s.Needs, need) })
 	}
 	if err != nil {
 		return err

@@ -145,6 +145,9 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if fleet := a.subject.started.fleet; len(fleet) > 0 {
 		a.driver.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
 	}
+	if store := a.subject.store; store != nil {
+		a.driver.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
+	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),

@@ -1,9 +1,15 @@
 package cmd
 
 import (
+	"cmp"
+	"context"
 	"errors"
+	"fmt"
 	"net/url"
 
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/caches"
+	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -50,4 +56,60 @@ func blame(design string, err error) error {
 	default:
 		return mistake(err)
 	}
+}
+
+// noStoreAtAll says why nothing can be wrong with a store.
+const noStoreAtAll = "the target has no store"
+
+// storeless says why nothing can be deleted in a store where there is none; empty: there is one.
+func (s *subject) storeless() string {
+	if s.target.Store.Declared() {
+		return ""
+	}
+	if s.builtIn() {
+		return noStoreAtAll
+	}
+	return "the target file names no store (store)"
+}
+
+// startStore starts the private store that a target file asks for.
+func (s *subject) startStore(ctx context.Context) error {
+	if s.target.Store.Ephemeral == targets.NoEngine {
+		return nil
+	}
+	started, err := ephemeral.Redis(ctx)
+	if err != nil {
+		return surroundings(fmt.Errorf("%s: store.ephemeral: %w", s.name, err))
+	}
+	s.started.store, s.target.Store.URL = started, started.URL()
+	return nil
+}
+
+// storeForProcess is the store as the process is told it: by the link, if one was planned.
+func (s *subject) storeForProcess(ctx context.Context) (targets.StorePlace, error) {
+	where := targets.StorePlace{URL: s.target.Store.URL}
+	if where.URL == "" {
+		return where, nil
+	}
+	to, err := caches.AddressOf(where.URL)
+	if err != nil {
+		return where, mistakef("%s: store.url: %w", s.name, err)
+	}
+	if s.ownLinks[storeLink] {
+		link, err := s.openOwnLink(ctx, storeLink, to)
+		if err != nil {
+			return where, err
+		}
+		s.target.Links[storeLink] = link
+		if where.URL, err = caches.Through(where.URL, link.Listen); err != nil {
+			return where, mistakef("%s: store.url: %w", s.name, err)
+		}
+	}
+	u, err := url.Parse(where.URL)
+	if err != nil {
+		return where, mistakef("%s: store.url cannot be parsed", s.name)
+	}
+	where.Host, where.Port, where.User = u.Hostname(), cmp.Or(u.Port(), "6379"), u.User.Username()
+	where.Password, _ = u.User.Password()
+	return where, nil
 }

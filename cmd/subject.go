@@ -18,9 +18,9 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -46,8 +46,10 @@ type subject struct {
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
 	wires      wires             // links inside the target
-	linkless   string            // why there is none to the database, where the harness would make it
-	ownLink    *proxy.Options    // of a link between a process and its database, which is not there yet; nil: nobody wants one, or it is there
+	linkless   map[string]string // why a link is not there that the harness would make, by its name
+	ownLinks   map[string]bool   // links between a process and what it talks to, which are not there yet
+	toxiproxy  string            // of these
+	store      *caches.Store     // of the target, to be flushed; nil: nobody wants it
 }
 
 // operation is the run's.
@@ -98,7 +100,7 @@ func (s *subject) close() error {
 	if s.server != nil {
 		errs = append(errs, s.server.Close())
 	}
-	errs = append(errs, s.started.close(), s.wires.close())
+	errs = append(errs, s.started.close(), s.wires.close(), s.store.Close())
 	if err := errors.Join(errs...); err != nil {
 		return surroundings(fmt.Errorf("tidy up after %s: %w", s.name, err))
 	}
@@ -116,7 +118,7 @@ func openSubject(ctx context.Context, files []scenarios.File, o runOptions, s st
 		return nil, errors.Join(err, sub.close())
 	}
 	if needLinks(files) {
-		if err := sub.planOwnLink(o.toxiproxy); err != nil {
+		if err := sub.planOwnLinks(o.toxiproxy); err != nil {
 			return nil, errors.Join(err, sub.close())
 		}
 	}
@@ -182,26 +184,24 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 	if options.Database == "" {
 		options.Database, _ = s.getenv(databaseVariable)
 	}
-	var link targets.Link
 	var err error
 	if options.Store, err = storeOf(o.store, s); err != nil {
 		return nil, err
 	}
+	links := map[string]targets.Link{}
 	if linked {
-		if sub.linkless, err = noLinkTo(options.Database, o.toxiproxy); err == nil && sub.linkless == "" {
-			link, err = sub.openDatabaseLink(ctx, options.Database, o.toxiproxy)
+		sub.toxiproxy = o.toxiproxy
+		if err := sub.openBuiltinLinks(ctx, options, links); err != nil {
+			return nil, errors.Join(err, sub.wires.close())
 		}
-		if err != nil {
-			return nil, err
-		}
-		options.Road = link.Listen
+		options.Road, options.StoreRoad = links[databaseLink].Listen, links[storeLink].Listen
 	}
 	if sub.server, err = orders.Start(ctx, options); err != nil {
 		return nil, errors.Join(blame(options.Design, err), sub.wires.close())
 	}
 	sub.target = sub.server.Target()
-	if len(sub.wires) > 0 {
-		sub.target.Links = map[string]targets.Link{databaseLink: link}
+	if len(links) > 0 {
+		sub.target.Links = links
 	}
 	return sub, nil
 }
@@ -255,9 +255,9 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	return nil
 }
 
-// connect opens the database, once it is known that its host may be asked, and its write gates where
-// they are needed.
-func (s *subject) connect(ctx context.Context, gated bool) error {
+// connect opens the database, once it is known that its host may be asked, and its write gates and the store
+// where they are needed.
+func (s *subject) connect(ctx context.Context, needs func(scenarios.Need) bool) error {
 	var err error
 	switch {
 	case s.given.db != nil:
@@ -268,7 +268,12 @@ func (s *subject) connect(ctx context.Context, gated bool) error {
 	if err != nil {
 		return surroundings(err)
 	}
-	if gated {
+	if needs(scenarios.NeedsFlush) {
+		if s.store, err = caches.Open(ctx, s.target.Store.URL); err != nil {
+			return surroundings(fmt.Errorf("%s: store.url: %w", s.name, err))
+		}
+	}
+	if needs(scenarios.NeedsWriteGate) {
 		return s.openGates(ctx)
 	}
 	return nil

@@ -65,6 +65,7 @@ type Driver struct {
 	WriteGates []WriteGate     // tables whose writers may be held back, each in its turn; none: no burst asks for it
 	Links      map[string]Link // inside the target, by name; those that the plan breaks
 	Crasher    *Crasher        // nil: no plan kills the target
+	Flush      Flush           // nil: no plan flushes the target's store
 	Following  *Following      // nil: nothing is ever accepted, to be done later
 	Pace       *Pace           // nil: nothing is held back
 	Done       func()          // called when an intent's story is over, never twice at once; may be nil

@@ -13,6 +13,7 @@ import (
 
 // tell plays one intent's story, move by move.
 func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
+	d.sweepOut(ctx, i)
 	for _, m := range i.Moves {
 		if ctx.Err() != nil {
 			return
@@ -22,6 +23,8 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 			d.wait(ctx, i, *m.Wait)
 		case m.Look:
 			d.look(ctx, i)
+		case m.Flush:
+			d.flush(ctx, i, m)
 		default:
 			d.play(ctx, i, m)
 		}

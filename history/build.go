@@ -51,6 +51,8 @@ func (b *builder) line(line []byte) error {
 		return b.holding(*r.Holding)
 	case r.Crash != nil:
 		return b.crash(*r.Crash)
+	case r.Flush != nil:
+		return b.flush(*r.Flush)
 	case r.Traffic != nil:
 		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:
@@ -143,6 +145,14 @@ func (b *builder) crash(c Crash) error {
 		return fmt.Errorf("crash beside the unknown attempt %q", c.Attempt)
 	}
 	b.history.Crashes = append(b.history.Crashes, c)
+	return nil
+}
+
+func (b *builder) flush(f Flush) error {
+	if !b.intents[f.Intent] {
+		return fmt.Errorf("flush for the unknown intent %q", f.Intent)
+	}
+	b.history.Flushes = append(b.history.Flushes, f)
 	return nil
 }
 

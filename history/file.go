@@ -21,6 +21,7 @@ type record struct {
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
 	Crash    *Crash          `json:"crash,omitempty"`
+	Flush    *Flush          `json:"flush,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
@@ -95,6 +96,9 @@ func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) 
 
 // Crash writes a time that the target's process was killed. It comes after the attempt has begun.
 func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
+
+// Flush writes a time that the target's store lost what it held.
+func (w *Writer) Flush(f Flush) error { return w.write(record{Flush: &f}) }
 
 // Traffic writes what passed a link.
 func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }

@@ -68,6 +68,10 @@ func whole() *history.History {
 			{Attempt: "i001.1", After: ms(5), Struck: ms(17), Ended: ms(20), Ready: ms(40)},
 			{Attempt: "i001.3", Struck: ms(375), Ended: ms(378), Error: "it was not ready within 30s"},
 		},
+		Flushes: []history.Flush{
+			{Intent: "i001", Step: 1, Begun: ms(330), Done: ms(331), Deleted: 3},
+			{Intent: "i001", Step: 3, Begun: ms(335), Error: "connection refused"},
+		},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
@@ -112,6 +116,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, k := range h.Crashes {
 		w.Crash(k)
+	}
+	for _, f := range h.Flushes {
+		w.Flush(f)
 	}
 	for _, t := range h.Traffic {
 		w.Traffic(t)
@@ -243,6 +250,7 @@ func TestDamagedFiles(t *testing.T) {
 		{"an end of another intent", head + intent + begun + strings.Replace(ended, `"i1"`, `"i2"`, 1), `attempt "a1" does not fit its beginning`},
 		{"a followup of nothing", head + `{"followup":{"attempt":"a9","at":1,"tries":1}}` + "\n", `followup of the unknown attempt "a9"`},
 		{"a crash beside nothing", head + `{"crash":{"attempt":"a9","after":1}}` + "\n", `crash beside the unknown attempt "a9"`},
+		{"a flush for nobody", head + `{"flush":{"intent":"i9","step":1,"begun":1,"deleted":2}}` + "\n", `flush for the unknown intent "i9"`},
 		{"a holding of nobody", head + held, `line 2: damaged history: holding of the unknown intent "i1"`},
 		{"a holding before its intent", head + held + intent, `holding of the unknown intent "i1"`},
 		{"a holding that was cut in the middle of the file", head + intent + held[:30] + "\n" + begun, "line 3: damaged history"},

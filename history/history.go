@@ -42,6 +42,7 @@ type History struct {
 	Sightings []Sighting
 	Holdings  []Holding
 	Crashes   []Crash
+	Flushes   []Flush
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -203,6 +204,7 @@ type Cut struct {
 	At          Offset `json:"at,omitempty"`          // it broke; 0: it did not come to that
 	Answer      bool   `json:"answer,omitempty"`      // an answer was lost, whose question had arrived; false: a question was
 	Connections int    `json:"connections,omitempty"` // that were reset
+	Away        Offset `json:"away,omitempty"`        // for so long after At none was made
 }
 
 // ErrorKind says how an exchange broke. The empty kind is no error.
@@ -273,6 +275,16 @@ type Crash struct {
 	Ended   Offset `json:"ended,omitempty"`  // nothing of the process was left
 	Ready   Offset `json:"ready,omitempty"`  // another one took requests
 	Error   string `json:"error,omitempty"`  // why there is no other one
+}
+
+// Flush is one time that the target's store was made to lose what may be deleted in it.
+type Flush struct {
+	Intent  string `json:"intent"` // in whose story it was
+	Step    int    `json:"step"`
+	Begun   Offset `json:"begun"`
+	Done    Offset `json:"done,omitempty"`  // everything was deleted; 0: it failed
+	Deleted int    `json:"deleted"`         // keys
+	Error   string `json:"error,omitempty"` // why it failed
 }
 
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.

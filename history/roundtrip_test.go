@@ -105,6 +105,14 @@ func histories() *rapid.Generator[*history.History] {
 				})
 			}
 		}
+		for _, i := range h.Intents {
+			if rapid.Bool().Draw(t, "flushed") {
+				h.Flushes = append(h.Flushes, history.Flush{
+					Intent: i.ID, Step: rapid.IntRange(0, 9).Draw(t, "step"), Begun: offset().Draw(t, "begun"), Done: offset().Draw(t, "done"),
+					Deleted: rapid.IntRange(0, 9).Draw(t, "deleted"), Error: rapid.String().Draw(t, "error"),
+				})
+			}
+		}
 		for _, s := range []**history.Snapshot{&h.Before, &h.T1, &h.T2} {
 			if rapid.Bool().Draw(t, "taken") {
 				rows := rapid.MapOfN(rapid.String(), rapid.SliceOfN(row(), 0, 3), 0, 3).Draw(t, "rows")
@@ -143,6 +151,10 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		require.LessOrEqual(t, len(cut.Crashes), len(h.Crashes))
 		for i, k := range cut.Crashes {
 			require.Equal(t, h.Crashes[i], k)
+		}
+		require.LessOrEqual(t, len(cut.Flushes), len(h.Flushes))
+		for i, f := range cut.Flushes {
+			require.Equal(t, h.Flushes[i], f)
 		}
 		for i, a := range cut.Attempts {
 			require.Equal(t, h.Attempts[i].ID, a.ID)
@@ -194,6 +206,7 @@ func FuzzRead(f *testing.F) {
 		require.Len(t, got.Attempts, len(h.Attempts))
 		require.Equal(t, h.Holdings, got.Holdings)
 		require.Equal(t, h.Crashes, got.Crashes)
+		require.Equal(t, h.Flushes, got.Flushes)
 		require.Equal(t, h.Traffic, got.Traffic)
 	})
 }

@@ -268,6 +268,7 @@ func (w *Wire) breaks(now time.Time, answer bool) {
 	s := w.armed
 	w.armed, w.dead = nil, now.Add(s.pause)
 	s.facts.At, s.facts.Answer, s.facts.Connections = offset(s.base, now), answer, len(w.open)
+	s.facts.Away = history.Offset(s.pause)
 	for p := range w.open {
 		p.breaks()
 	}

@@ -147,7 +147,7 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 				cut := strike.Over()
 				require.Positive(t, cut.At)
 				cut.At = 0
-				require.Equal(t, history.Cut{Link: "database", Moment: fmt.Sprint(moment), Answer: moment%2 == 0, Connections: 2}, cut)
+				require.Equal(t, history.Cut{Link: "database", Moment: fmt.Sprint(moment), Answer: moment%2 == 0, Connections: 2, Away: history.Offset(300 * time.Millisecond)}, cut)
 				_, err = io.ReadAll(idle)
 				require.ErrorIs(t, err, syscall.ECONNRESET, "it breaks for all")
 

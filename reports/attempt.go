@@ -27,7 +27,7 @@ func accounts(f checker.Finding, n int) ([]account, int) {
 	for _, i := range telling(f, n) {
 		a := f.Attempts[i]
 		list = append(list, account{
-			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero)}, "; "),
+			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero), robbed(f, i, zero)}, "; "),
 			said: content(f, i, said),
 		})
 	}
@@ -46,6 +46,23 @@ func struck(f checker.Finding, attempt string, zero history.Offset) string {
 		}
 	}
 	return ""
+}
+
+// robbed tells of what the target's store has lost since the intent's attempt before.
+func robbed(f checker.Finding, i int, zero history.Offset) string {
+	a, since := f.Attempts[i], history.Offset(0)
+	for _, b := range f.Attempts[:i] {
+		if b.Intent == a.Intent {
+			since = b.Start
+		}
+	}
+	var told []string
+	for _, k := range f.Flushes {
+		if k.Intent == a.Intent && k.Done != 0 && k.Begun > since && k.Done <= a.Start {
+			told = append(told, fmt.Sprintf("the target's store had lost what it held (%s) at %s", plural(k.Deleted, "key"), clock(k.Done-zero)))
+		}
+	}
+	return joined(told, "; ")
 }
 
 // content returns what an answer said. Said holds the attempts by their answers so far, so that an

@@ -120,6 +120,11 @@ func (s Scenario) LinksInUse() []string {
 	return slices.Compact(names)
 }
 
+// TouchesStore reports whether the scenario has faults of the target's store: of the link to it, or in it.
+func (s Scenario) TouchesStore() bool {
+	return slices.Contains(s.LinksInUse(), TheStore) || slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Flush != "" })
+}
+
 // complete fills in what the file leaves out.
 func (s *Scenario) complete() {
 	if s.Intents == 0 {
@@ -170,6 +175,9 @@ func (s *Scenario) implied() []Need {
 		}
 		if len(step.cuts()) > 0 {
 			needs = append(needs, NeedsLink)
+		}
+		if step.Flush != "" {
+			needs = append(needs, NeedsFlush)
 		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)

@@ -51,8 +51,8 @@ func (r *reviewer) counts() {
 	r.alone()
 }
 
-// alone holds that nobody else writes into a table whose writers are held back, is hit by a crash or uses a link
-// that breaks, and that sweeps and crashes have a way to go.
+// alone holds that nobody else writes into a table whose writers are held back, is hit by a crash, uses a link
+// that breaks or a store that is flushed, and that sweeps and crashes have a way to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
 		switch at := document.Pointer("steps", i); {
@@ -68,6 +68,10 @@ func (r *reviewer) alone() {
 			r.complain("/concurrency", "a link that breaks while a request is under way breaks for all; expected concurrency: 1")
 		case len(step.cuts()) > 0 && r.scenario.Background != nil:
 			r.complain("/background", "a link that breaks while a request is under way breaks for the background traffic as well")
+		case step.Flush != "" && r.scenario.Concurrency > 1:
+			r.complain("/concurrency", "a store that loses what it holds loses it for all; expected concurrency: 1")
+		case step.Flush != "" && r.scenario.Background != nil:
+			r.complain("/background", "a store that loses what it holds loses it for the background traffic as well")
 		case step.Sweep != nil && step.Sweep.From.surelyLonger(step.Sweep.To):
 			r.complain(at+"/sweep", "from %s is later than to %s", step.Sweep.From, step.Sweep.To)
 		}

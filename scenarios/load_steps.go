@@ -118,6 +118,8 @@ type story struct {
 	swept     bool // the second of two requests follows at a time that moves
 	crashed   bool // the target is killed beside a request
 	restarted bool // something is sent again after that
+	flushed   bool // something is sent, then the store loses what it holds, then something is sent again
+	awaited   bool // something is sent again after a link has broken
 	impatient bool // a client has a timeout of its own
 	slowLinks bool // a link inside the target is slowed down
 	cuts      bool // a link inside the target breaks
@@ -145,8 +147,11 @@ func (s *Scenario) story() story {
 		t.impatient = t.impatient || one.send.Timeout != Span{Fixed: usualTimeout}
 		t.faults = append(t.faults, s.Lanes[one.send.Lane]...)
 	}
-	sent := false
+	sent, flushed := false, false
 	for _, step := range s.Steps {
+		t.flushed = t.flushed || flushed && len(step.sendings(0)) > 0
+		flushed = flushed || step.Flush != "" && sent
+		t.awaited = t.awaited || t.cuts && len(step.sendings(0)) > 0
 		t.respelled = t.respelled || step.Respell != nil && sent
 		t.looked = t.looked || step.Look != nil && sent
 		t.gated = t.gated || step.Burst != nil && step.Burst.WriteGate
@@ -240,6 +245,14 @@ func (t story) never(proof string) string {
 	case "link-cut":
 		if !t.cuts {
 			return "no send has a cut"
+		}
+	case "link-away":
+		if !t.awaited {
+			return "nothing is sent after a send with a cut"
+		}
+	case "flushed":
+		if !t.flushed {
+			return "there is no flush between two sendings"
 		}
 	case "neighbours-answered":
 		if !t.kin {

@@ -50,7 +50,8 @@ type Move struct {
 	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
 	Crash    *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
 	Wait     *Wait            `json:"wait,omitempty"`
-	Look     bool             `json:"look,omitempty"` // look into the database once
+	Look     bool             `json:"look,omitempty"`  // look into the database once
+	Flush    bool             `json:"flush,omitempty"` // the target's store loses everything that it may lose
 }
 
 // Sweeping says how long after the first of two requests the second is released: part of the way from
@@ -313,6 +314,8 @@ func (p *planner) move(s Step) Move {
 		return Move{Wait: s.Wait}
 	case s.Look != nil:
 		return Move{Look: true}
+	case s.Flush != "":
+		return Move{Flush: true}
 	default:
 		return Move{Volley: p.tabs(s.Tabs)}
 	}
@@ -398,10 +401,10 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 }
 
 // cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
-// takes a commit instead, whose place among them nobody knows, or its answer.
+// takes a commit instead, whose place among them nobody knows, or its answer. Stores and other services know no commits.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
-	if c.Moment == "" {
+	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {
 		c.Moment = []Moment{AtCommitted, "", AtCommit, ""}[(p.number-1)%4]
 	}
 	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}

@@ -53,6 +53,7 @@ const (
 	NeedsOperations  Need = "operations"     // there are several that take a key
 	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
 	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
+	NeedsFlush       Need = "flush"          // the target file says what its store may lose
 	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
 	NeedsInstances   Need = "instances"      // the harness has started several instances of the target
 )
@@ -191,7 +192,14 @@ type Step struct {
 	Respell *Respell `yaml:"respell,omitempty"`
 	Wait    *Wait    `yaml:"wait,omitempty"`
 	Look    *Look    `yaml:"look,omitempty"`
+	Flush   string   `yaml:"flush,omitempty"` // TheStore: it loses everything that it may lose
 }
+
+// TheStore is what a step flushes: the target's store.
+const TheStore = "store"
+
+// Dependency names the link to another service that the target asks.
+const Dependency = "dependency"
 
 // KeyChoice says which idempotency key a request carries.
 type KeyChoice string

@@ -127,7 +127,7 @@ func (s *Scenario) tidy() {
 		}
 	}
 	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsLink, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
+		return slices.Contains([]Need{NeedsLink, NeedsFlush, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
 	})
 	story := s.story()
 	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
@@ -315,6 +315,8 @@ func (s Step) kind() string {
 		return "respell"
 	case s.Wait != nil:
 		return "wait"
+	case s.Flush != "":
+		return "flush"
 	default:
 		return "look"
 	}

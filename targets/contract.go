@@ -18,7 +18,19 @@ type Contract struct {
 	MissingKey    Signature   `yaml:"missing_key" json:"missing_key"`
 	Errors        Errors      `yaml:"errors" json:"errors"`
 	Expiry        Expiry      `yaml:"expiry" json:"expiry"`
+	Store         Failing     `yaml:"store" json:"store,omitzero"`
 }
+
+// Failing says what is promised while the store fails. The zero value promises the same as ever.
+type Failing struct {
+	OnFailure OnFailure `yaml:"on_failure" json:"on_failure,omitempty"`
+}
+
+// OnFailure is what a target does without its store.
+type OnFailure string
+
+// FailOpen: requests are executed as if there were no keys.
+const FailOpen OnFailure = "fail-open"
 
 // WholePath stands in a natural key for the path of the request: whatever is sent there is one intent.
 const WholePath = "path"

@@ -88,6 +88,7 @@ func (x *explainer) explain() {
 		x.spelling()
 		x.expiry()
 		x.lease()
+		x.store()
 		x.resolution()
 	}
 	x.throttled()

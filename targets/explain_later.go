@@ -70,6 +70,13 @@ func (x *explainer) lease() {
 	}
 }
 
+// store says what is promised while the store is away, or once it has lost what it held.
+func (x *explainer) store() {
+	if x.contract.Store.OnFailure == FailOpen {
+		x.notChecked("store.on_failure: fail-open", "What becomes of repeated requests while the store is slow or away, or once it has lost what it held, because they are executed without it")
+	}
+}
+
 // brief returns a duration without the units that are zero: 24h, not 24h0m0s.
 func brief(d Duration) string {
 	text := d.String()

@@ -65,16 +65,16 @@ func (r *reviewer) process() {
 	switch host := base.Hostname(); {
 	case !isLoopback(host) && host != "":
 		r.complain("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
-	case base.Port() == "0" && !p.mentions(".Port"):
+	case base.Port() == "0" && !p.Tells(".Port"):
 		r.complain("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
 	}
 	if err := r.target.unbalanced(); err != nil {
 		r.complain("/process/instances", "%s", err)
 	}
-	if !r.target.Database.Declared() && p.mentions(".Database.") {
+	if !r.target.Database.Declared() && p.Tells(".Database.") {
 		r.complain("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")
 	}
-	if r.target.Database.Ephemeral != NoEngine && !p.mentions(".Database.") {
+	if r.target.Database.Ephemeral != NoEngine && !p.Tells(".Database.") {
 		r.complain("/process", "nothing tells the process where its database is; put {{.Database.URL}}, or parts of it, into command or env")
 	}
 }
@@ -96,7 +96,8 @@ func isLoopback(host string) bool {
 
 // processTemplate tries a template of the process with made-up values.
 func (r *reviewer) processTemplate(path, text string) {
-	sample := Place{Port: 1, Database: DatabasePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password", Name: "name"}}
+	sample := Place{Port: 1, Database: DatabasePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password", Name: "name"},
+		Store: StorePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password"}}
 	_, err := fillWith(text, sample)
 	switch {
 	case err == nil:
@@ -113,5 +114,5 @@ func explainPlace(err error) string {
 	if failed == nil {
 		return "the template does not work: " + regexp.MustCompile(`^template: :\d+:(\d+:)? ?`).ReplaceAllString(err.Error(), "")
 	}
-	return "there is no {{" + failed[1] + "}}; there are .Port, .Database.URL, .Database.Host, .Database.Port, .Database.User, .Database.Password, .Database.Name"
+	return "there is no {{" + failed[1] + "}}; there are .Port, .Database.URL, .Database.Host, .Database.Port, .Database.User, .Database.Password, .Database.Name, .Store.URL, .Store.Host, .Store.Port, .Store.User, .Store.Password"
 }

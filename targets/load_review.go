@@ -28,6 +28,7 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r.socket()
 	r.tls()
 	r.database()
+	r.store()
 	r.links()
 	r.contract()
 	r.effects()

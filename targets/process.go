@@ -39,21 +39,31 @@ const (
 	EnginePostgres Engine = "postgres"
 	EngineMariaDB  Engine = "mariadb"
 	EngineSQLite   Engine = "sqlite"
+	EngineRedis    Engine = "redis" // only a store
 )
 
 // Declared reports whether there is a database: one that is named, or one that will be started.
 func (d Database) Declared() bool { return d.URL != "" || d.Ephemeral != NoEngine }
 
+// Declared reports whether there is a store: one that is named, or one that will be started.
+func (s Store) Declared() bool { return s.URL != "" || s.Ephemeral != NoEngine }
+
 // Place is what the templates of a process can use. It may hold a password.
 type Place struct {
 	Port     int // that the process is to listen on
 	Database DatabasePlace
+	Store    StorePlace
 }
 
 // DatabasePlace is where a process finds its database, as a whole and in parts. Of an SQLite database only
 // URL and Name, the path of the file, are set.
 type DatabasePlace struct {
 	URL, Host, Port, User, Password, Name string
+}
+
+// StorePlace is where a process finds its store, as a whole and in parts.
+type StorePlace struct {
+	URL, Host, Port, User, Password string
 }
 
 // Fill returns the command and the environment, as NAME=value and sorted, of a process in its place.
@@ -99,15 +109,15 @@ func (t Target) unbalanced() error {
 		return nil
 	case t.Socket != "":
 		return errors.New("several instances are reached by TCP, each on a port of its own, and this target by a socket")
-	case !t.Process.mentions(".Port"):
+	case !t.Process.Tells(".Port"):
 		return errors.New("nothing tells each instance its own port; put {{.Port}} into command or env")
 	default:
 		return nil
 	}
 }
 
-// mentions reports whether a template of the process uses a value, such as .Port.
-func (p Process) mentions(value string) bool {
+// Tells reports whether the process is told a value, such as .Port, or what begins so, such as .Database.
+func (p Process) Tells(value string) bool {
 	uses := func(text string) bool { return strings.Contains(text, "{{") && strings.Contains(text, value) }
 	return slices.ContainsFunc(p.Command, uses) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), uses)
 }

@@ -18,6 +18,7 @@ type Target struct {
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
 	Database   Database             `yaml:"database" json:"database"`
+	Store      Store                `yaml:"store" json:"store,omitzero"`
 	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
 	Contract   Contract             `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
@@ -46,6 +47,15 @@ type Database struct {
 	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
 	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
 	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+}
+
+// Store is the Redis server in which the target keeps what it may lose, such as locks and answers to keys. The
+// URL may hold a password and never reaches a report. Of URL and Ephemeral at most one is set in a file. The zero
+// value is none.
+type Store struct {
+	URL       string `yaml:"url" json:"-"`
+	Ephemeral Engine `yaml:"ephemeral" json:"ephemeral,omitempty"` // EngineRedis: started for the target, and removed in the end
+	Flush     string `yaml:"flush" json:"flush,omitempty"`         // pattern of Redis for the keys that a scenario may delete; empty: none
 }
 
 // Link is a stretch of road inside the target, such as the one to its database. The target was told to use

@@ -90,6 +90,14 @@ steps: [{send: {}}]
 exercised: [acknowledged]
 `
 
+const emptied = `name: emptied
+summary: The store loses what it holds.
+intents: 1
+concurrency: 1
+steps: [send, flush: store, send]
+exercised: [flushed]
+`
+
 func TestTheScriptIsAsItWas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -97,6 +105,7 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 		change func(*curl.Script)
 	}{
 		"everything": {everything, func(*curl.Script) {}},
+		"emptied":    {emptied, func(*curl.Script) {}},
 		"sqlite":     {one, func(s *curl.Script) { s.Client, s.Database, s.Broken = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany }},
 		"postgres":   {one, func(s *curl.Script) { s.Client, s.Broken = curl.Postgres, curl.None }},
 		"mariadb":    {one, func(s *curl.Script) { s.Client = curl.MariaDB }},

@@ -33,6 +33,8 @@ func what(m scenarios.Move) string {
 		return fmt.Sprintf("%d requests, each on a connection of its own", len(m.Volley))
 	case len(m.Volley) == 1:
 		return "a request"
+	case m.Flush:
+		return "$FLUSH, which deletes what the target's store may lose"
 	case m.Look:
 		return "a look into the database, which is not needed here"
 	case m.Wait.For == scenarios.WaitCommitted:
@@ -49,6 +51,8 @@ func (w *writer) move(m scenarios.Move) string {
 	switch {
 	case m.Look:
 		return ":"
+	case m.Flush:
+		return `sh -c "$FLUSH"`
 	case m.Wait != nil:
 		return "sleep " + w.seconds(w.pause(*m.Wait))
 	case m.Sweep != nil:

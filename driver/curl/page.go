@@ -74,6 +74,9 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		if m.Crash != nil {
 			w.page.Needed = append(w.page.Needed, "CRASH")
 		}
+		if m.Flush {
+			w.page.Needed = append(w.page.Needed, "FLUSH")
+		}
 		if m.Gate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}

@@ -1,5 +1,5 @@
-// Package ephemeral starts the private database of a service under test: it turns a kind of database and
-// files with SQL into a URL that works until Close, and leaves nothing behind.
+// Package ephemeral starts the private database and the private store of a service under test: it turns a kind of
+// database and files with SQL, or nothing, into a URL that works until Close, and leaves nothing behind.
 package ephemeral
 
 import (
@@ -21,10 +21,15 @@ const (
 	SQLite   = "sqlite"
 )
 
+// Redis starts a private Redis server, which is empty.
+func Redis(ctx context.Context) (*Database, error) {
+	return serve(servers.Redis(ctx, servers.Options{}))
+}
+
 // ErrSchema says that a file with SQL cannot be read, or does not run.
 var ErrSchema = errors.New("the schema does not run")
 
-// Database is a running private database.
+// Database is a running private database, or a store.
 type Database struct {
 	url  string
 	stop func() error

@@ -97,6 +97,8 @@ func defects() map[string]round {
 		"redis-lock-expires-before-work":      duplicatesInABurst,
 		"redis-lock-released-by-non-owner":    duplicatesInABurst,
 		"redis-set-nx-then-expire":            isInUseForEver(0),
+		"store-forgets":                       duplicatesOnceTheStoreIsEmpty,
+		"store-fails-open":                    duplicatesWhileTheStoreIsAway,
 		"store-process-local":                 duplicatesAtAnotherInstance,
 	}
 }
@@ -144,8 +146,8 @@ func fairRivals(broken string) []string {
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":
 		return []string{"upsert"}
 	}
-	if strings.HasPrefix(broken, "redis-") {
-		return []string{"redis-set-nx-plus-unique", "redis-claim-and-record"}
+	if strings.HasPrefix(broken, "redis-") || broken == "store-forgets" || broken == "store-fails-open" {
+		return []string{"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed"}
 	}
 	return []string{"unique-key", "order-with-lines", "in-progress-409"}
 }

@@ -12,6 +12,9 @@ import (
 func (s *Server) Target() targets.Target {
 	t := s.design.target(s.api.effort)
 	t.BaseURL, t.Database.URL = s.url, s.store.url
+	if s.redis != nil {
+		t.Store = targets.Store{URL: s.redis.url, Flush: s.redis.prefix + "*"}
+	}
 	return t
 }
 

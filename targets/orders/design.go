@@ -78,6 +78,7 @@ func Designs() []Design {
 		atLeastOnceDesign(),
 		redisSetNXPlusUniqueDesign(),
 		redisClaimAndRecordDesign(),
+		storeFailsClosedDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
@@ -155,6 +156,8 @@ func Designs() []Design {
 		redisLockExpiresBeforeWorkDesign(),
 		redisLockReleasedByNonOwnerDesign(),
 		redisSetNXThenExpireDesign(),
+		storeForgetsDesign(),
+		storeFailsOpenDesign(),
 		storeProcessLocalDesign(),
 	}
 }

@@ -25,13 +25,17 @@ var ErrNoStore = errors.New("it keeps its keys or its locks in Redis, and no sto
 
 // Options says which design is served, and over what.
 type Options struct {
-	Design   string        // name of a design, see Designs
-	Database string        // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
-	Store    string        // URL of a Redis server, for designs that take one
-	Road     string        // host:port by which the API reaches the database server; empty: as the URL says
-	Listen   string        // address; empty: a free port on 127.0.0.1
-	Keep     bool          // the tables lie in the database as it is, are made where they are missing, and stay
-	Work     time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
+	Design   string // name of a design, see Designs
+	Database string // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
+	Store    string // URL of a Redis server, for designs that take one
+	Road     string // host:port by which the API reaches the database server; empty: as the URL says
+
+	StoreRoad   string // host:port by which the API reaches the Redis server; empty: as the URL says
+	StorePrefix string // of the names of the API's keys in the store; empty: one that no other API has
+
+	Listen string        // address; empty: a free port on 127.0.0.1
+	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
+	Work   time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
 }
 
 // Server is one running orders API with a schema or database of its own. Its methods are safe for

@@ -1,6 +1,7 @@
 package orders
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,6 +20,7 @@ const memory = time.Hour
 // concurrent use. The nil store is none.
 type redisStore struct {
 	client *redis.Client
+	url    string // for a reader
 	prefix string
 	kept   bool // what is remembered outlives the API
 }
@@ -30,11 +32,13 @@ func openRedis(ctx context.Context, o Options) (*redisStore, error) {
 		return nil, errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0") // the error would show the password
 	}
 	link.DisableIdentity = true // a server before 7.2 has no word for it
-	s := &redisStore{client: redis.NewClient(link), prefix: newID("doubletap_") + ":"}
+	link.Addr = cmp.Or(o.StoreRoad, link.Addr)
+	s := &redisStore{client: redis.NewClient(link), url: o.Store, prefix: newID("doubletap_") + ":"}
 	if o.Keep {
 		place := sha256.Sum256([]byte(o.Database))
 		s.kept, s.prefix = true, "doubletap_"+hex.EncodeToString(place[:8])+":"
 	}
+	s.prefix = cmp.Or(o.StorePrefix, s.prefix)
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reach the store: %w", err), s.client.Close())
 	}
@@ -94,12 +98,12 @@ func (s *redisStore) unlock(ctx context.Context, key, token string) {
 // deleteIf deletes what has this value, and replaceIf gives it another. Look and write are one step: Redis
 // runs nothing else while it runs a script.
 func (s *redisStore) deleteIf(ctx context.Context, name, value string) error {
-	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end`,
+	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end return 0`,
 		[]string{name}, value).Err()
 }
 
 func (s *redisStore) replaceIf(ctx context.Context, name, value, next string, hold time.Duration) error {
-	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3]) end`,
+	return s.client.Eval(ctx, `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('set', KEYS[1], ARGV[2], 'PX', ARGV[3]) end return 0`,
 		[]string{name}, value, next, hold.Milliseconds()).Err()
 }
 

@@ -6,8 +6,6 @@ import (
 	"errors"
 
 	"github.com/redis/go-redis/v9"
-
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // redisClaimAndRecord claims the key in Redis, and keeps the answer there once the order is committed.
@@ -21,13 +19,11 @@ import (
 type redisClaimAndRecord struct{ onRedis }
 
 func redisClaimAndRecordDesign() Design {
-	contract := turningAway()
-	contract.Lease = targets.Duration(lease + defaultWork)
 	return Design{
 		Name:     "redis-claim-and-record",
 		Summary:  "a claim in Redis with token and lease before the work, the answer there after the commit, and a unique index in the database as the authority",
 		Correct:  true,
-		Contract: contract,
+		Contract: claimed(),
 		Key:      requiredKey(),
 		Redis:    true,
 		schema:   []string{ordersTable, keysTable},
@@ -37,15 +33,35 @@ func redisClaimAndRecordDesign() Design {
 
 func (r redisClaimAndRecord) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
-	claim := redisRecord{Token: newID("claim_"), record: record{Fingerprint: req.Fingerprint}}.text()
-	name := r.redis.recordName(req.Key)
-	claimed, err := r.redis.setNew(ctx, name, claim, lease+r.effort)
+	claim, err := r.claim(ctx, req)
 	switch {
 	case err != nil:
 		return answer{}, err
-	case !claimed:
+	case claim == "":
 		return r.repeat(ctx, req)
 	}
+	return r.execute(ctx, req, claim)
+}
+
+// claim claims the key, and returns the claim; empty: there is a claim or a record already.
+func (r redisClaimAndRecord) claim(ctx context.Context, req request) (string, error) {
+	claim := redisRecord{Token: newID("claim_"), record: record{Fingerprint: req.Fingerprint}}.text()
+	claimed, err := r.redis.setNew(ctx, r.redis.recordName(req.Key), claim, lease+r.effort)
+	if !claimed {
+		return "", err
+	}
+	return claim, nil
+}
+
+// keep puts the answer in the place of a claim that is still there.
+func (r redisClaimAndRecord) keep(ctx context.Context, req request, claim string, reply answer) error {
+	text := redisRecord{record: record{Fingerprint: req.Fingerprint, Answer: reply}}.text()
+	return r.redis.replaceIf(ctx, r.redis.recordName(req.Key), claim, text, memory)
+}
+
+// execute answers who has claimed the key.
+func (r redisClaimAndRecord) execute(ctx context.Context, req request, claim string) (answer, error) {
+	name := r.redis.recordName(req.Key)
 	first, err := r.first(ctx, req)
 	if err != nil {
 		return answer{}, errors.Join(err, r.redis.deleteIf(ctx, name, claim))

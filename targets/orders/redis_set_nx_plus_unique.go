@@ -1,10 +1,6 @@
 package orders
 
-import (
-	"context"
-
-	"github.com/doubletap-harness/doubletap/targets"
-)
+import "context"
 
 // redisSetNXPlusUnique turns repeats away by a lock in Redis, and lets a unique index in the database decide.
 //
@@ -15,13 +11,11 @@ import (
 type redisSetNXPlusUnique struct{ onRedis }
 
 func redisSetNXPlusUniqueDesign() Design {
-	contract := turningAway()
-	contract.Lease = targets.Duration(lease + defaultWork)
 	return Design{
 		Name:     "redis-set-nx-plus-unique",
 		Summary:  "a lock in Redis, set at once with its token and its end, turns repeats away, and a unique index in the database decides",
 		Correct:  true,
-		Contract: contract,
+		Contract: claimed(),
 		Key:      requiredKey(),
 		Redis:    true,
 		schema:   []string{ordersTable, keysTable},

@@ -1,0 +1,85 @@
+package orders_test
+
+import (
+	"context"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// duplicatesOnceTheStoreIsEmpty empties what the API has in Redis after it has answered.
+func duplicatesOnceTheStoreIsEmpty(t *testing.T, s subject, w wish) bool {
+	s.must(t, w)
+	s.emptyStore(t)
+	s.must(t, w)
+	return len(s.rows(t, w.note)) > 1
+}
+
+// emptyStore deletes what the API says may be deleted.
+func (s subject) emptyStore(t *testing.T) {
+	t.Helper()
+	options, err := redis.ParseURL(store)
+	require.NoError(t, err)
+	client := redis.NewClient(options)
+	defer client.Close()
+	for _, name := range client.Keys(t.Context(), s.Target().Store.Flush).Val() {
+		require.NoError(t, client.Del(t.Context(), name).Err())
+	}
+}
+
+// duplicatesWhileTheStoreIsAway asks twice while the link to Redis is broken.
+func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w wish) bool {
+	s, away := byLink(t, on)
+	s.must(t, newWish(w.key+"-first")) // so that there is a connection to break
+	away(time.Minute)
+	_ = s.must(t, w)
+	_ = s.must(t, w)
+	return len(s.rows(t, w.note)) > 1
+}
+
+// byLink serves another API of this one's design, which goes to Redis by a link. Away breaks the link at the next
+// question that passes it.
+func byLink(t *testing.T, on subject) (s subject, away func(time.Duration)) {
+	t.Helper()
+	options, err := redis.ParseURL(store)
+	require.NoError(t, err)
+	link, err := proxy.OpenWire(t.Context(), "store", "127.0.0.1:0", options.Addr, proxy.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, link.Close()) })
+	s = serve(t, orders.Options{Design: on.Design().Name, StoreRoad: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
+	return s, func(pause time.Duration) { link.Strike(time.Now(), "1", pause) }
+}
+
+// While Redis is away nothing is made, and once it is back everything is as it was.
+func TestWhoFailsClosedMakesNothing(t *testing.T) {
+	t.Parallel()
+	s, away := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
+	before, during := newWish("before"), newWish("during")
+	first := s.must(t, before)
+	away(3 * time.Second)
+	require.Equal(t, http.StatusServiceUnavailable, s.must(t, during).status)
+	require.Equal(t, "store_away", s.must(t, before).member("code"))
+	require.Empty(t, s.rows(t, during.note))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	require.Eventually(t, func() bool {
+		again, err := s.send(ctx, before)
+		return err == nil && again.same() == first.same()
+	}, 10*time.Second, 20*time.Millisecond)
+	require.Equal(t, http.StatusCreated, s.must(t, during).status)
+	require.Len(t, s.rows(t, during.note), 1)
+}
+
+func TestATargetSaysWhereItsStoreIsAndWhatMayBeDeleted(t *testing.T) {
+	t.Parallel()
+	s := serve(t, orders.Options{Design: "redis-claim-and-record", Work: fast, StorePrefix: "mine:"})
+	require.Equal(t, store, s.Target().Store.URL)
+	require.Equal(t, "mine:*", s.Target().Store.Flush)
+	require.Zero(t, serve(t, orders.Options{Design: "unique-key"}).Target().Store)
+}
