@@ -57,7 +57,7 @@ func (t Terms) resolve(j *judged, first *answer, o targets.Operation, f *history
 	case last.bears(accepted.Done):
 		j.outcome, j.identity = Acknowledged, last.at(accepted.Identity)
 		if accepted.Identity == "" {
-			j.identity = first.at(o.Identity)
+			j.identity = first.names(o.Identity)
 		}
 	case last.bears(accepted.Failed):
 		j.outcome = Rejected

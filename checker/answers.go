@@ -58,7 +58,7 @@ func byKey(attempts []*judged) []group {
 // Where the intent has other groups, the row may be theirs.
 func (c *court) identities(m moment, s *story, body string, attempts []*judged, alone bool) {
 	told := keep(attempts, func(a *judged) bool {
-		return a.outcome == Acknowledged && c.names(s, a) != "" || a.outcome == Exists && a.identity != ""
+		return a.outcome == Acknowledged && c.names(s, a).Declared() || a.outcome == Exists && a.identity != ""
 	})
 	want, source := "", ""
 	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && alone {
@@ -70,10 +70,10 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 	}
 	c.strangers(m, s, named)
 	for _, a := range told {
-		if a.identity == want || a.identity == "" && c.mayBeNameless(a) {
+		if a.identity == want || a.identity == "" && c.mayBeNameless(s, a) {
 			continue
 		}
-		where := c.names(s, a)
+		where := c.names(s, a).Where()
 		c.report(m, s, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
 			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
@@ -102,7 +102,7 @@ func (c *court) strangers(m moment, s *story, named []*judged) {
 			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
-			Differs:  []Difference{{Attempt: a.ID, Where: c.names(s, a), First: "a row's", Then: a.identity}},
+			Differs:  []Difference{{Attempt: a.ID, Where: c.names(s, a).Where(), First: "a row's", Then: a.identity}},
 		})
 		return
 	}
@@ -125,23 +125,24 @@ func (c *court) thingsOf(s *story) map[string]bool {
 	return there
 }
 
-// names returns where an answer should name the created thing; empty: nowhere.
-func (c *court) names(s *story, a *judged) string {
+// names returns where an answer should name the created thing.
+func (c *court) names(s *story, a *judged) targets.Identity {
 	switch {
 	case a.outcome == Exists:
 		return c.terms.Contract.Existing.Identity
 	case a.followup != nil && c.terms.Contract.Ack.Accepted.Identity != "":
-		return c.terms.Contract.Ack.Accepted.Identity
+		return targets.Identity{JSON: c.terms.Contract.Ack.Accepted.Identity}
 	default:
 		return s.operation.Identity
 	}
 }
 
-// mayBeNameless reports that an acknowledgement need not name what it acknowledges: it has no body,
-// its body is on record only in part, or the contract promises nothing about it.
-func (c *court) mayBeNameless(a *judged) bool {
+// mayBeNameless reports that an acknowledgement need not name what it acknowledges: it should name it in its body
+// and has none, or one that is on record only in part, or the contract promises nothing about it.
+func (c *court) mayBeNameless(s *story, a *judged) bool {
 	contract := c.terms.Contract
-	return a.Length == 0 || a.Digest != "" || contract.Level == targets.DedupOnly || contract.Replay.Body == targets.AnyBody
+	unread := c.names(s, a).Header == "" && (a.Length == 0 || a.Digest != "")
+	return unread || contract.Level == targets.DedupOnly || contract.Replay.Body == targets.AnyBody
 }
 
 func orNothing(text string) string {
@@ -162,7 +163,7 @@ func rowIdentity(s *story, row history.Row) string {
 // contradicted holds that after an acknowledgement nobody with the same request is refused, and that
 // a stored refusal is not followed by an acknowledgement (I11).
 func (c *court) contradicted(m moment, s *story, record []*judged) {
-	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() })
+	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() && !a.lockedOut })
 	c.contradiction(m, s, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
 	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }

@@ -51,6 +51,9 @@
 //     together.
 //   - Rows without a cause are not reported when the target counted more or fewer requests than are on
 //     record, and "unavailable" is not when the probe was cut short.
+//   - Whose session ends in the middle of a run is not told how repetitions are answered: inconclusive. That it ended
+//     is known by requests of other intents, sent for the first time, that are turned away from then on as well, or
+//     by a new login with which the same request is let in.
 //   - An answer that ends where the connection ends has no framing that tells whether it is whole. It
 //     counts as complete.
 package checker
@@ -93,6 +96,7 @@ func Check(h *history.History, t Terms, known ...KnownBug) Result {
 			}
 		}
 	}
+	c.sessions()
 	for _, s := range h.Sightings {
 		c.sightings[s.Intent] = append(c.sightings[s.Intent], s)
 	}

@@ -295,12 +295,12 @@ func terms(changes ...func(*checker.Terms)) checker.Terms {
 				OnMismatch: targets.MismatchReject, Signature: targets.Signature{Statuses: []int{422}, Where: says("mismatch")},
 			},
 			InProgress: targets.InProgress{Mode: targets.InProgressReject, Signature: targets.Signature{Statuses: []int{409}, Where: says("in_progress")}},
-			Existing:   targets.Existing{Signature: targets.Signature{Statuses: []int{409}, Where: says("exists")}, Identity: "/id"},
+			Existing:   targets.Existing{Signature: targets.Signature{Statuses: []int{409}, Where: says("exists")}, Identity: targets.Identity{JSON: "/id"}},
 			Throttled:  targets.Signature{Statuses: []int{503}, Where: says("slow")},
 			Replay:     targets.Replay{Body: targets.SameJSON, Headers: []string{"Location", "Content-Type"}},
 		},
 		Operation: targets.Operation{
-			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"}, Identity: "/id",
+			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"}, Identity: targets.Identity{JSON: "/id"},
 			Rows: targets.Rows{Identity: "id", Content: map[string]string{"amount": "/amount"}},
 		},
 	}

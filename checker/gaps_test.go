@@ -314,7 +314,7 @@ func TestExistsThatNamesNothing(t *testing.T) {
 	runCells(t, []cell{
 		{name: "told exists with an identity that is null is right", story: story(a).rows(1).probe(answer(409, `{"error":"exists","id":null}`))},
 		{name: "told exists, where the contract says of no identity, is right",
-			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = "" }), story: story(a).rows(1).probe(exists("o7"))},
+			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = targets.Identity{} }), story: story(a).rows(1).probe(exists("o7"))},
 	})
 }
 

@@ -2,6 +2,7 @@ package checker
 
 import (
 	"mime"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,13 +122,16 @@ func fromIntermediary(status int) bool {
 // answer is what was said to somebody. It is read as JSON once, when that is asked for.
 type answer struct {
 	status int
+	header map[string]string
 	text   string
 	value  any
 	isJSON bool
 	read   bool
 }
 
-func answerOf(a *history.Attempt) *answer { return &answer{status: a.Status, text: a.Content} }
+func answerOf(a *history.Attempt) *answer {
+	return &answer{status: a.Status, header: a.Header, text: a.Content}
+}
 
 func (a *answer) json() (any, bool) {
 	if !a.read {
@@ -137,10 +141,15 @@ func (a *answer) json() (any, bool) {
 	return a.value, a.isJSON
 }
 
-// bears reports whether an answer has a signature: one of its statuses, and every member.
+// bears reports whether an answer has a signature: one of its statuses, every header and every member.
 func (a *answer) bears(s targets.Signature) bool {
 	if !slices.Contains(s.Statuses, a.status) {
 		return false
+	}
+	for name, pattern := range s.Headers {
+		if matched, err := regexp.MatchString(pattern, headerValue(a.header, name)); err != nil || !matched {
+			return false
+		}
 	}
 	if len(s.Where) == 0 {
 		return true
@@ -156,6 +165,14 @@ func (a *answer) bears(s targets.Signature) bool {
 		}
 	}
 	return true
+}
+
+// names returns what an answer names; empty: nothing.
+func (a *answer) names(where targets.Identity) string {
+	if where.Header != "" {
+		return where.In(headerValue(a.header, where.Header))
+	}
+	return a.at(where.JSON)
 }
 
 // at returns what an answer names at a pointer; empty: nothing.

@@ -35,7 +35,7 @@ func (c *court) resolution(s *story) {
 	letIn := has(s.attempts, Acknowledged, Accepted, Exists, Rejected, InProgress, Unknown)
 	for _, q := range order {
 		switch a := last[q]; {
-		case c.resolved(s, a):
+		case a.lockedOut || c.resolved(s, a): // whose session ended was never let in, and the verdict says so
 		case a.outcome == NotSent || !letIn:
 			c.wonder("the final retry of intent %s was never let in: attempt %s was %s", s.intent.ID, a.ID, a.outcome)
 		default:

@@ -37,13 +37,14 @@ func (t Terms) operations() []targets.Operation {
 // judged is an attempt with its outcome.
 type judged struct {
 	*history.Attempt
-	outcome  Outcome
-	mismatch bool              // it was told that the key was used with another body
-	either   bool              // what it was told may mean "it exists already", whatever the outcome
-	body     string            // Original or Altered: what it says, however it is spelled
-	identity string            // of the created thing, as the answer names it; empty: it names none
-	latest   history.Offset    // the target was done with it by then
-	followup *history.Followup // what its status resource said last; nil: it was not asked
+	outcome   Outcome
+	mismatch  bool              // it was told that the key was used with another body
+	either    bool              // what it was told may mean "it exists already", whatever the outcome
+	body      string            // Original or Altered: what it says, however it is spelled
+	identity  string            // of the created thing, as the answer names it; empty: it names none
+	latest    history.Offset    // the target was done with it by then
+	followup  *history.Followup // what its status resource said last; nil: it was not asked
+	lockedOut bool              // it was turned away at the door because a session had ended
 }
 
 func (a *judged) respelled() bool { return a.body != a.Body }
@@ -128,9 +129,9 @@ func (t Terms) judge(a *history.Attempt, o targets.Operation, f *history.Followu
 	}
 	switch j.outcome {
 	case Acknowledged:
-		j.identity = said.at(o.Identity)
+		j.identity = said.names(o.Identity)
 	case Exists:
-		j.identity = said.at(t.Contract.Existing.Identity)
+		j.identity = said.names(t.Contract.Existing.Identity)
 	case Accepted:
 		t.resolve(j, said, o, f)
 	}
@@ -257,5 +258,5 @@ func (t Terms) boundsOf(stories []*story) bounds {
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
 // names none.
 func Identity(o targets.Operation, a history.Attempt) string {
-	return answerOf(&a).at(o.Identity)
+	return answerOf(&a).names(o.Identity)
 }

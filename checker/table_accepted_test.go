@@ -7,6 +7,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Accepted answers, and what their status resource says of them (row 12).
@@ -78,14 +79,14 @@ func TestAnotherIdentityIsShownWhereItStands(t *testing.T) {
 	taken := answer(202, `{"operation":"7"}`)
 	done := history.Followup{Status: 200, Content: `{"state":"done","thing":"o2"}`, Complete: true}
 	nameless := terms(accepting)
-	nameless.Operation.Identity = ""
+	nameless.Operation.Identity = targets.Identity{}
 	for _, terms := range []checker.Terms{terms(accepting), nameless} {
 		r := story(taken).then(done).rows(1).check(terms)
 		require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
 		require.Equal(t, "/thing", r.Findings[0].Differs[0].Where)
 	}
 	linked := terms(naturalKey)
-	linked.Contract.Existing.Identity = "/link"
+	linked.Contract.Existing.Identity = targets.Identity{JSON: "/link"}
 	r := story(acknowledged(201, "o1"), answer(409, `{"error":"exists","link":"o2"}`)).rows(1).check(linked)
 	require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
 	require.Equal(t, "/link", r.Findings[0].Differs[0].Where)

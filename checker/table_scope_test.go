@@ -93,7 +93,7 @@ func TestThingsWithoutANameAreNobodys(t *testing.T) {
 		d.before[history.Original] = []history.Row{{"amount": 1200.0}}
 		return d
 	}
-	noIdentity := func(t *checker.Terms) { t.Operation.Identity = "" }
+	noIdentity := func(t *checker.Terms) { t.Operation.Identity = targets.Identity{} }
 	judge(t, scene(nameless("p1", "alice"), nameless("q1", "bob")), terms(noIdentity), nil, "")
 }
 
@@ -121,7 +121,7 @@ func TestThingsOfTwinsAreCountedAtBothMoments(t *testing.T) {
 // quotes is a second operation with other names for everything.
 func quotes(t *checker.Terms) {
 	t.Others = map[string]targets.Operation{"quote": {
-		Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key", Required: true}, Identity: "/number",
+		Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key", Required: true}, Identity: targets.Identity{JSON: "/number"},
 		Rows: targets.Rows{Identity: "number", Content: map[string]string{"sum": "/amount"}},
 	}}
 }

@@ -35,6 +35,9 @@ func (r *runner) announce() error {
 	}
 	if limit := r.subject.target.RateLimit; limit != nil {
 		fmt.Fprintf(out, " · at most %s in %s", plural(limit.Requests, "request"), time.Duration(limit.Per))
+		if takes := paced(*limit, total+r.intents()); takes >= worthTelling {
+			fmt.Fprintf(out, ", so that the run takes up to %s", takes)
+		}
 	}
 	fmt.Fprint(out, "\n\n")
 	if r.options.dryRun {
@@ -44,6 +47,15 @@ func (r *runner) announce() error {
 		return mistakef("the scenarios may send %d requests, more than --max-requests %d", total, r.options.maxRequests)
 	}
 	return nil
+}
+
+// intents counts those of all scenarios: each has a final probe.
+func (r *runner) intents() int {
+	n := 0
+	for _, p := range r.plans {
+		n += len(p.Intents)
+	}
+	return n
 }
 
 // steps counts the requests that scenarios send besides their own.

@@ -112,6 +112,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	d.links()
 	d.writeGate(ctx)
 	d.clock()
+	d.rateLimit()
 	kept := d.repeats(ctx)
 	d.burst(ctx)
 	d.unseen()
@@ -183,10 +184,10 @@ func (d *doctor) creates(ctx context.Context) error {
 	for _, across := range d.stage.across {
 		d.say(well, string(across), "each of them can create")
 	}
-	if d.subject.operation().Identity == "" {
-		d.say(warning, "identity", "not declared: answers that name another thing are not noticed", "add identity, a JSON pointer to the id in the answer")
+	if !d.subject.operation().Identity.Declared() {
+		d.say(warning, "identity", "not declared: answers that name another thing are not noticed", "add identity: a JSON pointer to the id in the answer, or {header: Location, pattern: ...}")
 	} else {
-		d.say(well, "identity", "found at "+d.subject.operation().Identity)
+		d.say(well, "identity", "found at "+d.subject.operation().Identity.String())
 	}
 	if d.subject.target.Received == nil {
 		d.say(warning, "received", "not declared: requests that a proxy sends twice are not noticed", "add received, if the target can count its requests")

@@ -14,7 +14,6 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafts"
 )
 
@@ -48,10 +47,11 @@ func (i *initiation) prove(ctx context.Context) error {
 		d.Principals = append(d.Principals, driver.Principal{Name: name, Values: values})
 	}
 	answer, err := i.create(ctx, d)
-	if err != nil || answer.status == 0 {
+	if err != nil || answer.Status == 0 {
 		return err
 	}
-	i.look(ctx, d.Markers()[i.file.Draft.Name][0], answer)
+	answer.Marker = d.Markers()[i.file.Draft.Name][0]
+	i.look(ctx, answer)
 	return nil
 }
 
@@ -99,38 +99,32 @@ func (i *initiation) missing() []string {
 	})
 }
 
-// created is the answer to a create. The zero value is one that created nothing.
-type created struct {
-	status int
-	body   any // JSON; nil: none
-}
-
-// create sends the one create, and says so first.
-func (i *initiation) create(ctx context.Context, d *driver.Driver) (created, error) {
+// create sends the one create, and says so first. Without a status nothing was created.
+func (i *initiation) create(ctx context.Context, d *driver.Driver) (drafts.Created, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
 	answer, err := d.Once(ctx)
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
-		return created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+		return drafts.Created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
 	case errors.Is(err, driver.ErrStep):
 		fmt.Fprintln(i.streams.err, err)
 		i.unproven(err.Error() + ".")
-		return created{}, nil
+		return drafts.Created{}, nil
 	case err != nil:
-		return created{}, mistake(err)
+		return drafts.Created{}, mistake(err)
 	case answer.Error != "":
-		return created{}, surroundings(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
+		return drafts.Created{}, surroundings(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
-	if answer.Status < 200 || answer.Status > 299 {
+	c := drafts.Created{Status: answer.Status, Location: answer.Header["Location"]}
+	if (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, snippet(answer.Content))
 		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
-		return created{}, nil
+		return drafts.Created{}, nil
 	}
-	c := created{status: answer.Status}
 	if decoder := json.NewDecoder(strings.NewReader(answer.Content)); answer.Content != "" {
 		decoder.UseNumber()
-		_ = decoder.Decode(&c.body) // an answer that is no JSON names nothing
+		_ = decoder.Decode(&c.Answer) // an answer that is no JSON names nothing
 	}
 	return c, nil
 }
@@ -148,6 +142,15 @@ func afterSteps(d drafts.Draft) string {
 		return ""
 	}
 	return ", after " + strings.Join(before, " and ")
+}
+
+// whereTo says where an answer sends a browser; empty: nowhere.
+func whereTo(c drafts.Created) string {
+	if !c.Redirects() {
+		return ""
+	}
+	path, _, _ := strings.Cut(c.Location, "?") // what follows may be secret
+	return fmt.Sprintf(", which leads elsewhere (Location: %q)", path)
 }
 
 // refusal says what a status may mean.
@@ -172,25 +175,24 @@ const (
 )
 
 // look searches the database for what the create has left.
-func (i *initiation) look(ctx context.Context, marker string, answer created) {
-	var found []databases.Landing
+func (i *initiation) look(ctx context.Context, c drafts.Created) {
 	var unsearched []string
-	for n := 0; n < looks && len(found) == 0 && ctx.Err() == nil; n++ {
+	for n := 0; n < looks && len(c.Landings) == 0 && ctx.Err() == nil; n++ {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
-		found, unsearched = i.db.Search(ctx, i.tables, marker)
+		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
 	}
-	i.file.Proof = i.file.Draft.Prove(drafts.Created{Marker: marker, Answer: answer.body, Landings: found})
+	i.file.Proof = i.file.Draft.Prove(c)
 	if len(unsearched) > 0 {
 		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
 	}
 	p := i.file.Proof
 	if p == nil {
-		i.unproven(fmt.Sprintf("the create was answered %d, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", answer.status))
+		i.unproven(fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c)))
 		return
 	}
-	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", answer.status, p.Text, p.Table.FullName(), p.Column)
+	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, p.Table.FullName(), p.Column)
 	i.children(ctx)
 }
 

@@ -63,7 +63,7 @@ func (a *act) lookAt() error {
 func questionAbout(o driver.Operation, markers []string) readers.Question {
 	q := readers.Question{
 		Operation: o.Name, Rows: o.Rows.Query, Markers: markers,
-		Items: o.Rows.Items, Next: o.Rows.Next, Absent: o.Rows.Absent, Identity: o.Rows.Identity,
+		Items: o.Rows.Items, Next: o.Rows.Next, Cursor: o.Rows.Cursor, Absent: o.Rows.Absent, Identity: o.Rows.Identity,
 	}
 	for _, e := range o.Effects {
 		gives := readers.Rows

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -77,6 +78,7 @@ type act struct {
 	questions  []readers.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
+	unknown    atomic.Bool  // somebody was not known at the door: the next scenario logs in anew
 	unasked    bool         // the pilot asks no final question
 	halted     bool         // nothing more is sent
 	probed     bool         // the final question was asked
@@ -136,7 +138,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road(0), Roads: a.roads(), Record: a.record, Base: a.base, Normal: a.normal,
-		Pace: a.pace, Throttled: func(at history.Attempt) bool { return a.subject.terms().Classify(at) == checker.Throttled },
+		Pace: a.pace, Throttled: a.throttled,
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
@@ -152,6 +154,14 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		}
 	}
 	return nil
+}
+
+// throttled tells an answer that refuses a request at the door. It notes those that know nobody any more.
+func (a *act) throttled(at history.Attempt) bool {
+	if at.Status == http.StatusUnauthorized {
+		a.unknown.Store(true)
+	}
+	return a.subject.terms().Classify(at) == checker.Throttled
 }
 
 // road leads to one of the target's instances; 0: to the target.
@@ -217,6 +227,7 @@ func (a *act) probe(ctx context.Context) {
 	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
 		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
 	}))
+	a.subject.started.hide(a.driver.Logins)
 }
 
 // follow asks what became of the requests that were accepted, for as long as the contract gives them.
@@ -264,6 +275,9 @@ func (a *act) close(ctx context.Context, before int64) error {
 		}
 	}
 	a.tidyUp(ctx)
+	if a.unknown.Load() {
+		a.login = login{}
+	}
 	if !a.cut {
 		a.record.Complete()
 	}

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -227,11 +228,30 @@ func TestBurstsThatARateLimitForbidsAreSaidBeforehand(t *testing.T) {
 	got := x.run(t)
 	require.Contains(t, got.out, "burst-same-key  not applicable: it sends 10 requests at once, and the target lets 4 through (rate_limit)")
 	require.Contains(t, got.out, "tabs-one-key    12 intents")
-	require.Contains(t, got.out, "at most 4 requests in 20ms")
+	require.Contains(t, got.out, "at most 4 requests in 20ms\n", "which is soon done")
 	require.Zero(t, o.asked.Load())
 	x.args = x.args[:2]
 	got = x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
+}
+
+func TestASlowRunIsAnnounced(t *testing.T) {
+	t.Parallel()
+	got := newOffice(t).trial(t, formFile+"rate_limit: {requests: 20, per: 1m}\n", "tabs-one-key", "--dry-run").run(t)
+	require.Regexp(t, `at most 20 requests in 1m0s, so that the run takes up to [0-9]+m[0-9]+s\n`, got.out)
+}
+
+func TestTheDoctorSaysThatAKeyIsHandedOutTwice(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.db.Exec("insert into tokens values ('of the session', 'alice')")
+	o.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/orders/new" {
+			io.WriteString(w, `<input name=token value="of the session">`)
+		}
+		return r.URL.Path == "/orders/new"
+	}
+	o.trial(t, formFile).examined(t, exitSurroundings, "✗ plain create", "operations.order.key.issued gave the same key twice", "can be taken in prepare")
 }
 
 // bookingWithLogin is a target file for a create that takes a login and nothing else, and keeps no keys.

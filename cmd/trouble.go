@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -31,6 +32,8 @@ func (s create) troubleWith(a history.Attempt) error {
 	switch {
 	case refused:
 		return s.notThere()
+	case a.ErrorKind == history.Timeout && a.Passage != nil && a.Passage.Opened == 0:
+		return surroundings(fmt.Errorf("no connection to %s came about within %s (--pilot-timeout): is that the right host, and does nothing between here and there drop what is sent to it?", where, a.Deadline.Duration()))
 	case a.ErrorKind == history.Timeout:
 		return surroundings(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
 	case strings.HasPrefix(s.subject.target.BaseURL, "https:") && troubleWithTLS(a.Error) != "":
@@ -76,6 +79,9 @@ func (s create) troubleWithAnswer(a history.Attempt) error {
 	name, request := s.subject.name, "operations."+s.operation.Name+".request"
 	said := fmt.Sprintf("a plain create%s was answered %d", s.by(), a.Status)
 	text := "\n  " + snippet(a.Content)
+	if location := a.Header["Location"]; location != "" && a.Status < 400 {
+		text = "\n  it leads to " + location
+	}
 	switch {
 	case s.subject.terms().Classify(a) == checker.Acknowledged:
 		return s.troubleWithIdentity(a)
@@ -133,16 +139,21 @@ func (s *stage) troubleWithFollowup(f history.Followup) error {
 }
 
 func (s create) troubleWithIdentity(a history.Attempt) error {
-	if s.operation.Identity == "" || a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
+	inBody := s.operation.Identity.Header == ""
+	if !s.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
 		return nil
 	}
 	where := fmt.Sprintf("operations.%s.identity of %s", s.operation.Name, s.subject.name)
-	if a.Digest != "" {
+	if inBody && a.Digest != "" {
 		return mistakef("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
 			a.Length, len(a.Content), where)
 	}
+	said := snippet(a.Content)
+	if !inBody {
+		said = fmt.Sprintf("%s: %s", s.operation.Identity.Header, a.Header[http.CanonicalHeaderKey(s.operation.Identity.Header)])
+	}
 	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
-		s.operation.Identity, where, snippet(a.Content))
+		s.operation.Identity, where, said)
 }
 
 // troubleWithFirstRows says why there are rows before the first request: of a new marker there can be none but

@@ -56,6 +56,15 @@ func accepted(done string) string {
 // edited makes a target file with one thing changed.
 func edited(from, to string) string { return strings.Replace(shopFile, from, to, 1) }
 
+// seeOther is a shop whose creates are answered with a redirect.
+var seeOther = strings.Replace(edited("    identity: /id", `    identity: {header: location, pattern: "/things/([0-9]+)"}`), "operations:", `contract: {ack: {statuses: [303], headers: {Location: "^/things/[0-9]"}}}
+operations:`, 1)
+
+// leadingTo answers everything with a redirect.
+func leadingTo(place string) func(http.Handler) http.Handler {
+	return func(http.Handler) http.Handler { return http.RedirectHandler(place, http.StatusSeeOther) }
+}
+
 // TestOneClearMessage is the list of what can be wrong with a target or its file before anything is
 // broken on purpose: it is said once, with the place to mend, and the exit code says whose it is.
 func TestOneClearMessage(t *testing.T) {
@@ -70,20 +79,22 @@ func TestOneClearMessage(t *testing.T) {
 			answering(401, "application/json", `{"error":"who are you"}`), "", exitMistake,
 			[]string{"answered 401", "credentials", "operations.create.request.headers", "who are you"},
 		},
-		"the login is not enough":    {answering(403, "text/plain", "no"), "", exitMistake, []string{"answered 403", "credentials"}},
-		"there is no such path":      {answering(404, "text/plain", "no"), "", exitMistake, []string{"answered 404", "base_url", "path of operations.create.request"}},
-		"the request is not taken":   {answering(422, "text/plain", "item is missing"), "", exitMistake, []string{"answered 422", "not what the target takes", "item is missing"}},
-		"the target is not well":     {answering(500, "text/plain", "stack"), "", exitSurroundings, []string{"answered 500", "not well", "stack"}},
-		"the answer is not declared": {answering(202, "application/json", "{}"), "", exitMistake, []string{"answered 202", "contract.ack", "[200 201 204]"}},
-		"the answer leads elsewhere": {answering(302, "text/plain", ""), "", exitMistake, []string{"answered 302", "contract.ack"}},
-		"the answer is no JSON":      {answering(201, "application/json", "<html>"), "", exitMistake, []string{"answered 201", "not the JSON that it claims to be"}},
-		"the identity is elsewhere":  {nil, edited("identity: /id", "identity: /order/id"), exitMistake, []string{"nothing at /order/id", "operations.create.identity"}},
-		"the marker is not stored":   {nil, edited("where note =", "where 'x' || note ="), exitMistake, []string{"no row has its marker", "does not store the field that carries {{.Intent.Marker}}"}},
-		"the query is not SQL":       {nil, edited("select id from", "selct id from"), exitMistake, []string{"operations.create.rows.query", "syntax error"}},
-		"there is no such table":     {nil, edited("from things", "from thinks"), exitMistake, []string{"operations.create.rows.query", "thinks"}},
-		"the query finds too much":   {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitMistake, []string{"finds 2 rows for one plain create"}},
-		"there is no such column":    {nil, edited(", identity: id}", ", identity: order_id}"), exitMistake, []string{`operations.create.rows.identity`, `"order_id"`, "no such column"}},
-		"the count is not there":     {nil, shopFile + "received: {path: /count, pointer: /n}\n", exitMistake, []string{"received of", "count"}},
+		"the login is not enough":        {answering(403, "text/plain", "no"), "", exitMistake, []string{"answered 403", "credentials"}},
+		"there is no such path":          {answering(404, "text/plain", "no"), "", exitMistake, []string{"answered 404", "base_url", "path of operations.create.request"}},
+		"the request is not taken":       {answering(422, "text/plain", "item is missing"), "", exitMistake, []string{"answered 422", "not what the target takes", "item is missing"}},
+		"the target is not well":         {answering(500, "text/plain", "stack"), "", exitSurroundings, []string{"answered 500", "not well", "stack"}},
+		"the answer is not declared":     {answering(202, "application/json", "{}"), "", exitMistake, []string{"answered 202", "contract.ack", "[200 201 204]"}},
+		"the answer leads elsewhere":     {answering(302, "text/plain", ""), "", exitMistake, []string{"answered 302", "contract.ack"}},
+		"the form leads to a login page": {leadingTo("/login"), seeOther, exitMistake, []string{"answered 303, and yet is no acknowledgement", "it leads to /login"}},
+		"the redirect names nothing":     {leadingTo("/things/new"), strings.Replace(seeOther, "/things/[0-9]", "/things", 1), exitMistake, []string{"nothing at Location by /things/([0-9]+)", "operations.create.identity", "Location: /things/new"}},
+		"the answer is no JSON":          {answering(201, "application/json", "<html>"), "", exitMistake, []string{"answered 201", "not the JSON that it claims to be"}},
+		"the identity is elsewhere":      {nil, edited("identity: /id", "identity: /order/id"), exitMistake, []string{"nothing at /order/id", "operations.create.identity"}},
+		"the marker is not stored":       {nil, edited("where note =", "where 'x' || note ="), exitMistake, []string{"no row has its marker", "does not store the field that carries {{.Intent.Marker}}"}},
+		"the query is not SQL":           {nil, edited("select id from", "selct id from"), exitMistake, []string{"operations.create.rows.query", "syntax error"}},
+		"there is no such table":         {nil, edited("from things", "from thinks"), exitMistake, []string{"operations.create.rows.query", "thinks"}},
+		"the query finds too much":       {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitMistake, []string{"finds 2 rows for one plain create"}},
+		"there is no such column":        {nil, edited(", identity: id}", ", identity: order_id}"), exitMistake, []string{`operations.create.rows.identity`, `"order_id"`, "no such column"}},
+		"the count is not there":         {nil, shopFile + "received: {path: /count, pointer: /n}\n", exitMistake, []string{"received of", "count"}},
 		"the status resource never says so": {
 			accepting(`{"state":"finished"}`), accepted("{/state: done}"), exitMistake,
 			[]string{"after 100ms its status resource does not say that it is done", "answers 200", "contract.ack.accepted.done", "finished"},

@@ -81,19 +81,20 @@ type Driver struct {
 	Moments map[string]scenarios.Moment
 	Phase   func(operation string, first, second history.Attempt) string
 
-	mask     masker
-	secret   []string // what steps have taken
-	made     map[household]map[string]string
-	issued   map[issue]string
-	requests map[string]prepared       // by intent and body
-	turns    map[string]int            // by intent: which of the roads is the next
-	unsent   map[string]history.Intent // of the background traffic, which goes on record when it is sent
-	mu       sync.Mutex
-	sweeps   map[int]*sweep           // by step
-	silences map[scenarios.Moment]int // how often a moment that has a word did not come
-	ledger   ledger
-	refused  int // attempts in a row that found no target
-	halt     context.CancelCauseFunc
+	mask       masker
+	secret     []string // what steps have taken
+	made       map[household]map[string]string
+	issued     map[issue]string
+	requests   map[string]prepared       // by intent and body
+	turnedAway []asking                  // of the final probe
+	turns      map[string]int            // by intent: which of the roads is the next
+	unsent     map[string]history.Intent // of the background traffic, which goes on record when it is sent
+	mu         sync.Mutex
+	sweeps     map[int]*sweep           // by step
+	silences   map[scenarios.Moment]int // how often a moment that has a word did not come
+	ledger     ledger
+	refused    int // attempts in a row that found no target
+	halt       context.CancelCauseFunc
 }
 
 // DefaultKeepBody is how much of an answer's body is recorded: 64 KiB.

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -28,22 +29,41 @@ func Patience(lease time.Duration) Probing {
 
 // Probe is the final question: every key is sent once more with every body that it was sent with,
 // politely, until settled says that the answer is final or the tries are used up. Requests without a
-// key are left out, unless keyless says that repeating one is no new wish.
+// key are left out, unless keyless says that repeating one is no new wish. Questions to which nobody was known at the
+// door are asked once more after a new login.
 func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled func(history.Attempt) bool) error {
 	if p == (Probing{}) {
 		p = Patience(0)
 	}
 	turns := make(chan struct{}, max(d.Plan.Concurrency, probesAtOnce))
+	numbers := map[string]int{} // of the last probe, by intent
 	return d.haltable(ctx, func(ctx context.Context) {
 		d.each(ctx, d.Plan.Intents, len(d.Plan.Intents), func(ctx context.Context, i scenarios.PlannedIntent) {
 			n := 0
 			for _, q := range d.ledger.asks(i.ID) {
 				if q.key != "" || keyless {
-					n = d.ask(ctx, turns, q, p, n, settled)
+					n = d.ask(ctx, turns, asking{question: q, n: n}, p, settled)
 				}
 			}
+			d.mu.Lock()
+			numbers[i.ID] = n
+			d.mu.Unlock()
 		})
+		if len(d.turnedAway) == 0 || !d.renew(ctx) {
+			return
+		}
+		for _, a := range slices.Clone(d.turnedAway) {
+			a.n = numbers[a.intent]
+			numbers[a.intent] = d.ask(ctx, turns, a, p, settled)
+		}
 	})
+}
+
+// asking is a question on its way to an answer.
+type asking struct {
+	question
+	n     int // number of the intent's last probe
+	tried int // times that it was asked
 }
 
 // probesAtOnce is how many probes are under way at once, at least: the intents are done with each other.
@@ -53,26 +73,28 @@ const probesAtOnce = 4
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1
 
-// ask sends one question until it is settled. N numbers the intent's probes; ask returns the last.
-func (d *Driver) ask(ctx context.Context, turns chan struct{}, q question, p Probing, n int, settled func(history.Attempt) bool) int {
+// ask sends one question until it is settled, and returns the number of the intent's last probe.
+func (d *Driver) ask(ctx context.Context, turns chan struct{}, q asking, p Probing, settled func(history.Attempt) bool) int {
 	var pause time.Duration
 	for try := range p.Tries {
 		if !sleep(ctx, pause) || !d.paced(ctx, 1) || !begin(ctx, turns) {
-			return n
+			return q.n
 		}
-		n++
+		q.n++
 		s := d.aim(history.Attempt{
-			ID: fmt.Sprintf("%s.p%d", q.intent, n), Intent: q.intent, Step: outsideSteps, Retry: try, Probe: true,
+			ID: fmt.Sprintf("%s.p%d", q.intent, q.n), Intent: q.intent, Step: outsideSteps, Retry: q.tried, Probe: true,
 			Lane: scenarios.Clean, Body: q.body, Key: q.key,
 		}, p.Timeout)
 		d.volley(ctx, []*shot{s}, func(*shot) {})
 		<-turns
+		q.tried++
 		if settled(s.record) {
-			return n
+			d.away(q, s.record)
+			return q.n
 		}
 		pause = max(p.Pause<<try, retryAfter(s.record))
 	}
-	return n
+	return q.n
 }
 
 // begin takes a turn, unless the context ends before there is one.

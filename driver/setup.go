@@ -123,7 +123,7 @@ func (d *Driver) askForKeys(ctx context.Context) error {
 	return d.runAll(ctx, errands, false, func(e errand, taken map[string]string) error {
 		key := taken[targets.IssuedKey]
 		if seen[key] {
-			return fmt.Errorf("%w: %s gave the same key twice: it has to give another one each time", ErrStep, e.place())
+			return fmt.Errorf("%w: %s gave the same key twice: it has to give another one each time; a token that is good for many forms is no key, and can be taken in prepare", ErrStep, e.place())
 		}
 		seen[key] = true
 		d.issued[issue{e.intent.ID, e.key}] = key

@@ -44,12 +44,16 @@ const (
 	DedupOnly  Level = "dedup-only"
 )
 
-// Signature recognises an answer by its status and, where Where is set, by members of its JSON body:
-// JSON pointer to the value that must stand there. The zero Signature matches nothing.
+// Signature recognises an answer by its status and, where they are set, by members of its JSON body and by
+// headers. The zero Signature matches nothing.
 type Signature struct {
-	Statuses []int          `yaml:"statuses" json:"statuses,omitempty"`
-	Where    map[string]any `yaml:"where" json:"where,omitempty"`
+	Statuses []int             `yaml:"statuses" json:"statuses,omitempty"`
+	Where    map[string]any    `yaml:"where" json:"where,omitempty"`     // JSON pointer: the value that must stand there
+	Headers  map[string]string `yaml:"headers" json:"headers,omitempty"` // canonical name: regular expression that its value must match
 }
+
+// Narrowed reports that a status alone is not enough.
+func (s Signature) Narrowed() bool { return len(s.Where)+len(s.Headers) > 0 }
 
 // Scope says between whom keys are kept apart.
 type Scope struct {
@@ -164,7 +168,7 @@ type ReplayMarker struct {
 // Existing recognises "that exists already", and may say where the answer names it.
 type Existing struct {
 	Signature `yaml:",inline"`
-	Identity  string `yaml:"identity" json:"identity,omitempty"` // JSON pointer
+	Identity  Identity `yaml:"identity" json:"identity,omitzero"`
 }
 
 // Errors says which errors a target stores under the key and repeats. Nil is unspecified: both pass.

@@ -77,11 +77,11 @@ func (x *explainer) replayBody() {
 }
 
 func (x *explainer) sameIdentity(from string) {
-	if x.operation.Identity == "" {
+	if !x.operation.Identity.Declared() {
 		x.weakened(from, "A repetition may be answered with any body, because the operation has no identity to compare")
 		return
 	}
-	x.weakened(from, "Of a repetition's body only %s is compared; the rest may show another state", word(x.operation.Identity))
+	x.weakened(from, "Of a repetition's body only %s is compared; the rest may show another state", x.operation.Identity)
 }
 
 func (x *explainer) replayHeaders() {

@@ -26,7 +26,7 @@ func (x *explainer) accepted() {
 		x.held(line, "What is done in the end is there when we look, and what failed is not")
 	}
 	switch {
-	case x.operation.Identity == "":
+	case !x.operation.Identity.Declared():
 	case a.Identity == "":
 		x.weakened(line+".identity", "The status resource may name any thing, because the contract does not say where: only what the answer %s names is compared", a.Signature)
 	default:

@@ -29,12 +29,12 @@ func (x *explainer) existing() {
 		x.held("existing", "Who is told %s learns that it exists already", e.Signature)
 	}
 	switch {
-	case e.Identity == "":
-		x.weakened("existing.identity", "\"It exists already\" may mean any thing, because the contract has no pointer to its identity")
-	case x.operation.Identity == "":
+	case !e.Identity.Declared():
+		x.weakened("existing.identity", "\"It exists already\" may mean any thing, because the contract does not say where it is named")
+	case !x.operation.Identity.Declared():
 		x.weakened("identity", "\"It exists already\" may name any thing, because the operation has no identity to compare it with")
 	default:
-		x.held("existing.identity", "What it names at %s is the thing that acknowledgements and the row name", word(e.Identity))
+		x.held("existing.identity", "What it names at %s is the thing that acknowledgements and the row name", e.Identity)
 	}
 }
 

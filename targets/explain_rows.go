@@ -100,20 +100,20 @@ func (x *explainer) content() {
 
 // identity says whether answers must name the same thing.
 func (x *explainer) identity() {
-	pointer, column := x.operation.Identity, x.operation.Rows.Identity
+	where, column := x.operation.Identity, x.operation.Rows.Identity
 	switch {
-	case pointer == "":
+	case !where.Declared():
 		x.notChecked("identity", "Whether all answers speak of the same thing, because the operation does not say where they name it")
 		return
 	case x.rowsKnown() && column != "":
 		x.held("identity, rows.identity", "Every acknowledgement names the same thing at %s, and it is the one in the row, column %s",
-			word(pointer), word(column))
+			where, word(column))
 	default:
-		x.held("identity", "Every acknowledgement names the same thing at %s", word(pointer))
+		x.held("identity", "Every acknowledgement names the same thing at %s", where)
 		x.notChecked("rows.identity", "Whether the thing that answers name is the one in the row, because the row is unknown or its column is not named")
 	}
 	if x.dedupOnly() || x.contract.Replay.Body == AnyBody {
-		x.weakened("level, replay.body", "An acknowledgement that names nothing at %s passes", word(pointer))
+		x.weakened("level, replay.body", "An acknowledgement that names nothing at %s passes", where)
 	}
 }
 

@@ -2,6 +2,7 @@ package targets
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -54,7 +55,7 @@ func (r *reviewer) rows(path string, o Operation) {
 	case query != "" && listing != nil:
 		r.complain(rows, "expected query, which asks the database, or http, which asks the target itself, and not both")
 	case listing != nil:
-		r.listing(rows, *listing)
+		r.listing(rows, *listing, o.Rows.Absent)
 		return
 	case query == "" && r.target.Database.Declared():
 		r.complain(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created, such as select id from TABLE where COLUMN = :marker")
@@ -65,7 +66,7 @@ func (r *reviewer) rows(path string, o Operation) {
 	case query != "" && !hasMarker(query):
 		r.complain(rows+"/query", noMarker)
 	}
-	for _, key := range []string{"items", "next", "absent"} {
+	for _, key := range []string{"items", "next", "cursor", "absent"} {
 		if r.doc.Has(rows + "/" + key) {
 			r.complain(rows+"/"+key, "this is about the answer to rows.http, of which there is none")
 		}
@@ -73,13 +74,17 @@ func (r *reviewer) rows(path string, o Operation) {
 }
 
 // listing looks at a question to the target itself.
-func (r *reviewer) listing(rows string, l Listing) {
+func (r *reviewer) listing(rows string, l Listing, absent []int) {
 	at := rows + "/http"
 	switch {
 	case r.target.Database.Declared():
 		r.complain(at, "there is a database: find the rows with a query, or leave the database out")
 	case r.target.Received != nil:
 		r.complain("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")
+	}
+	r.absent(rows+"/absent", absent)
+	if r.doc.Has(rows+"/cursor") && !r.doc.Has(rows+"/next") {
+		r.complain(rows+"/cursor", "a cursor is what next points to, and next is missing")
 	}
 	before := len(r.mistakes)
 	r.template(at+"/path", l.Path)
@@ -105,5 +110,14 @@ func (r *reviewer) listing(rows string, l Listing) {
 		r.complain(at+"/path", "what follows a # never reaches a server")
 	case !carried:
 		r.complain(at, "no part of the question carries {{.Intent.Marker}}, by which the rows of one intent are told from all others")
+	}
+}
+
+// absent refuses statuses of answers that have a list: there would never be anything.
+func (r *reviewer) absent(path string, statuses []int) {
+	for i, status := range statuses {
+		if status >= 200 && status < 300 && status != http.StatusNoContent {
+			r.complain(path+document.Pointer(i), "%d is what an answer with a list has, so that nothing would ever be there; expected a status such as 404", status)
+		}
 	}
 }

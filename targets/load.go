@@ -82,18 +82,25 @@ func decode(doc *document.Document) (Target, error) {
 
 // forget empties the maps that the file sets: decoding would add to those of the preset.
 func (c *Contract) forget(doc *document.Document) {
-	signatures := map[string]*Signature{
-		"ack": &c.Ack.Signature, "fingerprint": &c.Fingerprint.Signature, "in_progress": &c.InProgress.Signature,
-		"existing": &c.Existing.Signature, "throttled": &c.Throttled, "missing_key": &c.MissingKey,
-		"expiry": &c.Expiry.Signature,
-	}
-	for name, signature := range signatures {
+	for name, signature := range c.signatures() {
 		if doc.Has(document.Pointer("contract", name, "where")) {
 			signature.Where = nil
+		}
+		if doc.Has(document.Pointer("contract", name, "headers")) {
+			signature.Headers = nil
 		}
 	}
 	if doc.Has("/contract/replay/status") {
 		c.Replay.Status = nil
+	}
+}
+
+// signatures are those that a preset may have, by the line of the contract.
+func (c *Contract) signatures() map[string]*Signature {
+	return map[string]*Signature{
+		"ack": &c.Ack.Signature, "fingerprint": &c.Fingerprint.Signature, "in_progress": &c.InProgress.Signature,
+		"existing": &c.Existing.Signature, "throttled": &c.Throttled, "missing_key": &c.MissingKey,
+		"expiry": &c.Expiry.Signature,
 	}
 }
 
@@ -120,6 +127,7 @@ func (t *Target) complete(file string) {
 			o.Key.Required = true
 		}
 		o.Request.Sign.complete()
+		o.Identity.Header = http.CanonicalHeaderKey(o.Identity.Header)
 		t.Operations[name] = o
 	}
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
@@ -152,10 +160,26 @@ func (c *Contract) complete() {
 			s.Statuses = []int{http.StatusOK}
 		}
 	}
+	c.Existing.Identity.Header = http.CanonicalHeaderKey(c.Existing.Identity.Header)
+	accepted.canonical()
+	for _, s := range c.signatures() {
+		s.canonical()
+	}
 	if len(accepted.Statuses) > 0 && accepted.Within == 0 {
 		accepted.Within = usualWithin
 	}
 	if c.Expiry.After == 0 { // also where a file takes back its preset's
 		c.Expiry = Expiry{}
+	}
+}
+
+// canonical spells the names of headers as they are compared.
+func (s *Signature) canonical() {
+	spelled := map[string]string{}
+	for name, pattern := range s.Headers {
+		spelled[http.CanonicalHeaderKey(name)] = pattern
+	}
+	if len(spelled) > 0 {
+		s.Headers = spelled
 	}
 }

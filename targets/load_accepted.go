@@ -4,7 +4,7 @@ package targets
 func (r *reviewer) accepted(a Accepted) {
 	const path = "/contract/ack/accepted"
 	if len(a.Statuses) == 0 {
-		if len(a.Where) == 0 && r.doc.Has(path) { // where alone is a mistake of every signature
+		if !a.Narrowed() && r.doc.Has(path) { // where alone is a mistake of every signature
 			r.complain(path, "nothing is accepted without statuses, such as 202")
 		}
 		return

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"regexp"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -24,8 +25,10 @@ func (r *reviewer) contract() {
 
 // signatures looks for signatures that recognise nothing.
 func (r *reviewer) signatures(c Contract) {
+	r.identity("/contract/existing/identity", c.Existing.Identity)
 	for _, m := range c.meanings() {
 		path := r.present(m.path())
+		r.headers(m.path()+"/headers", m.signature)
 		switch {
 		case len(m.signature.Statuses) > 0:
 		case m.line == "ack":
@@ -38,22 +41,37 @@ func (r *reviewer) signatures(c Contract) {
 			r.complain(path, "an expired key that is rejected needs statuses")
 		case len(m.signature.Where) > 0:
 			r.complain(path, "where recognises nothing without statuses")
-		case m.line == "existing" && c.Existing.Identity != "":
+		case len(m.signature.Headers) > 0:
+			r.complain(path, "headers recognise nothing without statuses")
+		case m.line == "existing" && c.Existing.Identity.Declared():
 			r.complain(path, "identity is never looked for without statuses")
 		}
 	}
 }
 
+// headers looks for headers in which nothing can be recognised.
+func (r *reviewer) headers(path string, s Signature) {
+	for name, pattern := range s.Headers {
+		at := path + document.Pointer(name)
+		if _, err := regexp.Compile(pattern); err != nil {
+			r.complain(at, "expected a regular expression, such as ^/orders/[0-9]+$")
+		}
+		if r.masked(name) {
+			r.complain(at, maskedHeader, name)
+		}
+	}
+}
+
 // refusals refuses statuses that do not count as a refusal, because something between client and
-// target may have sent them, or because they do not say whether anything took effect. Below 400, where says it.
+// target may have sent them, or because they do not say whether anything took effect. Below 400, where or headers say it.
 func (r *reviewer) refusals(line, what string, s Signature) {
 	for _, status := range s.Statuses {
 		var otherwise string
 		switch {
-		case status < 400 && len(s.Where) > 0:
+		case status < 400 && s.Narrowed():
 			continue
 		case status < 400:
-			otherwise = ", or a where that tells it from what is done"
+			otherwise = ", or a where or headers that tell it from what is done"
 		case status < 500 && !slices.Contains([]int{408, 413, 429, 431, 499}, status):
 			continue
 		}
@@ -89,7 +107,7 @@ func (r *reviewer) ambiguous(c Contract) {
 		}
 		first, second := meanings[o.first], meanings[o.second]
 		path := r.present(first.path(), second.path())
-		if len(first.signature.Where)+len(second.signature.Where) == 0 {
+		if !first.signature.Narrowed() && !second.signature.Narrowed() {
 			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.status, first.says, second.says, c.advice(o))
 			continue
 		}

@@ -20,6 +20,9 @@ func (r *reviewer) links() {
 				r.complain(place, "expected a host and a port such as 127.0.0.1:15432, got %s", r.doc.Shown(place))
 			}
 		}
+		if host, _, err := net.SplitHostPort(link.Listen); err == nil && host != "" && !isLoopback(host) && !slices.Contains(r.target.AllowHosts, host) {
+			r.complain(listen, "others than this machine would be let in to what is behind %s; listen at 127.0.0.1, or list the host in allow_hosts", r.doc.Shown(listen))
+		}
 		switch first := listens[link.Listen]; {
 		case link.Listen == link.To:
 			r.complain(to, "a link that leads to where it listens goes round in circles")

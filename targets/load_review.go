@@ -123,6 +123,7 @@ func (r *reviewer) operation(path string, o Operation) {
 	r.key(path, o)
 	r.rows(path, o)
 	r.pointers(path, o)
+	r.identity(path+"/identity", o.Identity)
 	r.payload(path, o)
 	r.sign(path, o)
 	kind, members := o.Request.Payload()

@@ -156,7 +156,7 @@ func TestTheExamplesInTheDocumentationAreTargets(t *testing.T) {
 			examples[target.Name] = target
 		}
 	}
-	require.Len(t, examples, 8)
+	require.Len(t, examples, 9)
 	require.Equal(t, targets.Store{Ephemeral: targets.EngineRedis, Flush: "*"}, examples["shop-with-redis"].Store)
 	shop := examples["shop"]
 	require.NotZero(t, shop.Contract.Expiry.After)

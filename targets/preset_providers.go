@@ -81,7 +81,7 @@ func goCardless(c *Contract) {
 	dedupOnly(c)
 	c.Existing = Existing{
 		Signature: Signature{Statuses: []int{409}, Where: map[string]any{"/error/errors/0/reason": "idempotent_creation_conflict"}},
-		Identity:  "/error/errors/0/links/conflicting_resource_id",
+		Identity:  Identity{JSON: "/error/errors/0/links/conflicting_resource_id"},
 	}
 }
 

@@ -90,7 +90,7 @@ func TestProvidersPromiseWhatTheirDocumentationSays(t *testing.T) {
 	gocardless := withContract(t, "{preset: gocardless}")
 	require.Equal(t, targets.DedupOnly, gocardless.Level)
 	require.Equal(t, "409 where /error/errors/0/reason is idempotent_creation_conflict", gocardless.Existing.Signature.String())
-	require.Equal(t, "/error/errors/0/links/conflicting_resource_id", gocardless.Existing.Identity)
+	require.Equal(t, targets.Identity{JSON: "/error/errors/0/links/conflicting_resource_id"}, gocardless.Existing.Identity)
 	require.Empty(t, gocardless.NaturalKey)
 
 	aws := withContract(t, "{preset: aws}")

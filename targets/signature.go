@@ -85,10 +85,15 @@ func (o overlap) misleading() bool {
 // path returns where the line stands in a file.
 func (m meaning) path() string { return "/contract/" + strings.ReplaceAll(m.line, ".", "/") }
 
-// shared returns a status of both signatures, unless their bodies tell them apart.
+// shared returns a status of both signatures, unless their bodies or headers tell them apart.
 func (s Signature) shared(other Signature) (int, bool) {
 	for pointer, value := range s.Where {
 		if different, both := other.Where[pointer]; both && !reflect.DeepEqual(value, different) {
+			return 0, false
+		}
+	}
+	for name, pattern := range s.Headers {
+		if different, both := other.Headers[name]; both && pattern != different {
 			return 0, false
 		}
 	}
@@ -106,14 +111,26 @@ func (s Signature) covers(other Signature) bool {
 			return false
 		}
 	}
+	for name, pattern := range s.Headers {
+		if same, both := other.Headers[name]; !both || pattern != same {
+			return false
+		}
+	}
 	return true
 }
 
 // String returns the signature in words: "409 where /code is key_reused".
 func (s Signature) String() string {
 	text := anyOf(s.Statuses)
-	for i, pointer := range slices.Sorted(maps.Keys(s.Where)) {
-		text += []string{" where ", " and "}[min(i, 1)] + word(pointer) + " is " + valueWord(s.Where[pointer])
+	var conditions []string
+	for _, pointer := range slices.Sorted(maps.Keys(s.Where)) {
+		conditions = append(conditions, word(pointer)+" is "+valueWord(s.Where[pointer]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		conditions = append(conditions, word(name)+" matches "+word(s.Headers[name]))
+	}
+	if len(conditions) > 0 {
+		text += " where " + strings.Join(conditions, " and ")
 	}
 	return text
 }

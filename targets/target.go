@@ -85,8 +85,8 @@ type Received struct {
 type Operation struct {
 	Request  Request        `yaml:"request" json:"request"`
 	Key      Key            `yaml:"key" json:"key"`
-	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
-	Identity string         `yaml:"identity" json:"identity,omitempty"` // JSON pointer to the created thing's id
+	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
+	Identity Identity       `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
 	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
@@ -144,6 +144,7 @@ type Rows struct {
 	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
 	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
 	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Cursor   string            `yaml:"cursor" json:"cursor,omitempty"`   // parameter of the query that takes what Next points to; empty: that is a link
 	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body

@@ -52,6 +52,9 @@ func (r *reviewer) socket() {
 	if n := len(r.target.Socket); n > longestSocket {
 		r.complain("/socket", "the path of a socket has at most %d bytes, and this one has %d", longestSocket, n)
 	}
+	if r.target.Socket != "" && r.target.Process != nil {
+		r.complain("/socket", "a process is reached at the port of base_url; leave socket out, or start the target yourself")
+	}
 }
 
 // tls reads the files and says what is wrong with them.

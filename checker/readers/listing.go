@@ -169,14 +169,14 @@ func (l *Listing) pages(ctx context.Context, q Question, get Get) ([]history.Row
 		if next == "" {
 			return rows, nil
 		}
-		if get.URL, err = following(get.URL, next); err != nil {
+		if get.URL, err = q.following(get.URL, next); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("the answer has more than %d pages", mostPages)
 }
 
-// read takes the rows of one answer, and the link to the next page; empty: there is none.
+// read takes the rows of one answer, and the link or the cursor to the next page; empty: there is none.
 func (q Question) read(text string) (rows []history.Row, next string, err error) {
 	answer, err := parse(text)
 	if err != nil {
@@ -204,7 +204,7 @@ func (q Question) read(text string) (rows []history.Row, next string, err error)
 	return rows, next, err
 }
 
-// more returns the link to the next page.
+// more returns the link or the cursor to the next page.
 func (q Question) more(answer any) (string, error) {
 	if q.Next == "" {
 		return "", nil
@@ -215,6 +215,10 @@ func (q Question) more(answer any) (string, error) {
 		return "", nil
 	case string:
 		return value, nil
+	case json.Number:
+		if q.Cursor != "" {
+			return value.String(), nil
+		}
 	case bool:
 		if !value {
 			return "", nil

@@ -7,6 +7,24 @@ import (
 	"strings"
 )
 
+// following returns the URL of the next page: the last one with the cursor in its query, or the one that a link names.
+func (q Question) following(from, next string) (string, error) {
+	if q.Cursor == "" {
+		return following(from, next)
+	}
+	page, err := url.Parse(from)
+	if err != nil {
+		return "", errors.New("the URL of the question cannot be parsed")
+	}
+	query := page.Query()
+	if query.Get(q.Cursor) == next {
+		return "", errors.New("the cursor to the next page is that of the page that it is on")
+	}
+	query.Set(q.Cursor, next)
+	page.RawQuery = query.Encode()
+	return page.String(), nil
+}
+
 // following returns the URL of the next page: where a link leads from the last one (RFC 3986, section 5). It
 // may not leave the host, and what is no link, such as a cursor, is an error.
 func following(from, link string) (string, error) {

@@ -34,6 +34,7 @@ type Question struct {
 	Gets     map[string][]Get // by marker: one for each who may see something of it
 	Items    string           // JSON pointer to the list; empty: the answer is the list
 	Next     string           // JSON pointer to the link to the next page; empty: there is but one
+	Cursor   string           // parameter of the query that takes what Next points to; empty: that is a link
 	Absent   []int            // statuses of answers that say that there is nothing, or NullList
 	Identity string           // column by which a thing is known; empty: by all of them
 }

@@ -37,7 +37,7 @@ func flagsWithValue() map[string]string {
 	return map[string]string{
 		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
 		"-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--data-ascii": "data", "--json": "json",
-		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "", "--referer": "",
+		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
 		"-x": "", "--proxy": "", "--cacert": "", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
 	}
@@ -96,6 +96,8 @@ func (r *reading) take(meaning, value string) error {
 		r.header = append(r.header, [2]string{strings.TrimSpace(name), strings.TrimSpace(text)})
 	case "user":
 		r.header = append(r.header, [2]string{"Authorization", "Basic " + base64Of(value)})
+	case "referer":
+		r.header = append(r.header, [2]string{"Referer", value})
 	case "cookie":
 		r.header = append(r.header, [2]string{"Cookie", value})
 	case "data", "json":
@@ -123,5 +125,17 @@ func (r *reading) curl() (Request, error) {
 	if len(r.data) == 0 {
 		return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker")
 	}
+	c.Page = c.referer()
 	return c, c.read(strings.Join(r.data, "&"))
+}
+
+// referer is the path and query of the page that the request came from, if that is the target's.
+func (c Request) referer() string {
+	for _, h := range c.Header {
+		page, err := url.Parse(h[1])
+		if strings.EqualFold(h[0], "Referer") && err == nil && page.Host == c.URL.Host && strings.HasPrefix(page.Path, "/") {
+			return page.RequestURI()
+		}
+	}
+	return ""
 }

@@ -91,7 +91,7 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 		p := draft.Prove(drafts.Created{Marker: "m", Answer: answer, Landings: landings})
 		require.Equal(t, "Order", p.Table.Name, name)
 		require.Equal(t, "/reference", p.Text, "the mark tells which member it was")
-		require.Equal(t, "/order/id", p.Pointer)
+		require.Equal(t, targets.Identity{JSON: "/order/id"}, p.Named)
 		require.Equal(t, "id", p.Identity)
 		require.True(t, p.Exact)
 		require.Equal(t, 1, p.Rows)
@@ -119,7 +119,7 @@ func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	order := landing("orders", []string{"note"}, map[string]string{"id": "1", "public_id": "o-77", "note": "mx0"})
 	p := draft.Prove(drafts.Created{Marker: "m", Answer: map[string]any{"id": "o-77"}, Landings: []databases.Landing{order}})
 	require.Equal(t, "public_id", p.Identity)
-	require.Equal(t, "/id", p.Pointer)
+	require.Equal(t, targets.Identity{JSON: "/id"}, p.Named)
 }
 
 // TestWhatIsWrittenIsRead writes values that YAML, variables and templates could misread, and reads them back.

@@ -137,20 +137,23 @@ func (f *File) operation() {
 	if f.alter != nil {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 	}
-	if pointer := f.pointer(); pointer != "" {
-		f.line("    identity: %s", flow(pointer))
+	switch named := f.named(); {
+	case named.Header != "":
+		f.line("    identity: %s # of the created thing", flow(map[string]string{"header": named.Header, "pattern": named.Pattern}))
+	case named.Declared():
+		f.line("    identity: %s", flow(named.JSON))
 	}
 	if f.Database {
 		f.rows()
 	}
 }
 
-// pointer is where the answer names the created thing.
-func (f *File) pointer() string {
+// named is where the answer names the created thing.
+func (f *File) named() targets.Identity {
 	if f.Proof != nil {
-		return f.Proof.Pointer
+		return f.Proof.Named
 	}
-	return f.Draft.Identity
+	return targets.Identity{JSON: f.Draft.Identity}
 }
 
 // keyOf is a key as the file has it.

@@ -82,6 +82,11 @@ func TestFormsKeepTheirTexts(t *testing.T) {
 func FuzzReadHAR(f *testing.F) {
 	f.Add(recording(sent("POST", "http://h/orders", jsonData, 201)))
 	f.Add([]byte(`{"log": null}`))
+	f.Add(recording(
+		`{"request": {"method": "GET", "url": "http://h/login"}, "response": {"status": 200, "headers": [{"name": "Set-Cookie", "value": "v=visitor-1"}], "content": {"text": "<input name=csrf value=12345678>"}}}`,
+		`{"request": {"method": "POST", "url": "http://h/login", "headers": [{"name": "Cookie", "value": "v=visitor-1"}], "postData": {"text": "user=a&password=b&csrf=12345678"}}, "response": {"status": 302, "headers": [{"name": "Set-Cookie", "value": "s=session-1"}]}}`,
+		`{"request": {"method": "POST", "url": "http://h/orders", "headers": [{"name": "Cookie", "value": "s=session-1; x"}], "postData": {"text": "note=a+b"}}, "response": {"status": 303}}`,
+	))
 	f.Add([]byte(`{"log": {"entries": [{"request": {"method": "PUT", "url": "http://h", "postData": {"params": [{}]}}, "response": {"status": 200}}]}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		all, err := drafts.ReadHAR(data)

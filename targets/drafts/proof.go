@@ -3,10 +3,13 @@ package drafts
 import (
 	"cmp"
 	"fmt"
+	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -29,6 +32,8 @@ func (d Draft) Marked(marker string) Draft {
 // Created is what a database held after one real create.
 type Created struct {
 	Marker   string
+	Status   int                 // of the answer
+	Location string              // its header, where it has one
 	Answer   any                 // JSON; nil: none
 	Landings []databases.Landing // rows with the marker
 }
@@ -37,10 +42,11 @@ type Created struct {
 type Proof struct {
 	Table    databases.Table
 	Column   string
-	Exact    bool   // the column holds the marker and nothing else
-	Text     string // JSON pointer to the member of the body that landed there
-	Pointer  string // JSON pointer to the created thing's id in the answer; empty: not found
-	Identity string // column with that id; empty: not found
+	Exact    bool             // the column holds the marker and nothing else
+	Text     string           // JSON pointer to the member of the body that landed there
+	Named    targets.Identity // where the answer names the created thing; nowhere: not found
+	Redirect int              // status of an answer that leads to the created thing; 0: it does not redirect
+	Identity string           // column with that id; empty: not found
 	Row      map[string]string
 	Rows     int      // of the table that have the marker
 	Others   []string // columns of other tables that hold it and nothing else, as table.column
@@ -91,7 +97,10 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 		return place{}, false
 	}
 	p := place{rank: which, Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}
-	p.Pointer, p.Identity = identity(c.Answer, l)
+	p.Named, p.Identity = c.identity(l)
+	if c.Redirects() {
+		p.Redirect = c.Status
+	}
 	return p, true
 }
 
@@ -125,9 +134,14 @@ func squeezed(name string) string {
 // idLike are the names of members and columns that tell one thing from another.
 var idLike = regexp.MustCompile(`(?i)(^|[_-])(id|uuid|guid|number|no|code|key|ref|reference|slug|token)$|[a-z](Id|ID|Uuid|Number)$`)
 
-// identity finds the member of an answer that names a row, and the column that it names it by: the primary key
-// or another that looks like one.
-func identity(answer any, l databases.Landing) (pointer, column string) {
+// Redirects reports that the answer sends a browser on, as after a form.
+func (c Created) Redirects() bool { return redirects(c.Status) }
+
+func redirects(status int) bool { return status == http.StatusFound || status == http.StatusSeeOther }
+
+// identity finds where an answer names a row, and the column that it names it by: the primary key or another that
+// looks like one.
+func (c Created) identity(l databases.Landing) (named targets.Identity, column string) {
 	columns := slices.Clone(l.Table.Primary)
 	if len(columns) > 1 {
 		columns = nil
@@ -143,11 +157,58 @@ func identity(answer any, l databases.Landing) (pointer, column string) {
 		}
 	}
 	for _, column := range columns {
-		if pointer := naming(answer, l.Row[column], column); pointer != "" && !slices.Contains(l.Columns, column) {
-			return pointer, column
+		if slices.Contains(l.Columns, column) {
+			continue
+		}
+		if pointer := naming(c.Answer, l.Row[column], column); pointer != "" {
+			return targets.Identity{JSON: pointer}, column
+		}
+		if pattern := leading(c.Location, l.Row[column]); pattern != "" {
+			return targets.Identity{Header: "Location", Pattern: pattern}, column
 		}
 	}
-	return "", ""
+	return targets.Identity{}, ""
+}
+
+// leading is the regular expression by which a Location names a value, as a segment of its path or a parameter;
+// empty: it does not.
+func leading(location, value string) string {
+	u, err := url.Parse(location)
+	if err != nil || value == "" || location == "" {
+		return ""
+	}
+	one := "([^/?#&]+)"
+	if regexp.MustCompile(`^[0-9]+$`).MatchString(value) {
+		one = "([0-9]+)"
+	}
+	segments := strings.Split(u.Path, "/")
+	for i := len(segments) - 1; i > 0; i-- {
+		if segments[i] != value {
+			continue
+		}
+		before := "[^/]+"
+		if regexp.MustCompile(`\pL`).MatchString(segments[i-1]) || segments[i-1] == "" {
+			before = regexp.QuoteMeta(segments[i-1])
+		}
+		if i > 1 {
+			before = "/" + before
+		}
+		return strings.Join(append([]string{before, one}, quotedAll(segments[i+1:])...), "/")
+	}
+	for name, values := range u.Query() {
+		if len(values) == 1 && values[0] == value {
+			return "[?&]" + regexp.QuoteMeta(name) + "=" + one
+		}
+	}
+	return ""
+}
+
+func quotedAll(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, regexp.QuoteMeta(text))
+	}
+	return all
 }
 
 // naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id.

@@ -22,9 +22,10 @@ type Request struct {
 	URL    *url.URL
 	Header [][2]string // in their order
 	Body   map[string]any
-	Form   bool // the body was sent as a form; if not, as JSON
-	Status int  // that it was answered; 0: not known
-	Answer any  // JSON; nil: not known
+	Form   bool   // the body was sent as a form; if not, as JSON
+	Status int    // that it was answered; 0: not known
+	Answer any    // JSON; nil: not known
+	Page   string // path and query of the page with the form; empty: not known
 }
 
 // errNoObject is why a body cannot be that of a create.
@@ -95,6 +96,9 @@ func (c Request) Draft(prefix string) Draft {
 		d.header(h[0], h[1], prefix)
 	}
 	d.members(prefix)
+	if c.Page != "" && c.Form {
+		d.page(Escape(c.Page))
+	}
 	return d
 }
 

@@ -24,7 +24,7 @@ func (f *File) doubtProof() {
 			f.doubt("Whether the row query finds effects: one create has left %d rows with its marker in %s.", p.Rows, p.Table.FullName())
 		}
 		if p.Identity == "" {
-			f.doubt("How the answer names the row: no member of it equals a key of the row in %s.", p.Table.FullName())
+			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
 		if len(p.Others) > 0 {
 			f.doubt("Which table is the effect: the marker is in %s as well.", strings.Join(p.Others, ", "))

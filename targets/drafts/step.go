@@ -21,8 +21,10 @@ type Step struct {
 
 // Take says where an answer has a value: exactly one of its members is set.
 type Take struct {
-	JSON   string `yaml:"json,omitempty"` // JSON pointer into the body
-	Cookie string `yaml:"cookie,omitempty"`
+	JSON      string `yaml:"json,omitempty"` // JSON pointer into the body
+	Cookie    string `yaml:"cookie,omitempty"`
+	HTML      string `yaml:"html,omitempty"`      // CSS selector
+	Attribute string `yaml:"attribute,omitempty"` // of the element; with HTML
 }
 
 // What login steps are filled with.
@@ -120,8 +122,12 @@ func (f *File) steps(indent string, steps []Step) {
 	for _, s := range steps {
 		f.line("%s- request:", indent)
 		f.request(indent+"    ", s.Method, s.Path, s.Header)
-		f.content(indent+"    ", s.Form, filled(s.Body, s.Templates))
-		f.line("%s  take: %s", indent, flow(s.Take))
+		if s.Body != nil {
+			f.content(indent+"    ", s.Form, filled(s.Body, s.Templates))
+		}
+		if len(s.Take) > 0 {
+			f.line("%s  take: %s", indent, flow(s.Take))
+		}
 	}
 }
 

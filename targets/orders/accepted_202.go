@@ -44,7 +44,7 @@ func accepted202Design() Design {
 		)`},
 		handler:  func(a *api) handler { return needKey(accepted202{a}.create) },
 		routes:   func(a *api, mux *http.ServeMux) { mux.HandleFunc("GET /operations/{id}", accepted202{a}.serve) },
-		describe: func(o *targets.Operation, _ kind) { o.Identity = "" },
+		describe: func(o *targets.Operation, _ kind) { o.Identity = targets.Identity{} },
 	}
 }
 

@@ -18,7 +18,7 @@ func conflictWithLinkDesign() Design {
 			Level:      targets.DedupOnly,
 			Scope:      exactReplay().Scope,
 			Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusCreated}}},
-			Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_exists"), Identity: "/id"},
+			Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_exists"), Identity: targets.Identity{JSON: "/id"}},
 			MissingKey: exactReplay().MissingKey,
 		},
 		Key:     requiredKey(),

@@ -27,7 +27,7 @@ var errSeen = errors.New("an equal body was executed a moment ago")
 func contentWindowDesign() Design {
 	contract := exactReplay()
 	contract.ContentWindow = targets.Duration(window)
-	contract.Existing = targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: "/id"}
+	contract.Existing = targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: targets.Identity{JSON: "/id"}}
 	return Design{
 		Name:     "content-window",
 		Summary:  "for 30s an equal body is a repetition whatever its key: it gets 409 with the id of the order that exists",

@@ -246,7 +246,7 @@ func (s subject) identityFor(ctx context.Context, who string, r reply) (string, 
 	switch {
 	case slices.Contains(s.Design().Contract.Ack.Accepted.Statuses, r.status):
 		return s.follow(ctx, who, r.header.Get("Location"))
-	case s.Target().Operations["create_order"].Identity == "":
+	case s.Target().Operations["create_order"].Identity.Header != "":
 		id = path.Base(r.header.Get("Location"))
 	}
 	if id == "" {

@@ -80,7 +80,7 @@ func (d Design) operation(of kind) targets.Operation {
 		},
 		Key:      d.Key,
 		Alter:    map[string]any{"amount": 9900},
-		Identity: "/id",
+		Identity: targets.Identity{JSON: "/id"},
 		Rows: targets.Rows{
 			Query:    fmt.Sprintf("select id, note, amount from orders where note = :marker and kind = '%s'", of),
 			Identity: "id",

@@ -31,7 +31,7 @@ func oncePerReference() targets.Contract {
 		Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
 		NaturalKey: []string{"/reference"},
 		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{201}}},
-		Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: "/id"},
+		Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: targets.Identity{JSON: "/id"}},
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // loads the order and sends no form.
 func seeOtherDesign() Design {
 	contract := exactReplay()
-	contract.Ack.Statuses = []int{http.StatusSeeOther}
+	contract.Ack.Statuses, contract.Ack.Headers = []int{http.StatusSeeOther}, map[string]string{"Location": "^/(orders|quotes)/"}
 	contract.Replay = targets.Replay{Body: targets.SameBytes, Headers: []string{"Location"}}
 	return Design{
 		Name:     "see-other",
@@ -20,7 +20,9 @@ func seeOtherDesign() Design {
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.tell = seeOther }),
-		describe: func(o *targets.Operation, _ kind) { o.Identity = "" },
+		describe: func(o *targets.Operation, k kind) {
+			o.Identity = targets.Identity{Header: "Location", Pattern: "^" + k.collection() + "/([^/]+)$"}
+		},
 	}
 }
 

@@ -1,0 +1,56 @@
+package targets_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// redirected is a target whose operation is a form that is answered with a redirect.
+func redirected(t *testing.T, contract string) (targets.Target, error) {
+	t.Helper()
+	return targets.Load("form.yaml", []byte(`
+name: form
+base_url: http://localhost:8080
+contract: `+contract+`
+operations:
+  create:
+    request: {path: /orders, form: {note: "{{.Intent.Marker}}"}}
+    key: {in: body, name: token}
+    identity: {header: Location, pattern: "/orders/(\\d+)"}
+  other: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}, identity: /id}
+`), nil)
+}
+
+func TestAHeaderNamesWhatWasCreated(t *testing.T) {
+	t.Parallel()
+	target, err := redirected(t, `{ack: {statuses: [303], headers: {location: "^/orders/\\d"}}, existing: {statuses: [409], identity: {header: X-Id}}}`)
+	require.NoError(t, err)
+	named := target.Operations["create"].Identity
+	require.Equal(t, targets.Identity{Header: "Location", Pattern: `/orders/(\d+)`}, named)
+	require.Equal(t, "17", named.In("http://localhost:8080/orders/17?created=1"))
+	require.Empty(t, named.In("/login"))
+	require.Empty(t, named.In(""))
+	require.Equal(t, "o-7", targets.Identity{Header: "X-Id"}.In("o-7"))
+	require.Equal(t, "303 where Location matches ^/orders/\\d", target.Contract.Ack.String(), "the header's name is spelled as it is compared")
+	for _, i := range []targets.Identity{named, target.Contract.Existing.Identity, target.Operations["other"].Identity, {}} {
+		text, err := json.Marshal(i)
+		require.NoError(t, err)
+		var back targets.Identity
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.Equal(t, i, back)
+	}
+	require.Contains(t, targets.Explain(target)[0].String(), `names the same thing at Location by /orders/(\d+)`)
+}
+
+// Two answers of one status are told apart by where they lead, and not if both may lead there.
+func TestHeadersTellAnswersApart(t *testing.T) {
+	t.Parallel()
+	_, err := redirected(t, `{ack: {statuses: [303], headers: {Location: "^/orders/\\d"}}, fingerprint: {on_mismatch: reject, statuses: [303], headers: {Location: "^/orders/new"}}}`)
+	require.NoError(t, err)
+	_, err = redirected(t, `{ack: {statuses: [303]}, fingerprint: {on_mismatch: reject, statuses: [303], headers: {Location: "^/orders/new"}}}`)
+	require.ErrorContains(t, err, "every 303 that means that the body differs means that it is done as well")
+}
