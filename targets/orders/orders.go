@@ -1,6 +1,6 @@
 // Package orders is the built-in system under test: an HTTP API that creates orders over SQLite,
-// PostgreSQL or MariaDB, some with Redis, in several designs, correct ones and broken ones. It turns the name of a
-// design and a database into a running server and the targets.Target that describes it.
+// PostgreSQL or MariaDB, some with Redis or a service that they ask, in several designs, correct ones and broken
+// ones. It turns the name of a design and a database into a running server and the targets.Target that describes it.
 package orders
 
 import (
@@ -33,9 +33,11 @@ type Options struct {
 	StoreRoad   string // host:port by which the API reaches the Redis server; empty: as the URL says
 	StorePrefix string // of the names of the API's keys in the store; empty: one that no other API has
 
-	// What follows is for designs that ask another service, which is served with the API and ends with it.
-	Dependency     string                                               // address on which that service listens; empty: a free port on 127.0.0.1
-	DependencyRoad func(ctx context.Context, to string) (string, error) // returns host:port by which the API reaches it, given where it listens; nil: directly
+	// Dependency is the address of the service that some designs ask, which is served with the API and ends with it;
+	// empty: a free port on 127.0.0.1. DependencyRoad gets that address and returns host:port by which the API goes
+	// there; nil: directly.
+	Dependency     string
+	DependencyRoad func(ctx context.Context, to string) (string, error)
 
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
