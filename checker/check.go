@@ -180,8 +180,8 @@ func (c *court) report(m moment, s *story, f Finding) {
 			f.Crashes = append(f.Crashes, k)
 		}
 	}
-	for _, k := range c.history.Flushes {
-		if k.Intent == f.Intent {
+	for _, k := range c.history.Flushes { // for everybody, in whose story ever
+		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
 			f.Flushes = append(f.Flushes, k)
 		}
 	}

@@ -20,8 +20,13 @@ func TestAFlushIsOnRecordAndFindsNothingOfOtherStories(t *testing.T) {
 		return deleted, nil
 	}
 	h := r.drive(t)
-	require.Len(t, h.Flushes, len(h.Intents))
-	for _, f := range h.Flushes {
+	require.Len(t, h.Flushes, 2*len(h.Intents))
+	require.Equal(t, 7, h.Flushes[0].Deleted)
+	for n, f := range h.Flushes {
+		if n%2 == 0 {
+			require.Equal(t, -1, f.Step, "before the story")
+			continue
+		}
 		require.Equal(t, 1, f.Step)
 		require.Equal(t, 1, f.Deleted)
 		require.GreaterOrEqual(t, f.Done, f.Begun)

@@ -24,7 +24,7 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 		case m.Look:
 			d.look(ctx, i)
 		case m.Flush:
-			d.flush(ctx, i, m)
+			d.flush(ctx, i.ID, m.Step)
 		default:
 			d.play(ctx, i, m)
 		}

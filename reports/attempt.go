@@ -48,7 +48,7 @@ func struck(f checker.Finding, attempt string, zero history.Offset) string {
 	return ""
 }
 
-// robbed tells of what the target's store has lost since the intent's attempt before.
+// robbed tells of what the target's store has lost since the intent's attempt before, for whoever's story it was.
 func robbed(f checker.Finding, i int, zero history.Offset) string {
 	a, since := f.Attempts[i], history.Offset(0)
 	for _, b := range f.Attempts[:i] {
@@ -56,13 +56,20 @@ func robbed(f checker.Finding, i int, zero history.Offset) string {
 			since = b.Start
 		}
 	}
-	var told []string
+	var lost []history.Flush
 	for _, k := range f.Flushes {
-		if k.Intent == a.Intent && k.Done != 0 && k.Begun > since && k.Done <= a.Start {
-			told = append(told, fmt.Sprintf("the target's store had lost what it held (%s) at %s", plural(k.Deleted, "key"), clock(k.Done-zero)))
+		if since > 0 && k.Deleted > 0 && k.Done != 0 && k.Begun > since && k.Done <= a.Start {
+			lost = append(lost, k)
 		}
 	}
-	return joined(told, "; ")
+	if len(lost) == 0 {
+		return ""
+	}
+	told := fmt.Sprintf("the target's store had lost what it held (%s) at %s", plural(lost[0].Deleted, "key"), clock(lost[0].Done-zero))
+	if more := len(lost) - 1; more > 0 {
+		told += fmt.Sprintf(", and %s since", plural(more, "more time"))
+	}
+	return told
 }
 
 // content returns what an answer said. Said holds the attempts by their answers so far, so that an
