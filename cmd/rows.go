@@ -38,6 +38,7 @@ func (a *act) lookAt() error {
 		return nil
 	}
 	markers, views := a.driver.Markers(), a.driver.Views()
+	a.questions = nil
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) == 0 {
 			continue

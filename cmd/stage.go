@@ -227,6 +227,9 @@ func (a *act) probe(ctx context.Context) {
 		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
 	}))
 	a.subject.started.hide(a.driver.Logins)
+	if a.subject.target.AsksItself() && len(a.subject.target.Login) > 0 { // who logged in anew asks for the rows anew
+		a.ended(ctx, a.lookAt())
+	}
 }
 
 // follow asks what became of the requests that were accepted, for as long as the contract gives them.

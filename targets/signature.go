@@ -85,15 +85,11 @@ func (o overlap) misleading() bool {
 // path returns where the line stands in a file.
 func (m meaning) path() string { return "/contract/" + strings.ReplaceAll(m.line, ".", "/") }
 
-// shared returns a status of both signatures, unless their bodies or headers tell them apart.
+// shared returns a status of both signatures, unless their bodies tell them apart. Two patterns of one header may
+// both match.
 func (s Signature) shared(other Signature) (int, bool) {
 	for pointer, value := range s.Where {
 		if different, both := other.Where[pointer]; both && !reflect.DeepEqual(value, different) {
-			return 0, false
-		}
-	}
-	for name, pattern := range s.Headers {
-		if different, both := other.Headers[name]; both && pattern != different {
 			return 0, false
 		}
 	}
