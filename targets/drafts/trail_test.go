@@ -79,6 +79,38 @@ func TestARecordedLoginGivesTheTokenOfLaterRequests(t *testing.T) {
 	require.NoError(t, err, text)
 }
 
+func TestNothingOfARecordedLoginIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	login := exchange{line: jsonLogin.line, status: 200, answer: jsonLogin.answer, data: `{"email": "alice@h", "user": "alice-2", "passphrase": "s3same-0pen",
+		"otp": "482913", "pin": 90210, "questions": [{"answer": "Rex"}, {"answer": "Lisbon"}], "url": "http://back", "next": "", "remember": true}`}
+	d := draftOf(t, login, creates)
+	require.Equal(t, map[string]string{
+		"/email": "{{.Principal.User}}", "/passphrase": "{{.Principal.Password}}", "/user": "${SHOP_USER_2}", "/otp": "${SHOP_OTP}", "/pin": `{{"${SHOP_PIN}" | json}}`,
+		"/questions/0/answer": "${SHOP_ANSWER}", "/questions/1/answer": "${SHOP_ANSWER_2}", "/url": "${SHOP_URL_2}",
+	}, d.Login[0].Templates)
+	require.Equal(t, map[string]string{
+		"SHOP_USER": "alice@h", "SHOP_PASSWORD": "s3same-0pen", "SHOP_USER_2": "alice-2", "SHOP_OTP": "482913", "SHOP_PIN": "90210", "SHOP_ANSWER": "Rex",
+		"SHOP_ANSWER_2": "Lisbon", "SHOP_URL_2": "http://back",
+	}, d.Given, "the one create signs in as it was recorded")
+	require.Len(t, d.Doubts, 1)
+	require.Contains(t, d.Doubts[0], "SHOP_OTP, SHOP_PIN, SHOP_ANSWER, SHOP_ANSWER_2, SHOP_URL_2, SHOP_USER_2")
+
+	text, err := drafts.File{Target: "shop", BaseURL: "http://h", Draft: d}.Text()
+	require.NoError(t, err)
+	for variable, value := range d.Given {
+		require.NotContains(t, text, value)
+		require.Contains(t, text, "${"+variable+"}")
+	}
+	loaded, err := targets.Load("shop.yaml", []byte(text), func(name string) (string, bool) {
+		value, given := d.Given[name]
+		return value, given
+	})
+	require.NoError(t, err, text)
+	sent := loaded.Login[0].Request.Body
+	require.Equal(t, "482913", sent["otp"])
+	require.Equal(t, `{{"90210" | json}}`, sent["pin"])
+}
+
 func TestWhatIsNoLoginOfTheCreate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
