@@ -160,18 +160,22 @@ func TestARedirectNamesTheRow(t *testing.T) {
 		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}, {Name: "code"}}},
 		Row:   map[string]string{"id": "17", "code": "ab-7", "note": "mx0"}, Columns: []string{"note"},
 	}
+	const start, end = `^(?:https?://[^/?#]+)?`, `(?:[/?#]|$)`
 	for location, pattern := range map[string]string{
-		"/orders/17":                    "/orders/([0-9]+)",
-		"http://h/shop/orders/17?new=1": "/orders/([0-9]+)",
-		"/orders/17/thanks":             "/orders/([0-9]+)/thanks",
-		"/2026/17":                      "/[^/]+/([0-9]+)",
-		"/17":                           "/([0-9]+)",
-		"orders/17":                     "orders/([0-9]+)",
-		"/thanks?order=17":              "[?&]order=([0-9]+)",
-		"/orders/ab-7":                  "/orders/([^/?#&]+)",
-		"/login":                        "",
-		"/orders/170":                   "",
-		"":                              "",
+		"/orders/17":                      start + "/orders/([0-9]+)" + end,
+		"http://h/shop/orders/17?new=1":   start + "/shop/orders/([0-9]+)" + end,
+		"/orders/17/receipt/8f3a2c91":     start + "/orders/([0-9]+)" + end,
+		"/orders/17?token=8f3a2c91#top":   start + "/orders/([0-9]+)" + end,
+		"/s/8f3a2c91/v1/17":               start + "/s/[^/?#]+/v1/([0-9]+)" + end,
+		"/2026/17":                        start + "/[^/?#]+/([0-9]+)" + end,
+		"/17":                             start + "/([0-9]+)" + end,
+		"/17/17":                          start + "/[^/?#]+/([0-9]+)" + end,
+		"orders/17":                       start + "orders/([0-9]+)" + end,
+		"/thanks?token=8f3a2c91&order=17": start + `/thanks\?(?:[^#]*&)?order=([0-9]+)(?:[&#]|$)`,
+		"/orders/ab-7":                    start + "/orders/([^/?#&]+)" + end,
+		"/login":                          "",
+		"/orders/170":                     "",
+		"":                                "",
 	} {
 		p := drafts.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafts.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}})
 		require.Equal(t, pattern, p.Named.Pattern, location)
@@ -179,5 +183,40 @@ func TestARedirectNamesTheRow(t *testing.T) {
 		if pattern != "" {
 			require.Equal(t, p.Row[p.Identity], p.Named.In(location), location)
 		}
+	}
+}
+
+// What was proven by one Location holds for the next one, and for no page that only speaks of it.
+func TestARedirectElsewhereNamesNothing(t *testing.T) {
+	t.Parallel()
+	row := databases.Landing{
+		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}}},
+		Row:   map[string]string{"id": "17", "note": "mx0"}, Columns: []string{"note"},
+	}
+	prove := func(location string) targets.Identity {
+		return drafts.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafts.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}}).Named
+	}
+	for location, says := range map[string]string{
+		"/orders/18/receipt/77b1":  "18",
+		"http://h:8/orders/18#new": "18",
+		"/login?next=/orders/18":   "",
+		"/login#/orders/18":        "",
+		"/old/orders/18":           "",
+		"/orders/18x":              "",
+		"/orders/new":              "",
+	} {
+		require.Equal(t, says, prove("/orders/17/receipt/8f3a2c91").In(location), location)
+	}
+	for location, says := range map[string]string{
+		"/thanks?order=18":                "18",
+		"/thanks?a=b&order=18&c=d":        "18",
+		"/login?next=/thanks?order=18":    "",
+		"/thanks?reorder=18":              "",
+		"/thanks?order=18x":               "",
+		"/thanks#?order=18":               "",
+		"/elsewhere/thanks?order=18":      "",
+		"https://h/thanks?order=18#start": "18",
+	} {
+		require.Equal(t, says, prove("/thanks?order=17").In(location), location)
 	}
 }
