@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -44,7 +45,7 @@ func (s started) hide(logins map[string]map[string]string) {
 				continue
 			}
 			for _, log := range s.printed {
-				log.Hide(value)
+				log.Hide(driver.Writings(value)...)
 			}
 		}
 	}
@@ -206,17 +207,11 @@ func answers(ctx context.Context, t targets.Target) error {
 
 // newLog is the process's log, without what variables gave to the target file and without passwords.
 func (s *subject) newLog(to io.Writer, from streams) *services.Log {
-	var secrets []string
-	for _, place := range []string{s.target.Database.URL, s.target.Store.URL} {
-		if u, err := url.Parse(place); err == nil {
-			password, _ := u.User.Password()
-			secrets = append(secrets, password)
-		}
-	}
+	secrets := append(passwordIn(s.target.Database.URL), passwordIn(s.target.Store.URL)...)
 	source, _ := os.ReadFile(s.name) // it was read a moment ago
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {
 		if value, set := from.getenv(string(found[1])); set && len(value) >= driver.ShortestSecret {
-			secrets = append(secrets, value)
+			secrets = slices.Concat(secrets, driver.Writings(value), passwordIn(value))
 		}
 	}
 	return services.NewLog(to, secrets)

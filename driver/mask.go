@@ -59,7 +59,7 @@ func (d *Driver) newMasker(more ...string) masker {
 	}
 	for _, secret := range secrets {
 		if len(secret) >= ShortestSecret {
-			m.texts = append(m.texts, writings(secret)...)
+			m.texts = append(m.texts, Writings(secret)...)
 		}
 	}
 	slices.SortFunc(m.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
@@ -111,9 +111,10 @@ func words(header string) []string {
 	return strings.FieldsFunc(header, func(c rune) bool { return strings.ContainsRune(" ;,=", c) })
 }
 
-// writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
-func writings(text string) []string {
-	return []string{text, inJSON(text, true), inJSON(text, false), url.QueryEscape(text), url.PathEscape(text)}
+// Writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
+func Writings(text string) []string {
+	query := url.QueryEscape(text)
+	return []string{text, inJSON(text, true), inJSON(text, false), query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(text)}
 }
 
 func inJSON(text string, html bool) string {
