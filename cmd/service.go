@@ -18,12 +18,16 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
 // processLogName is what a target's process prints, inside a run's directory.
 const processLogName = "process.log"
+
+// forgetTimeout is how long a store may take to delete what a run has left in it.
+const forgetTimeout = 10 * time.Second
 
 // started is what was started for a subject.
 type started struct {
@@ -33,6 +37,7 @@ type started struct {
 	each     []targets.Target // likewise, as targets of their own
 	database *ephemeral.Database
 	store    *ephemeral.Database
+	left     targets.Store // what a served design leaves in a store that is not its own: the keys that fit its flush
 	log      *os.File
 	printed  []*services.Log // to log, by each of the fleet
 }
@@ -70,13 +75,27 @@ func (s started) clean() error {
 	return nil
 }
 
+// forget deletes what a served design has left in a store that is not its own.
+func (s started) forget() error {
+	if !s.left.Declared() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
+	defer cancel()
+	store, err := caches.Open(ctx, s.left.URL)
+	if err == nil {
+		_, err = store.Flush(ctx, s.left.Flush)
+	}
+	return errors.Join(err, store.Close())
+}
+
 // close stops the process before its database and its store, and then the log has ended.
 func (s started) close() error {
 	var errs []error
 	if s.balancer != nil {
 		errs = append(errs, s.balancer.Close())
 	}
-	errs = append(errs, s.fleet.Stop())
+	errs = append(errs, s.fleet.Stop(), s.forget())
 	if s.database != nil {
 		errs = append(errs, s.database.Close())
 	}
@@ -118,6 +137,9 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 			return err
 		}
 		all = append(all, o)
+	}
+	if s.builtIn() {
+		s.started.left = s.target.Store
 	}
 	if s.started.fleet, err = services.StartFleet(ctx, all); err != nil {
 		return surroundings(fmt.Errorf("start the process of %s: %w", s.name, err))
