@@ -16,11 +16,6 @@ import (
 // masked stands in records where a secret was.
 const masked = "***"
 
-// secretHeaders are masked for every target.
-func secretHeaders() []string {
-	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
-}
-
 // ShortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
 // as a tenant's number, would tear holes into everything.
 const ShortestSecret = 8
@@ -36,7 +31,7 @@ type masker struct {
 // file itself says in a secret header, and takes more. A header that is made of a principal's values or
 // login is secret, however short they are.
 func (d *Driver) newMasker(more ...string) masker {
-	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
+	m := masker{headers: append(targets.MaskedHeaders(), d.Target.Redact...)}
 	secrets := append(slices.Clone(d.Target.Secrets), more...)
 	for _, p := range d.Principals {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
