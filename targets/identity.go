@@ -78,11 +78,11 @@ func (i Identity) In(value string) string {
 	if i.Pattern == "" || value == "" {
 		return value
 	}
-	pattern, err := regexp.Compile(i.Pattern)
-	if err != nil { // which the loader has noticed
+	p := compiled(i.Pattern)
+	if p == nil {
 		return ""
 	}
-	if found := pattern.FindStringSubmatch(value); len(found) > 1 {
+	if found := p.FindStringSubmatch(value); len(found) > 1 {
 		return found[1]
 	}
 	return ""
