@@ -211,5 +211,5 @@ func (c *court) refusalForgotten(m moment, s *story, applied, other side) {
 func (c *court) storedRefusal(a *judged) bool {
 	stored := c.terms.Contract.Errors.Store4xx
 	atTheDoor := slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)
-	return stored != nil && *stored && a.outcome == Rejected && a.followup == nil && !atTheDoor && !a.lockedOut && !a.mismatch
+	return stored != nil && *stored && a.outcome == Rejected && a.followup == nil && !atTheDoor && !a.mismatch
 }

@@ -163,7 +163,7 @@ func rowIdentity(s *story, row history.Row) string {
 // contradicted holds that after an acknowledgement nobody with the same request is refused, and that
 // a stored refusal is not followed by an acknowledgement (I11).
 func (c *court) contradicted(m moment, s *story, record []*judged) {
-	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() && !a.lockedOut })
+	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() })
 	c.contradiction(m, s, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
 	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }

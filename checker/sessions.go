@@ -30,14 +30,18 @@ func (c *court) sessions() {
 	}
 	for _, who := range slices.Sorted(maps.Keys(byWho)) {
 		again := c.loggedInAgain(who, byWho[who])
-		c.session(who, slices.DeleteFunc(slices.Clone(byWho[who]), func(v visit) bool { return v.Start >= again }))
+		once := again == never && slices.ContainsFunc(c.history.Steps, func(s history.Step) bool { return s.For == history.Login && s.Principal == who })
+		c.session(who, slices.DeleteFunc(slices.Clone(byWho[who]), func(v visit) bool { return v.Start >= again }), once)
 		c.renewed(who, byWho[who], again)
 	}
 }
 
+// never is later than everything.
+const never = history.Offset(math.MaxInt64)
+
 // loggedInAgain returns when a principal logged in after having sent requests.
 func (c *court) loggedInAgain(who string, all []visit) history.Offset {
-	again := history.Offset(math.MaxInt64)
+	again := never
 	for _, s := range c.history.Steps {
 		after := slices.ContainsFunc(all, func(v visit) bool { return v.End > 0 && v.End <= s.Start })
 		if s.For == history.Login && s.Principal == who && s.Error == "" && after {
@@ -47,24 +51,25 @@ func (c *court) loggedInAgain(who string, all []visit) history.Offset {
 	return again
 }
 
-// renewed excuses who was turned away, and was let in with the same request after a new login. What the scenario
-// itself sent in between was not tried.
+// renewed excuses who was turned away, was let in with the same request after a new login, and with nothing in
+// between. What the scenario itself sent in between was not tried.
 func (c *court) renewed(who string, all []visit, again history.Offset) {
 	var intents []string
+	var last history.Offset // the latest request that the old session was let in with began
 	let := 0
 	for _, v := range all {
 		if v.Complete && !v.turnedAway() && v.Start < again {
-			let++
+			last, let = max(last, v.Start), let+1
 		}
 	}
 	for _, v := range all {
 		letIn := func(w visit) bool {
 			return w.story == v.story && w.Key == v.Key && w.body == v.body && w.Start >= again && w.Complete && !w.turnedAway()
 		}
-		if !v.turnedAway() || v.Start >= again || !slices.ContainsFunc(all, letIn) {
+		if !v.turnedAway() || v.End <= last || v.Start >= again || !slices.ContainsFunc(all, letIn) {
 			continue
 		}
-		v.lockedOut, v.outcome = true, Rejected
+		v.lockedOut, v.outcome = true, Throttled
 		if !v.Probe {
 			c.lockedOut(who, let, v.Status)
 		}
@@ -79,7 +84,9 @@ func (c *court) renewed(who string, all []visit, again history.Offset) {
 	}
 }
 
-func (c *court) session(who string, all []visit) {
+// session excuses who was turned away from some moment on. Of somebody who has logged in once it is not known
+// whether only repetitions are turned away where nothing else came after that moment.
+func (c *court) session(who string, all []visit, once bool) {
 	var last history.Offset // the latest request that was let in began
 	let := 0
 	for _, v := range all {
@@ -96,11 +103,11 @@ func (c *court) session(who string, all []visit) {
 			fresh = fresh || v.fresh() && v.Start >= last
 		}
 	}
-	if let == 0 || !fresh || len(intents) < 2 {
+	if let == 0 || !fresh && !once || len(intents) < 2 {
 		return
 	}
 	for _, v := range after {
-		v.lockedOut, v.outcome = true, Rejected
+		v.lockedOut, v.outcome = true, Throttled
 	}
 	c.lockedOut(who, let, after[0].Status)
 }
@@ -117,11 +124,16 @@ func (c *court) lockedOut(who string, let, status int) {
 // loginPage is where web pages send whoever is not signed in.
 var loginPage = regexp.MustCompile(`(?i)(log|sign)[-_]?in|/sessions?/new|/auth\b`)
 
-// turnedAway reports that somebody was not known at the door (RFC 9110, section 15.5.2), or sent to sign in.
-func (a *judged) turnedAway() bool {
+// TurnedAway reports that whoever sent an attempt was not known at the door (RFC 9110, section 15.5.2), or was sent
+// to sign in.
+func (t Terms) TurnedAway(a history.Attempt) bool { return turnedAway(&a, t.Classify(a)) }
+
+func (a *judged) turnedAway() bool { return turnedAway(a.Attempt, a.outcome) }
+
+func turnedAway(a *history.Attempt, o Outcome) bool {
 	redirected := a.Status == http.StatusFound || a.Status == http.StatusSeeOther
 	return a.Complete && (a.Status == http.StatusUnauthorized ||
-		redirected && a.outcome == Unknown && loginPage.MatchString(headerValue(a.Header, "Location")))
+		redirected && o == Unknown && loginPage.MatchString(headerValue(a.Header, "Location")))
 }
 
 // fresh reports that a request is the plain first one of an intent of its own.

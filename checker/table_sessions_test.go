@@ -86,3 +86,52 @@ func TestANewLoginTellsWhoseFaultItWas(t *testing.T) {
 		}
 	}
 }
+
+// What the old session was let in with after a refusal shows that it was not over.
+func TestASessionThatGoesOnExcusesNobody(t *testing.T) {
+	t.Parallel()
+	a, out := acknowledged(201, "o1"), rejected(401)
+	anew := history.Step{For: history.Login, Number: 1, Start: ms(2500), End: ms(2501)}
+	first := story(a, during(20, 25, out)).rows(1).probe(out, during(2600, 2605, a))
+	for _, c := range []struct {
+		other history.Attempt // of another wish
+		want  []string
+		doubt string
+	}{
+		{other: during(500, 505, acknowledged(201, "o2")), want: []string{"replay-mismatch/status"}},
+		{other: during(5, 6, acknowledged(201, "o2")), doubt: "does the session end?"},
+	} {
+		h := scenes([]*draft{first, story(c.other).named("i2").holding("o2")})
+		h.Steps = append(h.Steps, anew)
+		judge(t, h, terms(), c.want, c.doubt)
+	}
+}
+
+// Of two equal wishes the one that was turned away at the door was not taken for the other.
+func TestARefusalAtTheDoorIsNoFalseConflict(t *testing.T) {
+	t.Parallel()
+	out := rejected(401)
+	let := during(2600, 2605, acknowledged(201, "o2"))
+	h := scenes([]*draft{
+		story(during(1, 2, acknowledged(201, "o1"))).twinOf("twins").holding("o1"),
+		story(during(50, 55, out)).named("i2").twinOf("twins").probe(out, let).later("o2"),
+	})
+	h.Steps = append(h.Steps, history.Step{For: history.Login, Number: 1, Start: ms(2500), End: ms(2501)})
+	judge(t, h, terms(), nil, "does the session end?")
+}
+
+// Of who logged in once and then only repeated, nobody knows whether the session ended.
+func TestNobodyElseCameAfterTheSessionMayHaveEnded(t *testing.T) {
+	t.Parallel()
+	out := rejected(401)
+	all := func() []*draft {
+		return []*draft{
+			story(during(1, 2, acknowledged(201, "o1"))).rows(1).probe(out),
+			story(during(3, 4, acknowledged(201, "o2"))).named("i2").holding("o2").probe(out),
+		}
+	}
+	h := scenes(all())
+	h.Steps = append(h.Steps, history.Step{For: history.Login, Number: 1, Start: ms(0), End: ms(0.5)})
+	judge(t, h, terms(), nil, "does the session end?")
+	judge(t, scenes(all()), terms(), []string{"replay-mismatch/status"}, "")
+}

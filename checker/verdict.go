@@ -58,7 +58,7 @@ func (c *court) doubts() []string {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
 	if c.misconfigured() {
-		doubts = append(doubts, "every request was answered 401, 403 or 404: the target file's address, path or credentials are wrong, or a session has ended")
+		doubts = append(doubts, "every request was answered 401, 403 or 404, or sent to sign in: the target file's address, path or credentials are wrong, or a session has ended")
 	}
 	return append(append(doubts, c.unknownRows()...), c.wonders...)
 }
@@ -115,7 +115,7 @@ func (c *court) misconfigured() bool {
 		if !a.Complete {
 			continue
 		}
-		if !slices.Contains([]int{401, 403, 404}, a.Status) {
+		if !slices.Contains([]int{401, 403, 404}, a.Status) && !c.terms.TurnedAway(a) {
 			return false
 		}
 		answered++

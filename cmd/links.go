@@ -58,11 +58,15 @@ func (s *subject) openBuiltinLinks(ctx context.Context, o orders.Options, links 
 	if err := s.planLink(databaseLink, databases.AddressOf(o.Database)); err != nil {
 		return err
 	}
-	store := ""
-	if d, _ := designCalled(o.Design); d.Redis && o.Store != "" {
+	store, dependency := "", ""
+	d, _ := designCalled(o.Design)
+	if d.Redis && o.Store != "" {
 		store, _ = caches.AddressOf(o.Store) // whose URL was read before
 	}
-	if err := s.planLink(storeLink, store); err != nil {
+	if d.Dependency {
+		dependency = somewhere
+	}
+	if err := errors.Join(s.planLink(storeLink, store), s.planLink(dependencyLink, dependency)); err != nil {
 		return err
 	}
 	for name, to := range map[string]string{databaseLink: databases.AddressOf(o.Database), storeLink: store} {
@@ -78,6 +82,9 @@ func (s *subject) openBuiltinLinks(ctx context.Context, o orders.Options, links 
 	return nil
 }
 
+// somewhere is the address of what is not there yet, for a link that is planned.
+const somewhere = "127.0.0.1:1"
+
 // planLink decides whether a link to an address will be made, and says why not. No address: there is nothing that a
 // link could lead to.
 func (s *subject) planLink(name, to string) error {
@@ -90,6 +97,8 @@ func (s *subject) planLink(name, to string) error {
 		return mistake(err)
 	case to == "" && name == storeLink:
 		s.linkless[name] = noStoreAtAll
+	case to == "" && name == dependencyLink:
+		s.linkless[name] = noDependency
 	case to == "":
 		s.linkless[name] = "no link leads to the database: it is a file, or reached by a socket"
 	case host != "" && !loopback(host):
@@ -126,7 +135,6 @@ func (s *subject) planOwnLinks(toxiproxy string) error {
 		return nil
 	}
 	s.toxiproxy = toxiproxy
-	const somewhere = "127.0.0.1:1"
 	database, store := databases.AddressOf(s.target.Database.URL), ""
 	if kind := s.target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
 		database = somewhere
@@ -183,6 +191,8 @@ func (s *subject) lacksLink(scenario scenarios.Scenario) string {
 			return s.linkless[name]
 		case s.builtIn() && name == storeLink:
 			return noStoreAtAll
+		case s.builtIn() && name == dependencyLink:
+			return s.lacksDependency()
 		case len(names) == 0:
 			return noLinks
 		default:

@@ -56,6 +56,7 @@ func (o matrixOptions) begin(files []scenarios.File, all []known, earlier *repor
 		case m.Rows[at].Same(old.Truth):
 			m.Rows[at].Played = old.Played
 		}
+		m.Seeds = max(m.Seeds, len(old.Played))
 	}
 	return m, nil
 }
@@ -105,12 +106,16 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	return context.Cause(ctx)
 }
 
-// declared are the scenarios that are declared to catch a broken target; all, if none is or it is correct.
+// declared are the scenarios that are declared to catch a broken target; all, if none of them is or it is correct.
 func (k known) declared(files []scenarios.File) []scenarios.File {
-	if k.truth.Correct || len(k.truth.By) == 0 {
+	if k.truth.Correct {
 		return files
 	}
-	return slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !slices.Contains(k.truth.By, f.Scenario.Name) })
+	those := slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !slices.Contains(k.truth.By, f.Scenario.Name) })
+	if len(those) == 0 {
+		return files
+	}
+	return those
 }
 
 // run runs the scenarios against one target and leaves nothing behind.

@@ -30,7 +30,7 @@ func newTargetsList(s streams) *cobra.Command {
 }
 
 func newTargetsServe(s streams) *cobra.Command {
-	o := orders.Options{}
+	o, dependencyRoad := orders.Options{}, ""
 	cmd := &cobra.Command{
 		Use:   "serve NAME",
 		Short: "Serve a built-in target until interrupted",
@@ -56,6 +56,9 @@ itself and outlive the process, which may so be killed and started again: docs/e
 				return err
 			}
 			o.Store = store
+			if dependencyRoad != "" {
+				o.DependencyRoad = func(context.Context, string) (string, error) { return dependencyRoad, nil }
+			}
 			return serve(cmd.Context(), o, s)
 		},
 	}
@@ -64,6 +67,8 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
 	cmd.Flags().StringVar(&o.StorePrefix, "store-prefix", "", "what the names of its keys in the store begin with (default: something of its own)")
 	cmd.Flags().StringVar(&o.StoreRoad, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
+	cmd.Flags().StringVar(&o.Dependency, "dependency", "", "address on which the service listens that it asks, if it asks one (default: a free port)")
+	cmd.Flags().StringVar(&dependencyRoad, "dependency-road", "", "host:port by which it reaches that service, such as the listen of a link (default: directly)")
 	cmd.Flags().StringVar(&o.Road, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -138,7 +137,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road(0), Roads: a.roads(), Record: a.record, Base: a.base, Normal: a.normal,
-		Pace: a.pace, Throttled: a.throttled,
+		Pace: a.pace, Throttled: a.throttled, TurnedAway: a.subject.terms().TurnedAway,
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
@@ -158,7 +157,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 
 // throttled tells an answer that refuses a request at the door. It notes those that know nobody any more.
 func (a *act) throttled(at history.Attempt) bool {
-	if at.Status == http.StatusUnauthorized {
+	if a.subject.terms().TurnedAway(at) {
 		a.unknown.Store(true)
 	}
 	return a.subject.terms().Classify(at) == checker.Throttled

@@ -195,6 +195,7 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 			return nil, errors.Join(err, sub.wires.close())
 		}
 		options.Road, options.StoreRoad = links[databaseLink].Listen, links[storeLink].Listen
+		options.DependencyRoad = sub.dependencyRoad(links)
 	}
 	if sub.server, err = orders.Start(ctx, options); err != nil {
 		return nil, errors.Join(blame(options.Design, err), sub.wires.close())

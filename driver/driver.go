@@ -74,6 +74,8 @@ type Driver struct {
 	Logins map[string]map[string]string
 	// Throttled tells an answer that refuses a request at the door; nil: none does.
 	Throttled func(history.Attempt) bool
+	// TurnedAway tells an answer that its sender is not known at the door; nil: none does.
+	TurnedAway func(history.Attempt) bool
 	// Offsets has, by intent, what a sweep had decided in the run that is repeated, and Moments when a link
 	// broke in it. Phase tells a sweep in
 	// words how the second of two requests was answered; nil: by status.
@@ -81,20 +83,20 @@ type Driver struct {
 	Moments map[string]scenarios.Moment
 	Phase   func(operation string, first, second history.Attempt) string
 
-	mask       masker
-	secret     []string // what steps have taken
-	made       map[household]map[string]string
-	issued     map[issue]string
-	requests   map[string]prepared       // by intent and body
-	turnedAway []asking                  // of the final probe
-	turns      map[string]int            // by intent: which of the roads is the next
-	unsent     map[string]history.Intent // of the background traffic, which goes on record when it is sent
-	mu         sync.Mutex
-	sweeps     map[int]*sweep           // by step
-	silences   map[scenarios.Moment]int // how often a moment that has a word did not come
-	ledger     ledger
-	refused    int // attempts in a row that found no target
-	halt       context.CancelCauseFunc
+	mask      masker
+	secret    []string // what steps have taken
+	made      map[household]map[string]string
+	issued    map[issue]string
+	requests  map[string]prepared       // by intent and body
+	strangers []asking                  // of the final probe: nobody knew them at the door
+	turns     map[string]int            // by intent: which of the roads is the next
+	unsent    map[string]history.Intent // of the background traffic, which goes on record when it is sent
+	mu        sync.Mutex
+	sweeps    map[int]*sweep           // by step
+	silences  map[scenarios.Moment]int // how often a moment that has a word did not come
+	ledger    ledger
+	refused   int // attempts in a row that found no target
+	halt      context.CancelCauseFunc
 }
 
 // DefaultKeepBody is how much of an answer's body is recorded: 64 KiB.

@@ -49,10 +49,10 @@ func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled fun
 			numbers[i.ID] = n
 			d.mu.Unlock()
 		})
-		if len(d.turnedAway) == 0 || !d.renew(ctx) {
+		if len(d.strangers) == 0 || !d.renew(ctx) {
 			return
 		}
-		for _, a := range slices.Clone(d.turnedAway) {
+		for _, a := range slices.Clone(d.strangers) {
 			a.n = numbers[a.intent]
 			numbers[a.intent] = d.ask(ctx, turns, a, p, settled)
 		}
@@ -88,8 +88,7 @@ func (d *Driver) ask(ctx context.Context, turns chan struct{}, q asking, p Probi
 		d.volley(ctx, []*shot{s}, func(*shot) {})
 		<-turns
 		q.tried++
-		if settled(s.record) {
-			d.away(q, s.record)
+		if d.unknown(q, s.record) || settled(s.record) {
 			return q.n
 		}
 		pause = max(p.Pause<<try, retryAfter(s.record))

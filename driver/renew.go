@@ -4,21 +4,22 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// away notes a question whose last answer was that nobody is known at the door. A target that counts its requests
-// may count logins as well, so that another one would look like a request that is not on record.
-func (d *Driver) away(a asking, last history.Attempt) {
-	if last.Status != http.StatusUnauthorized || len(d.Target.Login) == 0 || d.Target.Received != nil {
-		return
+// unknown notes a question whose last answer was that nobody is known at the door, and reports whether it was. A
+// target that counts its requests may count logins as well, so that another one would look like a request that is
+// not on record.
+func (d *Driver) unknown(a asking, last history.Attempt) bool {
+	if d.TurnedAway == nil || !d.TurnedAway(last) || len(d.Target.Login) == 0 || d.Target.Received != nil {
+		return false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.turnedAway = append(d.turnedAway, a)
+	d.strangers = append(d.strangers, a)
+	return true
 }
 
 // renew logs the principals in anew and renders all requests with what that gave. It reports whether it did: a

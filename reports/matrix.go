@@ -80,16 +80,6 @@ func (r MatrixRow) marks(scenario string) map[checker.Mark]int {
 	return n
 }
 
-// firsts are the times to the first finding, of the seeds that had one.
-func (r MatrixRow) firsts() (all []history.Offset) {
-	for _, p := range r.Played {
-		if p.First > 0 {
-			all = append(all, p.First)
-		}
-	}
-	return all
-}
-
 // total counts a mark over all cells of rows that are correct, or broken.
 func (m Matrix) total(correct bool, mark checker.Mark) int {
 	n := 0
@@ -135,10 +125,19 @@ func middle(times []history.Offset) history.Offset {
 	return sorted[len(sorted)/2]
 }
 
-// firsts are the times to the first finding of every broken row and seed.
+// firsts are the times to the first finding of every broken row and seed, where all scenarios were run.
 func (m Matrix) firsts() (all []history.Offset) {
 	for _, row := range m.Rows {
-		all = append(all, row.firsts()...)
+		all = append(all, m.firstsOf(row)...)
+	}
+	return all
+}
+
+func (m Matrix) firstsOf(row MatrixRow) (all []history.Offset) {
+	for _, p := range row.Played {
+		if p.First > 0 && (p.Seed == 1 || !m.Sparing) {
+			all = append(all, p.First)
+		}
 	}
 	return all
 }
@@ -218,7 +217,7 @@ func MatrixText(w io.Writer, m Matrix) error {
 		if right != m.Seeds {
 			mark = "✗"
 		}
-		fmt.Fprintf(&b, "%s %d/%d  %-*s  %-8s  %s\n", mark, right, m.Seeds, width, row.Target, row.store(), row.found())
+		fmt.Fprintf(&b, "%s %d/%d  %-*s  %-8s  %s\n", mark, right, m.Seeds, width, row.Target, row.store(), m.found(row))
 	}
 	fmt.Fprintln(&b)
 	for _, line := range m.summary() {
@@ -234,7 +233,7 @@ func MatrixText(w io.Writer, m Matrix) error {
 func (r MatrixRow) store() string { return cmp.Or(r.Store, "its own") }
 
 // found says in words what the scenarios made of a target.
-func (r MatrixRow) found() string {
+func (m Matrix) found(r MatrixRow) string {
 	by := map[checker.Mark]int{}
 	names := map[string]bool{}
 	for _, p := range r.Played {
@@ -253,7 +252,7 @@ func (r MatrixRow) found() string {
 			parts = append(parts, fmt.Sprintf("%s in %s", one.mark, plural(n, "scenario")))
 		}
 	}
-	if firsts := r.firsts(); len(firsts) > 0 {
+	if firsts := m.firstsOf(r); len(firsts) > 0 {
 		parts = append(parts, "first after "+duration(middle(firsts)))
 	}
 	return strings.Join(parts, ", ")

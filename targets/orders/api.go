@@ -21,11 +21,12 @@ type handler func(ctx context.Context, req request) (answer, error)
 
 // api is what a design works with. It is safe for concurrent use.
 type api struct {
-	db     *db
-	redis  *redisStore // nil, unless the design takes it
-	design Design
-	effort time.Duration // what one authorisation takes
-	create handler
+	db         *db
+	redis      *redisStore // nil, unless the design takes it
+	dependency *dependency // likewise
+	design     Design
+	effort     time.Duration // what one authorisation takes
+	create     handler
 
 	received atomic.Int64 // requests to create something whose whole body was read
 	inFlight atomic.Int64
@@ -36,8 +37,8 @@ type api struct {
 	background sync.WaitGroup // work that goes on after its request was answered
 }
 
-func newAPI(design Design, db *db, redis *redisStore, effort time.Duration) *api {
-	a := &api{db: db, redis: redis, design: design, effort: effort, stopped: make(chan struct{})}
+func newAPI(design Design, db *db, redis *redisStore, service *dependency, effort time.Duration) *api {
+	a := &api{db: db, redis: redis, dependency: service, design: design, effort: effort, stopped: make(chan struct{})}
 	a.create = signedIn(design.handler(a))
 	if design.before != nil {
 		a.create = design.before(a.create)

@@ -100,6 +100,8 @@ func defects() map[string]round {
 		"store-forgets":                       duplicatesOnceTheStoreIsEmpty,
 		"store-fails-open":                    duplicatesWhileTheStoreIsAway,
 		"store-process-local":                 duplicatesAtAnotherInstance,
+		"dependency-error-frees-key":          duplicatesOnceTheDependencyIsBack,
+		"dependency-error-cached":             repeatsForEverThatThePaymentFailed,
 	}
 }
 
@@ -148,6 +150,9 @@ func fairRivals(broken string) []string {
 	}
 	if strings.HasPrefix(broken, "redis-") || broken == "store-forgets" || broken == "store-fails-open" {
 		return []string{"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed"}
+	}
+	if strings.HasPrefix(broken, "dependency-") {
+		return []string{"dependency-resumes"}
 	}
 	return []string{"unique-key", "order-with-lines", "in-progress-409"}
 }

@@ -29,12 +29,16 @@ func Describe(design string) (t targets.Target, on []string, err error) {
 }
 
 func (d Design) target(effort time.Duration) targets.Target {
+	settle := effort + 500*time.Millisecond
+	if d.Dependency {
+		settle += dependencyPatience
+	}
 	return targets.Target{
 		Name:       "builtin:" + d.Name,
 		Database:   targets.Database{WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
 		Contract:   d.Contract,
 		Principals: d.principals(),
-		Settle:     targets.Duration(effort + 500*time.Millisecond),
+		Settle:     targets.Duration(settle),
 		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
 		Operations: map[string]targets.Operation{
 			kindOrder.operation(): d.operation(kindOrder),

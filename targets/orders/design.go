@@ -13,16 +13,17 @@ import (
 
 // Design is one way to build the API: its tables, its handler, and what it claims.
 type Design struct {
-	Name      string
-	Summary   string
-	Correct   bool             // keeps its contract whatever its clients do
-	Contract  targets.Contract // what it claims; a broken design does not keep it
-	Key       targets.Key      // zero: it takes no idempotency key
-	Shows     []string         // kinds of finding by which a broken design can be caught, the worst first
-	By        []string         // built-in scenarios that catch a broken design, each by itself
-	On        []string         // the databases that it is built for: sqlite, postgres, mariadb; empty: each
-	Redis     bool             // it keeps its keys or its locks in Redis, and takes a server of it
-	Instances int              // it takes so many processes over one database to show its defect; 0: one does
+	Name       string
+	Summary    string
+	Correct    bool             // keeps its contract whatever its clients do
+	Contract   targets.Contract // what it claims; a broken design does not keep it
+	Key        targets.Key      // zero: it takes no idempotency key
+	Shows      []string         // kinds of finding by which a broken design can be caught, the worst first
+	By         []string         // built-in scenarios that catch a broken design, each by itself
+	On         []string         // the databases that it is built for: sqlite, postgres, mariadb; empty: each
+	Redis      bool             // it keeps its keys or its locks in Redis, and takes a server of it
+	Dependency bool             // it asks another service for each order, which is served beside it
+	Instances  int              // it takes so many processes over one database to show its defect; 0: one does
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
@@ -79,6 +80,7 @@ func Designs() []Design {
 		redisSetNXPlusUniqueDesign(),
 		redisClaimAndRecordDesign(),
 		storeFailsClosedDesign(),
+		dependencyResumesDesign(),
 
 		checkThenInsertDesign(),
 		recordAfterCommitDesign(),
@@ -159,6 +161,8 @@ func Designs() []Design {
 		storeForgetsDesign(),
 		storeFailsOpenDesign(),
 		storeProcessLocalDesign(),
+		dependencyErrorFreesKeyDesign(),
+		dependencyErrorCachedDesign(),
 	}
 }
 

@@ -53,7 +53,7 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 func TestCorrectDesignsSurviveALinkThatBreaks(t *testing.T) {
 	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
 		sample := []string{"unique-key", "in-progress-409", "natural-key", "upsert", "resume-to-completion", "accepted-202", "at-least-once", "serializable",
-			"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed"}
+			"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed", "dependency-resumes"}
 		if database == "" || !slices.Contains(sample, design.Name) {
 			return
 		}

@@ -1,6 +1,6 @@
 // Package orders is the built-in system under test: an HTTP API that creates orders over SQLite,
-// PostgreSQL or MariaDB, some with Redis, in several designs, correct ones and broken ones. It turns the name of a
-// design and a database into a running server and the targets.Target that describes it.
+// PostgreSQL or MariaDB, some with Redis or a service that they ask, in several designs, correct ones and broken
+// ones. It turns the name of a design and a database into a running server and the targets.Target that describes it.
 package orders
 
 import (
@@ -33,6 +33,12 @@ type Options struct {
 	StoreRoad   string // host:port by which the API reaches the Redis server; empty: as the URL says
 	StorePrefix string // of the names of the API's keys in the store; empty: one that no other API has
 
+	// Dependency is the address of the service that some designs ask, which is served with the API and ends with it;
+	// empty: a free port on 127.0.0.1. DependencyRoad gets that address and returns host:port by which the API goes
+	// there; nil: directly.
+	Dependency     string
+	DependencyRoad func(ctx context.Context, to string) (string, error)
+
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work   time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
@@ -41,13 +47,14 @@ type Options struct {
 // Server is one running orders API with a schema or database of its own. Its methods are safe for
 // concurrent use.
 type Server struct {
-	design Design
-	url    string
-	api    *api
-	store  *store
-	redis  *redisStore
-	http   *http.Server
-	served chan error
+	design     Design
+	url        string
+	api        *api
+	store      *store
+	redis      *redisStore
+	dependency *dependency
+	http       *http.Server
+	served     chan error
 
 	once     sync.Once
 	closeErr error
@@ -86,9 +93,14 @@ func (s *Server) begin(ctx context.Context, o Options) (err error) {
 	if s.store, err = openStore(ctx, o); err != nil {
 		return errors.Join(err, s.redis.close())
 	}
-	s.api = newAPI(s.design, s.store.db, s.redis, o.Work)
+	if s.design.Dependency {
+		if s.dependency, err = openDependency(ctx, o); err != nil {
+			return errors.Join(err, s.store.close(), s.redis.close())
+		}
+	}
+	s.api = newAPI(s.design, s.store.db, s.redis, s.dependency, o.Work)
 	if err := s.open(ctx, o.Listen); err != nil {
-		return errors.Join(err, s.store.close(), s.redis.close())
+		return errors.Join(err, s.dependency.close(), s.store.close(), s.redis.close())
 	}
 	return nil
 }
@@ -150,5 +162,5 @@ func (s *Server) close() error {
 	if serveErr := <-s.served; !errors.Is(serveErr, http.ErrServerClosed) {
 		err = errors.Join(err, serveErr)
 	}
-	return errors.Join(err, s.store.close(), s.redis.close())
+	return errors.Join(err, s.dependency.close(), s.store.close(), s.redis.close())
 }

@@ -1,0 +1,195 @@
+package orders_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// asking serves another API of this one's design over tables of its own, which asks its dependency by a link.
+func asking(t *testing.T, on subject) (s subject, link *proxy.Wire) {
+	t.Helper()
+	o := orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), Work: time.Millisecond}
+	if strings.HasPrefix(o.Database, "sqlite:") {
+		o.Database = ""
+	}
+	o.DependencyRoad = func(ctx context.Context, to string) (string, error) {
+		wire, err := proxy.OpenWire(ctx, scenarios.Dependency, "127.0.0.1:0", to, proxy.Options{})
+		if err != nil {
+			return "", err
+		}
+		t.Cleanup(func() { require.NoError(t, wire.Close()) })
+		link = wire
+		return wire.Address(), nil
+	}
+	return serve(t, o), link
+}
+
+// lostCharges are the moments of one charge: the question does not arrive, or its answer does not.
+var lostCharges = []scenarios.Moment{"1", "2"}
+
+// failOnce sends a wish whose charge is lost at this moment, and returns what it is told. The link is whole then.
+func (s subject) failOnce(t *testing.T, link *proxy.Wire, w wish, moment scenarios.Moment) reply {
+	t.Helper()
+	strike := link.Strike(time.Now(), moment, time.Nanosecond)
+	told := s.must(t, w)
+	require.Positive(t, strike.Over().At, "it has asked")
+	return told
+}
+
+func duplicatesOnceTheDependencyIsBack(t *testing.T, on subject, w wish) bool {
+	s, link := asking(t, on)
+	for _, moment := range lostCharges {
+		one := newWish(w.key + "-" + string(moment))
+		failed, again := s.failOnce(t, link, one, moment), s.must(t, one)
+		require.GreaterOrEqual(t, failed.status, 500)
+		require.Equal(t, http.StatusCreated, again.status)
+		if again.same() != s.must(t, one).same() || len(s.rows(t, one.note)) != 2 {
+			return false
+		}
+	}
+	return true
+}
+
+func repeatsForEverThatThePaymentFailed(t *testing.T, on subject, w wish) bool {
+	s, link := asking(t, on)
+	for _, moment := range lostCharges {
+		one := newWish(w.key + "-" + string(moment))
+		failed := s.failOnce(t, link, one, moment)
+		require.Equal(t, http.StatusCreated, s.must(t, newWish("other-"+one.key)).status, "the service is back")
+		for range 3 {
+			if again := s.must(t, one); again.status < 500 || again.same() != failed.same() {
+				return false
+			}
+		}
+		require.Empty(t, s.rows(t, one.note))
+	}
+	return true
+}
+
+func TestWhatTheDependencyHeldUpIsResumed(t *testing.T) {
+	promise(t, "dependency-resumes", func(t *testing.T, on subject, w wish) {
+		s, link := asking(t, on)
+		for _, moment := range lostCharges {
+			one := newWish(w.key + "-" + string(moment))
+			failed := s.failOnce(t, link, one, moment)
+			require.Equal(t, http.StatusServiceUnavailable, failed.status)
+			require.Equal(t, "payment_away", failed.member("code"))
+			require.Empty(t, s.rows(t, one.note), "what is not paid for counts for nothing")
+			require.Equal(t, "key_reused", s.must(t, alter(one)).member("code"))
+			replies := s.together(t.Context(), slices.Repeat([]wish{one}, 6))
+			require.NoError(t, s.agree(t.Context(), replies))
+			require.NotEmpty(t, replies[0].member("charge"))
+			require.Equal(t, []string{replies[0].member("id")}, s.rows(t, one.note))
+		}
+		require.EqualValues(t, len(lostCharges), s.number(t, "select count(*) from orders", ""), "nor is anything left behind")
+	})
+}
+
+// The service is away for some of a burst, and for how many does not matter.
+func TestABurstThatTheDependencyHeldUpIsResumed(t *testing.T) {
+	promise(t, "dependency-resumes", func(t *testing.T, on subject, w wish) {
+		s, link := asking(t, on)
+		strike := link.Strike(time.Now(), "2", 50*time.Millisecond)
+		told := s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+		require.Positive(t, strike.Over().At)
+		var last reply
+		require.Eventually(t, func() bool {
+			last = s.must(t, w)
+			return last.member("code") != "payment_away"
+		}, 10*time.Second, 5*time.Millisecond)
+		told = slices.DeleteFunc(append(told, last), func(r reply) bool { return r.member("code") == "payment_away" })
+		require.NoError(t, s.agree(t.Context(), told))
+		require.Equal(t, []string{last.member("id")}, s.rows(t, w.note))
+	})
+}
+
+func TestADependencyChargesOnceForEachThing(t *testing.T) {
+	t.Parallel()
+	at := ""
+	s := serve(t, orders.Options{Design: "dependency-resumes", DependencyRoad: func(_ context.Context, to string) (string, error) {
+		at = to
+		return to, nil
+	}})
+	charge := func(body string) reply {
+		resp, err := http.Post("http://"+at+"/charges", "application/json", bytes.NewBufferString(body))
+		require.NoError(t, err)
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		require.NoError(t, err)
+		return reply{resp.StatusCode, resp.Header, string(text)}
+	}
+	first := charge(`{"for":"ord_1"}`)
+	require.NotEmpty(t, first.member("id"))
+	require.Equal(t, first.same(), charge(`{"for":"ord_1"}`).same())
+	require.NotEqual(t, first.member("id"), charge(`{"for":"ord_2"}`).member("id"))
+	for _, nothing := range []string{``, `{}`, `{"for":""}`, `{"for":1}`} {
+		require.Equal(t, http.StatusBadRequest, charge(nothing).status, nothing)
+	}
+	require.NoError(t, s.Close())
+	requireNobodyAt(t, at)
+}
+
+func TestADependencyEndsWithAStartThatFails(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer taken.Close()
+	at := ""
+	through := func(_ context.Context, to string) (string, error) {
+		at = to
+		return to, nil
+	}
+	nowhere := func(_ context.Context, to string) (string, error) {
+		at = to
+		return "", errors.New("no way")
+	}
+	for reason, o := range map[string]orders.Options{
+		"listen on " + taken.Addr().String():       {Listen: taken.Addr().String(), DependencyRoad: through},
+		"find a road to the dependency: no way":    {DependencyRoad: nowhere},
+		"start dependency-resumes: serve the depe": {Dependency: taken.Addr().String(), DependencyRoad: through},
+	} {
+		o.Design, at = "dependency-resumes", ""
+		_, err := orders.Start(t.Context(), o)
+		require.ErrorContains(t, err, reason)
+		if at != "" {
+			requireNobodyAt(t, at)
+		}
+	}
+}
+
+func requireNobodyAt(t *testing.T, address string) {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err == nil {
+		conn.Close()
+	}
+	require.Error(t, err, "somebody listens at %s", address)
+}
+
+// Each of the two has a service of its own, so that their charges differ.
+func TestOneOfTwoInstancesRecordsTheCharge(t *testing.T) {
+	promise(t, "dependency-resumes", func(t *testing.T, s subject, _ wish) {
+		other := serve(t, orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true})
+		for _, name := range []string{"a", "b", "c", "d"} {
+			w := newWish(name)
+			there := other.sendLater(t.Context(), w)
+			replies := append(s.together(t.Context(), []wish{w, w}), <-there, s.must(t, w), other.must(t, w))
+			require.NoError(t, s.agree(t.Context(), replies))
+			require.Equal(t, []string{replies[0].member("id")}, s.rows(t, w.note))
+		}
+	})
+}
