@@ -2,7 +2,6 @@ package checker
 
 import (
 	"mime"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -146,10 +145,8 @@ func (a *answer) bears(s targets.Signature) bool {
 	if !slices.Contains(s.Statuses, a.status) {
 		return false
 	}
-	for name, pattern := range s.Headers {
-		if matched, err := regexp.MatchString(pattern, headerValue(a.header, name)); err != nil || !matched {
-			return false
-		}
+	if !s.Fits(func(name string) string { return headerValue(a.header, name) }) {
+		return false
 	}
 	if len(s.Where) == 0 {
 		return true

@@ -149,8 +149,7 @@ func whereTo(c drafts.Created) string {
 	if !c.Redirects() {
 		return ""
 	}
-	path, _, _ := strings.Cut(c.Location, "?") // what follows may be secret
-	return fmt.Sprintf(", which leads elsewhere (Location: %q)", path)
+	return fmt.Sprintf(", which leads elsewhere (Location: %q)", withoutQuery(c.Location))
 }
 
 // refusal says what a status may mean.

@@ -70,13 +70,33 @@ func (s *subject) fileWithoutSecrets(from streams) []byte {
 }
 
 func (s *subject) spellsOutPassword(source []byte) bool {
-	u, err := url.Parse(s.loaded.Database.URL)
+	for _, place := range []string{s.loaded.Database.URL, s.loaded.Store.URL} {
+		if _, err := url.Parse(place); err != nil {
+			return true
+		}
+		if slices.ContainsFunc(passwordIn(place), func(written string) bool { return bytes.Contains(source, []byte(written)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordIn returns the password of a URL in all its spellings: as it is meant, as it stands there, and as others
+// write it. A text without one has none.
+func passwordIn(place string) []string {
+	u, err := url.Parse(place)
 	if err != nil {
-		return true
+		return nil
 	}
 	password, _ := u.User.Password()
-	_, raw, _ := strings.Cut(u.User.String(), ":")
-	return password != "" && (bytes.Contains(source, []byte(password)) || bytes.Contains(source, []byte(raw)))
+	if password == "" {
+		return nil
+	}
+	_, authority, _ := strings.Cut(place, "//")
+	authority = strings.FieldsFunc(authority, func(c rune) bool { return strings.ContainsRune("/?#", c) })[0]
+	_, stands, _ := strings.Cut(authority[:strings.LastIndex(authority, "@")], ":")
+	_, usual, _ := strings.Cut(u.User.String(), ":")
+	return append(driver.Writings(password), stands, usual)
 }
 
 // spellsOut reports that a secret header, or what is known of a principal, has nothing in it that stands for

@@ -64,7 +64,7 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 		Ready:     targets.Ready{Path: target.Received.Path, Within: targets.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: targets.Duration(5 * time.Second)},
 	}
-	if d, _ := designCalled(design); d.Redis {
+	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
 		target.Process.Env = map[string]string{storeVariable: "{{.Store.URL}}"}

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -17,12 +18,16 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
 // processLogName is what a target's process prints, inside a run's directory.
 const processLogName = "process.log"
+
+// forgetTimeout is how long a store may take to delete what a run has left in it.
+const forgetTimeout = 10 * time.Second
 
 // started is what was started for a subject.
 type started struct {
@@ -32,6 +37,7 @@ type started struct {
 	each     []targets.Target // likewise, as targets of their own
 	database *ephemeral.Database
 	store    *ephemeral.Database
+	left     targets.Store // what a served design leaves in a store that is not its own: the keys that fit its flush
 	log      *os.File
 	printed  []*services.Log // to log, by each of the fleet
 }
@@ -44,7 +50,7 @@ func (s started) hide(logins map[string]map[string]string) {
 				continue
 			}
 			for _, log := range s.printed {
-				log.Hide(value)
+				log.Hide(driver.Writings(value)...)
 			}
 		}
 	}
@@ -69,13 +75,27 @@ func (s started) clean() error {
 	return nil
 }
 
+// forget deletes what a served design has left in a store that is not its own.
+func (s started) forget() error {
+	if !s.left.Declared() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
+	defer cancel()
+	store, err := caches.Open(ctx, s.left.URL)
+	if err == nil {
+		_, err = store.Flush(ctx, s.left.Flush)
+	}
+	return errors.Join(err, store.Close())
+}
+
 // close stops the process before its database and its store, and then the log has ended.
 func (s started) close() error {
 	var errs []error
 	if s.balancer != nil {
 		errs = append(errs, s.balancer.Close())
 	}
-	errs = append(errs, s.fleet.Stop())
+	errs = append(errs, s.fleet.Stop(), s.forget())
 	if s.database != nil {
 		errs = append(errs, s.database.Close())
 	}
@@ -117,6 +137,9 @@ func (s *subject) start(ctx context.Context, dir runDir, from streams) error {
 			return err
 		}
 		all = append(all, o)
+	}
+	if s.builtIn() {
+		s.started.left = s.target.Store
 	}
 	if s.started.fleet, err = services.StartFleet(ctx, all); err != nil {
 		return surroundings(fmt.Errorf("start the process of %s: %w", s.name, err))
@@ -206,17 +229,11 @@ func answers(ctx context.Context, t targets.Target) error {
 
 // newLog is the process's log, without what variables gave to the target file and without passwords.
 func (s *subject) newLog(to io.Writer, from streams) *services.Log {
-	var secrets []string
-	for _, place := range []string{s.target.Database.URL, s.target.Store.URL} {
-		if u, err := url.Parse(place); err == nil {
-			password, _ := u.User.Password()
-			secrets = append(secrets, password)
-		}
-	}
+	secrets := append(passwordIn(s.target.Database.URL), passwordIn(s.target.Store.URL)...)
 	source, _ := os.ReadFile(s.name) // it was read a moment ago
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {
 		if value, set := from.getenv(string(found[1])); set && len(value) >= driver.ShortestSecret {
-			secrets = append(secrets, value)
+			secrets = slices.Concat(secrets, driver.Writings(value), passwordIn(value))
 		}
 	}
 	return services.NewLog(to, secrets)

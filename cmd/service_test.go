@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
@@ -160,4 +161,38 @@ func TestTheProcessLogHoldsNothingThatALoginGave(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "alice gets ***, bob gets 7\n*** comes, 17 rows\n", string(text), "what is short hides too much else")
 	require.NoError(t, started{}.close())
+}
+
+func TestTheProcessLogHoldsNoSpellingOfAPassword(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "shop.yaml", "process: {env: {QUEUE: '${QUEUE_URL}', TOKEN: '${SHOP_TOKEN}'}}")
+	env := map[string]string{"QUEUE_URL": "amqp://bob:r%40bbit-h0le@127.0.0.1/", "SHOP_TOKEN": "s3cret/and+more"}
+	sub := subject{name: file, target: targets.Target{
+		Database: targets.Database{URL: "postgres://shop:d%40ta%20b%2dbase@127.0.0.1:5432/shop?a=b@c"}, Store: targets.Store{URL: "redis://:p%40ss-w%6Frd@127.0.0.1:6379/0"},
+	}}
+	var printed strings.Builder
+	log := sub.newLog(&printed, streams{getenv: func(name string) (string, bool) { value, set := env[name]; return value, set }})
+	for _, line := range []string{
+		"redis://:p%40ss-w%6Frd@127.0.0.1:6379/0", "redis://:p%40ss-word@127.0.0.1:7001/0", "p@ss-word",
+		"postgres://shop:d%40ta%20b-base@127.0.0.1:7002/shop", "d%40ta+b-base", "d@ta b-base",
+		"amqp://bob:r%40bbit-h0le@10.0.0.1/", "r@bbit-h0le", "/?t=s3cret%2Fand%2Bmore", "s3cret/and+more",
+	} {
+		_, _ = log.Write([]byte(line + "\n"))
+	}
+	require.NoError(t, log.Flush())
+	for _, part := range []string{"ss-w", "b-base", "bbit", "s3cret", "and"} {
+		require.NotContains(t, printed.String(), part)
+		require.NotContains(t, log.String(), part)
+	}
+	require.Equal(t, 10, strings.Count(printed.String(), "***"))
+}
+
+func TestAFileThatSpellsAStoresPasswordOutIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	spells := func(store, source string) bool {
+		return (&subject{loaded: targets.Target{Store: targets.Store{URL: store}}}).spellsOutPassword([]byte(source))
+	}
+	require.True(t, spells("redis://:p%40ss-w%6Frd@127.0.0.1:6379/0", "store: {url: 'redis://:p%40ss-w%6Frd@127.0.0.1:6379/0'}"))
+	require.False(t, spells("redis://:p%40ss-w%6Frd@127.0.0.1:6379/0", "store: {url: '${REDIS_URL}'}"))
+	require.False(t, spells("redis://127.0.0.1:6379/0", "store: {url: 'redis://127.0.0.1:6379/0'}"))
 }

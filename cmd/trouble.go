@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -80,7 +81,7 @@ func (s create) troubleWithAnswer(a history.Attempt) error {
 	said := fmt.Sprintf("a plain create%s was answered %d", s.by(), a.Status)
 	text := "\n  " + snippet(a.Content)
 	if location := a.Header["Location"]; location != "" && a.Status < 400 {
-		text = "\n  it leads to " + location
+		text = "\n  it leads to " + withoutQuery(location)
 	}
 	switch {
 	case s.subject.terms().Classify(a) == checker.Acknowledged:
@@ -150,7 +151,7 @@ func (s create) troubleWithIdentity(a history.Attempt) error {
 	}
 	said := snippet(a.Content)
 	if !inBody {
-		said = fmt.Sprintf("%s: %s", s.operation.Identity.Header, a.Header[http.CanonicalHeaderKey(s.operation.Identity.Header)])
+		said = fmt.Sprintf("%s: %s", s.operation.Identity.Header, withoutQuery(a.Header[http.CanonicalHeaderKey(s.operation.Identity.Header)]))
 	}
 	return mistakef("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
 		s.operation.Identity, where, said)
@@ -253,6 +254,18 @@ func (s *stage) troubleWithQuery(ctx context.Context, text string) error {
 		return mistake(err)
 	}
 	return surroundings(err)
+}
+
+// withoutQuery is where a Location leads, for a message: its parameters, its fragment and who signs in there may be secret.
+func withoutQuery(location string) string {
+	if u, err := url.Parse(location); err == nil && u.User != nil {
+		u.User = nil
+		location = u.String()
+	}
+	if n := strings.IndexAny(location, "?#"); n >= 0 {
+		return location[:n] + location[n:n+1] + "..."
+	}
+	return location
 }
 
 // snippet is the beginning of an answer, for a message.

@@ -85,8 +85,8 @@ func TestOneClearMessage(t *testing.T) {
 		"the target is not well":         {answering(500, "text/plain", "stack"), "", exitSurroundings, []string{"answered 500", "not well", "stack"}},
 		"the answer is not declared":     {answering(202, "application/json", "{}"), "", exitMistake, []string{"answered 202", "contract.ack", "[200 201 204]"}},
 		"the answer leads elsewhere":     {answering(302, "text/plain", ""), "", exitMistake, []string{"answered 302", "contract.ack"}},
-		"the form leads to a login page": {leadingTo("/login"), seeOther, exitMistake, []string{"answered 303, and yet is no acknowledgement", "it leads to /login"}},
-		"the redirect names nothing":     {leadingTo("/things/new"), strings.Replace(seeOther, "/things/[0-9]", "/things", 1), exitMistake, []string{"nothing at Location by /things/([0-9]+)", "operations.create.identity", "Location: /things/new"}},
+		"the form leads to a login page": {leadingTo("/login?ticket=s3cret"), seeOther, exitMistake, []string{"answered 303, and yet is no acknowledgement", "it leads to /login?..."}},
+		"the redirect names nothing":     {leadingTo("/things/new#s3cret"), strings.Replace(seeOther, "/things/[0-9]", "/things", 1), exitMistake, []string{"nothing at Location by /things/([0-9]+)", "operations.create.identity", "Location: /things/new#..."}},
 		"the answer is no JSON":          {answering(201, "application/json", "<html>"), "", exitMistake, []string{"answered 201", "not the JSON that it claims to be"}},
 		"the identity is elsewhere":      {nil, edited("identity: /id", "identity: /order/id"), exitMistake, []string{"nothing at /order/id", "operations.create.identity"}},
 		"the marker is not stored":       {nil, edited("where note =", "where 'x' || note ="), exitMistake, []string{"no row has its marker", "does not store the field that carries {{.Intent.Marker}}"}},
@@ -122,6 +122,7 @@ func TestOneClearMessage(t *testing.T) {
 			}
 			require.LessOrEqual(t, lines(got.err), 2, "one message: %s", got.err)
 			require.NotContains(t, got.out+got.err, "lost-acknowledged-write")
+			require.NotContains(t, got.out+got.err, "s3cret")
 			require.FileExists(t, filepath.Join(onlyRun(t, x.reports), "junit.xml"))
 			require.LessOrEqual(t, attemptsOnRecord(t, onlyRun(t, x.reports)), 1, "it was asked once")
 			x.examined(t, c.code, c.says...)

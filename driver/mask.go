@@ -16,11 +16,6 @@ import (
 // masked stands in records where a secret was.
 const masked = "***"
 
-// secretHeaders are masked for every target.
-func secretHeaders() []string {
-	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
-}
-
 // ShortestSecret is the length from which a secret is masked wherever it stands: shorter ones, such
 // as a tenant's number, would tear holes into everything.
 const ShortestSecret = 8
@@ -36,7 +31,7 @@ type masker struct {
 // file itself says in a secret header, and takes more. A header that is made of a principal's values or
 // login is secret, however short they are.
 func (d *Driver) newMasker(more ...string) masker {
-	m := masker{headers: append(secretHeaders(), d.Target.Redact...)}
+	m := masker{headers: append(targets.MaskedHeaders(), d.Target.Redact...)}
 	secrets := append(slices.Clone(d.Target.Secrets), more...)
 	for _, p := range d.Principals {
 		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
@@ -59,7 +54,7 @@ func (d *Driver) newMasker(more ...string) masker {
 	}
 	for _, secret := range secrets {
 		if len(secret) >= ShortestSecret {
-			m.texts = append(m.texts, writings(secret)...)
+			m.texts = append(m.texts, Writings(secret)...)
 		}
 	}
 	slices.SortFunc(m.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
@@ -111,9 +106,10 @@ func words(header string) []string {
 	return strings.FieldsFunc(header, func(c rune) bool { return strings.ContainsRune(" ;,=", c) })
 }
 
-// writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
-func writings(text string) []string {
-	return []string{text, inJSON(text, true), inJSON(text, false), url.QueryEscape(text), url.PathEscape(text)}
+// Writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
+func Writings(text string) []string {
+	query := url.QueryEscape(text)
+	return []string{text, inJSON(text, true), inJSON(text, false), query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(text)}
 }
 
 func inJSON(text string, html bool) string {

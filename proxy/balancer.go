@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Balancer is one address for several instances of a target: each connection goes to the next instance in
@@ -52,14 +53,25 @@ func (b *Balancer) Close() error {
 	return err
 }
 
+// betweenAccepts is how long is waited when no connection can be taken, as where there are too many open files.
+const betweenAccepts = 5 * time.Millisecond
+
 func (b *Balancer) accept(ctx context.Context) {
-	for turn := 0; ; turn++ {
+	for turn := 0; ctx.Err() == nil; {
 		near, err := b.listener.Accept()
-		if err != nil {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
+		case err != nil:
+			select {
+			case <-ctx.Done():
+			case <-time.After(betweenAccepts):
+			}
+		default:
+			to := b.instances[turn%len(b.instances)]
+			b.busy.Go(func() { through(ctx, near.(*net.TCPConn), to) })
+			turn++
 		}
-		to := b.instances[turn%len(b.instances)]
-		b.busy.Go(func() { through(ctx, near.(*net.TCPConn), to) })
 	}
 }
 

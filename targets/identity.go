@@ -78,11 +78,11 @@ func (i Identity) In(value string) string {
 	if i.Pattern == "" || value == "" {
 		return value
 	}
-	pattern, err := regexp.Compile(i.Pattern)
-	if err != nil { // which the loader has noticed
+	p := compiled(i.Pattern)
+	if p == nil {
 		return ""
 	}
-	if found := pattern.FindStringSubmatch(value); len(found) > 1 {
+	if found := p.FindStringSubmatch(value); len(found) > 1 {
 		return found[1]
 	}
 	return ""
@@ -102,9 +102,14 @@ func (r *reviewer) identity(path string, i Identity) {
 
 const maskedHeader = "the header %s is masked in every record, so that nothing can be read in it"
 
+// MaskedHeaders are the headers that are masked in the records of every target, besides those that it redacts.
+func MaskedHeaders() []string {
+	return []string{"Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "X-Api-Key", "X-Api-Token", "X-Auth-Token"}
+}
+
 // masked reports that nothing can be read in a header.
 func (r *reviewer) masked(header string) bool {
-	return slices.ContainsFunc(append([]string{"Authorization", "Cookie", "Set-Cookie"}, r.target.Redact...), func(masked string) bool {
+	return slices.ContainsFunc(append(MaskedHeaders(), r.target.Redact...), func(masked string) bool {
 		return strings.EqualFold(header, masked)
 	})
 }

@@ -2,8 +2,10 @@ package targets_test
 
 import (
 	"encoding/json"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/targets"
@@ -53,4 +55,29 @@ func TestHeadersTellAnswersApart(t *testing.T) {
 	require.NoError(t, err)
 	_, err = redirected(t, `{ack: {statuses: [303]}, fingerprint: {on_mismatch: reject, statuses: [303], headers: {Location: "^/orders/new"}}}`)
 	require.ErrorContains(t, err, "every 303 that means that the body differs means that it is done as well")
+}
+
+// What is asked of every answer costs no compilation; it is read by many at once.
+func TestPatternsAreCompiledOnce(t *testing.T) {
+	place := targets.Identity{Header: "Location", Pattern: `^/orders/([0-9]+)(?:[/?#]|$)`}
+	done := targets.Signature{Headers: map[string]string{"Location": `^/orders/[0-9]+$`}}
+	leads := func(to string) func(string) string { return func(string) string { return to } }
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			assert.Equal(t, "17", place.In("/orders/17"))
+			assert.True(t, done.Fits(leads("/orders/17")))
+			assert.False(t, done.Fits(leads("/login")))
+		})
+	}
+	all.Wait()
+	to := leads("/orders/17")
+	require.Less(t, testing.AllocsPerRun(100, func() {
+		place.In("/orders/17")
+		done.Fits(to)
+	}), 10.0)
+	for range 2 {
+		require.Empty(t, targets.Identity{Header: "Location", Pattern: "("}.In("/orders/17"), "what is none finds nothing")
+		require.False(t, targets.Signature{Headers: map[string]string{"Location": "("}}.Fits(to))
+	}
 }

@@ -195,11 +195,26 @@ func onOneLine(node *yaml.Node) {
 
 // block writes a value with a line for every member.
 func block(value any) string {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		panic(err) // values of JSON can be written
+	}
+	quoteVariables(&node)
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)
-	if err := encoder.Encode(value); err != nil {
-		panic(err) // values of JSON can be written
+	if err := encoder.Encode(&node); err != nil {
+		panic(err)
 	}
 	return out.String()
+}
+
+// quoteVariables lets texts with variables stay texts, whatever stands in the variables: digits without quotes are a number.
+func quoteVariables(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode && node.Style == 0 && strings.Contains(node.Value, "${") {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range node.Content {
+		quoteVariables(child)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -168,47 +167,6 @@ func (c Created) identity(l databases.Landing) (named targets.Identity, column s
 		}
 	}
 	return targets.Identity{}, ""
-}
-
-// leading is the regular expression by which a Location names a value, as a segment of its path or a parameter;
-// empty: it does not.
-func leading(location, value string) string {
-	u, err := url.Parse(location)
-	if err != nil || value == "" || location == "" {
-		return ""
-	}
-	one := "([^/?#&]+)"
-	if regexp.MustCompile(`^[0-9]+$`).MatchString(value) {
-		one = "([0-9]+)"
-	}
-	segments := strings.Split(u.Path, "/")
-	for i := len(segments) - 1; i > 0; i-- {
-		if segments[i] != value {
-			continue
-		}
-		before := "[^/]+"
-		if regexp.MustCompile(`\pL`).MatchString(segments[i-1]) || segments[i-1] == "" {
-			before = regexp.QuoteMeta(segments[i-1])
-		}
-		if i > 1 {
-			before = "/" + before
-		}
-		return strings.Join(append([]string{before, one}, quotedAll(segments[i+1:])...), "/")
-	}
-	for name, values := range u.Query() {
-		if len(values) == 1 && values[0] == value {
-			return "[?&]" + regexp.QuoteMeta(name) + "=" + one
-		}
-	}
-	return ""
-}
-
-func quotedAll(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, regexp.QuoteMeta(text))
-	}
-	return all
 }
 
 // naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id.

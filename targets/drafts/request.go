@@ -128,7 +128,7 @@ func idIn(answer any) string {
 	return ""
 }
 
-var secretName = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|pwd|api[-_]?key|session|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
+var secretName = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|passphrase|pwd|api[-_]?key|session|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
 
 func (c Request) query(d *Draft, prefix string) {
 	var parts []string

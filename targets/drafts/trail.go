@@ -23,6 +23,7 @@ type trail struct {
 	draft  *Draft
 	prefix string
 	steps  []*footstep
+	asked  []string // variables for what else the login's body holds
 }
 
 // Draft is that of the request, with the login and the page that were recorded before it as steps, where something
@@ -38,6 +39,7 @@ func (r Recorded) Draft(prefix string) Draft {
 	t.page(r.before, r.Request, "Prepared")
 	linked := t.link(&d, r.Request)
 	t.keep()
+	t.doubtLogin()
 	d.prune()
 	if k >= 0 && len(d.Login) == 0 {
 		d.Doubts = append(d.Doubts, fmt.Sprintf("How one signs in: somebody did, with POST %s, and nothing of the answer was sent with the create; browsers leave cookies and tokens out of HAR files unless they are asked to keep them.", login.URL.Path))
@@ -46,50 +48,6 @@ func (r Recorded) Draft(prefix string) Draft {
 		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether these cookies may be left out, which nobody was seen to set: %s.", strings.Join(unknown, ", ")))
 	}
 	return d
-}
-
-// login finds the last recorded request before the create by which somebody signed in; k is -1 without one.
-func (r Recorded) login() (k int, login Request) {
-	for k := len(r.before) - 1; k >= 0; k-- {
-		earlier, ok := r.before[k].recorded()
-		if _, _, signsIn := earlier.credentials(); ok && signsIn && earlier.URL.Host == r.URL.Host && !signsUp.MatchString(earlier.URL.Path) {
-			return k, earlier.Request
-		}
-	}
-	return -1, Request{}
-}
-
-var (
-	signsUp  = regexp.MustCompile(`(?i)sign-?up|register|registration`)
-	passName = regexp.MustCompile(`(?i)passw|passphrase|pwd`)
-	userName = regexp.MustCompile(`(?i)user|login|e?mail|name|account|phone`)
-)
-
-// credentials finds the members of a body that hold a user and a password.
-func (c Request) credentials() (user, password string, ok bool) {
-	Scalars("", c.Body, func(pointer string, value any) {
-		text, isText := value.(string)
-		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		switch {
-		case !isText || text == "":
-		case passName.MatchString(name):
-			password = pointer
-		case userName.MatchString(name) && !secretName.MatchString(name) && user == "":
-			user = pointer
-		}
-	})
-	return user, password, user != "" && password != ""
-}
-
-// signIn makes the login a step.
-func (t *trail) signIn(e entry, login Request) {
-	user, password, _ := login.credentials()
-	d := login.Draft(t.prefix)
-	t.arrive(&d, t.link(&d, login), "Login")
-	t.draft.SignIn(Login{Step: d.step(), User: user, Password: password}, t.prefix)
-	t.draft.Given[Variable(t.prefix, "USER")], t.draft.Given[Variable(t.prefix, "PASSWORD")] = textAt(login.Body, user), textAt(login.Body, password)
-	t.add(e, t.draft.Login[0], "Login", d)
-	t.draft.Login = nil // until something of its answer is taken
 }
 
 // page makes the page before a request a step, if the request sent something that stands in it.

@@ -79,6 +79,38 @@ func TestARecordedLoginGivesTheTokenOfLaterRequests(t *testing.T) {
 	require.NoError(t, err, text)
 }
 
+func TestNothingOfARecordedLoginIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	login := exchange{line: jsonLogin.line, status: 200, answer: jsonLogin.answer, data: `{"email": "alice@h", "user": "alice-2", "passphrase": "s3same-0pen",
+		"otp": "482913", "pin": 90210, "questions": [{"answer": "Rex"}, {"answer": "Lisbon"}], "url": "http://back", "next": "", "remember": true}`}
+	d := draftOf(t, login, creates)
+	require.Equal(t, map[string]string{
+		"/email": "{{.Principal.User}}", "/passphrase": "{{.Principal.Password}}", "/user": "${SHOP_USER_2}", "/otp": "${SHOP_OTP}", "/pin": `{{"${SHOP_PIN}" | json}}`,
+		"/questions/0/answer": "${SHOP_ANSWER}", "/questions/1/answer": "${SHOP_ANSWER_2}", "/url": "${SHOP_URL_2}",
+	}, d.Login[0].Templates)
+	require.Equal(t, map[string]string{
+		"SHOP_USER": "alice@h", "SHOP_PASSWORD": "s3same-0pen", "SHOP_USER_2": "alice-2", "SHOP_OTP": "482913", "SHOP_PIN": "90210", "SHOP_ANSWER": "Rex",
+		"SHOP_ANSWER_2": "Lisbon", "SHOP_URL_2": "http://back",
+	}, d.Given, "the one create signs in as it was recorded")
+	require.Len(t, d.Doubts, 1)
+	require.Contains(t, d.Doubts[0], "SHOP_OTP, SHOP_PIN, SHOP_ANSWER, SHOP_ANSWER_2, SHOP_URL_2, SHOP_USER_2")
+
+	text, err := drafts.File{Target: "shop", BaseURL: "http://h", Draft: d}.Text()
+	require.NoError(t, err)
+	for variable, value := range d.Given {
+		require.NotContains(t, text, value)
+		require.Contains(t, text, "${"+variable+"}")
+	}
+	loaded, err := targets.Load("shop.yaml", []byte(text), func(name string) (string, bool) {
+		value, given := d.Given[name]
+		return value, given
+	})
+	require.NoError(t, err, text)
+	sent := loaded.Login[0].Request.Body
+	require.Equal(t, "482913", sent["otp"])
+	require.Equal(t, `{{"90210" | json}}`, sent["pin"])
+}
+
 func TestWhatIsNoLoginOfTheCreate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -128,18 +160,22 @@ func TestARedirectNamesTheRow(t *testing.T) {
 		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}, {Name: "code"}}},
 		Row:   map[string]string{"id": "17", "code": "ab-7", "note": "mx0"}, Columns: []string{"note"},
 	}
+	const start, end = `^(?:https?://[^/?#]+)?`, `(?:[/?#]|$)`
 	for location, pattern := range map[string]string{
-		"/orders/17":                    "/orders/([0-9]+)",
-		"http://h/shop/orders/17?new=1": "/orders/([0-9]+)",
-		"/orders/17/thanks":             "/orders/([0-9]+)/thanks",
-		"/2026/17":                      "/[^/]+/([0-9]+)",
-		"/17":                           "/([0-9]+)",
-		"orders/17":                     "orders/([0-9]+)",
-		"/thanks?order=17":              "[?&]order=([0-9]+)",
-		"/orders/ab-7":                  "/orders/([^/?#&]+)",
-		"/login":                        "",
-		"/orders/170":                   "",
-		"":                              "",
+		"/orders/17":                      start + "/orders/([0-9]+)" + end,
+		"http://h/shop/orders/17?new=1":   start + "/shop/orders/([0-9]+)" + end,
+		"/orders/17/receipt/8f3a2c91":     start + "/orders/([0-9]+)" + end,
+		"/orders/17?token=8f3a2c91#top":   start + "/orders/([0-9]+)" + end,
+		"/s/8f3a2c91/v1/17":               start + "/s/[^/?#]+/v1/([0-9]+)" + end,
+		"/2026/17":                        start + "/[^/?#]+/([0-9]+)" + end,
+		"/17":                             start + "/([0-9]+)" + end,
+		"/17/17":                          start + "/[^/?#]+/([0-9]+)" + end,
+		"orders/17":                       start + "orders/([0-9]+)" + end,
+		"/thanks?token=8f3a2c91&order=17": start + `/thanks\?(?:[^#]*&)?order=([0-9]+)(?:[&#]|$)`,
+		"/orders/ab-7":                    start + "/orders/([^/?#&]+)" + end,
+		"/login":                          "",
+		"/orders/170":                     "",
+		"":                                "",
 	} {
 		p := drafts.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafts.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}})
 		require.Equal(t, pattern, p.Named.Pattern, location)
@@ -147,5 +183,40 @@ func TestARedirectNamesTheRow(t *testing.T) {
 		if pattern != "" {
 			require.Equal(t, p.Row[p.Identity], p.Named.In(location), location)
 		}
+	}
+}
+
+// What was proven by one Location holds for the next one, and for no page that only speaks of it.
+func TestARedirectElsewhereNamesNothing(t *testing.T) {
+	t.Parallel()
+	row := databases.Landing{
+		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}}},
+		Row:   map[string]string{"id": "17", "note": "mx0"}, Columns: []string{"note"},
+	}
+	prove := func(location string) targets.Identity {
+		return drafts.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafts.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}}).Named
+	}
+	for location, says := range map[string]string{
+		"/orders/18/receipt/77b1":  "18",
+		"http://h:8/orders/18#new": "18",
+		"/login?next=/orders/18":   "",
+		"/login#/orders/18":        "",
+		"/old/orders/18":           "",
+		"/orders/18x":              "",
+		"/orders/new":              "",
+	} {
+		require.Equal(t, says, prove("/orders/17/receipt/8f3a2c91").In(location), location)
+	}
+	for location, says := range map[string]string{
+		"/thanks?order=18":                "18",
+		"/thanks?a=b&order=18&c=d":        "18",
+		"/login?next=/thanks?order=18":    "",
+		"/thanks?reorder=18":              "",
+		"/thanks?order=18x":               "",
+		"/thanks#?order=18":               "",
+		"/elsewhere/thanks?order=18":      "",
+		"https://h/thanks?order=18#start": "18",
+	} {
+		require.Equal(t, says, prove("/thanks?order=17").In(location), location)
 	}
 }
