@@ -41,7 +41,8 @@ type lister struct {
 	hasty  bool                                              // it looks its key up and then inserts
 	answer func(w http.ResponseWriter, items []any, n int64) // writes the n-th list; nil: as it is
 	asked  atomic.Int64
-	limit  *limits.Limiter // beyond which nobody is answered; nil: there is none
+	limit  *limits.Limiter                 // beyond which nobody is answered; nil: there is none
+	door   func(http.Handler) http.Handler // before it; nil: none
 }
 
 func (l *lister) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -90,7 +91,12 @@ func (l *lister) list(w http.ResponseWriter, r *http.Request, who string) {
 
 // newLister starts a shop that lists, and makes a trial of it.
 func newLister(t *testing.T, l *lister, args ...string) trial {
-	l.shop = newShop(t, func(http.Handler) http.Handler { return l })
+	l.shop = newShop(t, func(http.Handler) http.Handler {
+		if l.door != nil {
+			return l.door(l)
+		}
+		return l
+	})
 	x := l.trial(t, args...)
 	x.file = listingFile
 	delete(x.env, "SHOP_DATABASE")
@@ -109,6 +115,25 @@ login: [{request: {path: /login, headers: {X-User: "{{.Principal.User}}"}}, take
 	got := x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
 	requireNowhere(t, x.reports, "alice-token")
+}
+
+// After a session has ended the listing is asked as whoever has logged in anew.
+func TestAListingBehindASessionThatEnds(t *testing.T) {
+	t.Parallel()
+	door := func(next http.Handler) http.Handler {
+		return forgetful(15, unauthorized)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Set("Authorization", "alice") // whatever the session
+			next.ServeHTTP(w, r)
+		}))
+	}
+	x := newLister(t, &lister{door: door}, "plain-create")
+	x.file = strings.NewReplacer(
+		"principals: {alice: {Token: alice-token-1}, bob: {Token: bob-token-22}}", "login: [{request: {path: /login}, take: {Token: {json: /token}}}]",
+		".Principal.Token", ".Login.Token",
+	).Replace(x.file)
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "let in with a new login: the session had ended")
 }
 
 func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {

@@ -29,7 +29,7 @@ func forgetful(creates int, tell http.HandlerFunc) func(http.Handler) http.Handl
 				left--
 			}
 			mu.Unlock()
-			if !known && r.Method == http.MethodPost {
+			if !known && r.URL.Path != "/" {
 				tell(w, r)
 				return
 			}

@@ -280,7 +280,7 @@ type Crash struct {
 // Flush is one time that the target's store was made to lose what may be deleted in it.
 type Flush struct {
 	Intent  string `json:"intent"` // in whose story it was
-	Step    int    `json:"step"` // -1: before the first
+	Step    int    `json:"step"`   // -1: before the first
 	Begun   Offset `json:"begun"`
 	Done    Offset `json:"done,omitempty"`  // everything was deleted; 0: it failed
 	Deleted int    `json:"deleted"`         // keys
