@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"path"
@@ -14,7 +15,8 @@ import (
 //
 // What is committed with the key is an operation, and its path is the answer, to a repeat as well. The
 // order follows in the background, in one transaction with the operation's end, so that an operation
-// that is done has its order, and there is no order whose operation still runs.
+// that is done has its order, and there is no order whose operation still runs. What it takes to make the order is
+// committed as well: whoever is killed in between takes it up again when he is back, as nobody else may ask.
 type accepted202 struct{ *api }
 
 func accepted202Design() Design {
@@ -40,10 +42,13 @@ func accepted202Design() Design {
 			id varchar(40) primary key,
 			customer varchar(255) not null,
 			state varchar(10) not null,
-			order_id varchar(40) not null
+			order_id varchar(40) not null,
+			kind varchar(20) not null,
+			work text not null
 		)`},
 		handler:  func(a *api) handler { return needKey(accepted202{a}.create) },
 		routes:   func(a *api, mux *http.ServeMux) { mux.HandleFunc("GET /operations/{id}", accepted202{a}.serve) },
+		resume:   func(a *api) { accepted202{a}.resume(context.Background()) },
 		describe: func(o *targets.Operation, _ kind) { o.Identity = targets.Identity{} },
 	}
 }
@@ -61,13 +66,17 @@ func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 	o := newOrder(req)
 	op := operation{ID: newID("op_"), State: "running"}
 	reply := jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
-	err := c.db.retry(ctx, func() error {
+	work, err := json.Marshal(o)
+	if err != nil {
+		return answer{}, err
+	}
+	err = c.db.retry(ctx, func() error {
 		return c.db.transaction(ctx, func(tx *tx) error {
 			if err := tx.insertKey(ctx, req, reply); err != nil {
 				return err
 			}
-			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id) values (?, ?, ?, ?)`,
-				op.ID, req.Customer, op.State, o.ID)
+			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id, kind, work) values (?, ?, ?, ?, ?, ?)`,
+				op.ID, req.Customer, op.State, o.ID, string(o.Kind), string(work))
 			return errors.Join(err, c.work(ctx)) // the payment is authorised before anything is promised
 		})
 	})
@@ -95,6 +104,24 @@ func (c accepted202) repeat(ctx context.Context, req request) (answer, error) {
 		c.later(func() { c.finish(ctx, op, o) })
 	}
 	return first.Answer, nil
+}
+
+// resume finishes what an earlier process has accepted and not done.
+func (c accepted202) resume(ctx context.Context) {
+	for op := (operation{}); ; {
+		var o order
+		var kindOf, work string
+		err := c.db.queryRow(ctx, `select id, customer, kind, work from operations where state = 'running' and id > ? order by id limit 1`, op.ID).
+			Scan(&op.ID, &o.Customer, &kindOf, &work)
+		if err == nil {
+			err = json.Unmarshal([]byte(work), &o)
+		}
+		if err != nil {
+			return // there is no more, or a database that its next start will find
+		}
+		o.Kind = kind(kindOf)
+		c.later(func() { c.finish(ctx, op, o) })
+	}
 }
 
 // untilBack is how long the work in the background pauses when the database did not take its result.

@@ -34,6 +34,7 @@ type Design struct {
 	oneAccount bool                                // all who have signed in are one customer
 	before     func(next handler) handler          // stands before the sign-in
 	routes     func(a *api, mux *http.ServeMux)    // further ones
+	resume     func(a *api)                        // takes up what an earlier process has left undone
 	describe   func(o *targets.Operation, of kind) // corrects the usual description
 }
 

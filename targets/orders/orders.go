@@ -113,6 +113,9 @@ func (s *Server) open(ctx context.Context, address string) error {
 	if err := s.store.makeTables(ctx, s.missing(ctx)); err != nil {
 		return err
 	}
+	if s.design.resume != nil {
+		s.api.later(func() { s.design.resume(s.api) })
+	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
