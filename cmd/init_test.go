@@ -144,7 +144,7 @@ func TestInitFromACurlCommand(t *testing.T) {
 	}
 	require.Contains(t, text, `path: "/things?api_key=${API_API_KEY}"`)
 	require.Contains(t, text, `X-Session: "${SESSION}"`)
-	require.Contains(t, text, `password: ${API_PASSWORD}`)
+	require.Contains(t, text, `password: "${API_PASSWORD}"`)
 	require.Contains(t, text, "key: {in: header, name: Idempotency-Key}")
 	require.Contains(t, text, `query: "select id, note from things where things.note = :marker"`)
 	require.Contains(t, text, "refuses a second row in things with the same (key)")
@@ -175,7 +175,7 @@ func TestInitFindsMarkersInsideOfDocuments(t *testing.T) {
 	text := readFile(t, file)
 	require.Contains(t, text, "things.body like '%' || :marker || '%'")
 	require.Contains(t, text, "things.body holds more than the marker")
-	require.Contains(t, text, "no member of it equals a key of the row in things")
+	require.Contains(t, text, "nothing in it equals a key of the row in things")
 	got := callWith(t.Context(), env, "doctor", "--target", file)
 	require.Equal(t, exitPass, got.code, "%s", got)
 }

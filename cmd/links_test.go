@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
@@ -130,6 +131,7 @@ func TestALinkOfATargetFile(t *testing.T) {
 		require.NotEmpty(t, broke.Findings, "%s", got)
 		require.Equal(t, checker.LostWrite, broke.Findings[0].Kind, "%s", got)
 		require.Empty(t, api.Collection.Proxies(), "nothing is left on the server")
+		time.Sleep(1100 * time.Millisecond) // pgx looks whether a connection lives after it was idle for a second
 	}
 	got := callWith(t.Context(), env, "doctor", "--target", file)
 	require.Contains(t, got.out, "✓ link           database, at "+env["LISTEN"])
