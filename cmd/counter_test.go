@@ -227,7 +227,7 @@ func TestInitFollowsAFormThatRedirects(t *testing.T) {
 	env["API_USER"], env["API_PASSWORD"] = counterUser, counterPassword
 	got = callWith(t.Context(), env, "doctor", "--target", file)
 	require.Equal(t, exitPass, got.code, "%s", got)
-	require.Contains(t, got.out, "found at Location by /orders/([0-9]+)")
+	require.Contains(t, got.out, "found at Location by ^(?:https?://[^/?#]+)?/orders/([0-9]+)(?:[/?#]|$)")
 	c.requireSound(t, file, env, exitPass)
 	c.broken = true
 	c.requireSound(t, file, env, exitFinding)
