@@ -10,7 +10,7 @@ import (
 )
 
 // patience is longer than anything that is waited for should take.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // roll notes who was let go, in order.
 type roll struct {

@@ -21,7 +21,7 @@ import (
 )
 
 // long is longer than anything that is waited for should take.
-const long = 20 * time.Second
+const long = time.Minute
 
 // TestMain names a proxy that does not exist, for all tests: nothing here may ask the environment
 // for the way.

@@ -67,7 +67,7 @@ func newAsker(t testing.TB, w *proxy.Wire) asker {
 	c, err := net.Dial("tcp", w.Address())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
-	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(long)))
 	a := asker{c, bufio.NewReader(c)}
 	greeting, err := a.in.ReadString('\n')
 	require.NoError(t, err)

@@ -311,12 +311,12 @@ func TestWaitingIsWhatUniqueKeyPromises(t *testing.T) {
 
 func TestInProgressIsToldAndEnds(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
-		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: 300 * time.Millisecond})
+		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: unhurried})
 		w := newWish("busy")
 		first := make(chan reply, 1)
 		go func() { first <- s.together(t.Context(), []wish{w})[0] }()
 		s.untilReceived(t, 1)
-		require.Eventually(t, func() bool { return s.claims(t) == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return s.claims(t) == 1 }, soon, time.Millisecond)
 		require.Equal(t, "key_in_use", s.must(t, w).member("code"))
 		require.Equal(t, "key_reused", s.must(t, alter(w)).member("code"))
 		done := <-first
@@ -328,11 +328,11 @@ func TestInProgressIsToldAndEnds(t *testing.T) {
 // The first holder is slow and loses its claim to a thief; only one of them may create the order.
 func TestAnExpiredClaimIsTakenAndItsHolderFenced(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
-		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: 300 * time.Millisecond})
+		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: unhurried})
 		w := newWish("slow")
 		first := make(chan reply, 1)
 		go func() { first <- s.together(t.Context(), []wish{w})[0] }()
-		require.Eventually(t, func() bool { return s.claims(t) == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return s.claims(t) == 1 }, soon, time.Millisecond)
 		_, err := s.pool.Exec("update idempotency_keys set lease_until = 1")
 		require.NoError(t, err)
 		thieves := s.together(t.Context(), []wish{w, w, w})

@@ -23,7 +23,7 @@ func duplicatesOnAnEarlyRetry(t *testing.T, s subject, w wish) bool {
 	leaving, cancel := context.WithCancel(t.Context())
 	left := make(chan struct{})
 	go func() { defer close(left); _, _ = s.send(leaving, w) }()
-	require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, soon, time.Millisecond)
 	cancel()
 	<-left
 	s.must(t, w)
@@ -48,7 +48,7 @@ func leave(t *testing.T, s subject, w wish, meanwhile func()) {
 func leaveOnceThere(t *testing.T, s subject, w wish) {
 	t.Helper()
 	leave(t, s, w, func() {
-		require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(s.rows(t, w.note)) == 1 }, soon, time.Millisecond)
 	})
 }
 

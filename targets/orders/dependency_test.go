@@ -110,7 +110,7 @@ func TestABurstThatTheDependencyHeldUpIsResumed(t *testing.T) {
 		require.Eventually(t, func() bool {
 			last = s.must(t, w)
 			return last.member("code") != "payment_away"
-		}, 10*time.Second, 5*time.Millisecond)
+		}, soon, 5*time.Millisecond)
 		told = slices.DeleteFunc(append(told, last), func(r reply) bool { return r.member("code") == "payment_away" })
 		require.NoError(t, s.agree(t.Context(), told))
 		require.Equal(t, []string{last.member("id")}, s.rows(t, w.note))

@@ -284,13 +284,13 @@ func (s subject) counts(t *testing.T) (received, inFlight int) {
 // untilReceived waits until the API has taken n requests in.
 func (s subject) untilReceived(t *testing.T, n int) {
 	t.Helper()
-	require.Eventually(t, func() bool { received, _ := s.counts(t); return received >= n }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { received, _ := s.counts(t); return received >= n }, soon, time.Millisecond)
 }
 
 // untilIdle waits until nothing is being executed.
 func (s subject) untilIdle(t *testing.T) {
 	t.Helper()
-	require.Eventually(t, func() bool { _, inFlight := s.counts(t); return inFlight == 0 }, 20*time.Second, 2*time.Millisecond)
+	require.Eventually(t, func() bool { _, inFlight := s.counts(t); return inFlight == 0 }, soon, 2*time.Millisecond)
 }
 
 // together sends all wishes at once and returns their answers in order; a failed exchange is the zero reply.

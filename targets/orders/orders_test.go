@@ -18,8 +18,11 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// fast is a payment authorisation for tests in which its length does not matter.
-const fast = 2 * time.Millisecond
+const (
+	fast      = 2 * time.Millisecond // a payment authorisation whose length does not matter
+	unhurried = 2 * time.Second      // one that leaves a busy machine time to get another request in
+	soon      = time.Minute          // a busy machine gets there
+)
 
 func TestEveryDesignCreatesAnOrderAndAQuote(t *testing.T) {
 	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {

@@ -45,7 +45,7 @@ func held(t *testing.T, memory *redis.Client) string {
 	require.Eventually(t, func() bool {
 		names = memory.Keys(t.Context(), "*").Val()
 		return len(names) == 1
-	}, 5*time.Second, time.Millisecond)
+	}, soon, time.Millisecond)
 	return names[0]
 }
 
@@ -56,7 +56,7 @@ func (s subject) sendLater(ctx context.Context, w wish) <-chan reply {
 }
 
 func TestARepeatIsTurnedAwayByRedis(t *testing.T) {
-	besideRedis(t, 300*time.Millisecond, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
 		w := newWish("busy")
 		first := s.sendLater(t.Context(), w)
 		name := held(t, memory)
@@ -68,7 +68,7 @@ func TestARepeatIsTurnedAwayByRedis(t *testing.T) {
 
 // The first is at work when Redis forgets everything, and the second gets in.
 func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
-	besideRedis(t, 300*time.Millisecond, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
 		w := newWish("forgotten")
 		first := s.sendLater(t.Context(), w)
 		held(t, memory)
@@ -84,7 +84,7 @@ func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
 }
 
 func TestWhatSomebodyElseHoldsIsLeftToHim(t *testing.T) {
-	besideRedis(t, 300*time.Millisecond, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
 		first := s.sendLater(t.Context(), newWish("slow"))
 		name := held(t, memory)
 		require.NoError(t, memory.Set(t.Context(), name, "somebody else's", time.Minute).Err())

@@ -1,7 +1,6 @@
 package orders_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -62,16 +61,14 @@ func TestWhoFailsClosedMakesNothing(t *testing.T) {
 	s, away := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
 	before, during := newWish("before"), newWish("during")
 	first := s.must(t, before)
-	away(3 * time.Second)
+	away(5 * unhurried)
 	require.Equal(t, http.StatusServiceUnavailable, s.must(t, during).status)
 	require.Equal(t, "store_away", s.must(t, before).member("code"))
 	require.Empty(t, s.rows(t, during.note))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
 	require.Eventually(t, func() bool {
-		again, err := s.send(ctx, before)
+		again, err := s.send(t.Context(), before)
 		return err == nil && again.same() == first.same()
-	}, 10*time.Second, 20*time.Millisecond)
+	}, soon, 20*time.Millisecond)
 	require.Equal(t, http.StatusCreated, s.must(t, during).status)
 	require.Len(t, s.rows(t, during.note), 1)
 }

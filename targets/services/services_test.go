@@ -90,7 +90,7 @@ func options(kind string, port int, log io.Writer) services.Options {
 			}
 			return err
 		},
-		Within: 20 * time.Second, Signal: syscall.SIGTERM, Grace: 20 * time.Second,
+		Within: time.Minute, Signal: syscall.SIGTERM, Grace: time.Minute,
 		Log: services.NewLog(log, []string{"hunter2hunter2"}),
 	}
 }
@@ -146,12 +146,12 @@ func requireGone(t *testing.T, pids []int) {
 		require.Eventually(t, func() bool {
 			state, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			return err != nil || strings.Contains(string(state), ") Z ")
-		}, 30*time.Second, 5*time.Millisecond, "process %d", pid)
+		}, time.Minute, 5*time.Millisecond, "process %d", pid)
 	}
 }
 
 func TestAServiceRunsUntilItIsStopped(t *testing.T) {
-	for kind, grace := range map[string]time.Duration{"plain": 20 * time.Second, "slow": 20 * time.Second, "deaf": 50 * time.Millisecond} {
+	for kind, grace := range map[string]time.Duration{"plain": time.Minute, "slow": time.Minute, "deaf": 50 * time.Millisecond} {
 		t.Run(kind, func(t *testing.T) {
 			defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 			port, log := freePort(t), &strings.Builder{}
@@ -188,7 +188,7 @@ func TestAServiceThatEndsByItselfSaysWhy(t *testing.T) {
 	s := start(t, options("plain", port, io.Discard))
 	numbers := pids(t, port)
 	_, _ = get(port, "/end")
-	require.Eventually(t, func() bool { return s.Ended() != nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.Ended() != nil }, time.Minute, time.Millisecond)
 	require.ErrorContains(t, s.Ended(), "the process has ended (exit status 4); the last that it printed: the token is ***")
 	require.ErrorContains(t, s.Ended(), " | no more")
 	require.Error(t, s.Kill())
@@ -345,7 +345,7 @@ func TestAFleetIsKilledAndStartedAgainAsOne(t *testing.T) {
 	require.NoError(t, f.Restart(t.Context()))
 	require.NoError(t, f.Ended())
 	_, _ = get(ports[1], "/end")
-	require.Eventually(t, func() bool { return f.Ended() != nil }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return f.Ended() != nil }, time.Minute, time.Millisecond)
 	require.ErrorContains(t, f.Ended(), "instance 2: the process has ended (exit status 4)")
 	require.ErrorContains(t, f.Kill(), "instance 2: ")
 	require.NoError(t, f.Stop())
