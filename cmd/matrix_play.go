@@ -68,42 +68,53 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	defer halt(nil)
 	shown := newProgress(s.err, "matrix")
 	defer shown.done()
+	games := unplayed(*m, o.seeds, len(all))
+	total := o.seeds * len(all)
+	done := total - len(games)
 	var mu sync.Mutex
 	var runs sync.WaitGroup
-	slots, done := make(chan struct{}, o.parallel), 0
-	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
-		for i, k := range all {
+	slots := make(chan struct{}, o.parallel)
+	for _, g := range games {
+		slots <- struct{}{}
+		runs.Go(func() {
+			defer func() { <-slots }()
+			k, chosen := all[g.row], files
+			if o.sparing && g.seed > 1 {
+				chosen = k.declared(files)
+			}
+			results, err := k.run(ctx, chosen, g.seed, s)
 			mu.Lock()
-			has := m.Rows[i].Has(seed)
-			if has {
-				done++
+			defer mu.Unlock()
+			if err != nil {
+				halt(fmt.Errorf("%s: %w", k.target, err))
+				return
 			}
-			mu.Unlock()
-			if has {
-				continue
-			}
-			slots <- struct{}{}
-			runs.Go(func() {
-				defer func() { <-slots }()
-				chosen := files
-				if o.sparing && seed > 1 {
-					chosen = k.declared(files)
-				}
-				results, err := k.run(ctx, chosen, seed, s)
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					halt(fmt.Errorf("%s: %w", k.target, err))
-					return
-				}
-				m.Rows[i].Add(seed, results)
-				done++
-				shown.update(done, o.seeds*len(all))
-			})
-		}
+			m.Rows[g.row].Add(g.seed, results)
+			done++
+			shown.update(done, total)
+		})
 	}
 	runs.Wait()
 	return context.Cause(ctx)
+}
+
+// game is one seed against the target of one row.
+type game struct {
+	row  int
+	seed uint64
+}
+
+// unplayed are the games of the first rows that are not in the matrix yet, seed by seed.
+func unplayed(m reports.Matrix, seeds, rows int) []game {
+	var all []game
+	for seed := uint64(1); seed <= uint64(seeds); seed++ {
+		for i := range rows {
+			if !m.Rows[i].Has(seed) {
+				all = append(all, game{i, seed})
+			}
+		}
+	}
+	return all
 }
 
 // declared are the scenarios that are declared to catch a broken target; all, if none of them is or it is correct.
@@ -179,7 +190,7 @@ func (k known) perform(ctx context.Context, p portion, seed uint64, s streams) (
 	defer os.RemoveAll(dir)
 	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv, program: s.program}
 	report, err := perform(ctx, p.files, runOptions{
-		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout,
+		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout, uncalibrated: true,
 	}, quiet)
 	switch cause := context.Cause(ctx); {
 	case cause != nil: // what there is is not whole
