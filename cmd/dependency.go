@@ -5,6 +5,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 // dependencyLink leads from a built-in target to the service that it asks, if it asks one.
@@ -32,7 +33,7 @@ func (s *subject) dependencyRoad(links map[string]targets.Link) func(context.Con
 // lacksDependency says why no link leads to a service that a built-in target asks.
 func (s *subject) lacksDependency() string {
 	name, _ := builtInDesign(s.name)
-	if d, _ := designCalled(name); d.Dependency {
+	if d, _ := orders.Named(name); d.Dependency {
 		return hiddenDependency
 	}
 	return noDependency

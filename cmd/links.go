@@ -59,7 +59,7 @@ func (s *subject) openBuiltinLinks(ctx context.Context, o orders.Options, links 
 		return err
 	}
 	store, dependency := "", ""
-	d, _ := designCalled(o.Design)
+	d, _ := orders.Named(o.Design)
 	if d.Redis && o.Store != "" {
 		store, _ = caches.AddressOf(o.Store) // whose URL was read before
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 // row is the empty row of a target.
@@ -160,7 +161,7 @@ func (k known) portions(files []scenarios.File) []portion {
 	}
 	name := strings.TrimPrefix(k.target, builtinPrefix)
 	served, kind := servedPrefix+name, string(dialectOf(k.database))
-	if d, _ := designCalled(name); d.Instances > 1 {
+	if d, _ := orders.Named(name); d.Instances > 1 {
 		return []portion{{target: served, database: kind, files: files}}
 	}
 	within := portion{target: k.target, database: k.database}

@@ -53,7 +53,7 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	case len(on) > 0 && !slices.Contains(on, string(engine)):
 		return nil, mistakef("%s is built for %s", name, strings.Join(on, " and "))
 	}
-	known, _ := designCalled(design)
+	known, _ := orders.Named(design)
 	if known.Redis && store == "" {
 		return nil, noStore(name)
 	}

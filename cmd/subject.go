@@ -208,18 +208,8 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 }
 
 func knownDesign(name string) bool {
-	_, known := designCalled(name)
+	_, known := orders.Named(name)
 	return known
-}
-
-// designCalled returns the built-in design of a name.
-func designCalled(name string) (orders.Design, bool) {
-	all := orders.Designs()
-	i := slices.IndexFunc(all, func(d orders.Design) bool { return d.Name == name })
-	if i < 0 {
-		return orders.Design{}, false
-	}
-	return all[i], true
 }
 
 // choose picks the run's operation: the one that was named, or the one that the scenarios name, else the

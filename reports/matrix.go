@@ -235,13 +235,7 @@ func (r MatrixRow) store() string { return cmp.Or(r.Store, "its own") }
 // found says in words what the scenarios made of a target.
 func (m Matrix) found(r MatrixRow) string {
 	by := map[checker.Mark]int{}
-	names := map[string]bool{}
-	for _, p := range r.Played {
-		for scenario := range p.Marks {
-			names[scenario] = true
-		}
-	}
-	for scenario := range names {
+	for _, scenario := range m.Scenarios {
 		for mark := range r.marks(scenario) {
 			by[mark]++
 		}

@@ -3,7 +3,6 @@ package orders
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"path"
 	"time"
@@ -63,21 +62,17 @@ type operation struct {
 // create goes on without its client: what it has committed must be begun.
 func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
-	o := newOrder(req)
-	op := operation{ID: newID("op_"), State: "running"}
-	reply := jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
+	op, o, reply := c.promise(req)
 	work, err := json.Marshal(o)
 	if err != nil {
 		return answer{}, err
 	}
 	err = c.db.retry(ctx, func() error {
 		return c.db.transaction(ctx, func(tx *tx) error {
-			if err := tx.insertKey(ctx, req, reply); err != nil {
+			if err := tx.insertPromise(ctx, req, op, o, reply, string(work)); err != nil {
 				return err
 			}
-			err := tx.exec(ctx, `insert into operations (id, customer, state, order_id, kind, work) values (?, ?, ?, ?, ?, ?)`,
-				op.ID, req.Customer, op.State, o.ID, string(o.Kind), string(work))
-			return errors.Join(err, c.work(ctx)) // the payment is authorised before anything is promised
+			return c.work(ctx) // the payment is authorised before anything is promised
 		})
 	})
 	if isDuplicate(err) {
@@ -87,6 +82,21 @@ func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 		c.later(func() { c.finish(ctx, op, o) })
 	}
 	return reply, err
+}
+
+// promise is an operation, the order that it is about, and the answer that tells of it.
+func (c accepted202) promise(req request) (operation, order, answer) {
+	op := operation{ID: newID("op_"), State: "running"}
+	return op, newOrder(req), jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
+}
+
+// insertPromise remembers the answer to a key and the operation, with what it takes to do the work.
+func (q queries) insertPromise(ctx context.Context, req request, op operation, o order, reply answer, work string) error {
+	if err := q.insertKey(ctx, req, reply); err != nil {
+		return err
+	}
+	return q.exec(ctx, `insert into operations (id, customer, state, order_id, kind, work) values (?, ?, ?, ?, ?, ?)`,
+		op.ID, req.Customer, op.State, o.ID, string(o.Kind), work)
 }
 
 // repeat gives the first answer, and resumes an operation that still runs: whoever accepted it may have

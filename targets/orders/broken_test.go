@@ -38,6 +38,7 @@ func defects() map[string]round {
 		"response-recorded-before-commit":     saysSoAfterARollback(http.StatusCreated),
 		"dedup-in-other-transaction":          saysSoAfterARollback(http.StatusConflict),
 		"ack-before-commit":                   acknowledgesMoreThanItMakes,
+		"ack-before-durable-enqueue":          forgetsWhatItHasPromised,
 		"internal-retry-after-unknown-commit": duplicatesOnALostCommit,
 		"form-token-not-atomic":               forgetsATokenOfAnotherTab,
 		"form-token-logic-inverted":           takesTheThirdForTheFirst,
@@ -145,6 +146,8 @@ func fairRivals(broken string) []string {
 		return []string{"key-in-body"}
 	case "select-before-insert", "unique-missing", "unique-null-distinct": // no key
 		return []string{"natural-key"}
+	case "ack-before-durable-enqueue":
+		return []string{"accepted-202"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":
 		return []string{"upsert"}
 	}

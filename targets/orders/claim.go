@@ -28,16 +28,10 @@ func (a *api) claim(ctx context.Context, req request) (answer, error) {
 		return answer{}, err
 	}
 	first, err := a.db.recordOf(ctx, req.Key)
-	switch {
-	case errors.Is(err, sql.ErrNoRows):
+	if errors.Is(err, sql.ErrNoRows) {
 		return keyInUse(), nil // it was, a moment ago
-	case err != nil:
-		return answer{}, err
-	case first.Answer.Status == 0 && first.Fingerprint == req.Fingerprint:
-		return keyInUse(), nil
-	default:
-		return first.replayTo(req), nil
 	}
+	return first.replayOnceThere(req), err
 }
 
 // executeClaimed works, and writes the order together with the answer to its key, which was claimed.

@@ -100,6 +100,7 @@ func Designs() []Design {
 		responseRecordedBeforeCommitDesign(),
 		dedupInOtherTransactionDesign(),
 		ackBeforeCommitDesign(),
+		ackBeforeDurableEnqueueDesign(),
 		internalRetryAfterUnknownCommitDesign(),
 		formTokenNotAtomicDesign(),
 		formTokenLogicInvertedDesign(),
@@ -167,14 +168,24 @@ func Designs() []Design {
 	}
 }
 
+// Named returns the design with the name; the zero Design and false if there is none.
+func Named(name string) (Design, bool) {
+	for _, design := range Designs() {
+		if design.Name == name {
+			return design, true
+		}
+	}
+	return Design{}, false
+}
+
 // find returns the design with the name; the error helps who misspelled it.
 func find(name string) (Design, error) {
+	if design, found := Named(name); found {
+		return design, nil
+	}
 	var names []string
 	nearest, distance := "", len(name)/2+1
 	for _, design := range Designs() {
-		if design.Name == name {
-			return design, nil
-		}
 		names = append(names, design.Name)
 		if d := levenshtein.ComputeDistance(name, design.Name); d < distance {
 			nearest, distance = design.Name, d

@@ -19,6 +19,19 @@ func duplicatesAtAnotherInstance(t *testing.T, s subject, w wish) bool {
 	return first.member("id") != second.member("id") && len(s.rows(t, w.note)) == 2
 }
 
+// A process ends with what it has promised, and another takes its place.
+func forgetsWhatItHasPromised(t *testing.T, s subject, w wish) bool {
+	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: unhurried}
+	ending := serve(t, place)
+	said := ending.must(t, w)
+	require.NoError(t, ending.Close())
+	place.Work = fast
+	next := serve(t, place)
+	again := next.must(t, w)
+	next.untilIdle(t)
+	return said.status == http.StatusAccepted && again.same() == said.same() && len(s.rows(t, w.note)) == 0
+}
+
 func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "store-process-local", Database: database, Work: fast})

@@ -108,5 +108,13 @@ func (r record) replayTo(req request) answer {
 	return r.Answer
 }
 
+// replayOnceThere answers a request that found the record, which may be a claim that has no answer yet.
+func (r record) replayOnceThere(req request) answer {
+	if r.Answer.Status == 0 && r.Fingerprint == req.Fingerprint {
+		return keyInUse()
+	}
+	return r.replayTo(req)
+}
+
 // orderID is the id of the order that the remembered answer is about.
 func (r record) orderID() string { return path.Base(r.Answer.Header["Location"]) }

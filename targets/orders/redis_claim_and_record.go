@@ -74,16 +74,10 @@ func (r redisClaimAndRecord) execute(ctx context.Context, req request, claim str
 // repeat answers who found a claim or a record.
 func (r redisClaimAndRecord) repeat(ctx context.Context, req request) (answer, error) {
 	first, err := r.redis.recordOf(ctx, req.Key)
-	switch {
-	case errors.Is(err, redis.Nil):
+	if errors.Is(err, redis.Nil) {
 		return keyInUse(), nil // it was, a moment ago
-	case err != nil:
-		return answer{}, err
-	case first.Answer.Status == 0 && first.Fingerprint == req.Fingerprint:
-		return keyInUse(), nil
-	default:
-		return first.replayTo(req), nil
 	}
+	return first.replayOnceThere(req), err
 }
 
 // first returns what the database knows of the key, after it has made the order if that was nothing.
