@@ -89,6 +89,7 @@ func Check(h *history.History, t Terms, known ...KnownBug) Result {
 		sightings: map[string][]history.Sighting{}, kin: map[string][]*story{}, seen: map[string]bool{}, taken: taken(h.Before),
 	}
 	c.hidden = c.miscounted()
+	c.removals()
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			if s.intent.Kin != "" {
@@ -185,6 +186,11 @@ func (c *court) report(m moment, s *story, f Finding) {
 			f.Flushes = append(f.Flushes, k)
 		}
 	}
+	for _, r := range c.history.Removals {
+		if r.Intent == s.intent.ID {
+			f.Removals = append(f.Removals, r)
+		}
+	}
 	for _, body := range []string{history.Original, history.Altered} {
 		if b, sent := s.intent.Bodies[body]; sent {
 			rows, _ := c.rows(m, b.Marker)
@@ -216,7 +222,7 @@ func (c *court) evidence(m moment, s *story) []*judged {
 	}
 	var all []*judged
 	for _, one := range stories {
-		all = append(all, one.until(m).attempts...)
+		all = append(append(all, one.removed...), one.until(m).attempts...)
 	}
 	slices.SortStableFunc(all, func(a, b *judged) int { return cmp.Compare(a.Start, b.Start) })
 	return all
@@ -280,6 +286,9 @@ func (c *court) incident(k history.IncidentKind) *history.Incident {
 // judge holds one family against the invariants at one moment.
 func (c *court) judge(f *family, m moment) {
 	if c.snapshot(m) == nil {
+		return
+	}
+	if f.stories[0].void { // who has a twin is never removed
 		return
 	}
 	stories := make([]*story, len(f.stories))

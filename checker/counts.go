@@ -209,7 +209,7 @@ func (c *court) falseConflict(m moment, s *story) {
 	f := Finding{
 		Kind:     FalseConflict,
 		Promise:  "A new wish is not refused as the repetition of another.",
-		Expected: "an acknowledgement: nothing with this key was wanted before",
+		Expected: "an acknowledgement: " + anew(s),
 		Observed: "a refusal, and no row",
 	}
 	if shared := c.sharing(s); len(shared) > 0 {
@@ -219,6 +219,14 @@ func (c *court) falseConflict(m moment, s *story) {
 		}
 	}
 	c.report(m, s, f)
+}
+
+// anew says why a wish is a new one.
+func anew(s *story) string {
+	if len(s.removed) > 0 {
+		return "what was made before is gone"
+	}
+	return "nothing with this key was wanted before"
 }
 
 func (c *court) missingKey(m moment, s *story) {

@@ -38,6 +38,7 @@ const (
 	ProofLinkCut         Proof = "link-cut"
 	ProofLinkAway        Proof = "link-away"
 	ProofFlushed         Proof = "flushed"
+	ProofRemoved         Proof = "removed"
 	ProofInstances       Proof = "several-instances"
 )
 
@@ -52,7 +53,7 @@ func (c *court) exercise() []Exercise {
 					continue
 				}
 				e.Of++
-				if c.holds(Proof(p.Name), f, s.until(atT1)) {
+				if !s.void && c.holds(Proof(p.Name), f, s.until(atT1)) {
 					e.Held++
 				}
 			}
@@ -118,6 +119,8 @@ func explain(p Proof) string {
 		return "a link of the target broke, and the same request came again while it was still broken"
 	case ProofFlushed:
 		return "the target's store lost what it held, and then the same request came again"
+	case ProofRemoved:
+		return "what was made was removed, and the same wish came again"
 	case ProofInstances:
 		return "two or more instances of the target had a request of it"
 	default:
@@ -197,6 +200,8 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return anyPair(all, c.linkAway)
 	case ProofFlushed:
 		return c.flushed(s)
+	case ProofRemoved:
+		return has(s.removed, Acknowledged) && reached(all, func(*judged) bool { return true })
 	case ProofInstances:
 		return anyPair(all, func(a, b *judged) bool {
 			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance

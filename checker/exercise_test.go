@@ -299,6 +299,14 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
 		{checker.ProofLinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
 
+		{checker.ProofRemoved, "and then it came again", true, gone(alone(story(during(10, 19, a), during(30, 39, a))))},
+		{checker.ProofRemoved, "and then it was refused", true, gone(alone(story(during(10, 19, a), during(30, 39, rejected(400)))))},
+		{checker.ProofRemoved, "and then nothing came", false, gone(alone(story(during(10, 19, a))))},
+		{checker.ProofRemoved, "there was nothing", false, gone(alone(story(during(10, 19, rejected(400)), during(30, 39, a))))},
+		{checker.ProofRemoved, "nothing arrived any more", false, gone(alone(story(during(10, 19, a), partly(watched(30, 0, u)))))},
+		{checker.ProofRemoved, "it was not removed", false, removal(0, "no", alone(story(during(10, 19, a), during(30, 39, a))))},
+		{checker.ProofRemoved, "nothing was to be removed", false, alone(story(during(10, 19, a), during(30, 39, a)))},
+
 		{checker.ProofFlushed, "it lost a key between two requests", true, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
 		{checker.ProofFlushed, "and while the first was under way", true, emptied(15, 16, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
 		{checker.ProofFlushed, "there was nothing to lose", false, emptied(20, 21, 0, alone(story(during(10, 19, a), during(22, 30, a))))},

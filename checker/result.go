@@ -49,12 +49,13 @@ type Finding struct {
 	Expected string            `json:"expected"`
 	Observed string            `json:"observed"`
 	Differs  []Difference      `json:"differs,omitempty"`
-	Who      map[string]string `json:"who,omitempty"`     // principals by intent, where several send
-	Attempts []history.Attempt `json:"attempts"`          // of the intent and its neighbours, in the order of sending
-	Outcomes []Outcome         `json:"outcomes"`          // of Attempts, by index
-	Crashes  []history.Crash   `json:"crashes,omitempty"` // beside Attempts
-	Flushes  []history.Flush   `json:"flushes,omitempty"` // between Attempts
-	Rows     []RowEvidence     `json:"rows"`              // at Moment, by marker
+	Who      map[string]string `json:"who,omitempty"`      // principals by intent, where several send
+	Attempts []history.Attempt `json:"attempts"`           // of the intent and its neighbours, in the order of sending
+	Outcomes []Outcome         `json:"outcomes"`           // of Attempts, by index
+	Crashes  []history.Crash   `json:"crashes,omitempty"`  // beside Attempts
+	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
+	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
+	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
 }
 
 // Difference is one member in which two answers differ.

@@ -55,8 +55,10 @@ func (a *judged) is(outcomes ...Outcome) bool { return slices.Contains(outcomes,
 type story struct {
 	intent    history.Intent
 	operation targets.Operation
-	attempts  []*judged
-	twin      bool // shares its marker, so that a row cannot be told to be its own
+	attempts  []*judged // since what an earlier wish had made was removed
+	removed   []*judged // the attempts before that, which were about another wish
+	void      bool      // nobody knows what there was for its wishes to find
+	twin      bool      // shares its marker, so that a row cannot be told to be its own
 }
 
 // family is the intents that share a marker: one, unless the scenario plans twins.
@@ -143,7 +145,7 @@ func (s *story) until(m moment) *story {
 	if m == atT2 {
 		return s
 	}
-	return &story{intent: s.intent, operation: s.operation, twin: s.twin, attempts: keep(s.attempts, func(a *judged) bool { return !a.Probe })}
+	return &story{intent: s.intent, operation: s.operation, removed: s.removed, twin: s.twin, attempts: keep(s.attempts, func(a *judged) bool { return !a.Probe })}
 }
 
 // groups splits attempts as the contract does. With a natural key all attempts of an intent are one
@@ -253,6 +255,12 @@ func (t Terms) boundsOf(stories []*story) bounds {
 		sum.lower, sum.upper, sum.wishes = sum.lower+b.lower, sum.upper+b.upper, sum.wishes+b.wishes
 	}
 	return sum
+}
+
+// Named returns how an answer names what its intent has made: as an acknowledgement does, or an answer that it
+// exists already; empty: it does not.
+func (t Terms) Named(operation string, a history.Attempt) string {
+	return t.judge(&a, t.operation(history.Intent{Operation: operation}), nil).identity
 }
 
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it

@@ -30,7 +30,7 @@ func (r *runner) announce() error {
 		fmt.Fprintf(out, " · rows read from %s", place)
 	}
 	if n := r.steps(); n > 0 {
-		fmt.Fprintf(out, " · %s besides, to prepare and tidy up", plural(n, "request"))
+		fmt.Fprintf(out, " · %s besides, for the steps of its file", plural(n, "request"))
 		total += n
 	}
 	if limit := r.subject.target.RateLimit; limit != nil {

@@ -69,7 +69,7 @@ Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 	f.BoolVar(&o.sparing, "sparing", false, "run broken targets, from the second seed on, only with the scenarios that are declared to catch them")
 	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json; also of what is there when it is interrupted")
-	f.StringVar(&o.resume, "resume", "", "matrix to go on with, a .json of --output: targets and seeds that it has are not run again")
+	f.StringVar(&o.resume, "resume", "", "matrix to go on with, a .json of --output: what it has of targets, seeds and scenarios is not run again")
 	return cmd
 }
 

@@ -45,8 +45,12 @@ func (o matrixOptions) begin(files []scenarios.File, all []known, earlier *repor
 	if earlier == nil {
 		return m, nil
 	}
-	if !slices.Equal(m.Scenarios, earlier.Scenarios) || m.Tool != earlier.Tool {
-		return m, mistakef("--resume %s: it was made by %s with %d scenarios, not by %s with the %d of now", o.resume, earlier.Tool, len(earlier.Scenarios), m.Tool, len(m.Scenarios))
+	gone := slices.DeleteFunc(slices.Clone(earlier.Scenarios), func(name string) bool { return slices.Contains(m.Scenarios, name) })
+	switch {
+	case m.Tool != earlier.Tool:
+		return m, mistakef("--resume %s: it was made by %s, not by %s", o.resume, earlier.Tool, m.Tool)
+	case len(gone) > 0:
+		return m, mistakef("--resume %s: it has scenarios that are not among those of now: %s", o.resume, strings.Join(gone, ", "))
 	}
 	m.Started, m.Sparing = earlier.Started, m.Sparing || earlier.Sparing
 	for _, old := range earlier.Rows {
@@ -69,7 +73,7 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	defer halt(nil)
 	shown := newProgress(s.err, "matrix")
 	defer shown.done()
-	games := unplayed(*m, o.seeds, len(all))
+	games := o.unplayed(files, all, *m)
 	total := o.seeds * len(all)
 	done := total - len(games)
 	var mu sync.Mutex
@@ -79,11 +83,11 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 		slots <- struct{}{}
 		runs.Go(func() {
 			defer func() { <-slots }()
-			k, chosen := all[g.row], files
-			if o.sparing && g.seed > 1 {
-				chosen = k.declared(files)
+			k := all[g.row]
+			results, err := k.run(ctx, g.files, g.seed, s)
+			if err != nil && ctx.Err() == nil { // what stood in the way, such as somebody at its port, may be gone
+				results, err = k.run(ctx, g.files, g.seed, s)
 			}
-			results, err := k.run(ctx, chosen, g.seed, s)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -99,23 +103,29 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	return context.Cause(ctx)
 }
 
-// game is one seed against the target of one row.
+// game is one seed against the target of one row, with these scenarios.
 type game struct {
-	row  int
-	seed uint64
+	row   int
+	seed  uint64
+	files []scenarios.File
 }
 
-// unplayed are the games of the first rows that are not in the matrix yet, seed by seed.
-func unplayed(m reports.Matrix, seeds, rows int) []game {
-	var all []game
-	for seed := uint64(1); seed <= uint64(seeds); seed++ {
-		for i := range rows {
-			if !m.Rows[i].Has(seed) {
-				all = append(all, game{i, seed})
+// unplayed are the games that are not in the matrix yet, or not with all scenarios, seed by seed.
+func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.Matrix) []game {
+	var games []game
+	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
+		for i, k := range all {
+			chosen := files
+			if o.sparing && seed > 1 {
+				chosen = k.declared(files)
+			}
+			chosen = slices.DeleteFunc(slices.Clone(chosen), func(f scenarios.File) bool { return m.Rows[i].Has(seed, f.Scenario.Name) })
+			if len(chosen) > 0 {
+				games = append(games, game{i, seed, chosen})
 			}
 		}
 	}
-	return all
+	return games
 }
 
 // declared are the scenarios that are declared to catch a broken target; all, if none of them is or it is correct.

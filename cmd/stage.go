@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -146,6 +147,9 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	}
 	if store := a.subject.store; store != nil {
 		a.driver.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
+	}
+	if slices.Contains(a.scenario.Needs, scenarios.NeedsRemove) {
+		a.driver.Named = a.subject.terms().Named
 	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{

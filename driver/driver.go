@@ -72,6 +72,8 @@ type Driver struct {
 
 	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
 	Logins map[string]map[string]string
+	// Named is how an answer names what was made; empty: it does not. It is asked only where something is removed.
+	Named func(operation string, a history.Attempt) string
 	// Throttled tells an answer that refuses a request at the door; nil: none does.
 	Throttled func(history.Attempt) bool
 	// TurnedAway tells an answer that its sender is not known at the door; nil: none does.
@@ -87,6 +89,7 @@ type Driver struct {
 	secret    []string // what steps have taken
 	made      map[household]map[string]string
 	issued    map[issue]string
+	named     map[string]string         // by intent, how the last answer named what it has made
 	requests  map[string]prepared       // by intent and body
 	strangers []asking                  // of the final probe: nobody knew them at the door
 	turns     map[string]int            // by intent: which of the roads is the next
@@ -205,7 +208,7 @@ type prepared struct {
 // prepareAll renders the requests of all intents and records the intents.
 func (d *Driver) prepareAll() error {
 	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
-	d.turns = map[string]int{}
+	d.turns, d.named = map[string]int{}, map[string]string{}
 	for _, i := range d.Plan.Intents {
 		d.turns[i.ID] = i.Number - 1
 		if err := d.prepare(i); err != nil {

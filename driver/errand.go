@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,8 +21,9 @@ type errand struct {
 	values targets.Values
 	fact   history.Step // that all of them have in common
 	intent scenarios.PlannedIntent
-	key    string   // name of the key that is asked for
-	secret []string // what was taken and must not be on record
+	known  map[string]string // what the steps know before they have taken anything
+	key    string            // name of the key that is asked for
+	secret []string          // what was taken and must not be on record
 }
 
 // ErrStep is wrapped by what SetUp returns where a step did not do what it was sent for.
@@ -43,6 +45,7 @@ func (d *Driver) errandFor(i scenarios.PlannedIntent, purpose history.Purpose, s
 // run sends the steps of an errand and returns what they took.
 func (d *Driver) run(ctx context.Context, e errand) (map[string]string, error) {
 	taken := map[string]string{}
+	maps.Copy(taken, e.known)
 	*e.into() = taken
 	for n, step := range e.steps {
 		e.fact.Number = n + 1
@@ -66,6 +69,8 @@ func (e *errand) into() *map[string]string {
 		return &e.values.Prepared
 	case history.Issue:
 		return &e.values.Issued
+	case history.Remove:
+		return &e.values.Made
 	default:
 		return &e.values.Cleanup
 	}

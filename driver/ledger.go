@@ -77,6 +77,13 @@ func (l *ledger) asks(intent string) []question {
 	return l.questions[intent]
 }
 
+// forget takes back the questions about an intent.
+func (l *ledger) forget(intent string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.questions, intent)
+}
+
 // follow takes down an attempt that was told where to ask what became of it.
 func (l *ledger) follow(a accepted) {
 	l.mu.Lock()

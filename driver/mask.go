@@ -76,7 +76,7 @@ func (d *Driver) templates() []targets.Request {
 		if o.Rows.HTTP != nil {
 			all = append(all, targets.Request{Header: o.Rows.HTTP.Header})
 		}
-		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Cleanup)
+		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Remove, o.Cleanup)
 	}
 	for _, step := range steps {
 		all = append(all, step.Request)

@@ -54,7 +54,7 @@ func (d *Driver) TidyUp(ctx context.Context) {
 	_ = d.runAll(ctx, errands, true, func(errand, map[string]string) error { return nil })
 }
 
-// Steps counts the requests that SetUp and TidyUp send, without those of logging in.
+// Steps counts the requests of the target file's steps, without those of logging in.
 func (d *Driver) Steps() int {
 	n := 0
 	for _, i := range d.firsts() {
@@ -62,7 +62,7 @@ func (d *Driver) Steps() int {
 		n += len(o.Prepare) + len(o.Cleanup)
 	}
 	for _, i := range d.Plan.Intents {
-		n += len(d.operation(i).Key.Issued) * len(keyNames(i))
+		n += len(d.operation(i).Key.Issued)*len(keyNames(i)) + len(d.operation(i).Remove)*removals(i)
 	}
 	return n
 }

@@ -23,6 +23,8 @@ func (d *Driver) tell(ctx context.Context, i scenarios.PlannedIntent) {
 			d.wait(ctx, i, *m.Wait)
 		case m.Look:
 			d.look(ctx, i)
+		case m.Remove:
+			d.remove(ctx, i, m.Step)
 		case m.Flush:
 			d.flush(ctx, i.ID, m.Step)
 		default:
@@ -174,6 +176,7 @@ func (d *Driver) finish(s *shot) {
 		return
 	}
 	d.obey(s)
+	d.name(s.record)
 	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {

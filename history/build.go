@@ -53,6 +53,8 @@ func (b *builder) line(line []byte) error {
 		return b.crash(*r.Crash)
 	case r.Flush != nil:
 		return b.flush(*r.Flush)
+	case r.Removal != nil:
+		return b.removal(*r.Removal)
 	case r.Traffic != nil:
 		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:
@@ -153,6 +155,14 @@ func (b *builder) flush(f Flush) error {
 		return fmt.Errorf("flush for the unknown intent %q", f.Intent)
 	}
 	b.history.Flushes = append(b.history.Flushes, f)
+	return nil
+}
+
+func (b *builder) removal(r Removal) error {
+	if !b.intents[r.Intent] {
+		return fmt.Errorf("removal for the unknown intent %q", r.Intent)
+	}
+	b.history.Removals = append(b.history.Removals, r)
 	return nil
 }
 

@@ -22,6 +22,7 @@ type record struct {
 	Holding  *Holding        `json:"holding,omitempty"`
 	Crash    *Crash          `json:"crash,omitempty"`
 	Flush    *Flush          `json:"flush,omitempty"`
+	Removal  *Removal        `json:"removal,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
@@ -96,6 +97,9 @@ func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) 
 
 // Crash writes a time that the target's process was killed. It comes after the attempt has begun.
 func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
+
+// Removal writes a time that what an intent had made was removed.
+func (w *Writer) Removal(r Removal) error { return w.write(record{Removal: &r}) }
 
 // Flush writes a time that the target's store lost what it held.
 func (w *Writer) Flush(f Flush) error { return w.write(record{Flush: &f}) }

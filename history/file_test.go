@@ -72,6 +72,10 @@ func whole() *history.History {
 			{Intent: "i001", Step: 1, Begun: ms(330), Done: ms(331), Deleted: 3},
 			{Intent: "i001", Step: 3, Begun: ms(335), Error: "connection refused"},
 		},
+		Removals: []history.Removal{
+			{Intent: "i001", Step: 2, Begun: ms(332), Done: ms(334)},
+			{Intent: "i001", Step: 4, Begun: ms(336), Error: "its row is still found"},
+		},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
@@ -119,6 +123,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, f := range h.Flushes {
 		w.Flush(f)
+	}
+	for _, r := range h.Removals {
+		w.Removal(r)
 	}
 	for _, t := range h.Traffic {
 		w.Traffic(t)

@@ -43,6 +43,7 @@ type History struct {
 	Holdings  []Holding
 	Crashes   []Crash
 	Flushes   []Flush
+	Removals  []Removal
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -127,6 +128,7 @@ const (
 	Login   Purpose = "login"   // of a principal
 	Prepare Purpose = "prepare" // what an intent takes
 	Issue   Purpose = "issue"   // a key that the target hands out
+	Remove  Purpose = "remove"  // what an intent has made, in its story
 	Cleanup Purpose = "cleanup" // after an intent
 )
 
@@ -285,6 +287,15 @@ type Flush struct {
 	Done    Offset `json:"done,omitempty"`  // everything was deleted; 0: it failed
 	Deleted int    `json:"deleted"`         // keys
 	Error   string `json:"error,omitempty"` // why it failed
+}
+
+// Removal is one time that what an intent had made was to be removed, by steps of the target file.
+type Removal struct {
+	Intent string `json:"intent"`
+	Step   int    `json:"step"`
+	Begun  Offset `json:"begun"`
+	Done   Offset `json:"done,omitempty"`  // no row of the intent was left; 0: it failed
+	Error  string `json:"error,omitempty"` // why it failed
 }
 
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.

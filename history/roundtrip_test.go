@@ -113,6 +113,14 @@ func histories() *rapid.Generator[*history.History] {
 				})
 			}
 		}
+		for _, i := range h.Intents {
+			if rapid.Bool().Draw(t, "removed") {
+				h.Removals = append(h.Removals, history.Removal{
+					Intent: i.ID, Step: rapid.IntRange(0, 9).Draw(t, "step"), Begun: offset().Draw(t, "begun"), Done: offset().Draw(t, "done"),
+					Error: rapid.String().Draw(t, "error"),
+				})
+			}
+		}
 		for _, s := range []**history.Snapshot{&h.Before, &h.T1, &h.T2} {
 			if rapid.Bool().Draw(t, "taken") {
 				rows := rapid.MapOfN(rapid.String(), rapid.SliceOfN(row(), 0, 3), 0, 3).Draw(t, "rows")
@@ -155,6 +163,10 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		require.LessOrEqual(t, len(cut.Flushes), len(h.Flushes))
 		for i, f := range cut.Flushes {
 			require.Equal(t, h.Flushes[i], f)
+		}
+		require.LessOrEqual(t, len(cut.Removals), len(h.Removals))
+		for i, r := range cut.Removals {
+			require.Equal(t, h.Removals[i], r)
 		}
 		for i, a := range cut.Attempts {
 			require.Equal(t, h.Attempts[i].ID, a.ID)
@@ -207,6 +219,7 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, h.Holdings, got.Holdings)
 		require.Equal(t, h.Crashes, got.Crashes)
 		require.Equal(t, h.Flushes, got.Flushes)
+		require.Equal(t, h.Removals, got.Removals)
 		require.Equal(t, h.Traffic, got.Traffic)
 	})
 }

@@ -27,7 +27,7 @@ func accounts(f checker.Finding, n int) ([]account, int) {
 	for _, i := range telling(f, n) {
 		a := f.Attempts[i]
 		list = append(list, account{
-			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero), robbed(f, i, zero)}, "; "),
+			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero), robbed(f, i, zero), parted(f, i, zero)}, "; "),
 			said: content(f, i, said),
 		})
 	}
@@ -70,6 +70,17 @@ func robbed(f checker.Finding, i int, zero history.Offset) string {
 		told += fmt.Sprintf(", and %s since", plural(more, "more time"))
 	}
 	return told
+}
+
+// parted tells of the removal of what the intent had made by the time of an attempt, if it is the first since.
+func parted(f checker.Finding, i int, zero history.Offset) string {
+	for _, r := range f.Removals {
+		earlier := slices.ContainsFunc(f.Attempts[:i], func(a history.Attempt) bool { return a.Start >= r.Done })
+		if r.Done != 0 && f.Attempts[i].Start >= r.Done && !earlier {
+			return fmt.Sprintf("what was made before had been removed at %s", clock(r.Done-zero))
+		}
+	}
+	return ""
 }
 
 // content returns what an answer said. Said holds the attempts by their answers so far, so that an

@@ -42,7 +42,12 @@ type MatrixSeed struct {
 
 // Add adds what one seed showed.
 func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
-	played := MatrixSeed{Seed: seed, Marks: map[string]checker.Mark{}}
+	at := r.seed(seed)
+	if at < 0 {
+		at = len(r.Played)
+		r.Played = append(r.Played, MatrixSeed{Seed: seed, Marks: map[string]checker.Mark{}})
+	}
+	played := &r.Played[at]
 	for _, result := range results {
 		mark := r.Mark(result)
 		played.Marks[result.Scenario] = mark
@@ -51,12 +56,16 @@ func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
 			played.First = played.Elapsed
 		}
 	}
-	r.Played = append(r.Played, played)
 }
 
-// Has reports whether a seed has been played.
-func (r MatrixRow) Has(seed uint64) bool {
-	return slices.ContainsFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
+// Has reports whether a scenario has been played with a seed.
+func (r MatrixRow) Has(seed uint64, scenario string) bool {
+	at := r.seed(seed)
+	return at >= 0 && r.Played[at].Marks[scenario] != checker.Unplayed
+}
+
+func (r MatrixRow) seed(seed uint64) int {
+	return slices.IndexFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
 }
 
 // right counts the seeds in which all was as it should be.

@@ -179,6 +179,9 @@ func (s *Scenario) implied() []Need {
 		if step.Flush != "" {
 			needs = append(needs, NeedsFlush)
 		}
+		if step.Remove != nil {
+			needs = append(needs, NeedsRemove)
+		}
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}

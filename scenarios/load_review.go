@@ -31,6 +31,7 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 	if doc.Length("/steps") == len(s.Steps) {
 		r.lanesInUse()
 		r.steps()
+		r.removals()
 		r.proofs()
 	}
 	return r.mistakes
@@ -188,6 +189,29 @@ func (r *reviewer) steps() {
 		}
 		if step.Wait.For != WaitPause && len(sendings) > 0 && i < sendings[0].step {
 			r.complain(document.Pointer("steps", i, "wait"), "nothing has been sent before this wait")
+		}
+	}
+}
+
+// removals holds that there is something to be removed, that it is known whose it is, and that nobody asks what a
+// key means once its thing is gone: no contract says.
+func (r *reviewer) removals() {
+	at := slices.IndexFunc(r.scenario.Steps, func(step Step) bool { return step.Remove != nil })
+	if at < 0 {
+		return
+	}
+	if r.scenario.Twins > 1 {
+		r.complain("/twins", "what is removed could be another's, with the same body; leave them or the remove out")
+	}
+	if r.scenario.Neighbours != nil {
+		r.complain("/neighbours", "what is removed could be a neighbour's; leave them or the remove out")
+	}
+	for i, one := range r.scenario.sendings() {
+		switch {
+		case i == 0 && one.step > at:
+			r.complain(document.Pointer("steps", at), "nothing has been sent before this remove")
+		case r.scenario.removesBefore(one.step) && one.send.Key != FreshKey && one.send.Key != NoKey:
+			r.complain(one.path, "what a key means once its thing was removed is nobody's promise; expected key: fresh")
 		}
 	}
 }

@@ -119,6 +119,7 @@ type story struct {
 	crashed   bool // the target is killed beside a request
 	restarted bool // something is sent again after that
 	flushed   bool // something is sent, then the store loses what it holds, then something is sent again
+	removed   bool // something is sent, then what that made is removed, then something is sent again
 	awaited   bool // something is sent again after a link has broken
 	impatient bool // a client has a timeout of its own
 	slowLinks bool // a link inside the target is slowed down
@@ -147,8 +148,10 @@ func (s *Scenario) story() story {
 		t.impatient = t.impatient || one.send.Timeout != Span{Fixed: usualTimeout}
 		t.faults = append(t.faults, s.Lanes[one.send.Lane]...)
 	}
-	sent, flushed := false, false
+	sent, flushed, removed := false, false, false
 	for _, step := range s.Steps {
+		t.removed = t.removed || removed && len(step.sendings(0)) > 0
+		removed = removed || step.Remove != nil && sent
 		t.flushed = t.flushed || flushed && len(step.sendings(0)) > 0
 		flushed = flushed || step.Flush != "" && sent
 		t.awaited = t.awaited || t.cuts && len(step.sendings(0)) > 0
@@ -162,6 +165,11 @@ func (s *Scenario) story() story {
 		sent = sent || len(step.sendings(0)) > 0
 	}
 	return t
+}
+
+// removesBefore reports that what was made is removed before a step.
+func (s *Scenario) removesBefore(step int) bool {
+	return slices.ContainsFunc(s.Steps[:step], func(step Step) bool { return step.Remove != nil })
 }
 
 // sendsAround reports that something is sent before the first wait for this, and after it.
@@ -253,6 +261,10 @@ func (t story) never(proof string) string {
 	case "flushed":
 		if !t.flushed {
 			return "there is no flush between two sendings"
+		}
+	case "removed":
+		if !t.removed {
+			return "there is no remove between two sendings"
 		}
 	case "neighbours-answered":
 		if !t.kin {

@@ -50,8 +50,9 @@ type Move struct {
 	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
 	Crash    *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
 	Wait     *Wait            `json:"wait,omitempty"`
-	Look     bool             `json:"look,omitempty"`  // look into the database once
-	Flush    bool             `json:"flush,omitempty"` // the target's store loses everything that it may lose
+	Look     bool             `json:"look,omitempty"`   // look into the database once
+	Remove   bool             `json:"remove,omitempty"` // what the intent has made is removed
+	Flush    bool             `json:"flush,omitempty"`  // the target's store loses everything that it may lose
 }
 
 // Sweeping says how long after the first of two requests the second is released: part of the way from
@@ -314,6 +315,8 @@ func (p *planner) move(s Step) Move {
 		return Move{Wait: s.Wait}
 	case s.Look != nil:
 		return Move{Look: true}
+	case s.Remove != nil:
+		return Move{Remove: true}
 	case s.Flush != "":
 		return Move{Flush: true}
 	default:

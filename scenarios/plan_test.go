@@ -33,7 +33,7 @@ func drawnSend(t *rapid.T) scenarios.Send {
 
 func drawnStep(t *rapid.T) scenarios.Step {
 	s := drawnSend(t)
-	switch rapid.IntRange(0, 8).Draw(t, "step") {
+	switch rapid.IntRange(0, 9).Draw(t, "step") {
 	case 0:
 		if rapid.Bool().Draw(t, "cut") {
 			moment := rapid.SampledFrom([]scenarios.Moment{"", "7", scenarios.AtCommit}).Draw(t, "moment")
@@ -52,6 +52,8 @@ func drawnStep(t *rapid.T) scenarios.Step {
 	case 3:
 		copies := rapid.IntRange(1, 8).Draw(t, "copies")
 		return scenarios.Step{Burst: &scenarios.Burst{Copies: copies, Altered: rapid.IntRange(0, copies).Draw(t, "altered"), WriteGate: rapid.Bool().Draw(t, "write gate"), Send: s}}
+	case 8:
+		return scenarios.Step{Remove: &scenarios.Remove{}}
 	case 6:
 		return scenarios.Step{Sweep: &scenarios.Sweep{From: anySpan(t), To: anySpan(t), Send: s}}
 	case 7:

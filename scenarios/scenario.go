@@ -55,6 +55,7 @@ const (
 	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
 	NeedsFlush       Need = "flush"          // the target file says what its store may lose
 	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
+	NeedsRemove      Need = "remove"         // the target file says how what was made is removed, and then it may be made again
 	NeedsInstances   Need = "instances"      // the harness has started several instances of the target
 )
 
@@ -192,6 +193,7 @@ type Step struct {
 	Respell *Respell `yaml:"respell,omitempty"`
 	Wait    *Wait    `yaml:"wait,omitempty"`
 	Look    *Look    `yaml:"look,omitempty"`
+	Remove  *Remove  `yaml:"remove,omitempty"`
 	Flush   string   `yaml:"flush,omitempty"` // TheStore: it loses everything that it may lose
 }
 
@@ -298,6 +300,10 @@ const (
 
 // Look looks into the database once, for a row of the intent.
 type Look struct{}
+
+// Remove removes what the intent has made, as the target file says. What is sent after it is a new wish for the
+// same thing.
+type Remove struct{}
 
 // Wait pauses until something is true, or for a time.
 type Wait struct {

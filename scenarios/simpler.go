@@ -127,7 +127,7 @@ func (s *Scenario) tidy() {
 		}
 	}
 	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsLink, NeedsFlush, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
+		return slices.Contains([]Need{NeedsLink, NeedsFlush, NeedsRemove, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
 	})
 	story := s.story()
 	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
@@ -234,7 +234,7 @@ func (x *simplifier) send(n int, one sending) {
 	if usual := (Span{Fixed: usualTimeout}); one.send.Timeout != usual {
 		change("a timeout of "+one.send.Timeout.String(), func(s *Send) { s.Timeout = usual })
 	}
-	if one.send.Key != "" && one.send.Key != SameKey {
+	if one.send.Key != "" && one.send.Key != SameKey && !x.from.removesBefore(one.step) {
 		change("key: "+string(one.send.Key), func(s *Send) { s.Key = "" })
 	}
 	if c := one.send.Cut; c != nil {
@@ -317,6 +317,8 @@ func (s Step) kind() string {
 		return "wait"
 	case s.Flush != "":
 		return "flush"
+	case s.Remove != nil:
+		return "remove"
 	default:
 		return "look"
 	}

@@ -188,6 +188,8 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		s.Respell = &Respell{}
 	case "look":
 		s.Look = &Look{}
+	case "remove":
+		s.Remove = &Remove{}
 	}
 	return nil
 }

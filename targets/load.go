@@ -116,6 +116,7 @@ func (t *Target) complete(file string) {
 	for name, o := range t.Operations {
 		completeSteps(o.Prepare)
 		completeSteps(o.Key.Issued)
+		completeSteps(o.Remove)
 		completeSteps(o.Cleanup)
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost

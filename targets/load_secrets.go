@@ -18,6 +18,7 @@ func (t *Target) keepSecrets(doc *document.Document) {
 		t.secretsIn(doc, operation+"/alter", o.Alter, o.Rows.Content)
 		t.stepSecrets(doc, operation+"/prepare", o.Prepare)
 		t.stepSecrets(doc, operation+"/key/issued", o.Key.Issued)
+		t.stepSecrets(doc, operation+"/remove", o.Remove)
 		t.stepSecrets(doc, operation+"/cleanup", o.Cleanup)
 		if l := o.Rows.HTTP; l != nil {
 			t.requestSecrets(doc, operation+"/rows/http", Request{Header: l.Header, Path: l.Path}, nil)

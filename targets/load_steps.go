@@ -14,6 +14,7 @@ type stage struct {
 	path  string
 	steps []Step
 	taken *map[string]string
+	known map[string]string // before the first of them
 }
 
 // login looks at the steps that go ahead of everything. What they take is known to all templates.
@@ -34,6 +35,12 @@ func (r *reviewer) around(path string, o Operation) {
 	r.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, taken: &r.taken.Issued})
 	r.issued(path+"/key/issued", o.Key)
 	r.taken.Issued = nil
+	made := map[string]string{}
+	if o.Identity.Declared() {
+		made[MadeIdentity] = "sample"
+	}
+	r.steps(stage{path: path + "/remove", steps: o.Remove, taken: &r.taken.Made, known: made})
+	r.taken.Made = nil
 	r.steps(stage{path: path + "/cleanup", steps: o.Cleanup, taken: &r.taken.Cleanup})
 	r.taken.Cleanup = nil
 }
@@ -57,6 +64,7 @@ func sampleOf(steps []Step) map[string]string {
 // steps looks at steps one after the other: each knows what those before it took.
 func (r *reviewer) steps(s stage) {
 	*s.taken = map[string]string{}
+	maps.Copy(*s.taken, s.known)
 	for i, step := range s.steps {
 		path := s.path + document.Pointer(i)
 		o := Operation{Request: step.Request}

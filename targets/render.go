@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // Values is what the templates of a request can use. Principal and Login may hold secrets.
@@ -23,13 +24,22 @@ type Taken struct {
 	Login    map[string]string // of the principal
 	Prepared map[string]string // for the intent
 	Issued   map[string]string // for later steps of the same run of key.issued
+	Made     map[string]string // MadeIdentity, and what earlier steps of the same remove took
 	Cleanup  map[string]string // for later steps of the same cleanup
+}
+
+// MadeIdentity is what the steps of remove know under this name: how the last answer named what the intent has made.
+const MadeIdentity = "Identity"
+
+// RemovesByIdentity reports whether the steps of remove ask how an answer named what is to be removed.
+func (o Operation) RemovesByIdentity() bool {
+	return strings.Contains(fmt.Sprint(o.Remove), ".Made."+MadeIdentity)
 }
 
 // names returns what templates can ask for.
 func (t Taken) names() []string {
 	var names []string
-	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Cleanup": t.Cleanup} {
+	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Made": t.Made, "Cleanup": t.Cleanup} {
 		for name := range taken {
 			names = append(names, "."+of+"."+name)
 		}

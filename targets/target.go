@@ -90,6 +90,7 @@ type Operation struct {
 	Rows     Rows           `yaml:"rows" json:"rows"`
 	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
 	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Remove   []Step         `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
 	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 

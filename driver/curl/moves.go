@@ -35,6 +35,8 @@ func what(m scenarios.Move) string {
 		return "a request"
 	case m.Flush:
 		return "$FLUSH, which deletes what the target's store may lose"
+	case m.Remove:
+		return "what was made is removed, which is for you to do"
 	case m.Look:
 		return "a look into the database, which is not needed here"
 	case m.Wait.For == scenarios.WaitCommitted:
@@ -49,7 +51,7 @@ func what(m scenarios.Move) string {
 // move returns the commands of a move.
 func (w *writer) move(m scenarios.Move) string {
 	switch {
-	case m.Look:
+	case m.Look, m.Remove:
 		return ":"
 	case m.Flush:
 		return `sh -c "$FLUSH"`

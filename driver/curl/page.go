@@ -77,6 +77,9 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		if m.Flush {
 			w.page.Needed = append(w.page.Needed, "FLUSH")
 		}
+		if m.Remove {
+			w.page.Missing = append(w.page.Missing, "the removal of what was made")
+		}
 		if m.Gate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}

@@ -79,6 +79,7 @@ func defects() map[string]round {
 		"insert-where-not-exists":             duplicatesInABurst,
 		"unique-null-distinct":                duplicatesOnARepeat,
 		"unique-with-deleted-at-null":         duplicatesOnARepeat,
+		"unique-blocks-after-soft-delete":     refusesWhatWasDeleted,
 		"orm-upsert-emulated":                 duplicatesInABurst,
 		"upsert-replaces-row":                 replacesWhatWasAcknowledged,
 		"on-conflict-returns-nothing":         acknowledgesWithoutAnID,
@@ -146,6 +147,8 @@ func fairRivals(broken string) []string {
 		return []string{"key-in-body"}
 	case "select-before-insert", "unique-missing", "unique-null-distinct": // no key
 		return []string{"natural-key"}
+	case "unique-blocks-after-soft-delete":
+		return []string{"soft-delete"}
 	case "ack-before-durable-enqueue":
 		return []string{"accepted-202"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":

@@ -375,6 +375,13 @@ func sharesWhatIsOnes(t *testing.T, s subject, w wish) bool {
 	return slices.ContainsFunc(wishes, func(w wish) bool { return len(s.rows(t, w.note)) == 1 && s.hasWrongRows(t, w) })
 }
 
+func refusesWhatWasDeleted(t *testing.T, s subject, w wish) bool {
+	first := s.must(t, w)
+	s.delete(t, "/orders/"+first.member("id"))
+	require.Empty(t, s.rows(t, w.note))
+	return s.must(t, w).member("id") == first.member("id") && len(s.rows(t, w.note)) == 0
+}
+
 func neverCompletes(t *testing.T, s subject, w wish) bool {
 	leave(t, s, w, func() { time.Sleep(20 * time.Millisecond) })
 	return s.must(t, w).status == http.StatusCreated && len(s.rows(t, w.note)) == 1 && s.hasWrongRows(t, w)

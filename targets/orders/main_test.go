@@ -270,6 +270,16 @@ func (s subject) read(ctx context.Context, who, path string) (reply, error) {
 	return s.sendRendered(ctx, r)
 }
 
+// delete deletes what is at a path, as alice.
+func (s subject) delete(t *testing.T, path string) {
+	t.Helper()
+	r, _ := s.render(newWish("any").by("alice"))
+	r.Method, r.Path, r.Body = http.MethodDelete, path, nil
+	got, err := s.sendRendered(t.Context(), r)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusNoContent, got.status)
+}
+
 // counts reads how many requests were received and how many are being executed.
 func (s subject) counts(t *testing.T) (received, inFlight int) {
 	t.Helper()

@@ -36,8 +36,17 @@ func oncePerReference() targets.Contract {
 }
 
 func (n naturalKey) create(ctx context.Context, req request) (answer, error) {
+	o, err := n.insert(ctx, req)
+	if isDuplicate(err) {
+		first, err := n.db.orderByReference(ctx, o)
+		return alreadyExists(first.ID), err
+	}
+	return created(o), err
+}
+
+func (n naturalKey) insert(ctx context.Context, req request) (order, error) {
 	o := newOrder(req)
-	err := n.db.retry(ctx, func() error {
+	return o, n.db.retry(ctx, func() error {
 		return n.db.transaction(ctx, func(tx *tx) error {
 			if err := tx.insertOrder(ctx, o); err != nil {
 				return err
@@ -45,9 +54,4 @@ func (n naturalKey) create(ctx context.Context, req request) (answer, error) {
 			return n.work(ctx)
 		})
 	})
-	if isDuplicate(err) {
-		first, err := n.db.orderByReference(ctx, o)
-		return alreadyExists(first.ID), err
-	}
-	return created(o), err
 }
