@@ -61,7 +61,7 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 		return a.outcome == Acknowledged && c.names(s, a).Declared() || a.outcome == Exists && a.identity != ""
 	})
 	want, source := "", ""
-	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && alone {
+	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && !s.gone && alone {
 		want, source = rowIdentity(s, rows[0]), "the row"
 	}
 	named := keep(told, func(a *judged) bool { return a.identity != "" })
@@ -90,7 +90,7 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 func (c *court) strangers(m moment, s *story, named []*judged) {
 	there := c.thingsOf(s)
 	lost := c.seen[fmt.Sprintf("%s//%s", LostWrite, s.intent.ID)] || c.seen[fmt.Sprintf("%s/overwrote/%s", AlteredBody, s.intent.ID)]
-	if len(there) == 0 || there[""] || lost {
+	if len(there) == 0 || there[""] || lost || s.gone {
 		return
 	}
 	for _, a := range named {

@@ -89,7 +89,6 @@ func Check(h *history.History, t Terms, known ...KnownBug) Result {
 		sightings: map[string][]history.Sighting{}, kin: map[string][]*story{}, seen: map[string]bool{}, taken: taken(h.Before),
 	}
 	c.hidden = c.miscounted()
-	c.removals()
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			if s.intent.Kin != "" {
@@ -97,6 +96,7 @@ func Check(h *history.History, t Terms, known ...KnownBug) Result {
 			}
 		}
 	}
+	c.removals()
 	c.sessions()
 	for _, s := range h.Sightings {
 		c.sightings[s.Intent] = append(c.sightings[s.Intent], s)
@@ -222,7 +222,7 @@ func (c *court) evidence(m moment, s *story) []*judged {
 	}
 	var all []*judged
 	for _, one := range stories {
-		all = append(append(all, one.removed...), one.until(m).attempts...)
+		all = append(all, one.until(m).whole().attempts...)
 	}
 	slices.SortStableFunc(all, func(a, b *judged) int { return cmp.Compare(a.Start, b.Start) })
 	return all
@@ -288,7 +288,8 @@ func (c *court) judge(f *family, m moment) {
 	if c.snapshot(m) == nil {
 		return
 	}
-	if f.stories[0].void { // who has a twin is never removed
+	c.bygone(m, f.stories[0]) // who has a twin has none
+	if f.stories[0].void {
 		return
 	}
 	stories := make([]*story, len(f.stories))
@@ -360,7 +361,7 @@ func (c *court) result() Result {
 	}
 	for _, f := range c.families {
 		for _, s := range f.stories {
-			for _, a := range s.attempts {
+			for _, a := range s.whole().attempts {
 				r.Outcomes[a.outcome]++
 				r.Elapsed = max(r.Elapsed, a.End)
 			}

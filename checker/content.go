@@ -90,7 +90,7 @@ func (c *court) leaks() {
 	told := owners{}
 	for _, f := range c.families {
 		for _, s := range f.stories {
-			for _, a := range s.attempts {
+			for _, a := range s.whole().attempts {
 				c.leaked(s, a, markers, things, told)
 			}
 		}

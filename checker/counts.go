@@ -119,7 +119,7 @@ func (c *court) falseConflicts(m moment, stories []*story, rows int) {
 		refused := slices.ContainsFunc(s.attempts, func(a *judged) bool {
 			return a.outcome == Exists || a.mismatch
 		})
-		if !mayHaveEffect(s.attempts) && !c.excused(s) && (refused || refusedBesideTwin(s, stories) || c.refusedBesideKin(s)) {
+		if !mayHaveEffect(s.attempts) && !c.excused(s) && (refused || refusedBesideTwin(s, stories) || c.refusedBesideKin(s) || refusedOnceGone(s)) {
 			c.falseConflict(m, s)
 		}
 	}
@@ -223,7 +223,7 @@ func (c *court) falseConflict(m moment, s *story) {
 
 // anew says why a wish is a new one.
 func anew(s *story) string {
-	if len(s.removed) > 0 {
+	if s.past != nil {
 		return "what was made before is gone"
 	}
 	return "nothing with this key was wanted before"

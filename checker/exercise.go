@@ -53,7 +53,7 @@ func (c *court) exercise() []Exercise {
 					continue
 				}
 				e.Of++
-				if !s.void && c.holds(Proof(p.Name), f, s.until(atT1)) {
+				if c.holds(Proof(p.Name), f, s.until(atT1).whole()) {
 					e.Held++
 				}
 			}
@@ -201,7 +201,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofFlushed:
 		return c.flushed(s)
 	case ProofRemoved:
-		return has(s.removed, Acknowledged) && reached(all, func(*judged) bool { return true })
+		return s.past != nil && !s.void && has(s.past.attempts, Acknowledged) && reached(all[len(s.past.attempts):], func(*judged) bool { return true })
 	case ProofInstances:
 		return anyPair(all, func(a, b *judged) bool {
 			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance

@@ -101,7 +101,6 @@ func (c *court) warn() {
 	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
 	c.rememberedLonger()
 	c.leftOver()
-	c.notRemoved()
 }
 
 // leftOver warns of steps that were to clean up and failed: what they should have taken away is still there.

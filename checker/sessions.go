@@ -23,8 +23,10 @@ func (c *court) sessions() {
 	byWho := map[string][]visit{}
 	for _, f := range c.families {
 		for _, s := range f.stories {
-			for _, a := range s.attempts {
-				byWho[s.intent.Principal] = append(byWho[s.intent.Principal], visit{a, s})
+			for _, wish := range s.wishes() {
+				for _, a := range wish.attempts {
+					byWho[s.intent.Principal] = append(byWho[s.intent.Principal], visit{a, wish})
+				}
 			}
 		}
 	}

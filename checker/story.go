@@ -55,10 +55,12 @@ func (a *judged) is(outcomes ...Outcome) bool { return slices.Contains(outcomes,
 type story struct {
 	intent    history.Intent
 	operation targets.Operation
-	attempts  []*judged // since what an earlier wish had made was removed
-	removed   []*judged // the attempts before that, which were about another wish
-	void      bool      // nobody knows what there was for its wishes to find
-	twin      bool      // shares its marker, so that a row cannot be told to be its own
+	attempts  []*judged
+	twin      bool   // shares its marker, so that a row cannot be told to be its own
+	past      *story // the wish before, whose thing was removed; nil: none was
+	void      bool   // nobody knows what that left for this wish to find
+	gone      bool   // it is such a past: no snapshot has its rows
+	found     int    // then: how many rows there were
 }
 
 // family is the intents that share a marker: one, unless the scenario plans twins.
@@ -145,7 +147,9 @@ func (s *story) until(m moment) *story {
 	if m == atT2 {
 		return s
 	}
-	return &story{intent: s.intent, operation: s.operation, removed: s.removed, twin: s.twin, attempts: keep(s.attempts, func(a *judged) bool { return !a.Probe })}
+	until := *s
+	until.attempts = keep(s.attempts, func(a *judged) bool { return !a.Probe })
+	return &until
 }
 
 // groups splits attempts as the contract does. With a natural key all attempts of an intent are one

@@ -61,7 +61,9 @@ func (o matrixOptions) begin(files []scenarios.File, all []known, earlier *repor
 		case m.Rows[at].Same(old.Truth):
 			m.Rows[at].Played = old.Played
 		}
-		m.Seeds = max(m.Seeds, len(old.Played))
+		for _, p := range old.Played {
+			m.Seeds = max(m.Seeds, int(p.Seed))
+		}
 	}
 	return m, nil
 }

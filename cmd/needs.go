@@ -83,6 +83,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(s.target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(s.storeless(), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
 	unless(len(s.operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
+	unless(len(contract.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
 	unless(marked, scenarios.NeedsRemove, "its requests do not carry the marker but change what was prepared with it, which is not removed with what they made")
 	unless(contract.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one wish for a while (content_window), whatever was removed")
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")

@@ -33,7 +33,7 @@ func (d *Driver) crash(ctx context.Context, m scenarios.Move, at *gate) {
 		}
 		facts.Ended = d.now()
 		if err := d.Crasher.Start(ctx); err != nil {
-			facts.Error = d.mask.text(err.Error())
+			facts.Error = d.mask().text(err.Error())
 			d.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
 		} else {
 			facts.Ready = d.now()

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -85,7 +86,7 @@ type Driver struct {
 	Moments map[string]scenarios.Moment
 	Phase   func(operation string, first, second history.Attempt) string
 
-	mask      masker
+	masks     atomic.Pointer[masker]
 	secret    []string // what steps have taken
 	made      map[household]map[string]string
 	issued    map[issue]string
@@ -207,7 +208,8 @@ type prepared struct {
 
 // prepareAll renders the requests of all intents and records the intents.
 func (d *Driver) prepareAll() error {
-	d.requests, d.unsent, d.mask = map[string]prepared{}, map[string]history.Intent{}, d.newMasker()
+	d.requests, d.unsent = map[string]prepared{}, map[string]history.Intent{}
+	d.remask()
 	d.turns, d.named = map[string]int{}, map[string]string{}
 	for _, i := range d.Plan.Intents {
 		d.turns[i.ID] = i.Number - 1
@@ -240,12 +242,12 @@ func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 		}
 		p := prepared{operation: operation, marker: marker, rendered: rendered}
 		if err := d.sendable(p, body, d.keysOf(i)); err != nil {
-			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask.text(err.Error()))
+			return fmt.Errorf("prepare the request of intent %s: %s", i.ID, d.mask().text(err.Error()))
 		}
 		d.requests[i.ID+body] = p
 		shown := rendered
 		_ = respell(&shown, body) // sendable has seen that it can be done
-		intent.Bodies[body] = d.mask.body(history.Body{
+		intent.Bodies[body] = d.mask().body(history.Body{
 			Marker: marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
 		})
 	}

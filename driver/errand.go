@@ -47,6 +47,12 @@ func (d *Driver) run(ctx context.Context, e errand) (map[string]string, error) {
 	taken := map[string]string{}
 	maps.Copy(taken, e.known)
 	*e.into() = taken
+	defer func() {
+		d.keepSecret(e.secret)
+		if e.fact.For == history.Remove && len(e.secret) > 0 { // in the middle of what is recorded
+			d.remask()
+		}
+	}()
 	for n, step := range e.steps {
 		e.fact.Number = n + 1
 		if err := d.Pace.Wait(ctx, 1); err != nil {
@@ -56,7 +62,6 @@ func (d *Driver) run(ctx context.Context, e errand) (map[string]string, error) {
 			return nil, err
 		}
 	}
-	d.keepSecret(e.secret)
 	return taken, nil
 }
 
@@ -93,7 +98,7 @@ func (d *Driver) step(ctx context.Context, e *errand, step targets.Step, taken m
 		err = e.take(step, x, taken)
 	}
 	d.Pace.hold(retryAfter(x.record))
-	mask := d.mask
+	mask := d.mask()
 	if len(e.secret) > 0 {
 		mask = d.newMasker(e.secret...)
 	}

@@ -24,7 +24,7 @@ func (d *Driver) flush(ctx context.Context, intent string, step int) {
 	facts := history.Flush{Intent: intent, Step: step, Begun: d.now()}
 	var err error
 	if facts.Deleted, err = d.Flush(ctx); err != nil {
-		facts.Error = d.mask.text(err.Error())
+		facts.Error = d.mask().text(err.Error())
 	} else {
 		facts.Done = d.now()
 	}

@@ -36,7 +36,7 @@ func (d *Driver) holdWrites(ctx context.Context, i scenarios.PlannedIntent, m sc
 	at.before = func() {
 		var err error
 		if held, err = table.Hold(ctx, table.Longest); err != nil {
-			facts.Error = d.mask.text(err.Error())
+			facts.Error = d.mask().text(err.Error())
 			return
 		}
 		facts.Shut = d.now()
@@ -64,7 +64,7 @@ func (d *Driver) awaitWriters(ctx context.Context, held Held, facts *history.Hol
 		}
 	}
 	if err := held.Release(); err != nil {
-		facts.Error = d.mask.text(err.Error())
+		facts.Error = d.mask().text(err.Error())
 	}
 	facts.Opened = d.now()
 }

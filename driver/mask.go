@@ -67,6 +67,15 @@ func (d *Driver) newMasker(more ...string) masker {
 	return m
 }
 
+// remask makes what is recorded from now on be without the secrets that are known now.
+func (d *Driver) remask() {
+	m := d.newMasker()
+	d.masks.Store(&m)
+}
+
+// mask takes out the secrets that were known at the last remask, which Drive and SetUp begin with.
+func (d *Driver) mask() masker { return *d.masks.Load() }
+
 // templates returns all requests that the driver may send, as far as their headers go.
 func (d *Driver) templates() []targets.Request {
 	var all []targets.Request

@@ -61,7 +61,7 @@ func (d *Driver) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttempt)
 		all.Over, _ = s.Text(request, d.basePath(), record.Key, Moment) // so it can
 	}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
-		if d.mask.isSecret(name) {
+		if d.mask().isSecret(name) {
 			all.Secret = append(all.Secret, name)
 		}
 	}

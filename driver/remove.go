@@ -37,8 +37,8 @@ func (d *Driver) name(a history.Attempt) {
 // was sent with so far is asked for no more: the keys are those of another wish.
 func (d *Driver) remove(ctx context.Context, i scenarios.PlannedIntent, step int) {
 	facts := history.Removal{Intent: i.ID, Step: step, Begun: d.now()}
-	if err := d.removeMade(ctx, i); err != nil {
-		facts.Error = d.mask.text(err.Error())
+	if err := d.removeMade(ctx, i, &facts); err != nil {
+		facts.Error = d.mask().text(err.Error())
 	} else {
 		facts.Done = d.now()
 		d.ledger.forget(i.ID)
@@ -46,25 +46,33 @@ func (d *Driver) remove(ctx context.Context, i scenarios.PlannedIntent, step int
 	_ = d.Record.Removal(facts) // a failed write is noticed by the next attempt
 }
 
-func (d *Driver) removeMade(ctx context.Context, i scenarios.PlannedIntent) error {
+func (d *Driver) removeMade(ctx context.Context, i scenarios.PlannedIntent, facts *history.Removal) error {
 	o := d.operation(i)
 	e := d.errandFor(i, history.Remove, o.Remove)
 	d.mu.Lock()
-	named, made := d.named[i.ID]
+	named, known := d.named[i.ID]
 	d.mu.Unlock()
 	switch {
-	case made:
+	case known:
 		e.known = map[string]string{targets.MadeIdentity: named}
 	case o.RemovesByIdentity():
 		return errors.New("no answer has named it (identity)")
 	}
-	if _, err := d.run(ctx, e); err != nil {
-		return err
-	}
 	if d.Rows == nil {
 		return errors.New("nobody can be asked whether its row is gone")
 	}
-	left, err := d.Rows(ctx, o.Name, d.marker(i, history.Original))
+	marker := d.marker(i, history.Original)
+	var err error
+	if facts.Found, err = d.Rows(ctx, o.Name, marker); err != nil {
+		return err
+	}
+	if facts.Found == 0 {
+		return errors.New("there was no row to be removed")
+	}
+	if _, err = d.run(ctx, e); err != nil {
+		return err
+	}
+	left, err := d.Rows(ctx, o.Name, marker)
 	if err == nil && left > 0 {
 		err = fmt.Errorf("its row is still found (%d), so the row query counts what was removed, or it was not", left)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// remover is a rig whose intents remove what they have made, which is answered with a status and leaves so many
-// rows.
-func remover(t *testing.T, seen *ledger, left, status int) *rig {
+// remover is a rig whose intents remove what they have made: so many rows are found before and left after it, and
+// it is answered with a status.
+func remover(t *testing.T, seen *ledger, found, left, status int) *rig {
 	fresh := plain()
 	fresh.Key = scenarios.FreshKey
 	t.Helper()
@@ -41,19 +41,27 @@ func remover(t *testing.T, seen *ledger, left, status int) *rig {
 		_, id, _ := strings.Cut(a.Content, `"id":"`)
 		return strings.TrimSuffix(id, `"}`)
 	}
-	r.Rows = func(context.Context, string, string) (int, error) { return left, nil }
+	asked := 0
+	r.Rows = func(context.Context, string, string) (int, error) {
+		asked++
+		if asked%2 == 1 {
+			return found, nil
+		}
+		return left, nil
+	}
 	return r
 }
 
 func TestARemovalIsOnRecordAndAskedForNoMore(t *testing.T) {
 	t.Parallel()
 	seen := &ledger{}
-	r := remover(t, seen, 0, http.StatusNoContent)
+	r := remover(t, seen, 2, 0, http.StatusNoContent)
 	require.Equal(t, len(r.Plan.Intents), r.Steps())
 	h := r.drive(t)
 	require.Len(t, h.Removals, len(h.Intents))
 	for n, removed := range h.Removals {
 		require.Empty(t, removed.Error)
+		require.Equal(t, 2, removed.Found)
 		require.Equal(t, 1, removed.Step)
 		require.Greater(t, removed.Done, removed.Begun)
 		require.Contains(t, seen.all(), fmt.Sprintf("DELETE /orders/o%d", 2*n+1), "it is known by its name")
@@ -80,15 +88,16 @@ func TestARemovalIsOnRecordAndAskedForNoMore(t *testing.T) {
 func TestARemovalThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	for why, r := range map[string]*rig{
-		"operations.create.remove[0] (DELETE /orders/o1) for intent i001 as alice was answered 404": remover(t, &ledger{}, 0, http.StatusNotFound),
-		"its row is still found (1)": remover(t, &ledger{}, 1, http.StatusNoContent),
+		"operations.create.remove[0] (DELETE /orders/o1) for intent i001 as alice was answered 404": remover(t, &ledger{}, 1, 0, http.StatusNotFound),
+		"its row is still found (1)":     remover(t, &ledger{}, 1, 1, http.StatusNoContent),
+		"there was no row to be removed": remover(t, &ledger{}, 0, 0, http.StatusNoContent),
 		"nobody can be asked": func() *rig {
-			r := remover(t, &ledger{}, 0, http.StatusNoContent)
+			r := remover(t, &ledger{}, 1, 0, http.StatusNoContent)
 			r.Rows = nil
 			return r
 		}(),
 		"no answer has named it (identity)": func() *rig {
-			r := remover(t, &ledger{}, 0, http.StatusNoContent)
+			r := remover(t, &ledger{}, 1, 0, http.StatusNoContent)
 			r.Named = func(string, history.Attempt) string { return "" }
 			return r
 		}(),
@@ -97,5 +106,27 @@ func TestARemovalThatFailsSaysWhy(t *testing.T) {
 		require.Zero(t, h.Removals[0].Done)
 		require.Contains(t, h.Removals[0].Error, why)
 		require.Len(t, h.Attempts, 2*len(h.Intents), "the story goes on")
+	}
+}
+
+// A form's token, say, is known from the middle of the story on.
+func TestWhatARemovalTakesIsASecretFromThenOn(t *testing.T) {
+	t.Parallel()
+	r := remover(t, &ledger{}, 1, 0, http.StatusNoContent)
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "csrf", Value: "secret-token"})
+		w.WriteHeader(http.StatusCreated)
+		io.WriteString(w, "your token is secret-token")
+	})
+	r.Target.BaseURL, r.Road = "http://"+address, roadTo(address)
+	o := &r.Operations[0].Operation
+	o.Remove = []targets.Step{
+		{Request: targets.Request{Method: http.MethodGet, Path: "/form"}, Take: map[string]targets.Take{"Csrf": {Cookie: "csrf"}}},
+		{Request: targets.Request{Method: http.MethodDelete, Path: "/orders/{{.Intent.Marker}}?csrf={{.Made.Csrf}}"}},
+	}
+	for n, a := range r.drive(t).Attempts {
+		if n > 0 {
+			require.Equal(t, "your token is ***", a.Content)
+		}
 	}
 }

@@ -26,7 +26,7 @@ const errandsAtOnce = 4
 // Drive, which cannot do without it where the target has such steps. The error is ErrStep, or the context's,
 // or that of the history.
 func (d *Driver) SetUp(ctx context.Context) error {
-	d.mask = d.newMasker()
+	d.remask()
 	err := d.logIn(ctx)
 	if err == nil {
 		err = d.makeReady(ctx)
@@ -87,7 +87,7 @@ func (d *Driver) logIn(ctx context.Context) error {
 		logins[p.Name] = taken
 	}
 	d.Logins = logins
-	d.mask = d.newMasker()
+	d.remask()
 	return nil
 }
 

@@ -170,7 +170,7 @@ func (d *Driver) road(intent string) Road {
 
 // finish records an attempt that has ended and notices when the target is gone.
 func (d *Driver) finish(s *shot) {
-	s.record = d.mask.answer(s.record)
+	s.record = d.mask().answer(s.record)
 	if err := d.Record.Attempt(s.record); err != nil {
 		d.halt(err)
 		return

@@ -52,7 +52,7 @@ func (d *Driver) attack(ctx context.Context, when schedule, done func(*shot)) {
 	for result := range attacker.Attack(targeter(shots), when, 0, "") {
 		s := road.shots[fragment(result.URL)]
 		if s == nil || s.request == nil {
-			d.halt(fmt.Errorf("send an attempt: vegeta did not: %s", d.mask.text(result.Error)))
+			d.halt(fmt.Errorf("send an attempt: vegeta did not: %s", d.mask().text(result.Error)))
 			continue
 		}
 		d.finish(s)

@@ -73,7 +73,7 @@ func whole() *history.History {
 			{Intent: "i001", Step: 3, Begun: ms(335), Error: "connection refused"},
 		},
 		Removals: []history.Removal{
-			{Intent: "i001", Step: 2, Begun: ms(332), Done: ms(334)},
+			{Intent: "i001", Step: 2, Begun: ms(332), Found: 1, Done: ms(334)},
 			{Intent: "i001", Step: 4, Begun: ms(336), Error: "its row is still found"},
 		},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},

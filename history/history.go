@@ -294,6 +294,7 @@ type Removal struct {
 	Intent string `json:"intent"`
 	Step   int    `json:"step"`
 	Begun  Offset `json:"begun"`
+	Found  int    `json:"found"`           // rows of the intent, before
 	Done   Offset `json:"done,omitempty"`  // no row of the intent was left; 0: it failed
 	Error  string `json:"error,omitempty"` // why it failed
 }

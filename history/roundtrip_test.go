@@ -117,7 +117,7 @@ func histories() *rapid.Generator[*history.History] {
 			if rapid.Bool().Draw(t, "removed") {
 				h.Removals = append(h.Removals, history.Removal{
 					Intent: i.ID, Step: rapid.IntRange(0, 9).Draw(t, "step"), Begun: offset().Draw(t, "begun"), Done: offset().Draw(t, "done"),
-					Error: rapid.String().Draw(t, "error"),
+					Found: rapid.IntRange(0, 9).Draw(t, "found"), Error: rapid.String().Draw(t, "error"),
 				})
 			}
 		}

@@ -68,10 +68,23 @@ func (r MatrixRow) seed(seed uint64) int {
 	return slices.IndexFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
 }
 
-// right counts the seeds in which all was as it should be.
-func (r MatrixRow) right() (n int) {
+// owed are the scenarios that a row is to be played with.
+func (m Matrix) owed(r MatrixRow, seed uint64) []string {
+	if !m.Sparing || seed == 1 || r.Correct {
+		return m.Scenarios
+	}
+	declared := slices.DeleteFunc(slices.Clone(m.Scenarios), func(name string) bool { return !slices.Contains(r.By, name) })
+	if len(declared) == 0 {
+		return m.Scenarios
+	}
+	return declared
+}
+
+// right counts the seeds in which all was played, and as it should be.
+func (m Matrix) right(r MatrixRow) (n int) {
 	for _, p := range r.Played {
-		if r.Right(slices.Collect(maps.Values(p.Marks))) {
+		lacks := slices.ContainsFunc(m.owed(r, p.Seed), func(name string) bool { return p.Marks[name] == checker.Unplayed })
+		if !lacks && r.Right(slices.Collect(maps.Values(p.Marks))) {
 			n++
 		}
 	}
@@ -111,7 +124,7 @@ func (m Matrix) rows(correct bool) (all, right, designs int) {
 		if row.Correct == correct {
 			all++
 			names = append(names, row.Target)
-			if row.right() == m.Seeds {
+			if m.right(row) == m.Seeds {
 				right++
 			}
 		}
@@ -122,7 +135,7 @@ func (m Matrix) rows(correct bool) (all, right, designs int) {
 
 // Right reports whether every target was judged rightly with every seed.
 func (m Matrix) Right() bool {
-	return !slices.ContainsFunc(m.Rows, func(r MatrixRow) bool { return r.right() != m.Seeds })
+	return !slices.ContainsFunc(m.Rows, func(r MatrixRow) bool { return m.right(r) != m.Seeds })
 }
 
 // middle is the median of some times.
@@ -191,8 +204,11 @@ func (m Matrix) cell(row MatrixRow, scenario string) (string, checker.Mark) {
 			return fmt.Sprint(n), one.mark
 		}
 	}
-	return "", checker.Unplayed
+	return unplayed, checker.Unplayed
 }
+
+// unplayed stands for a scenario that a target has not been played with.
+const unplayed = "…"
 
 // symbol stands for a mark in a table.
 type symbol struct {
@@ -211,6 +227,7 @@ func symbols() []symbol {
 		{checker.Unsure, "?", "inconclusive"},
 		{checker.Clean, "·", "clean"},
 		{checker.Idle, "", "empty: does not apply"},
+		{checker.Unplayed, unplayed, "not played yet"},
 	}
 }
 
@@ -222,7 +239,7 @@ func MatrixText(w io.Writer, m Matrix) error {
 		width = max(width, len(row.Target))
 	}
 	for _, row := range m.Rows {
-		mark, right := "✓", row.right()
+		mark, right := "✓", m.right(row)
 		if right != m.Seeds {
 			mark = "✗"
 		}
@@ -245,14 +262,18 @@ func (r MatrixRow) store() string { return cmp.Or(r.Store, "its own") }
 func (m Matrix) found(r MatrixRow) string {
 	by := map[checker.Mark]int{}
 	for _, scenario := range m.Scenarios {
-		for mark := range r.marks(scenario) {
+		marks := r.marks(scenario)
+		for mark := range marks {
 			by[mark]++
+		}
+		if len(marks) == 0 {
+			by[checker.Unplayed]++
 		}
 	}
 	var parts []string
 	for _, one := range symbols() {
 		if n := by[one.mark]; n > 0 && one.mark != checker.Idle {
-			parts = append(parts, fmt.Sprintf("%s in %s", one.mark, plural(n, "scenario")))
+			parts = append(parts, fmt.Sprintf("%s in %s", cmp.Or(string(one.mark), "not played"), plural(n, "scenario")))
 		}
 	}
 	if firsts := m.firstsOf(r); len(firsts) > 0 {
@@ -325,7 +346,7 @@ func (m Matrix) table(b *strings.Builder, correct bool) {
 		if row.Correct != correct {
 			continue
 		}
-		fmt.Fprintf(b, "| %s | %s | %d/%d | %s |", row.Target, row.store(), row.right(), m.Seeds, row.shows())
+		fmt.Fprintf(b, "| %s | %s | %d/%d | %s |", row.Target, row.store(), m.right(row), m.Seeds, row.shows())
 		for _, name := range m.Scenarios {
 			text, _ := m.cell(row, name)
 			fmt.Fprintf(b, " %s |", text)

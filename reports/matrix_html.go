@@ -51,7 +51,7 @@ func (m Matrix) lines(correct bool) (lines []matrixLine) {
 		if row.Correct != correct {
 			continue
 		}
-		line := matrixLine{Target: row.Target, Store: row.store(), Shows: row.shows(), Right: row.right(), Wrong: row.right() != m.Seeds}
+		line := matrixLine{Target: row.Target, Store: row.store(), Shows: row.shows(), Right: m.right(row), Wrong: m.right(row) != m.Seeds}
 		for _, name := range m.Scenarios {
 			text, mark := m.cell(row, name)
 			line.Cells = append(line.Cells, matrixCell{

@@ -56,6 +56,41 @@ func TestAMatrixAsItIsShown(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatWasPlayedIsRight(t *testing.T) {
+	t.Parallel()
+	row := func(correct bool, seeds ...uint64) reports.MatrixRow {
+		r := reports.MatrixRow{Target: "one", Truth: checker.Truth{Correct: correct, Shows: []checker.Kind{checker.Duplicate}, By: []string{"burst"}}}
+		for _, seed := range seeds {
+			verdict := checker.Fail
+			if correct {
+				verdict = checker.Pass
+			}
+			r.Add(seed, []checker.Result{{Scenario: "burst", Verdict: verdict, Findings: []checker.Finding{{Kind: checker.Duplicate}}}})
+		}
+		return r
+	}
+	all := func(r *reports.MatrixRow, seed uint64) *reports.MatrixRow {
+		r.Add(seed, []checker.Result{{Scenario: "tabs", Verdict: checker.NotApplicable}})
+		return r
+	}
+	for name, c := range map[string]struct {
+		rows    []reports.MatrixRow
+		sparing bool
+		right   bool
+	}{
+		"with one of two scenarios":                 {[]reports.MatrixRow{row(true, 1)}, false, false},
+		"the other came later":                      {[]reports.MatrixRow{*all(new(row(true, 1)), 1)}, false, true},
+		"a broken one too":                          {[]reports.MatrixRow{row(false, 1)}, true, false},
+		"which is spared from the second seed on":   {[]reports.MatrixRow{*all(new(row(false, 1, 2)), 1)}, true, true},
+		"and not where nothing is spared":           {[]reports.MatrixRow{*all(new(row(false, 1, 2)), 1)}, false, false},
+		"a correct one is never spared":             {[]reports.MatrixRow{*all(new(row(true, 1, 2)), 1)}, true, false},
+		"one of two targets lacks a scenario still": {[]reports.MatrixRow{*all(new(row(true, 1)), 1), row(true, 1)}, true, false},
+	} {
+		m := reports.Matrix{Seeds: len(c.rows[0].Played), Sparing: c.sparing, Scenarios: []string{"burst", "tabs"}, Rows: c.rows}
+		require.Equal(t, c.right, m.Right(), name)
+	}
+}
+
 func TestAMatrixIsReadBack(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

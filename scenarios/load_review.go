@@ -193,8 +193,8 @@ func (r *reviewer) steps() {
 	}
 }
 
-// removals holds that there is something to be removed, that it is known whose it is, and that nobody asks what a
-// key means once its thing is gone: no contract says.
+// removals holds that something of one wish is removed once and wanted once more, that it is known whose it is, and
+// that nobody asks what a key means once its thing is gone: no contract says.
 func (r *reviewer) removals() {
 	at := slices.IndexFunc(r.scenario.Steps, func(step Step) bool { return step.Remove != nil })
 	if at < 0 {
@@ -206,8 +206,15 @@ func (r *reviewer) removals() {
 	if r.scenario.Neighbours != nil {
 		r.complain("/neighbours", "what is removed could be a neighbour's; leave them or the remove out")
 	}
+	for i, step := range r.scenario.Steps[at+1:] {
+		if step.Remove != nil {
+			r.complain(document.Pointer("steps", at+1+i), "what was made is removed already; a story removes once")
+		}
+	}
 	for i, one := range r.scenario.sendings() {
 		switch {
+		case one.altered > 0:
+			r.complain(one.path, "an altered body makes another row than the one that is removed; leave it or the remove out")
 		case i == 0 && one.step > at:
 			r.complain(document.Pointer("steps", at), "nothing has been sent before this remove")
 		case r.scenario.removesBefore(one.step) && one.send.Key != FreshKey && one.send.Key != NoKey:

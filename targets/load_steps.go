@@ -41,6 +41,9 @@ func (r *reviewer) around(path string, o Operation) {
 	}
 	r.steps(stage{path: path + "/remove", steps: o.Remove, taken: &r.taken.Made, known: made})
 	r.taken.Made = nil
+	if r.doc.Has(path+"/remove") && !aboutIntent(o.Remove) {
+		r.complain(path+"/remove", "nothing in it says what is to be removed, such as {{.Made.Identity}} or {{.Intent.Marker}}: it would be everybody's")
+	}
 	r.steps(stage{path: path + "/cleanup", steps: o.Cleanup, taken: &r.taken.Cleanup})
 	r.taken.Cleanup = nil
 }
@@ -74,7 +77,7 @@ func (r *reviewer) steps(s stage) {
 		for _, name := range step.Names() {
 			at := path + document.Pointer("take", name)
 			if _, taken := (*s.taken)[name]; taken {
-				r.complain(at, "an earlier step takes %s already", name)
+				r.complain(at, "%s is known already; take it under another name", name)
 			}
 			if member, complaint := step.Take[name].wrong(); complaint != "" {
 				r.complain(strings.TrimSuffix(at+"/"+member, "/"), "%s", complaint)
@@ -93,6 +96,12 @@ func (r *reviewer) issued(path string, k Key) {
 	if !slices.ContainsFunc(k.Issued, takesKey) {
 		r.complain(path, "no step takes %s, which is the key that the target hands out", IssuedKey)
 	}
+}
+
+// aboutIntent reports that steps have something in them that is an intent's own.
+func aboutIntent(steps []Step) bool {
+	text := fmt.Sprint(steps)
+	return slices.ContainsFunc([]string{".Intent.", ".Made.", ".Prepared."}, func(own string) bool { return strings.Contains(text, own) })
 }
 
 // usesIntent reports that a template of a request asks for an intent.

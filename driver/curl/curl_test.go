@@ -98,6 +98,13 @@ steps: [send, flush: store, send]
 exercised: [flushed]
 `
 
+const removed = `name: removed
+summary: What was made is removed, and wanted once more.
+intents: 1
+steps: [send, remove, send: {key: fresh}]
+exercised: [removed]
+`
+
 func TestTheScriptIsAsItWas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -105,6 +112,7 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 		change func(*curl.Script)
 	}{
 		"everything": {everything, func(*curl.Script) {}},
+		"removed":    {removed, func(*curl.Script) {}},
 		"emptied":    {emptied, func(*curl.Script) {}},
 		"sqlite":     {one, func(s *curl.Script) { s.Client, s.Database, s.Broken = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany }},
 		"postgres":   {one, func(s *curl.Script) { s.Client, s.Broken = curl.Postgres, curl.None }},

@@ -36,7 +36,7 @@ func what(m scenarios.Move) string {
 	case m.Flush:
 		return "$FLUSH, which deletes what the target's store may lose"
 	case m.Remove:
-		return "what was made is removed, which is for you to do"
+		return "$REMOVE, which removes what was made and finds its marker in $1"
 	case m.Look:
 		return "a look into the database, which is not needed here"
 	case m.Wait.For == scenarios.WaitCommitted:
@@ -51,7 +51,7 @@ func what(m scenarios.Move) string {
 // move returns the commands of a move.
 func (w *writer) move(m scenarios.Move) string {
 	switch {
-	case m.Look, m.Remove:
+	case m.Look:
 		return ":"
 	case m.Flush:
 		return `sh -c "$FLUSH"`

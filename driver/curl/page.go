@@ -78,12 +78,16 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			w.page.Needed = append(w.page.Needed, "FLUSH")
 		}
 		if m.Remove {
-			w.page.Missing = append(w.page.Missing, "the removal of what was made")
+			w.page.Needed = append(w.page.Needed, "REMOVE")
 		}
 		if m.Gate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}
 		move := w.move(m)
+		if m.Remove {
+			marker, _ := w.variable("marker", w.page.Requests[i.Moves[0].Volley[0].ID].Marker)
+			move = fmt.Sprintf(`sh -c "$REMOVE" remove "$%s"`, marker)
+		}
 		if w.page.Signed && len(m.Volley) > 0 {
 			move = "now=$(date +%s)\n" + move
 		}
