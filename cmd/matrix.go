@@ -45,7 +45,8 @@ func newMatrix(s streams) *cobra.Command {
 		Short: "Run scenarios against targets of which the truth is known, and compare",
 		Long: `Matrix runs every scenario against every built-in design, correct and broken, and compares the verdicts
 with what is declared beside each design: caught, clean, missed, false alarm. With --targets FILE it does
-the same for targets of your own:
+the same for targets of your own. A scenario that decided nothing, as on a busy machine, is run again, up to
+three times:
 
   targets:
     - {target: orders.yaml, correct: true}

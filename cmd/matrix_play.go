@@ -86,10 +86,7 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 		runs.Go(func() {
 			defer func() { <-slots }()
 			k := all[g.row]
-			results, err := k.run(ctx, g.files, g.seed, s)
-			if err != nil && ctx.Err() == nil { // what stood in the way, such as somebody at its port, may be gone
-				results, err = k.run(ctx, g.files, g.seed, s)
-			}
+			results, err := k.decide(ctx, g.files, g.seed, s)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -140,6 +137,30 @@ func (k known) declared(files []scenarios.File) []scenarios.File {
 		return files
 	}
 	return those
+}
+
+// tries is how often a scenario is run until it decides something.
+const tries = 3
+
+// decide runs the scenarios, and those again that decided nothing: a busy machine may have left them unexercised, or
+// somebody stood in the way, such as at a port. It returns the results of all runs.
+func (k known) decide(ctx context.Context, files []scenarios.File, seed uint64, s streams) (all []checker.Result, err error) {
+	for range tries {
+		var results []checker.Result
+		if results, err = k.run(ctx, files, seed, s); err != nil && ctx.Err() == nil {
+			continue
+		}
+		all = append(all, results...)
+		files = slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool {
+			return !slices.ContainsFunc(results, func(r checker.Result) bool {
+				return r.Scenario == f.Scenario.Name && (r.Verdict == checker.Inconclusive || r.Verdict == checker.Broken)
+			})
+		})
+		if err != nil || len(files) == 0 {
+			break
+		}
+	}
+	return all, err
 }
 
 // run runs the scenarios against one target and leaves nothing behind.

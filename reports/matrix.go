@@ -38,9 +38,10 @@ type MatrixSeed struct {
 	Marks   map[string]checker.Mark `json:"marks"` // by scenario
 	First   history.Offset          `json:"first"` // time in scenarios up to the first finding; zero: there was none
 	Elapsed history.Offset          `json:"elapsed"`
+	Again   int                     `json:"again,omitempty"` // runs of a scenario after one that decided nothing
 }
 
-// Add adds what one seed showed.
+// Add adds what one seed showed. What a scenario showed last counts.
 func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
 	at := r.seed(seed)
 	if at < 0 {
@@ -50,6 +51,9 @@ func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
 	played := &r.Played[at]
 	for _, result := range results {
 		mark := r.Mark(result)
+		if _, before := played.Marks[result.Scenario]; before {
+			played.Again++
+		}
 		played.Marks[result.Scenario] = mark
 		played.Elapsed += result.Elapsed
 		if mark == checker.Caught && played.First == 0 {
@@ -174,6 +178,15 @@ func (m Matrix) summary() []string {
 		fmt.Sprintf("%d of %d correct targets passed all that applied to them in %s (%s): %s, %s.",
 			clean, correct, everySeed(m.Seeds), plural(designs, "design"),
 			plural(m.total(true, checker.FalseAlarm), "false alarm"), plural(m.total(true, checker.Unsure), "inconclusive verdict")),
+	}
+	again := 0
+	for _, row := range m.Rows {
+		for _, p := range row.Played {
+			again += p.Again
+		}
+	}
+	if again > 0 {
+		lines = append(lines, fmt.Sprintf("%s of a scenario came after one that had decided nothing, as on a busy machine.", plural(again, "run")))
 	}
 	if firsts := m.firsts(); len(firsts) > 0 {
 		lines = append(lines, fmt.Sprintf("A broken target had its first finding after %s (median).", duration(middle(firsts))))

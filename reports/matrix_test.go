@@ -91,6 +91,17 @@ func TestOnlyWhatWasPlayedIsRight(t *testing.T) {
 	}
 }
 
+func TestWhatAScenarioShowedLastCounts(t *testing.T) {
+	t.Parallel()
+	r := reports.MatrixRow{Target: "one", Truth: checker.Truth{Correct: true}}
+	r.Add(1, []checker.Result{{Scenario: "burst"}, {Scenario: "tabs", Verdict: checker.Pass}})
+	r.Add(1, []checker.Result{{Scenario: "burst", Verdict: checker.Pass}})
+	require.Equal(t, []reports.MatrixSeed{{Seed: 1, Marks: map[string]checker.Mark{"burst": checker.Clean, "tabs": checker.Clean}, Again: 1}}, r.Played)
+	var out bytes.Buffer
+	require.NoError(t, reports.MatrixText(&out, reports.Matrix{Seeds: 1, Scenarios: []string{"burst", "tabs"}, Rows: []reports.MatrixRow{r}}))
+	require.Contains(t, out.String(), "\n1 run of a scenario came after one that had decided nothing, as on a busy machine.\n")
+}
+
 func TestAMatrixIsReadBack(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
