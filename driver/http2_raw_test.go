@@ -373,7 +373,7 @@ func TestAStreamThatIsGivenUpIsCancelled(t *testing.T) {
 					}
 				}
 			})
-			a := newRig2(t, address, sendWithin(200*time.Millisecond)).only(t)
+			a := newRig2(t, address, sendWithin(2*time.Second)).only(t)
 			require.Equal(t, history.Timeout, a.ErrorKind)
 			require.Equal(t, http2.ErrCodeCancel, within(t, cancelled, "RST_STREAM"))
 			require.GreaterOrEqual(t, a.End-a.Start, a.Deadline)
@@ -391,7 +391,7 @@ func TestARequestAloneGoesAheadOfTheServersSettings(t *testing.T) {
 		came <- (&peer2{peer: p, Framer: http2.NewFramer(io.Discard, p.in)}).requests(1)
 		p.stay()
 	})
-	a := newRig2(t, address, sendWithin(300*time.Millisecond)).only(t)
+	a := newRig2(t, address, sendWithin(2*time.Second)).only(t)
 	require.Equal(t, history.Timeout, a.ErrorKind, a.Error)
 	require.NotZero(t, a.Wrote)
 	require.True(t, within(t, came, "the request"))

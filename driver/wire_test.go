@@ -173,9 +173,9 @@ func TestAClientGivesUpAtItsDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			address := serveRaw(t, func(p *peer) { p.request(); p.say("%s", part); p.stay() })
-			a := newRig(t, address, sendWithin(200*time.Millisecond)).only(t)
+			a := newRig(t, address, sendWithin(2*time.Second)).only(t)
 			require.Equal(t, history.Timeout, a.ErrorKind)
-			require.Equal(t, history.Offset(200*time.Millisecond), a.Deadline)
+			require.Equal(t, history.Offset(2*time.Second), a.Deadline)
 			require.NotZero(t, a.Sent)
 			require.NotZero(t, a.Wrote)
 			require.False(t, a.Complete)
