@@ -75,6 +75,14 @@ func emptied(begun, done float64, keys int, h *history.History) *history.History
 	return h
 }
 
+// fast makes the links have no latency.
+func fast(h *history.History) *history.History {
+	for i := range h.Run.Links {
+		h.Run.Links[i].Delay = 0
+	}
+	return h
+}
+
 func anothers(h *history.History) *history.History {
 	h.Flushes[0].Intent = "i2"
 	return h
@@ -275,6 +283,7 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLinkDelayed, "an answer came after", false, asking(20, 51, alone(story(watched(10, 50, u))))},
 		{checker.ProofLinkDelayed, "a request that came in part", false, asking(20, 40, alone(story(partly(watched(10, 50, u)))))},
 		{checker.ProofLinkDelayed, "nobody knows how long the request was inside", false, asking(20, 40, alone(story(watched(10, 0, u))))},
+		{checker.ProofLinkDelayed, "the link was not slow", false, fast(asking(20, 40, alone(story(watched(10, 50, u)))))},
 		{checker.ProofLinkDelayed, "nothing passed", false, alone(story(watched(10, 50, u)))},
 		{checker.ProofLinkDelayed, "the client's times serve", true, asking(20, 40, alone(story(during(10, 50, a))))},
 
