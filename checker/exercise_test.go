@@ -306,6 +306,7 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLinkAway, "there was no connection on it", false, alone(story(away(40, cutAt(30, 0, watched(10, 35, u))), watched(50, 60, u)))},
 		{checker.ProofLinkAway, "it did not come to that", false, alone(story(away(40, cutAt(0, 1, watched(10, 35, u))), watched(20, 60, u)))},
 		{checker.ProofLinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
+		{checker.ProofLinkAway, "without a doorstep, latency blurs them", false, on("slow", alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(40, 100, a))))},
 		{checker.ProofLinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
 
 		{checker.ProofRemoved, "and then it came again", true, gone(alone(story(during(10, 19, a), during(30, 39, a))))},
@@ -389,6 +390,11 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	h := scenes([]*draft{story(a, keyed("k2", a))})
 	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
 	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
+}
+
+func TestWhatAsksForNoProofHasNoRounds(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, checker.Rounds(nil))
 }
 
 func TestBackgroundTrafficProvesNothing(t *testing.T) {

@@ -50,7 +50,7 @@ func (c *court) mended(rounds int) []string {
 // unseen warns of known bugs that a scenario did not show while it broke in another way. Only a full
 // judgement says that they are not there.
 func (c *court) unseen(r Result) []Warning {
-	if r.Verdict != Fail && r.Verdict != Known || len(r.Reasons) > 0 {
+	if len(r.Reasons) > 0 {
 		return nil
 	}
 	var warnings []Warning

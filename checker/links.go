@@ -36,7 +36,7 @@ func (c *court) linkDelayed(a *judged) bool {
 // linkCut reports that a link broke, with at least one connection on it, after a request had come to the
 // target and before it was answered.
 func (c *court) linkCut(a *judged) bool {
-	if a.Cut == nil || a.Cut.At == 0 || a.Cut.Connections == 0 {
+	if a.Cut == nil || a.Cut.Connections == 0 {
 		return false
 	}
 	begin, end, known := c.inside(a)
@@ -53,10 +53,7 @@ func (c *court) linkAway(a, b *judged) bool {
 	if cut == nil || cut.At == 0 || cut.Connections == 0 || !arrived(b) || a.body != b.body || a.Key != b.Key {
 		return false
 	}
-	came, _, known := c.inside(b)
-	if !known && b.Passage == nil {
-		came = b.Wrote
-	}
+	came, _, _ := c.inside(b)
 	return came > cut.At && came < cut.At+cut.Away
 }
 
