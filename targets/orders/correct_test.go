@@ -172,7 +172,8 @@ func politely(ctx context.Context, s subject, w wish) (reply, error) {
 
 // ungraceful reports an answer that is not nice but keeps the contract.
 func (s subject) ungraceful(r reply) bool {
-	return s.Design().Name == "loser-gets-500" && r.status == http.StatusInternalServerError
+	return s.Design().Name == "loser-gets-500" && r.status == http.StatusInternalServerError ||
+		r.status == http.StatusServiceUnavailable && r.member("code") == "try_again" // the database gave up often enough, and nothing was done
 }
 
 // mismatched reports a refusal of another body, where it is promised.
