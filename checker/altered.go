@@ -28,7 +28,7 @@ func (c *court) altered(m moment, s *story) {
 	o, a := len(original.rows), len(changed.rows)
 	switch {
 	case o > 1 || a > 1:
-		c.duplicate(m, s, max(o, a), 1)
+		c.duplicate(m, s, max(o, a), 1, c.sinceProbe(m))
 	case o == 1 && a == 1:
 		c.bothApplied(m, s, original, changed)
 	case o == 1:
@@ -62,7 +62,7 @@ func (c *court) alteredApart(m moment, stories []*story) {
 	}
 	switch {
 	case total > max(b.wishes, 1):
-		c.duplicate(m, stories[0], total, max(b.wishes, 1))
+		c.duplicate(m, stories[0], total, max(b.wishes, 1), c.sinceProbe(m))
 	case total < b.lower:
 		c.missing(m, stories, total, b.lower)
 	case total > b.upper:

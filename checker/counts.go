@@ -22,7 +22,7 @@ func (c *court) counts(m moment, stories []*story) {
 	b, n := c.terms.boundsOf(stories), len(rows)
 	switch {
 	case n > max(b.wishes, 1):
-		c.duplicate(m, stories[0], n, max(b.wishes, 1))
+		c.duplicate(m, stories[0], n, max(b.wishes, 1), c.sinceProbe(m))
 	case n < b.lower:
 		c.missing(m, stories, n, b.lower)
 	case n > b.upper && untouched(stories):
@@ -50,12 +50,13 @@ func (c *court) unexplained(stories []*story) *story {
 	return stories[max(i, 0)]
 }
 
-func (c *court) duplicate(m moment, s *story, rows, wishes int) {
+// duplicate reports more rows than there were wishes; since tells more of the rows.
+func (c *court) duplicate(m moment, s *story, rows, wishes int, since string) {
 	c.report(m, s, Finding{
 		Kind:     Duplicate,
 		Promise:  "One intent has at most one effect, however often it is sent.",
 		Expected: fmt.Sprintf("at most %s for this marker", count(wishes, "row")),
-		Observed: fmt.Sprintf("%s%s", count(rows, "row"), c.sinceProbe(m)),
+		Observed: count(rows, "row") + since,
 	})
 }
 

@@ -78,12 +78,7 @@ func (c *court) bygone(m moment, s *story) {
 	}
 	wishes := max(c.terms.bounds(s.past).wishes, 1)
 	if n := s.past.found; n > wishes {
-		c.report(m, s.past, Finding{
-			Kind:     Duplicate,
-			Promise:  "One intent has at most one effect, however often it is sent.",
-			Expected: fmt.Sprintf("at most %s for this marker", count(wishes, "row")),
-			Observed: count(n, "row") + ", before it was removed",
-		})
+		c.duplicate(m, s.past, n, wishes, ", before it was removed")
 	}
 	for _, g := range c.terms.groups(s.past.attempts) {
 		c.answers(m, s.past, g)

@@ -113,30 +113,17 @@ type game struct {
 func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.Matrix) []game {
 	var games []game
 	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
-		for i, k := range all {
-			chosen := files
-			if o.sparing && seed > 1 {
-				chosen = k.declared(files)
-			}
-			chosen = slices.DeleteFunc(slices.Clone(chosen), func(f scenarios.File) bool { return m.Rows[i].Has(seed, f.Scenario.Name) })
-			if len(chosen) > 0 {
-				games = append(games, game{i, seed, chosen})
+		for i := range all {
+			owed := m.Rows[i].Owed(m.Scenarios, seed, o.sparing)
+			lacking := slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool {
+				return !slices.Contains(owed, f.Scenario.Name) || m.Rows[i].Has(seed, f.Scenario.Name)
+			})
+			if len(lacking) > 0 {
+				games = append(games, game{i, seed, lacking})
 			}
 		}
 	}
 	return games
-}
-
-// declared are the scenarios that are declared to catch a broken target; all, if none of them is or it is correct.
-func (k known) declared(files []scenarios.File) []scenarios.File {
-	if k.truth.Correct {
-		return files
-	}
-	those := slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !slices.Contains(k.truth.By, f.Scenario.Name) })
-	if len(those) == 0 {
-		return files
-	}
-	return those
 }
 
 // tries is how often a scenario is run until it decides something.

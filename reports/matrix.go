@@ -72,14 +72,15 @@ func (r MatrixRow) seed(seed uint64) int {
 	return slices.IndexFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
 }
 
-// owed are the scenarios that a row is to be played with.
-func (m Matrix) owed(r MatrixRow, seed uint64) []string {
-	if !m.Sparing || seed == 1 || r.Correct {
-		return m.Scenarios
+// Owed returns those of the scenarios that a row is to be played with: sparingly, a broken one is played from the
+// second seed on with what is declared to catch it, if any of that is among them.
+func (r MatrixRow) Owed(scenarios []string, seed uint64, sparing bool) []string {
+	if !sparing || seed == 1 || r.Correct {
+		return scenarios
 	}
-	declared := slices.DeleteFunc(slices.Clone(m.Scenarios), func(name string) bool { return !slices.Contains(r.By, name) })
+	declared := slices.DeleteFunc(slices.Clone(scenarios), func(name string) bool { return !slices.Contains(r.By, name) })
 	if len(declared) == 0 {
-		return m.Scenarios
+		return scenarios
 	}
 	return declared
 }
@@ -87,7 +88,7 @@ func (m Matrix) owed(r MatrixRow, seed uint64) []string {
 // right counts the seeds in which all was played, and as it should be.
 func (m Matrix) right(r MatrixRow) (n int) {
 	for _, p := range r.Played {
-		lacks := slices.ContainsFunc(m.owed(r, p.Seed), func(name string) bool { return p.Marks[name] == checker.Unplayed })
+		lacks := slices.ContainsFunc(r.Owed(m.Scenarios, p.Seed, m.Sparing), func(name string) bool { return p.Marks[name] == checker.Unplayed })
 		if !lacks && r.Right(slices.Collect(maps.Values(p.Marks))) {
 			n++
 		}

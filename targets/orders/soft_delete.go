@@ -29,7 +29,7 @@ func softDeleteDesign() Design {
 			`create unique index orders_reference on orders (customer, kind, reference, living)`,
 		},
 		handler:  func(a *api) handler { return needReference(softDelete{naturalKey{a}}.create) },
-		routes:   func(a *api, mux *http.ServeMux) { a.deletes(mux, `living = null`) },
+		routes:   func(a *api, mux *http.ServeMux) { a.deletes(mux, "deleted_at = ?, living = null") },
 		describe: describeDeletes,
 	}
 }
@@ -47,12 +47,8 @@ func (s softDelete) create(ctx context.Context, req request) (answer, error) {
 	}
 }
 
-// deletes lets customers delete what is theirs: the row stays, with the time of its end and what else changes.
-func (a *api) deletes(mux *http.ServeMux, also ...string) {
-	set := "deleted_at = ?"
-	for _, change := range also {
-		set += ", " + change
-	}
+// deletes lets customers delete what is theirs: the row stays, and set says how it changes at the time of its end.
+func (a *api) deletes(mux *http.ServeMux, set string) {
 	for _, k := range []kind{kindOrder, kindQuote} {
 		mux.HandleFunc("DELETE "+k.path("{id}"), func(w http.ResponseWriter, r *http.Request) {
 			at := time.Now().UTC().Format(time.RFC3339Nano)

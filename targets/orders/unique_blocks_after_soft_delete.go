@@ -18,7 +18,7 @@ func uniqueBlocksAfterSoftDeleteDesign() Design {
 		By:       []string{"made-again"},
 		schema:   []string{ordersTable, `alter table orders add column deleted_at varchar(40)`, referenceIndex},
 		handler:  func(a *api) handler { return needReference(naturalKey{a}.create) },
-		routes:   func(a *api, mux *http.ServeMux) { a.deletes(mux) },
+		routes:   func(a *api, mux *http.ServeMux) { a.deletes(mux, "deleted_at = ?") },
 		describe: describeDeletes,
 	}
 }
