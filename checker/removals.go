@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -45,7 +46,7 @@ func (s *story) part(r history.Removal) (unclear string) {
 	})
 	switch {
 	case r.Done == 0:
-		unclear = r.Error
+		unclear = cmp.Or(r.Error, "nobody knows that it was removed")
 	case busy >= 0:
 		unclear = fmt.Sprintf("the target may not have been done with attempt %s", s.past.attempts[busy].ID)
 	}

@@ -54,6 +54,7 @@ func TestWhatIsNotSurelyGoneIsADoubt(t *testing.T) {
 	lost := during(10, 19, unknown(history.Timeout))
 	for doubt, h := range map[string]*history.History{
 		"i1: step 1 was answered 404":                             removal(0, "step 1 was answered 404", scene(story(acknowledged(201, "o1"), second).rows(0))),
+		"i1: nobody knows that it was removed":                    removal(0, "", scene(story(acknowledged(201, "o1"), second).rows(0))),
 		"i1: the target may not have been done with attempt i1.2": gone(scene(story(during(5, 9, acknowledged(201, "o1")), lost, second).rows(0))),
 		"what 1 intent had made was not surely gone":              gone(scene(story(acknowledged(201, "o1"), during(12, 18, inProgress()), second).rows(0))),
 		"may not have been done with attempt i1.1":                gone(scene(story(during(10, 22, acknowledged(201, "o1")), second).rows(0))),
