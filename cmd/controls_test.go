@@ -64,8 +64,8 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, names []stri
 	dir := t.TempDir()
 	prefix, database := builtinPrefix, on.url
 	killed := slices.Contains(d.By, "crash-sweep")
-	if d.Instances > 1 || killed { // over a private database, of which only the kind is named
-		prefix, database = servedPrefix, on.name
+	if d.Instances > 1 || killed {
+		prefix = servedPrefix
 	}
 	args := []string{"run", "--target", prefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
 	if database != "" {

@@ -113,7 +113,7 @@ type game struct {
 func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.Matrix) []game {
 	var games []game
 	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
-		for i := range all {
+		for _, i := range mixed(all) {
 			owed := m.Rows[i].Owed(m.Scenarios, seed, o.sparing)
 			lacking := slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool {
 				return !slices.Contains(owed, f.Scenario.Name) || m.Rows[i].Has(seed, f.Scenario.Name)
@@ -124,6 +124,29 @@ func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.M
 		}
 	}
 	return games
+}
+
+// mixed returns the indices of the targets, with the correct ones, which run every scenario and load the machine
+// most, spread evenly among the others.
+func mixed(all []known) []int {
+	var correct, broken []int
+	for i, k := range all {
+		if k.truth.Correct {
+			correct = append(correct, i)
+		} else {
+			broken = append(broken, i)
+		}
+	}
+	var order []int
+	n := len(correct)
+	for i := range all {
+		from := &broken
+		if n*(i+1)/len(all) > n*i/len(all) {
+			from = &correct
+		}
+		order, *from = append(order, (*from)[0]), (*from)[1:]
+	}
+	return order
 }
 
 // tries is how often a scenario is run until it decides something.
@@ -180,12 +203,12 @@ func (k known) portions(files []scenarios.File) []portion {
 		return []portion{{target: k.target, database: k.database, files: files}}
 	}
 	name := strings.TrimPrefix(k.target, builtinPrefix)
-	served, kind := servedPrefix+name, string(dialectOf(k.database))
+	served := servedPrefix + name
 	if d, _ := orders.Named(name); d.Instances > 1 {
-		return []portion{{target: served, database: kind, files: files}}
+		return []portion{{target: served, database: k.database, files: files}}
 	}
 	within := portion{target: k.target, database: k.database}
-	killed, spread := portion{target: served, database: kind}, portion{target: served, database: kind, instances: several}
+	killed, spread := portion{target: served, database: k.database}, portion{target: served, database: k.database, instances: several}
 	for _, f := range files {
 		to := &within
 		switch needs := f.Scenario.Needs; {

@@ -82,6 +82,15 @@ func TestAMatrixGoesOnWithWhatIsKnownToBeSo(t *testing.T) {
 }
 
 // TestDetectionKnowsNoDesign keeps the rooms that find defects from knowing which ones there are to find.
+func TestCorrectTargetsAreSpreadAmongTheOthers(t *testing.T) {
+	t.Parallel()
+	broken, correct := known{truth: checker.Truth{}}, known{truth: checker.Truth{Correct: true}}
+	require.Equal(t, []int{0, 1, 4, 2, 3, 5}, mixed([]known{broken, broken, broken, broken, correct, correct}))
+	require.Equal(t, []int{0, 1}, mixed([]known{correct, correct}))
+	require.Equal(t, []int{0}, mixed([]known{broken}))
+	require.Empty(t, mixed(nil))
+}
+
 func TestDetectionKnowsNoDesign(t *testing.T) {
 	t.Parallel()
 	findings := []string{string(checker.MissingKeyAccepted), "replay-echoes-request"} // called like designs, and none of them

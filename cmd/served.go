@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -29,7 +30,7 @@ func (s *subject) builtIn() bool {
 }
 
 // describeServed is a built-in design that this program serves as another process, over a private database of
-// the kind that is named; empty: SQLite.
+// the kind that is named, empty: SQLite, or over a place of its own on the server of a URL.
 func describeServed(name, design string, options runOptions, s streams) (*subject, error) {
 	if s.program == "" {
 		return nil, mistakef("%s is for the command line of doubletap, which would start itself; expected a target file or %s%s", name, builtinPrefix, design)
@@ -38,9 +39,9 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	if err != nil {
 		return nil, mistake(err)
 	}
-	engine := targets.EngineSQLite
-	if options.database != "" {
-		engine = targets.Engine(options.database)
+	engine, there := targets.Engine(cmp.Or(options.database, string(targets.EngineSQLite))), false
+	if dialect := databases.DialectOf(options.database); dialect == databases.PostgreSQL || dialect == databases.MariaDB {
+		engine, there = targets.Engine(dialect), true
 	}
 	store, err := storeOf(options.store, s)
 	if err != nil {
@@ -49,7 +50,7 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	engines := []targets.Engine{targets.EngineSQLite, targets.EnginePostgres, targets.EngineMariaDB}
 	switch {
 	case !slices.Contains(engines, engine):
-		return nil, mistakef("--database of %s is the kind of a private database; expected sqlite, postgres or mariadb", name)
+		return nil, mistakef("--database of %s is neither the kind of a private database nor a server; expected sqlite, postgres, mariadb, or a postgres or mariadb URL", name)
 	case len(on) > 0 && !slices.Contains(on, string(engine)):
 		return nil, mistakef("%s is built for %s", name, strings.Join(on, " and "))
 	}
@@ -57,7 +58,12 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	if known.Redis && store == "" {
 		return nil, noStore(name)
 	}
-	target.Name, target.BaseURL, target.Database.Ephemeral = name, "http://127.0.0.1:0", engine
+	target.Name, target.BaseURL = name, "http://127.0.0.1:0"
+	if there {
+		target.Database.URL = options.database
+	} else {
+		target.Database.Ephemeral = engine
+	}
 	target.Process = &targets.Process{
 		Command:   []string{s.program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--database", "{{.Database.URL}}", "--keep"},
 		Directory: ".",
@@ -73,5 +79,5 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	if target, err = withInstances(target, name, cmp.Or(options.instances, known.Instances, 1)); err != nil {
 		return nil, err
 	}
-	return &subject{name: name, target: target, loaded: target}, nil
+	return &subject{name: name, target: target, loaded: target, placeless: there}, nil
 }

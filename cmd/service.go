@@ -20,6 +20,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/ephemeral"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
@@ -35,7 +36,7 @@ type started struct {
 	balancer *proxy.Balancer  // in front of several; nil: there are none
 	places   []string         // host:port of each of several
 	each     []targets.Target // likewise, as targets of their own
-	database *ephemeral.Database
+	database io.Closer        // nil: it was there
 	store    *ephemeral.Database
 	left     targets.Store // what a served design leaves in a store that is not its own: the keys that fit its flush
 	log      *os.File
@@ -173,6 +174,14 @@ func signals() map[string]syscall.Signal {
 }
 
 func (s *subject) startDatabase(ctx context.Context) error {
+	if s.placeless {
+		place, err := orders.NewPlace(ctx, s.target.Database.URL)
+		if err != nil {
+			return surroundings(fmt.Errorf("%s: %w", s.name, err))
+		}
+		s.started.database, s.target.Database.URL, s.placeless = place, place.URL(), false
+		return nil
+	}
 	if s.target.Database.Ephemeral == targets.NoEngine {
 		return nil
 	}

@@ -47,6 +47,7 @@ type subject struct {
 	started    started           // by start
 	wires      wires             // links inside the target
 	linkless   map[string]string // why a link is not there that the harness would make, by its name
+	placeless  bool              // the target gets a place of its own on the server of its database, and has none yet
 	ownLinks   map[string]bool   // links between a process and what it talks to, which are not there yet
 	toxiproxy  string            // of these
 	store      *caches.Store     // of the target, to be flushed; nil: nobody wants it

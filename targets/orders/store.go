@@ -53,13 +53,51 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	case "sqlite":
 		return openFile(link.Path)
 	case "postgres", "postgresql":
-		return openPostgres(ctx, link, road)
+		return onPostgres(link, road).open(ctx)
 	case "mariadb", "mysql":
-		return openMariaDB(ctx, link, road)
+		p, err := onMariaDB(link, road)
+		if err != nil {
+			return nil, err
+		}
+		return p.open(ctx)
 	default:
 		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
 }
+
+// Place is a schema, or a database, of its own on a server, for an API that is served with Options.Keep.
+type Place struct {
+	url  string
+	drop func() error
+}
+
+// NewPlace makes a place on the server of a postgres or mariadb URL. It is empty.
+func NewPlace(ctx context.Context, address string) (*Place, error) {
+	link, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	}
+	var p place
+	switch link.Scheme {
+	case "postgres", "postgresql":
+		p = onPostgres(link, "")
+	case "mariadb", "mysql":
+		p, err = onMariaDB(link, "")
+	default:
+		err = fmt.Errorf("the database's URL begins with %q: known are postgres, mariadb and mysql", link.Scheme)
+	}
+	if err != nil {
+		return nil, err
+	}
+	drop, err := p.make(ctx)
+	return &Place{p.url, drop}, err
+}
+
+// URL is the address of the place, with the password if there is one.
+func (p *Place) URL() string { return p.url }
+
+// Close removes the place with all that is in it.
+func (p *Place) Close() error { return p.drop() }
 
 func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
 
@@ -132,8 +170,8 @@ func openFileAsItIs(path string) (*store, error) {
 	return &store{db: newDB(pool, readers, dialectSQLite), url: link.String(), drop: drop}, nil
 }
 
-// openPostgres makes a schema and puts it on the search path, so that the SQL of the designs is plain.
-func openPostgres(ctx context.Context, link *url.URL, road string) (*store, error) {
+// onPostgres is a schema that is put on the search path, so that the SQL of the designs is plain.
+func onPostgres(link *url.URL, road string) place {
 	schema := newID("doubletap_")
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
@@ -153,14 +191,14 @@ func openPostgres(ctx context.Context, link *url.URL, road string) (*store, erro
 		create: "create schema " + schema,
 		drop:   "drop schema if exists " + schema + " cascade",
 		admin:  open(link.String()), pool: open(through.String()), tables: open(own.String()),
-	}.open(ctx)
+	}
 }
 
-// openMariaDB makes a database in which texts are equal only if their bytes are: a key is no prose.
-func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error) {
+// onMariaDB is a database in which texts are equal only if their bytes are: a key is no prose.
+func onMariaDB(link *url.URL, road string) (place, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
-		return nil, err
+		return place{}, err
 	}
 	name := newID("doubletap_")
 	open := func(config *mysql.Config) func() (*sql.DB, error) {
@@ -183,7 +221,7 @@ func openMariaDB(ctx context.Context, link *url.URL, road string) (*store, error
 		create: "create database " + name + " character set utf8mb4 collate utf8mb4_nopad_bin",
 		drop:   "drop database if exists " + name,
 		admin:  open(config), pool: open(throughConfig), tables: open(ownConfig),
-	}.open(ctx)
+	}, nil
 }
 
 func mariadbConfig(link *url.URL) (*mysql.Config, error) {
@@ -249,14 +287,22 @@ type place struct {
 	tables       func() (*sql.DB, error) // likewise, and not by the road
 }
 
-func (p place) open(ctx context.Context) (*store, error) {
+// make returns what removes the namespace again.
+func (p place) make(ctx context.Context) (drop func() error, err error) {
 	if err := p.asAdmin(ctx, p.create); err != nil {
 		return nil, err
 	}
-	drop := func() error {
+	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
 		return p.asAdmin(ctx, p.drop)
+	}, nil
+}
+
+func (p place) open(ctx context.Context) (*store, error) {
+	drop, err := p.make(ctx)
+	if err != nil {
+		return nil, err
 	}
 	db, err := openPool(p.dialect, p.pool)
 	if err != nil {
