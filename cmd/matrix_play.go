@@ -77,7 +77,10 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	defer shown.done()
 	games := o.unplayed(files, all, *m)
 	total := o.seeds * len(all)
-	done := total - len(games)
+	done, left := total-len(games), map[uint64]int{}
+	for _, g := range games {
+		left[g.seed]++
+	}
 	var mu sync.Mutex
 	var runs sync.WaitGroup
 	slots := make(chan struct{}, o.parallel)
@@ -96,6 +99,9 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 			m.Rows[g.row].Add(g.seed, results)
 			done++
 			shown.update(done, total)
+			if left[g.seed]--; left[g.seed] == 0 {
+				shown.tell(fmt.Sprintf("seed %d of %d is done", g.seed, o.seeds))
+			}
 		})
 	}
 	runs.Wait()

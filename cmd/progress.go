@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -12,23 +13,21 @@ import (
 // progress shows how far a scenario is: a bar on a terminal, nothing elsewhere, where the line of
 // each scenario tells enough. Safe for concurrent use.
 type progress struct {
-	mu    sync.Mutex
-	bar   *progressbar.ProgressBar
-	label string
-	out   *os.File // nil: not a terminal
+	mu       sync.Mutex
+	bar      *progressbar.ProgressBar
+	label    string
+	out      io.Writer
+	terminal bool
 }
 
 func newProgress(out io.Writer, label string) *progress {
-	p := &progress{label: label}
-	if file, ok := out.(*os.File); ok && isatty.IsTerminal(file.Fd()) {
-		p.out = file
-	}
-	return p
+	file, ok := out.(*os.File)
+	return &progress{label: label, out: out, terminal: ok && isatty.IsTerminal(file.Fd())}
 }
 
 // update shows that so many intents are done.
 func (p *progress) update(done, of int) {
-	if p.out == nil {
+	if !p.terminal {
 		return
 	}
 	p.mu.Lock()
@@ -40,6 +39,13 @@ func (p *progress) update(done, of int) {
 		)
 	}
 	p.bar.Set(done)
+}
+
+// tell says on a line of its own how far it is, where there is no bar.
+func (p *progress) tell(line string) {
+	if !p.terminal {
+		fmt.Fprintln(p.out, p.label+": "+line)
+	}
 }
 
 // done takes the bar away.

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	rounds  = 30
+	rounds  = 12
 	clients = 12
 )
 
