@@ -135,3 +135,14 @@ func TestNobodyElseCameAfterTheSessionMayHaveEnded(t *testing.T) {
 	judge(t, h, terms(), nil, "does the session end?")
 	judge(t, scenes(all()), terms(), []string{"replay-mismatch/status"}, "")
 }
+
+// Without a new login a copy that was let in meanwhile does not show that a session had ended.
+func TestACopyThatIsLetInMeanwhileShowsNoNewLogin(t *testing.T) {
+	t.Parallel()
+	together := story(during(100, 140, rejected(401)), during(110, 130, acknowledged(201, "o1"))).rows(1)
+	healthy := story(during(1, 2, acknowledged(201, "healthy"))).named("i0").holding("healthy")
+	r := checker.Check(scenes([]*draft{healthy, together}), terms())
+	for _, w := range r.Warnings {
+		require.NotEqual(t, "session-ended", w.Kind)
+	}
+}
