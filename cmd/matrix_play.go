@@ -240,7 +240,7 @@ func (k known) perform(ctx context.Context, p portion, seed uint64, s streams) (
 	defer os.RemoveAll(dir)
 	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv, program: s.program}
 	report, err := perform(ctx, p.files, runOptions{
-		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout, uncalibrated: true,
+		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout, unpublished: true,
 	}, quiet)
 	switch cause := context.Cause(ctx); {
 	case cause != nil: // what there is is not whole

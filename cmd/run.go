@@ -44,7 +44,7 @@ type runOptions struct {
 	offsets      map[string]time.Duration    // of a sweep, by intent, to be tried again
 	moments      map[string]scenarios.Moment // of a link that breaks, likewise
 	finding      string                      // directory of the finding that is replayed; empty: a run
-	uncalibrated bool                        // nobody asks how short a window its bursts hit
+	unpublished  bool                        // nobody reads the reports, or asks how short a window its bursts hit
 }
 
 func newRun(s streams) *cobra.Command {

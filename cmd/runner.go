@@ -92,7 +92,7 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	r.unmute = muteCommands(r.streams)
 	stage := &stage{
 		subject: r.subject, run: r.manifest.Run, seed: r.options.seed, dir: r.dir,
-		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, struckAt: r.options.moments, uncalibrated: r.options.uncalibrated || r.options.finding != "",
+		toxiproxy: r.options.toxiproxy, offsets: r.options.offsets, struckAt: r.options.moments, uncalibrated: r.options.unpublished || r.options.finding != "",
 		progress: func(int, int) {}, silence: silence, across: r.across(), pace: driver.NewPace(r.subject.target.RateLimit),
 	}
 	if r.applicable() > 0 {
@@ -102,6 +102,9 @@ func (r *runner) run(ctx context.Context) (*checker.Report, error) {
 	}
 	failure := r.playAll(ctx, stage)
 	report := r.dir.report(r.manifest)
+	if r.options.unpublished {
+		return report, failure
+	}
 	return report, errors.Join(failure, r.publish(*report, stage.normal))
 }
 
