@@ -18,7 +18,7 @@ import (
 
 // Limits of a server that has not been told otherwise.
 const (
-	defaultConnections = 200
+	defaultConnections = 400
 	startTimeout       = 60 * time.Second
 	startTries         = 3
 )
@@ -30,7 +30,7 @@ const account = "doubletap"
 type Options struct {
 	Programs       string    // folder of the server's programs; empty: where Debian puts them, then PATH
 	Dir            string    // folder in which the server's own temporary folder is made; empty: os.TempDir
-	MaxConnections int       // 0: 200
+	MaxConnections int       // 0: 400
 	Log            io.Writer // what the server prints; nil: kept only to explain a failed start
 }
 

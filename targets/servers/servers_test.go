@@ -139,7 +139,7 @@ func TestServerTakesQueriesUntilItIsStopped(t *testing.T) {
 			setting := map[string]string{"postgres": "show max_connections", "mariadb": "select @@max_connections"}[kind]
 			var connections int
 			require.NoError(t, pool.QueryRow(setting).Scan(&connections))
-			require.Equal(t, 200, connections)
+			require.Equal(t, 400, connections)
 
 			require.NoError(t, server.Stop())
 			require.NoError(t, server.Stop(), "stopping again does nothing")
