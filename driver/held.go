@@ -50,16 +50,18 @@ func (d *Driver) holdWrites(ctx context.Context, i scenarios.PlannedIntent, m sc
 	return func() { answers.Add(1) }
 }
 
-// awaitWriters opens the gate when as many writers stand in line as are unanswered.
+// awaitWriters opens the gate when as many writers stand in line as are unanswered. It asks the less often the longer
+// it has waited: each question loads the database that the writers are waiting for.
 func (d *Driver) awaitWriters(ctx context.Context, held Held, facts *history.Holding, unanswered func() int, longest time.Duration) {
 	deadline, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
+	begun := time.Now()
 	for {
 		waiting, known, err := held.Waiting(deadline)
 		if err == nil && known {
 			facts.Waiting = &waiting
 		}
-		if n := unanswered(); n == 0 || err == nil && known && waiting >= n || !sleep(deadline, time.Millisecond) {
+		if n := unanswered(); n == 0 || err == nil && known && waiting >= n || !sleep(deadline, max(time.Millisecond, time.Since(begun)/10)) {
 			break
 		}
 	}
