@@ -73,6 +73,11 @@ func (o matrixOptions) begin(files []scenarios.File, all []known, earlier *repor
 func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []known, m *reports.Matrix, s streams) error {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
+	// The threads that let a burst go keep a place among those that run Go to themselves. With no more places than
+	// processors the other runs of a matrix, and their targets, would wait for them.
+	usual := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(max(usual, o.parallel))
+	defer runtime.GOMAXPROCS(usual)
 	shown := newProgress(s.err, "matrix")
 	defer shown.done()
 	games := o.unplayed(files, all, *m)

@@ -29,7 +29,7 @@ func salvo(members []func()) {
 				letGoAll(members[:half])
 			})
 		})
-		await(&ready)
+		standBy(&ready)
 		fire.Store(true)
 		letGoAll(members[half:])
 	})
@@ -37,6 +37,13 @@ func salvo(members []func()) {
 }
 
 var firing sync.Mutex
+
+// standBy waits for a thread that has yet to find a processor, and keeps none from it.
+func standBy(sign *atomic.Bool) {
+	for begun := time.Now(); !sign.Load() && time.Since(begun) < longestAim; {
+		nap()
+	}
+}
 
 // await waits without giving way, which would cost more than the wait.
 func await(sign *atomic.Bool) {

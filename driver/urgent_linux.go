@@ -9,6 +9,9 @@ import (
 // realTime is the scheduling policy under which a thread keeps its processor until it is done (sched(7)).
 const realTime = 1 // SCHED_FIFO
 
+// nap is a very short sleep of the thread, which keeps its place among those that run Go.
+func nap() { _ = unix.Nanosleep(&unix.Timespec{Nsec: 20_000}, nil) } // interrupted, it was shorter
+
 // urgently runs f, which must be short, at real-time priority where the system permits it (CAP_SYS_NICE),
 // so that those whom f wakes do not take its processor. Elsewhere it just runs f.
 func urgently(f func()) {
