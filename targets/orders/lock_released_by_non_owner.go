@@ -20,7 +20,7 @@ func lockReleasedByNonOwnerDesign() Design {
 		Contract: turningAway(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
-		By:       []string{"burst-same-key"},
+		By:       []string{"rage-clicks"},
 		schema:   []string{ordersTable, keysLoose, keysIndex, locksTable},
 		handler:  func(a *api) handler { return needKey(lockReleasedByNonOwner{a}.create) },
 	}

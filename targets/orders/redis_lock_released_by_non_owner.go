@@ -20,7 +20,7 @@ func redisLockReleasedByNonOwnerDesign() Design {
 		Contract: turningAway(),
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
-		By:       []string{"burst-same-key"},
+		By:       []string{"rage-clicks"},
 		Redis:    true,
 		schema:   []string{ordersTable, keysLoose, keysIndex},
 		handler:  func(a *api) handler { return needKey(redisLockReleasedByNonOwner{onRedis{a}}.create) },
