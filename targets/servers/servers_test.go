@@ -106,7 +106,7 @@ func TestRedisKeepsWhatItIsToldUntilItIsStopped(t *testing.T) {
 	client := redis.NewClient(options)
 	require.NoError(t, client.Set(t.Context(), "thing", "mine", 0).Err())
 	require.Equal(t, "mine", client.Get(t.Context(), "thing").Val())
-	require.Equal(t, map[string]string{"maxclients": "200"}, client.ConfigGet(t.Context(), "maxclients").Val())
+	require.Equal(t, map[string]string{"maxclients": "400"}, client.ConfigGet(t.Context(), "maxclients").Val())
 	require.Equal(t, map[string]string{"bind": "127.0.0.1"}, client.ConfigGet(t.Context(), "bind").Val())
 
 	stranger := redis.NewClient(&redis.Options{Addr: options.Addr})
