@@ -34,7 +34,7 @@ controls: build ## every built-in design on every store with SEEDS seeds: broken
 
 .PHONY: matrix
 matrix: build servers ## every built-in design with every scenario on every store, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json goes on where that was left
-	$(GO) run ./targets/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),6) \
+	$(GO) run ./targets/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),14) \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md
 
