@@ -49,20 +49,14 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	if err != nil {
 		return nil, errors.New("the database's URL cannot be read") // the error would show the password
 	}
-	switch link.Scheme {
-	case "sqlite":
+	if link.Scheme == "sqlite" {
 		return openFile(link.Path)
-	case "postgres", "postgresql":
-		return onPostgres(link, road).open(ctx)
-	case "mariadb", "mysql":
-		p, err := onMariaDB(link, road)
-		if err != nil {
-			return nil, err
-		}
-		return p.open(ctx)
-	default:
-		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
+	p, err := on(link, road)
+	if err != nil {
+		return nil, err
+	}
+	return p.open(ctx)
 }
 
 // Place is a schema, or a database, of its own on a server, for an API that is served with Options.Keep.
@@ -77,15 +71,7 @@ func NewPlace(ctx context.Context, address string) (*Place, error) {
 	if err != nil {
 		return nil, errors.New("the database's URL cannot be read") // the error would show the password
 	}
-	var p place
-	switch link.Scheme {
-	case "postgres", "postgresql":
-		p = onPostgres(link, "")
-	case "mariadb", "mysql":
-		p, err = onMariaDB(link, "")
-	default:
-		err = fmt.Errorf("the database's URL begins with %q: known are postgres, mariadb and mysql", link.Scheme)
-	}
+	p, err := on(link, "")
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +154,18 @@ func openFileAsItIs(path string) (*store, error) {
 	}
 	link := url.URL{Scheme: "sqlite", Path: path}
 	return &store{db: newDB(pool, readers, dialectSQLite), url: link.String(), drop: drop}, nil
+}
+
+// on is a namespace on the server of a URL, which APIs reach by the road.
+func on(link *url.URL, road string) (place, error) {
+	switch link.Scheme {
+	case "postgres", "postgresql":
+		return onPostgres(link, road), nil
+	case "mariadb", "mysql":
+		return onMariaDB(link, road)
+	default:
+		return place{}, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
+	}
 }
 
 // onPostgres is a schema that is put on the search path, so that the SQL of the designs is plain.
