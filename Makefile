@@ -36,7 +36,7 @@ controls: build ## every built-in design on every store with SEEDS seeds: broken
 matrix: build servers ## every built-in design with every scenario on every store, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left
 	$(GO) run ./targets/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),14) \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
-		$(if $(RESUME),$(if $(wildcard $(RESUME)),--resume $(RESUME)) -o $(RESUME)) -o docs/matrix.md
+		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md
 
 .PHONY: docs
 docs: build ## the tables of every key of every file: writes docs/keys.md
