@@ -112,6 +112,7 @@ operations:
 		options doubletap.Options
 		says    string
 	}{
+		"no target":                  {doubletap.Options{Handler: nothing}, "expected a target file, or builtin:NAME"},
 		"a target that is not there": {doubletap.Options{Target: "none.yaml"}, "target file none.yaml: file does not exist"},
 		"an address of nobody":       {doubletap.Options{Target: file, DB: db}, "base_url points to orders.test, which is not this machine"},
 		"a scenario of nobody":       {doubletap.Options{Target: file, Handler: nothing, Scenarios: []string{"none"}}, `no scenario "none"`},

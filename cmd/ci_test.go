@@ -147,7 +147,10 @@ func TestTheActionPassesTheExitCodeOn(t *testing.T) {
 
 func TestTheActionPassesAMistakeOn(t *testing.T) {
 	t.Parallel()
-	j := newJob(t, map[string]string{"target": "$(touch pwned)", "scenarios": "plain-create"})
+	j := newJob(t, map[string]string{"scenarios": "plain-create"})
+	require.Equal(t, exitMistake, j.run(t), j.log.String())
+	require.Contains(t, j.log.String(), "expected a target file")
+	j = newJob(t, map[string]string{"target": "$(touch pwned)", "scenarios": "plain-create"})
 	require.Equal(t, exitMistake, j.run(t), j.log.String())
 	require.Contains(t, j.log.String(), "$(touch pwned)", "an input is a word and no code")
 	require.NoFileExists(t, filepath.Join(j.checkout(t), "pwned"))

@@ -20,7 +20,7 @@ func newExplain(s streams) *cobra.Command {
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return explain(cmd.Context(), target, s) },
 	}
-	cmd.Flags().StringVar(&target, "target", target, "target file, or builtin:NAME")
+	cmd.Flags().Var((*targetFlag)(&target), "target", "target file, or builtin:NAME")
 	return cmd
 }
 

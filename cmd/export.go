@@ -46,7 +46,7 @@ environment variables, and what is secret, stays in environment variables.`,
 	f := cmd.Flags()
 	f.StringVar(&o.as, "as", "curl", "curl, go or scenario")
 	f.StringVarP(&o.output, "output", "o", "", "file to write (default: standard output)")
-	f.StringVar(&o.target, "target", "", "target file, or builtin:NAME (default: the finding's)")
+	f.Var((*targetFlag)(&o.target), "target", "target file, or builtin:NAME (default: the finding's)")
 	f.StringVar(&o.database, "database", "", "database of a built-in target, whose dialect a script is for")
 	f.StringVar(&o.store, "store", "", storeUsage)
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: the finding's)")

@@ -77,7 +77,7 @@ orders API on a SQLite file.`,
 // flags adds the flags that run and replay share.
 func (o *runOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.target, "target", "", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
+	f.Var((*targetFlag)(&o.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
 	f.StringVar(&o.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+databaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
 	f.StringVar(&o.store, "store", "", storeUsage)
 	f.StringVar(&o.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")

@@ -30,6 +30,22 @@ const builtinPrefix = "builtin:"
 // defaultTarget is what runs when no target is named.
 const defaultTarget = builtinPrefix + "unique-key"
 
+// targetFlag is the value of --target. Empty, as a variable makes it that nobody has set, it would be the built-in
+// API, which passes.
+type targetFlag string
+
+func (f *targetFlag) Set(text string) error {
+	if text == "" {
+		return errors.New("expected a target file, or " + builtinPrefix + "NAME")
+	}
+	*f = targetFlag(text)
+	return nil
+}
+
+func (f *targetFlag) String() string { return string(*f) }
+
+func (f *targetFlag) Type() string { return "string" }
+
 // databaseVariable holds the database URL of a built-in target where no flag gives one.
 const databaseVariable = "DOUBLETAP_DATABASE"
 
