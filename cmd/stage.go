@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -139,6 +138,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
 		Road: a.road(0), Roads: a.roads(), Record: a.record, Base: a.base, Normal: a.normal,
 		Pace: a.pace, Throttled: a.throttled, TurnedAway: a.subject.terms().TurnedAway,
+		Named:      a.subject.terms().Named,
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
 		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
 	}
@@ -147,9 +147,6 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	}
 	if store := a.subject.store; store != nil {
 		a.driver.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
-	}
-	if slices.Contains(a.scenario.Needs, scenarios.NeedsRemove) {
-		a.driver.Named = a.subject.terms().Named
 	}
 	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		a.driver.Following = &driver.Following{

@@ -73,7 +73,7 @@ type Driver struct {
 
 	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
 	Logins map[string]map[string]string
-	// Named is how an answer names what was made; empty: it does not. It is asked only where something is removed.
+	// Named is how an answer names what was made; empty: it does not. That is no secret, and what is removed is found by it.
 	Named func(operation string, a history.Attempt) string
 	// Throttled tells an answer that refuses a request at the door; nil: none does.
 	Throttled func(history.Attempt) bool

@@ -72,7 +72,7 @@ func (d *Driver) question(ctx context.Context, last history.Followup, from, refe
 			answer, err = get(ctx, d.Target, where, header)
 		}
 	}
-	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask().text(answer.Content), err == nil
+	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask().content(answer.Content), err == nil
 	if err != nil {
 		said.Error = d.mask().text(err.Error())
 	}

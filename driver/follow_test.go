@@ -65,6 +65,19 @@ func TestAnAcceptedAttemptIsFollowedToItsEnd(t *testing.T) {
 	require.EqualValues(t, 3, asked.Load())
 }
 
+// TestAStatusIsAskedForWhereItIs: on record the way there is without the secret, and nobody would find it.
+func TestAStatusIsAskedForWhereItIs(t *testing.T) {
+	t.Parallel()
+	r := accepted(t, "/of/sesame-open-9/7", func(w http.ResponseWriter, q *http.Request) {
+		require.Equal(t, "/of/sesame-open-9/7", q.URL.Path)
+		_, _ = w.Write([]byte("done"))
+	})
+	require.NoError(t, r.Follow(t.Context()))
+	h := r.history(t)
+	require.Equal(t, "/of/***/7", h.Attempts[0].Header["Location"])
+	require.Equal(t, "done", h.Followups[0].Content)
+}
+
 func TestAnAcceptedAttemptIsFollowedNoLongerThanPromised(t *testing.T) {
 	t.Parallel()
 	r := accepted(t, "/operations/7", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("running")) })

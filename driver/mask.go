@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -33,11 +34,19 @@ type masker struct {
 func (d *Driver) newMasker(more ...string) masker {
 	m := masker{headers: append(targets.MaskedHeaders(), d.Target.Redact...)}
 	secrets := append(slices.Clone(d.Target.Secrets), more...)
+	compared := d.compared()
+	keep := func(kind string, values map[string]string) {
+		for name, value := range values {
+			if !compared[kind+name] {
+				secrets = append(secrets, value)
+			}
+		}
+	}
 	for _, p := range d.Principals {
-		secrets = slices.AppendSeq(secrets, maps.Values(p.Values))
+		keep(".Principal.", p.Values)
 	}
 	for _, taken := range d.Logins {
-		secrets = slices.AppendSeq(secrets, maps.Values(taken))
+		keep(".Login.", taken)
 	}
 	d.mu.Lock()
 	secrets = append(secrets, d.secret...)
@@ -59,12 +68,36 @@ func (d *Driver) newMasker(more ...string) masker {
 	}
 	slices.SortFunc(m.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	m.texts = slices.Compact(m.texts)
+	m.replace = m.except("")
+	return m
+}
+
+// except is what takes the secrets out of a text, but not out of the public text in it.
+func (m masker) except(public string) *strings.Replacer {
 	var pairs []string
 	for _, text := range m.texts {
+		if len(text) <= len(public) {
+			pairs, public = append(pairs, public, public), ""
+		}
 		pairs = append(pairs, text, masked)
 	}
-	m.replace = strings.NewReplacer(pairs...)
-	return m
+	return strings.NewReplacer(pairs...)
+}
+
+// personal is what a template takes of a principal or of its login.
+var personal = regexp.MustCompile(`\.(?:Principal|Login)\.\w+`)
+
+// compared are the names in templates of what rows must hold: that is no secret, or it could not be compared.
+func (d *Driver) compared() map[string]bool {
+	names := map[string]bool{}
+	for _, o := range d.Operations {
+		for _, text := range o.Compared() {
+			for _, name := range personal.FindAllString(text, -1) {
+				names[name] = true
+			}
+		}
+	}
+	return names
 }
 
 // remask makes what is recorded from now on be without the secrets that are known now.
@@ -131,12 +164,16 @@ func inJSON(text string, html bool) string {
 }
 
 func (m masker) body(b history.Body) history.Body {
-	b.Header, b.Path, b.Content, b.Says = m.header(b.Header), m.text(b.Path), m.text(b.Content), m.text(b.Says)
+	b.Header, b.Path, b.Content, b.Says = m.header(b.Header), m.text(b.Path), m.content(b.Content), m.content(b.Says)
 	return b
 }
 
-func (m masker) answer(a history.Attempt) history.Attempt {
-	a.Header, a.Content, a.Error = m.header(a.Header), m.text(a.Content), m.text(a.Error)
+// answer masks an attempt. How the answer names what was made is compared with rows, and so stays as it is.
+func (m masker) answer(a history.Attempt, named string) history.Attempt {
+	if m.text(named) != named {
+		m.replace = m.except(named)
+	}
+	a.Header, a.Content, a.Error = m.header(a.Header), m.content(a.Content), m.text(a.Error)
 	if !a.Complete || a.Digest != "" {
 		a.Content = m.end(a.Content)
 	}
@@ -159,6 +196,24 @@ func (m masker) isSecret(header string) bool {
 }
 
 func (m masker) text(text string) string { return m.replace.Replace(text) }
+
+// tokens are the texts and the numbers of JSON.
+var tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*`)
+
+// content masks a body. JSON stays JSON: a number with a secret in it becomes a text.
+func (m masker) content(text string) string {
+	safe := m.text(text)
+	if safe == text || json.Valid([]byte(safe)) || !json.Valid([]byte(text)) {
+		return safe
+	}
+	return tokens.ReplaceAllStringFunc(text, func(token string) string {
+		safe := m.text(token)
+		if safe != token && token[0] != '"' {
+			return `"` + masked + `"`
+		}
+		return safe
+	})
+}
 
 // end masks the beginning of a secret at the end of a text that was cut off inside it.
 func (m masker) end(text string) string {

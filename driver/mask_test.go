@@ -143,3 +143,30 @@ func TestErrorsHoldNoSecrets(t *testing.T) {
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), "sesame")
 }
+
+// TestWhatIsComparedWithRowsStaysAsItIs: rows are on record as they are, and a thing's name or content that was
+// masked would be another one.
+func TestWhatIsComparedWithRowsStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"id":"account-0001-17","of":"account-0001","account":10000001,"buyer":"customer-0001","token":"sesame-open-9"}`))
+	}), send())
+	r.Principals[0].Values = targets.Principal{
+		"Token": "sesame-open-9", "Account": "account-0001", "Number": "10000001", "Buyer": "customer-0001", "Buy": "another-one",
+	}
+	r.Operations[0].Request.Body = map[string]any{
+		"note": "{{.Intent.Marker}}", "buyer": "{{.Principal.Buyer}}", "other": "{{.Principal.Buy}}", "number": "{{.Principal.Number}}",
+	}
+	r.Operations[0].Rows.Content = map[string]string{"customer": "/buyer"}
+	r.Named = func(_ string, a history.Attempt) string {
+		var said struct{ ID string }
+		require.NoError(t, json.Unmarshal([]byte(a.Content), &said))
+		return said.ID
+	}
+	h := r.drive(t)
+	require.JSONEq(t, `{"id":"account-0001-17","of":"***","account":"***","buyer":"customer-0001","token":"***"}`, h.Attempts[0].Content)
+	sent := h.Intents[0].Bodies[history.Original]
+	require.Contains(t, sent.Content, `"buyer":"customer-0001"`)
+	require.Contains(t, sent.Content, `"other":"***"`)
+	require.Contains(t, sent.Content, `"number":"***"`)
+}

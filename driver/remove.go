@@ -21,16 +21,18 @@ func removals(i scenarios.PlannedIntent) int {
 	return n
 }
 
-// name keeps how an answer names what an intent has made that is to be removed.
-func (d *Driver) name(a history.Attempt) {
+// name returns how an answer names what its intent has made, and keeps it for when that is to be removed.
+func (d *Driver) name(a history.Attempt) string {
 	if d.Named == nil {
-		return
+		return ""
 	}
-	if named := d.Named(d.requests[a.Intent+history.Original].operation.Name, a); named != "" {
+	named := d.Named(d.requests[a.Intent+history.Original].operation.Name, a)
+	if named != "" {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.named[a.Intent] = named
 	}
+	return named
 }
 
 // remove removes what an intent has made and looks whether it is gone, and records how that went. What the intent

@@ -170,13 +170,11 @@ func (d *Driver) road(intent string) Road {
 
 // finish records an attempt that has ended and notices when the target is gone.
 func (d *Driver) finish(s *shot) {
-	s.record = d.mask().answer(s.record)
-	if err := d.Record.Attempt(s.record); err != nil {
+	if err := d.Record.Attempt(d.mask().answer(s.record, d.name(s.record))); err != nil {
 		d.halt(err)
 		return
 	}
 	d.obey(s)
-	d.name(s.record)
 	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {

@@ -74,6 +74,21 @@ func (t *Target) secretsIn(doc *document.Document, root string, members map[stri
 	walk(root, members)
 }
 
+// Compared returns the texts of a request's body, as it is and altered, that say what rows must hold.
+func (o Operation) Compared() []string {
+	_, members := o.Request.Payload()
+	var texts []string
+	for _, pointer := range o.Rows.Content {
+		for _, body := range []map[string]any{members, o.Alter} {
+			value, _ := document.Resolve(body, pointer)
+			if text, is := value.(string); is {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
+}
+
 // secret notes a text, unless it is a template: that comes out differently in every request.
 func (t *Target) secret(text string) {
 	if !strings.Contains(text, "{{") {
