@@ -3,6 +3,7 @@ package driver
 import (
 	"cmp"
 	"context"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -67,6 +68,25 @@ func (s *seat) leave() { s.arrive(func() {}) }
 // wait returns when the member is not let go any more: it has been, or the run was called off.
 func (s *seat) wait() error {
 	<-s.gone
+	return s.ctx.Err()
+}
+
+// waitAtMost does the same for a member whose last byte has still to come to the gate: it is lost on its way if it
+// is not there so long after the others were let go.
+func (s *seat) waitAtMost(longest time.Duration) error {
+	select {
+	case <-s.gone:
+		return s.ctx.Err()
+	case <-s.over:
+	}
+	lost := time.NewTimer(longest)
+	defer lost.Stop()
+	select {
+	case <-s.gone:
+	case <-s.ctx.Done():
+	case <-lost.C:
+		return os.ErrDeadlineExceeded
+	}
 	return s.ctx.Err()
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/http"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 const members = 8
@@ -161,5 +164,26 @@ func TestTheGateDoesNotUseUpAClientsPatience(t *testing.T) {
 	})
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
+	}
+}
+
+// A lane may swallow what is sent: nothing of a burst comes to the gate then, and the clients give up.
+func TestABurstThatIsSwallowedIsGivenUp(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request has come through") })
+	weather := map[string][]scenarios.Fault{"hole": {{Toxic: &scenarios.Toxic{Type: "timeout", Stream: "upstream"}}}}
+	lanes, err := proxy.Open(t.Context(), weather, proxy.Options{Upstream: address, Base: time.Now()})
+	require.NoError(t, err)
+	step := burst(members)
+	step.Burst.Lane, step.Burst.Timeout = "hole", fixed(50*time.Millisecond)
+	r := newRig(t, "", step)
+	r.Hold = 50 * time.Millisecond
+	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
+	require.NoError(t, within(t, r.begin(t.Context()), "the end of the burst"))
+	require.NoError(t, lanes.Close())
+	attempts := r.history(t).Attempts
+	require.Len(t, attempts, members)
+	for _, a := range attempts {
+		require.Equal(t, history.Timeout, a.ErrorKind, a.Error)
 	}
 }

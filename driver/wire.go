@@ -137,7 +137,7 @@ func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
 		if err := x.write(conn, text); err != nil {
 			return err
 		}
-		return x.seat.wait()
+		return x.seat.waitAtMost(x.timeout)
 	}
 	last := len(text) - 1
 	if _, err := conn.Write(text[:last]); err != nil {
