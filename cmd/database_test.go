@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,47 @@ func TestBuiltinTargetsWithoutTheirDatabase(t *testing.T) {
 		require.Equal(t, exitSurroundings, got.code, "%s", got)
 		require.NotContains(t, got.String(), "hunter22")
 	}
+}
+
+func TestABuiltinTargetAsksNoServerElsewhere(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp4", "0.0.0.0:0") // this machine, and no loopback address
+	require.NoError(t, err)
+	t.Cleanup(func() { l.Close() })
+	var asked atomic.Int64
+	go func() {
+		for conn, err := l.Accept(); err == nil; conn, err = l.Accept() {
+			asked.Add(1)
+			conn.Close()
+		}
+	}()
+	database, store := "postgres://me:hunter22@"+l.Addr().String()+"/shop", "redis://:hunter22@"+l.Addr().String()
+	for _, scheme := range []string{"postgres", "mariadb"} {
+		env := map[string]string{databaseVariable: strings.Replace(database, "postgres", scheme, 1)}
+		for _, args := range [][]string{{"run", "plain-create"}, {"run", "--dry-run", "slow-database"}, {"explain"}, {"doctor"}} {
+			got := callWith(t.Context(), env, args...)
+			require.Equal(t, exitMistake, got.code, "%s: %s", args, got)
+			require.Contains(t, got.err, databaseVariable+" points to 0.0.0.0, which is not this machine\na built-in target takes only servers on this machine")
+		}
+	}
+	finding := found(t, "replay-status-changed", "sequential-replay")
+	for _, args := range [][]string{
+		{"run", "--database", database, "plain-create"},
+		{"run", "--store", store, "--target", "builtin:redis-claim-and-record", "plain-create"},
+		{"shrink", "--target", defaultTarget, "--database", database, finding},
+		{"replay", "--target", defaultTarget, "--database", database, finding},
+		{"export", "--target", defaultTarget, "--database", database, finding},
+		{"matrix", "--design", "unique-key", "--database", database, "plain-create"},
+	} {
+		got := callWith(t.Context(), nil, args...)
+		require.NotEqual(t, exitPass, got.code, "%s: %s", args, got)
+		require.Contains(t, got.err, "points to 0.0.0.0, which is not this machine", "%s", args)
+		require.NotContains(t, got.String(), "hunter22")
+	}
+	got := typed(t, "run", "--target", "served:unique-key", "--database", database, "plain-create")
+	require.Equal(t, exitMistake, got.code, "%s", got)
+	require.Contains(t, got.err, "--database points to 0.0.0.0, which is not this machine")
+	require.Zero(t, asked.Load())
 }
 
 func withPassword(t *testing.T, variable, password string) string {

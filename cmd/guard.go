@@ -46,22 +46,34 @@ func (s *subject) allow(toxiproxy string) error {
 		host, _, _ := net.SplitHostPort(s.target.Links[name].To) // the loader has seen that it can be split
 		foreign = append(foreign, allowed.foreign("links."+name+".to", host)...)
 	}
-	if len(foreign) == 0 {
-		return nil
+	if len(foreign) == 0 || s.builtIn() {
+		return localServers(foreign)
 	}
-	var errs []error
 	var hosts []string
 	for _, f := range foreign {
-		errs = append(errs, fmt.Errorf("%s points to %s, which is not this machine", f.what, f.host))
 		if !slices.Contains(hosts, f.host) {
 			hosts = append(hosts, f.host)
 		}
 	}
-	if s.builtIn() {
-		return mistakef("%w\na built-in target takes only servers on this machine", errors.Join(errs...))
-	}
 	return mistakef("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
-		errors.Join(errs...), s.name, strings.Join(hosts, ", "))
+		elsewhere(foreign), s.name, strings.Join(hosts, ", "))
+}
+
+// localServers refuses hosts that a built-in target would have to do with.
+func localServers(foreign []reference) error {
+	if len(foreign) == 0 {
+		return nil
+	}
+	return mistakef("%w\na built-in target takes only servers on this machine", elsewhere(foreign))
+}
+
+// elsewhere says of each host that it is not this machine.
+func elsewhere(foreign []reference) error {
+	var errs []error
+	for _, f := range foreign {
+		errs = append(errs, fmt.Errorf("%s points to %s, which is not this machine", f.what, f.host))
+	}
+	return errors.Join(errs...)
 }
 
 // reference is a host and what names it.

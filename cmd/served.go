@@ -35,6 +35,9 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	if s.program == "" {
 		return nil, mistakef("%s is for the command line of doubletap, which would start itself; expected a target file or %s%s", name, builtinPrefix, design)
 	}
+	if err := localDatabase("--database", options.database); err != nil {
+		return nil, err
+	}
 	target, on, err := orders.Describe(design)
 	if err != nil {
 		return nil, mistake(err)

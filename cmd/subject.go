@@ -21,6 +21,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -197,11 +198,11 @@ func mistakesInTarget(name string, s streams) error {
 
 func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*subject, error) {
 	sub := &subject{name: o.target}
-	options := orders.Options{Design: strings.TrimPrefix(o.target, builtinPrefix), Database: o.database}
-	if options.Database == "" {
-		options.Database, _ = s.getenv(databaseVariable)
-	}
+	options := orders.Options{Design: strings.TrimPrefix(o.target, builtinPrefix)}
 	var err error
+	if options.Database, err = databaseOf(o.database, s); err != nil {
+		return nil, err
+	}
 	if options.Store, err = storeOf(o.store, s); err != nil {
 		return nil, err
 	}
@@ -222,6 +223,25 @@ func startBuiltin(ctx context.Context, o runOptions, linked bool, s streams) (*s
 		sub.target.Links = links
 	}
 	return sub, nil
+}
+
+// databaseOf is the database of a built-in target: what the flag says, else the variable; empty: a SQLite file.
+func databaseOf(flag string, s streams) (string, error) {
+	if flag != "" {
+		return flag, localDatabase("--database", flag)
+	}
+	database, _ := s.getenv(databaseVariable)
+	return database, localDatabase(databaseVariable, database)
+}
+
+// localDatabase holds that a database is on this machine. A built-in target makes its tables when it starts, before
+// anything else is allowed.
+func localDatabase(what, database string) error {
+	hosts, err := databases.HostsOf(database)
+	if err != nil {
+		return mistakef("%s: %w", what, err)
+	}
+	return localServers(allowlist(nil).foreign(what, hosts...))
 }
 
 func knownDesign(name string) bool {
