@@ -104,8 +104,9 @@ func placeFlag(flag, address, variable string) []string {
 	}
 }
 
+// withoutPassword is the address of a toxiproxy server as files may hold it.
 func withoutPassword(address string) string {
-	u, err := url.Parse(address)
+	u, err := proxyURL(address)
 	if err != nil || u.User == nil {
 		return address
 	}

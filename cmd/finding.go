@@ -39,7 +39,7 @@ type findingFile struct {
 func (r *runner) findingOf(normal time.Duration) findingFile {
 	return findingFile{
 		Version: 1, Run: r.manifest.Run, Seed: r.options.seed, Target: r.subject.name,
-		Operation: r.subject.operation().Name, Instances: r.options.instances, Toxiproxy: r.options.toxiproxy, Normal: history.Offset(normal),
+		Operation: r.subject.operation().Name, Instances: r.options.instances, Toxiproxy: r.manifest.Toxiproxy, Normal: history.Offset(normal),
 		Confidence: r.options.confidence,
 	}
 }

@@ -103,14 +103,19 @@ func hostOf(address string) (string, error) {
 	if address == "" {
 		return "", nil
 	}
-	if !strings.Contains(address, "://") {
-		address = "http://" + address
-	}
-	u, err := url.Parse(address)
+	u, err := proxyURL(address)
 	if err != nil || u.Hostname() == "" {
 		return "", errors.New("--toxiproxy names no server; expected something like http://127.0.0.1:8474")
 	}
 	return u.Hostname(), nil
+}
+
+// proxyURL is the URL of a toxiproxy server, which may be given without its scheme.
+func proxyURL(address string) (*url.URL, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	return url.Parse(address)
 }
 
 // loopback reports whether a host is this machine: by name or address, or by a socket's path.

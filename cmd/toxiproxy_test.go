@@ -3,6 +3,8 @@ package cmd
 import (
 	"net"
 	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +38,21 @@ func TestAToxiproxyServerThatRunsAlready(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, left, 1, "only the one that was there before")
 		require.Contains(t, left, theirs.Name)
+	}
+}
+
+func TestThePasswordOfAToxiproxyServerIsInNoFile(t *testing.T) {
+	t.Parallel()
+	address := strings.TrimPrefix(toxiproxyServer(t), "http://")
+	for _, given := range []string{"http://me:hunter22@" + address, "me:hunter22@" + address} {
+		reports := t.TempDir()
+		got := callWith(t.Context(), nil, "run", "--reports", reports, "--target", "builtin:replay-status-changed", "--toxiproxy", given, "sequential-replay")
+		require.Equal(t, exitFinding, got.code, "%s", got)
+		require.NotContains(t, got.String(), "hunter22")
+		requireNowhere(t, reports, "hunter22")
+		finding, err := readFinding(filepath.Join(onlyRun(t, reports), findingsName, "F1"))
+		require.NoError(t, err)
+		require.Equal(t, "http://me:xxxxx@"+address, finding.Toxiproxy)
 	}
 }
 
