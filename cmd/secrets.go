@@ -112,7 +112,7 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 			}
 		}
 	}
-	if s.spellsOutLogin(given) || s.spellsOutProcess(given) {
+	if s.spellsOutRequests(given) || s.spellsOutProcess(given) {
 		return true
 	}
 	for _, o := range s.operations {
@@ -150,21 +150,51 @@ func (s *subject) spellsOutProcess(given func(string) bool) bool {
 	return false
 }
 
-// spellsOutLogin reports that a request of the login has a secret in it that neither a template nor a variable
-// gives: what its name speaks for, or any header that is masked.
-func (s *subject) spellsOutLogin(given func(string) bool) bool {
-	literal := func(name string, value any) bool {
-		text, is := value.(string)
-		return is && secretNames.MatchString(name) && !strings.Contains(text, "{{") && !given(text)
+// spellsOutRequests reports that a request has a secret in it that neither a template nor a variable gives: what its
+// name speaks for. The driver looks at the headers of a create, and its body is on record anyway.
+func (s *subject) spellsOutRequests(given func(string) bool) bool {
+	steps, asked := slices.Clone(s.target.Login), []string{}
+	for _, o := range s.target.Operations {
+		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Remove, o.Cleanup)
+		asked = append(asked, o.Request.Path)
+		if o.Rows.HTTP != nil {
+			asked = append(asked, o.Rows.HTTP.Path)
+		}
 	}
-	for _, step := range s.target.Login {
+	literal := func(name, text string) bool {
+		return secretNames.MatchString(name) && text != "" && !strings.Contains(text, "{{") && !given(text)
+	}
+	for _, step := range steps {
+		_, members := step.Request.Payload()
+		if sign := step.Request.Sign; spelledOut("", members, literal) || sign != nil && literal("secret", sign.Secret) {
+			return true
+		}
 		for name, value := range step.Request.Header {
 			if literal(name, value) {
 				return true
 			}
 		}
-		for name, value := range step.Request.Body {
-			if literal(name, value) {
+		asked = append(asked, step.Request.Path)
+	}
+	return slices.ContainsFunc(asked, func(path string) bool {
+		_, query, _ := strings.Cut(path, "?")
+		return slices.ContainsFunc(strings.Split(query, "&"), func(parameter string) bool {
+			name, value, _ := strings.Cut(parameter, "=")
+			return literal(name, value)
+		})
+	})
+}
+
+// spelledOut reports that there is such a text in a value, or a member that is called so and has one.
+func spelledOut(name string, value any, literal func(name, text string) bool) bool {
+	switch value := value.(type) {
+	case string:
+		return literal(name, value)
+	case []any:
+		return slices.ContainsFunc(value, func(element any) bool { return spelledOut(name, element, literal) })
+	case map[string]any:
+		for name, member := range value {
+			if spelledOut(name, member, literal) {
 				return true
 			}
 		}

@@ -296,6 +296,37 @@ func TestALoginThatIsSpelledOutIsNotHandedOn(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(onlyRun(t, x.reports), findingsName, "F1", targetName))
 }
 
+func TestAFileThatSpellsASecretOutAnywhereIsNotHandedOn(t *testing.T) {
+	t.Parallel()
+	const file = `name: bookings
+base_url: http://127.0.0.1:1
+operations:
+  book:
+    prepare: [request: {path: /rooms, headers: {X-Token: "${SECRET}"}, body: {name: "{{.Intent.Marker}}", by: [{password: "${SECRET}"}]}}]
+    request: {path: "/bookings?room=4&api_key=${SECRET}", body: {note: "{{.Intent.Marker}}"}}
+    key: {in: body, name: key, issued: [{request: {path: "/keys?token=${SECRET}"}, take: {Key: {json: /key}}}]}
+    remove: [request: {method: DELETE, path: "/bookings/{{.Intent.Marker}}", form: {pin: "${SECRET}"}}]
+    cleanup: [request: {path: "/rooms/close", sign: {header: X-Signature, hmac: sha256, over: "{{.Body}}", secret: "${SECRET}"}}]
+    rows: {http: {path: "/bookings?note={{.Intent.Marker}}&session=${SECRET}"}}
+  other:
+    request: {path: /others, body: {note: "{{.Intent.Marker}}"}}
+    key: {in: header, issued: [{request: {path: /keys, multipart: {code: "${SECRET}"}}, take: {Key: {json: /key}}}]}
+    rows: {http: {path: "/others?note={{.Intent.Marker}}"}}
+`
+	s := streams{getenv: func(string) (string, bool) { return "s3cr3t-t0ken", true }}
+	handedOn := func(file string) bool {
+		sub, err := loadSubject(t.Context(), runOptions{target: writeFile(t, "target.yaml", file)}, false, s)
+		require.NoError(t, err)
+		require.NoError(t, sub.choose("book", nil))
+		return sub.fileWithoutSecrets(s) != nil
+	}
+	require.True(t, handedOn(file))
+	parts := strings.Split(file, "${SECRET}")
+	for i := range len(parts) - 1 {
+		require.False(t, handedOn(strings.Join(parts[:i+1], "${SECRET}")+"spelled-out"+strings.Join(parts[i+1:], "${SECRET}")), "after %s", parts[i])
+	}
+}
+
 func TestTheTargetItselfIsAskedBySomebodyWhoIsLoggedIn(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
