@@ -57,20 +57,26 @@ func (b *Balancer) Close() error {
 const betweenAccepts = 5 * time.Millisecond
 
 func (b *Balancer) accept(ctx context.Context) {
-	for turn := 0; ctx.Err() == nil; {
-		near, err := b.listener.Accept()
+	turn := 0
+	acceptAll(ctx, b.listener, func(near *net.TCPConn) {
+		to := b.instances[turn%len(b.instances)]
+		b.busy.Go(func() { through(ctx, near, to) })
+		turn++
+	})
+}
+
+// acceptAll has each connection served that comes, one after the other, until the listener is closed or the
+// context ends.
+func acceptAll(ctx context.Context, listener net.Listener, serve func(*net.TCPConn)) {
+	for ctx.Err() == nil {
+		conn, err := listener.Accept()
 		switch {
+		case err == nil:
+			serve(conn.(*net.TCPConn))
 		case errors.Is(err, net.ErrClosed):
 			return
-		case err != nil:
-			select {
-			case <-ctx.Done():
-			case <-time.After(betweenAccepts):
-			}
 		default:
-			to := b.instances[turn%len(b.instances)]
-			b.busy.Go(func() { through(ctx, near.(*net.TCPConn), to) })
-			turn++
+			time.Sleep(betweenAccepts)
 		}
 	}
 }

@@ -122,19 +122,15 @@ func (d *doorstep) close() {
 // accept serves connections from the lane until letGo. Connections to the target end when staying
 // does, connections to the lane when listening does.
 func (d *doorstep) accept(staying, listening context.Context) {
-	for {
-		left, err := d.listener.Accept()
-		if err != nil {
-			return
-		}
+	acceptAll(staying, d.listener, func(left *net.TCPConn) {
 		p := d.admit()
 		d.busy.Go(func() {
 			defer d.forget(p)
 			defer left.Close()
 			defer context.AfterFunc(listening, func() { _ = left.Close() })()
-			d.serve(staying, left.(*net.TCPConn), p)
+			d.serve(staying, left, p)
 		})
-	}
+	})
 }
 
 // targetOf is where a connection leads.

@@ -179,13 +179,7 @@ func (w *Wire) Close() error {
 }
 
 func (w *Wire) accept() {
-	for {
-		near, err := w.listener.Accept()
-		if err != nil {
-			return
-		}
-		w.pairs.Go(func() { w.serve(near.(*net.TCPConn)) })
-	}
+	acceptAll(context.Background(), w.listener, func(near *net.TCPConn) { w.pairs.Go(func() { w.serve(near) }) })
 }
 
 // serve relays one connection until both sides are done with it.
