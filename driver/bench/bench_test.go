@@ -95,6 +95,16 @@ func TestSendersSendWhatTheyAreAskedFor(t *testing.T) {
 	}
 }
 
+func TestThePageSaysWhatTheReportSays(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/bench.md")
+	require.NoError(t, err)
+	r := results{settings: settings{apart: true}}
+	for _, said := range append(r.facts()[2:], r.aimsTable().notes...) {
+		require.Contains(t, string(page), said)
+	}
+}
+
 func sendWhatTheyAreAskedFor(t *testing.T, s settings) {
 	t.Helper()
 	r, err := measure(t.Context(), s, io.Discard)
