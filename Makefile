@@ -16,11 +16,11 @@ run: build ## run every built-in scenario against the built-in orders API
 	@$(BIN) run
 
 .PHONY: test
-test: servers vet ## run all tests on real servers, with the race detector
+test: servers vet ## run doubletap's own tests on real servers, with the race detector
 	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 20m ./...
 
 .PHONY: servers
-servers: ## find or install PostgreSQL, MariaDB and Redis, which the tests start privately, Chromium, curl, sqlite3 and psycopg2
+servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
 	$(GO) run ./targets/servers/install
 
 .PHONY: vet
@@ -29,11 +29,11 @@ vet: ## gofmt and go vet
 	$(GO) vet ./...
 
 .PHONY: controls
-controls: build ## every built-in design on every store with SEEDS seeds: broken ones must fail, correct ones pass
+controls: build ## every built-in design on every database with SEEDS seeds: broken ones must fail, correct ones pass
 	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd
 
 .PHONY: matrix
-matrix: build servers ## every built-in design with every scenario on every store, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left
+matrix: build servers ## every built-in design with every scenario on every database, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left
 	$(GO) run ./targets/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),14) \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md

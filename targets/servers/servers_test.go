@@ -207,6 +207,11 @@ func TestInstallDoesNothingWhenEverythingIsThere(t *testing.T) {
 	require.Empty(t, printed.String())
 }
 
+func TestMissingToolsAreNamedWhereNobodyMayInstallThem(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	require.ErrorContains(t, servers.InstallTools(t.Context(), io.Discard), "gcc libc6-dev")
+}
+
 // sharedDir is a temporary folder in which the servers' users may make and remove things.
 func sharedDir(t *testing.T) string {
 	t.Helper()
