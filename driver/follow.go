@@ -70,6 +70,7 @@ func (d *Driver) question(ctx context.Context, last history.Followup, from, refe
 	if err == nil {
 		if err = d.Pace.Wait(ctx, 1); err == nil {
 			answer, err = get(ctx, d.Target, where, header)
+			d.obey(answer)
 		}
 	}
 	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask().content(answer.Content), err == nil

@@ -90,6 +90,25 @@ func TestAnAcceptedAttemptIsFollowedNoLongerThanPromised(t *testing.T) {
 	require.Equal(t, "running", h.Followups[0].Content)
 }
 
+func TestAThrottledQuestionHoldsTheNextBack(t *testing.T) {
+	t.Parallel()
+	asked := make(chan time.Time, 2)
+	r := accepted(t, "/operations/7", func(w http.ResponseWriter, _ *http.Request) {
+		if asked <- time.Now(); len(asked) == 1 {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+			return
+		}
+		_, _ = w.Write([]byte("done"))
+	})
+	r.Pace = driver.NewPace(nil)
+	r.Throttled = func(a history.Attempt) bool { return a.Complete && a.Status == http.StatusTooManyRequests }
+	require.NoError(t, r.Follow(t.Context()))
+	first, second := <-asked, <-asked
+	require.GreaterOrEqual(t, second.Sub(first), 990*time.Millisecond)
+	require.Equal(t, "done", r.history(t).Followups[0].Content)
+}
+
 func TestNobodyButTheTargetIsAskedForAStatus(t *testing.T) {
 	t.Parallel()
 	r := accepted(t, "http://elsewhere.test/operations/7", func(http.ResponseWriter, *http.Request) { require.Fail(t, "asked") })

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -79,8 +80,8 @@ func (d *Driver) paced(ctx context.Context, requests int) bool {
 }
 
 // obey holds back whatever comes after an answer that refuses a request at the door and says for how long.
-func (d *Driver) obey(s *shot) {
-	if d.Throttled != nil && d.Throttled(s.record) {
-		d.Pace.hold(retryAfter(s.record))
+func (d *Driver) obey(a history.Attempt) {
+	if d.Throttled != nil && d.Throttled(a) {
+		d.Pace.hold(retryAfter(a))
 	}
 }

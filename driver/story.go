@@ -174,7 +174,7 @@ func (d *Driver) finish(s *shot) {
 		d.halt(err)
 		return
 	}
-	d.obey(s)
+	d.obey(s.record)
 	d.ledger.sent(s, d.Record)
 	if d.Following != nil {
 		if where := d.Following.Monitor(s.record); where != "" {
