@@ -28,7 +28,7 @@ type api struct {
 	effort     time.Duration // what one authorisation takes
 	create     handler
 
-	received atomic.Int64 // requests to create something whose whole body was read
+	received atomic.Int64 // requests to create or to change something whose whole body was read
 	inFlight atomic.Int64
 
 	stopped    chan struct{}
@@ -115,34 +115,38 @@ func (a *api) customer(r *http.Request) string {
 }
 
 func (a *api) serveCreate(of kind) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { a.createFor(w, r, of) }
+	return a.counted(func(r *http.Request, body []byte) (answer, error) {
+		req, err := readRequest(a.customer(r), of, r.Header, body)
+		if err != nil {
+			return invalidBody(err.Error()), nil
+		}
+		req.Path = r.URL.Path
+		return a.create(r.Context(), req)
+	})
 }
 
-func (a *api) createFor(w http.ResponseWriter, r *http.Request, of kind) {
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	var tooLarge *http.MaxBytesError
-	if errors.As(err, &tooLarge) {
-		invalidBody("the body is too large").write(w)
-		return
-	}
-	if err != nil {
-		return // the client left in the middle of its request: nobody would read an answer
-	}
-	a.received.Add(1)
-	a.inFlight.Add(1)
-	defer a.inFlight.Add(-1)
+// counted answers requests whose whole body was read, and counts them.
+func (a *api) counted(reply func(r *http.Request, body []byte) (answer, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+		var tooLarge *http.MaxBytesError
+		if errors.As(err, &tooLarge) {
+			invalidBody("the body is too large").write(w)
+			return
+		}
+		if err != nil {
+			return // the client left in the middle of its request: nobody would read an answer
+		}
+		a.received.Add(1)
+		a.inFlight.Add(1)
+		defer a.inFlight.Add(-1)
 
-	req, err := readRequest(a.customer(r), of, r.Header, body)
-	if err != nil {
-		invalidBody(err.Error()).write(w)
-		return
+		said, err := reply(r, body)
+		if err != nil {
+			said = failed(err)
+		}
+		said.write(w)
 	}
-	req.Path = r.URL.Path
-	reply, err := a.create(r.Context(), req)
-	if err != nil {
-		reply = failed(err)
-	}
-	reply.write(w)
 }
 
 // serveOrder shows customers what is theirs, and nothing else.

@@ -71,6 +71,7 @@ func defects() map[string]round {
 		"expiry-too-short":                    forgetsTooEarly,
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
+		"patch-increment":                     changesMoreOnARepeat,
 		"retry-rereads-version":               changesMoreOnARepeat,
 		"replay-reruns-postprocessing":        changesMoreOnARepeat,
 		"partial-commit":                      neverCompletes,
@@ -149,6 +150,8 @@ func fairRivals(broken string) []string {
 		return []string{"natural-key"}
 	case "unique-blocks-after-soft-delete":
 		return []string{"soft-delete"}
+	case "patch-increment":
+		return []string{"patch-absolute"}
 	case "ack-before-durable-enqueue":
 		return []string{"accepted-202"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":

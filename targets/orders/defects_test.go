@@ -303,9 +303,9 @@ func (s subject) effects(t *testing.T, w wish) []float64 {
 	t.Helper()
 	var numbers []float64
 	for _, effect := range s.Target().Operations[w.operation].Effects {
-		query, marker := effect.Query, ""
+		query, marker := effect.Query, w.note
 		if effect.Rows != nil {
-			query, marker = "select count(*) from ("+query+") as found", w.note
+			query = "select count(*) from (" + query + ") as found"
 		}
 		numbers = append(numbers, s.number(t, query, marker))
 	}

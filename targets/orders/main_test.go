@@ -82,6 +82,7 @@ func overEveryCorrectDesign(t *testing.T, test func(t *testing.T, design orders.
 type subject struct {
 	*orders.Server
 	pool *sql.DB
+	made *sync.Map // what steps of prepare took, by wish
 }
 
 func serve(t *testing.T, options orders.Options) subject {
@@ -94,7 +95,7 @@ func serve(t *testing.T, options orders.Options) subject {
 		require.NoError(t, pool.Close())
 		require.NoError(t, server.Close())
 	})
-	return subject{server, pool}
+	return subject{server, pool, new(sync.Map)}
 }
 
 func openURL(t *testing.T, address string) *sql.DB {
@@ -204,14 +205,51 @@ func (s subject) send(ctx context.Context, w wish) (reply, error) {
 func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
 	target := s.Target()
 	op := target.Operations[w.operation]
-	op.Request.Body["amount"] = w.amount
-	r, err := op.Render(targets.Values{
+	if op.Request.Body["amount"] != nil {
+		op.Request.Body["amount"] = w.amount
+	}
+	values := targets.Values{
 		Intent: targets.IntentValues{Marker: w.note, Reference: w.reference}, Principal: target.Principals[w.who],
-	}, false)
+	}
+	values.Prepared = s.prepared(w, op, values)
+	r, err := op.Render(values, false)
 	if err != nil {
 		panic(err)
 	}
 	return r, op
+}
+
+// prepared is what the steps of prepare take for a wish. They are sent once for it.
+func (s subject) prepared(w wish, op targets.Operation, values targets.Values) map[string]string {
+	once, _ := s.made.LoadOrStore([3]string{w.operation, w.who, w.note}, sync.OnceValue(func() map[string]string {
+		taken := map[string]string{}
+		for _, step := range op.Prepare {
+			s.take(step, values, taken)
+		}
+		return taken
+	}))
+	return once.(func() map[string]string)()
+}
+
+// take sends a step, and keeps what is to be taken from its answer.
+func (s subject) take(step targets.Step, values targets.Values, into map[string]string) {
+	r, err := step.Render(values)
+	if err != nil {
+		panic(err)
+	}
+	got, err := s.sendRendered(context.Background(), r)
+	if err != nil {
+		panic(err)
+	}
+	answer := targets.Answer{Header: map[string]string{}, Body: got.body}
+	for name := range got.header {
+		answer.Header[name] = got.header.Get(name)
+	}
+	for name, what := range step.Take {
+		if into[name], err = what.From(answer); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // sendBody sends a body as it is, with or without a key.
@@ -265,17 +303,29 @@ func (s subject) get(t *testing.T, path string) reply {
 }
 
 func (s subject) read(ctx context.Context, who, path string) (reply, error) {
-	r, _ := s.render(newWish("any").by(who))
-	r.Method, r.Path, r.Body = http.MethodGet, path, nil
-	return s.sendRendered(ctx, r)
+	return s.sendRendered(ctx, s.bare(who, http.MethodGet, path))
+}
+
+// bare is a request without a body. It takes nothing that has to be prepared.
+func (s subject) bare(who, method, path string) targets.Rendered {
+	target := s.Target()
+	op := target.Operations["create_order"]
+	header := op.Request.Header
+	if len(op.Prepare) > 0 {
+		header = op.Prepare[0].Request.Header
+	}
+	step := targets.Step{Request: targets.Request{Method: method, Path: path, Header: header}}
+	r, err := step.Render(targets.Values{Principal: target.Principals[who]})
+	if err != nil {
+		panic(err)
+	}
+	return r
 }
 
 // delete deletes what is at a path, as alice.
 func (s subject) delete(t *testing.T, path string) {
 	t.Helper()
-	r, _ := s.render(newWish("any").by("alice"))
-	r.Method, r.Path, r.Body = http.MethodDelete, path, nil
-	got, err := s.sendRendered(t.Context(), r)
+	got, err := s.sendRendered(t.Context(), s.bare("alice", http.MethodDelete, path))
 	require.NoError(t, err)
 	require.Equal(t, http.StatusNoContent, got.status)
 }

@@ -199,14 +199,22 @@ func readOrder(members map[string]any) (order, error) {
 		}
 		*field = text
 	}
-	number, _ := members["amount"].(json.Number)
-	amount, err := number.Int64()
-	if err != nil || amount <= 0 {
-		return o, errors.New("amount must be a whole number above 0")
+	var err error
+	if o.Amount, err = readAmount(members, "amount"); err != nil {
+		return o, err
 	}
-	o.Amount = amount
 	if o.Item == "" {
 		return o, errors.New("item is required")
 	}
 	return o, nil
+}
+
+// readAmount reads the member that says how much.
+func readAmount(members map[string]any, name string) (int64, error) {
+	number, _ := members[name].(json.Number)
+	amount, err := number.Int64()
+	if err != nil || amount <= 0 {
+		return 0, fmt.Errorf("%s must be a whole number above 0", name)
+	}
+	return amount, nil
 }
