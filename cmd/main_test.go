@@ -15,10 +15,10 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
-// TestMain lets test scripts call this program under its name, and starts the servers that the
+// TestMain lets tests call this program under its name, and a service that prints too much, and starts the servers that the
 // tests need: a missing one fails them.
 func TestMain(m *testing.M) {
-	testscript.Main(served{m}, map[string]func(){"doubletap": func() { os.Exit(Main()) }})
+	testscript.Main(served{m}, map[string]func(){"doubletap": func() { os.Exit(Main()) }, "gossip": gossip})
 }
 
 // postgresVariable, mariadbVariable and storeVariable hold the URLs of the private servers.

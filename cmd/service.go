@@ -43,17 +43,10 @@ type started struct {
 	printed  []*services.Log // to log, by each of the fleet
 }
 
-// hide keeps what a login gave out of the process's log.
-func (s started) hide(logins map[string]map[string]string) {
-	for _, given := range logins {
-		for _, value := range given {
-			if len(value) < driver.ShortestSecret {
-				continue
-			}
-			for _, log := range s.printed {
-				log.Hide(driver.Writings(value)...)
-			}
-		}
+// hide keeps secrets out of the process's log.
+func (s started) hide(secrets []string) {
+	for _, log := range s.printed {
+		log.Hide(secrets...)
 	}
 }
 

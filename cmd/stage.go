@@ -227,7 +227,6 @@ func (a *act) probe(ctx context.Context) {
 	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
 		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
 	}))
-	a.subject.started.hide(a.driver.Logins)
 	if a.subject.target.AsksItself() && len(a.subject.target.Login) > 0 { // who logged in anew asks for the rows anew
 		a.ended(ctx, a.lookAt())
 	}

@@ -29,7 +29,7 @@ func (a *act) setUp(ctx context.Context) error {
 	}
 	again := a.driver.Logins == nil
 	err := a.driver.SetUp(ctx)
-	a.subject.started.hide(a.driver.Logins)
+	a.hide()
 	switch {
 	case err == nil && again:
 		a.login = login{given: a.driver.Logins, at: time.Now()}
@@ -62,7 +62,11 @@ func (a *act) tidyUp(ctx context.Context) {
 		ctx = last
 	}
 	a.driver.TidyUp(ctx)
+	a.hide()
 }
+
+// hide keeps what is known to be secret by now out of the process's log.
+func (a *act) hide() { a.subject.started.hide(a.driver.Secrets()) }
 
 // leavesOut says why a scenario is not played against the subject; empty: it is.
 func (s *subject) leavesOut(scenario scenarios.Scenario) string {

@@ -31,6 +31,7 @@ func (a *act) watched(ctx context.Context, work func(context.Context) error) err
 	close(ended)
 	stop(nil)
 	<-watching
+	a.hide()
 	return err
 }
 

@@ -224,3 +224,6 @@ func (d *Driver) keepSecret(taken []string) {
 	defer d.mu.Unlock()
 	d.secret = append(d.secret, slices.Clone(taken)...)
 }
+
+// Secrets returns the texts that are masked in all that is recorded now. What steps take adds to them.
+func (d *Driver) Secrets() []string { return d.newMasker().texts }
