@@ -16,10 +16,10 @@ func newRoot(s streams) *cobra.Command {
 retries, lost answers, double clicks, several tabs, reused keys. Then it asks the database what
 really happened and gives a verdict.
 
-Exit codes: 0 every verdict is a pass, or a failure that is known; 1 at least one finding that is not;
-2 inconclusive: nothing new broke, but something was not exercised; 3 a mistake in the command line
-or a file; 4 the target, the database or doubletap itself failed; 5 a known bug was not seen any
-more: take it out of the register; 130 and 143 interrupted.`,
+Exit codes: 0 every verdict is a pass, or a failure that is known; 1 at least one finding that is not in the
+register; 2 inconclusive: nothing new broke, but something was not exercised; 3 a mistake in the command line
+or a file; 4 the target, the database or doubletap itself failed; 5 a known bug was not seen any more: take it
+out of the register; 130 and 143 interrupted, which outranks all else. 1 outranks 2 to 5.`,
 		Example: `  doubletap run
   doubletap run --target builtin:check-then-insert
   doubletap run --target orders.yaml burst-same-key`,
