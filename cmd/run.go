@@ -84,7 +84,7 @@ func (o *runOptions) flags(cmd *cobra.Command) {
 	f.IntVar(&o.instances, "instances", 0, "start so many instances of the target behind a balancer, 1 to 16 (default: process.instances of the target file)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
 	f.StringVar(&o.reports, "reports", usualReports, "directory for the runs' files")
-	f.IntVar(&o.maxRequests, "max-requests", usualMaxRequests, "refuse to send more requests than this")
+	f.IntVar(&o.maxRequests, "max-requests", usualMaxRequests, "refuse scenarios that may send more requests than this, with the steps of the target file; final probes come on top")
 	f.DurationVar(&o.pilotTimeout, "pilot-timeout", usualPilotTimeout, "how long a plain create may take before the target counts as not answering")
 }
 
