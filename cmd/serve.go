@@ -44,6 +44,7 @@ for a target file such as docs/examples/orders.yaml:
 DATABASE_URL holds the password that --database gives, if any. With --keep the tables lie in the database
 itself and outlive the process, which may so be killed and started again: docs/examples/process.yaml.`,
 		Example: `  doubletap targets serve check-then-insert > orders.env &
+  for i in $(seq 100); do [ -s orders.env ] || sleep 0.1; done
   set -a; . ./orders.env; set +a
   doubletap run --target docs/examples/orders.yaml
 

@@ -96,6 +96,13 @@ func (w *walk) types(t *testing.T, command string) (int, string) {
 	return shell.ProcessState.ExitCode(), string(out)
 }
 
+// waits types how the page waits for the shop.
+func (w *walk) waits(t *testing.T, command string) {
+	t.Helper()
+	got, said := w.types(t, strings.ReplaceAll(command, "localhost:8000", w.address))
+	require.Zero(t, got, "%s\n%s", command, said)
+}
+
 // TestTheFirstTenMinutes walks the path on the page of the example shop, command by command, and holds that it
 // leads from nothing to a finding, and to a pass once the service is mended.
 func TestTheFirstTenMinutes(t *testing.T) {
@@ -108,16 +115,19 @@ func TestTheFirstTenMinutes(t *testing.T) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "$ "))
 		began := time.Now()
 		command, code, expects := strings.Cut(line, " # exit ")
+		_, until, _ := strings.Cut(line, "python3 shop.py & ")
 		switch {
 		case strings.HasPrefix(line, "export "):
 			require.Contains(t, line, "SHOP_USER=alice@example.com SHOP_PASSWORD='open sesame'")
 			continue
 		case strings.Contains(line, "FIXED=1 python3 shop.py &"):
 			w.open(t, "FIXED=1")
+			w.waits(t, until)
 			commands++
 			continue
 		case strings.Contains(line, "python3 shop.py &"):
 			w.open(t)
+			w.waits(t, until)
 			continue
 		case !expects:
 			code = "0"
