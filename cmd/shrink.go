@@ -32,10 +32,10 @@ func newShrink(s streams) *cobra.Command {
 		Use:   "shrink FINDING",
 		Short: "Leave out of a finding's scenario whatever it does not take",
 		Long: `Shrink takes the directory of a finding and leaves one thing after the other out of its scenario:
-intents, steps, copies, tabs, faults, retries, figures. What it breaks without stays out; the rest is
-what it takes. Races are a matter of luck, so each time it plays as many rounds as it needs to know, with
-errors of 5 % each, whether the rate is still at least 80 % of what it was or at most half of that (Wald's
-sequential test). The result is a scenario file with the rate written in it. Ctrl-C keeps the best so far.
+intents, steps, copies, tabs, faults, retries, figures. If it breaks as often without a thing, the thing stays
+out; if not, it goes back in. Races are a matter of luck, so each time it plays as many rounds as it needs
+to know, with errors of 5 % each, whether the rate is still at least 80 % of what it was or at most half of
+that (Wald's sequential test). The result is a scenario file with the rate written in it. Ctrl-C keeps the best so far.
 
 Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left out.`,
 		Example: "  doubletap shrink reports/runs/20260102-150405-abcd/findings/F1",
