@@ -31,7 +31,8 @@ func documentation() map[string]page {
 				"bin/doubletap run --target builtin:check-then-insert --seed 7": exitFinding,
 			},
 			except: map[string]string{
-				"make run": "it builds, and runs what the next block runs",
+				"make run":  "it builds, and runs what the next block runs",
+				"make test": "it is what runs this test",
 				"go install github.com/doubletap-harness/doubletap/cmd/doubletap@latest": "it changes the machine",
 			},
 		},
