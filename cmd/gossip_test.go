@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/driver"
 )
 
 // gossip is a service of things that prints whatever it is told and whatever secret it gives.
@@ -65,4 +67,22 @@ func TestTheProcessLogHoldsNoSecretOfAnyStep(t *testing.T) {
 	log := strings.Count(string(text), "gave ***")
 	require.GreaterOrEqual(t, log, 4*3, "for each kind of step of each intent")
 	requireNowhere(t, reports, "s3cr3t")
+}
+
+func TestAVariableInATemplateIsInNoFile(t *testing.T) {
+	t.Parallel()
+	x := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("X-Said", r.URL.Query().Get("api_key"))
+			next.ServeHTTP(w, r)
+		})
+	}).trial(t, "sequential-replay")
+	x.file = strings.NewReplacer("path: /things", `path: "/things?n={{.Intent.Number}}&api_key=${SHOP_KEY}"`,
+		`body: {note: "{{.Intent.Marker}}"}`, `body: {note: "{{.Intent.Marker}}", who: "x ${SHOP_KEY} {{.Intent.Number}}"}`).Replace(shopFile)
+	x.env["SHOP_KEY"] = "s3cr3t/key-2"
+	got := x.run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	for _, written := range driver.Writings(x.env["SHOP_KEY"]) {
+		requireNowhere(t, x.reports, written)
+	}
 }

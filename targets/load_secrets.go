@@ -8,70 +8,84 @@ import (
 )
 
 // keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.
-// What a row must hold is no secret, or it could not be compared with the row.
 func (t *Target) keepSecrets(doc *document.Document) {
-	t.stepSecrets(doc, "/login", t.Login)
+	k := keeper{target: t, doc: doc}
+	for _, o := range t.Operations {
+		k.compared = append(k.compared, o.Compared()...)
+	}
+	k.steps("/login", t.Login)
 	for _, name := range t.OperationNames() {
 		o := t.Operations[name]
 		operation := document.Pointer("operations", name)
-		t.requestSecrets(doc, operation+"/request", o.Request, o.Rows.Content)
-		t.secretsIn(doc, operation+"/alter", o.Alter, o.Rows.Content)
-		t.stepSecrets(doc, operation+"/prepare", o.Prepare)
-		t.stepSecrets(doc, operation+"/key/issued", o.Key.Issued)
-		t.stepSecrets(doc, operation+"/remove", o.Remove)
-		t.stepSecrets(doc, operation+"/cleanup", o.Cleanup)
+		k.request(operation+"/request", o.Request)
+		k.texts(operation+"/alter", o.Alter)
+		k.steps(operation+"/prepare", o.Prepare)
+		k.steps(operation+"/key/issued", o.Key.Issued)
+		k.steps(operation+"/remove", o.Remove)
+		k.steps(operation+"/cleanup", o.Cleanup)
 		if l := o.Rows.HTTP; l != nil {
-			t.requestSecrets(doc, operation+"/rows/http", Request{Header: l.Header, Path: l.Path}, nil)
+			k.request(operation+"/rows/http", Request{Header: l.Header, Path: l.Path})
 		}
 	}
 }
 
-func (t *Target) stepSecrets(doc *document.Document, path string, steps []Step) {
+// keeper notes secrets in a target.
+type keeper struct {
+	target   *Target
+	doc      *document.Document
+	compared []string // what rows must hold: that is no secret, or it could not be compared with the rows
+}
+
+func (k keeper) steps(path string, steps []Step) {
 	for i, step := range steps {
-		t.requestSecrets(doc, path+document.Pointer(i)+"/request", step.Request, nil)
+		k.request(path+document.Pointer(i)+"/request", step.Request)
 	}
 }
 
-func (t *Target) requestSecrets(doc *document.Document, path string, q Request, columns map[string]string) {
+func (k keeper) request(path string, q Request) {
 	for header := range q.Header {
-		if doc.Expanded(path+document.Pointer("headers", header)) && !slices.Contains(t.Redact, header) {
-			t.Redact = append(t.Redact, header)
+		at := path + document.Pointer("headers", header)
+		if k.doc.Expanded(at) && !slices.Contains(k.target.Redact, header) {
+			k.target.Redact = append(k.target.Redact, header)
 		}
+		k.secret(k.doc.Given(at)...)
 	}
-	if doc.Expanded(path + "/path") {
-		t.secret(q.Path)
-	}
+	k.texts(path+"/path", q.Path)
 	if kind, members := q.Payload(); kind != NoPayload {
-		t.secretsIn(doc, path+document.Pointer(string(kind)), members, columns)
+		k.texts(path+document.Pointer(string(kind)), members)
 	}
 	if q.Sign != nil {
-		t.secret(q.Sign.Secret)
+		k.secret(q.Sign.Secret)
 	}
 }
 
-func (t *Target) secretsIn(doc *document.Document, root string, members map[string]any, columns map[string]string) {
-	compared := map[string]bool{}
-	for _, pointer := range columns {
-		compared[root+pointer] = true
-	}
-	var walk func(path string, value any)
-	walk = func(path string, value any) {
-		switch value := value.(type) {
-		case string:
-			if doc.Expanded(path) && !compared[path] {
-				t.secret(value)
-			}
-		case []any:
-			for i, element := range value {
-				walk(path+document.Pointer(i), element)
-			}
-		case map[string]any:
-			for name, member := range value {
-				walk(path+document.Pointer(name), member)
-			}
+// texts notes what variables gave to a text, or to those in a value, and what came of it.
+func (k keeper) texts(path string, value any) {
+	switch value := value.(type) {
+	case string:
+		if k.doc.Expanded(path) {
+			k.secret(k.doc.Given(path)...)
+			k.secret(value)
+		}
+	case []any:
+		for i, element := range value {
+			k.texts(path+document.Pointer(i), element)
+		}
+	case map[string]any:
+		for name, member := range value {
+			k.texts(path+document.Pointer(name), member)
 		}
 	}
-	walk(root, members)
+}
+
+// secret notes texts, unless they are templates: those come out differently in every request.
+func (k keeper) secret(texts ...string) {
+	for _, text := range texts {
+		compared := slices.ContainsFunc(k.compared, func(whole string) bool { return strings.Contains(whole, text) })
+		if !compared && !strings.Contains(text, "{{") && !slices.Contains(k.target.Secrets, text) {
+			k.target.Secrets = append(k.target.Secrets, text)
+		}
+	}
 }
 
 // Compared returns the texts of a request's body, as it is and altered, that say what rows must hold.
@@ -87,11 +101,4 @@ func (o Operation) Compared() []string {
 		}
 	}
 	return texts
-}
-
-// secret notes a text, unless it is a template: that comes out differently in every request.
-func (t *Target) secret(text string) {
-	if !strings.Contains(text, "{{") {
-		t.Secrets = append(t.Secrets, text)
-	}
 }

@@ -237,7 +237,10 @@ func FuzzLoad(f *testing.F) {
 
 func TestWhatVariablesGiveToRequestsIsSecret(t *testing.T) {
 	t.Parallel()
-	env := map[string]string{"TOKEN": "red-token", "KEY": "key-of-the-api", "ITEM": "lamp-of-glass", "PATH_KEY": "/orders?key=secret"}
+	env := map[string]string{
+		"TOKEN": "red-token", "KEY": "key-of-the-api", "ITEM": "lamp-of-glass", "PATH_KEY": "/orders?key=secret",
+		"QUERY": "key-in-a-path", "WORD": "word-in-a-text", "BEARER": "token-in-a-text", "COLOUR": "red-and-blue",
+	}
 	target, err := targets.Load("secret.yaml", []byte(`
 name: secret
 base_url: http://localhost
@@ -251,8 +254,18 @@ operations:
       body: {note: "{{.Intent.Marker}}", item: "${ITEM}", list: [{key: "${KEY}"}], who: "x ${KEY} {{.Intent.Number}}", plain: plain}
     key: {in: header}
     rows: {query: "select id from orders where note = :marker", content: {item: /item}}
+  change:
+    request:
+      path: /orders/{{.Key}}?api_key=${QUERY}&item=${ITEM}
+      headers: {X-Signed: "${TOKEN} {{.Intent.Number}}"}
+      body: {note: "{{.Intent.Marker}}", who: "x ${WORD} {{.Intent.Number}}", with: "Bearer ${BEARER}", paint: "${COLOUR:-white} {{.Intent.Number}}", also: "${COLOUR}"}
+    alter: {who: "${KEY} {{.Intent.Number}}"}
+    key: {in: path}
+    rows: {query: "select id from orders where note = :marker", content: {paint: /paint}}
 `), func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 	require.NoError(t, err)
-	require.Equal(t, []string{"X-Other", "X-Token"}, target.Redact)
-	require.ElementsMatch(t, []string{"/orders?key=secret", "key-of-the-api"}, target.Secrets)
+	require.ElementsMatch(t, []string{"X-Other", "X-Token", "X-Signed"}, target.Redact)
+	require.ElementsMatch(t, []string{
+		"red-token", "/orders?key=secret", "key-of-the-api", "key-in-a-path", "word-in-a-text", "token-in-a-text", "Bearer token-in-a-text",
+	}, target.Secrets, "what a row must hold is none, wherever else it stands")
 }

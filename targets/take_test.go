@@ -71,7 +71,7 @@ func TestStepsAreReadAsTheyAreMeant(t *testing.T) {
 	require.False(t, target.Login[1].Expects(201))
 	require.Equal(t, map[string]targets.Take{"Token": {JSON: "/access_token"}, "Session": {Cookie: "session"}}, target.Login[1].Take)
 	require.Equal(t, []string{"X-Api-Version"}, target.Redact, "what a variable gives to a header of a step is a secret")
-	require.Equal(t, []string{"given to PASSWORD"}, target.Secrets, "and what it gives to a body")
+	require.Equal(t, []string{"given to VERSION", "given to PASSWORD"}, target.Secrets, "and so is what it gives to a body")
 
 	order, cancel := target.Operations["order"], target.Operations["cancel"]
 	require.True(t, target.CarriesMarker(order))

@@ -37,8 +37,9 @@ type Document struct {
 	file     string
 	source   []byte
 	root     *yaml.Node
-	places   map[string]place      // by JSON pointer
-	written  map[*yaml.Node]string // scalars that were expanded: as the file writes them
+	places   map[string]place        // by JSON pointer
+	written  map[*yaml.Node]string   // scalars that were expanded: as the file writes them
+	given    map[*yaml.Node][]string // what came in place of their variables
 	mistakes Mistakes
 }
 
@@ -53,7 +54,7 @@ type place struct {
 func Parse(data []byte, o Options) (*Document, error) {
 	d := &Document{
 		file: o.File, source: bytes.Clone(data),
-		places: map[string]place{}, written: map[*yaml.Node]string{},
+		places: map[string]place{}, written: map[*yaml.Node]string{}, given: map[*yaml.Node][]string{},
 	}
 	root, mistakes := d.read()
 	if len(mistakes) > 0 {
@@ -122,6 +123,9 @@ func (d *Document) Expanded(path string) bool {
 	_, ok := d.written[d.places[path].value]
 	return ok
 }
+
+// Given returns what came in place of the variables of the text at a JSON pointer.
+func (d *Document) Given(path string) []string { return d.given[d.places[path].value] }
 
 // Shown returns the value at a JSON pointer as the file writes it, in quotes and never expanded.
 func (d *Document) Shown(path string) string {

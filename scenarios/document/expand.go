@@ -19,30 +19,29 @@ func (w *walker) expand(n *yaml.Node, at string) {
 	if _, done := w.doc.written[n]; done || w.env == nil || !strings.Contains(n.Value, "$") {
 		return
 	}
-	text, problems := expand(n.Value, w.env)
+	text, given, problems := expand(n.Value, w.env)
 	for _, problem := range problems {
 		w.complain(n, at, problem)
 	}
 	if text == n.Value || len(problems) > 0 {
 		return
 	}
-	w.doc.written[n] = n.Value
+	w.doc.written[n], w.doc.given[n] = n.Value, given
 	n.Value = text
 	if n.Style == 0 {
 		n.Tag = ""
 	}
 }
 
-// expand replaces ${NAME}, ${NAME:-default} and $$ in a text. A variable that is set but empty takes
-// the default, as in a shell.
-func expand(text string, env func(string) (string, bool)) (string, []string) {
-	var problems []string
+// expand replaces ${NAME}, ${NAME:-default} and $$ in a text, and returns what was given in place of variables. A
+// variable that is set but empty takes the default, as in a shell.
+func expand(text string, env func(string) (string, bool)) (expanded string, given, problems []string) {
 	var out strings.Builder
 	for {
 		before, after, found := strings.Cut(text, "$")
 		out.WriteString(before)
 		if !found {
-			return out.String(), problems
+			return out.String(), given, problems
 		}
 		reference, rest, closed := strings.Cut(strings.TrimPrefix(after, "{"), "}")
 		switch {
@@ -53,12 +52,13 @@ func expand(text string, env func(string) (string, bool)) (string, []string) {
 			out.WriteByte('$')
 			text = after
 		case !closed:
-			return "", append(problems, "a ${ is not closed by }; write $$ for a dollar sign")
+			return "", nil, append(problems, "a ${ is not closed by }; write $$ for a dollar sign")
 		default:
 			value, problem := variable(reference, env)
 			if problem != "" {
 				problems = append(problems, problem)
 			}
+			given = append(given, value)
 			out.WriteString(value)
 			text = rest
 		}
