@@ -79,6 +79,7 @@ func Designs() []Design {
 		serializableDesign(),
 		replicaPrecheckDesign(),
 		resumeToCompletionDesign(),
+		memoryWithLogDesign(),
 		atLeastOnceDesign(),
 		redisSetNXPlusUniqueDesign(),
 		redisClaimAndRecordDesign(),

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -219,6 +220,51 @@ func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
 		require.Equal(t, []string{resumed[0].member("id")}, s.rows(t, w.note))
 		s.requireEffects(t, before, w.note)
 	})
+}
+
+// A process ends between the log and the order, and nobody asks again.
+func TestWhatIsLoggedIsMadeByTheNextProcess(t *testing.T) {
+	promise(t, "memory-with-log", func(t *testing.T, s subject, w wish) {
+		ending := s.another(t, time.Minute)
+		logged := func() bool {
+			var n int
+			return s.pool.QueryRow("select count(*) from write_ahead_log").Scan(&n) == nil && n == 1
+		}
+		left := make(chan struct{})
+		go func() { defer close(left); _, _ = ending.send(t.Context(), w) }()
+		require.Eventually(t, logged, soon, time.Millisecond)
+		require.NoError(t, ending.Close())
+		<-left
+		require.Empty(t, s.rows(t, w.note))
+
+		next := s.another(t, fast)
+		next.untilIdle(t)
+		made := s.rows(t, w.note)
+		require.Len(t, made, 1)
+		require.Equal(t, made[0], next.must(t, w).member("id"))
+		require.Equal(t, "key_reused", next.must(t, alter(w)).member("code"))
+	})
+}
+
+func TestTwoProcessesWithMemoriesOfTheirOwnGoByOneLog(t *testing.T) {
+	promise(t, "memory-with-log", func(t *testing.T, s subject, w wish) {
+		other := s.another(t, 20*time.Millisecond)
+		var all sync.WaitGroup
+		var here, there []reply
+		all.Go(func() { here = s.together(t.Context(), []wish{w, alter(w), w, alter(w)}) })
+		all.Go(func() { there = other.together(t.Context(), []wish{alter(w), w, alter(w), w}) })
+		all.Wait()
+		require.NoError(t, s.agree(t.Context(), append(here, there...)))
+		s.requireOneOrder(t, w)
+		require.Equal(t, s.must(t, w).same(), other.must(t, w).same())
+		require.Equal(t, s.must(t, alter(w)).same(), other.must(t, alter(w)).same())
+	})
+}
+
+// another is one more process over the same tables.
+func (s subject) another(t *testing.T, work time.Duration) subject {
+	t.Helper()
+	return serve(t, orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: work})
 }
 
 func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
