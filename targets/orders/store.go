@@ -34,30 +34,41 @@ type store struct {
 
 // openStore makes a place in the database of the options, or takes that database as it is.
 func openStore(ctx context.Context, o Options) (*store, error) {
-	address, road := o.Database, o.Road
 	switch {
-	case o.Keep && address == "":
+	case o.Keep && o.Database == "":
 		return nil, errors.New("a database that is to be kept needs a URL")
-	case o.Keep && road != "":
+	case o.Keep && o.Road != "":
 		return nil, errors.New("a database that is to be kept is reached as its URL says, by no other road")
-	case o.Keep:
-		return openKept(address)
-	case address == "":
+	case o.Database == "":
 		return openTemporary()
 	}
-	link, err := url.Parse(address)
-	if err != nil {
-		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	link, err := parse(o.Database)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Keep:
+		return openKept(link, o.Database)
+	case link.Scheme == "sqlite":
+		return openFile(fileOf(link))
 	}
-	if link.Scheme == "sqlite" {
-		return openFile(link.Path)
-	}
-	p, err := on(link, road)
+	p, err := on(link, o.Road)
 	if err != nil {
 		return nil, err
 	}
 	return p.open(ctx)
 }
+
+func parse(address string) (*url.URL, error) {
+	link, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+	}
+	return link, nil
+}
+
+// fileOf is the path of a SQLite file, by a URL with slashes or without: sqlite:///tmp/shop.db, sqlite://shop.db,
+// sqlite:shop.db.
+func fileOf(link *url.URL) string { return link.Host + link.Path + link.Opaque }
 
 // Place is a schema, or a database, of its own on a server, for an API that is served with Options.Keep.
 type Place struct {
@@ -67,9 +78,9 @@ type Place struct {
 
 // NewPlace makes a place on the server of a postgres or mariadb URL. It is empty.
 func NewPlace(ctx context.Context, address string) (*Place, error) {
-	link, err := url.Parse(address)
+	link, err := parse(address)
 	if err != nil {
-		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+		return nil, err
 	}
 	p, err := on(link, "")
 	if err != nil {
@@ -99,11 +110,21 @@ func (s *store) makeTables(ctx context.Context, statements []string) error {
 		on = newDB(pool, pool, s.db.dialect)
 	}
 	for _, statement := range statements {
-		if err := on.exec(ctx, statement); err != nil {
+		if err := on.exec(ctx, s.db.dialect.inBytes(statement)); err != nil {
 			return fmt.Errorf("make the tables: %w", err)
 		}
 	}
 	return nil
+}
+
+// inBytes has a statement that makes a table say that texts are equal only if their bytes are: a key is no prose. The
+// database that is to hold the table may take it for that, as MariaDB's usual collations do.
+func (d dialect) inBytes(statement string) string {
+	makes := strings.HasPrefix(statement, "create table") && !strings.Contains(statement, " collate ")
+	if d != dialectMariaDB || !makes {
+		return statement
+	}
+	return statement + " character set utf8mb4 collate utf8mb4_nopad_bin"
 }
 
 func openTemporary() (*store, error) {
@@ -128,16 +149,19 @@ func openFile(path string) (*store, error) {
 }
 
 func openFileAsItIs(path string) (*store, error) {
+	if path == "" {
+		return nil, errors.New("the database's URL names no file")
+	}
 	query := url.Values{"_txlock": {"immediate"}, "_pragma": {"journal_mode(wal)", "synchronous(normal)", "busy_timeout(10000)"}}
-	source := url.URL{Scheme: "file", Path: path, RawQuery: query.Encode()}
-	pool, err := sql.Open("sqlite", source.String())
+	source := "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + query.Encode()
+	pool, err := sql.Open("sqlite", source)
 	if err != nil {
 		return nil, fmt.Errorf("open the SQLite file %s: %w", path, err)
 	}
 	// SQLite has one writer at a time. Waiting for the one connection is fair; waiting in SQLite, by
 	// sleeping and trying again, lets some starve. Readers wait for nobody.
 	pool.SetMaxOpenConns(1)
-	readers, err := sql.Open("sqlite", source.String())
+	readers, err := sql.Open("sqlite", source)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open the SQLite file %s: %w", path, err), pool.Close())
 	}
@@ -192,7 +216,7 @@ func onPostgres(link *url.URL, road string) place {
 	}
 }
 
-// onMariaDB is a database in which texts are equal only if their bytes are: a key is no prose.
+// onMariaDB is a database of its own: to MariaDB a schema is one.
 func onMariaDB(link *url.URL, road string) (place, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
@@ -216,7 +240,7 @@ func onMariaDB(link *url.URL, road string) (place, error) {
 	own.Path = "/" + name
 	return place{
 		dialect: dialectMariaDB, url: own.String(),
-		create: "create database " + name + " character set utf8mb4 collate utf8mb4_nopad_bin",
+		create: "create database " + name,
 		drop:   "drop database if exists " + name,
 		admin:  open(config), pool: open(throughConfig), tables: open(ownConfig),
 	}, nil
@@ -238,31 +262,28 @@ func mariadbConfig(link *url.URL) (*mysql.Config, error) {
 	return config, nil
 }
 
-// openKept uses a database as it is.
-func openKept(address string) (*store, error) {
-	link, err := url.Parse(address)
-	if err != nil {
-		return nil, errors.New("the database's URL cannot be read") // the error would show the password
+// openKept uses the database at a URL as it is.
+func openKept(link *url.URL, address string) (made *store, err error) {
+	if link.Scheme == "sqlite" {
+		made, err = openFileAsItIs(fileOf(link))
+	} else {
+		made, err = openThere(link)
 	}
-	made := &store{}
-	switch link.Scheme {
-	case "sqlite":
-		if made, err = openFileAsItIs(link.Path); err != nil {
-			return nil, err
-		}
-	case "postgres", "postgresql":
-		made.db, err = openPool(dialectPostgres, func() (*sql.DB, error) { return sql.Open("pgx", address) })
-	case "mariadb", "mysql":
-		config, unfit := mariadbConfig(link)
-		if unfit != nil {
-			return nil, unfit
-		}
-		made.db, err = openPool(dialectMariaDB, func() (*sql.DB, error) { return sql.Open("mysql", config.FormatDSN()) })
-	default:
-		return nil, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
+	if err != nil {
+		return nil, err
 	}
 	made.url, made.kept, made.drop = address, true, func() error { return nil }
-	return made, err
+	return made, nil
+}
+
+// openThere opens the database on a server that a URL names, and no namespace of its own in it.
+func openThere(link *url.URL) (*store, error) {
+	p, err := on(link, "")
+	if err != nil {
+		return nil, err
+	}
+	db, err := openPool(p.dialect, p.admin)
+	return &store{db: db}, err
 }
 
 func openPool(speaks dialect, open func() (*sql.DB, error)) (*db, error) {
