@@ -68,8 +68,8 @@ func (t Terms) resolve(j *judged, first *answer, o targets.Operation, f *history
 // 1, row 12. It is judged when the time for that is over.
 func (c *court) accepted(s *story) {
 	for _, a := range ofOutcome(s.attempts, Accepted) {
-		if a.followup == nil || !a.followup.Complete {
-			c.wonder("what became of attempt %s of intent %s is not known: %s", a.ID, s.intent.ID, silence(a.followup))
+		if text := c.terms.silence(a.followup); text != "" {
+			c.wonder("what became of attempt %s of intent %s is not known: %s", a.ID, s.intent.ID, text)
 			continue
 		}
 		rows, known := c.rows(atT2, s.intent.Bodies[a.body].Marker)
@@ -79,11 +79,18 @@ func (c *court) accepted(s *story) {
 	}
 }
 
-func silence(f *history.Followup) string {
-	if f == nil {
+// silence says why nothing is known from a status resource; empty: it answered.
+func (t Terms) silence(f *history.Followup) string {
+	switch {
+	case f == nil:
 		return "its answer names no status resource, or nobody asked it"
+	case !f.Complete:
+		return "its status resource gave no answer: " + f.Error
+	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, toldBy(*f).bears(t.Contract.Throttled):
+		return fmt.Sprintf("its status resource let nobody ask: it answered %d", f.Status)
+	default:
+		return ""
 	}
-	return "its status resource gave no answer: " + f.Error
 }
 
 // unended judges an attempt whose status resource does not say that it is done, and not that it failed.

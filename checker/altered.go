@@ -97,7 +97,10 @@ func (c *court) oneApplied(m moment, s *story, applied, other side) {
 		c.overwritten(m, s, applied, other)
 		return
 	}
-	if !has(applied.attempts, Acknowledged, Accepted, Unknown, Exists) {
+	switch {
+	case toldExists(applied.attempts):
+		c.toldExistsByNobody(m, s, 1)
+	case !mayHaveEffect(applied.attempts):
 		c.phantom(m, s, 1, 0)
 	}
 	for _, a := range acknowledged {
@@ -118,7 +121,7 @@ func (c *court) noneApplied(m moment, s *story) {
 	}
 	conflicts := keep(s.attempts, func(a *judged) bool { return a.outcome == Exists || a.mismatch })
 	// A body that was refused for another reason may have taken the key.
-	if has(conflicts, Exists) || len(conflicts) > 0 && len(conflicts) == len(s.attempts) {
+	if has(conflicts, Exists) || len(conflicts) == len(s.attempts) && c.mistaken(s) {
 		c.falseConflict(m, s)
 	}
 }

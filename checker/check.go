@@ -24,6 +24,8 @@
 //   - Status 429 is throttled even where the contract does not say so (RFC 6585).
 //   - Attempts that were only told "in progress" are not wedged at T1, but if the final probe is told
 //     so until its tries are used up.
+//   - A final probe that was throttled to the end, or that ended before a target wanted to be asked again (Retry-After),
+//     has learnt nothing: inconclusive.
 //   - An answer that can be "in progress" or "exists already" with nothing to tell which forbids
 //     nothing and resolves.
 //   - A stored server error resolves only where nobody was acknowledged: what was stored is the
@@ -34,7 +36,8 @@
 //     reported, and no unequal replay besides.
 //   - A marker that was in the database before the run is not judged, and the verdict is inconclusive.
 //   - What was accepted (202) counts as what its status resource says became of it. One that never says
-//     so by the contract's time is unavailable without a row, and a replay mismatch with one.
+//     so by the contract's time is unavailable without a row, and a replay mismatch with one. One that lets
+//     nobody ask says nothing.
 //   - A key is a new key only when it must have been forgotten, whichever of its attempts made the record
 //     and whenever the target looked. What may lie on either side is compared with nothing, and a target
 //     that remembers for longer is worth a warning.
@@ -46,7 +49,11 @@
 //     there.
 //   - Two principals may be told of things with one name, such as 1, if there are two of them.
 //   - A blank key is no key. Keys that differ, however little, are different keys; a target may refuse
-//     such a key.
+//     such a key. Where a mismatch is a status and no more, a refusal is a false conflict only beside a
+//     neighbour that got through with a key of the same form.
+//   - A row is explained by attempts with its body only: another body's lost answer explains none.
+//   - The name of another's thing is a leak anywhere in an answer if it has 16 characters or more, and the
+//     request did not say it.
 //   - Totals, such as a counter, are held against the rows of all intents, and the finding is theirs
 //     together.
 //   - Rows without a cause are not reported when the target counted more or fewer requests than are on

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios/document"
@@ -69,6 +71,18 @@ func exactly(value any) any {
 // owners says which principals introduced something.
 type owners map[string][]string
 
+// goods is what principals have that may be shown to others.
+type goods struct {
+	markers owners
+	things  owners // by operation and identity
+	names   owners // identities that can mean nothing else
+	told    owners // things that were acknowledged
+}
+
+// longName is from how many characters on an identity means its thing wherever it stands. A shorter one, such as 7,
+// may be anything.
+const longName = 16
+
 // foreign reports that something is known, and only other principals introduced it.
 func (o owners) foreign(text, principal string) bool {
 	introduced, known := o[text]
@@ -81,17 +95,16 @@ func (c *court) leaks() {
 	if c.terms.Contract.Scope.Principal == targets.ScopeShared || !c.severalPrincipals() {
 		return
 	}
-	markers, things := owners{}, owners{}
+	g := goods{markers: owners{}, things: owners{}, names: owners{}, told: owners{}}
 	for _, f := range c.families {
 		for _, s := range f.stories {
-			c.introduced(s, markers, things)
+			c.introduced(s, g)
 		}
 	}
-	told := owners{}
 	for _, f := range c.families {
 		for _, s := range f.stories {
 			for _, a := range s.whole().attempts {
-				c.leaked(s, a, markers, things, told)
+				c.leaked(s, a, g)
 			}
 		}
 	}
@@ -103,18 +116,23 @@ func (c *court) severalPrincipals() bool {
 }
 
 // introduced notes what a story's principal brought into the world.
-func (c *court) introduced(s *story, markers, things owners) {
+func (c *court) introduced(s *story, g goods) {
 	for _, b := range s.intent.Bodies {
-		markers[b.Marker] = append(markers[b.Marker], s.intent.Principal)
+		g.markers.add(b.Marker, s.intent.Principal)
 		for _, m := range []moment{atT1, atT2} {
 			rows, _ := c.rows(m, b.Marker)
 			for _, row := range rows {
-				id := thing(s, rowIdentity(s, row))
-				things[id] = append(things[id], s.intent.Principal)
+				id := rowIdentity(s, row)
+				g.things.add(thing(s, id), s.intent.Principal)
+				if len(id) >= longName {
+					g.names.add(id, s.intent.Principal)
+				}
 			}
 		}
 	}
 }
+
+func (o owners) add(text, principal string) { o[text] = append(o[text], principal) }
 
 // thing names a created thing among those of all operations; empty: none.
 func thing(s *story, identity string) string {
@@ -126,18 +144,20 @@ func thing(s *story, identity string) string {
 
 // leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
 // apart, no more principals are told of a thing than there are things of that name.
-func (c *court) leaked(s *story, a *judged, markers, things, told owners) {
+func (c *court) leaked(s *story, a *judged, g goods) {
 	principal, id := s.intent.Principal, thing(s, a.identity)
-	marker := foreignMarker(a, principal, markers)
+	marker, name := foreignMarker(a, principal, g.markers), foreignName(s, a, g.names)
 	switch {
 	case marker != "":
-		c.leak(s, a, fmt.Sprintf("was answered with the marker %s of %s", marker, whose(markers[marker])))
-	case things.foreign(id, principal):
-		c.leak(s, a, fmt.Sprintf("names %s, which is %s's", a.identity, whose(things[id])))
-	case a.outcome == Acknowledged && s.twin && told.foreign(id, principal) && c.things(s, a.identity) == len(told[id]):
-		c.leak(s, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, whose(told[id])))
-	case a.outcome == Acknowledged && !slices.Contains(told[id], principal):
-		told[id] = append(told[id], principal)
+		c.leak(s, a, fmt.Sprintf("was answered with the marker %s of %s", marker, whose(g.markers[marker])))
+	case g.things.foreign(id, principal):
+		c.leak(s, a, fmt.Sprintf("names %s, which is %s's", a.identity, whose(g.things[id])))
+	case name != "":
+		c.leak(s, a, fmt.Sprintf("was answered with %s, which is %s's", name, whose(g.names[name])))
+	case a.outcome == Acknowledged && s.twin && g.told.foreign(id, principal) && c.things(s, a.identity) == len(g.told[id]):
+		c.leak(s, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, whose(g.told[id])))
+	case a.outcome == Acknowledged && !slices.Contains(g.told[id], principal):
+		g.told.add(id, principal)
 	}
 }
 
@@ -175,13 +195,7 @@ func (c *court) leak(s *story, a *judged, shown string) {
 
 // foreignMarker returns a marker of another principal that an answer shows anywhere, or nothing.
 func foreignMarker(a *judged, principal string, markers owners) string {
-	texts := []string{a.Content}
-	for _, value := range a.Header {
-		texts = append(texts, value)
-	}
-	if a.followup != nil {
-		texts = append(texts, a.followup.Content)
-	}
+	texts := shown(a)
 	for length := range markers.lengths() {
 		for _, text := range texts {
 			for i := 0; i+length <= len(text); i++ {
@@ -192,6 +206,43 @@ func foreignMarker(a *judged, principal string, markers owners) string {
 		}
 	}
 	return ""
+}
+
+// foreignName returns the identity of another principal's thing that stands by itself in an answer, or nothing. What
+// its own request says tells nobody anything.
+func foreignName(s *story, a *judged, names owners) string {
+	for _, word := range words(shown(a)) {
+		if !names.foreign(word, s.intent.Principal) {
+			continue
+		}
+		said := []string{a.Key}
+		for _, b := range s.intent.Bodies {
+			said = append(said, b.Content)
+		}
+		if !slices.Contains(words(said), word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// words splits texts as identities and keys are written: at what is no letter, digit, dash or underscore.
+func words(texts []string) []string {
+	return strings.FieldsFunc(strings.Join(texts, " "), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
+}
+
+// shown lists the texts of an answer.
+func shown(a *judged) []string {
+	texts := []string{a.Content}
+	for _, value := range a.Header {
+		texts = append(texts, value)
+	}
+	if a.followup != nil {
+		texts = append(texts, a.followup.Content)
+	}
+	return texts
 }
 
 // lengths returns how long the things are that somebody introduced.

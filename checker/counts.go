@@ -117,10 +117,7 @@ func (c *court) falseConflicts(m moment, stories []*story, rows int) {
 		return
 	}
 	for _, s := range stories {
-		refused := slices.ContainsFunc(s.attempts, func(a *judged) bool {
-			return a.outcome == Exists || a.mismatch
-		})
-		if !mayHaveEffect(s.attempts) && !c.excused(s) && (refused || refusedBesideTwin(s, stories) || c.refusedBesideKin(s) || refusedOnceGone(s)) {
+		if !mayHaveEffect(s.attempts) && !c.excused(s) && (c.mistaken(s) || refusedBesideTwin(s, stories) || c.refusedBesideKin(s) || refusedOnceGone(s)) {
 			c.falseConflict(m, s)
 		}
 	}
@@ -185,10 +182,7 @@ func (c *court) sharing(s *story) []*story {
 	var all []*story
 	for _, other := range c.kin[s.intent.Kin] {
 		apart := other.intent.Principal != s.intent.Principal || other.intent.Operation != s.intent.Operation
-		same := slices.ContainsFunc(s.attempts, func(a *judged) bool {
-			return a.Key != "" && slices.ContainsFunc(other.attempts, func(b *judged) bool { return a.Key == b.Key && b.outcome != NotSent })
-		})
-		if apart && same {
+		if apart && meet(s, other, func(a, b *judged) bool { return equalKeys(a, b) && b.outcome != NotSent }) {
 			all = append(all, other)
 		}
 	}

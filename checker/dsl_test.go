@@ -242,6 +242,7 @@ func exists(id string) history.Attempt {
 }
 func inProgress() history.Attempt         { return answer(409, `{"error":"in_progress"}`) }
 func throttled() history.Attempt          { return answer(503, `{"error":"slow"}`) }
+func limited() history.Attempt            { return answer(429, "") }
 func mismatch() history.Attempt           { return answer(422, `{"error":"mismatch"}`) }
 func rejected(status int) history.Attempt { return answer(status, `{"error":"invalid"}`) }
 func serverError() history.Attempt        { return answer(500, `{"error":"oops"}`) }

@@ -135,7 +135,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return has(all, Acknowledged)
 	case ProofReplayed:
 		return anyPair(all, func(a, b *judged) bool {
-			return a.Complete && arrived(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
+			return a.Complete && !keptOut(a) && letIn(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
 		})
 	case ProofOverlapped:
 		return has(all, InProgress) || anyPair(all, c.overlapped)
@@ -158,7 +158,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofDistinctKeys:
 		return c.distinctKeys(f)
 	case ProofKeysDiffer:
-		return anyPair(all, func(a, b *judged) bool { return a.Key != b.Key && arrived(a) && arrived(b) })
+		return anyPair(all, func(a, b *judged) bool { return a.Key != b.Key && letIn(a) && letIn(b) })
 	case ProofKeyOmitted:
 		return reached(all, func(a *judged) bool { return a.Key == "" })
 	case ProofNeighbours:
@@ -182,13 +182,13 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 	case ProofSwept:
 		return slices.ContainsFunc(sweepsOf(all), func(pair [2]*judged) bool {
 			offset, known := between(pair[0], pair[1])
-			return known && offset > 0 && arrived(pair[0]) && arrived(pair[1])
+			return known && offset > 0 && letIn(pair[0]) && letIn(pair[1])
 		})
 	case ProofCrashed:
 		return c.crashed(s, func(k history.Crash, a *judged) bool { return insideAt(a, k.Struck) })
 	case ProofRestarted:
 		return c.crashed(s, func(k history.Crash, a *judged) bool {
-			return a.Complete && a.End <= k.Struck && reached(all, func(b *judged) bool {
+			return a.Complete && !keptOut(a) && a.End <= k.Struck && reached(all, func(b *judged) bool {
 				return b.Start >= k.Ready && a.body == b.body && a.Key == b.Key
 			})
 		})
@@ -204,7 +204,7 @@ func (c *court) holds(p Proof, f *family, s *story) bool {
 		return s.past != nil && !s.void && has(s.past.attempts, Acknowledged) && reached(all[len(s.past.attempts):], func(*judged) bool { return true })
 	case ProofInstances:
 		return anyPair(all, func(a, b *judged) bool {
-			return arrived(a) && arrived(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
+			return letIn(a) && letIn(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
 		})
 	default:
 		return false
@@ -223,9 +223,9 @@ func anyPair(attempts []*judged, holds func(a, b *judged) bool) bool {
 	return false
 }
 
-// answered reports that an intent got a complete answer before the final probe.
+// answered reports that an intent was let in and got a complete answer before the final probe.
 func answered(s *story) bool {
-	return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.Complete && !a.Probe })
+	return slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.Complete && !a.Probe && !keptOut(a) })
 }
 
 // watched returns the passage of an attempt if a connection was seen at the doorstep.
@@ -244,6 +244,12 @@ func arrived(a *judged) bool {
 	return a.Replied != 0
 }
 
+// keptOut reports that a request was refused at the door, so that nothing of the target was tried.
+func keptOut(a *judged) bool { return a.outcome == Throttled || a.turnedAway() }
+
+// letIn reports that the whole request reached the target and was not refused at the door.
+func letIn(a *judged) bool { return arrived(a) && !keptOut(a) }
+
 // leftRunning reports that the client's side was gone before the target had answered. Without a
 // doorstep, a deadline that passed after the request was written has to do.
 func leftRunning(a *judged) bool {
@@ -254,7 +260,7 @@ func leftRunning(a *judged) bool {
 }
 
 func reached(attempts []*judged, wanted func(*judged) bool) bool {
-	return slices.ContainsFunc(attempts, func(a *judged) bool { return wanted(a) && arrived(a) })
+	return slices.ContainsFunc(attempts, func(a *judged) bool { return wanted(a) && letIn(a) })
 }
 
 // overlapped reports that two requests were inside the target at once: each had arrived before the
@@ -262,7 +268,7 @@ func reached(attempts []*judged, wanted func(*judged) bool) bool {
 func (c *court) overlapped(a, b *judged) bool {
 	beginA, endA, knownA := c.inside(a)
 	beginB, endB, knownB := c.inside(b)
-	return knownA && knownB && beginA < endB && beginB < endA
+	return knownA && knownB && !keptOut(a) && !keptOut(b) && beginA < endB && beginB < endA
 }
 
 // inside returns when a request was inside the target, as far as it is known.
@@ -337,7 +343,7 @@ func (c *court) distinctKeys(f *family) bool {
 	answered := map[string]bool{}
 	for _, s := range f.stories {
 		for _, a := range s.attempts {
-			if a.Complete && !a.Probe {
+			if a.Complete && !a.Probe && !keptOut(a) {
 				answered[a.Key] = true
 			}
 		}

@@ -130,6 +130,7 @@ func alone(d *draft) *history.History { return scenes([]*draft{d}) }
 func TestProofs(t *testing.T) {
 	t.Parallel()
 	a, u, p, r := acknowledged(201, "o1"), unknown(history.Timeout), inProgress(), rejected(400)
+	full, out := limited(), rejected(401)
 	rows := []struct {
 		proof checker.Proof
 		name  string
@@ -147,6 +148,11 @@ func TestProofs(t *testing.T) {
 		{checker.ProofReplayed, "after a lost answer", false, alone(story(u, a))},
 		{checker.ProofReplayed, "with another key", false, alone(story(a, keyed("k2", a)))},
 		{checker.ProofReplayed, "with another body", false, alone(story(a, altered(a)))},
+		{checker.ProofReplayed, "the same request, throttled", false, alone(story(a, full))},
+		{checker.ProofReplayed, "the same request, turned away", false, alone(story(a, out))},
+		{checker.ProofReplayed, "after it was throttled", false, alone(story(full, a))},
+		{checker.ProofReplayed, "after it was told that it runs", true, alone(story(p, a))},
+		{checker.ProofReplayed, "the same request, failed", true, alone(story(a, answer(503, `{"error":"down"}`)))},
 
 		{checker.ProofOverlapped, "somebody met a running request", true, alone(story(p))},
 		{checker.ProofOverlapped, "two at once by the client's clock", true, alone(story(during(10, 50, a), during(20, 60, a)))},
@@ -161,6 +167,13 @@ func TestProofs(t *testing.T) {
 		{checker.ProofOverlapped, "two at once, one until its client left", true, alone(story(leaving(50, watched(10, 0, u)), watched(40, 60, u)))},
 		{checker.ProofOverlapped, "two at once, of one nobody knows how long", false, alone(story(watched(10, 0, u), watched(40, 60, u)))},
 		{checker.ProofOverlapped, "two at once, one of them in part", false, alone(story(watched(10, 50, u), partly(watched(40, 60, u))))},
+		{checker.ProofOverlapped, "two at once, the second throttled", false, alone(story(watched(10, 50, a), watched(20, 60, full)))},
+		{checker.ProofOverlapped, "two at once, the first throttled", false, alone(story(watched(10, 50, full), watched(20, 60, a)))},
+		{checker.ProofOverlapped, "two at once, the second throttled as declared", false, alone(story(during(10, 50, a), during(20, 60, throttled())))},
+		{checker.ProofOverlapped, "two at once, the second turned away", false, alone(story(during(10, 50, a), during(20, 60, out)))},
+		{checker.ProofOverlapped, "two at once, and one throttled", true, alone(story(watched(10, 50, a), watched(20, 60, full), watched(30, 60, u)))},
+		{checker.ProofOverlapped, "two at once, one without its store", true, alone(story(watched(10, 50, a), watched(20, 60, answer(503, `{"error":"down"}`))))},
+		{checker.ProofOverlapped, "one throttled, and one that met a running request", true, alone(story(full, p))},
 
 		{checker.ProofResponseLost, "no answer, and the row is there", true, alone(story(watched(10, 15, u)).rows(1))},
 		{checker.ProofResponseLost, "no answer, and the altered row is there", true, alone(story(altered(watched(10, 15, u))).rows(0).and("o1"))},
@@ -182,10 +195,12 @@ func TestProofs(t *testing.T) {
 		{checker.ProofCommittedBefore, "row seen after an answer", false, seen(19.5, 1, alone(story(a, a).rows(1)))},
 		{checker.ProofCommittedBefore, "row seen after no connection", false, seen(19.5, 1, alone(story(refused(), a).rows(1)))},
 		{checker.ProofCommittedBefore, "row seen, and the retry got lost", false, seen(19.5, 1, alone(story(u, u).rows(1)))},
+		{checker.ProofCommittedBefore, "row seen, and the retry was throttled", false, seen(19.5, 1, alone(story(u, full).rows(1)))},
 
 		{checker.ProofRetriedRunning, "the retry came while the first ran", true, alone(story(watched(10, 50, u), watched(30, 60, a)))},
 		{checker.ProofRetriedRunning, "the retry came after the first", false, alone(story(watched(10, 20, u), watched(30, 60, a)))},
 		{checker.ProofRetriedRunning, "both began at once", false, alone(story(during(10, 50, a), during(10, 60, a)))},
+		{checker.ProofRetriedRunning, "the retry came while the first ran, and was throttled", false, alone(story(watched(10, 50, u), watched(30, 60, full)))},
 
 		{checker.ProofDelayed, "the answer took the latency", true, on("slow", alone(story(during(10, 61, a))))},
 		{checker.ProofDelayed, "the client gave up on it", true, on("slow", alone(story(during(10, 20, u))))},
@@ -209,14 +224,21 @@ func TestProofs(t *testing.T) {
 		{checker.ProofBothBodies, "both answered", true, alone(story(a, altered(r)))},
 		{checker.ProofBothBodies, "one lost on its way", false, alone(story(a, altered(u)))},
 		{checker.ProofBothBodies, "one twice", false, alone(story(a, a))},
+		{checker.ProofBothBodies, "one throttled", false, alone(story(a, altered(full)))},
+		{checker.ProofBothBodies, "one told that another runs", true, alone(story(a, altered(p)))},
 
 		{checker.ProofKeysDiffer, "two keys", true, alone(story(a, keyed("k2", r)))},
 		{checker.ProofKeysDiffer, "one key twice", false, alone(story(a, a))},
 		{checker.ProofKeysDiffer, "two keys, one lost", false, alone(story(a, keyed("k2", u)))},
+		{checker.ProofKeysDiffer, "two keys, the first throttled", false, alone(story(full, keyed("k2", a)))},
+		{checker.ProofKeysDiffer, "two keys, the second throttled", false, alone(story(a, keyed("k2", full)))},
 
 		{checker.ProofKeyOmitted, "no key", true, alone(story(keyed(noKey, r)))},
 		{checker.ProofKeyOmitted, "no key, and lost", false, alone(story(keyed(noKey, u)))},
 		{checker.ProofKeyOmitted, "a key", false, alone(story(a))},
+		{checker.ProofKeyOmitted, "no key, and throttled", false, alone(story(keyed(noKey, full)))},
+		{checker.ProofKeyOmitted, "no key, and turned away", false, alone(story(keyed(noKey, out), refused()))},
+		{checker.ProofKeyOmitted, "no key, throttled and then refused", true, alone(story(keyed(noKey, full), keyed(noKey, r)))},
 
 		{checker.ProofRespelled, "respelled and answered alike", true, alone(story(a, reordered(a)))},
 		{checker.ProofRespelled, "respelled and refused as another", true, alone(story(a, reordered(mismatch())))},
@@ -238,11 +260,14 @@ func TestProofs(t *testing.T) {
 		{checker.ProofWritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
 		{checker.ProofWritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
 		{checker.ProofWritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{checker.ProofWritesHeld, "held while two were inside, one of them throttled", false, held(alone(story(watched(10, 50, a), watched(40, 60, full))))},
 
 		{checker.ProofInstances, "two of them", true, alone(story(at(1, a), at(2, a)))},
 		{checker.ProofInstances, "one of them", false, alone(story(at(2, a), at(2, a)))},
 		{checker.ProofInstances, "one of them, and another that nobody knows", false, alone(story(at(2, a), a))},
 		{checker.ProofInstances, "one of them, and another that never got it", false, alone(story(at(1, a), at(2, partly(watched(10, 0, u)))))},
+		{checker.ProofInstances, "two of them, the first throttled", false, alone(story(at(1, full), at(2, a)))},
+		{checker.ProofInstances, "two of them, the second throttled", false, alone(story(at(1, a), at(2, full)))},
 
 		{checker.ProofCrashed, "killed while it was inside", true, struck(20, 40, alone(story(closing(21, watched(10, 0, u)))))},
 		{checker.ProofCrashed, "killed while it was inside, and answered all the same", true, struck(20, 40, alone(story(watched(10, 21, a))))},
@@ -262,6 +287,8 @@ func TestProofs(t *testing.T) {
 		{checker.ProofRestarted, "not sent again", false, struck(35, 40, alone(story(during(10, 30, a))))},
 		{checker.ProofRestarted, "sent again with another key", false, struck(35, 40, alone(story(during(10, 30, a), keyed("k2", during(50, 60, a)))))},
 		{checker.ProofRestarted, "sent again with another body", false, struck(35, 40, alone(story(during(10, 30, a), altered(during(50, 60, a)))))},
+		{checker.ProofRestarted, "killed after it was throttled", false, struck(35, 40, alone(story(during(10, 30, full), during(50, 60, a))))},
+		{checker.ProofRestarted, "killed after the answer, and then throttled", false, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, full))))},
 
 		{checker.ProofSwept, "let go later, and both came", true, alone(story(leads(10, a), follows(17, a)))},
 		{checker.ProofSwept, "let go later in front of the lane", true, alone(story(before(10), afterwards(17)))},
@@ -276,6 +303,8 @@ func TestProofs(t *testing.T) {
 		{checker.ProofSwept, "an ordinary burst", false, alone(story(member(10), member(17)))},
 		{checker.ProofSwept, "one alone", false, alone(story(follows(17, a)))},
 		{checker.ProofSwept, "one after the other", false, alone(story(a, a))},
+		{checker.ProofSwept, "let go later, and then throttled", false, alone(story(leads(10, a), follows(17, full)))},
+		{checker.ProofSwept, "let go after a throttled one", false, alone(story(leads(10, full), follows(17, a)))},
 
 		{checker.ProofLinkDelayed, "a question waited while a request was inside", true, asking(20, 40, alone(story(watched(10, 50, u))))},
 		{checker.ProofLinkDelayed, "a question was answered faster", false, asking(20, 39, alone(story(watched(10, 50, u))))},
@@ -308,6 +337,7 @@ func TestProofs(t *testing.T) {
 		{checker.ProofLinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
 		{checker.ProofLinkAway, "without a doorstep, latency blurs them", false, on("slow", alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(40, 100, a))))},
 		{checker.ProofLinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
+		{checker.ProofLinkAway, "it came meanwhile and was refused because of that", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, throttled())))},
 
 		{checker.ProofRemoved, "and then it came again", true, gone(alone(story(during(10, 19, a), during(30, 39, a))))},
 		{checker.ProofRemoved, "and then it was refused", true, gone(alone(story(during(10, 19, a), during(30, 39, rejected(400)))))},
@@ -316,6 +346,7 @@ func TestProofs(t *testing.T) {
 		{checker.ProofRemoved, "nothing arrived any more", false, gone(alone(story(during(10, 19, a), partly(watched(30, 0, u)))))},
 		{checker.ProofRemoved, "it was not removed", false, removal(0, "no", alone(story(during(10, 19, a), during(30, 39, a))))},
 		{checker.ProofRemoved, "nothing was to be removed", false, alone(story(during(10, 19, a), during(30, 39, a)))},
+		{checker.ProofRemoved, "and then it was throttled", false, gone(alone(story(during(10, 19, a), during(30, 39, full))))},
 
 		{checker.ProofFlushed, "it lost a key between two requests", true, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
 		{checker.ProofFlushed, "and while the first was under way", true, emptied(15, 16, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
@@ -327,6 +358,8 @@ func TestProofs(t *testing.T) {
 		{checker.ProofFlushed, "the second had another key", false, emptied(20, 21, 1, alone(story(during(10, 19, a), keyed("other", during(22, 30, a)))))},
 		{checker.ProofFlushed, "the second did not arrive", false, emptied(20, 21, 1, alone(story(during(10, 19, a), partly(watched(22, 30, u)))))},
 		{checker.ProofFlushed, "in another intent's story", false, anothers(emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a)))))},
+		{checker.ProofFlushed, "the second was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, full))))},
+		{checker.ProofFlushed, "the first was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, full), during(22, 30, a))))},
 
 		{checker.Proof("luck"), "never", false, alone(story(a, a))},
 	}
@@ -357,6 +390,7 @@ func TestProofOfExpiry(t *testing.T) {
 	require.False(t, held(keyed("k2", late)))
 	require.False(t, held(altered(late)))
 	require.False(t, held(during(200, 210, unknown(history.Reset))), "nobody knows that it came")
+	require.False(t, held(during(200, 210, limited())), "it was not let in")
 }
 
 func TestProofOfNeighbours(t *testing.T) {
@@ -371,6 +405,8 @@ func TestProofOfNeighbours(t *testing.T) {
 	require.Equal(t, 2, held(a().beside("n1"), story(rejected(400)).beside("n1")), "a refusal is an answer")
 	require.Equal(t, 0, held(a().beside("n1"), story(unknown(history.Reset)).beside("n1")))
 	require.Equal(t, 0, held(a().beside("n1"), story(unknown(history.Reset)).beside("n1").probe(acknowledged(201, "o1"))), "answered only to the probe")
+	require.Equal(t, 0, held(a().beside("n1"), story(limited()).beside("n1")), "not let in")
+	require.Equal(t, 0, held(a().beside("n1"), story(rejected(401)).beside("n1")), "nobody's session")
 	require.Equal(t, 0, held(a().beside("n1"), a().beside("n2")), "of others")
 	require.Equal(t, 0, held(a(), a()), "no neighbours")
 }
@@ -385,11 +421,29 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	a := acknowledged(201, "o1")
 	require.Equal(t, 2, held(story(a), story(rejected(400))))
 	require.Equal(t, 0, held(story(a), story(unknown(history.Reset))), "one had no answer")
+	require.Equal(t, 0, held(story(a), story(limited())), "one was not let in")
 	require.Equal(t, 0, held(story(keyed("k", a)), story(keyed("k", a))), "one key")
 	require.Equal(t, 0, held(story(a), story(unknown(history.Reset)).probe(a)), "answered only to the probe")
 	h := scenes([]*draft{story(a, keyed("k2", a))})
 	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
 	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
+}
+
+// A gateway that lets one request in at a time keeps a race from being tried.
+func TestARaceThatAGatewayDoesNotLetInIsNotExercised(t *testing.T) {
+	t.Parallel()
+	var all []history.Attempt
+	all = append(all, watched(10, 60, during(5, 65, acknowledged(201, "o1"))))
+	for range 9 {
+		all = append(all, watched(12, 58, during(5, 65, limited())))
+	}
+	h := alone(story(all...).rows(1).probe(acknowledged(201, "o1")))
+	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofOverlapped)}}
+	judge(t, h, terms(), nil, "not exercised")
+
+	h = alone(story(keyed(noKey, limited()), keyed(noKey, limited())))
+	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofKeyOmitted)}}
+	judge(t, h, terms(keyRequired), nil, "not exercised")
 }
 
 func TestWhatAsksForNoProofHasNoRounds(t *testing.T) {

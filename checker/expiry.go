@@ -82,7 +82,7 @@ func (t Terms) effectsTold(record group) int {
 // request.
 func (c *court) expired(first, then *judged) bool {
 	after := c.terms.Contract.Expiry.After
-	return after > 0 && first.outcome == Acknowledged && arrived(then) && first.Key == then.Key && first.body == then.body &&
+	return after > 0 && first.outcome == Acknowledged && letIn(then) && first.Key == then.Key && first.body == then.body &&
 		(then.Start-first.latest).Duration() >= time.Duration(after)
 }
 

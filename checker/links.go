@@ -69,7 +69,7 @@ func meetsABreak(s *story, a *judged) bool {
 func (c *court) flushed(s *story) bool {
 	return slices.ContainsFunc(c.history.Flushes, func(f history.Flush) bool {
 		return f.Intent == s.intent.ID && f.Done != 0 && f.Deleted > 0 && anyPair(s.attempts, func(a, b *judged) bool {
-			return arrived(b) && a.body == b.body && a.Key == b.Key && a.Wrote != 0 && a.Wrote < f.Begun && b.Start >= f.Done
+			return !keptOut(a) && letIn(b) && a.body == b.body && a.Key == b.Key && a.Wrote != 0 && a.Wrote < f.Begun && b.Start >= f.Done
 		})
 	})
 }

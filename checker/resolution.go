@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -20,28 +22,46 @@ func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 // probed must have got one.
 func (c *court) resolution(s *story) {
 	type question struct{ key, body string }
-	last := map[question]*judged{}
+	asked := map[question][]*judged{}
 	var order []question
 	for _, a := range s.attempts {
 		if !a.Probe || a.ErrorKind == history.Interrupted {
 			continue
 		}
 		q := question{a.Key, a.body}
-		if _, asked := last[q]; !asked {
+		if len(asked[q]) == 0 {
 			order = append(order, q)
 		}
-		last[q] = a
+		asked[q] = append(asked[q], a)
 	}
-	letIn := has(s.attempts, Acknowledged, Accepted, Exists, Rejected, InProgress, Unknown)
 	for _, q := range order {
-		switch a := last[q]; {
+		tries := asked[q]
+		switch a, early := tries[len(tries)-1], tooEarly(tries); {
 		case a.lockedOut || c.resolved(s, a): // whose session ended was never let in, and the verdict says so
-		case a.outcome == NotSent || !letIn:
-			c.wonder("the final retry of intent %s was never let in: attempt %s was %s", s.intent.ID, a.ID, a.outcome)
+		case a.is(NotSent, Throttled):
+			c.wonder("the final retry of intent %s was not let in: attempt %s was %s", s.intent.ID, a.ID, a.outcome)
+		case early != nil:
+			c.wonder("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, s.intent.ID)
 		default:
 			c.unavailable(s, a)
 		}
 	}
+}
+
+// tooEarly returns the first try that was told when to come again, if none came as late as that; nil: one did, or none
+// was told.
+func tooEarly(tries []*judged) *judged {
+	for _, a := range tries {
+		seconds, err := strconv.ParseUint(headerValue(a.Header, "Retry-After"), 10, 31)
+		if err != nil {
+			continue
+		}
+		if tries[len(tries)-1].Start-a.End >= history.Offset(seconds)*history.Offset(time.Second) {
+			return nil
+		}
+		return a
+	}
+	return nil
 }
 
 func (c *court) resolved(s *story, last *judged) bool {

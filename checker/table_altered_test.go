@@ -85,6 +85,26 @@ func TestAlteredBodyRaces(t *testing.T) {
 	})
 }
 
+// A body whose row is there was acknowledged, or its answer was lost.
+func TestABodyThatIsAppliedAndToldThatItExists(t *testing.T) {
+	t.Parallel()
+	x, none, u := answer(409, `{"error":"exists"}`), rejected(400), unknown(history.Reset)
+	told := []string{"phantom-row/creator-told-exists"}
+	race := func(one, other history.Attempt) *draft {
+		return story(during(10, 90, one), during(11, 91, altered(other)))
+	}
+	runCells(t, []cell{
+		{name: "both told that it exists", terms: terms(naturalKey, dedupOnly), story: race(x, x).rows(1).and().probe(x, altered(x)), want: told},
+		{name: "both told that it exists, and the altered one is there", terms: terms(naturalKey), story: race(x, x).rows(0).and("o1"), want: told},
+		{name: "the other's answer was lost, which explains no row of this one", story: race(x, u).rows(1).and().probe(x, altered(mismatch())), want: told},
+		{name: "the other was acknowledged and has no row", terms: terms(undeclared), story: race(x, acknowledged(201, "o1")).rows(1).and(), want: told},
+		{name: "this one's answer was lost", story: story(u, x, altered(mismatch())).rows(1).and().probe(x, altered(mismatch()))},
+		{name: "this one was acknowledged", story: story(during(10, 90, acknowledged(201, "o1")), during(11, 91, exists("o1")), during(11, 91, altered(x))).rows(1).and()},
+		{name: "this one was refused and the other told that it exists", story: race(none, x).rows(1).and(), want: told},
+		{name: "this one was refused, and the other's answer was lost", story: race(none, u).rows(1).and().probe(none, altered(mismatch())), want: []string{"phantom-row", "unavailable"}},
+	})
+}
+
 // Where the two bodies do not meet under one key, only numbers count.
 func TestAlteredBodyWithItsOwnKey(t *testing.T) {
 	t.Parallel()

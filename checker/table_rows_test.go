@@ -75,13 +75,33 @@ func TestOneGroupWithOneBody(t *testing.T) {
 		{name: "10: acknowledged, then refused, and two rows are a duplicate", story: story(a, r).rows(2), want: []string{"duplicate"}},
 		{name: "10: acknowledged, then in progress to the end, is unavailable", story: story(a).rows(1).probe(p, p), want: []string{"unavailable"}},
 
-		{name: "11: never sent and no row is inconclusive", story: story(refused()).probe(refused()), doubt: "never let in"},
-		{name: "11: throttled to the end and no row is inconclusive", story: story(throttled(), refused()).probe(throttled()), doubt: "never let in"},
+		{name: "11: never sent and no row is inconclusive", story: story(refused()).probe(refused()), doubt: "was not let in"},
+		{name: "11: throttled to the end and no row is inconclusive", story: story(throttled(), refused()).probe(throttled()), doubt: "was not let in"},
 		{name: "11: never sent and one row is inconclusive", story: story(refused()).rows(1), doubt: "although nothing of it reached the target"},
 		{name: "11: throttled and one row is a phantom row (the table says inconclusive, but the target did answer)", story: story(throttled()).rows(1), want: []string{"phantom-row"}},
 		{name: "11: never sent and two rows are a duplicate", story: story(refused()).rows(2), want: []string{"duplicate"}},
-		{name: "11: a lost answer and a probe that is never let in is inconclusive", story: story(u).rows(1).probe(refused()), doubt: "never let in"},
-		{name: "11: a lost answer and a probe that is throttled to the end is unavailable", story: story(u).rows(1).probe(throttled()), want: []string{"unavailable"}},
+		{name: "11: a lost answer and a probe that is never let in is inconclusive", story: story(u).rows(1).probe(refused()), doubt: "was not let in"},
+		{name: "11: a lost answer and a probe that is throttled to the end is inconclusive", story: story(u).rows(1).probe(throttled(), throttled()), doubt: "was not let in: attempt i1.3 was throttled"},
+		{name: "11: acknowledged, and a probe that is throttled without a declaration is inconclusive", story: story(a, a, limited()).rows(1).probe(limited(), limited()), doubt: "was not let in"},
+		{name: "11: in progress and then throttled to the end is inconclusive", story: story(u).rows(1).probe(p, throttled()), doubt: "was not let in"},
+	})
+}
+
+// A target that says when to come again is not in the dark before that (I8).
+func TestATargetThatAsksForMoreTimeThanTheProbeHas(t *testing.T) {
+	t.Parallel()
+	u, a := unknown(history.Timeout), acknowledged(201, "o1")
+	later := func(seconds string, x history.Attempt) history.Attempt { return bearing("Retry-After", seconds, x) }
+	p, e := inProgress(), serverError()
+	const doubt = "attempt i1.2 asked for more time than the final retry of intent i1 has: contract.lease gives it more"
+	runCells(t, []cell{
+		{name: "in progress for longer than the probe waits", story: story(u).rows(1).probe(later("60", p), later("60", p)), doubt: doubt},
+		{name: "a server error for longer than the probe waits", story: story(u).rows(1).probe(later("60", e), e), doubt: doubt},
+		{name: "in progress at the time that it asked for", story: story(u).rows(1).probe(later("1", p), during(3019, 3028, later("1", p))), want: []string{"unavailable"}},
+		{name: "in progress just before that time", story: story(u).rows(1).probe(later("1", p), during(3018, 3027, p)), doubt: doubt},
+		{name: "in progress and no time that anybody can read", story: story(u).rows(1).probe(later("soon", p), p), want: []string{"unavailable"}},
+		{name: "acknowledged before that time", story: story(u).rows(1).probe(later("60", p), a)},
+		{name: "in progress for longer than the probe waits, and two rows", story: story(u).rows(2).probe(later("60", p)), want: []string{"duplicate"}},
 	})
 }
 

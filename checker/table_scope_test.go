@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,6 +66,43 @@ func TestOneKeyOfTwo(t *testing.T) {
 			judge(t, scene(p(key(acknowledged(201, "o1"))).of("p"), c.story.of("q")), terms(scoped(c.scope, "")), c.want, "")
 		})
 	}
+}
+
+// The name of another's thing is a leak wherever it stands, if it is long enough to be nothing else (I7).
+func TestTheNameOfAnothersThingIsShownToNobodyElse(t *testing.T) {
+	t.Parallel()
+	const id = "7f3c2a90b1d84e55"
+	refusal := func(content string) history.Attempt { return keyed("k", answer(422, content)) }
+	for name, c := range map[string]struct {
+		id   string
+		told history.Attempt
+		want []string
+	}{
+		"in a refusal":          {id, refusal(`{"error":"key used","resource_id":"` + id + `"}`), []string{"leak"}},
+		"in a location":         {id, bearing("Location", "/orders/"+id, refusal(`{"error":"key used"}`)), []string{"leak"}},
+		"in part":               {id, refusal(`{"trace":"` + id + `0"}`), nil},
+		"in part, after a dash": {id, refusal(`{"trace":"0-` + id + `"}`), nil},
+		"of fifteen letters":    {id[1:], refusal(`{"trace":"` + id[1:] + `"}`), nil},
+		"that is the key":       {"kkkkkkkkkkkkkkkk", keyed("kkkkkkkkkkkkkkkk", answer(422, `{"used":"kkkkkkkkkkkkkkkk"}`)), nil},
+		"that the body said":    {"lampsandmorelamps", refusal(`{"used":"lampsandmorelamps"}`), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := story(keyed(c.told.Key, acknowledged(201, c.id))).named("p1").beside("p1").of("p").holding(c.id)
+			h := scene(p, story(c.told).named("q1").beside("p1").of("q"))
+			body := h.Intents[1].Bodies[history.Original]
+			body.Content = strings.Replace(body.Content, "{", `{"item":"lampsandmorelamps",`, 1)
+			h.Intents[1].Bodies[history.Original] = body
+			for _, scope := range []targets.KeyScope{targets.ScopeReject, ""} {
+				judge(t, h, terms(scoped(scope, "")), c.want, "")
+			}
+			judge(t, h, terms(scoped(targets.ScopeShared, "")), nil, "")
+		})
+	}
+	p := story(keyed("k", acknowledged(201, id))).named("p1").beside("p1").of("alice").holding(id)
+	q := story(refusal(`{"resource_id":"` + id + `"}`)).named("q1").beside("p1").of("bob")
+	f := checker.Check(scene(p, q), terms()).Findings[0]
+	require.Equal(t, "attempt q1.1 was answered with "+id+", which is alice's", f.Observed)
 }
 
 // alike is a second operation that is like the first.
@@ -185,6 +223,55 @@ func TestBlankKeys(t *testing.T) {
 	})
 	r := checker.Check(scene(story(blank(a)).rows(1)), terms(keyRequired))
 	require.Contains(t, r.Findings[0].Observed, "a blank key")
+}
+
+// A target may refuse a key for its form. Where a mismatch is known by its status alone, that looks the same.
+func TestKeysThatMayBeRefusedForTheirForm(t *testing.T) {
+	t.Parallel()
+	bare := terms(func(t *checker.Terms) { t.Contract.Fingerprint.Where = nil })
+	a, no := acknowledged(201, "o1"), mismatch()
+	conflict := []string{"false-conflict"}
+	const doubt = "it may have been refused for its key, which has the same status as a mismatch: fingerprint.where tells them apart"
+	lost := unknown(history.Reset)
+	for name, c := range map[string]struct {
+		terms    checker.Terms
+		one, two *draft
+		want     []string
+		doubt    string
+	}{
+		"both long ones refused":                           {bare, story(keyed("xx0", no)).probe(keyed("xx0", no)), story(keyed("xx1", no)).probe(keyed("xx1", no)), nil, ""},
+		"both blank ones refused":                          {bare, story(blank(no)), story(blank(no)), nil, ""},
+		"both refused as a mismatch by name":               {terms(), story(keyed("xx0", no)), story(keyed("xx1", no)), conflict, ""},
+		"both refused by a header":                         {headed(), story(keyed("xx0", no)), story(keyed("xx1", no)), conflict, ""},
+		"one throttled and one refused":                    {bare, story(keyed("xx0", limited())), story(keyed("xx1", no)), nil, ""},
+		"a long one refused beside its like":               {bare, story(keyed("xx0", a)).rows(1), story(keyed("xx1", no)), conflict, ""},
+		"a long one refused beside its lost like":          {bare, story(keyed("xx0", lost)).rows(1).probe(keyed("xx0", a)), story(keyed("xx1", no)), conflict, ""},
+		"a blank one refused beside its like":              {bare, story(blank(a)).rows(1), story(blank(no)), conflict, ""},
+		"one with a quote refused beside one with none":    {bare, story(keyed("xx", a)).rows(1), story(keyed(`xx"`, no)), nil, doubt},
+		"one with a capital refused beside one with none":  {bare, story(keyed("xx", a)).rows(1), story(keyed("xX", no)), nil, doubt},
+		"one with a quote refused by name":                 {terms(), story(keyed("xx", a)).rows(1), story(keyed(`xx"`, no)), conflict, ""},
+		"one with a quote told that it exists":             {bare, story(keyed("xx", a)).rows(1), story(keyed(`xx"`, exists("o1"))), conflict, ""},
+		"both of plain keys refused":                       {bare, story(keyed("3f9ac2d1", no)), story(keyed("b07e5a44", no)), conflict, ""},
+		"a plain one refused beside another":               {bare, story(keyed("3f9ac2d1", a)).rows(1), story(keyed("b07e5a44", no)), conflict, ""},
+		"one with a small letter refused beside a capital": {bare, story(keyed("XX", a)).rows(1), story(keyed("xx", no)), nil, doubt},
+		"both of one key refused":                          {bare, story(keyed("k", no)), story(keyed("k", no)), conflict, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			judge(t, scene(c.one.named("k1").beside("k1"), c.two.named("k2").beside("k1")), c.terms, c.want, c.doubt)
+		})
+	}
+	judge(t, scene(story(no).beside("i1")), bare, conflict, "")
+	both := func(key string) *draft { return story(keyed(key, no), keyed(key, altered(no))).beside("k1") }
+	judge(t, scene(both("xx0").named("k1"), both("xx1").named("k2")), bare, nil, "")
+}
+
+// headed is a contract in which a mismatch is known by a header.
+func headed() checker.Terms {
+	return terms(func(t *checker.Terms) {
+		t.Contract.Fingerprint.Where = nil
+		t.Contract.Fingerprint.Headers = map[string]string{"Content-Type": "json"}
+	})
 }
 
 // A respelled request is the same request (CANON).
