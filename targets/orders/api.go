@@ -72,8 +72,16 @@ func (a *api) later(task func()) {
 	})
 }
 
+// errClosing says that the server would not see the end of it.
+var errClosing = errors.New("authorise the payment: the server is closing")
+
 // work is the real work of a handler: a payment authorisation somewhere else. It changes nothing here.
 func (a *api) work(ctx context.Context) error {
+	select {
+	case <-a.stopped:
+		return errClosing
+	default:
+	}
 	if a.effort <= 0 {
 		return ctx.Err()
 	}
@@ -85,7 +93,7 @@ func (a *api) work(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-a.stopped:
-		return errors.New("authorise the payment: the server is closing")
+		return errClosing
 	}
 }
 
@@ -115,8 +123,12 @@ func (a *api) customer(r *http.Request) string {
 }
 
 func (a *api) serveCreate(of kind) http.HandlerFunc {
+	read := readRequest
+	if a.design.read != nil {
+		read = a.design.read
+	}
 	return a.counted(func(r *http.Request, body []byte) (answer, error) {
-		req, err := readRequest(a.customer(r), of, r.Header, body)
+		req, err := read(a.customer(r), of, r.Header, body)
 		if err != nil {
 			return invalidBody(err.Error()), nil
 		}

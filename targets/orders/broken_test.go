@@ -151,7 +151,9 @@ func fairRivals(broken string) []string {
 	case "unique-blocks-after-soft-delete":
 		return []string{"soft-delete"}
 	case "patch-increment":
-		return []string{"patch-absolute"}
+		return []string{"patch-absolute", "state-machine", "if-match"}
+	case "form-token-not-atomic":
+		return []string{"form-token"}
 	case "ack-before-durable-enqueue":
 		return []string{"accepted-202"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":

@@ -212,7 +212,7 @@ func (s subject) agree(ctx context.Context, replies []reply) error {
 				return err
 			}
 			acks, ids = append(acks, essence(contract.Replay, r)), append(ids, id)
-		case r.status == 409 && r.member("code") == "already_exists" && slices.Contains(contract.Existing.Statuses, 409):
+		case slices.Contains(contract.Existing.Statuses, r.status) && r.member("code") == contract.Existing.Where["/code"]:
 			ids = append(ids, r.member("id"))
 		case r.status == 409 && r.member("code") == "key_in_use" && contract.InProgress.Mode == targets.InProgressReject:
 		case s.mismatched(r):

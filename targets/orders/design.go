@@ -30,6 +30,7 @@ type Design struct {
 	effects []targets.Effect // of an order, beyond its row; a quote has none
 
 	// What follows may be left out.
+	read       reader                              // of requests that create something; nil: readRequest
 	guests     bool                                // customers have a session and need not sign in
 	oneAccount bool                                // all who have signed in are one customer
 	before     func(next handler) handler          // stands before the sign-in
@@ -54,8 +55,11 @@ func Designs() []Design {
 		softDeleteDesign(),
 		putClientIDDesign(),
 		patchAbsoluteDesign(),
+		stateMachineDesign(),
+		ifMatchDesign(),
 		conflictWithLinkDesign(),
 		seeOtherDesign(),
+		formTokenDesign(),
 		accepted202Design(),
 		orderWithLinesDesign(),
 		replay200Design(),

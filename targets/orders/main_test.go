@@ -82,7 +82,7 @@ func overEveryCorrectDesign(t *testing.T, test func(t *testing.T, design orders.
 type subject struct {
 	*orders.Server
 	pool *sql.DB
-	made *sync.Map // what steps of prepare took, by wish
+	took *sync.Map // what steps of prepare and key.issued took, by wish
 }
 
 func serve(t *testing.T, options orders.Options) subject {
@@ -194,7 +194,7 @@ func (r reply) same() string {
 func (s subject) send(ctx context.Context, w wish) (reply, error) {
 	r, op := s.render(w)
 	if w.key != "" {
-		if err := op.PlaceKey(&r, w.key); op.Key.In != targets.KeyNowhere && err != nil {
+		if err := op.PlaceKey(&r, s.keyOf(w, op)); op.Key.In != targets.KeyNowhere && err != nil {
 			return reply{}, err
 		}
 	}
@@ -205,13 +205,11 @@ func (s subject) send(ctx context.Context, w wish) (reply, error) {
 func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
 	target := s.Target()
 	op := target.Operations[w.operation]
-	if op.Request.Body["amount"] != nil {
-		op.Request.Body["amount"] = w.amount
+	if _, members := op.Request.Payload(); members["amount"] != nil {
+		members["amount"] = w.amount
 	}
-	values := targets.Values{
-		Intent: targets.IntentValues{Marker: w.note, Reference: w.reference}, Principal: target.Principals[w.who],
-	}
-	values.Prepared = s.prepared(w, op, values)
+	values := s.values(w)
+	values.Prepared = s.taken(op.Prepare, values, w.operation, w.who, w.reference)
 	r, err := op.Render(values, false)
 	if err != nil {
 		panic(err)
@@ -219,11 +217,25 @@ func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
 	return r, op
 }
 
-// prepared is what the steps of prepare take for a wish. They are sent once for it.
-func (s subject) prepared(w wish, op targets.Operation, values targets.Values) map[string]string {
-	once, _ := s.made.LoadOrStore([3]string{w.operation, w.who, w.note}, sync.OnceValue(func() map[string]string {
+func (s subject) values(w wish) targets.Values {
+	return targets.Values{
+		Intent: targets.IntentValues{Marker: w.note, Reference: w.reference}, Principal: s.Target().Principals[w.who],
+	}
+}
+
+// keyOf is the key of a wish, or what the target hands out in its place.
+func (s subject) keyOf(w wish, op targets.Operation) string {
+	if len(op.Key.Issued) == 0 {
+		return w.key
+	}
+	return s.taken(op.Key.Issued, s.values(w), w.operation, w.who, "key", w.key)[targets.IssuedKey]
+}
+
+// taken is what steps take from their answers. They are sent once for each name.
+func (s subject) taken(steps []targets.Step, values targets.Values, name ...string) map[string]string {
+	once, _ := s.took.LoadOrStore(fmt.Sprintf("%q", name), sync.OnceValue(func() map[string]string {
 		taken := map[string]string{}
-		for _, step := range op.Prepare {
+		for _, step := range steps {
 			s.take(step, values, taken)
 		}
 		return taken

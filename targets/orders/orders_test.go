@@ -104,7 +104,7 @@ func TestCorrectDesignsAnswerARepeat(t *testing.T) {
 		require.Equal(t, []string{id}, s.rows(t, w.note))
 		require.NoError(t, s.agree(t.Context(), replies))
 		if design.Contract.Level == targets.DedupOnly {
-			require.Equal(t, "already_exists", replies[1].member("code"))
+			require.Equal(t, design.Contract.Existing.Where["/code"], replies[1].member("code"))
 		}
 	})
 }
@@ -286,7 +286,7 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 				before := goleak.IgnoreCurrent()
 				server, err := orders.Start(t.Context(), orders.Options{Design: design.Name, Database: database, Store: store, Work: fast})
 				require.NoError(t, err)
-				s := subject{Server: server, made: new(sync.Map)}
+				s := subject{Server: server, took: new(sync.Map)}
 				s.must(t, newWish("kept"))
 				leaving, cancel := context.WithTimeout(t.Context(), fast)
 				_, _ = s.send(leaving, newWish("left"))

@@ -104,7 +104,10 @@ func printable(text string) bool {
 	return true
 }
 
-// readRequest reads what the customer asks for.
+// reader reads what a customer asks for.
+type reader func(customer string, of kind, header http.Header, body []byte) (request, error)
+
+// readRequest reads it from a JSON object.
 func readRequest(customer string, of kind, header http.Header, body []byte) (request, error) {
 	members, err := readObject(body)
 	if err != nil {

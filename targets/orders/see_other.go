@@ -9,23 +9,30 @@ import (
 // seeOtherDesign answers a form as web pages do: 303, and the browser goes to the order. A reload then
 // loads the order and sends no form.
 func seeOtherDesign() Design {
-	contract := exactReplay()
-	contract.Ack.Statuses, contract.Ack.Headers = []int{http.StatusSeeOther}, map[string]string{"Location": "^/(orders|quotes)/"}
-	contract.Replay = targets.Replay{Body: targets.SameBytes, Headers: []string{"Location"}}
 	return Design{
 		Name:     "see-other",
 		Summary:  "answers 303 with the order's Location and no body, to a repeat as well",
 		Correct:  true,
-		Contract: contract,
+		Contract: redirecting(exactReplay()),
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
-		handler:  varied(func(_ *api, p *parts) { p.tell = seeOther }),
-		describe: func(o *targets.Operation, k kind) {
-			o.Identity = targets.Identity{Header: "Location", Pattern: "^" + k.collection() + "/([^/]+)$"}
-		},
+		handler:  varied(func(_ *api, p *parts) { p.tell = func(o order) answer { return seeOther(o.location()) } }),
+		describe: func(o *targets.Operation, of kind) { o.Identity = inLocation(of) },
 	}
 }
 
-func seeOther(o order) answer {
-	return answer{Status: http.StatusSeeOther}.with("Location", o.location())
+// redirecting is the contract of those that answer by the Location of what was made.
+func redirecting(contract targets.Contract) targets.Contract {
+	contract.Ack.Statuses, contract.Ack.Headers = []int{http.StatusSeeOther}, map[string]string{"Location": "^/(orders|quotes)/"}
+	contract.Replay = targets.Replay{Body: targets.SameBytes, Headers: []string{"Location"}}
+	return contract
+}
+
+// inLocation is where a redirection names what was made.
+func inLocation(of kind) targets.Identity {
+	return targets.Identity{Header: "Location", Pattern: "^" + of.collection() + "/([^/]+)$"}
+}
+
+func seeOther(location string) answer {
+	return answer{Status: http.StatusSeeOther}.with("Location", location)
 }
