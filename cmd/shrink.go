@@ -14,6 +14,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -143,11 +144,16 @@ func (k *shrinker) open(ctx context.Context, s scenarios.Scenario) error {
 
 // shrink leaves out what can be left out, and writes what is left.
 func (k *shrinker) shrink(ctx context.Context, s scenarios.Scenario, out string) error {
-	budget, cancel := context.WithTimeout(ctx, k.budget)
+	budget, cancel := context.WithCancel(ctx) // a deadline would make the pace give up before it
 	defer cancel()
+	defer time.AfterFunc(k.budget, cancel).Stop()
 	first := sequential{}
 	if err := k.play(budget, s, firstRounds, &first); err != nil {
 		return err
+	}
+	if first.n == 0 {
+		fmt.Fprintf(k.streams.out, "not reproduced: the time was over before %s were played\n", plural(firstRounds, "round"))
+		return exit{code: exitInconclusive}
 	}
 	if first.k == 0 {
 		fmt.Fprintf(k.streams.out, "not reproduced: no %s in %s; there is nothing to go by\n", k.finding.Kind, plural(first.n, "round"))
@@ -170,62 +176,88 @@ func (k *shrinker) shrink(ctx context.Context, s scenarios.Scenario, out string)
 }
 
 // minimise leaves out one thing after the other until nothing can be left out, or the time is over. It
-// returns what is left, and how many things were not tried any more.
+// returns what is left, and of how many things it is not known whether they could be left out.
 func (k *shrinker) minimise(ctx context.Context, best scenarios.Scenario, rate float64) (scenarios.Scenario, int, error) {
+again:
 	for {
 		candidates := scenarios.Simpler(best)
 		// What was needed before is probably still needed.
 		slices.SortStableFunc(candidates, func(a, b scenarios.Simplification) int { return k.failures[a.Without] - k.failures[b.Without] })
-		shrunk := false
-		for i, c := range candidates {
+		unknown := len(candidates)
+		for _, c := range candidates {
 			if ctx.Err() != nil {
-				return best, len(candidates) - i, nil
+				return best, unknown, nil
 			}
-			kept, err := k.try(ctx, c, rate)
-			if err != nil {
-				return best, len(candidates) - i, err
+			became, err := k.try(ctx, c, rate)
+			switch {
+			case err != nil:
+				return best, unknown, err
+			case became == leftOut:
+				best = c.Scenario
+				continue again
+			case became == needed:
+				k.failures[c.Without]++
+				unknown--
 			}
-			if kept {
-				best, shrunk = c.Scenario, true
-				break
-			}
-			k.failures[c.Without]++
 		}
-		if !shrunk {
-			return best, 0, nil
-		}
+		return best, unknown, nil
 	}
 }
+
+// leaving is what became of leaving one thing out.
+type leaving string
+
+const (
+	undecided leaving = "undecided"
+	leftOut   leaving = "left out"
+	needed    leaving = "needed"
+)
 
 // try plays a scenario until it is known whether it breaks often enough.
-func (k *shrinker) try(ctx context.Context, c scenarios.Simplification, rate float64) (bool, error) {
+func (k *shrinker) try(ctx context.Context, c scenarios.Simplification, rate float64) (leaving, error) {
 	k.trials++
-	test := keeps(rate)
-	for test.n < mostRounds && ctx.Err() == nil {
-		before := test.n
-		if err := k.play(ctx, c.Scenario, batchRounds, &test); err != nil {
-			return false, err
+	test, became := keeps(rate), undecided
+	for became == undecided && ctx.Err() == nil {
+		err := k.play(ctx, c.Scenario, batchRounds, &test)
+		if why := new(unplayed); errors.As(err, why) {
+			k.tell(c, test, undecided, ": "+why.Error())
+			return undecided, nil
 		}
-		good, done := test.decided()
-		if done || test.n == before {
-			k.tell(c, test, good && done)
-			return good && done, nil
+		if err != nil {
+			return undecided, err
+		}
+		switch good, done := test.decided(); {
+		case good && done:
+			became = leftOut
+		case done || test.n >= mostRounds:
+			became = needed
 		}
 	}
-	k.tell(c, test, false)
-	return false, nil
+	k.tell(c, test, became, "")
+	return became, nil
 }
 
-func (k *shrinker) tell(c scenarios.Simplification, test sequential, out bool) {
-	verdict := "needed"
-	if out {
-		verdict = "left out"
+func (k *shrinker) tell(c scenarios.Simplification, test sequential, became leaving, why string) {
+	fmt.Fprintf(k.streams.out, "  %-9s %3d of %-3d without %s%s\n", became, test.k, test.n, c.Without, why)
+}
+
+// unplayed is why rounds could not be played as they were planned.
+type unplayed struct{ why string }
+
+func (u unplayed) Error() string { return "the rounds could not be played: " + u.why }
+
+// hindrance says what kept the rounds of a history from being played and counted; nil: nothing.
+func hindrance(h *history.History) error {
+	for _, i := range h.Incidents {
+		if slices.Contains([]history.IncidentKind{history.HarnessFault, history.TargetGone, history.DatabaseGone}, i.Kind) {
+			return surroundings(unplayed{i.Text})
+		}
 	}
-	fmt.Fprintf(k.streams.out, "  %-9s %3d of %-3d without %s\n", verdict, test.k, test.n, c.Without)
+	return nil
 }
 
-// play plays so many rounds of a scenario and counts those that break as the finding says. Rounds that an
-// interruption cut short do not count.
+// play plays so many rounds of a scenario and counts those that break as the finding says. Rounds that the end of
+// the time or a hindrance cut short do not count.
 func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) error {
 	family := s.Family()
 	s = s.WithIntents(rounds * family)
@@ -237,11 +269,18 @@ func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, t
 		return surroundings(err)
 	}
 	file := scenarios.File{Path: s.Name, Source: source, Scenario: s}
-	if err := k.stage.play(ctx, file, scenarios.NewPlan(s, seed)); err != nil {
+	err = k.stage.play(ctx, file, scenarios.NewPlan(s, seed))
+	if ctx.Err() != nil { // what fails then failed because of it
+		return nil
+	}
+	if err != nil {
 		return err
 	}
 	h, err := k.stage.dir.readHistory(s.Name)
-	if err != nil || ctx.Err() != nil {
+	if err == nil {
+		err = hindrance(h)
+	}
+	if err != nil {
 		return err
 	}
 	result := checker.Check(h, k.subject.terms())
@@ -270,7 +309,7 @@ func (k *shrinker) write(from, best scenarios.Scenario, last sequential, left in
 	}
 	minimal := "Nothing more can be left out: without any one thing it does not break as often."
 	if left > 0 {
-		minimal = fmt.Sprintf("The time was over with %s untried.", plural(left, "thing"))
+		minimal = fmt.Sprintf("%s could not be tried to the end.", plural(left, "thing"))
 	}
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "# Shrunk by doubletap: %s in %d of %s%s.\n# %s\n", k.finding.Kind, last.k, plural(last.n, "round"), rate(last.k, last.n), minimal)
