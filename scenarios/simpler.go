@@ -110,10 +110,10 @@ func (s *Scenario) tidy() {
 		return !sent && !pause
 	})
 	used := map[string]bool{}
-	for _, one := range s.sendings() {
-		used[one.send.Lane] = true
-		if one.send.Retry != nil {
-			used[one.send.Retry.Lane] = true
+	for _, send := range s.sends() {
+		used[send.Lane] = true
+		if send.Retry != nil {
+			used[send.Retry.Lane] = true
 		}
 	}
 	for name := range s.Lanes {
@@ -140,14 +140,26 @@ func (s *Scenario) tidy() {
 // forget takes a lane away; who used it takes the clean one.
 func (s *Scenario) forget(lane string) {
 	delete(s.Lanes, lane)
-	for _, one := range s.sendings() {
-		if one.send.Lane == lane {
-			one.send.Lane = Clean
+	for _, send := range s.sends() {
+		if send.Lane == lane {
+			send.Lane = Clean
 		}
-		if one.send.Retry != nil && one.send.Retry.Lane == lane {
-			one.send.Retry.Lane = ""
+		if send.Retry != nil && send.Retry.Lane == lane {
+			send.Retry.Lane = ""
 		}
 	}
+}
+
+// sends are those of the steps and of the background traffic.
+func (s *Scenario) sends() []*Send {
+	var all []*Send
+	for _, one := range s.sendings() {
+		all = append(all, one.send)
+	}
+	if s.Background != nil {
+		all = append(all, &s.Background.Send)
+	}
+	return all
 }
 
 // traffic takes away what goes on beside an intent.

@@ -110,6 +110,32 @@ func TestWhatCanBeTakenFromAScenario(t *testing.T) {
 	require.Len(t, without(t, s, "tab 2").Steps[1].Tabs, 1)
 }
 
+func TestTheLaneOfTheBackgroundTrafficStays(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Load("beside.yaml", []byte(`
+name: beside
+summary: Others are on slow roads.
+intents: 6
+background: {rate: 50, intents: 100, lane: slow, retry: {max: 2, lane: torn}}
+lanes:
+  slow: [{latency: {delay: 40ms}}]
+  torn: [{cut: reset}]
+steps: [send, {wait: 10ms}, send]
+exercised: [acknowledged]
+`))
+	require.NoError(t, err)
+	less := without(t, s, "step 2 (wait)")
+	require.Equal(t, s.Lanes, less.Lanes)
+	require.Equal(t, s.Background, less.Background)
+	for _, fault := range []string{"latency: 40ms on the lane slow", "cut: reset on the lane torn"} {
+		less = without(t, less, fault)
+	}
+	require.Empty(t, less.Lanes)
+	require.Equal(t, scenarios.Clean, less.Background.Lane)
+	require.Empty(t, less.Background.Retry.Lane)
+	require.Empty(t, without(t, s, "the background traffic").Lanes)
+}
+
 func TestAFamilyIsWhatBelongsTogether(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 1, scenarios.Scenario{}.Family())

@@ -17,19 +17,15 @@ func Source(s Scenario) ([]byte, error) {
 	}
 	implied := short.implied()
 	short.Needs = slices.DeleteFunc(short.Needs, func(n Need) bool { return slices.Contains(implied, n) })
-	sends := short.sendings()
-	if short.Background != nil {
-		sends = append(sends, sending{send: &short.Background.Send})
-	}
-	for _, one := range sends {
-		if one.send.Cut != nil && one.send.Cut.For == usualCut {
-			one.send.Cut.For = 0
+	for _, send := range short.sends() {
+		if send.Cut != nil && send.Cut.For == usualCut {
+			send.Cut.For = 0
 		}
-		if one.send.Lane == Clean {
-			one.send.Lane = ""
+		if send.Lane == Clean {
+			send.Lane = ""
 		}
-		if one.send.Timeout == (Span{Fixed: usualTimeout}) {
-			one.send.Timeout = Span{}
+		if send.Timeout == (Span{Fixed: usualTimeout}) {
+			send.Timeout = Span{}
 		}
 	}
 	var out bytes.Buffer
