@@ -460,4 +460,11 @@ func TestARunThatNobodyAnsweredIsNotMisconfigured(t *testing.T) {
 	}
 	r := checker.Check(alone(story(answer(401, ""))), terms())
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "credentials")
+
+	keyless := story(answer(403, `{"code":"no_token"}`))
+	where := map[string]any{"/code": "no_token"}
+	for _, tells := range []map[string]any{nil, where} {
+		r = checker.Check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = targets.Signature{Statuses: []int{403}, Where: tells} }))
+		require.Equal(t, tells == nil, strings.Contains(strings.Join(r.Reasons, "\n"), "credentials"), "a 403 that says what it is refuses no credentials")
+	}
 }

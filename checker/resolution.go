@@ -69,7 +69,7 @@ func (c *court) resolved(s *story, last *judged) bool {
 	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
 		return true
 	case Rejected:
-		return c.rejectionIsFinal(s, last)
+		return last.either || c.rejectionIsFinal(s, last)
 	case Unknown:
 		return c.storedError(s, last)
 	case InProgress:

@@ -105,6 +105,17 @@ func TestABodyThatIsAppliedAndToldThatItExists(t *testing.T) {
 	})
 }
 
+// Who is told by one answer that it exists and that another body came first knows as much as there is to know.
+func TestOneAnswerForARepeatAndAnotherBody(t *testing.T) {
+	t.Parallel()
+	said, lost := mismatch(), altered(unknown(history.Reset))
+	one := terms(func(t *checker.Terms) { t.Contract.Existing.Signature = t.Contract.Fingerprint.Signature })
+	runCells(t, []cell{
+		{name: "the altered body won and its answer was lost", terms: one, story: story(lost, said).and("o1").probe(said, altered(said))},
+		{name: "with an answer of each their own it is a refusal", story: story(lost, said).and("o1").probe(said, altered(said)), want: []string{"unavailable"}},
+	})
+}
+
 // Where the two bodies do not meet under one key, only numbers count.
 func TestAlteredBodyWithItsOwnKey(t *testing.T) {
 	t.Parallel()

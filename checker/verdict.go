@@ -118,6 +118,9 @@ func (c *court) misconfigured() bool {
 		if !slices.Contains([]int{401, 403, 404}, a.Status) && !c.terms.TurnedAway(a) {
 			return false
 		}
+		if missing := c.terms.Contract.MissingKey; missing.Narrowed() && answerOf(&a).bears(missing) {
+			return false
+		}
 		answered++
 	}
 	return answered > 0
