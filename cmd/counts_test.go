@@ -1,7 +1,10 @@
 package cmd
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -49,5 +52,30 @@ func TestARequestThatIsNotOnRecordIsNoticed(t *testing.T) {
 	require.Equal(t, exitSurroundings, got.code, "%s", got)
 	require.Contains(t, got.err, "somebody sends requests that are not on record")
 	require.EqualValues(t, 2, count.Load(), "it was asked once")
+	x.checked(t, got)
+}
+
+// Without the last count, a request that is not on record would not be noticed.
+func TestATargetThatCannotCountInTheEndPassesNothing(t *testing.T) {
+	t.Parallel()
+	var posts atomic.Int64
+	x := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			const inTheScenario = 15
+			switch n := posts.Load(); {
+			case r.Method == http.MethodPost:
+				posts.Add(1)
+				next.ServeHTTP(w, r)
+			case r.URL.Path == "/received" && n > inTheScenario:
+				http.Error(w, "too many to count", http.StatusInternalServerError)
+			default:
+				fmt.Fprintf(w, `{"n":%d}`, n)
+			}
+		})
+	}).trial(t, "sequential-replay")
+	x.file += "received: {path: /received, pointer: /n}\n"
+	got := x.run(t)
+	require.Equal(t, exitSurroundings, got.code, "%s", got)
+	require.Contains(t, onlyReport(t, x.reports).Results[0].Reasons[0], "ask the target for its count")
 	x.checked(t, got)
 }

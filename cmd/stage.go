@@ -271,10 +271,8 @@ func (a *act) close(ctx context.Context, before int64) error {
 	if err := a.driver.RecordPassages(); err != nil {
 		return surroundings(err)
 	}
-	if before >= 0 {
-		if after, err := a.subject.received(context.WithoutCancel(ctx), a.pace); err == nil {
-			a.record.Received(history.Received{Before: before, After: after})
-		}
+	if after := a.count(context.WithoutCancel(ctx)); after >= 0 {
+		a.record.Received(history.Received{Before: before, After: after})
 	}
 	a.tidyUp(ctx)
 	if a.unknown.Load() {
