@@ -55,6 +55,19 @@ func TestASessionThatEnds(t *testing.T) {
 	}
 }
 
+// That a session ended is said once, and not again for each intent that was asked in vain.
+func TestASessionThatEndsIsOneDoubt(t *testing.T) {
+	t.Parallel()
+	a, out := acknowledged(201, "o1"), rejected(401)
+	h := scenes([]*draft{
+		story(during(1, 2, a), during(10, 15, out)).rows(1).probe(out),
+		story(during(500, 505, out)).named("i2").probe(out),
+	})
+	reasons := checker.Check(h, terms()).Reasons
+	require.Len(t, reasons, 1)
+	require.Contains(t, reasons[0], "does the session end?")
+}
+
 // A new login shows whose fault it was: who is let in with the same request had lost his session.
 func TestANewLoginTellsWhoseFaultItWas(t *testing.T) {
 	t.Parallel()
