@@ -83,8 +83,9 @@ type streams struct {
 // Main runs the command line of this process and returns its exit code. A signal ends it early; a
 // second one ends the process.
 func Main() int {
-	// A reader that has seen enough, such as head, must not kill a run before it has tidied up.
-	signal.Ignore(syscall.SIGPIPE)
+	// A reader that has seen enough, such as head, must not kill a run before it has tidied up. A signal that is
+	// ignored would be so in what is started, too.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	caches.Quiet()
 	ctx, stop := interruptible()
 	defer stop()

@@ -163,6 +163,17 @@ func TestTheProcessLogHoldsNothingThatHasBecomeASecret(t *testing.T) {
 	require.NoError(t, started{}.close())
 }
 
+func TestAProcessDoesNotIgnoreThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file := strings.Replace(softShop, "command: [doubletap,", `command: [sh, -c, 'grep SigIgn /proc/self/status; exec "$0" "$@"', doubletap,`, 1)
+	got := typed(t, "run", "--target", writeFile(t, "shop.yaml", file), "--reports", reports, "plain-create")
+	require.Equal(t, exitPass, got.code, "%s", got)
+	text, err := os.ReadFile(filepath.Join(onlyRun(t, reports), processLogName))
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^SigIgn:\s+[0-9a-f]+[02468ace][0-9a-f]{3}$`, string(text), "SIGPIPE is 0x1000")
+}
+
 func TestTheProcessLogHoldsNoSpellingOfAPassword(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "shop.yaml", "process: {env: {QUEUE: '${QUEUE_URL}', TOKEN: '${SHOP_TOKEN}'}}")
