@@ -80,13 +80,16 @@ func (d runDir) render(name string, render func(io.Writer) error) error {
 	return nil
 }
 
-// renderFile writes a file with a renderer.
+// renderFile writes a file with a renderer. What was there stays until all of it is written.
 func renderFile(path string, render func(io.Writer) error) error {
-	file, err := os.Create(path)
+	file, err := os.Create(path + ".new")
 	if err != nil {
 		return err
 	}
-	return errors.Join(render(file), file.Close())
+	if err := errors.Join(render(file), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), path)
 }
 
 func (d runDir) writeJSON(value any, name ...string) error {
