@@ -2,18 +2,16 @@ package orders
 
 import (
 	"context"
-	"net/http"
-	"path"
 
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // atLeastOnce tells the warehouse of each order, perhaps more than once.
 //
-// That there is something to tell is committed with the order, as a row of the outbox. After every request,
-// a repeat as well, the row is looked at: if it is not done, the message is sent, and then it is done.
-// Whoever dies in between will send it again, and so do two that look at the same time. This is why the
-// message is named after the order, and not after its sending: to the warehouse, which counts names,
+// That there is something to tell is committed with the order, as a row of the outbox. After every request, and
+// when the process begins, all rows are looked at that are not done: the message is sent, and then it is done.
+// Whoever dies in between will send it again when he is back, and so do two that look at the same time. This is
+// why the message is named after the order, and not after its sending: to the warehouse, which counts names,
 // three messages of one name are one.
 type atLeastOnce struct{ uniqueKey }
 
@@ -28,6 +26,7 @@ func atLeastOnceDesign() Design {
 		schema: []string{
 			ordersTable, keysTable,
 			`create table outbox (order_id varchar(40) primary key, done integer not null default 0)`,
+			`create index outbox_undone on outbox (done, order_id)`,
 			`create table warehouse (order_id varchar(40) not null)`,
 		},
 		handler: func(a *api) handler {
@@ -35,6 +34,7 @@ func atLeastOnceDesign() Design {
 			u.write = writeToOutbox
 			return needKey(atLeastOnce{u}.create)
 		},
+		resume: func(a *api) { atLeastOnce{newUniqueKey(a)}.relay(context.Background()) },
 	}
 }
 
@@ -57,17 +57,26 @@ func writeToOutbox(ctx context.Context, tx *tx, req request, o order, reply answ
 
 func (l atLeastOnce) create(ctx context.Context, req request) (answer, error) {
 	reply, err := l.uniqueKey.create(ctx, req)
-	if err == nil && reply.Status == http.StatusCreated {
-		l.later(func() { l.relay(context.WithoutCancel(ctx), path.Base(reply.Header["Location"])) })
+	if err == nil {
+		l.later(func() { l.relay(context.WithoutCancel(ctx)) })
 	}
 	return reply, err
 }
 
-// relay sends what is not done. If it fails, the row says so to the next one.
-func (l atLeastOnce) relay(ctx context.Context, id string) {
-	_ = l.db.retry(ctx, func() error {
-		err := l.db.exec(ctx, `insert into warehouse (order_id) select order_id from outbox where order_id = ? and done = 0`, id)
+// relay sends what is not done. What fails is left to the next one, and does not hold up the rest.
+func (l atLeastOnce) relay(ctx context.Context) {
+	for id := ""; ; {
+		err := l.db.queryRow(ctx, `select order_id from outbox where done = 0 and order_id > ? order by order_id limit 1`, id).Scan(&id)
 		if err != nil {
+			return // there is no more, or a database that the next one will find
+		}
+		_ = l.send(ctx, id)
+	}
+}
+
+func (l atLeastOnce) send(ctx context.Context, id string) error {
+	return l.db.retry(ctx, func() error {
+		if err := l.db.exec(ctx, `insert into warehouse (order_id) values (?)`, id); err != nil {
 			return err
 		}
 		return l.db.exec(ctx, `update outbox set done = 1 where order_id = ?`, id)

@@ -135,6 +135,17 @@ func TestCloseEndsOperationsInTheBackground(t *testing.T) {
 	})
 }
 
+// What was accepted cannot be made, and making it takes no time of its own.
+func TestCloseEndsOperationsThatTheDatabaseDoesNotTake(t *testing.T) {
+	overEveryDatabase(t, func(t *testing.T, database string) {
+		s := serve(t, orders.Options{Design: "accepted-202", Database: database, Work: -1})
+		_, err := s.pool.Exec("drop table orders")
+		require.NoError(t, err)
+		require.Equal(t, http.StatusAccepted, s.must(t, newWish("endless")).status)
+		require.NoError(t, s.Close(), "and comes back: it does not go on trying")
+	})
+}
+
 func TestAnEqualBodyIsARepetitionWithinTheWindow(t *testing.T) {
 	promise(t, "content-window", func(t *testing.T, s subject, w wish) {
 		twins := s.together(t.Context(), []wish{w, w.keyed("second"), w.keyed("third")})
@@ -285,6 +296,37 @@ func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
 		require.Eventually(t, sent(2), soon, time.Millisecond)
 		s.requireEffects(t, before, w.note)
 	})
+}
+
+// The warehouse is away, and nobody asks for the first order again.
+func TestAMessageThatWasNotSentIsSentWithTheNextOne(t *testing.T) {
+	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
+		before, next := s.deltas(t), newWish("next")
+		s.orderWithoutWarehouse(t, w)
+		s.must(t, next)
+		s.untilIdle(t)
+		s.requireEffects(t, before, w.note, next.note)
+	})
+}
+
+func TestAMessageThatWasNotSentIsSentByTheNextProcess(t *testing.T) {
+	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
+		before := s.deltas(t)
+		s.orderWithoutWarehouse(t, w)
+		s.another(t, fast).untilIdle(t)
+		s.requireEffects(t, before, w.note)
+	})
+}
+
+// orderWithoutWarehouse orders while no message can be sent.
+func (s subject) orderWithoutWarehouse(t *testing.T, w wish) {
+	t.Helper()
+	_, err := s.pool.Exec("alter table warehouse rename to away")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, s.must(t, w).status)
+	s.untilIdle(t)
+	_, err = s.pool.Exec("alter table away rename to warehouse")
+	require.NoError(t, err)
 }
 
 func TestTheVersionRisesByOneForEachOrder(t *testing.T) {
