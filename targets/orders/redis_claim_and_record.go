@@ -53,21 +53,19 @@ func (r redisClaimAndRecord) claim(ctx context.Context, req request) (string, er
 	return claim, nil
 }
 
-// keep puts the answer in the place of a claim that is still there.
-func (r redisClaimAndRecord) keep(ctx context.Context, req request, claim string, reply answer) error {
-	text := redisRecord{record: record{Fingerprint: req.Fingerprint, Answer: reply}}.text()
-	return r.redis.replaceIf(ctx, r.redis.recordName(req.Key), claim, text, memory)
+// keep puts what is remembered in the place of a claim that is still there.
+func (r redisClaimAndRecord) keep(ctx context.Context, req request, claim string, first record) error {
+	return r.redis.replaceIf(ctx, r.redis.recordName(req.Key), claim, redisRecord{record: first}.text(), memory)
 }
 
 // execute answers who has claimed the key.
 func (r redisClaimAndRecord) execute(ctx context.Context, req request, claim string) (answer, error) {
-	name := r.redis.recordName(req.Key)
 	first, err := r.first(ctx, req)
 	if err != nil {
-		return answer{}, errors.Join(err, r.redis.deleteIf(ctx, name, claim))
+		return answer{}, errors.Join(err, r.redis.deleteIf(ctx, r.redis.recordName(req.Key), claim))
 	}
 	// The order is there, and the database knows its key: should Redis not take the answer, the claim ends.
-	_ = r.redis.replaceIf(ctx, name, claim, redisRecord{record: first}.text(), memory)
+	_ = r.keep(ctx, req, claim, first)
 	return first.replayTo(req), nil
 }
 

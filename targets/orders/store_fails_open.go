@@ -42,7 +42,7 @@ func (s storeFailsOpen) create(ctx context.Context, req request) (answer, error)
 	case err != nil && claim != "":
 		return answer{}, errors.Join(err, s.redis.deleteIf(ctx, s.redis.recordName(req.Key), claim))
 	case err == nil && claim != "":
-		_ = s.keep(ctx, req, claim, reply) // an outage of the cache must not stop the shop
+		_ = s.keep(ctx, req, claim, record{Fingerprint: req.Fingerprint, Answer: reply}) // an outage of the cache must not stop the shop
 	}
 	return reply, err
 }

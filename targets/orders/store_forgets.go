@@ -51,7 +51,7 @@ func (s storeForgets) create(ctx context.Context, req request) (answer, error) {
 	if err != nil {
 		return answer{}, errors.Join(err, s.redis.deleteIf(ctx, s.redis.recordName(req.Key), claim))
 	}
-	return reply, s.keep(ctx, req, claim, reply)
+	return reply, s.keep(ctx, req, claim, record{Fingerprint: req.Fingerprint, Answer: reply})
 }
 
 // ordered makes the order, and nothing beside it.
