@@ -357,6 +357,7 @@ func (c *court) result() Result {
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
 		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
 		Findings: c.findings, Warnings: c.warnings, Exercise: c.exercise(), Bursts: c.bursts(), Writers: c.writers(), Phases: c.phases(),
+		DatabaseGone: c.incident(history.DatabaseGone) != nil,
 	}
 	broken := map[string]bool{}
 	for _, f := range c.findings {

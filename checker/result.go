@@ -155,6 +155,8 @@ type Result struct {
 	Outcomes map[Outcome]int `json:"outcomes"`
 	Elapsed  history.Offset  `json:"elapsed"`
 	Seed     uint64          `json:"seed"`
+
+	DatabaseGone bool `json:"database_gone,omitempty"` // nobody could tell the rows any more: no gate may pass that
 }
 
 // Report is the judgement on a whole run: what every renderer gets.

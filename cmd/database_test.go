@@ -170,7 +170,7 @@ func TestADatabaseThatGoesAwayInTheMiddleLeavesRowsUnknown(t *testing.T) {
 	eventually(t, "the run is under way", busyWith(x.reports, "some", 20))
 	road.close()
 	got := <-ran
-	require.Equal(t, exitInconclusive, got.code, "%s", got)
+	require.Equal(t, exitSurroundings, got.code, "%s", got)
 	report := onlyReport(t, x.reports)
 	require.Equal(t, checker.Pass, report.Results[0].Verdict)
 	for _, r := range report.Results[1:] {
@@ -185,6 +185,8 @@ func TestADatabaseThatGoesAwayInTheMiddleLeavesRowsUnknown(t *testing.T) {
 		}
 	}
 	x.checked(t, got)
+	warned := callWith(t.Context(), nil, "check", onlyRun(t, x.reports), "--inconclusive", "warn")
+	require.Equal(t, exitSurroundings, warned.code, "a run without its database is never green")
 }
 
 func TestWithoutADatabaseNothingIsProven(t *testing.T) {

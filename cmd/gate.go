@@ -57,13 +57,13 @@ func conclude(ctx context.Context, report *checker.Report, failure error, g gate
 	}
 }
 
-// exit turns the verdict on a run into an exit code. Where inconclusive means nothing, what is mended
-// still does.
+// exit turns the verdict on a run into an exit code. Where inconclusive means nothing, what is mended and a
+// database that has gone still do.
 func (g gate) exit(r checker.Report) error {
 	switch {
 	case r.Verdict == checker.Fail:
 		return exit{code: exitFinding}
-	case r.Verdict == checker.Broken:
+	case r.Verdict == checker.Broken, slices.ContainsFunc(r.Results, func(r checker.Result) bool { return r.DatabaseGone }):
 		return exit{code: exitSurroundings}
 	case r.Verdict != checker.Pass && r.Verdict != checker.Mended && g.inconclusive == "fail":
 		return exit{code: exitInconclusive}
