@@ -156,7 +156,7 @@ type Result struct {
 	Elapsed  history.Offset  `json:"elapsed"`
 	Seed     uint64          `json:"seed"`
 
-	DatabaseGone bool `json:"database_gone,omitempty"` // nobody could tell the rows any more: no gate may pass that
+	DatabaseGone bool `json:"database_gone,omitempty"` // or the target's own listing: nobody told the rows any more
 }
 
 // Report is the judgement on a whole run: what every renderer gets.

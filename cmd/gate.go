@@ -63,7 +63,7 @@ func (g gate) exit(r checker.Report) error {
 	switch {
 	case r.Verdict == checker.Fail:
 		return exit{code: exitFinding}
-	case r.Verdict == checker.Broken, slices.ContainsFunc(r.Results, func(r checker.Result) bool { return r.DatabaseGone }):
+	case r.Verdict == checker.Broken, databaseGone(r):
 		return exit{code: exitSurroundings}
 	case r.Verdict != checker.Pass && r.Verdict != checker.Mended && g.inconclusive == "fail":
 		return exit{code: exitInconclusive}
@@ -72,6 +72,12 @@ func (g gate) exit(r checker.Report) error {
 	default:
 		return nil
 	}
+}
+
+// databaseGone reports that a database could not be asked any more. A target's own listing is no database: what it
+// answers is the target's affair.
+func databaseGone(r checker.Report) bool {
+	return !r.OwnWord && slices.ContainsFunc(r.Results, func(r checker.Result) bool { return r.DatabaseGone })
 }
 
 // overall is the verdict on a run: the worst of its scenarios. One that fails as expected is as good as

@@ -49,4 +49,11 @@ func TestTheVerdictOnARunDecidesItsExitCode(t *testing.T) {
 	both := checker.Report{Verdict: unclear, Results: []checker.Result{{Verdict: unclear}, {Verdict: mended}}}
 	require.Equal(t, exitMended, codeOf(gate{inconclusive: "warn", mended: "fail"}.exit(both)), "what is mended still counts")
 	require.Equal(t, exitInconclusive, codeOf(strict.exit(checker.Report{})), "the zero value does not pass")
+	gone := checker.Report{Verdict: unclear, Results: []checker.Result{{Verdict: unclear, DatabaseGone: true}, {Verdict: unclear}}}
+	require.Equal(t, exitSurroundings, codeOf(strict.exit(gone)))
+	require.Equal(t, exitSurroundings, codeOf(lax.exit(gone)), "without its database no run is green")
+	gone.OwnWord = true
+	require.Equal(t, exitInconclusive, codeOf(strict.exit(gone)), "a listing is an answer of the target's")
+	gone.Verdict = fail
+	require.Equal(t, exitFinding, codeOf(lax.exit(gone)))
 }
