@@ -35,9 +35,10 @@ func (d *Driver) newMasker(more ...string) masker {
 	m := masker{headers: append(targets.MaskedHeaders(), d.Target.Redact...)}
 	secrets := append(slices.Clone(d.Target.Secrets), more...)
 	compared := d.compared()
+	public := personal.FindAllString(compared, -1)
 	keep := func(kind string, values map[string]string) {
 		for name, value := range values {
-			if !compared[kind+name] {
+			if !slices.Contains(public, kind+name) {
 				secrets = append(secrets, value)
 			}
 		}
@@ -62,7 +63,7 @@ func (d *Driver) newMasker(more ...string) masker {
 		}
 	}
 	for _, secret := range secrets {
-		if len(secret) >= ShortestSecret {
+		if len(secret) >= ShortestSecret && !strings.Contains(compared, secret) {
 			m.texts = append(m.texts, Writings(secret)...)
 		}
 	}
@@ -87,17 +88,13 @@ func (m masker) except(public string) *strings.Replacer {
 // personal is what a template takes of a principal or of its login.
 var personal = regexp.MustCompile(`\.(?:Principal|Login)\.\w+`)
 
-// compared are the names in templates of what rows must hold: that is no secret, or it could not be compared.
-func (d *Driver) compared() map[string]bool {
-	names := map[string]bool{}
+// compared is what rows must hold, as templates say it: that is no secret, or it could not be compared.
+func (d *Driver) compared() string {
+	var texts []string
 	for _, o := range d.Operations {
-		for _, text := range o.Compared() {
-			for _, name := range personal.FindAllString(text, -1) {
-				names[name] = true
-			}
-		}
+		texts = append(texts, o.Compared()...)
 	}
-	return names
+	return strings.Join(texts, "\n")
 }
 
 // remask makes what is recorded from now on be without the secrets that are known now.

@@ -156,8 +156,10 @@ func TestWhatIsComparedWithRowsStaysAsItIs(t *testing.T) {
 	}
 	r.Operations[0].Request.Body = map[string]any{
 		"note": "{{.Intent.Marker}}", "buyer": "{{.Principal.Buyer}}", "other": "{{.Principal.Buy}}", "number": "{{.Principal.Number}}",
+		"tenant": "tenant-0001",
 	}
-	r.Operations[0].Rows.Content = map[string]string{"customer": "/buyer"}
+	r.Target.Redact, r.Operations[0].Request.Header["X-Tenant"] = []string{"X-Tenant"}, "tenant-0001"
+	r.Operations[0].Rows.Content = map[string]string{"customer": "/buyer", "tenant": "/tenant"}
 	r.Named = func(_ string, a history.Attempt) string {
 		var said struct{ ID string }
 		require.NoError(t, json.Unmarshal([]byte(a.Content), &said))
@@ -167,6 +169,8 @@ func TestWhatIsComparedWithRowsStaysAsItIs(t *testing.T) {
 	require.JSONEq(t, `{"id":"account-0001-17","of":"***","account":"***","buyer":"customer-0001","token":"***"}`, h.Attempts[0].Content)
 	sent := h.Intents[0].Bodies[history.Original]
 	require.Contains(t, sent.Content, `"buyer":"customer-0001"`)
+	require.Contains(t, sent.Content, `"tenant":"tenant-0001"`)
+	require.Equal(t, "***", sent.Header["X-Tenant"])
 	require.Contains(t, sent.Content, `"other":"***"`)
 	require.Contains(t, sent.Content, `"number":"***"`)
 }
