@@ -243,7 +243,12 @@ func (k known) perform(ctx context.Context, p portion, seed uint64, s streams) (
 		return nil, surroundings(err)
 	}
 	defer os.RemoveAll(dir)
-	quiet := streams{out: io.Discard, err: io.Discard, getenv: s.getenv, program: s.program}
+	quiet := streams{out: io.Discard, err: io.Discard, program: s.program, getenv: func(name string) (string, bool) {
+		if k.builtIn() && name == databaseVariable { // the row says where it stands
+			return "", false
+		}
+		return s.getenv(name)
+	}}
 	report, err := perform(ctx, p.files, runOptions{
 		target: p.target, database: p.database, instances: p.instances, store: k.store, seed: seed, reports: dir, maxRequests: usualMaxRequests, pilotTimeout: usualPilotTimeout, unpublished: true,
 	}, quiet)

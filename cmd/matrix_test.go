@@ -81,7 +81,14 @@ func TestAMatrixGoesOnWithWhatIsKnownToBeSo(t *testing.T) {
 	require.Len(t, m.Rows[1].Played, before, "what was interrupted is not on record")
 }
 
-// TestDetectionKnowsNoDesign keeps the rooms that find defects from knowing which ones there are to find.
+// A row stands on the database that it names, whatever the environment says of others.
+func TestARowOfSQLiteIsOnSQLite(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{databaseVariable: "postgres://127.0.0.1:1/shop"}
+	got := callWith(t.Context(), env, "matrix", "--design", "unique-key", "plain-create")
+	require.Equal(t, exitPass, got.code, "%s", got)
+}
+
 func TestCorrectTargetsAreSpreadAmongTheOthers(t *testing.T) {
 	t.Parallel()
 	broken, correct := known{truth: checker.Truth{}}, known{truth: checker.Truth{Correct: true}}
@@ -91,6 +98,7 @@ func TestCorrectTargetsAreSpreadAmongTheOthers(t *testing.T) {
 	require.Empty(t, mixed(nil))
 }
 
+// TestDetectionKnowsNoDesign keeps the rooms that find defects from knowing which ones there are to find.
 func TestDetectionKnowsNoDesign(t *testing.T) {
 	t.Parallel()
 	findings := []string{string(checker.MissingKeyAccepted), "replay-echoes-request"} // called like designs, and none of them
