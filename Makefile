@@ -21,7 +21,7 @@ test: servers vet ## run doubletap's own tests on real servers, with the race de
 
 .PHONY: servers
 servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
-	$(GO) run ./targets/servers/install
+	$(GO) run ./internal/servers/install
 
 .PHONY: vet
 vet: ## gofmt and go vet
@@ -34,7 +34,7 @@ controls: build ## every built-in design on every database with SEEDS seeds: bro
 
 .PHONY: matrix
 matrix: build servers ## every built-in design with every scenario on every database, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left
-	$(GO) run ./targets/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),14) \
+	$(GO) run ./internal/servers/with $(BIN) matrix --sparing --seeds $(or $(SEEDS),1) --parallel $(or $(PARALLEL),14) \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md
 
@@ -52,19 +52,19 @@ soak: ## 200,000 random schedules of correct and broken designs against the chec
 
 .PHONY: mutate
 mutate: ## switch off one rule of the checker after the other: a test must fail each time
-	$(GO) run ./checker/mutate
+	$(GO) run ./internal/mutate
 
 .PHONY: fuzz
 fuzz: ## fuzz the readers and the checker, 30 s each
 	$(GO) test -run xxx -fuzz FuzzRead -fuzztime 30s -fuzzminimizetime 20x ./history
 	$(GO) test -run xxx -fuzz FuzzCheck -fuzztime 30s -fuzzminimizetime 20x ./checker
-	$(GO) test -run xxx -fuzz FuzzParse -fuzztime 30s -fuzzminimizetime 20x ./scenarios/document
+	$(GO) test -run xxx -fuzz FuzzParse -fuzztime 30s -fuzzminimizetime 20x ./document
 	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./scenarios
 	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./targets
 
 .PHONY: bench
 bench: ## doubletap beside vegeta, k6, hey and goroutines, on a quiet machine: writes docs/bench.md
-	$(GO) run ./driver/bench -apart -soak $(or $(SOAK),10m) -o docs/bench.md
+	$(GO) run ./internal/bench -apart -soak $(or $(SOAK),10m) -o docs/bench.md
 
 .PHONY: benchmarks
 benchmarks: ## benchmarks of every room

@@ -1,5 +1,5 @@
 // Package checker judges: it turns a history and the contract of its target into a verdict with
-// findings. Check is a pure function; the readers that take snapshots are in checker/readers.
+// findings. Check is a pure function; the readers that take snapshots are in snapshots.
 //
 // The rules are those of linearizability for an operation that may execute at most once: there must
 // be a sequential history, consistent with real time, in which at most one attempt of a key group

@@ -10,9 +10,9 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/stopwatch"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/targets/stopwatch"
 )
 
 // How much is spent on finding out how short a window the bursts of a step hit.

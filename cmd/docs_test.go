@@ -120,7 +120,7 @@ func newDesk(t *testing.T, design string) *desk {
 	d.env = append(os.Environ(), "PATH="+filepath.Dir(usual(t))+":"+os.Getenv("PATH"), "ORDERS_URL="+d.url, "DATABASE_URL="+server.Target().Database.URL, "ORDERS_TOKEN=alice")
 	require.NoError(t, os.CopyFS(d.dir, os.DirFS("../docs/examples")))
 	for name, to := range map[string]string{
-		"docs": filepath.Join(root, "docs"), "bin/doubletap": usual(t), "mine/own.yaml": filepath.Join(root, "scenarios/sequential-replay.yaml"),
+		"docs": filepath.Join(root, "docs"), "bin/doubletap": usual(t), "mine/own.yaml": filepath.Join(root, "scenarios/library/sequential-replay.yaml"),
 		"FINDING": filepath.Join(d.dir, "earlier/findings/F1"),
 	} {
 		path := filepath.Join(d.dir, name)

@@ -14,7 +14,7 @@ import (
 	"syscall"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/targets/caches"
 )
 

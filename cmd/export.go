@@ -17,7 +17,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
-	"github.com/doubletap-harness/doubletap/driver/curl"
+	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )

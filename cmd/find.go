@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 // findScenarios resolves the arguments of run: names of built-in scenarios, files and folders. No

@@ -17,7 +17,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
-	"github.com/doubletap-harness/doubletap/targets/drafts"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
 // initOptions are the flags of init.
@@ -68,7 +68,7 @@ type initiation struct {
 	initOptions
 	streams streams
 	asker   *asker
-	file    drafts.File
+	file    drafting.File
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/targets/drafts"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
 // prove sends one real create and looks where its markers arrive.
@@ -100,27 +100,27 @@ func (i *initiation) missing() []string {
 }
 
 // create sends the one create, and says so first. Without a status nothing was created.
-func (i *initiation) create(ctx context.Context, d *driver.Driver) (drafts.Created, error) {
+func (i *initiation) create(ctx context.Context, d *driver.Driver) (drafting.Created, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
 	answer, err := d.Once(ctx)
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
-		return drafts.Created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+		return drafting.Created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
 	case errors.Is(err, driver.ErrStep):
 		fmt.Fprintln(i.streams.err, err)
 		i.unproven(err.Error() + ".")
-		return drafts.Created{}, nil
+		return drafting.Created{}, nil
 	case err != nil:
-		return drafts.Created{}, mistake(err)
+		return drafting.Created{}, mistake(err)
 	case answer.Error != "":
-		return drafts.Created{}, surroundings(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
+		return drafting.Created{}, surroundings(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
-	c := drafts.Created{Status: answer.Status, Location: answer.Header["Location"]}
+	c := drafting.Created{Status: answer.Status, Location: answer.Header["Location"]}
 	if (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, snippet(answer.Content))
 		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
-		return drafts.Created{}, nil
+		return drafting.Created{}, nil
 	}
 	if decoder := json.NewDecoder(strings.NewReader(answer.Content)); answer.Content != "" {
 		decoder.UseNumber()
@@ -130,7 +130,7 @@ func (i *initiation) create(ctx context.Context, d *driver.Driver) (drafts.Creat
 }
 
 // afterSteps says which requests go ahead of the create.
-func afterSteps(d drafts.Draft) string {
+func afterSteps(d drafting.Draft) string {
 	var before []string
 	if len(d.Login) > 0 {
 		before = append(before, "the login")
@@ -145,7 +145,7 @@ func afterSteps(d drafts.Draft) string {
 }
 
 // whereTo says where an answer sends a browser; empty: nowhere.
-func whereTo(c drafts.Created) string {
+func whereTo(c drafting.Created) string {
 	if !c.Redirects() {
 		return ""
 	}
@@ -174,7 +174,7 @@ const (
 )
 
 // look searches the database for what the create has left.
-func (i *initiation) look(ctx context.Context, c drafts.Created) {
+func (i *initiation) look(ctx context.Context, c drafting.Created) {
 	var unsearched []string
 	for n := 0; n < looks && len(c.Landings) == 0 && ctx.Err() == nil; n++ {
 		if n > 0 {
@@ -205,7 +205,7 @@ func (i *initiation) children(ctx context.Context) {
 				continue
 			}
 			if n, err := i.db.Referring(ctx, t, r, value); err == nil {
-				i.file.Children = append(i.file.Children, drafts.Child{Table: t, By: r, Rows: n})
+				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r, Rows: n})
 			}
 		}
 	}

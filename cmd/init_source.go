@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets/drafts"
-	"github.com/doubletap-harness/doubletap/targets/openapi"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
 )
 
 // usualDocuments are where OpenAPI documents lie.
@@ -97,8 +97,8 @@ func (i *initiation) fromDocument(ctx context.Context) error {
 	if err := i.base(ctx, doc.Server()); err != nil {
 		return err
 	}
-	name := drafts.Slug(doc.Title())
-	draft, err := doc.Draft(chosen, drafts.Prefix(name))
+	name := drafting.Slug(doc.Title())
+	draft, err := doc.Draft(chosen, drafting.Prefix(name))
 	if err != nil {
 		return mistakef("%s: %w", i.openapi, err)
 	}
@@ -249,7 +249,7 @@ func (i *initiation) fromCurl(ctx context.Context) error {
 		}
 		command, source = string(text), "the curl command in "+filepath.Base(name)
 	}
-	c, err := drafts.ReadCurl(command)
+	c, err := drafting.ReadCurl(command)
 	if err != nil {
 		return mistakef("--curl: %w", err)
 	}
@@ -263,6 +263,6 @@ func (i *initiation) fromCurl(ctx context.Context) error {
 		return err
 	}
 	i.file.Target, i.file.Source = "api", source
-	i.file.Draft = c.Draft(drafts.Prefix(i.file.Target))
+	i.file.Draft = c.Draft(drafting.Prefix(i.file.Target))
 	return nil
 }

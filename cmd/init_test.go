@@ -14,10 +14,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets/openapi"
+	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
 )
 
-const documents = "../targets/openapi/testdata/"
+const documents = "../targets/drafting/openapi/testdata/"
 
 // initiated runs init with an output file, and returns the file's path.
 func initiated(t *testing.T, env map[string]string, code int, args ...string) (string, outcome) {

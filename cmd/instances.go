@@ -11,8 +11,8 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/sut/services"
 	"github.com/doubletap-harness/doubletap/targets"
-	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
 // withInstances gives a target the number of a flag; 0 leaves it as it is.

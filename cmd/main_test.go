@@ -12,7 +12,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets/servers"
+	"github.com/doubletap-harness/doubletap/internal/servers"
 )
 
 // TestMain lets tests call this program under its name, and a service that prints too much, and starts the servers that the

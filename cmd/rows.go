@@ -7,16 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // rowReader finds the rows of markers: in a database, or by asking the target itself.
 type rowReader interface {
-	Snapshot(ctx context.Context, questions []readers.Question) history.Snapshot
-	Rows(ctx context.Context, q readers.Question, marker string) (int, error)
+	Snapshot(ctx context.Context, questions []snapshots.Question) history.Snapshot
+	Rows(ctx context.Context, q snapshots.Question, marker string) (int, error)
 }
 
 // tellsRows reports that whoever knows the rows still answers: the database, or the target itself.
@@ -33,7 +33,7 @@ func (a *act) lookAt() error {
 	case a.subject.reader != nil:
 		a.rows = a.subject.reader
 	case a.subject.target.AsksItself():
-		a.rows = readers.NewListing(a.driver.Look)
+		a.rows = snapshots.NewListing(a.driver.Look)
 	default:
 		return nil
 	}
@@ -54,41 +54,41 @@ func (a *act) lookAt() error {
 		a.questions = append(a.questions, q)
 	}
 	a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
-		n := slices.IndexFunc(a.questions, func(q readers.Question) bool { return q.Operation == operation })
+		n := slices.IndexFunc(a.questions, func(q snapshots.Question) bool { return q.Operation == operation })
 		return a.rows.Rows(ctx, a.questions[n], marker)
 	}
 	return nil
 }
 
 // questionAbout is what a snapshot asks for one operation.
-func questionAbout(o driver.Operation, markers []string) readers.Question {
-	q := readers.Question{
+func questionAbout(o driver.Operation, markers []string) snapshots.Question {
+	q := snapshots.Question{
 		Operation: o.Name, Rows: o.Rows.Query, Markers: markers,
 		Items: o.Rows.Items, Next: o.Rows.Next, Cursor: o.Rows.Cursor, Absent: o.Rows.Absent, Identity: o.Rows.Identity,
 	}
 	for _, e := range o.Effects {
-		gives := readers.Rows
+		gives := snapshots.Rows
 		switch {
 		case e.Value != nil:
-			gives = readers.Value
+			gives = snapshots.Value
 		case e.Delta != nil:
-			gives = readers.Total
+			gives = snapshots.Total
 		}
-		q.Effects = append(q.Effects, readers.Effect{Name: e.Name, Query: e.Query, Gives: gives})
+		q.Effects = append(q.Effects, snapshots.Effect{Name: e.Name, Query: e.Query, Gives: gives})
 	}
 	return q
 }
 
 // gets are the questions to the target itself, by marker.
-func (a *act) gets(l targets.Listing, markers []string, views map[string][]targets.Values) (map[string][]readers.Get, error) {
-	all := map[string][]readers.Get{}
+func (a *act) gets(l targets.Listing, markers []string, views map[string][]targets.Values) (map[string][]snapshots.Get, error) {
+	all := map[string][]snapshots.Get{}
 	for _, marker := range markers {
 		for _, values := range views[marker] {
 			path, header, err := l.Render(values)
 			if err != nil {
 				return nil, err
 			}
-			all[marker] = append(all[marker], readers.Get{URL: a.driver.URL(path), Header: header})
+			all[marker] = append(all[marker], snapshots.Get{URL: a.driver.URL(path), Header: header})
 		}
 	}
 	return all, nil

@@ -16,12 +16,12 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/ephemeral"
 	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/sut/services"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
-	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/orders"
-	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
 // processLogName is what a target's process prints, inside a run's directory.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/sut/services"
 	"github.com/doubletap-harness/doubletap/targets"
-	"github.com/doubletap-harness/doubletap/targets/services"
 )
 
 // serviceFile is a target file that serves a built-in design as a process over a private database. The

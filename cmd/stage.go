@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -74,7 +74,7 @@ type act struct {
 	links      []history.Link // that the scenario has to do with, as they are
 	driver     *driver.Driver
 	rows       rowReader // nil: the rows are unknown
-	questions  []readers.Question
+	questions  []snapshots.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
 	unknown    atomic.Bool  // somebody was not known at the door: the next scenario logs in anew

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"net/url"
 
+	"github.com/doubletap-harness/doubletap/internal/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
-	"github.com/doubletap-harness/doubletap/targets/ephemeral"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 

@@ -14,11 +14,11 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/checker/readers"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
@@ -59,7 +59,7 @@ type subject struct {
 	principals []driver.Principal // by name; the first is the run's
 	given      given
 	server     *orders.Server
-	reader     *readers.Reader   // nil: no database is declared, see rowReader
+	reader     *snapshots.Reader // nil: no database is declared, see rowReader
 	gates      []*writegate.Gate // none: no scenario of the run needs them
 	started    started           // by start
 	wires      wires             // links inside the target
@@ -289,9 +289,9 @@ func (s *subject) connect(ctx context.Context, needs func(scenarios.Need) bool) 
 	var err error
 	switch {
 	case s.given.db != nil:
-		s.reader, err = readers.Over(ctx, s.given.db)
+		s.reader, err = snapshots.Over(ctx, s.given.db)
 	case s.target.Database.URL != "":
-		s.reader, err = readers.Open(ctx, s.target.Database.URL)
+		s.reader, err = snapshots.Open(ctx, s.target.Database.URL)
 	}
 	if err != nil {
 		return surroundings(err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 

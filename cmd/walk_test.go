@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets/servers"
+	"github.com/doubletap-harness/doubletap/internal/servers"
 )
 
 // walk is a person's path through the example shop: the commands of its page, in a folder of its own.

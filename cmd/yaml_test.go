@@ -19,8 +19,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/scenarios/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -78,7 +78,7 @@ func onPage(path, text string) []piece {
 // trials are folders whose files have tests of their own: most are wrong on purpose, and some only in what no
 // schema sees.
 func trials() []string {
-	return []string{"../targets/testdata/bad/", "../scenarios/testdata/bad/", "../scenarios/testdata/bad-registers/", "../targets/openapi/testdata/"}
+	return []string{"../targets/testdata/bad/", "../scenarios/testdata/bad/", "../scenarios/testdata/bad-registers/", "../targets/drafting/openapi/testdata/"}
 }
 
 // wrongOnPurpose are files of test scripts that their schema refuses.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets/servers"
+	"github.com/doubletap-harness/doubletap/internal/servers"
 
 	"github.com/doubletap-harness/doubletap/checker"
 )

@@ -5,8 +5,14 @@ import (
 	"io/fs"
 )
 
-//go:embed *.yaml
+//go:embed library/*.yaml
 var library embed.FS
 
 // Builtin returns the library of scenario files that comes with doubletap.
-func Builtin() fs.FS { return library }
+func Builtin() fs.FS {
+	files, err := fs.Sub(library, "library")
+	if err != nil {
+		panic(err) // library is a valid path
+	}
+	return files
+}

@@ -5,7 +5,7 @@ import (
 	_ "embed"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 //go:embed known.schema.json

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 //go:embed scenario.schema.json

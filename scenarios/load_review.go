@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // reviewer looks for what a schema cannot see.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // sending is what one entry of a scenario file sends for one intent.

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/scenarios/document"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 	"gopkg.in/yaml.v3"
 )
 

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

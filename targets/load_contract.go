@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // contract looks for contracts that lack a part, or whose lines contradict each other.

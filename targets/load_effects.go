@@ -1,6 +1,6 @@
 package targets
 
-import "github.com/doubletap-harness/doubletap/scenarios/document"
+import "github.com/doubletap-harness/doubletap/document"
 
 // effects looks at what creates change beyond their rows. A report names an effect without its
 // operation.

@@ -3,7 +3,7 @@ package targets
 import (
 	"reflect"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // fingerprint looks for fields that nothing compares, and for a comparison of no fields.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // links looks for addresses that nobody can use, or two links would.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // What the description of a process may leave out.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // payload looks for two payloads in one request, and for a type that only the payload knows.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // stage is a list of steps of one purpose: where it stands in the file, and where templates find what it takes.

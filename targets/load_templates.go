@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/scenarios/document"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 // sampleMarker is a marker that no file holds by chance.

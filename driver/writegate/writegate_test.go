@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/driver/writegate"
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets/databases"
-	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
 const (

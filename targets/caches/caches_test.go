@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets/caches"
-	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
 // server is the URL of a private Redis server.

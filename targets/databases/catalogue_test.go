@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets/databases"
-	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
 const (

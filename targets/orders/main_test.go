@@ -20,9 +20,9 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
-	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
 // databases are the stores that every design is tested over, by name; SQLite needs no URL.

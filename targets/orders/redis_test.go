@@ -9,8 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets/orders"
-	"github.com/doubletap-harness/doubletap/targets/servers"
 )
 
 // besideRedis serves every correct design that takes Redis over every database, with a Redis server of its own.

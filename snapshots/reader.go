@@ -1,0 +1,65 @@
+// Package snapshots takes snapshots: it turns the queries of a target's operations and lists of markers
+// into what the database held for each at one moment, or, where there is no database to ask, into what the
+// target itself says there is. It only reads.
+package snapshots
+
+import (
+	"context"
+	"database/sql"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// Reader asks one database. Safe for concurrent use.
+type Reader struct {
+	db       *databases.Database
+	borrowed bool // the database is somebody else's to close
+}
+
+// connections bounds what the harness takes of the database's connections.
+const connections = 4
+
+// Open connects to the database at url and checks that it answers. Errors never hold the password.
+func Open(ctx context.Context, databaseURL string) (*Reader, error) {
+	db, err := databases.Open(ctx, databaseURL, databases.ReadOnly)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	return &Reader{db: db}, nil
+}
+
+// Over returns a reader of a database that somebody else has opened, and closes. Whether it may write is
+// theirs, too, but for the transactions of snapshots on PostgreSQL and MariaDB, which only read.
+func Over(ctx context.Context, db *sql.DB) (*Reader, error) {
+	given, err := databases.Over(ctx, db)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{db: given, borrowed: true}, nil
+}
+
+// Host returns the host and port of the database, or the path of its file.
+func (r *Reader) Host() string { return r.db.Host }
+
+// Close ends all connections that the reader has opened.
+func (r *Reader) Close() error {
+	if r.borrowed {
+		return nil
+	}
+	return r.db.Close()
+}
+
+// Rows returns the number of rows that a question's query finds for one marker.
+func (r *Reader) Rows(ctx context.Context, q Question, marker string) (int, error) {
+	found, err := r.rows(ctx, r.db, q.Rows, []string{marker})
+	return len(found[marker]), err
+}
+
+// Alive reports whether the database still answers.
+func (r *Reader) Alive() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return r.db.PingContext(ctx) == nil
+}

@@ -1,0 +1,246 @@
+package snapshots
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"maps"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
+// enough that planning one stays cheap. SQLite takes no more than 500 terms in a compound select.
+const batch = 100
+
+// queryer is a database or a transaction.
+type queryer interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// Question is what a snapshot asks for one operation: the rows, and the effects beyond them, of some
+// markers. A [Reader] takes Rows and Effects of it, a [Listing] what is below Markers.
+type Question struct {
+	Operation string // its name, for errors
+	Rows      string // the row query, with the parameter :marker
+	Effects   []Effect
+	Markers   []string
+
+	Gets     map[string][]Get // by marker: one for each who may see something of it
+	Items    string           // JSON pointer to the list; empty: the answer is the list
+	Next     string           // JSON pointer to the link to the next page; empty: there is but one
+	Cursor   string           // parameter of the query that takes what Next points to; empty: that is a link
+	Absent   []int            // statuses of answers that say that there is nothing, or NullList
+	Identity string           // column by which a thing is known; empty: by all of them
+}
+
+// Effect is a query about something beyond the rows.
+type Effect struct {
+	Name  string // unique in a snapshot
+	Query string
+	Gives Gives
+}
+
+// Gives says what an effect's query gives.
+type Gives int
+
+// What a query can give: so many rows for each marker, a number for each marker, or one number for all
+// of them, without a parameter.
+const (
+	Rows Gives = iota
+	Value
+	Total
+)
+
+// Snapshot returns the rows and effects of every marker, all read in one transaction that sees one
+// moment. A failure is part of the snapshot: rows are then unknown, not absent.
+func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
+	s := history.Snapshot{Rows: map[string][]history.Row{}}
+	if err := r.snapshot(ctx, questions, &s); err != nil {
+		return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.db.Host, err)}
+	}
+	return s
+}
+
+func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.Snapshot) error {
+	read := r.db.Dialect.Snapshot()
+	tx, err := r.db.BeginTx(ctx, &read)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for _, q := range questions {
+		rows, err := r.rows(ctx, tx, q.Rows, q.Markers)
+		if err != nil {
+			return fmt.Errorf("operations.%s.rows.query: %w", q.Operation, err)
+		}
+		maps.Copy(s.Rows, rows)
+		for _, e := range q.Effects {
+			if err := r.effect(ctx, tx, e, q.Markers, s); err != nil {
+				return fmt.Errorf("operations.%s.effects, query of %q: %w", q.Operation, e.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// rows returns the rows of every marker. One without rows has an empty entry.
+func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string) (map[string][]history.Row, error) {
+	found := make(map[string][]history.Row, len(markers))
+	for _, m := range markers {
+		found[m] = []history.Row{}
+	}
+	err := r.each(ctx, from, query, markers, func(marker string, columns []string, values []any) error {
+		row := make(history.Row, len(columns))
+		for i, column := range columns {
+			row[column] = storable(values[i])
+		}
+		found[marker] = append(found[marker], row)
+		return nil
+	})
+	return found, err
+}
+
+// effect reads one effect: the number of its rows or its value for every marker, or its total.
+func (r *Reader) effect(ctx context.Context, from queryer, e Effect, markers []string, s *history.Snapshot) error {
+	if s.Effects == nil {
+		s.Effects = map[string]map[string]float64{}
+	}
+	numbers := make(map[string]float64, len(markers))
+	s.Effects[e.Name] = numbers
+	if e.Gives == Total {
+		markers = []string{everyMarker}
+	}
+	for _, m := range markers {
+		numbers[m] = 0
+	}
+	return r.each(ctx, from, e.Query, markers, func(marker string, _ []string, values []any) error {
+		if e.Gives == Rows {
+			numbers[marker]++
+			return nil
+		}
+		n, err := number(values)
+		numbers[marker] += n
+		return err
+	})
+}
+
+// everyMarker is the marker of a total.
+const everyMarker = ""
+
+// number reads the one value of a row as a number; none is 0.
+func number(values []any) (float64, error) {
+	if len(values) != 1 {
+		return 0, fmt.Errorf("expected one column, got %d", len(values))
+	}
+	switch v := storable(values[0]).(type) {
+	case nil:
+		return 0, nil
+	case float64:
+		return v, nil
+	case string:
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil {
+			return 0, fmt.Errorf("expected a number, got %q", v)
+		}
+		return n, nil
+	default:
+		return 0, fmt.Errorf("expected a number, got %v", v)
+	}
+}
+
+// each asks a query for every marker and calls take for each row.
+func (r *Reader) each(ctx context.Context, from queryer, query string, markers []string, take func(marker string, columns []string, values []any) error) error {
+	for first := 0; first < len(markers); first += batch {
+		if err := r.read(ctx, from, query, markers[first:min(first+batch, len(markers))], take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read asks for some markers in one statement: the user's query once per marker, joined by UNION ALL,
+// with the marker's index in front. That keeps whatever the query does, grouping and limits included,
+// per marker.
+func (r *Reader) read(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+	statement, args := r.statement(query, markers)
+	rows, err := from.QueryContext(ctx, statement, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	for rows.Next() {
+		index, values, err := scan(rows, len(columns)-1)
+		if err != nil {
+			return err
+		}
+		if err := take(markers[index], columns[1:], values); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+func (r *Reader) statement(query string, markers []string) (string, []any) {
+	query = strings.TrimRight(strings.TrimSpace(query), "; \t\n")
+	var text strings.Builder
+	args := []any{}
+	for i, m := range markers {
+		if i > 0 {
+			text.WriteString(" union all ")
+		}
+		bound := parameter().ReplaceAllStringFunc(query, func(match string) string {
+			args = append(args, m)
+			return match[:len(match)-len(":marker")] + r.db.Dialect.Parameter(len(args))
+		})
+		// The line break ends a comment that the query may end with.
+		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, bound)
+	}
+	return text.String(), args
+}
+
+// parameter finds :marker, but not PostgreSQL's cast "::marker" nor ":markers".
+func parameter() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):marker\b`) }
+
+func scan(rows *sql.Rows, columns int) (int, []any, error) {
+	index := 0
+	values := make([]any, columns)
+	into := []any{&index}
+	for i := range values {
+		into = append(into, &values[i])
+	}
+	err := rows.Scan(into...)
+	return index, values, err
+}
+
+// storable brings a driver's value into a form that JSON keeps. Very large numbers become text: JSON
+// readers would lose digits of large ones.
+func storable(value any) any {
+	switch v := value.(type) {
+	case nil, bool, float64, string:
+		return v
+	case []byte:
+		if utf8.Valid(v) {
+			return string(v)
+		}
+		return fmt.Sprintf("\\x%x", v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	case int64:
+		if v < 1<<53 && v > -1<<53 {
+			return float64(v)
+		}
+		return fmt.Sprint(v)
+	default:
+		return fmt.Sprint(v)
+	}
+}

@@ -1,0 +1,161 @@
+package drafting
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/document"
+)
+
+const (
+	markerTemplate    = "{{.Intent.Marker}}"
+	referenceTemplate = "{{.Intent.Reference}}"
+)
+
+func cloneTexts(m map[string]string) map[string]string {
+	copied := maps.Clone(m)
+	if copied == nil {
+		copied = map[string]string{}
+	}
+	return copied
+}
+
+// settle decides which member of the body carries the marker, which ones have to differ from create to
+// create, and which one an altered body changes.
+func (f *File) settle() error {
+	d := &f.Draft
+	d.Templates = cloneTexts(d.Templates)
+	text := ""
+	switch {
+	case f.Proof != nil:
+		text = f.Proof.Text
+	case len(d.Texts) > 0:
+		text = d.Texts[0]
+		f.doubt("Whether %s is stored as it is: the marker goes there, because its name or schema allows any text.", text)
+	default:
+		if text = d.anyText(); text == "" {
+			return fmt.Errorf("%s %s has no text in its body that could hold a marker, by which rows are found", d.Method, d.Path)
+		}
+		f.doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
+	}
+	d.Templates[text] = markerTemplate
+	f.distinguish()
+	f.alter = f.chooseAlter()
+	return nil
+}
+
+// anyText is the first text of the body.
+func (d *Draft) anyText() string {
+	found := ""
+	Scalars("", d.Body, func(pointer string, value any) {
+		if _, isText := value.(string); isText && found == "" && d.Templates[pointer] == "" {
+			found = pointer
+		}
+	})
+	return found
+}
+
+// distinguish makes texts differ from create to create where the database wants that.
+func (f *File) distinguish() {
+	if f.Proof == nil {
+		return
+	}
+	for _, unique := range f.Proof.Table.Unique {
+		if slices.Contains(unique, f.Proof.Column) {
+			continue
+		}
+		for _, column := range unique {
+			f.distinguishColumn(column)
+		}
+	}
+}
+
+func (f *File) distinguishColumn(column string) {
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		marked := slices.Index(f.Draft.Texts, pointer)
+		landed := marked >= 0 && marked < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[marked:marked+1])
+		if f.Draft.Templates[pointer] != "" || !landed && f.Proof.stored(pointer, value) != column {
+			return
+		}
+		text, isText := value.(string)
+		switch {
+		case isText && strings.Contains(text, "@"):
+			f.Draft.Templates[pointer] = referenceTemplate + "@example.com"
+		case landed:
+			f.Draft.Templates[pointer] = referenceTemplate
+		default:
+			f.doubt("What %s may be: the database allows each value of %s.%s once, and it is always the same here.", pointer, f.Proof.Table.FullName(), column)
+		}
+	})
+}
+
+// alteration is what an altered body changes.
+type alteration struct {
+	Other
+	column string // that stores it; empty: not known
+}
+
+// namesAnother is the end of a pointer to the id of something else, of which there may be no other.
+var namesAnother = regexp.MustCompile(`[/_-](?i:id|uuid|guid)$|[a-z](Id|ID|Uuid)$`)
+
+// chooseAlter prefers what is stored, and a number before a text before anything else.
+func (f *File) chooseAlter() *alteration {
+	var best *alteration
+	worth := 0
+	for _, o := range f.Draft.Others {
+		value, there := lookUp(f.Draft.Body, o.Pointer)
+		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) {
+			continue
+		}
+		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
+		if w := a.worth(); w > worth {
+			best, worth = &a, w
+		}
+	}
+	if best == nil {
+		f.doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
+	}
+	return best
+}
+
+func (a alteration) worth() int {
+	worth := 1
+	switch a.Value.(type) {
+	case int64:
+		worth = 4
+	case float64:
+		worth = 3
+	case string:
+		worth = 2
+	}
+	if a.column != "" {
+		worth += 4
+	}
+	return worth
+}
+
+// lookUp follows a JSON pointer through objects only: alter does not reach into lists.
+func lookUp(value any, pointer string) (any, bool) {
+	for _, token := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		if value, ok = object[document.Unescape(token)]; !ok {
+			return nil, false
+		}
+	}
+	return value, true
+}
+
+// nested is a value below the members that a JSON pointer goes through.
+func nested(pointer string, value any) any {
+	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
+	for _, token := range slices.Backward(tokens) {
+		value = map[string]any{document.Unescape(token): value}
+	}
+	return value
+}

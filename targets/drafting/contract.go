@@ -1,0 +1,84 @@
+package drafting
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// doubtContract says what of the contract is a guess.
+func (f *File) doubtContract() {
+	d := f.Draft
+	if ack := f.acknowledged(); f.Proof == nil && len(ack) > 0 && redirects(ack[0]) {
+		f.doubt("%s", anyRedirect(ack[0]))
+	}
+	if f.Proof != nil && f.Proof.Redirect != 0 && f.Proof.Named.Header == "" {
+		f.doubt("%s", anyRedirect(f.Proof.Redirect))
+	}
+	if d.Key.In == targets.KeyNowhere {
+		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different wishes, and most scenarios do not apply; add key, or natural_key to the contract.")
+		return
+	}
+	if !slices.Contains(d.Statuses, 422) {
+		f.doubt("What another body under the same key is answered: 422 is not documented, and taken from the Idempotency-Key draft (contract.fingerprint).")
+	}
+	if d.Key.Required && !slices.Contains(d.Statuses, 400) {
+		f.doubt("What a missing key is answered: 400 is not documented, and taken from the Idempotency-Key draft (contract.missing_key).")
+	}
+}
+
+// contract suggests what is promised.
+func (f *File) contract() {
+	d := f.Draft
+	f.line("contract: # what is promised; doubletap explain --target FILE says it in sentences")
+	if d.Key.In == targets.KeyNowhere {
+		f.line("  preset: dedup-only # one effect for one wish, and nothing about the answers")
+	} else {
+		f.line("  preset: ietf # 422 for another body under the same key, 400 for a missing key, 409 while the first runs")
+		if !slices.Contains(d.Statuses, 409) {
+			f.line("  in_progress: {mode: wait} # no 409 is documented: a request that meets a running one waits for its answer")
+		}
+	}
+	f.ack()
+}
+
+// ack says by what an acknowledgement is known, where that is not as usual.
+func (f *File) ack() {
+	documented := f.acknowledged()
+	switch p := f.Proof; {
+	case p != nil && p.Redirect != 0 && p.Named.Header != "":
+		f.line("  ack: # as the create was answered; a redirect elsewhere, such as to a login page, is no acknowledgement")
+		f.line("    statuses: [%d]\n    headers: %s", p.Redirect, flow(map[string]string{p.Named.Header: p.Named.Pattern}))
+	case p != nil && p.Redirect != 0:
+		f.line("  ack: {statuses: [%d]} # as the create was answered", p.Redirect)
+	case len(documented) > 0:
+		f.line("  ack: {statuses: %s} # documented", flow(documented))
+	}
+	if f.redirects() && f.Draft.Key.In != targets.KeyNowhere {
+		f.line("  replay: {body: identity} # a browser shows the page behind the redirect and not its body")
+	}
+}
+
+// redirects reports that an acknowledgement sends a browser on.
+func (f *File) redirects() bool {
+	return f.Proof != nil && f.Proof.Redirect != 0 || slices.ContainsFunc(f.acknowledged(), redirects)
+}
+
+func anyRedirect(status int) string {
+	return fmt.Sprintf("Whether every %d means that it is done: one that leads to a login page or back to the form does not; add headers: {Location: PATTERN} to contract.ack.", status)
+}
+
+// acknowledged are the documented statuses of success where the usual ones lack one: a redirect where no other is
+// documented.
+func (f *File) acknowledged() []int {
+	ok := slices.DeleteFunc(slices.Clone(f.Draft.Statuses), func(s int) bool { return s < 200 || s > 299 })
+	if len(ok) == 0 {
+		ok = slices.DeleteFunc(slices.Clone(f.Draft.Statuses), func(s int) bool { return !redirects(s) })
+	}
+	usual := []int{200, 201, 204}
+	if !slices.ContainsFunc(ok, func(s int) bool { return !slices.Contains(usual, s) }) {
+		return nil
+	}
+	return ok
+}

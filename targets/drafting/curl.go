@@ -1,0 +1,141 @@
+package drafting
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// ReadCurl understands a command line of curl with a JSON object or a form for a body.
+func ReadCurl(command string) (Request, error) {
+	words, err := split(command)
+	if err != nil {
+		return Request{}, err
+	}
+	if len(words) == 0 || words[0] != "curl" {
+		return Request{}, errors.New("it does not begin with curl")
+	}
+	r := reading{}
+	if err := r.all(words[1:]); err != nil {
+		return Request{}, err
+	}
+	return r.curl()
+}
+
+// reading is what was read of a command line so far.
+type reading struct {
+	method, address string
+	header          [][2]string
+	data            []string
+}
+
+// flagsWithValue are the flags that take a value; the ones that are not read say nothing about the request.
+func flagsWithValue() map[string]string {
+	return map[string]string{
+		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
+		"-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--data-ascii": "data", "--json": "json",
+		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
+		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
+		"-x": "", "--proxy": "", "--cacert": "", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
+	}
+}
+
+func (r *reading) all(words []string) error {
+	for len(words) > 0 {
+		word := words[0]
+		words = words[1:]
+		if !strings.HasPrefix(word, "-") {
+			if err := r.take("url", word); err != nil {
+				return err
+			}
+			continue
+		}
+		name, value, joined := cutFlag(word)
+		meaning, takes := flagsWithValue()[name]
+		if !takes {
+			continue
+		}
+		if !joined {
+			if len(words) == 0 {
+				return fmt.Errorf("%s has no value", name)
+			}
+			value, words = words[0], words[1:]
+		}
+		if err := r.take(meaning, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutFlag splits --flag=value and -Xvalue.
+func cutFlag(word string) (name, value string, joined bool) {
+	if strings.HasPrefix(word, "--") {
+		return strings.Cut(word, "=")
+	}
+	if len(word) > 2 {
+		return word[:2], word[2:], true
+	}
+	return word, "", false
+}
+
+func (r *reading) take(meaning, value string) error {
+	switch meaning {
+	case "method":
+		r.method = strings.ToUpper(value)
+	case "url":
+		if r.address != "" {
+			return errors.New("it has more than one URL")
+		}
+		r.address = value
+	case "header":
+		name, text, _ := strings.Cut(value, ":")
+		r.header = append(r.header, [2]string{strings.TrimSpace(name), strings.TrimSpace(text)})
+	case "user":
+		r.header = append(r.header, [2]string{"Authorization", "Basic " + base64Of(value)})
+	case "referer":
+		r.header = append(r.header, [2]string{"Referer", value})
+	case "cookie":
+		r.header = append(r.header, [2]string{"Cookie", value})
+	case "data", "json":
+		if strings.HasPrefix(value, "@") {
+			return errors.New("its body is in a file: put the JSON into the command")
+		}
+		r.data = append(r.data, value)
+	}
+	return nil
+}
+
+func (r *reading) curl() (Request, error) {
+	address := r.address
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return Request{}, errors.New("it names no URL that begins with http:// or https://")
+	}
+	if u.User != nil {
+		return Request{}, errors.New("its URL holds a user; give it with -u")
+	}
+	c := Request{Method: cmp.Or(r.method, http.MethodPost), URL: u, Header: r.header}
+	if len(r.data) == 0 {
+		return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker")
+	}
+	c.Page = c.referer()
+	return c, c.read(strings.Join(r.data, "&"))
+}
+
+// referer is the path and query of the page that the request came from, if that is the target's.
+func (c Request) referer() string {
+	for _, h := range c.Header {
+		page, err := url.Parse(h[1])
+		if strings.EqualFold(h[0], "Referer") && err == nil && page.Host == c.URL.Host && strings.HasPrefix(page.Path, "/") {
+			return page.RequestURI()
+		}
+	}
+	return ""
+}

@@ -1,0 +1,102 @@
+// Package drafting turns what is known of one way to create something into a target file: it takes a draft of
+// the operation, from a document or a command line, and what a database held after one real create.
+package drafting
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Draft is an operation as far as its source tells.
+type Draft struct {
+	Name      string
+	Summary   string
+	Method    string
+	Path      string            // as in a target file, with variables where the source has no value
+	Header    map[string]string // as in a target file; secrets are variables
+	Needed    []string          // variables without a default that path, headers and body refer to
+	Given     map[string]string // values of variables that the source has; they may be secret and are written nowhere
+	Body      map[string]any    // values, not templates
+	Form      bool              // the body is sent as a form; if not, as JSON
+	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
+	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
+	Others    []Other           // members of the body that can be altered, numbers first
+	Key       targets.Key
+	Login     []Step    // once for every principal, before everything else
+	Principal Principal // who signs in, where there is a Login
+	Prepare   []Step    // for every intent
+	Identity  string    // JSON pointer to the created thing's id in the documented answer; empty: it names none
+	Statuses  []int     // documented ones
+	Doubts    []string  // what the source leaves open, in sentences
+}
+
+// Other is another value for a member of a body.
+type Other struct {
+	Pointer string
+	Value   any
+}
+
+// textHints are words in the names of fields in which people write what they like; the likeliest are first.
+func textHints() []string {
+	return []string{"note", "comment", "description", "memo", "remark", "message", "text", "title", "label", "subject", "name", "reference"}
+}
+
+// Likely tells how likely a field of this name holds any text and keeps it: less is likelier, and ok says
+// that the name speaks for it at all.
+func Likely(field string) (rank int, ok bool) {
+	for i, hint := range textHints() {
+		if strings.Contains(strings.ToLower(field), hint) {
+			return i, true
+		}
+	}
+	return len(textHints()), false
+}
+
+// Put returns the value with what a JSON pointer leads to replaced. A pointer that leads nowhere adds nothing
+// but a member to an object that is there.
+func Put(value any, pointer string, with any) any {
+	if pointer == "" {
+		return with
+	}
+	token, rest, _ := strings.Cut(pointer[1:], "/")
+	if rest != "" {
+		rest = "/" + rest
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		name := document.Unescape(token)
+		copied := maps.Clone(value)
+		copied[name] = Put(value[name], rest, with)
+		return copied
+	case []any:
+		copied := append([]any(nil), value...)
+		if i, err := strconv.Atoi(token); err == nil && i < len(copied) {
+			copied[i] = Put(copied[i], rest, with)
+		}
+		return copied
+	}
+	return value
+}
+
+// Scalars calls visit with every text, number and truth value, and the JSON pointer to it, in the order of
+// the names.
+func Scalars(at string, value any, visit func(pointer string, value any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			Scalars(at+document.Pointer(name), value[name], visit)
+		}
+	case []any:
+		for i, element := range value {
+			Scalars(at+document.Pointer(i), element, visit)
+		}
+	case nil:
+	default:
+		visit(at, value)
+	}
+}

@@ -1,0 +1,220 @@
+package drafting
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// File is what is known when a target file is written.
+type File struct {
+	Target     string // its name
+	Source     string // what it was made from, for a comment
+	Schema     string // where editors find the schema of target files; empty: nowhere
+	BaseURL    string
+	AllowHosts []string
+	Draft      Draft
+	Database   bool // one was given; its URL is the variable DATABASE_URL
+	Dialect    databases.Dialect
+	Proof      *Proof // nil: no create has proven where rows are
+	Children   []Child
+	Doubts     []string
+
+	alter *alteration
+	out   strings.Builder
+}
+
+// Child is a table whose rows refer to the created thing.
+type Child struct {
+	Table databases.Table
+	By    databases.Reference
+	Rows  int // that one create has made
+}
+
+func (f *File) doubt(format string, args ...any) {
+	f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))
+}
+
+// Text writes the target file.
+func (f File) Text() (string, error) {
+	f.Doubts = append(slices.Clone(f.Draft.Doubts), f.Doubts...)
+	if err := f.settle(); err != nil {
+		return "", err
+	}
+	f.doubtProof()
+	f.doubtContract()
+	f.head()
+	f.contract()
+	f.signingIn()
+	f.operation()
+	return f.out.String(), nil
+}
+
+// Trial writes a target file for one create whose every text carries a mark of its own.
+func (f File) Trial() (string, error) {
+	f.Draft = f.Draft.Marked(markerTemplate)
+	f.Database = false
+	if len(f.Draft.Texts) == 0 {
+		return "", fmt.Errorf("no member of the body of %s %s takes any text, so that a marker could be looked for", f.Draft.Method, f.Draft.Path)
+	}
+	f.head()
+	f.contract()
+	f.signingIn()
+	f.operation()
+	return f.out.String(), nil
+}
+
+// line writes one line.
+func (f *File) line(format string, args ...any) { fmt.Fprintf(&f.out, format+"\n", args...) }
+
+// remark writes a comment, in lines of their own at an indentation.
+func (f *File) remark(indent, format string, args ...any) {
+	const widest = 110
+	line := indent + "#"
+	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+		if len(line)+1+len(word) > widest && line != indent+"#" {
+			f.line("%s", line)
+			line = indent + "#"
+		}
+		line += " " + word
+	}
+	f.line("%s", line)
+}
+
+func (f *File) head() {
+	if f.Schema != "" {
+		f.line("# yaml-language-server: $schema=%s", f.Schema)
+	}
+	f.remark("", "Written by doubletap init from %s%s.", f.Source, described(f.Draft.Summary))
+	f.remark("", "Every key is explained in docs/targets.md; next: doubletap doctor --target FILE")
+	if len(f.Doubts) > 0 {
+		f.line("#\n# What init was unsure of:")
+		for _, d := range f.Doubts {
+			f.remark("", "- %s", d)
+		}
+	}
+	f.line("\nname: %s", f.Target)
+	f.line("base_url: ${%s:-%s}", Variable(Prefix(f.Target), "URL"), strings.TrimRight(f.BaseURL, "/"))
+	if len(f.AllowHosts) > 0 {
+		f.line("allow_hosts: %s", flow(f.AllowHosts))
+	}
+	if f.Database {
+		f.line(`database: {url: "${DATABASE_URL}"}`)
+	} else {
+		f.line(`# database: {url: "${DATABASE_URL}"} # without it rows are unknown, and no verdict is a pass`)
+	}
+	if f.Proof != nil {
+		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
+	}
+}
+
+func described(summary string) string {
+	if summary == "" {
+		return ""
+	}
+	return ": " + strings.TrimRight(summary, ".")
+}
+
+func (f *File) operation() {
+	d := f.Draft
+	f.line("operations:\n  %s:", flow(d.Name))
+	if len(d.Prepare) > 0 {
+		f.line("    prepare: # before every create; {{.Prepared.NAME}} is what was taken")
+		f.steps("      ", d.Prepare)
+	}
+	f.line("    request:")
+	f.request("      ", d.Method, d.Path, d.Header)
+	f.content("      ", d.Form, filled(d.Body, d.Templates))
+	if d.Key.In != targets.KeyNowhere {
+		f.line("    key: %s", flow(keyOf(d.Key)))
+	}
+	if f.alter != nil {
+		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+	}
+	switch named := f.named(); {
+	case named.Header != "":
+		f.line("    identity: %s # of the created thing", flow(map[string]string{"header": named.Header, "pattern": named.Pattern}))
+	case named.Declared():
+		f.line("    identity: %s", flow(named.JSON))
+	}
+	if f.Database {
+		f.rows()
+	}
+}
+
+// named is where the answer names the created thing.
+func (f *File) named() targets.Identity {
+	if f.Proof != nil {
+		return f.Proof.Named
+	}
+	return targets.Identity{JSON: f.Draft.Identity}
+}
+
+// keyOf is a key as the file has it.
+func keyOf(k targets.Key) any {
+	return struct {
+		In       targets.KeyPlace `yaml:"in"`
+		Name     string           `yaml:"name"`
+		Required bool             `yaml:"required,omitempty"`
+		Format   targets.Format   `yaml:"format,omitempty"`
+	}{k.In, k.Name, k.Required, k.Format}
+}
+
+// flow writes a value on one line.
+func flow(value any) string {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		panic(err) // values of JSON can be written
+	}
+	onOneLine(&node)
+	text, err := yaml.Marshal(&node)
+	if err != nil {
+		panic(err)
+	}
+	return strings.TrimRight(string(text), "\n")
+}
+
+// onOneLine gives a node and all below it a style without line breaks.
+func onOneLine(node *yaml.Node) {
+	switch {
+	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && strings.ContainsAny(node.Value, "${}[]:,#\n\"'"):
+		node.Style = yaml.DoubleQuotedStyle
+	case node.Kind != yaml.ScalarNode:
+		node.Style = yaml.FlowStyle
+	}
+	for _, child := range node.Content {
+		onOneLine(child)
+	}
+}
+
+// block writes a value with a line for every member.
+func block(value any) string {
+	var node yaml.Node
+	if err := node.Encode(value); err != nil {
+		panic(err) // values of JSON can be written
+	}
+	quoteVariables(&node)
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(&node); err != nil {
+		panic(err)
+	}
+	return out.String()
+}
+
+// quoteVariables lets texts with variables stay texts, whatever stands in the variables: digits without quotes are a number.
+func quoteVariables(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode && node.Style == 0 && strings.Contains(node.Value, "${") {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range node.Content {
+		quoteVariables(child)
+	}
+}

@@ -1,0 +1,69 @@
+package drafting
+
+import (
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Regular expressions for the parts of a Location.
+const (
+	origin     = `^(?:https?://[^/?#]+)?` // it may be absolute or not
+	anySegment = "[^/?#]+"
+	anyName    = "([^/?#&]+)"
+	anyNumber  = "([0-9]+)"
+)
+
+var (
+	digits = regexp.MustCompile(`^[0-9]+$`)
+	// segmentWord is a segment that stays the same: what else stands in a path may be another one the next time, or secret.
+	segmentWord = regexp.MustCompile(`^(?:[A-Za-z]{1,24}(?:[-_.][A-Za-z]{1,24}){0,3}|[vV][0-9]{1,2}|)$`)
+)
+
+// leading is the regular expression by which a Location names a value, as a segment of its path or a parameter;
+// empty: it does not. What stands behind the value is left open.
+func leading(location, value string) string {
+	u, err := url.Parse(location)
+	if err != nil || value == "" || location == "" {
+		return ""
+	}
+	named := anyName
+	if digits.MatchString(value) {
+		named = anyNumber
+	}
+	segments := strings.Split(u.EscapedPath(), "/")
+	var patterns []string
+	for i, segment := range slices.Backward(segments) {
+		if segment == value {
+			patterns = append(patterns, origin+segmentsLike(append(slices.Clone(segments[:i]), ""))+named+"(?:[/?#]|$)")
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		if values := u.Query()[name]; len(values) == 1 && values[0] == value {
+			patterns = append(patterns, origin+segmentsLike(segments)+`\?(?:[^#]*&)?`+regexp.QuoteMeta(name)+"="+named+"(?:[&#]|$)")
+		}
+	}
+	for _, pattern := range patterns {
+		if (targets.Identity{Header: "Location", Pattern: pattern}).In(location) == value {
+			return pattern
+		}
+	}
+	return ""
+}
+
+// segmentsLike is the regular expression for a path, with any text for each segment that is no word.
+func segmentsLike(segments []string) string {
+	var all []string
+	for _, segment := range segments {
+		if segmentWord.MatchString(segment) {
+			all = append(all, regexp.QuoteMeta(segment))
+		} else {
+			all = append(all, anySegment)
+		}
+	}
+	return strings.Join(all, "/")
+}

@@ -1,0 +1,199 @@
+package drafting
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// marks tell the texts of one create apart, each by one character behind the marker.
+const (
+	marks     = "0123456789abcdefghij"
+	markSpace = "x"
+)
+
+// Marked returns the draft with another text in each member that takes one: what stands for the marker, and
+// behind it which member it is.
+func (d Draft) Marked(marker string) Draft {
+	d.Templates = cloneTexts(d.Templates)
+	for i, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
+		d.Templates[pointer] = marker + markSpace + marks[i:i+1]
+	}
+	return d
+}
+
+// Created is what a database held after one real create.
+type Created struct {
+	Marker   string
+	Status   int                 // of the answer
+	Location string              // its header, where it has one
+	Answer   any                 // JSON; nil: none
+	Landings []databases.Landing // rows with the marker
+}
+
+// Proof is where a create has left its marker.
+type Proof struct {
+	Table    databases.Table
+	Column   string
+	Exact    bool             // the column holds the marker and nothing else
+	Text     string           // JSON pointer to the member of the body that landed there
+	Named    targets.Identity // where the answer names the created thing; nowhere: not found
+	Redirect int              // status of an answer that leads to the created thing; 0: it does not redirect
+	Identity string           // column with that id; empty: not found
+	Row      map[string]string
+	Rows     int      // of the table that have the marker
+	Others   []string // columns of other tables that hold it and nothing else, as table.column
+}
+
+// place is a column in which a marker was found.
+type place struct {
+	Proof
+	rank int // of the text; less is better
+}
+
+// Prove finds out of all places that hold a marker the one that is the created thing; nil: there is none.
+func (d Draft) Prove(c Created) *Proof {
+	var places []place
+	for _, l := range c.Landings {
+		for _, column := range l.Columns {
+			if p, ok := d.place(c, l, column); ok {
+				places = append(places, p)
+			}
+		}
+	}
+	if len(places) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(places, func(a, b place) int {
+		return cmp.Or(-cmp.Compare(a.worth(d.Path), b.worth(d.Path)), cmp.Compare(a.rank, b.rank))
+	})
+	best := places[0].Proof
+	best.Rows = len(slices.DeleteFunc(slices.Clone(c.Landings), func(l databases.Landing) bool { return l.Table.FullName() != best.Table.FullName() }))
+	for _, p := range places[1:] {
+		at := p.Table.FullName() + "." + p.Column
+		if p.Exact && p.Table.FullName() != best.Table.FullName() && !slices.Contains(best.Others, at) {
+			best.Others = append(best.Others, at)
+		}
+	}
+	return &best
+}
+
+// place reads which text has come to a column.
+func (d Draft) place(c Created, l databases.Landing, column string) (place, bool) {
+	value := l.Row[column]
+	found := regexp.MustCompile(regexp.QuoteMeta(c.Marker) + markSpace + "([" + marks + "])").FindStringSubmatch(value)
+	if found == nil {
+		return place{}, false
+	}
+	which := strings.Index(marks, found[1])
+	if which >= len(d.Texts) {
+		return place{}, false
+	}
+	p := place{rank: which, Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}
+	p.Named, p.Identity = c.identity(l)
+	if c.Redirects() {
+		p.Redirect = c.Status
+	}
+	return p, true
+}
+
+// worth is how much speaks for a place: the marker stands there alone, the answer names the row, and the
+// table is called as the path is.
+func (p place) worth(path string) int {
+	worth := 0
+	if p.Exact {
+		worth += 8
+	}
+	if p.Identity != "" {
+		worth += 4
+	}
+	if calledAs(p.Table.Name, path) {
+		worth += 2
+	}
+	return worth
+}
+
+func calledAs(table, path string) bool {
+	path, _, _ = strings.Cut(path, "?")
+	segments := strings.Split(strings.TrimRight(path, "/"), "/")
+	last := strings.TrimRight(strings.ToLower(segments[len(segments)-1]), "s")
+	return last != "" && strings.Contains(squeezed(table), squeezed(last))
+}
+
+func squeezed(name string) string {
+	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+}
+
+// idLike are the names of members and columns that tell one thing from another.
+var idLike = regexp.MustCompile(`(?i)(^|[_-])(id|uuid|guid|number|no|code|key|ref|reference|slug|token)$|[a-z](Id|ID|Uuid|Number)$`)
+
+// Redirects reports that the answer sends a browser on, as after a form.
+func (c Created) Redirects() bool { return redirects(c.Status) }
+
+func redirects(status int) bool { return status == http.StatusFound || status == http.StatusSeeOther }
+
+// identity finds where an answer names a row, and the column that it names it by: the primary key or another that
+// looks like one.
+func (c Created) identity(l databases.Landing) (named targets.Identity, column string) {
+	columns := slices.Clone(l.Table.Primary)
+	if len(columns) > 1 {
+		columns = nil
+	}
+	for _, unique := range l.Table.Unique {
+		if len(unique) == 1 {
+			columns = append(columns, unique[0])
+		}
+	}
+	for _, c := range l.Table.Columns {
+		if idLike.MatchString(c.Name) {
+			columns = append(columns, c.Name)
+		}
+	}
+	for _, column := range columns {
+		if slices.Contains(l.Columns, column) {
+			continue
+		}
+		if pointer := naming(c.Answer, l.Row[column], column); pointer != "" {
+			return targets.Identity{JSON: pointer}, column
+		}
+		if pattern := leading(c.Location, l.Row[column]); pattern != "" {
+			return targets.Identity{Header: "Location", Pattern: pattern}, column
+		}
+	}
+	return targets.Identity{}, ""
+}
+
+// naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id.
+func naming(answer any, value, column string) string {
+	best := ""
+	Scalars("", answer, func(pointer string, member any) {
+		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		if value == "" || fmt.Sprint(member) != value || !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
+			return
+		}
+		if best == "" || strings.Count(pointer, "/") < strings.Count(best, "/") {
+			best = pointer
+		}
+	})
+	return best
+}
+
+// stored is the column of the row that holds the body's member, going by its name and value.
+func (p *Proof) stored(pointer string, value any) string {
+	if p == nil {
+		return ""
+	}
+	name := squeezed(pointer[strings.LastIndex(pointer, "/")+1:])
+	for _, c := range p.Table.Columns {
+		if text, there := p.Row[c.Name]; there && squeezed(c.Name) == name && text == fmt.Sprint(value) {
+			return c.Name
+		}
+	}
+	return ""
+}

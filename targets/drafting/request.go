@@ -1,0 +1,232 @@
+package drafting
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Request is a request that somebody has sent before.
+type Request struct {
+	Method string
+	URL    *url.URL
+	Header [][2]string // in their order
+	Body   map[string]any
+	Form   bool   // the body was sent as a form; if not, as JSON
+	Status int    // that it was answered; 0: not known
+	Answer any    // JSON; nil: not known
+	Page   string // path and query of the page with the form; empty: not known
+}
+
+// errNoObject is why a body cannot be that of a create.
+var errNoObject = errors.New("its body is neither a JSON object nor a form")
+
+// read reads a body: JSON, or else a form.
+func (c *Request) read(text string) error {
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	if err := decoder.Decode(&c.Body); err == nil && c.Body != nil && !decoder.More() {
+		c.Body = numbers(c.Body).(map[string]any)
+		return nil
+	}
+	return c.readForm(text)
+}
+
+// formText is a form as it is sent.
+var formText = regexp.MustCompile(`^[^=&{}\[\]\s"]+(\[[^=&]*\])*=[^&]*(&[^=&]+=[^&]*)*$`)
+
+func (c *Request) readForm(text string) error {
+	values, err := url.ParseQuery(text)
+	if err != nil || !formText.MatchString(text) {
+		return errNoObject
+	}
+	c.Form, c.Body = true, map[string]any{}
+	for name, all := range values {
+		if len(all) > 1 {
+			return fmt.Errorf("its form has %s more than once", name)
+		}
+		c.Body[name] = all[0]
+	}
+	return nil
+}
+
+// numbers makes whole numbers int64, and the others float64.
+func numbers(value any) any {
+	switch value := value.(type) {
+	case json.Number:
+		if whole, err := value.Int64(); err == nil {
+			return whole
+		}
+		real, _ := value.Float64()
+		return real
+	case []any:
+		for i := range value {
+			value[i] = numbers(value[i])
+		}
+	case map[string]any:
+		for name := range value {
+			value[name] = numbers(value[name])
+		}
+	}
+	return value
+}
+
+// Draft turns the request into a draft, with variables for what may be secret. Variables begin with a prefix, such as SHOP.
+func (c Request) Draft(prefix string) Draft {
+	d := Draft{
+		Name: c.name(), Method: c.Method, Path: Escape(cmp.Or(c.URL.EscapedPath(), "/")),
+		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Form: c.Form,
+		Identity: idIn(c.Answer),
+	}
+	if c.Status != 0 {
+		d.Statuses = []int{c.Status}
+	}
+	c.query(&d, prefix)
+	for _, h := range c.Header {
+		d.header(h[0], h[1], prefix)
+	}
+	d.members(prefix)
+	if c.Page != "" && c.Form {
+		d.page(Escape(c.Page))
+	}
+	return d
+}
+
+// name is create and the last word of the path.
+func (c Request) name() string {
+	segments := regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`).FindAllString(c.URL.Path, -1)
+	if len(segments) == 0 {
+		return "create"
+	}
+	return "create_" + segments[len(segments)-1][:min(len(segments[len(segments)-1]), 50)]
+}
+
+// idIn points to the id in an answer, which may be wrapped once; empty: it names none.
+func idIn(answer any) string {
+	object, _ := answer.(map[string]any)
+	for _, name := range []string{"id", "_id", "uuid", "ID", "guid"} {
+		if object[name] != nil {
+			return document.Pointer(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		inner, wrapped := object[name].(map[string]any)
+		if pointer := idIn(inner); wrapped && strings.Count(pointer, "/") == 1 {
+			return document.Pointer(name) + pointer
+		}
+	}
+	return ""
+}
+
+var secretName = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|passphrase|pwd|api[-_]?key|session|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
+
+func (c Request) query(d *Draft, prefix string) {
+	var parts []string
+	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {
+		name, value, _ := strings.Cut(part, "=")
+		if secretName.MatchString(name) || strings.EqualFold(name, "key") {
+			value = d.variable(Variable(prefix, name), value)
+		} else {
+			value = Escape(value)
+		}
+		parts = append(parts, Escape(name)+"="+value)
+	}
+	if c.URL.RawQuery != "" {
+		d.Path += "?" + strings.Join(parts, "&")
+	}
+}
+
+// variable keeps a value away from the file and returns what stands for it there.
+func (d *Draft) variable(name, value string) string {
+	if !slices.Contains(d.Needed, name) {
+		d.Needed = append(d.Needed, name)
+	}
+	if value != "" {
+		d.Given[name] = value
+	}
+	return "${" + name + "}"
+}
+
+// ofTheClient are headers that clients and browsers add by themselves.
+func ofTheClient() []string {
+	return []string{
+		"accept", "accept-encoding", "accept-language", "accept-charset", "connection", "content-length", "content-type", "host", "origin", "referer",
+		"user-agent", "priority", "dnt", "cache-control", "pragma", "te", "upgrade-insecure-requests", "if-none-match", "if-modified-since", "keep-alive",
+		"save-data", "traceparent", "tracestate", "baggage", "sentry-trace", "x-client-data", "newrelic", "x-datadog-trace-id", "x-datadog-parent-id",
+		"x-datadog-origin", "x-datadog-sampling-priority",
+	}
+}
+
+// header takes one header; those that every client sends are left to the client.
+func (d *Draft) header(name, value, prefix string) {
+	lower := strings.ToLower(name)
+	shell := regexp.MustCompile(`^((?:[A-Za-z]+ )?)\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$`).FindStringSubmatch(value)
+	switch {
+	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
+	case strings.Contains(lower, "idempoten"):
+		d.Key = targets.Key{In: targets.KeyInHeader, Name: name}
+	case shell != nil:
+		d.Header[name] = shell[1] + d.variable(shell[2], "")
+	case lower == "authorization":
+		scheme, secret, two := strings.Cut(value, " ")
+		if !two {
+			scheme, secret = "", value
+		}
+		word := map[string]string{"bearer": "TOKEN", "basic": "BASIC"}[strings.ToLower(scheme)]
+		d.Header[name] = strings.TrimSpace(scheme + " " + d.variable(Variable(prefix, cmp.Or(word, "AUTHORIZATION")), secret))
+	case secretName.MatchString(name) || strings.HasSuffix(lower, "key"):
+		d.Header[name] = d.variable(Variable(prefix, name), value)
+	default:
+		d.Header[name] = Escape(value)
+	}
+}
+
+// plainWord is a text that means nothing to a program, as far as can be seen.
+var plainWord = regexp.MustCompile(`^\pL+$`)
+
+// members finds out what the members of the body are for, by their names and values.
+func (d *Draft) members(prefix string) {
+	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
+		if _, isText := d.Body[name].(string); isText && d.Key.In == targets.KeyNowhere && strings.Contains(squeezed(name), "idempoten") {
+			d.Key = targets.Key{In: targets.KeyInBody, Name: name}
+			delete(d.Body, name)
+		}
+	}
+	likely, spare := map[string]int{}, []string(nil)
+	Scalars("", d.Body, func(pointer string, value any) {
+		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		switch value := value.(type) {
+		case string:
+			rank, ok := Likely(name)
+			switch {
+			case secretName.MatchString(name):
+				d.Templates[pointer] = d.variable(Variable(prefix, name), value)
+			case ok || strings.Contains(strings.TrimSpace(value), " "):
+				d.Texts = append(d.Texts, pointer)
+				likely[pointer] = rank
+			case plainWord.MatchString(value):
+				spare = append(spare, pointer)
+			case d.Form:
+				if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
+					d.Others = append(d.Others, Other{Pointer: pointer, Value: strconv.FormatInt(whole+1, 10)})
+				}
+			}
+		case int64:
+			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
+		}
+	})
+	slices.SortStableFunc(d.Texts, func(a, b string) int { return cmp.Compare(likely[a], likely[b]) })
+	if len(d.Texts) == 0 {
+		d.Texts = spare
+	}
+}

@@ -1,0 +1,119 @@
+package drafting
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// doubtProof says what of the mapping is not proven.
+func (f *File) doubtProof() {
+	p := f.Proof
+	switch {
+	case !f.Database:
+		f.doubt("Where the rows are: no database was given (--db), so there is no row query.")
+	case p == nil:
+		f.doubt("Where the rows are: no create has proven it. Fill in the rows of the operation; without them the file does not validate.")
+	default:
+		if !p.Exact {
+			f.doubt("Whether the row query is right: %s.%s holds more than the marker, which is looked for inside it.", p.Table.FullName(), p.Column)
+		}
+		if p.Rows > 1 {
+			f.doubt("Whether the row query finds effects: one create has left %d rows with its marker in %s.", p.Rows, p.Table.FullName())
+		}
+		if p.Identity == "" {
+			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
+		}
+		if len(p.Others) > 0 {
+			f.doubt("Which table is the effect: the marker is in %s as well.", strings.Join(p.Others, ", "))
+		}
+	}
+}
+
+func (f *File) rows() {
+	if f.Proof == nil {
+		f.line("    # rows: # fill in TABLE and COLUMN, in which the marker is stored")
+		f.line("    #   query: select id from TABLE where COLUMN = :marker")
+		f.line("    #   identity: id")
+		return
+	}
+	f.remark("    ", "%s.", f.prevented())
+	f.line("    rows: # one real create has proven it")
+	f.line("      query: %s", flow(f.query()))
+	if f.Proof.Identity != "" {
+		f.line("      identity: %s", flow(f.Proof.Identity))
+	}
+	if f.alter != nil && f.alter.column != "" {
+		f.line("      content: %s # column: where the request has it", flow(map[string]string{f.alter.column: f.alter.Pointer}))
+	}
+	f.effects()
+}
+
+// query selects the row by its marker.
+func (f *File) query() string {
+	var columns []string
+	add := func(column string) {
+		if column != "" && !slices.Contains(columns, f.Dialect.Name(column)) {
+			columns = append(columns, f.Dialect.Name(column))
+		}
+	}
+	add(f.Proof.Identity)
+	if f.alter != nil {
+		add(f.alter.column)
+	}
+	add(f.Proof.Column)
+	return fmt.Sprintf("select %s from %s where %s", strings.Join(columns, ", "), f.Dialect.TableName(f.Proof.Table), f.condition())
+}
+
+// condition is true for the rows of a marker.
+func (f *File) condition() string {
+	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
+	switch {
+	case f.Proof.Exact:
+		return column + " = :marker"
+	case f.Dialect == databases.MariaDB:
+		return column + " like concat('%', :marker, '%')"
+	case f.Dialect == databases.PostgreSQL:
+		return "cast(" + column + " as text) like '%' || cast(:marker as text) || '%'"
+	default:
+		return column + " like '%' || :marker || '%'"
+	}
+}
+
+// prevented says what the database itself would refuse.
+func (f *File) prevented() string {
+	var constraints []string
+	for _, unique := range f.Proof.Table.Unique {
+		constraints = append(constraints, "("+strings.Join(unique, ", ")+")")
+	}
+	if len(constraints) == 0 {
+		return fmt.Sprintf("The database prevents no second row: %s has no unique constraint but its primary key", f.Proof.Table.FullName())
+	}
+	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", f.Proof.Table.FullName(), strings.Join(constraints, " or "))
+}
+
+// effects suggests to count the rows of child tables.
+func (f *File) effects() {
+	if len(f.Children) == 0 {
+		return
+	}
+	f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
+	for _, c := range f.Children {
+		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
+		f.line("    #   - name: %s", c.name(f.Children))
+		f.line("    #     query: %s", flow(fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
+			child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition())))
+		f.line("    #     rows: %d", c.Rows)
+	}
+}
+
+// name tells the child from the others.
+func (c Child) name(all []Child) string {
+	same := func(o Child) bool { return o.Table.FullName() == c.Table.FullName() && o.By != c.By }
+	if slices.ContainsFunc(all, same) {
+		return Slug(c.Table.FullName() + " by " + c.By.Column)
+	}
+	return Slug(c.Table.FullName())
+}

@@ -1,0 +1,222 @@
+package drafting_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// exchange is one recorded request and its answer.
+type exchange struct {
+	line   string            // method and URL
+	sends  map[string]string // headers
+	data   string            // a JSON body or a form
+	status int
+	gives  map[string]string // headers of the answer
+	answer string
+}
+
+func (e exchange) entry(t *testing.T) string {
+	t.Helper()
+	method, address, _ := strings.Cut(e.line, " ")
+	headers := func(all map[string]string) []map[string]string {
+		list := []map[string]string{}
+		for name, value := range all {
+			list = append(list, map[string]string{"name": name, "value": value})
+		}
+		return list
+	}
+	request := map[string]any{"method": method, "url": address, "headers": headers(e.sends)}
+	if e.data != "" {
+		request["postData"] = map[string]string{"mimeType": "", "text": e.data}
+	}
+	text, err := json.Marshal(map[string]any{"request": request, "response": map[string]any{
+		"status": e.status, "headers": headers(e.gives), "content": map[string]string{"text": e.answer},
+	}})
+	require.NoError(t, err)
+	return string(text)
+}
+
+// draftOf is the draft of the last of some exchanges.
+func draftOf(t *testing.T, exchanges ...exchange) drafting.Draft {
+	t.Helper()
+	var entries []string
+	for _, e := range exchanges {
+		entries = append(entries, e.entry(t))
+	}
+	all, err := drafting.ReadHAR(recording(entries...))
+	require.NoError(t, err)
+	return all[len(all)-1].Draft("SHOP")
+}
+
+var (
+	jsonLogin = exchange{line: "POST http://h/session", data: `{"user": "alice", "password": "s3same-0pen", "remember": true}`, status: 200,
+		answer: `{"data": {"token": "t0ken-of-alice", "name": "alice"}}`}
+	creates = exchange{line: "POST http://h/orders", sends: map[string]string{"Authorization": "Bearer t0ken-of-alice"}, data: `{"note": "a b"}`, status: 201}
+)
+
+func TestARecordedLoginGivesTheTokenOfLaterRequests(t *testing.T) {
+	t.Parallel()
+	d := draftOf(t, jsonLogin, creates)
+	require.Len(t, d.Login, 1)
+	require.Equal(t, map[string]drafting.Take{"Token": {JSON: "/data/token"}}, d.Login[0].Take)
+	require.Equal(t, map[string]string{"/user": "{{.Principal.User}}", "/password": "{{.Principal.Password}}"}, d.Login[0].Templates)
+	require.Equal(t, map[string]string{"Authorization": "Bearer {{.Login.Token}}"}, d.Header)
+	require.Equal(t, drafting.Principal{User: "${SHOP_USER}", Password: "${SHOP_PASSWORD}"}, d.Principal)
+	require.ElementsMatch(t, []string{"SHOP_USER", "SHOP_PASSWORD"}, d.Needed)
+	require.Equal(t, map[string]string{"SHOP_USER": "alice", "SHOP_PASSWORD": "s3same-0pen"}, d.Given)
+	text, err := drafting.File{Target: "shop", BaseURL: "http://h", Draft: d}.Text()
+	require.NoError(t, err)
+	require.NotContains(t, text, "s3same-0pen")
+	require.NotContains(t, text, "t0ken-of-alice")
+	_, err = targets.Load("shop.yaml", []byte(text), func(string) (string, bool) { return "http://x", true })
+	require.NoError(t, err, text)
+}
+
+func TestNothingOfARecordedLoginIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	login := exchange{line: jsonLogin.line, status: 200, answer: jsonLogin.answer, data: `{"email": "alice@h", "user": "alice-2", "passphrase": "s3same-0pen",
+		"otp": "482913", "pin": 90210, "questions": [{"answer": "Rex"}, {"answer": "Lisbon"}], "url": "http://back", "next": "", "remember": true}`}
+	d := draftOf(t, login, creates)
+	require.Equal(t, map[string]string{
+		"/email": "{{.Principal.User}}", "/passphrase": "{{.Principal.Password}}", "/user": "${SHOP_USER_2}", "/otp": "${SHOP_OTP}", "/pin": `{{"${SHOP_PIN}" | json}}`,
+		"/questions/0/answer": "${SHOP_ANSWER}", "/questions/1/answer": "${SHOP_ANSWER_2}", "/url": "${SHOP_URL_2}",
+	}, d.Login[0].Templates)
+	require.Equal(t, map[string]string{
+		"SHOP_USER": "alice@h", "SHOP_PASSWORD": "s3same-0pen", "SHOP_USER_2": "alice-2", "SHOP_OTP": "482913", "SHOP_PIN": "90210", "SHOP_ANSWER": "Rex",
+		"SHOP_ANSWER_2": "Lisbon", "SHOP_URL_2": "http://back",
+	}, d.Given, "the one create signs in as it was recorded")
+	require.Len(t, d.Doubts, 1)
+	require.Contains(t, d.Doubts[0], "SHOP_OTP, SHOP_PIN, SHOP_ANSWER, SHOP_ANSWER_2, SHOP_URL_2, SHOP_USER_2")
+
+	text, err := drafting.File{Target: "shop", BaseURL: "http://h", Draft: d}.Text()
+	require.NoError(t, err)
+	for variable, value := range d.Given {
+		require.NotContains(t, text, value)
+		require.Contains(t, text, "${"+variable+"}")
+	}
+	loaded, err := targets.Load("shop.yaml", []byte(text), func(name string) (string, bool) {
+		value, given := d.Given[name]
+		return value, given
+	})
+	require.NoError(t, err, text)
+	sent := loaded.Login[0].Request.Body
+	require.Equal(t, "482913", sent["otp"])
+	require.Equal(t, `{{"90210" | json}}`, sent["pin"])
+}
+
+func TestWhatIsNoLoginOfTheCreate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		before exchange
+		doubt  bool
+	}{
+		"a sign-up":            {before: exchange{line: "POST http://h/register", data: jsonLogin.data, status: 200, answer: jsonLogin.answer}},
+		"another host's":       {before: exchange{line: "POST http://sso/session", data: jsonLogin.data, status: 200, answer: jsonLogin.answer}},
+		"one that was refused": {before: exchange{line: jsonLogin.line, data: jsonLogin.data, status: 401, answer: jsonLogin.answer}},
+		"one of which the recording keeps nothing": {before: exchange{line: jsonLogin.line, data: jsonLogin.data, status: 200, answer: `{}`}, doubt: true},
+	} {
+		d := draftOf(t, c.before, creates)
+		require.Empty(t, d.Login, name)
+		require.Equal(t, map[string]string{"Authorization": "Bearer ${SHOP_TOKEN}"}, d.Header, name)
+		require.Equal(t, []string{"SHOP_TOKEN"}, d.Needed, name)
+		require.Empty(t, d.Principal, name)
+		require.Equal(t, c.doubt, len(d.Doubts) == 1 && strings.Contains(d.Doubts[0], "POST /session"), name)
+	}
+}
+
+func TestATokenOfAPageIsTakenAnew(t *testing.T) {
+	t.Parallel()
+	page := exchange{line: "GET http://h/cart?step=2", status: 200, gives: map[string]string{"Set-Cookie": "basket=b4sket-17; Path=/"},
+		answer: `<html><head><meta name="csrf-token" content="cr0ss-site-token"></head></html>`}
+	d := draftOf(t, page, exchange{
+		line: "POST http://h/orders", sends: map[string]string{"X-CSRF-Token": "cr0ss-site-token", "cookie": "basket=b4sket-17; theme=dark"}, data: `{"note": "a b"}`, status: 302,
+	})
+	require.Len(t, d.Prepare, 1)
+	require.Equal(t, "/cart?step=2", d.Prepare[0].Path)
+	require.Equal(t, drafting.Take{HTML: `meta[name="csrf-token"]`, Attribute: "content"}, d.Prepare[0].Take["XCSRFToken"])
+	require.Equal(t, map[string]string{"X-CSRF-Token": "{{.Prepared.XCSRFToken}}", "cookie": "basket={{.Prepared.Basket}}"}, d.Header)
+	require.Contains(t, d.Doubts[0], "theme")
+	require.Empty(t, d.Needed)
+}
+
+// Whoever signs in creates nothing that one would look for.
+func TestALoginIsNoCandidate(t *testing.T) {
+	t.Parallel()
+	all, err := drafting.ReadHAR(recording(jsonLogin.entry(t), creates.entry(t)))
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, []bool{all[0].LooksCreating(), all[1].LooksCreating()})
+}
+
+func TestARedirectNamesTheRow(t *testing.T) {
+	t.Parallel()
+	row := databases.Landing{
+		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}, {Name: "code"}}},
+		Row:   map[string]string{"id": "17", "code": "ab-7", "note": "mx0"}, Columns: []string{"note"},
+	}
+	const start, end = `^(?:https?://[^/?#]+)?`, `(?:[/?#]|$)`
+	for location, pattern := range map[string]string{
+		"/orders/17":                      start + "/orders/([0-9]+)" + end,
+		"http://h/shop/orders/17?new=1":   start + "/shop/orders/([0-9]+)" + end,
+		"/orders/17/receipt/8f3a2c91":     start + "/orders/([0-9]+)" + end,
+		"/orders/17?token=8f3a2c91#top":   start + "/orders/([0-9]+)" + end,
+		"/s/8f3a2c91/v1/17":               start + "/s/[^/?#]+/v1/([0-9]+)" + end,
+		"/2026/17":                        start + "/[^/?#]+/([0-9]+)" + end,
+		"/17":                             start + "/([0-9]+)" + end,
+		"/17/17":                          start + "/[^/?#]+/([0-9]+)" + end,
+		"orders/17":                       start + "orders/([0-9]+)" + end,
+		"/thanks?token=8f3a2c91&order=17": start + `/thanks\?(?:[^#]*&)?order=([0-9]+)(?:[&#]|$)`,
+		"/orders/ab-7":                    start + "/orders/([^/?#&]+)" + end,
+		"/login":                          "",
+		"/orders/170":                     "",
+		"":                                "",
+	} {
+		p := drafting.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafting.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}})
+		require.Equal(t, pattern, p.Named.Pattern, location)
+		require.Equal(t, 303, p.Redirect)
+		if pattern != "" {
+			require.Equal(t, p.Row[p.Identity], p.Named.In(location), location)
+		}
+	}
+}
+
+// What was proven by one Location holds for the next one, and for no page that only speaks of it.
+func TestARedirectElsewhereNamesNothing(t *testing.T) {
+	t.Parallel()
+	row := databases.Landing{
+		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}}},
+		Row:   map[string]string{"id": "17", "note": "mx0"}, Columns: []string{"note"},
+	}
+	prove := func(location string) targets.Identity {
+		return drafting.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafting.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}}).Named
+	}
+	for location, says := range map[string]string{
+		"/orders/18/receipt/77b1":  "18",
+		"http://h:8/orders/18#new": "18",
+		"/login?next=/orders/18":   "",
+		"/login#/orders/18":        "",
+		"/old/orders/18":           "",
+		"/orders/18x":              "",
+		"/orders/new":              "",
+	} {
+		require.Equal(t, says, prove("/orders/17/receipt/8f3a2c91").In(location), location)
+	}
+	for location, says := range map[string]string{
+		"/thanks?order=18":                "18",
+		"/thanks?a=b&order=18&c=d":        "18",
+		"/login?next=/thanks?order=18":    "",
+		"/thanks?reorder=18":              "",
+		"/thanks?order=18x":               "",
+		"/thanks#?order=18":               "",
+		"/elsewhere/thanks?order=18":      "",
+		"https://h/thanks?order=18#start": "18",
+	} {
+		require.Equal(t, says, prove("/thanks?order=17").In(location), location)
+	}
+}
