@@ -72,7 +72,7 @@ func (s *stage) gaps(ctx context.Context, scenario scenarios.Scenario, step scen
 	d := driver.Driver{
 		Target: target, Operations: []driver.Operation{{Name: "create", Operation: create}},
 		Plan: scenarios.NewPlan(only, s.seed), Names: driver.Names{Seed: s.seed, Run: s.run, Scenario: "calibration"},
-		Road:   roadOf(lanes, 0),
+		Road: roadOf(lanes, 0), RealTime: true,
 		Record: history.NewWriter(io.Discard), Base: base, Normal: s.normal,
 	}
 	ctx, cancel := context.WithTimeout(ctx, calibrationLongest)

@@ -136,7 +136,7 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	a.driver = &driver.Driver{
 		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
-		Road: a.road(0), Roads: a.roads(), Record: a.record, Base: a.base, Normal: a.normal,
+		Road: a.road(0), Roads: a.roads(), RealTime: true, Record: a.record, Base: a.base, Normal: a.normal,
 		Pace: a.pace, Throttled: a.throttled, TurnedAway: a.subject.terms().TurnedAway,
 		Named:      a.subject.terms().Named,
 		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,

@@ -27,6 +27,7 @@ func creating(w http.ResponseWriter, r *http.Request) {
 func driven(b testing.TB, address string, n int) time.Duration {
 	r := newRigFor(b, address, scenarios.Scenario{Name: "bench", Intents: n, Concurrency: benchWorkers, Steps: []scenarios.Step{send()}})
 	r.Record = history.NewWriter(io.Discard)
+	r.RealTime = true
 	begun := time.Now()
 	require.NoError(b, r.Drive(b.Context()))
 	return time.Since(begun)
@@ -87,6 +88,7 @@ func BenchmarkBurst(b *testing.B) {
 	for b.Loop() {
 		r := newRig(b, address, burst(20))
 		r.Record = history.NewWriter(io.Discard)
+		r.RealTime = true
 		require.NoError(b, r.Drive(b.Context()))
 	}
 	require.Zero(b, received.Load()%20)

@@ -70,6 +70,9 @@ type Driver struct {
 	Following  *Following      // nil: nothing is ever accepted, to be done later
 	Pace       *Pace           // nil: nothing is held back
 	Done       func()          // called when an intent's story is over, never twice at once; may be nil
+	// RealTime releases bursts from threads at real-time priority (SCHED_FIFO), where the system permits it: the
+	// spread is smaller on a machine that the target shares. False leaves the scheduling of every thread alone.
+	RealTime bool
 
 	// Logins has what the target's login has given each principal, by name; nil: SetUp logs in.
 	Logins map[string]map[string]string
@@ -99,6 +102,7 @@ type Driver struct {
 	sweeps    map[int]*sweep           // by step
 	silences  map[scenarios.Moment]int // how often a moment that has a word did not come
 	ledger    ledger
+	releases  releaser
 	refused   int // attempts in a row that found no target
 	halt      context.CancelCauseFunc
 }
@@ -208,6 +212,7 @@ type prepared struct {
 
 // prepareAll renders the requests of all intents and records the intents.
 func (d *Driver) prepareAll() error {
+	d.releases.realTime = d.RealTime
 	d.requests, d.unsent = map[string]prepared{}, map[string]history.Intent{}
 	d.remask()
 	d.turns, d.named = map[string]int{}, map[string]string{}

@@ -19,6 +19,7 @@ type gate struct {
 	before func()          // done before the first is let go; may take its time. nil: nothing
 	after  func()          // done when all have been let go. nil: nothing
 	over   chan struct{}   // closed when all that is to be done has been
+	burst  *releaser
 
 	mu      sync.Mutex
 	missing int
@@ -28,8 +29,8 @@ type gate struct {
 
 // newGate makes a gate. Its fields may be set until the first member arrives. Stop is called when the
 // burst is over, and waits for what the gate does.
-func newGate(ctx context.Context, members int, longest time.Duration) (g *gate, stop func()) {
-	g = &gate{ctx: ctx, over: make(chan struct{}), missing: members}
+func newGate(ctx context.Context, burst *releaser, members int, longest time.Duration) (g *gate, stop func()) {
+	g = &gate{ctx: ctx, burst: burst, over: make(chan struct{}), missing: members}
 	tooLong := time.AfterFunc(longest, g.release)
 	calledOff := context.AfterFunc(ctx, g.release)
 	return g, func() {
@@ -160,7 +161,7 @@ func (g *gate) wave(members []*seat) {
 			s.due.Store(true)
 			all = append(all, s.letGo)
 		}
-		salvo(all)
+		g.burst.together(all)
 	}
 	for _, s := range members {
 		close(s.gone)

@@ -69,7 +69,7 @@ func requireWaiting(t *testing.T, seats ...*seat) {
 
 func TestMembersGoInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 5, patience)
+	g, stop := newGate(t.Context(), &releaser{}, 5, patience)
 	r := &roll{}
 	last := g.come(r, "last", 40*time.Millisecond)
 	g.come(r, "first", 0)
@@ -94,7 +94,7 @@ func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g, stop := newGate(ctx, 2, patience)
+	g, stop := newGate(ctx, &releaser{}, 2, patience)
 	r := &roll{}
 	second := g.come(r, "second", time.Hour)
 	first := g.come(r, "first", 0)
@@ -108,7 +108,7 @@ func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
 
 func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 3, time.Millisecond)
+	g, stop := newGate(t.Context(), &releaser{}, 3, time.Millisecond)
 	defer stop()
 	r := &roll{}
 	require.NoError(t, soon(t, g.come(r, "first", 0)))
@@ -119,7 +119,7 @@ func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 
 func TestWhoLeavesHoldsNobody(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 3, patience)
+	g, stop := newGate(t.Context(), &releaser{}, 3, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
@@ -134,7 +134,7 @@ func TestWhoLeavesHoldsNobody(t *testing.T) {
 
 func TestASeatCountsOnce(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 2, patience)
+	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
@@ -149,7 +149,7 @@ func TestASeatCountsOnce(t *testing.T) {
 func TestNobodyIsLetGoWhenTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	g, stop := newGate(ctx, 3, patience)
+	g, stop := newGate(ctx, &releaser{}, 3, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	waiting := g.come(r, "first", 0)
@@ -163,7 +163,7 @@ func TestNobodyIsLetGoWhenTheContextHasEnded(t *testing.T) {
 
 func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 2, patience)
+	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	ready, done := make(chan struct{}), make(chan struct{})
 	g.before = func() { <-ready; r.call("before") }
@@ -189,7 +189,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 
 func TestAGateThatNeverOpenedIsStopped(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), 2, patience)
+	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	g.come(r, "first", 0)

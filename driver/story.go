@@ -44,7 +44,7 @@ func (d *Driver) play(ctx context.Context, i scenarios.PlannedIntent, m scenario
 	var together *gate
 	answered := func() {}
 	if m.Together || m.Crash != nil {
-		gate, stop := newGate(ctx, len(m.Volley), cmp.Or(d.Hold, DefaultHold))
+		gate, stop := newGate(ctx, &d.releases, len(m.Volley), cmp.Or(d.Hold, DefaultHold))
 		defer stop()
 		together = gate
 	}

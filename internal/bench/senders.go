@@ -183,7 +183,7 @@ func (j job) driver(step scenarios.Step, out io.Writer) *driver.Driver {
 			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"},
 		}}},
 		Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
-		Road: j.road.asDriver, Record: history.NewWriter(out), Base: time.Now(),
+		Road: j.road.asDriver, RealTime: true, Record: history.NewWriter(out), Base: time.Now(),
 	}
 }
 
