@@ -15,7 +15,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/document"
-	"github.com/doubletap-harness/doubletap/targets/caches"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 // Exit codes, on which a CI gate may rely.
@@ -86,7 +86,7 @@ func Main() int {
 	// A reader that has seen enough, such as head, must not kill a run before it has tidied up. A signal that is
 	// ignored would be so in what is started, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	caches.Quiet()
+	orders.Quiet()
 	ctx, stop := interruptible()
 	defer stop()
 	program, _ := os.Executable() // without it, served targets cannot be started

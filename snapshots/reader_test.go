@@ -16,6 +16,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/servers"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/snapshots"
 )
 

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/PuerkitoBio/goquery"
 	"github.com/andybalholm/cascadia"
+	"golang.org/x/net/html"
 
 	"github.com/doubletap-harness/doubletap/document"
 )
@@ -157,22 +157,34 @@ func (t Take) inHTML(body string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	page, err := goquery.NewDocumentFromReader(strings.NewReader(body))
+	page, err := html.Parse(strings.NewReader(body))
 	if err != nil {
 		return "", err
 	}
-	element := page.FindMatcher(selector).First()
-	switch {
-	case element.Length() == 0:
+	element := cascadia.Query(page, selector)
+	if element == nil {
 		return "", errors.New("the page has no such element")
-	case t.Attribute == "":
-		return strings.TrimSpace(element.Text()), nil
 	}
-	value, there := element.Attr(t.Attribute)
-	if !there {
-		return "", errors.New("the element has no such attribute")
+	if t.Attribute == "" {
+		return strings.TrimSpace(innerText(element)), nil
 	}
-	return value, nil
+	for _, a := range element.Attr {
+		if a.Key == t.Attribute {
+			return a.Val, nil
+		}
+	}
+	return "", errors.New("the element has no such attribute")
+}
+
+// innerText joins the texts in an element, at any depth.
+func innerText(element *html.Node) string {
+	var text strings.Builder
+	for node := range element.Descendants() {
+		if node.Type == html.TextNode {
+			text.WriteString(node.Data)
+		}
+	}
+	return text.String()
 }
 
 // byPattern looks in the headers, a line each and sorted by name, and after an empty line in the body.

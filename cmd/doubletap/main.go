@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/doubletap-harness/doubletap/cmd"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // a target's database is opened by their names
 )
 
 func main() { os.Exit(cmd.Main()) }

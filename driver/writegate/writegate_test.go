@@ -17,6 +17,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/internal/servers"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/doubletap-harness/doubletap/internal/ephemeral"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 

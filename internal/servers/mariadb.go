@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
-
-	"github.com/go-sql-driver/mysql"
 )
 
 // ErrNoMariaDB says that MariaDB's programs are not on this machine.
@@ -26,7 +24,7 @@ func MariaDB(ctx context.Context, options Options) (*Server, error) {
 		missing: ErrNoMariaDB,
 		prepare: programs.prepare,
 		args:    mariadbArgs,
-		greet:   greetSQL("mysql", mariadbSource),
+		greet:   greetMariaDB,
 		url:     func(where site) string { return where.link("mariadb", "") },
 	}.start(ctx, options)
 }
@@ -69,12 +67,4 @@ func mariadbArgs(where site) []string {
 		"--skip-log-bin", "--sync-binlog=0", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0",
 		"--innodb-buffer-pool-size=64M", "--innodb-log-file-size=16M", "--performance-schema=off",
 	}
-}
-
-func mariadbSource(where site) string {
-	config := mysql.NewConfig()
-	config.User, config.Passwd, config.DBName = account, where.password, account
-	config.Net, config.Addr = "tcp", where.address()
-	config.Logger = &mysql.NopLogger{} // it would complain about every greeting that comes too early
-	return config.FormatDSN()
 }

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"sort"
 	"strconv"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 )
 
 // ErrNoPostgres says that PostgreSQL's programs are not on this machine.
@@ -27,7 +25,7 @@ func Postgres(ctx context.Context, options Options) (*Server, error) {
 		missing: ErrNoPostgres,
 		prepare: programs.prepare,
 		args:    postgresArgs,
-		greet:   greetSQL("pgx", postgresURL),
+		greet:   greetPostgres,
 		url:     postgresURL,
 	}.start(ctx, options)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
-
-	"github.com/redis/go-redis/v9"
 )
 
 // ErrNoRedis says that Redis's program is not on this machine.
@@ -55,10 +53,4 @@ func prepareRedis(_ context.Context, where site) error {
 func redisURL(where site) string {
 	link := url.URL{Scheme: "redis", User: url.UserPassword("", where.password), Host: where.address(), Path: "/0"}
 	return link.String()
-}
-
-func greetRedis(ctx context.Context, where site) error {
-	client := redis.NewClient(&redis.Options{Addr: where.address(), Password: where.password, MaxRetries: -1})
-	defer client.Close()
-	return client.Ping(ctx).Err()
 }

@@ -6,7 +6,6 @@ package servers
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"fmt"
 	"io"
 	"net"
@@ -138,19 +137,6 @@ func greet(ctx context.Context, p plan, where site) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	return p.greet(ctx, where)
-}
-
-// greetSQL asks a server for a row by a driver of database/sql.
-func greetSQL(driver string, source func(site) string) func(context.Context, site) error {
-	return func(ctx context.Context, where site) error {
-		pool, err := sql.Open(driver, source(where))
-		if err != nil {
-			return err
-		}
-		defer pool.Close()
-		var one int
-		return pool.QueryRowContext(ctx, "select 1").Scan(&one)
-	}
 }
 
 // freePort finds a loopback port that nobody uses now.

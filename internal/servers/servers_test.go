@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/doubletap-harness/doubletap/internal/servers"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 )
 
 // childKind makes this test program start one server, print its URL and wait to be killed.

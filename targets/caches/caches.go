@@ -9,70 +9,87 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-
-	"github.com/redis/go-redis/v9"
-	"github.com/redis/go-redis/v9/logging"
+	"strconv"
 )
 
-// usualPort is where a Redis server listens unless its URL says otherwise.
-const usualPort = "6379"
-
-// atOnce is how many keys are looked at, and deleted, by one command.
-const atOnce = 1000
+const (
+	defaultPort = "6379" // where a Redis server listens unless its URL says otherwise
+	batch       = 1000   // how many keys one command looks at, and deletes
+)
 
 // ErrURL says that a URL is not that of a Redis server.
 var ErrURL = errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0")
 
-// Store is an open store. It is safe for concurrent use.
-type Store struct{ client *redis.Client }
+// Store is a store that has answered. It is safe for concurrent use.
+type Store struct{ options options }
 
-// Open connects to a store, and sees that it takes commands.
+// Open checks that a store takes commands. The scheme rediss asks for TLS.
 func Open(ctx context.Context, storeURL string) (*Store, error) {
-	options, err := redis.ParseURL(storeURL)
+	o, err := parse(storeURL)
 	if err != nil {
-		return nil, ErrURL
+		return nil, err
 	}
-	options.DisableIdentity = true // a server before 7.2 has no word for it
-	s := &Store{client: redis.NewClient(options)}
-	if err := s.client.Ping(ctx).Err(); err != nil {
-		return nil, errors.Join(fmt.Errorf("reach the store: %w", err), s.client.Close())
+	c, err := dial(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("reach the store: %w", err)
 	}
-	return s, nil
+	return &Store{options: o}, c.close()
 }
 
-// Close ends the connections. Of the nil store there are none.
-func (s *Store) Close() error {
-	if s == nil {
-		return nil
-	}
-	return s.client.Close()
-}
+// Close does nothing: a flush has a connection of its own, because the store may be restarted between two.
+func (s *Store) Close() error { return nil }
 
 // Flush deletes every key that fits a pattern of Redis and was there all the time, and returns how many it has
 // deleted; with an error, so far.
 func (s *Store) Flush(ctx context.Context, pattern string) (int, error) {
-	deleted, cursor := 0, uint64(0)
+	c, err := dial(ctx, s.options)
+	if err != nil {
+		return 0, fmt.Errorf("reach the store: %w", err)
+	}
+	defer c.close()
+	deleted, cursor := 0, "0"
 	for {
-		keys, next, err := s.client.Scan(ctx, cursor, pattern, atOnce).Result()
+		next, keys, err := c.scan(ctx, cursor, pattern)
 		if err != nil {
 			return deleted, fmt.Errorf("list what is in the store: %w", err)
 		}
 		if len(keys) > 0 {
-			n, err := s.client.Unlink(ctx, keys...).Result()
-			deleted += int(n)
+			n, err := c.integer(ctx, append([]string{"UNLINK"}, keys...)...)
+			deleted += n
 			if err != nil {
 				return deleted, fmt.Errorf("delete what is in the store: %w", err)
 			}
 		}
-		if cursor = next; cursor == 0 {
+		if cursor = next; cursor == "0" {
 			return deleted, nil
 		}
 	}
 }
 
-// Quiet lets the library of Redis print nothing, for the whole process: what it has to say comes back as errors. It
-// is called before anything is opened.
-func Quiet() { logging.Disable() }
+// scan returns some keys that fit a pattern, and the cursor of the next ones: "0" after the last.
+func (c *conn) scan(ctx context.Context, cursor, pattern string) (next string, keys []string, err error) {
+	reply, err := c.do(ctx, "SCAN", cursor, "MATCH", pattern, "COUNT", strconv.Itoa(batch))
+	if err != nil {
+		return "", nil, err
+	}
+	pair, is := reply.([]any)
+	if !is || len(pair) != 2 {
+		return "", nil, errReply
+	}
+	next, is = pair[0].(string)
+	list, isList := pair[1].([]any)
+	if !is || !isList {
+		return "", nil, errReply
+	}
+	for _, key := range list {
+		name, is := key.(string)
+		if !is {
+			return "", nil, errReply
+		}
+		keys = append(keys, name)
+	}
+	return next, keys, nil
+}
 
 // AddressOf returns the host:port of a store.
 func AddressOf(storeURL string) (string, error) {
@@ -80,7 +97,7 @@ func AddressOf(storeURL string) (string, error) {
 	if err != nil || u.Hostname() == "" {
 		return "", ErrURL
 	}
-	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), usualPort)), nil
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), defaultPort)), nil
 }
 
 // Through returns the URL of a store as it is reached at another address, host:port.

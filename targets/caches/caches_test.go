@@ -17,7 +17,6 @@ import (
 var server string
 
 func TestMain(m *testing.M) {
-	caches.Quiet()
 	os.Exit(servers.ServingRedis(func(redisURL string) int {
 		server = redisURL
 		return m.Run()
@@ -65,8 +64,6 @@ func TestAStoreThatCannotBeHadSaysWhyAndNoPassword(t *testing.T) {
 		require.ErrorContains(t, err, "store")
 		require.NotContains(t, err.Error(), "hunter22")
 	}
-	var none *caches.Store
-	require.NoError(t, none.Close())
 }
 
 func TestWhereAStoreIs(t *testing.T) {

@@ -1,5 +1,6 @@
-// Package databases opens what a target's database URL names: it turns a URL into a driver, its data
-// source name and a dialect. It is the one place that knows how the URLs of a target file are read.
+// Package databases opens what a target's database URL names: it turns a URL into a driver, its data source name and
+// a dialect. It is the one place that knows how the URLs of a target file are read. It imports no driver: the program
+// does.
 package databases
 
 import (
@@ -9,9 +10,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	_ "github.com/jackc/pgx/v5/stdlib" // the driver "pgx"
-	_ "modernc.org/sqlite"             // the driver "sqlite"
 )
 
 // reachTimeout bounds how long a database may take for its first answer.
@@ -34,13 +32,18 @@ type Database struct {
 	Host    string // host and port, or the path of the file
 }
 
-// Open connects to the database at url and checks that it answers. Errors never hold the password.
+// Open connects to the database at url and checks that it answers. Errors never hold the password; ErrNoDriver says
+// that the program links no driver for it.
 func Open(ctx context.Context, databaseURL string, mode Mode) (*Database, error) {
 	s, err := parse(databaseURL, mode)
 	if err != nil {
 		return nil, err
 	}
-	db, err := sql.Open(s.driver, s.name)
+	driver, err := linkedDriver(s.dialect)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open(driver, s.name)
 	if err != nil {
 		return nil, fmt.Errorf("open database at %s: %w", s.host, err)
 	}

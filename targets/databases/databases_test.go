@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 

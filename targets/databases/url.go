@@ -4,20 +4,19 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/go-sql-driver/mysql"
-	"github.com/jackc/pgx/v5/pgconn"
 )
+
+// mysqlPort is where MySQL and MariaDB listen unless told otherwise.
+const mysqlPort = "3306"
 
 // source is what a URL means to database/sql.
 type source struct {
-	driver  string
-	name    string // data source name; may hold a password
+	name    string // data source name of the dialect's driver; may hold a password
 	dialect Dialect
 	host    string
 }
@@ -31,11 +30,11 @@ func parse(databaseURL string, mode Mode) (source, error) {
 	switch u.Scheme {
 	case "sqlite":
 		path := u.Host + u.Path + u.Opaque
-		return source{driver: "sqlite", name: sqliteName(path, mode), dialect: SQLite, host: path}, nil
+		return source{name: sqliteName(path, mode), dialect: SQLite, host: path}, nil
 	case "postgres", "postgresql":
-		return source{driver: "pgx", name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
+		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
 	case "mysql", "mariadb":
-		return source{driver: "mysql", name: mysqlName(u), dialect: MariaDB, host: u.Host}, nil
+		return source{name: mysqlName(u), dialect: MariaDB, host: u.Host}, nil
 	default:
 		return source{}, fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)
 	}
@@ -55,21 +54,25 @@ func sqliteName(path string, mode Mode) string {
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + settings
 }
 
+// mysqlName writes user:password@tcp(host:port)/database?name=value, the form that the driver of MySQL reads. It takes
+// user and password as they are: the last @ before the last / ends them.
 func mysqlName(u *url.URL) string {
-	c := mysql.NewConfig()
-	c.User = u.User.Username()
-	c.Passwd, _ = u.User.Password()
-	c.Net, c.Addr = "tcp", u.Host
+	account := u.User.Username()
+	if password, _ := u.User.Password(); account != "" && password != "" {
+		account += ":" + password
+	}
+	address := u.Host
 	if u.Port() == "" {
-		c.Addr = net.JoinHostPort(u.Hostname(), "3306")
+		address = net.JoinHostPort(u.Hostname(), mysqlPort)
 	}
-	c.DBName = strings.TrimPrefix(u.Path, "/")
-	c.Timeout = reachTimeout
-	c.Params = map[string]string{}
-	for name, values := range u.Query() {
-		c.Params[name] = values[0]
+	settings := []string{"timeout=" + reachTimeout.String()}
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		settings = append(settings, name+"="+url.QueryEscape(u.Query().Get(name)))
 	}
-	return c.FormatDSN()
+	if account != "" {
+		account += "@"
+	}
+	return account + "tcp(" + address + ")/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + strings.Join(settings, "&")
 }
 
 // AddressOf returns the host:port at which a connection to the database is made; empty: there is no such
@@ -81,18 +84,13 @@ func AddressOf(databaseURL string) string {
 	}
 	switch u.Scheme {
 	case "postgres", "postgresql":
-		config, err := pgconn.ParseConfig(databaseURL)
-		if err != nil || strings.HasPrefix(config.Host, "/") {
+		all, err := postgresEndpoints(databaseURL)
+		if err != nil || strings.HasPrefix(all[0].host, "/") || len(slices.Compact(all)) > 1 {
 			return ""
 		}
-		for _, fallback := range config.Fallbacks { // which also stand for the same host without TLS
-			if fallback.Host != config.Host || fallback.Port != config.Port {
-				return ""
-			}
-		}
-		return net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+		return net.JoinHostPort(all[0].host, all[0].port)
 	case "mysql", "mariadb":
-		return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "3306"))
+		return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), mysqlPort))
 	default:
 		return ""
 	}
@@ -113,8 +111,8 @@ func Through(databaseURL, address string) string {
 }
 
 // HostsOf returns every host that a connection to the database may go to, without ports: none for a
-// file, the path of its folder for a socket. It asks the driver where the driver decides: a PostgreSQL
-// URL can name hosts in its query, or leave them to the environment.
+// file, the path of its folder for a socket. A PostgreSQL URL can also name hosts in its query, or leave them to
+// the environment.
 func HostsOf(databaseURL string) ([]string, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
@@ -124,13 +122,13 @@ func HostsOf(databaseURL string) ([]string, error) {
 	case "", "sqlite":
 		return nil, nil
 	case "postgres", "postgresql":
-		config, err := pgconn.ParseConfig(databaseURL)
+		all, err := postgresEndpoints(databaseURL)
 		if err != nil {
-			return nil, errors.New("the database URL cannot be understood (it is not shown: it may hold a password)")
+			return nil, err
 		}
-		hosts := []string{config.Host}
-		for _, fallback := range config.Fallbacks {
-			hosts = append(hosts, fallback.Host)
+		var hosts []string
+		for _, one := range all {
+			hosts = append(hosts, one.host)
 		}
 		slices.Sort(hosts)
 		return slices.Compact(hosts), nil

@@ -11,10 +11,15 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 )
 
 // memory is how long Redis remembers the answer to a key.
 const memory = time.Hour
+
+// Quiet keeps the Redis client from printing, in the whole process: the errors that it returns say the same. Call it
+// before a design is started.
+func Quiet() { logging.Disable() }
 
 // redisStore is what one API has for itself in a Redis server: the keys with its prefix. It is safe for
 // concurrent use. The nil store is none.
