@@ -101,7 +101,7 @@ type Turnabout struct {
 // are compared, is under 0.05. Without the adjustment one of twenty comparisons would be beyond luck
 // by luck, and a run has many.
 func Compare(old, recent checker.Report) Comparison {
-	old, recent = legible(old), legible(recent)
+	old, recent = sanitize(old), sanitize(recent)
 	c := Comparison{
 		Version: 1, Old: sideOf(old), New: sideOf(recent), Judged: judged(old, recent),
 		Findings: changes(old, recent), Scenarios: turnabouts(old, recent),
@@ -116,14 +116,14 @@ func sideOf(r checker.Report) Side {
 
 // changes pairs the broken promises of two runs.
 func changes(old, recent checker.Report) []Change {
-	before, after := breaches(old), breaches(recent)
+	before, after := failureGroups(findings(old)), failureGroups(findings(recent))
 	all := slices.Clone(after)
 	for _, b := range before {
-		if _, still := find(after, b.offence); !still {
+		if _, still := find(after, b.signature); !still {
 			all = append(all, b)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b breach) int {
+	slices.SortStableFunc(all, func(a, b failureGroup) int {
 		return cmp.Compare(slices.Index(checker.Kinds(), a.kind), slices.Index(checker.Kinds(), b.kind))
 	})
 	list := []Change{}
@@ -140,19 +140,19 @@ func changes(old, recent checker.Report) []Change {
 	return list
 }
 
-func find(list []breach, o offence) (breach, bool) {
-	i := slices.IndexFunc(list, func(b breach) bool { return b.offence == o })
+func find(list []failureGroup, s signature) (failureGroup, bool) {
+	i := slices.IndexFunc(list, func(b failureGroup) bool { return b.signature == s })
 	if i < 0 {
-		return breach{}, false
+		return failureGroup{}, false
 	}
 	return list[i], true
 }
 
 // rateIn is how often a promise broke in a run. That it did not is a rate only where the scenario came
 // to a full judgement.
-func rateIn(r checker.Report, list []breach, b breach) *Rate {
+func rateIn(r checker.Report, list []failureGroup, b failureGroup) *Rate {
 	rate := Rate{Of: 1, Unit: wholeRuns}
-	if found, broke := find(list, b.offence); broke {
+	if found, broke := find(list, b.signature); broke {
 		rate = found.rate
 	} else if res, known := resultOf(r, b.scenario); !known || !conclusive(res) {
 		return nil
@@ -235,7 +235,7 @@ func turnabouts(old, recent checker.Report) []Turnabout {
 			continue
 		}
 		if !conclusive(res) {
-			t.Reasons = missing(res)
+			t.Reasons = reasons(res)
 		}
 		list = append(list, t)
 	}
@@ -258,15 +258,10 @@ func judged(old, recent checker.Report) int {
 	return n
 }
 
-func settled(v checker.Verdict) bool {
-	return flawless(v) || v == checker.Fail || v == checker.Known
-}
-
-// hazy is true for a verdict that came about for want of a judgement.
-func hazy(v checker.Verdict) bool { return v == checker.Inconclusive || v == checker.Broken }
-
 // lost reports that the old run came to a judgement and the new one did not.
-func (t Turnabout) lost() bool { return t.Old != nil && t.New != nil && !hazy(*t.Old) && hazy(*t.New) }
+func (t Turnabout) lost() bool {
+	return t.Old != nil && t.New != nil && !undecided(*t.Old) && undecided(*t.New)
+}
 
 func (c Comparison) outcome() Outcome {
 	switch {

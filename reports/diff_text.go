@@ -73,7 +73,7 @@ func (p *page) trend(t Trend, all []Change) {
 
 // change tells of one broken promise in three lines: what, and how often on each side.
 func (p *page) change(c Change) {
-	title := offence{scenario: c.Scenario, kind: c.Kind, detail: c.Detail}.String()
+	title := signature{scenario: c.Scenario, kind: c.Kind, detail: c.Detail}.String()
 	if c.Trend == Gone || c.Trend == Unjudged {
 		p.line("  ", title)
 	} else {

@@ -26,62 +26,63 @@ type annotation struct {
 // scenario are one annotation, so that a frequent one leaves room for the others. Files has the paths
 // of scenarios that are files of the checkout.
 func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
-	r = legible(r)
+	v := newView(r)
 	var b strings.Builder
 	var failed, expected []annotation
-	for _, one := range breaches(r) {
-		a := one.annotation(r, files[one.scenario])
+	for _, one := range failureGroups(v.Findings) {
+		a := one.annotation(v, files[one.scenario])
 		if one.finding.Known == "" {
 			failed = append(failed, a)
 		} else {
 			expected = append(expected, a)
 		}
 	}
-	annotate(&b, "error", append(failed, troubles(r, checker.Broken, files)...), r.Dir)
-	annotate(&b, "warning", append(troubles(r, checker.Inconclusive, files), troubles(r, checker.Mended, files)...), r.Dir)
-	annotate(&b, "notice", expected, r.Dir)
+	annotate(&b, "error", append(failed, unjudged(v, checker.Broken, files)...), v.Files)
+	annotate(&b, "warning", append(unjudged(v, checker.Inconclusive, files), unjudged(v, checker.Mended, files)...), v.Files)
+	annotate(&b, "notice", expected, v.Files)
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("write workflow commands: %w", err)
 	}
 	return nil
 }
 
-func (b breach) annotation(r checker.Report, file string) annotation {
+func (g failureGroup) annotation(v view, file string) annotation {
+	f := g.finding
 	text := []string{
-		fmt.Sprintf("%s: %s", meaning(b.kind), b.rate.frequency()),
-		fit(expectation(b.finding), 4*widestCell),
+		fmt.Sprintf("%s: %s", f.Meaning, g.rate.frequency()),
+		fit(f.Expectation, 4*widestCell),
 	}
-	if b.finding.Known != "" {
-		text = append(text, "Known: "+fit(b.finding.Known, 4*widestCell))
+	if f.Known != "" {
+		text = append(text, "Known: "+fit(f.Known, 4*widestCell))
 	}
-	if r.OwnWord {
-		text = append(text, ownWord)
+	if v.Caveat != "" {
+		text = append(text, v.Caveat)
 	}
-	if r.Replay != "" {
-		text = append(text, "See it again: "+about(r.Replay, b.finding.ID))
+	if v.Replay != "" {
+		text = append(text, "See it again: "+v.replay(f))
 	}
-	return annotation{title: b.String(), text: text, file: file}
+	return annotation{title: g.String(), text: text, file: file}
 }
 
-// troubles are the scenarios with a verdict that is no judgement, those with the same reason together.
-func troubles(r checker.Report, v checker.Verdict, files map[string]string) []annotation {
+// unjudged are the scenarios with a verdict that is no judgement, those with the same reason together.
+func unjudged(v view, verdict checker.Verdict, files map[string]string) []annotation {
 	var reasons []string
-	names := map[string][]string{}
-	for _, res := range r.Results {
-		if res.Verdict != v {
+	names, word := map[string][]string{}, words(verdict)
+	for _, s := range v.Scenarios {
+		if s.Result.Verdict != verdict {
 			continue
 		}
-		reason := missing(res)[0]
+		reason := s.Reasons[0]
 		if !slices.Contains(reasons, reason) {
 			reasons = append(reasons, reason)
 		}
-		names[reason] = append(names[reason], res.Scenario)
+		names[reason] = append(names[reason], s.Name)
 	}
 	var all []annotation
 	for _, reason := range reasons {
-		a := annotation{title: fmt.Sprintf("%s: %s", words(v), name(names[reason][0])), text: []string{fit(reason, 4*widestCell)}}
+		a := annotation{title: fmt.Sprintf("%s: %s", word, name(names[reason][0])), text: []string{fit(reason, 4*widestCell)}}
 		if n := len(names[reason]); n > 1 {
-			a.title = fmt.Sprintf("%s: %s", words(v), plural(n, "scenario"))
+			a.title = fmt.Sprintf("%s: %s", word, plural(n, "scenario"))
 			a.text = append(a.text, fit(strings.Join(names[reason], ", "), 4*widestCell))
 		} else {
 			a.file = files[names[reason][0]]

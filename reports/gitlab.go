@@ -35,13 +35,13 @@ type codeLines struct {
 // Findings of one kind in one scenario are one entry: GitLab takes entries with one fingerprint for the
 // same. The path is the scenario's file where files has one, and else its name.
 func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
-	r = legible(r)
+	v := newView(r)
 	list := []codeQuality{}
-	all := breaches(r)
+	all := failureGroups(v.Findings)
 	for _, one := range all[:min(len(all), mostIssues)] {
 		issue := one.issue(files[one.scenario])
-		if r.OwnWord {
-			issue.Description += "; " + ownWord
+		if v.Caveat != "" {
+			issue.Description += "; " + v.Caveat
 		}
 		list = append(list, issue)
 	}
@@ -55,27 +55,28 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
-func (b breach) issue(file string) codeQuality {
+func (g failureGroup) issue(file string) codeQuality {
+	f := g.finding
 	if file == "" {
-		file = b.scenario
+		file = g.scenario
 	}
-	description := fmt.Sprintf("%s: %s, %s; %s", b, meaning(b.kind), b.rate.frequency(), fit(expectation(b.finding), 4*widestCell))
-	severity := codeSeverity(b.kind)
-	if b.finding.Known != "" {
-		description, severity = description+"; known: "+fit(b.finding.Known, 4*widestCell), "info"
+	description := fmt.Sprintf("%s: %s, %s; %s", g, f.Meaning, g.rate.frequency(), fit(f.Expectation, 4*widestCell))
+	severity := codeSeverity(g.kind)
+	if f.Known != "" {
+		description, severity = description+"; known: "+fit(f.Known, 4*widestCell), "info"
 	}
 	return codeQuality{
 		Description: description,
-		CheckName:   "doubletap/" + string(b.kind),
-		Fingerprint: b.fingerprint(),
+		CheckName:   "doubletap/" + f.Kind,
+		Fingerprint: g.fingerprint(),
 		Severity:    severity,
 		Location:    codeLocation{Path: file, Lines: codeLines{Begin: 1}},
 	}
 }
 
 // fingerprint is the same in every run.
-func (o offence) fingerprint() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{o.scenario, string(o.kind), o.detail}, "\x00")))
+func (s signature) fingerprint() string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{s.scenario, string(s.kind), s.detail}, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 

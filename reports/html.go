@@ -22,8 +22,8 @@ var htmlFiles embed.FS
 
 // Limits of the HTML report. Together with the parts that do not grow they keep it under 2 MB.
 const (
-	mostTold      = 40 // findings in full
-	toldBytes     = 900 << 10
+	mostFull      = 40 // findings in full
+	fullBytes     = 900 << 10
 	mostBriefs    = 2000 // findings in a line each
 	briefBytes    = 450 << 10
 	scenarioBytes = 400 << 10
@@ -64,26 +64,26 @@ type document struct {
 	Title     string
 	overview
 	Filters       filters
-	Tallies       []kindTally
+	Kinds         []kindTotal
 	Found         int
-	Told          []findingView
-	Briefs        []findingView
-	Untold        int // findings that are only in the JSON report
-	Scenarios     []scenarioView
+	Full          []htmlFinding
+	Briefs        []htmlFinding
+	Unlisted      int // findings that are only in the JSON report
+	Scenarios     []htmlScenario
 	MoreScenarios int
-	Worth         []worthView
+	Confidence    []htmlConfidence
 }
 
 func newDocument(t *template.Template, raw checker.Report) (document, error) {
-	r := legible(raw)
-	d := document{overview: newOverview(r), Worth: worthViews(r), Filters: newFilters(r)}
-	d.Title = fmt.Sprintf("%s: %s, doubletap", words(r.Verdict), name(r.Target))
+	v := newView(raw)
+	d := document{overview: newOverview(v), Confidence: htmlConfidences(v), Filters: newFilters(v), Kinds: htmlKinds(v)}
+	d.Title = fmt.Sprintf("%s: %s, doubletap", v.Verdict.Word, name(v.Target))
 	err := d.embed()
 	if err == nil {
-		err = d.addFindings(t, r, raw)
+		err = d.addFindings(t, v, findings(raw))
 	}
 	if err == nil {
-		err = d.addScenarios(t, r)
+		err = d.addScenarios(t, v)
 	}
 	return d, err
 }
@@ -110,69 +110,69 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// addFindings tells some findings in full, others in a line each, and counts the rest.
-func (d *document) addFindings(t *template.Template, r, raw checker.Report) error {
-	views, err := findingViews(t, r, raw)
+// addFindings shows some findings in full, others in a line each, and counts the rest. Recorded are the same
+// findings before anything was sanitized.
+func (d *document) addFindings(t *template.Template, v view, recorded []findingView) error {
+	all, err := htmlFindings(t, v, recorded)
 	if err != nil {
 		return err
 	}
 	lines := room{template: t, left: briefBytes}
-	for _, v := range views {
-		if v.Told {
-			v.Open = len(d.Told) == 0
-			d.Told = append(d.Told, v)
+	for _, f := range all {
+		if f.Full {
+			f.Open = len(d.Full) == 0
+			d.Full = append(d.Full, f)
 			continue
 		}
-		fits := d.Untold == 0 && len(d.Briefs) < mostBriefs
+		fits := d.Unlisted == 0 && len(d.Briefs) < mostBriefs
 		if fits {
-			if fits, err = lines.takes("brief", v); err != nil {
+			if fits, err = lines.takes("brief", f); err != nil {
 				return err
 			}
 		}
 		if !fits {
-			d.Untold++
+			d.Unlisted++
 			continue
 		}
-		d.Briefs = append(d.Briefs, v)
+		d.Briefs = append(d.Briefs, f)
 	}
-	d.Found, d.Tallies = len(views), kindTallies(findings(r))
+	d.Found = len(all)
 	return nil
 }
 
-// findingViews returns all findings in their order, those told in full for which there is room.
-func findingViews(t *template.Template, r, raw checker.Report) ([]findingView, error) {
-	all, recorded := findings(r), findings(raw)
-	anchors := anchorsOf(all)
-	views := make([]findingView, len(all))
-	full := room{template: t, left: toldBytes}
-	for n, i := range spread(all) {
-		views[i] = briefView(all[i], anchors[i])
-		if n >= mostTold {
+// htmlFindings returns all findings in their order, those in full for which there is room.
+func htmlFindings(t *template.Template, v view, recorded []findingView) ([]htmlFinding, error) {
+	anchors := anchorsOf(v.Findings)
+	list := make([]htmlFinding, len(v.Findings))
+	full := room{template: t, left: fullBytes}
+	for n, i := range spread(v.Findings) {
+		list[i] = newBrief(v.Findings[i], anchors[i])
+		if n >= mostFull {
 			continue
 		}
-		v := tell(r, all[i], recorded[i].finding, views[i])
-		fits, err := full.takes("finding", v)
+		f := list[i].withEvidence(v, v.Findings[i], recorded[i].finding)
+		fits, err := full.takes("finding", f)
 		if err != nil {
 			return nil, err
 		}
 		if fits {
-			views[i] = v
+			list[i] = f
 		}
 	}
-	return views, nil
+	return list, nil
 }
 
-// spread returns the order in which findings are chosen to be told: of every kind in every scenario
+// spread returns the order in which findings are chosen to be shown in full: of every kind in every scenario
 // the first, then of every one the second, so that a common kind does not push out a rare one.
-func spread(all []seen) []int {
+func spread(all []findingView) []int {
 	type group struct {
-		kind  checker.Kind
+		kind  string
 		place int
 	}
 	count := map[group]int{}
 	rank, order := make([]int, len(all)), make([]int, len(all))
-	for i, s := range all {
-		g := group{s.finding.Kind, s.place}
+	for i, f := range all {
+		g := group{f.Kind, f.place}
 		rank[i], order[i] = count[g], i
 		count[g]++
 	}
@@ -181,11 +181,11 @@ func spread(all []seen) []int {
 }
 
 // anchorsOf gives every finding a name for links: its id, where that is a plain and unique one.
-func anchorsOf(all []seen) []string {
+func anchorsOf(all []findingView) []string {
 	taken := map[string]bool{}
 	anchors := make([]string, len(all))
-	for i, s := range all {
-		anchor := s.finding.ID
+	for i, f := range all {
+		anchor := f.ID
 		digits := strings.TrimPrefix(anchor, "F")
 		if digits == "" || digits == anchor || strings.Trim(digits, "0123456789") != "" || taken[anchor] {
 			anchor = fmt.Sprintf("finding-%d", i+1)
@@ -197,39 +197,30 @@ func anchorsOf(all []seen) []string {
 }
 
 // addScenarios lists the scenarios, those that ask for attention first.
-func (d *document) addScenarios(t *template.Template, r checker.Report) error {
+func (d *document) addScenarios(t *template.Template, v view) error {
 	shown := room{template: t, left: scenarioBytes}
 	anchors := map[string]string{}
-	for _, v := range slices.Concat(d.Told, d.Briefs) {
-		anchors[v.ID] = v.Anchor
+	for _, f := range slices.Concat(d.Full, d.Briefs) {
+		anchors[f.ID] = f.Anchor
 	}
-	results := slices.Clone(r.Results)
-	slices.SortStableFunc(results, func(a, b checker.Result) int {
-		return cmp.Compare(attention(a.Verdict), attention(b.Verdict))
+	scenarios := slices.Clone(v.Scenarios)
+	slices.SortStableFunc(scenarios, func(a, b scenarioView) int {
+		return cmp.Compare(attention(a.Result.Verdict), attention(b.Result.Verdict))
 	})
-	for i, res := range results {
-		v := newScenarioView(res, anchors)
-		fits, err := shown.takes("scenario", v)
+	for i, scenario := range scenarios {
+		s := newHTMLScenario(scenario, anchors)
+		fits, err := shown.takes("scenario", s)
 		if err != nil {
 			return err
 		}
 		if !fits {
-			d.MoreScenarios = len(results) - i
+			d.MoreScenarios = len(scenarios) - i
 			return nil
 		}
-		d.Scenarios = append(d.Scenarios, v)
+		d.Scenarios = append(d.Scenarios, s)
 	}
 	return nil
 }
-
-// byAttention lists the verdicts, those that most ask for a look first.
-func byAttention() []checker.Verdict {
-	return []checker.Verdict{
-		checker.Fail, checker.Broken, checker.Inconclusive, checker.Mended, checker.Known, checker.Pass, checker.NotApplicable,
-	}
-}
-
-func attention(v checker.Verdict) int { return slices.Index(byAttention(), v) }
 
 // room is the bytes that are left for a part of the document.
 type room struct {

@@ -22,10 +22,11 @@ const (
 
 // answerView is one answer and the attempts that got it.
 type answerView struct {
-	Attempts, Tone string
-	Lines          []answerLine
-	first          int // index of the first attempt that got it
-	differs        bool
+	Attempts string
+	Tone     tone
+	Lines    []answerLine
+	first    int // index of the first attempt that got it
+	differs  bool
 }
 
 // answerLine is a line of an answer. One that differs is marked.
@@ -35,7 +36,7 @@ type answerLine struct {
 }
 
 // answerViews puts the answers of a finding side by side, like ones together, and counts those that
-// there is no room for. It takes the finding as it was recorded: made legible, JSON is none any more.
+// there is no room for. It takes the finding as it was recorded: sanitized JSON is no JSON any more.
 func answerViews(f checker.Finding) ([]answerView, int) {
 	where := map[string]bool{}
 	for _, d := range f.Differs {
@@ -51,7 +52,7 @@ func answerViews(f checker.Finding) ([]answerView, int) {
 		id := fmt.Sprint(a.Complete, lines)
 		if _, known := at[id]; !known {
 			at[id] = len(all)
-			all, ids = append(all, answerView{Tone: answerTone(a), Lines: lines, first: i}), append(ids, nil)
+			all, ids = append(all, answerView{Tone: toneOf(a), Lines: lines, first: i}), append(ids, nil)
 		}
 		n := at[id]
 		ids[n] = append(ids[n], clean(name(a.ID)))

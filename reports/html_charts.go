@@ -54,24 +54,13 @@ func newStack(label string, parts []part) *stack {
 	return &stack{Label: label, Parts: parts}
 }
 
-func verdictStack(r checker.Report) *stack {
-	count := countVerdicts(r)
+func verdictStack(count map[checker.Verdict]int) *stack {
 	var parts []part
 	for _, v := range byAttention() {
 		view := newVerdictView(v)
 		parts = append(parts, part{Class: "v-" + view.Class, Mark: view.Mark, Text: view.Word, Count: count[v]})
 	}
 	return newStack("Scenarios by verdict", parts)
-}
-
-func runOutcomes(r checker.Report) *stack {
-	sum := map[checker.Outcome]int{}
-	for _, res := range r.Results {
-		for o, n := range res.Outcomes {
-			sum[o] += n
-		}
-	}
-	return outcomeStack(sum)
 }
 
 // outcomeStack draws how requests were answered, those that had an effect first.
@@ -109,7 +98,7 @@ func timeBars(labels []string, times []history.Offset, classes []string) []bar {
 	longest := float64(slices.Max(times))
 	var bars []bar
 	for i, t := range times {
-		bars = append(bars, bar{Label: labels[i], Value: briefly(t), Width: percentOf(float64(t), longest), Class: classes[i]})
+		bars = append(bars, bar{Label: labels[i], Value: micros(t), Width: percentOf(float64(t), longest), Class: classes[i]})
 	}
 	return bars
 }
@@ -139,7 +128,7 @@ type column struct{ X, Width, Y, Height, Text string }
 // mostColumns is how many bars a histogram has at most; neighbouring values share one beyond that.
 const mostColumns = 40
 
-// newHistogram draws how many writers stood in line. It is nil where nobody knows.
+// newHistogram draws how many writers waited. It is nil where the database does not tell.
 func newHistogram(values []int) *histogram {
 	if len(values) == 0 {
 		return nil
@@ -210,6 +199,3 @@ func newStrip(phases []checker.Phase) *strip {
 	}
 	return s
 }
-
-// millis writes a moment in milliseconds with all digits that were measured to mean something.
-func millis(o history.Offset) string { return strconv.FormatFloat(float64(o)/1e6, 'f', 3, 64) }

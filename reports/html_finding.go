@@ -5,24 +5,31 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// findingView is one finding of the HTML report. A brief one has only the members of the first block.
-type findingView struct {
-	Anchor, ID, Kind, Scenario, Intent, Short, Known, Held string
-	Verdict                                                verdictView
+// htmlFinding is one finding of the HTML report. A brief one has only the members of the first block.
+type htmlFinding struct {
+	Anchor, ID, Kind, Scenario, Intent, Short, Known string
+	Verdict                                          verdictView
 
-	Told, Open                              bool
+	Full, Open                              bool
 	Meaning, Detail, About, Moment, Summary string
-	Promises                                []fact
-	Line                                    *timeline
-	Stories                                 []fact
-	Columns                                 []string // the moments in Times
-	Times                                   []timesRow
-	Differs                                 []differenceView
-	MoreDiffers                             int
-	Answers                                 []answerView
-	MoreAnswers                             int
-	Rows                                    []rowsView
-	Replay, Shrink, Export                  string
+	Promises                                []note
+	Evidence                                htmlEvidence
+	Commands                                []note
+}
+
+// htmlEvidence is what a finding in full rests on.
+type htmlEvidence struct {
+	ID          string // of the finding
+	Line        *timeline
+	Stories     []note
+	Columns     []string // the moments in Times
+	Times       []timesRow
+	Differs     []differenceView
+	MoreDiffers int
+	Answers     []answerView
+	MoreAnswers int
+	RowsTitle   string
+	Rows        []htmlRows
 }
 
 // timesRow is one attempt with its moments in milliseconds.
@@ -31,48 +38,46 @@ type timesRow struct {
 	Moments                []string
 }
 
-// differenceView is one member in which two answers differ.
-type differenceView struct{ Where, Attempt, First, Then string }
-
-// rowsView is the rows of one marker as a table.
-type rowsView struct {
-	Title               string
-	Columns             []string
-	Rows                [][]string
-	MoreRows, MoreNames int
+// htmlRows is the rows of one marker, as many as the page has room for.
+type htmlRows struct {
+	rowsView
+	MoreColumns int
 }
 
-func briefView(s seen, anchor string) findingView {
-	f := s.finding
-	return findingView{
-		Anchor: anchor, ID: name(f.ID), Kind: name(string(f.Kind)), Scenario: name(s.result.Scenario), Intent: name(f.Intent),
-		Short: fit(expectation(f), widestCell), Known: fit(f.Known, 2*widestCell), Verdict: newVerdictView(s.result.Verdict),
+func newBrief(f findingView, anchor string) htmlFinding {
+	return htmlFinding{
+		Anchor: anchor, ID: name(f.ID), Kind: name(f.Kind), Scenario: name(f.Scenario), Intent: name(f.Intent),
+		Short: fit(f.Expectation, widestCell), Known: fit(f.Known, 2*widestCell), Verdict: f.Verdict,
 	}
 }
 
-// tell makes a brief finding a full one. Raw is the same finding as it was recorded.
-func tell(r checker.Report, s seen, raw checker.Finding, v findingView) findingView {
-	f := s.finding
-	v.Told, v.Held = true, heldTitle(r)
-	v.Meaning, v.Detail, v.About, v.Moment = meaning(f.Kind), prose(f.Detail), concerning(f), moment(f)
-	v.Summary = prose(s.result.Summary)
-	v.Replay, v.Shrink, v.Export = typed(r.Replay, f), typed(r.Shrink, f), typed(r.Export, f)
-	v.Promises = present([]fact{
-		{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
-	})
-	if len(f.Attempts) > 0 && f.Intent != checker.EveryIntent {
-		v.Line, v.Stories = newTimeline(f, v.Anchor), stories(f)
-		v.Columns, v.Times = timesColumns(), times(f)
-		v.Answers, v.MoreAnswers = answerViews(raw)
+// withEvidence makes a brief finding a full one. Recorded is the same finding before it was sanitized.
+func (h htmlFinding) withEvidence(v view, f findingView, recorded checker.Finding) htmlFinding {
+	h.Full, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
+	h.Promises = f.Promises
+	for _, n := range v.about(f) {
+		h.Commands = append(h.Commands, note{n.Label, head(n.Text, longest)})
 	}
-	for _, d := range f.Differs[:min(len(f.Differs), mostDifferences)] {
-		v.Differs = append(v.Differs, differenceView{name(d.Where), name(d.Attempt), fit(d.First, widestCell), fit(d.Then, widestCell)})
+	h.Evidence = newHTMLEvidence(f, h.Anchor, recorded)
+	h.Evidence.ID, h.Evidence.RowsTitle = h.ID, v.RowsTitle
+	return h
+}
+
+func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htmlEvidence {
+	e := f.evidence()
+	h := htmlEvidence{MoreDiffers: e.MoreDiffers}
+	if len(e.Attempts) > 0 && !f.Whole {
+		h.Line, h.Stories = newTimeline(f.finding, e, anchor), stories(e)
+		h.Columns, h.Times = timesColumns(), times(e)
+		h.Answers, h.MoreAnswers = answerViews(recorded)
 	}
-	v.MoreDiffers = len(f.Differs) - len(v.Differs)
-	for _, e := range f.Rows[:min(len(f.Rows), mostRows)] {
-		v.Rows = append(v.Rows, newRowsView(e))
+	for _, d := range e.Differs {
+		h.Differs = append(h.Differs, differenceView{name(d.Where), name(d.Attempt), fit(d.First, widestCell), fit(d.Then, widestCell)})
 	}
-	return v
+	for _, rows := range e.Rows[:min(len(e.Rows), mostRows)] {
+		h.Rows = append(h.Rows, newHTMLRows(rows))
+	}
+	return h
 }
 
 // timesColumns are the moments of an attempt in the table of exact times.
@@ -80,20 +85,18 @@ func timesColumns() []string {
 	return []string{"begun", "written", "held", "let go", "at target", "target answers", "client gone", "over"}
 }
 
-func times(f checker.Finding) []timesRow {
-	list, _ := accounts(f, mostAttempts)
-	zero := begin(f)
+func times(e evidence) []timesRow {
 	var rows []timesRow
-	for _, a := range list {
+	for _, a := range e.Attempts {
 		p := a.attempt.Passage
 		if p == nil {
 			p = &history.Passage{}
 		}
-		row := timesRow{ID: name(a.attempt.ID), Lane: name(a.attempt.Lane), Sent: name(a.sent), Answer: name(a.answer)}
+		row := timesRow{ID: name(a.ID), Lane: name(a.Lane), Sent: name(a.Sent), Answer: name(a.Answer)}
 		for _, o := range []history.Offset{
 			a.attempt.Start, a.attempt.Wrote, p.Held, p.Released, p.Arrived, p.Answered, p.Left, a.attempt.End,
 		} {
-			row.Moments = append(row.Moments, momentCell(o, zero))
+			row.Moments = append(row.Moments, momentCell(o, e.Start))
 		}
 		rows = append(rows, row)
 	}
@@ -107,36 +110,27 @@ func momentCell(o, zero history.Offset) string {
 	return millis(o - zero)
 }
 
-// stories tells what the doorstep knows of attempts and their clients do not.
-func stories(f checker.Finding) []fact {
-	var list []fact
-	told, _ := accounts(f, mostAttempts)
-	for _, a := range told {
-		if a.story != "" {
-			list = append(list, fact{name(a.attempt.ID), fit(a.story, 2*widestCell)})
-		}
+// stories tells what the proxy knows of attempts and their clients do not.
+func stories(e evidence) []note {
+	var list []note
+	for _, a := range e.Attempts {
+		list = append(list, note{name(a.ID), fit(a.Story, 2*widestCell)})
 	}
-	return list
+	return present(list)
 }
 
-func newRowsView(e checker.RowEvidence) rowsView {
-	found := "No row"
-	if n := len(e.Rows); n > 0 {
-		found = plural(n, "row")
+func newHTMLRows(rows rowsView) htmlRows {
+	shown := min(len(rows.Columns), mostMDColumn)
+	h := htmlRows{rowsView: rowsView{Title: capital(rows.Title), More: rows.More}, MoreColumns: len(rows.Columns) - shown}
+	for _, column := range rows.Columns[:shown] {
+		h.Columns = append(h.Columns, name(column))
 	}
-	v := rowsView{Title: found + " by the marker " + name(e.Marker) + " of the " + name(e.Body) + " body"}
-	names := columnsOf(e.Rows)
-	shown := names[:min(len(names), mostMDColumn)]
-	v.MoreNames, v.MoreRows = len(names)-len(shown), max(len(e.Rows)-mostRows, 0)
-	for _, column := range shown {
-		v.Columns = append(v.Columns, name(column))
-	}
-	for _, row := range e.Rows[:min(len(e.Rows), mostRows)] {
-		var cells []string
-		for _, value := range values(row, shown) {
+	for _, row := range rows.Rows {
+		cells := make([]string, 0, shown)
+		for _, value := range row[:shown] {
 			cells = append(cells, fit(value, widestCell))
 		}
-		v.Rows = append(v.Rows, cells)
+		h.Rows = append(h.Rows, cells)
 	}
-	return v
+	return h
 }

@@ -15,21 +15,20 @@ const (
 	mostLinks    = 12
 )
 
-// scenarioView is one scenario of the HTML report.
-type scenarioView struct {
+// htmlScenario is one scenario of the HTML report.
+type htmlScenario struct {
 	Name, Summary, Evidence, Elapsed string
 	Verdict                          verdictView
 	Kinds                            string // of its findings, for the filter
 	Counts                           string
-	Worth                            string
-	Reasons, Told                    []string
+	Confidence                       string
+	Reasons, Known, Warnings         []string
 	Proofs                           []proofView
-	Warnings                         []string
 	BurstText                        string
 	Bursts                           []bar
-	WriterText                       string
-	Writers                          *histogram
-	Phases                           *strip
+	QueueText                        string
+	Queue                            *histogram
+	Sweep                            *strip
 	Outcomes                         *stack
 	Findings                         []findingLink
 	MoreFindings                     int
@@ -46,35 +45,33 @@ type proofView struct {
 // findingLink leads from a scenario to one of its findings.
 type findingLink struct{ Anchor, ID, Kind string }
 
-// newScenarioView shows a scenario. Anchors are the places of the findings that the report lists, by id.
-func newScenarioView(res checker.Result, anchors map[string]string) scenarioView {
-	v := scenarioView{
-		Name: name(res.Scenario), Summary: prose(res.Summary), Evidence: fit(evidence(res), 2*widestCell), Elapsed: duration(res.Elapsed),
-		Verdict: newVerdictView(res.Verdict), Kinds: kindsOf(res), Worth: worth(res), Reasons: missing(res),
-		Counts: fmt.Sprintf("%s, %s, seed %d", plural(res.Intents, "intent"), plural(res.Attempts, "request"), res.Seed),
-		Phases: newStrip(res.Phases), Outcomes: outcomeStack(res.Outcomes),
-		BurstText: noteOf(tightness, res), WriterText: noteOf(crowds, res),
+// newHTMLScenario shows a scenario. Anchors are the places of the findings that the report lists, by id.
+func newHTMLScenario(s scenarioView, anchors map[string]string) htmlScenario {
+	res := s.Result
+	h := htmlScenario{
+		Name: name(s.Name), Summary: s.Summary, Evidence: fit(s.Evidence, 2*widestCell), Elapsed: s.Elapsed,
+		Verdict: s.Verdict, Kinds: kindsOf(res), Confidence: s.Confidence, Reasons: s.Reasons,
+		Counts:   fmt.Sprintf("%s, %s, seed %d", plural(res.Intents, "intent"), plural(res.Attempts, "request"), res.Seed),
+		Warnings: s.Warnings[:min(len(s.Warnings), mostWarnings)], BurstText: ended(s.Bursts), QueueText: ended(s.WriteQueue),
+		Sweep: newStrip(res.Phases), Outcomes: outcomeStack(res.Outcomes),
 	}
 	for _, e := range res.Exercise[:min(len(res.Exercise), mostProofs)] {
-		v.Proofs = append(v.Proofs, newProofView(e))
+		h.Proofs = append(h.Proofs, newProofView(e))
 	}
-	for _, line := range told(checker.Report{Results: []checker.Result{res}}) {
-		v.Told = append(v.Told, fit(line[1], 4*widestCell))
-	}
-	for _, w := range res.Warnings[:min(len(res.Warnings), mostWarnings)] {
-		v.Warnings = append(v.Warnings, warningText(w))
+	for _, line := range s.Known {
+		h.Known = append(h.Known, fit(line, 4*widestCell))
 	}
 	if res.Bursts != nil {
-		v.Bursts = burstBars(res.Bursts)
+		h.Bursts = burstBars(res.Bursts)
 	}
 	if res.Writers != nil {
-		v.Writers = newHistogram(res.Writers.Waiting)
+		h.Queue = newHistogram(res.Writers.Waiting)
 	}
 	for _, f := range res.Findings[:min(len(res.Findings), mostLinks)] {
-		v.Findings = append(v.Findings, findingLink{Anchor: anchors[name(f.ID)], ID: name(f.ID), Kind: name(string(f.Kind))})
+		h.Findings = append(h.Findings, findingLink{Anchor: anchors[name(f.ID)], ID: name(f.ID), Kind: name(string(f.Kind))})
 	}
-	v.MoreFindings = len(res.Findings) - len(v.Findings)
-	return v
+	h.MoreFindings = len(res.Findings) - len(h.Findings)
+	return h
 }
 
 func newProofView(e checker.Exercise) proofView {
@@ -85,14 +82,12 @@ func newProofView(e checker.Exercise) proofView {
 	}
 }
 
-// noteOf is what one of the notes of the other reports says of one scenario; empty: nothing.
-func noteOf(notes func(checker.Report) [][2]string, res checker.Result) string {
-	list := notes(checker.Report{Results: []checker.Result{res}})
-	if len(list) == 0 {
+// ended makes a clause a sentence.
+func ended(clause string) string {
+	if clause == "" {
 		return ""
 	}
-	text := list[0][1]
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	return capital(clause) + "."
 }
 
 // kindsOf lists the kinds of a scenario's findings, a space between them.

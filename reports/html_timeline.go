@@ -55,37 +55,38 @@ type look struct {
 
 // lane is one attempt.
 type lane struct {
-	Top                            int
-	ID, Road, Sent, Answer, Status string
-	Spans                          []span
-	Marks                          []glyph
+	Top                       int
+	ID, Network, Sent, Answer string
+	Tone                      tone
+	Spans                     []span
+	Marks                     []glyph
 }
 
 // span is something that took a while.
 type span struct{ Class, X, Width, Text string }
 
 // newTimeline draws the attempts of a finding.
-func newTimeline(f checker.Finding, anchor string) *timeline {
-	list, more := accounts(f, mostAttempts)
-	x := newScale(shown(list), begin(f))
-	t := &timeline{Anchor: anchor, Height: axisHeight + laneHeight*len(list) + 4, More: more, Ticks: x.ticks(), Cuts: x.cuts()}
-	t.Title = fmt.Sprintf("Time line of %s on one axis", plural(len(list), "attempt"))
-	var told []string
-	for i, a := range list {
+func newTimeline(f checker.Finding, e evidence, anchor string) *timeline {
+	n := len(e.Attempts)
+	x := newScale(recorded(e.Attempts), e.Start)
+	t := &timeline{Anchor: anchor, Height: axisHeight + laneHeight*n + 4, More: e.MoreAttempts, Ticks: x.ticks(), Cuts: x.cuts()}
+	t.Title = fmt.Sprintf("Time line of %s on one axis", plural(n, "attempt"))
+	var texts []string
+	for i, a := range e.Attempts {
 		l := x.lane(a)
 		l.Top = axisHeight + i*laneHeight
 		t.Lanes = append(t.Lanes, l)
-		told = append(told, inWords(a, x.zero))
+		texts = append(texts, laneText(a, x.zero))
 	}
-	t.Looks = x.looks(f, shown(list))
-	t.Desc = strings.Join(told, " ")
+	t.Looks = x.looks(f, recorded(e.Attempts))
+	t.Desc = strings.Join(texts, " ")
 	t.Legend = legendOf(t.Lanes)
 	return t
 }
 
-// inWords tells a lane to who does not see it.
-func inWords(a account, zero history.Offset) string {
-	parts := []string{fmt.Sprintf("%s, %s, over %s", name(a.attempt.ID), a.sent, name(a.attempt.Lane))}
+// laneText describes a lane for readers who do not see it.
+func laneText(a attemptView, zero history.Offset) string {
+	parts := []string{fmt.Sprintf("%s, %s, over %s", name(a.ID), a.Sent, name(a.Lane))}
 	add := func(what string, o history.Offset) {
 		if o != 0 {
 			parts = append(parts, what+" "+clock(o-zero))
@@ -97,7 +98,7 @@ func inWords(a account, zero history.Offset) string {
 		add("answered by it", p.Answered)
 	}
 	add("over", a.attempt.End)
-	return strings.Join(append(parts, a.answer), ", ") + "."
+	return strings.Join(append(parts, a.Answer), ", ") + "."
 }
 
 // scale is the time axis in percent of the width. Idle time is cut out, as on the terminal's axis.
@@ -253,10 +254,9 @@ func newLook(snapshot string, at float64, shown string) look {
 }
 
 // lane draws one attempt.
-func (x scale) lane(a account) lane {
-	const road, said = 18, 34
-	l := lane{ID: fit(a.attempt.ID, road), Road: fit(a.attempt.Lane, road), Sent: fit(a.sent, said), Answer: fit(a.answer, said)}
-	l.Status = answerTone(a.attempt)
+func (x scale) lane(a attemptView) lane {
+	const short, long = 18, 34
+	l := lane{ID: fit(a.ID, short), Network: fit(a.Lane, short), Sent: fit(a.Sent, long), Answer: fit(a.Answer, long), Tone: a.Tone}
 	m := moments(a.attempt)
 	if len(m) == 0 || len(x.pieces) == 0 {
 		return l
@@ -264,18 +264,6 @@ func (x scale) lane(a account) lane {
 	l.Spans = x.spans(a.attempt, m)
 	l.Marks = x.marks(a.attempt, m[0])
 	return l
-}
-
-// answerTone is the class of an answer's text.
-func answerTone(a history.Attempt) string {
-	switch {
-	case !a.Complete:
-		return "none"
-	case a.Status >= 200 && a.Status < 300:
-		return "yes"
-	default:
-		return "no"
-	}
 }
 
 func (x scale) spans(a history.Attempt, m []history.Offset) []span {

@@ -69,19 +69,16 @@ type junitText struct {
 // inconclusive and not applicable are skipped, with the reason, because neither says anything about the
 // target, and so is what fails as expected.
 func JUnit(w io.Writer, r checker.Report) error {
-	r = legible(r)
+	v := newView(r)
 	suite := junitSuite{
-		Name: "doubletap " + r.Target, Timestamp: r.Started,
-		Properties: properties("run", r.Run, "tool", r.Tool, "target", r.Target, "seed", fmt.Sprint(r.Seed),
-			"verdict", r.Verdict.String(), "files", r.Dir, "again", r.Again),
-	}
-	if r.OwnWord {
-		suite.Properties = append(suite.Properties, properties("rows", ownWord)...)
+		Name: "doubletap " + v.Target, Timestamp: v.Started,
+		Properties: properties("run", v.Run, "tool", v.Tool, "target", v.Target, "seed", v.Seed,
+			"verdict", v.Verdict.verdict.String(), "files", v.Files, "again", v.Again, "rows", v.Caveat),
 	}
 	var elapsed history.Offset
-	for _, res := range r.Results {
-		suite.add(testCase(r, res))
-		elapsed += res.Elapsed
+	for i, s := range v.Scenarios {
+		suite.add(testCase(v, s, v.findingsOf(i)))
+		elapsed += s.Result.Elapsed
 	}
 	suite.Time = seconds(elapsed)
 	return writeXML(w, junitSuites{
@@ -114,64 +111,69 @@ func (s *junitSuite) add(c junitCase) {
 	s.Cases = append(s.Cases, c)
 }
 
-func testCase(r checker.Report, res checker.Result) junitCase {
+// findingsOf returns the findings of one scenario, worst first.
+func (v view) findingsOf(place int) []findingView {
+	return slices.DeleteFunc(slices.Clone(v.Findings), func(f findingView) bool { return f.place != place })
+}
+
+func testCase(v view, s scenarioView, findings []findingView) junitCase {
 	c := junitCase{
-		Name: res.Scenario, Class: "doubletap." + r.Target, Time: seconds(res.Elapsed),
-		Properties: caseProperties(r, res),
+		Name: s.Name, Class: "doubletap." + v.Target, Time: seconds(s.Result.Elapsed),
+		Properties: caseProperties(v, s, findings),
 	}
-	reasons := strings.Join(missing(res), "\n")
-	message := fit(joined([]string{words(res.Verdict), firstOf(missing(res))}, ": "), 300)
+	text := strings.Join(s.Reasons, "\n")
+	message := fit(joined([]string{s.Verdict.Word, firstOf(s.Reasons)}, ": "), 300)
+	verdict := s.Result.Verdict
 	switch {
-	case res.Verdict == checker.Fail || slices.ContainsFunc(res.Findings, func(f checker.Finding) bool { return f.Known == "" }):
-		c.Failure = failureOf(r, res)
-	case res.Verdict == checker.Known:
-		c.Skipped = expected(res)
-	case res.Verdict == checker.Mended:
-		c.Failure = &junitProblem{Message: message, Type: res.Verdict.String(), Text: reasons}
-	case res.Verdict == checker.Pass:
-	case res.Verdict == checker.Inconclusive || res.Verdict == checker.NotApplicable:
-		c.Skipped = &junitProblem{Message: message, Text: reasons}
+	case verdict == checker.Fail || slices.ContainsFunc(findings, func(f findingView) bool { return f.Known == "" }):
+		c.Failure = failureOf(v, s, findings)
+	case verdict == checker.Known:
+		c.Skipped = expected(s)
+	case verdict == checker.Mended:
+		c.Failure = &junitProblem{Message: message, Type: verdict.String(), Text: text}
+	case verdict == checker.Pass:
+	case verdict == checker.Inconclusive || verdict == checker.NotApplicable:
+		c.Skipped = &junitProblem{Message: message, Text: text}
 	default:
-		c.Error = &junitProblem{Message: message, Type: res.Verdict.String(), Text: reasons}
+		c.Error = &junitProblem{Message: message, Type: verdict.String(), Text: text}
 	}
-	c.Out = &junitText{Text: output(c.Properties, res)}
+	c.Out = &junitText{Text: output(c.Properties, s)}
 	return c
 }
 
 // expected is what a scenario that fails as expected is skipped for.
-func expected(res checker.Result) *junitProblem {
+func expected(s scenarioView) *junitProblem {
 	p := &page{}
-	for _, line := range told(checker.Report{Results: []checker.Result{res}}) {
-		p.line(line[1])
+	for _, line := range s.Known {
+		p.line(line)
 	}
-	for _, reason := range missing(res) {
+	for _, reason := range s.Reasons {
 		p.wrapped("besides: ", reason)
 	}
 	return &junitProblem{Message: fit("known: "+firstOf(strings.Split(p.String(), "\n")), 300), Text: p.String()}
 }
 
-func failureOf(r checker.Report, res checker.Result) *junitProblem {
-	r.Results = []checker.Result{res}
-	all := findings(r)
-	if len(all) == 0 {
+func failureOf(v view, s scenarioView, findings []findingView) *junitProblem {
+	if len(findings) == 0 {
 		return &junitProblem{Message: "fail, without a recorded finding", Type: "fail"}
 	}
 	p := &page{}
-	for _, s := range all[:min(len(all), mostBodies)] {
+	for _, f := range findings[:min(len(findings), mostBodies)] {
 		p.line()
-		p.finding(r, s)
+		p.finding(v, f)
 	}
-	if more := len(all) - mostBodies; more > 0 {
+	if more := len(findings) - mostBodies; more > 0 {
 		p.line()
 		p.line("and ", plural(more, "more finding"))
 	}
-	for _, reason := range res.Reasons {
+	for _, reason := range s.Result.Reasons {
 		p.wrapped("besides: ", prose(reason))
 	}
-	return &junitProblem{Message: share(res), Type: string(all[0].finding.Kind), Text: p.String()}
+	return &junitProblem{Message: s.Share, Type: findings[0].Kind, Text: p.String()}
 }
 
-func caseProperties(r checker.Report, res checker.Result) []junitProperty {
+func caseProperties(v view, s scenarioView, findings []findingView) []junitProperty {
+	res := s.Result
 	list := properties("seed", fmt.Sprint(res.Seed), "verdict", res.Verdict.String(),
 		"failed", fmt.Sprintf("%d/%d", res.Failed, res.Intents), "attempts", strconv.Itoa(res.Attempts))
 	for _, e := range res.Exercise {
@@ -179,24 +181,23 @@ func caseProperties(r checker.Report, res checker.Result) []junitProperty {
 			Name: "exercise." + e.Proof, Value: fmt.Sprintf("%d/%d, needed %d", e.Held, e.Of, e.Needed),
 		})
 	}
-	r.Results = []checker.Result{res}
-	if all := findings(r); len(all) > 0 && r.Replay != "" {
-		list = append(list, properties("replay", about(r.Replay, all[0].finding.ID))...)
+	if len(findings) > 0 {
+		list = append(list, properties("replay", v.replay(findings[0]))...)
 	}
 	return list
 }
 
 // output repeats the properties, since several CI servers do not show them.
-func output(list []junitProperty, res checker.Result) string {
+func output(list []junitProperty, s scenarioView) string {
 	p := &page{}
 	for _, property := range list {
 		p.line(property.Name, ": ", property.Value)
 	}
-	if text := worth(res); text != "" {
-		p.line("worth: ", text)
+	if s.Confidence != "" {
+		p.line("worth: ", s.Confidence)
 	}
-	for _, w := range res.Warnings[:min(len(res.Warnings), mostLines)] {
-		p.line("warning: ", warningText(w))
+	for _, warning := range s.Warnings[:min(len(s.Warnings), mostLines)] {
+		p.line("warning: ", warning)
 	}
 	return p.String()
 }
@@ -218,5 +219,3 @@ func firstOf(list []string) string {
 	}
 	return list[0]
 }
-
-func seconds(o history.Offset) string { return fmt.Sprintf("%.3f", o.Duration().Seconds()) }

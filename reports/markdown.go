@@ -1,13 +1,14 @@
 package reports
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/history"
 )
 
 // Limits of a CI job summary: GitHub drops one of more than 1 MiB altogether.
@@ -32,25 +33,24 @@ func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
 	if taken > mostBytes {
 		return ErrSummaryFull
 	}
-	r = legible(r)
-	all := findings(r)
+	v := newView(r)
 	m := &summary{room: mostBytes - int(taken)}
-	m.add(heading(r))
-	m.add(scenarioTable(r))
-	for i, s := range all[:min(len(all), mostDetails)] {
-		m.add(details(r, s, i == 0 && s.finding.Known == ""))
+	m.add(heading(v))
+	m.add(scenarioTable(v))
+	for i, f := range v.Findings[:min(len(v.Findings), mostDetails)] {
+		m.add(details(v, f, i == 0 && f.Known == ""))
 	}
-	if more := len(all) - mostDetails; more > 0 {
+	if more := len(v.Findings) - mostDetails; more > 0 {
 		m.add(fmt.Sprintf("and %d more: the full list is in the report's files.\n", more))
 	}
-	m.add(notes(toldTitle, told(r)))
-	m.add(notes("Warnings", warningNotes(r)))
-	m.add(notes("What was not shown, and why", missingNotes(r)))
-	m.add(notes("How tight the bursts were", tightness(r)))
-	m.add(notes("Who stood in line to write", crowds(r)))
-	m.add(notes("What the sweeps saw, by the time after the first request", phases(r)))
-	m.add(notes("What the passes are worth", worthNotes(r)))
-	m.add(footer(r))
+	m.add(notes(v.known()))
+	m.add(notes(v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })))
+	m.add(notes(missing(v)))
+	for _, s := range v.measured() {
+		m.add(notes(s))
+	}
+	m.add(notes(v.section(confidenceTitle, func(s scenarioView) []string { return []string{s.Confidence} })))
+	m.add(footer(v))
 	if _, err := io.WriteString(w, m.text.String()); err != nil {
 		return fmt.Errorf("write Markdown report: %w", err)
 	}
@@ -78,18 +78,18 @@ func (m *summary) add(block string) {
 	m.text.WriteString(block)
 }
 
-func heading(r checker.Report) string {
-	title := fmt.Sprintf("## %s doubletap: %s", mark(r.Verdict), words(r.Verdict))
-	return fmt.Sprintf("%s\n\n%s\n", title, markdown(sentence(r)))
+func heading(v view) string {
+	title := fmt.Sprintf("## %s doubletap: %s", v.Verdict.Mark, v.Verdict.Word)
+	return fmt.Sprintf("%s\n\n%s\n", title, markdown(v.Sentence))
 }
 
-func scenarioTable(r checker.Report) string {
+func scenarioTable(v view) string {
 	rows := [][]string{{"", "Scenario", "Verdict", "Evidence", "Elapsed"}}
-	for _, res := range r.Results[:min(len(r.Results), mostListed)] {
-		rows = append(rows, []string{mark(res.Verdict), res.Scenario, words(res.Verdict), evidence(res), duration(res.Elapsed)})
+	for _, s := range v.Scenarios[:min(len(v.Scenarios), mostListed)] {
+		rows = append(rows, []string{s.Verdict.Mark, s.Name, s.Verdict.Word, s.Evidence, s.Elapsed})
 	}
 	text := grid(rows)
-	if more := len(r.Results) - mostListed; more > 0 {
+	if more := len(v.Scenarios) - mostListed; more > 0 {
 		text += fmt.Sprintf("\nand %s\n", plural(more, "more scenario"))
 	}
 	return text
@@ -110,148 +110,107 @@ func grid(rows [][]string) string {
 	return b.String()
 }
 
-func details(r checker.Report, s seen, open bool) string {
-	f := s.finding
+func details(v view, f findingView, open bool) string {
 	var b strings.Builder
 	unfolded := ""
 	if open {
 		unfolded = " open"
 	}
 	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, %s)",
-		f.ID, name(string(f.Kind)), meaning(f.Kind), name(s.result.Scenario), joined([]string{concerning(f), familiar(f)}, ", "))))
-	b.WriteString(promises(f))
-	b.WriteString(attemptTable(f))
-	for _, evidence := range f.Rows {
-		b.WriteString(rowTable(evidence))
+		f.ID, name(f.Kind), f.Meaning, name(f.Scenario), joined([]string{f.About, f.known()}, ", "))))
+	e := f.evidence()
+	b.WriteString(promises(f, e))
+	b.WriteString(attemptTable(f, e))
+	for _, rows := range e.Rows {
+		b.WriteString(rowTable(rows))
 	}
-	if r.Replay != "" {
-		b.WriteString("See it again:\n\n" + fenced(about(r.Replay, f.ID)))
+	if v.Replay != "" {
+		b.WriteString("See it again:\n\n" + fenced(v.replay(f)))
 	}
 	b.WriteString("</details>\n")
 	return b.String()
 }
 
-func promises(f checker.Finding) string {
+func promises(f findingView, e evidence) string {
 	var b strings.Builder
-	entries := [][2]string{
-		{"Promise", f.Promise}, {"Contract", f.Contract}, {"Expected", f.Expected}, {"Observed", f.Observed},
-		{"Detail", f.Detail}, {"Seen", moment(f)}, {"Known", f.Known},
+	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}})...)
+	for _, d := range e.Differs {
+		entries = append(entries, note{"Differs", d.text()})
 	}
-	for _, d := range f.Differs[:min(len(f.Differs), mostDifferences)] {
-		entries = append(entries, [2]string{"Differs", difference(d)})
-	}
-	for _, entry := range entries {
-		if entry[1] != "" {
-			fmt.Fprintf(&b, "- **%s:** %s\n", entry[0], markdown(fit(prose(entry[1]), 4*widestCell)))
-		}
+	for _, n := range entries {
+		fmt.Fprintf(&b, "- **%s:** %s\n", n.Label, markdown(fit(n.Text, 4*widestCell)))
 	}
 	return b.String() + "\n"
 }
 
-func attemptTable(f checker.Finding) string {
-	if f.Intent == checker.EveryIntent {
+func attemptTable(f findingView, e evidence) string {
+	if f.Whole {
 		return ""
 	}
-	if len(f.Attempts) == 0 {
+	if len(e.Attempts) == 0 {
 		return "No attempt is recorded for this intent.\n\n"
 	}
-	list, more := accounts(f, mostAttempts)
-	zero := begin(f)
 	rows := [][]string{{"Attempt", "Lane", "Sent", "From", "To", "Answer", "Note"}}
-	for _, a := range list {
-		to := "–"
-		if a.attempt.End != 0 {
-			to = clock(a.attempt.End - zero)
-		}
+	for _, a := range e.Attempts {
 		rows = append(rows, []string{
-			a.attempt.ID, a.attempt.Lane, a.sent, clock(a.attempt.Start - zero), to, a.answer,
-			joined([]string{a.story, a.said}, "; "),
+			a.ID, a.Lane, a.Sent, a.From, cmp.Or(a.To, "–"), a.Answer, joined([]string{a.Story, a.Content}, "; "),
 		})
 	}
 	text := grid(rows) + "\n"
-	if more > 0 {
-		text += fmt.Sprintf("and %s\n\n", plural(more, "more attempt"))
+	if e.MoreAttempts > 0 {
+		text += fmt.Sprintf("and %s\n\n", plural(e.MoreAttempts, "more attempt"))
 	}
 	return text
 }
 
-func rowTable(e checker.RowEvidence) string {
-	text := fmt.Sprintf("%s by the marker %s of the %s body\n\n", plural(len(e.Rows), "row"),
-		markdown(name(e.Marker)), markdown(name(e.Body)))
-	names := columnsOf(e.Rows)
-	if len(names) == 0 {
+func rowTable(v rowsView) string {
+	text := markdown(v.Title) + "\n\n"
+	if len(v.Columns) == 0 {
 		return text
 	}
-	names = names[:min(len(names), mostMDColumn)]
-	rows := [][]string{names}
-	for _, row := range e.Rows[:min(len(e.Rows), mostRows)] {
-		rows = append(rows, values(row, names))
+	shown := min(len(v.Columns), mostMDColumn)
+	rows := [][]string{v.Columns[:shown]}
+	for _, row := range v.Rows {
+		rows = append(rows, row[:shown])
 	}
 	text += grid(rows) + "\n"
-	if more := len(e.Rows) - mostRows; more > 0 {
-		text += fmt.Sprintf("and %s\n\n", plural(more, "more row"))
+	if v.More > 0 {
+		text += fmt.Sprintf("and %s\n\n", plural(v.More, "more row"))
 	}
 	return text
 }
 
-func values(row history.Row, names []string) []string {
-	list := make([]string, 0, len(names))
-	for _, name := range names {
-		list = append(list, cell(row[name]))
-	}
-	return list
-}
-
-// notes is a list of labelled sentences under a heading.
-func notes(title string, list [][2]string) string {
-	if len(list) == 0 {
+// notes writes a section as a list.
+func notes(s section) string {
+	if len(s.Notes) == 0 {
 		return ""
 	}
-	more := ""
-	if n := len(list) - mostListed; n > 0 {
-		list, more = list[:mostListed], fmt.Sprintf("- and %d more\n", n)
-	}
 	var b strings.Builder
-	for _, entry := range list {
-		fmt.Fprintf(&b, "- **%s:** %s\n", markdown(fit(entry[0], widestCell)), markdown(fit(entry[1], 4*widestCell)))
+	fmt.Fprintf(&b, "### %s\n\n", s.Title)
+	for _, n := range s.Notes[:min(len(s.Notes), mostListed)] {
+		fmt.Fprintf(&b, "- **%s:** %s\n", markdown(fit(n.Label, widestCell)), markdown(fit(n.Text, 4*widestCell)))
 	}
-	return fmt.Sprintf("### %s\n\n%s%s", title, b.String(), more)
+	if more := len(s.Notes) - mostListed; more > 0 {
+		fmt.Fprintf(&b, "- and %d more\n", more)
+	}
+	return b.String()
 }
 
-func warningNotes(r checker.Report) [][2]string {
-	var list [][2]string
-	for _, res := range r.Results {
-		for _, w := range res.Warnings {
-			list = append(list, [2]string{res.Scenario, warningText(w)})
+// missing lists why scenarios have no full judgement.
+func missing(v view) section {
+	s := section{Title: missingTitle}
+	for _, scenario := range v.Scenarios {
+		for _, reason := range scenario.Reasons {
+			s.Notes = append(s.Notes, note{name(scenario.Name) + ", " + scenario.Verdict.Word, reason})
 		}
 	}
-	return list
+	return s
 }
 
-func missingNotes(r checker.Report) [][2]string {
-	var list [][2]string
-	for _, res := range r.Results {
-		for _, reason := range missing(res) {
-			list = append(list, [2]string{res.Scenario + ", " + words(res.Verdict), reason})
-		}
-	}
-	return list
-}
-
-func worthNotes(r checker.Report) [][2]string {
-	var list [][2]string
-	for _, res := range r.Results {
-		if text := worth(res); text != "" {
-			list = append(list, [2]string{res.Scenario, text})
-		}
-	}
-	return list
-}
-
-func footer(r checker.Report) string {
-	text := fmt.Sprintf("Target %s, seed %d, run %s.\n", markdown(name(r.Target)), r.Seed, markdown(name(r.Run)))
-	if r.Again != "" {
-		text += "\nRun it all again:\n\n" + fenced(r.Again)
+func footer(v view) string {
+	text := fmt.Sprintf("Target %s, seed %s, run %s.\n", markdown(name(v.Target)), v.Seed, markdown(name(v.Run)))
+	if v.Again != "" {
+		text += "\nRun it all again:\n\n" + fenced(v.Again)
 	}
 	return text
 }

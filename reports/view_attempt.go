@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,32 +9,75 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// account is one attempt of a finding in words.
-type account struct {
-	attempt history.Attempt
-	sent    string // how it differs from the others: its key, its body, whether a retry or the probe
-	answer  string // what the client got: status or error, and the judgement on it
-	story   string // what the doorstep knows and the client does not
-	said    string // the content of the answer, where it is evidence
+// attemptView is one attempt of a finding in words.
+type attemptView struct {
+	ID, Lane string
+	From, To string // by the finding's clock; To is empty if the attempt never ended
+	Sent     string // how it differs from the others: its key, its body, whether a retry or the probe
+	Answer   string // what the client got: status or error, and the judgement on it
+	Tone     tone
+	Story    string // what the proxy knows and the client does not
+	Content  string // of the answer, where it is evidence
+
+	attempt history.Attempt // what time lines are drawn from
 }
 
-// accounts tells the attempts of a finding, at most n of them, and how many were left out. Those
+// tone says in a word what a client was told. It is a class of the HTML report.
+type tone string
+
+// The tones.
+const (
+	toneNone tone = "none" // no whole answer
+	toneYes  tone = "yes"
+	toneNo   tone = "no"
+)
+
+func toneOf(a history.Attempt) tone {
+	switch {
+	case !a.Complete:
+		return toneNone
+	case a.Status >= 200 && a.Status < 300:
+		return toneYes
+	default:
+		return toneNo
+	}
+}
+
+// start is the earliest moment that is known of a finding's attempts: where its clock starts.
+func start(f checker.Finding) history.Offset {
+	var first history.Offset
+	for _, a := range f.Attempts {
+		if m := moments(a); len(m) > 0 && (first == 0 || slices.Min(m) < first) {
+			first = slices.Min(m)
+		}
+	}
+	return first
+}
+
+// attemptViews tells the attempts of a finding, at most n of them, and how many were left out. Those
 // that say most about the effect are kept, in the order of sending.
-func accounts(f checker.Finding, n int) ([]account, int) {
-	keys, zero := keyNames(f.Attempts), begin(f)
-	list, said := make([]account, 0, min(n, len(f.Attempts))), map[string]string{}
+func attemptViews(f checker.Finding, n int) ([]attemptView, int) {
+	keys, zero := keyNames(f.Attempts), start(f)
+	list, said := make([]attemptView, 0, min(n, len(f.Attempts))), map[string]string{}
 	for _, i := range telling(f, n) {
 		a := f.Attempts[i]
-		list = append(list, account{
-			attempt: a, sent: joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "), answer: answer(a, outcome(f, i)), story: joined([]string{story(a, zero), struck(f, a.ID, zero), robbed(f, i, zero), parted(f, i, zero)}, "; "),
-			said: content(f, i, said),
-		})
+		v := attemptView{
+			ID: a.ID, Lane: a.Lane, From: clock(a.Start - zero), Tone: toneOf(a), attempt: a,
+			Sent:    joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "),
+			Answer:  answer(a, outcome(f, i)),
+			Story:   joined([]string{story(a, zero), crash(f, a.ID, zero), flushNote(f, i, zero), removalNote(f, i, zero)}, "; "),
+			Content: content(f, i, said),
+		}
+		if a.End != 0 {
+			v.To = clock(a.End - zero)
+		}
+		list = append(list, v)
 	}
 	return list, len(f.Attempts) - len(list)
 }
 
-// struck tells of the crash beside an attempt.
-func struck(f checker.Finding, attempt string, zero history.Offset) string {
+// crash tells of the target's crash during an attempt.
+func crash(f checker.Finding, attempt string, zero history.Offset) string {
 	for _, k := range f.Crashes {
 		switch {
 		case k.Attempt != attempt || k.Struck == 0:
@@ -48,8 +90,8 @@ func struck(f checker.Finding, attempt string, zero history.Offset) string {
 	return ""
 }
 
-// robbed tells of what the target's store has lost since the intent's attempt before, for whoever's story it was.
-func robbed(f checker.Finding, i int, zero history.Offset) string {
+// flushNote tells of what the target's store has lost since the same intent's attempt before.
+func flushNote(f checker.Finding, i int, zero history.Offset) string {
 	a, since := f.Attempts[i], history.Offset(0)
 	for _, b := range f.Attempts[:i] {
 		if b.Intent == a.Intent {
@@ -72,8 +114,8 @@ func robbed(f checker.Finding, i int, zero history.Offset) string {
 	return told
 }
 
-// parted tells of the removal of what the intent had made by the time of an attempt, if it is the first since.
-func parted(f checker.Finding, i int, zero history.Offset) string {
+// removalNote tells of the removal of what the intent had made, at the first attempt after it.
+func removalNote(f checker.Finding, i int, zero history.Offset) string {
 	for _, r := range f.Removals {
 		earlier := slices.ContainsFunc(f.Attempts[:i], func(a history.Attempt) bool { return a.Start >= r.Done })
 		if r.Done != 0 && f.Attempts[i].Start >= r.Done && !earlier {
@@ -286,27 +328,4 @@ func failure(a history.Attempt) string {
 		return prose(a.Error)
 	}
 	return ""
-}
-
-// columnsOf returns the column names of rows, ids first and the others by name.
-func columnsOf(rows []history.Row) []string {
-	known := map[string]bool{}
-	var names []string
-	for _, row := range rows {
-		for name := range row {
-			if !known[name] {
-				known[name] = true
-				names = append(names, name)
-			}
-		}
-	}
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(place(a)-place(b), strings.Compare(a, b)) })
-	return names
-}
-
-func place(column string) int {
-	if strings.EqualFold(column, "id") {
-		return 0
-	}
-	return 1
 }

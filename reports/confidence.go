@@ -1,0 +1,65 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// confidenceView says what the passes of some scenarios show: how rare a defect must be that did not show.
+type confidenceView struct {
+	Rounds    int      // that were exercised in each scenario
+	Bound     string   // a clause
+	Share     float64  // of the rounds in which a defect may still show, at most; 0: too few rounds for a bound
+	Scenarios []string // with so many rounds
+}
+
+// newConfidenceView bounds how often something happens that did not happen in so many rounds, at 95 % confidence.
+// It is the rule of three (Hanley and Lippman-Hand, 1983): less than 3 in n. Under four rounds that says nothing.
+func newConfidenceView(rounds int) confidenceView {
+	v := confidenceView{Rounds: rounds, Bound: "nothing broke in " + plural(rounds, "exercised round")}
+	if rounds <= 3 {
+		v.Bound += ", too few to bound how often it does"
+		return v
+	}
+	v.Share = 3 / float64(rounds)
+	v.Bound += fmt.Sprintf(", so it does in less than %s of them", percent(v.Share))
+	return v
+}
+
+// exercisedRounds returns the rounds for which every proof of a flawless scenario held.
+func exercisedRounds(res checker.Result) (int, bool) {
+	if !flawless(res.Verdict) || len(res.Exercise) == 0 {
+		return 0, false
+	}
+	return checker.Rounds(res.Exercise), true
+}
+
+// confidence says what the pass of one scenario shows. It is empty where there is nothing to say.
+func confidence(res checker.Result) string {
+	n, passed := exercisedRounds(res)
+	if !passed {
+		return ""
+	}
+	return newConfidenceView(n).Bound + " (95% confidence)"
+}
+
+// confidences groups the flawless scenarios by their rounds, most rounds first.
+func confidences(r checker.Report) []confidenceView {
+	var list []confidenceView
+	for _, res := range r.Results {
+		n, passed := exercisedRounds(res)
+		if !passed {
+			continue
+		}
+		i := slices.IndexFunc(list, func(v confidenceView) bool { return v.Rounds == n })
+		if i < 0 {
+			i = len(list)
+			list = append(list, newConfidenceView(n))
+		}
+		list[i].Scenarios = append(list[i].Scenarios, name(res.Scenario))
+	}
+	slices.SortStableFunc(list, func(a, b confidenceView) int { return b.Rounds - a.Rounds })
+	return list
+}

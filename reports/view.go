@@ -1,0 +1,192 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// view is one report in words. Text, Markdown and HTML lay it out, and so do JUnit, GitHub and GitLab. All of it is
+// sanitized, and no text is cut but for its first 4 KiB: how much room there is, only a renderer knows.
+type view struct {
+	Verdict    verdictView
+	Headline   string // the verdict in one sentence
+	Sentence   string // the verdicts of all scenarios
+	Caveat     string // what the rows are worth if no database was asked for them; empty: one was
+	Totals     totals
+	Exercised  string // for how many proofs there is enough
+	run
+	nextCommands
+	RowsTitle  string // of the rows of a finding
+	Scenarios  []scenarioView
+	Findings   []findingView // worst first
+	Kinds      []kindTotal   // of the findings, worst first
+	Verdicts   map[checker.Verdict]int
+	Confidence []confidenceView // most rounds first
+}
+
+// run says which run it was.
+type run struct{ Target, Seed, Run, Tool, Started, Files string }
+
+// nextCommands are what to type next. A command that the run does not name is empty.
+type nextCommands struct {
+	Again  string // repeats the run
+	Replay string // shows a finding again, with "{}" for its id
+	Next   []note // all that there are about a finding, likewise
+}
+
+// totals counts what a run consists of.
+type totals struct{ Scenarios, Intents, Requests, Findings int }
+
+// note is a text and what it is about.
+type note struct{ Label, Text string }
+
+// newView says a report in words.
+func newView(raw checker.Report) view { return viewOf(sanitize(raw)) }
+
+// viewOf is newView for a report that is sanitized already.
+func viewOf(r checker.Report) view {
+	v := view{
+		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Exercised: exercised(r),
+		run:          run{Target: r.Target, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
+		nextCommands: newNextCommands(r), RowsTitle: rowsTitle(r),
+		Findings: findings(r), Verdicts: countVerdicts(r), Confidence: confidences(r),
+	}
+	for _, res := range r.Results {
+		v.Scenarios = append(v.Scenarios, newScenarioView(res))
+		v.Totals.Intents += res.Intents
+		v.Totals.Requests += res.Attempts
+	}
+	v.Totals.Scenarios, v.Totals.Findings = len(r.Results), len(v.Findings)
+	v.Kinds = kindTotals(v.Findings)
+	v.Headline, v.Sentence = headline(r, v.worst()), sentence(r, v.worst())
+	return v
+}
+
+// facts labels what there is to know of the run as a whole.
+func (v view) facts() []note {
+	return present([]note{
+		{"Target", v.Target}, {"Seed", v.Seed}, {"Run", v.Run}, {"Started", v.Started}, {"Made by", v.Tool}, {"Files", v.Files},
+	})
+}
+
+// present leaves out what has no text.
+func present(list []note) []note {
+	return slices.DeleteFunc(list, func(n note) bool { return n.Text == "" })
+}
+
+// worst names the worst kind, as the end of a sentence. It is empty without a finding.
+func (v view) worst() string {
+	if len(v.Findings) == 0 {
+		return ""
+	}
+	return ", worst kind " + name(v.Findings[0].Kind)
+}
+
+// caveat says what rows are worth that no database was asked for.
+func caveat(r checker.Report) string {
+	if !r.OwnWord {
+		return ""
+	}
+	return "The rows are the target's own word: it was asked for them, and not its database."
+}
+
+func countVerdicts(r checker.Report) map[checker.Verdict]int {
+	count := map[checker.Verdict]int{}
+	for _, res := range r.Results {
+		count[res.Verdict]++
+	}
+	return count
+}
+
+// brokenIntents counts the intents with a broken promise, by the verdict on their scenario.
+func brokenIntents(r checker.Report) map[checker.Verdict]int {
+	count := map[checker.Verdict]int{}
+	for _, res := range r.Results {
+		count[res.Verdict] += res.Failed
+	}
+	return count
+}
+
+// passedIntents counts the intents of the scenarios that passed.
+func passedIntents(r checker.Report) int {
+	n := 0
+	for _, res := range r.Results {
+		if res.Verdict == checker.Pass {
+			n += res.Intents
+		}
+	}
+	return n
+}
+
+// headline is the verdict in one sentence. Worst names the worst kind of finding.
+func headline(r checker.Report, worst string) string {
+	if len(r.Results) == 0 {
+		return "No scenario was run."
+	}
+	broken := brokenIntents(r)
+	switch known := broken[checker.Known]; {
+	case r.Verdict == checker.Pass && known > 0:
+		return "Nothing broke but what is known, in " + plural(known, "intent") + "."
+	case r.Verdict == checker.Pass:
+		return "No broken promise was seen in " + plural(passedIntents(r), "intent") + "."
+	case r.Verdict == checker.Fail:
+		return fmt.Sprintf("A promise was broken in %s%s.", plural(broken[checker.Fail], "intent"), worst)
+	case r.Verdict == checker.Mended:
+		return "A bug that is known was not seen any more."
+	case r.Verdict == checker.NotApplicable:
+		return "Nothing in this run applies to the target."
+	case r.Verdict == checker.Broken:
+		return "No judgement: doubletap or its surroundings failed."
+	default:
+		return "Nothing broke, but too little was exercised to call it a pass."
+	}
+}
+
+// sentence sums a run up. Worst names the worst kind of finding.
+func sentence(r checker.Report, worst string) string {
+	if len(r.Results) == 0 {
+		return "No scenario was run, so nothing is shown."
+	}
+	count, broken := countVerdicts(r), brokenIntents(r)
+	all, clauses := plural(len(r.Results), "scenario"), []string{}
+	say := func(v checker.Verdict, what string) {
+		if n := count[v]; n > 0 {
+			clauses = append(clauses, fmt.Sprintf("%d of %s %s.", n, all, what))
+		}
+	}
+	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broken[checker.Fail], "intent"), worst))
+	say(checker.Broken, "could not be judged, because doubletap or its surroundings failed")
+	say(checker.Inconclusive, "showed nothing broken, but not enough was exercised to say that it holds")
+	say(checker.Mended, "did not show a bug that is known: it can be taken out of the register")
+	say(checker.Known, fmt.Sprintf("failed as expected: %s with a broken promise that is known", plural(broken[checker.Known], "intent")))
+	say(checker.NotApplicable, "did not apply to this target")
+	say(checker.Pass, "passed: no broken promise was seen in "+plural(passedIntents(r), "intent"))
+	if r.OwnWord {
+		clauses = append(clauses, caveat(r))
+	}
+	return strings.Join(clauses, " ")
+}
+
+// exercised says for how many proofs of exercise the scenarios have what they need.
+func exercised(r checker.Report) string {
+	proofs, enough := 0, 0
+	for _, res := range r.Results {
+		for _, e := range res.Exercise {
+			proofs++
+			if e.Held >= e.Needed {
+				enough++
+			}
+		}
+	}
+	if proofs == 0 {
+		return "No scenario names a proof of exercise, so nothing is known to have been exercised."
+	}
+	text := fmt.Sprintf("%d of %s of exercise held for as many intents as needed.", enough, plural(proofs, "proof"))
+	if enough < proofs {
+		text += " Where one fell short, the scenario gets no pass."
+	}
+	return text
+}

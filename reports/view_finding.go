@@ -1,0 +1,228 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// How much of one finding is shown.
+const (
+	mostAttempts    = 16
+	mostRows        = 10
+	mostDifferences = 8
+)
+
+// findingView is one finding in words, without its evidence.
+type findingView struct {
+	ID, Kind, Meaning string
+	Detail            string
+	Scenario, Summary string
+	Verdict           verdictView // of the scenario
+	Intent            string
+	About             string // the intent, or all of them, as a part of a sentence
+	Moment            string // when it showed
+	Known             string // where it is told; empty: it is new
+	Promises          []note // what was promised, and what happened instead
+	Expectation       string // the same in one clause
+	Whole             bool   // it shows only in all intents together, so it has no attempts of its own
+
+	place   int // of the scenario in the run
+	intents int // of the scenario
+	finding checker.Finding
+}
+
+// evidence is what a finding rests on.
+type evidence struct {
+	Start        history.Offset // where the clock of the finding starts
+	Attempts     []attemptView
+	MoreAttempts int
+	Differs      []differenceView
+	MoreDiffers  int
+	Rows         []rowsView
+}
+
+// differenceView is one member in which two answers differ.
+type differenceView struct{ Where, Attempt, First, Then string }
+
+// rowsView is the rows of one marker as a table. More counts the rows that are left out.
+type rowsView struct {
+	Title   string
+	Columns []string
+	Rows    [][]string
+	More    int
+}
+
+// findings returns all findings of a report in the order of [checker.Compare], and then of the run.
+func findings(r checker.Report) []findingView {
+	var all []findingView
+	for i, res := range r.Results {
+		all = append(all, findingsOf(res, i)...)
+	}
+	slices.SortStableFunc(all, func(a, b findingView) int {
+		return cmp.Or(checker.Compare(a.finding, b.finding), a.place-b.place)
+	})
+	return all
+}
+
+func findingsOf(res checker.Result, place int) []findingView {
+	var all []findingView
+	for _, f := range res.Findings {
+		v := newFindingView(f)
+		v.Scenario, v.Summary, v.Verdict = res.Scenario, prose(res.Summary), newVerdictView(res.Verdict)
+		v.place, v.intents = place, res.Intents
+		all = append(all, v)
+	}
+	return all
+}
+
+func newFindingView(f checker.Finding) findingView {
+	return findingView{
+		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f.Kind), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
+		Moment: moment(f), Known: prose(f.Known), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
+		Promises: present([]note{
+			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
+		}),
+		finding: f,
+	}
+}
+
+// moment says in words when a finding showed.
+func moment(f checker.Finding) string {
+	switch f.Moment {
+	case history.T1Name:
+		return "at T1, before the final probe"
+	case history.T2Name:
+		return "at T2, after the final probe"
+	case "":
+		return "at no recorded moment"
+	default:
+		return f.Moment
+	}
+}
+
+// about names what a finding is about.
+func about(f checker.Finding) string {
+	if f.Intent == checker.EveryIntent {
+		return "all intents together"
+	}
+	return "intent " + name(f.Intent)
+}
+
+func expectation(f checker.Finding) string {
+	if f.Expected == "" {
+		return prose(f.Observed)
+	}
+	return fmt.Sprintf("expected %s, observed %s", prose(f.Expected), prose(f.Observed))
+}
+
+// known is a word for a finding that is known, and nothing for a new one.
+func (v findingView) known() string {
+	if v.Known == "" {
+		return ""
+	}
+	return "known"
+}
+
+func newNextCommands(r checker.Report) nextCommands {
+	return nextCommands{
+		Again: r.Again, Replay: r.Replay,
+		Next: present([]note{{"See it again", r.Replay}, {"Make it small", r.Shrink}, {"Hand it over, as a shell script", r.Export}}),
+	}
+}
+
+// about are the commands about one finding.
+func (c nextCommands) about(f findingView) []note {
+	var list []note
+	for _, n := range c.Next {
+		list = append(list, note{n.Label, filled(n.Text, f.ID)})
+	}
+	return list
+}
+
+// replay is the command that shows a finding again. It is empty where the run names none.
+func (c nextCommands) replay(f findingView) string { return filled(c.Replay, f.ID) }
+
+// filled puts a finding's id into a command about it.
+func filled(command, id string) string { return strings.ReplaceAll(command, "{}", id) }
+
+// evidence collects what a finding rests on.
+func (v findingView) evidence() evidence {
+	f := v.finding
+	e := evidence{Start: start(f)}
+	e.Attempts, e.MoreAttempts = attemptViews(f, mostAttempts)
+	for _, d := range f.Differs[:min(len(f.Differs), mostDifferences)] {
+		e.Differs = append(e.Differs, differenceView{d.Where, d.Attempt, d.First, d.Then})
+	}
+	e.MoreDiffers = len(f.Differs) - len(e.Differs)
+	for _, rows := range f.Rows {
+		e.Rows = append(e.Rows, newRowsView(rows))
+	}
+	return e
+}
+
+// text says in what an answer differs from the first.
+func (d differenceView) text() string {
+	return fmt.Sprintf("%s in %s: first %s, then %s", name(d.Where), name(d.Attempt), quoted(d.First), quoted(d.Then))
+}
+
+func quoted(s string) string {
+	if s == "" {
+		return "nothing"
+	}
+	return "“" + fit(s, 60) + "”"
+}
+
+// rowsTitle is the title of a finding's rows.
+func rowsTitle(r checker.Report) string {
+	if r.OwnWord {
+		return "What the target said that it held"
+	}
+	return "What the database held"
+}
+
+func newRowsView(e checker.RowEvidence) rowsView {
+	found := "no row"
+	if n := len(e.Rows); n > 0 {
+		found = plural(n, "row")
+	}
+	v := rowsView{
+		Title:   fmt.Sprintf("%s by the marker %s of the %s body", found, name(e.Marker), name(e.Body)),
+		Columns: columnsOf(e.Rows), More: max(len(e.Rows)-mostRows, 0),
+	}
+	for _, row := range e.Rows[:min(len(e.Rows), mostRows)] {
+		cells := make([]string, 0, len(v.Columns))
+		for _, column := range v.Columns {
+			cells = append(cells, cell(row[column]))
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	return v
+}
+
+// columnsOf returns the column names of rows, ids first and the others by name.
+func columnsOf(rows []history.Row) []string {
+	known := map[string]bool{}
+	var names []string
+	for _, row := range rows {
+		for name := range row {
+			if !known[name] {
+				known[name] = true
+				names = append(names, name)
+			}
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(columnRank(a)-columnRank(b), strings.Compare(a, b)) })
+	return names
+}
+
+func columnRank(column string) int {
+	if strings.EqualFold(column, "id") {
+		return 0
+	}
+	return 1
+}

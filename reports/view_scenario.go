@@ -1,0 +1,124 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// scenarioView is one scenario in words.
+type scenarioView struct {
+	Name, Summary string
+	Verdict       verdictView
+	Elapsed       string
+	Share         string // how often it broke, per kind; empty: never
+	Evidence      string // what its line says beside the verdict
+	Confidence    string // what its pass shows; empty: nothing, or no pass
+	Reasons       []string
+	Known         []string // its known findings, and where they are told
+	Warnings      []string
+	Proofs        []string // how far each held
+	Bursts        string
+	WriteQueue    string
+	Sweep         string
+	Result        checker.Result // as judged, and sanitized: what charts are drawn from
+}
+
+func newScenarioView(res checker.Result) scenarioView {
+	v := scenarioView{
+		Name: res.Scenario, Summary: prose(res.Summary), Verdict: newVerdictView(res.Verdict), Elapsed: duration(res.Elapsed),
+		Share: share(res), Confidence: confidence(res), Reasons: reasons(res), Known: knownFindings(res),
+		Bursts: burstSpread(res.Bursts), WriteQueue: writeQueue(res.Writers), Sweep: sweep(res.Phases), Result: res,
+	}
+	for _, e := range res.Exercise {
+		v.Proofs = append(v.Proofs, proof(e))
+	}
+	for _, w := range res.Warnings {
+		v.Warnings = append(v.Warnings, warning(w))
+	}
+	v.Evidence = v.evidence()
+	return v
+}
+
+// proof says how far a proof of exercise held: "overlapped 12/12".
+func proof(e checker.Exercise) string {
+	text := fmt.Sprintf("%s %d/%d", name(e.Proof), e.Held, e.Of)
+	if e.Held < e.Needed {
+		text += fmt.Sprintf(" (needs %d)", e.Needed)
+	}
+	return text
+}
+
+func warning(w checker.Warning) string {
+	if len(w.Intents) == 0 {
+		return name(w.Kind) + ": " + prose(w.Text)
+	}
+	return fmt.Sprintf("%s in %s: %s", name(w.Kind), plural(len(w.Intents), "intent"), prose(w.Text))
+}
+
+func (v scenarioView) evidence() string {
+	parts := []string{v.Share}
+	if len(v.Result.Findings) == 0 && len(v.Result.Reasons) > 0 && v.Result.Verdict != checker.Pass {
+		parts = []string{v.Reasons[0]}
+	}
+	return joined(append(parts, v.Proofs...), " · ")
+}
+
+// share says how often a scenario broke, per kind: "duplicate in 3 of 12 intents".
+func share(res checker.Result) string {
+	const most = 2
+	var parts []string
+	list := kindTotals(findingsOf(res, 0))
+	for i, k := range list[:min(len(list), most)] {
+		part := fmt.Sprintf("%s in %d", name(k.Kind), k.Intents)
+		if i == 0 {
+			part += " of " + plural(res.Intents, "intent")
+		}
+		parts = append(parts, part)
+	}
+	if more := len(list) - most; more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more kinds", more))
+	}
+	return joined(parts, ", ")
+}
+
+// mostReasons bounds the reasons of one scenario.
+const mostReasons = 10
+
+// reasons returns why a scenario has no full judgement.
+func reasons(res checker.Result) []string {
+	if res.Verdict == checker.Pass {
+		return nil
+	}
+	var list []string
+	for _, reason := range res.Reasons {
+		list = append(list, prose(reason))
+	}
+	if len(list) == 0 && res.Verdict != checker.Fail && res.Verdict != checker.Known {
+		list = []string{"no reason was recorded"}
+	}
+	if len(list) > mostReasons {
+		more := fmt.Sprintf("and %d more", len(list)-mostReasons)
+		list = append(list[:mostReasons:mostReasons], more)
+	}
+	return list
+}
+
+// knownFindings says which findings of a scenario are known, and where each is told.
+func knownFindings(res checker.Result) []string {
+	var links, list []string
+	at := map[string][]checker.Finding{}
+	for _, f := range res.Findings {
+		if f.Known != "" && !slices.Contains(links, f.Known) {
+			links = append(links, f.Known)
+		}
+		at[f.Known] = append(at[f.Known], f)
+	}
+	for _, link := range links {
+		part := res
+		part.Findings = at[link]
+		list = append(list, share(part)+": "+prose(link))
+	}
+	return list
+}
