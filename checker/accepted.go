@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Monitor returns where to ask what became of an attempt that was accepted (RFC 9110, section 15.3.3);
@@ -47,7 +47,7 @@ func gone(f history.Followup) bool {
 
 // resolve turns an accepted attempt into what became of it by its status resource: acknowledged,
 // rejected, or still accepted.
-func (t Terms) resolve(j *judged, first *answer, o targets.Operation, f *history.Followup) {
+func (t Terms) resolve(j *judged, first *answer, o contract.Operation, f *history.Followup) {
 	accepted := t.Contract.Ack.Accepted
 	j.followup = f
 	if f == nil || !f.Complete {

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // side is one of the two bodies that a key was used with.
@@ -151,25 +151,25 @@ func (c *court) overwritten(m moment, s *story, applied, other side) {
 
 // undetected judges an acknowledgement of the losing body that may name the winner's thing.
 func (c *court) undetected(m moment, s *story, a *judged, applied, other side) {
-	contract := c.terms.Contract
+	promise := c.terms.Contract
 	switch {
 	case c.comparesBodies() && echoes(a, other.marker):
 		c.report(m, s, Finding{
 			Kind: ReplayMismatch, Detail: "replay-echoes-request",
 			Promise:  "A replay gives the recorded answer, not one built from the new request.",
-			Contract: "replay.body: " + string(contract.Replay.Body),
+			Contract: "replay.body: " + string(promise.Replay.Body),
 			Expected: "the content of the body that took effect",
 			Observed: fmt.Sprintf("the content of the %s body, which has no row", other.body),
 		})
-	case contract.Fingerprint.OnMismatch == targets.MismatchReject:
+	case promise.Fingerprint.OnMismatch == contract.MismatchReject:
 		c.report(m, s, Finding{
 			Kind: AlteredBody, Detail: "undetected",
 			Promise:  "A key that comes with another body is refused.",
 			Contract: "fingerprint.on_mismatch: reject",
-			Expected: fmt.Sprintf("a refusal of the %s body, status %v", other.body, contract.Fingerprint.Statuses),
+			Expected: fmt.Sprintf("a refusal of the %s body, status %v", other.body, promise.Fingerprint.Statuses),
 			Observed: fmt.Sprintf("status %d with the answer of the other body", a.Status),
 		})
-	case contract.Fingerprint.OnMismatch == targets.MismatchReplayOriginal && c.comparesBodies():
+	case promise.Fingerprint.OnMismatch == contract.MismatchReplayOriginal && c.comparesBodies():
 		if first := ofOutcome(applied.attempts, Acknowledged); len(first) > 0 {
 			c.bodies(m, s, []*judged{first[0], a})
 		}
@@ -188,7 +188,7 @@ func echoes(a *judged, marker string) bool {
 // comparesBodies reports that the contract promises anything about the bodies of replays.
 func (c *court) comparesBodies() bool {
 	body := c.terms.Contract.Replay.Body
-	return c.terms.Contract.Level != targets.DedupOnly && body != targets.AnyBody && body != targets.SameIdentity
+	return c.terms.Contract.Level != contract.DedupOnly && body != contract.AnyBody && body != contract.SameIdentity
 }
 
 // refusalForgotten holds that a refusal which the target stores is stored under the key, so that

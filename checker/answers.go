@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // answers compares the acknowledgements of a group with each other and with the row: invariants I4,
@@ -16,7 +16,7 @@ func (c *court) answers(m moment, s *story, g group) {
 	for _, body := range []string{history.Original, history.Altered} {
 		same := ofBody(g, body)
 		c.identities(m, s, body, same, alone)
-		if c.terms.Contract.Level != targets.DedupOnly {
+		if c.terms.Contract.Level != contract.DedupOnly {
 			for _, record := range byKey(same) {
 				for _, remembered := range c.terms.remembered(record) {
 					c.replays(m, s, g, remembered)
@@ -24,7 +24,7 @@ func (c *court) answers(m moment, s *story, g group) {
 			}
 		}
 	}
-	if c.terms.Contract.Level != targets.DedupOnly && g[0].Key != "" && begins(s, g) {
+	if c.terms.Contract.Level != contract.DedupOnly && g[0].Key != "" && begins(s, g) {
 		c.nobodyFirst(m, s, g)
 	}
 }
@@ -126,12 +126,12 @@ func (c *court) thingsOf(s *story) map[string]bool {
 }
 
 // names returns where an answer should name the created thing.
-func (c *court) names(s *story, a *judged) targets.Identity {
+func (c *court) names(s *story, a *judged) contract.Identity {
 	switch {
 	case a.outcome == Exists:
 		return c.terms.Contract.Existing.Identity
 	case a.followup != nil && c.terms.Contract.Ack.Accepted.Identity != "":
-		return targets.Identity{JSON: c.terms.Contract.Ack.Accepted.Identity}
+		return contract.Identity{JSON: c.terms.Contract.Ack.Accepted.Identity}
 	default:
 		return s.operation.Identity
 	}
@@ -140,9 +140,9 @@ func (c *court) names(s *story, a *judged) targets.Identity {
 // mayBeNameless reports that an acknowledgement need not name what it acknowledges: it should name it in its body
 // and has none, or one that is on record only in part, or the contract promises nothing about it.
 func (c *court) mayBeNameless(s *story, a *judged) bool {
-	contract := c.terms.Contract
+	promise := c.terms.Contract
 	unread := c.names(s, a).Header == "" && (a.Length == 0 || a.Digest != "")
-	return unread || contract.Level == targets.DedupOnly || contract.Replay.Body == targets.AnyBody
+	return unread || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
 }
 
 func orNothing(text string) string {
@@ -168,14 +168,14 @@ func (c *court) contradicted(m moment, s *story, record []*judged) {
 	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }
 
-func (c *court) contradiction(m moment, s *story, first, then []*judged, promise, contract string) {
+func (c *court) contradiction(m moment, s *story, first, then []*judged, promise, line string) {
 	for _, a := range first {
 		for _, b := range then {
 			if b.Start <= a.End {
 				continue
 			}
 			c.report(m, s, Finding{
-				Kind: ReplayMismatch, Detail: "status", Promise: promise, Contract: contract,
+				Kind: ReplayMismatch, Detail: "status", Promise: promise, Contract: line,
 				Expected: fmt.Sprintf("status %d again", a.Status),
 				Observed: fmt.Sprintf("status %d", b.Status),
 				Differs:  []Difference{{Attempt: b.ID, Where: "status", First: fmt.Sprint(a.Status), Then: fmt.Sprint(b.Status)}},
@@ -188,7 +188,7 @@ func (c *court) contradiction(m moment, s *story, first, then []*judged, promise
 // takenForAnother holds that the same JSON value is the same request, however it is spelled.
 func (c *court) takenForAnother(m moment, s *story, record []*judged) {
 	mode := c.terms.Contract.Fingerprint.Mode
-	if mode != targets.FingerprintJSON && mode != targets.FingerprintFields {
+	if mode != contract.FingerprintJSON && mode != contract.FingerprintFields {
 		return
 	}
 	for _, a := range record {

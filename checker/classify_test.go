@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 func passing(p history.Passage, a history.Attempt) history.Attempt { a.Passage = &p; return a }
@@ -80,13 +80,13 @@ func TestClassify(t *testing.T) {
 // Where one status means two things and no member of the body tells which, the body that was sent does.
 func TestClassifyOneStatusForTwoMeanings(t *testing.T) {
 	t.Parallel()
-	conflict := targets.Signature{Statuses: []int{409}}
+	conflict := contract.Signature{Statuses: []int{409}}
 	inProgressToo := terms(func(t *checker.Terms) {
 		t.Contract.InProgress.Signature, t.Contract.Fingerprint.Signature = conflict, conflict
-		t.Contract.Existing = targets.Existing{}
+		t.Contract.Existing = contract.Existing{}
 	})
 	existsToo := terms(func(t *checker.Terms) {
-		t.Contract.InProgress.Signature = targets.Signature{}
+		t.Contract.InProgress.Signature = contract.Signature{}
 		t.Contract.Existing.Signature, t.Contract.Fingerprint.Signature = conflict, conflict
 	})
 	either := terms(naturalKey, func(t *checker.Terms) {
@@ -105,11 +105,11 @@ func TestClassifyOneStatusForTwoMeanings(t *testing.T) {
 
 func TestARefusalIsKnownByItsMembersWhateverItsStatus(t *testing.T) {
 	t.Parallel()
-	code := func(text string) targets.Signature {
-		return targets.Signature{Statuses: []int{200}, Where: map[string]any{"/errors/0/extensions/code": text}}
+	code := func(text string) contract.Signature {
+		return contract.Signature{Statuses: []int{200}, Where: map[string]any{"/errors/0/extensions/code": text}}
 	}
 	graphQL := terms(func(t *checker.Terms) {
-		t.Contract.Ack.Signature = targets.Signature{Statuses: []int{200}, Where: map[string]any{"/errors": nil}}
+		t.Contract.Ack.Signature = contract.Signature{Statuses: []int{200}, Where: map[string]any{"/errors": nil}}
 		t.Contract.Fingerprint.Signature, t.Contract.MissingKey, t.Contract.Expiry.Signature = code("REUSED"), code("NO_KEY"), code("EXPIRED")
 	})
 	says := func(text string) history.Attempt { return answer(200, text) }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // content holds that the columns which the target file names hold what the body said (I5).
@@ -18,7 +18,7 @@ func (c *court) content(m moment, s *story, x side) {
 	for _, row := range x.rows {
 		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
 			pointer := s.operation.Rows.Content[column]
-			want, declared := document.Resolve(sent, pointer)
+			want, declared := jsonpointer.Resolve(sent, pointer)
 			got, there := row[column]
 			if !declared || there && same(want, normalise(got)) {
 				continue
@@ -92,7 +92,7 @@ func (o owners) foreign(text, principal string) bool {
 // leaks holds that no answer to one principal carries a marker, or names a thing, that only another
 // principal's requests introduced (I7). Principals who share their keys on purpose are one.
 func (c *court) leaks() {
-	if c.terms.Contract.Scope.Principal == targets.ScopeShared || !c.severalPrincipals() {
+	if c.terms.Contract.Scope.Principal == contract.ScopeShared || !c.severalPrincipals() {
 		return
 	}
 	g := goods{markers: owners{}, things: owners{}, names: owners{}, told: owners{}}

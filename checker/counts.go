@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // counts holds the rows of stories that were sent with one body against their bounds: invariants I1
@@ -128,8 +128,8 @@ func (c *court) falseConflicts(m moment, stories []*story, rows int) {
 func (c *court) excused(s *story) bool {
 	scope := c.terms.Contract.Scope
 	return slices.ContainsFunc(c.sharing(s), func(other *story) bool {
-		return other.intent.Principal != s.intent.Principal && scope.Principal != targets.ScopeSeparate ||
-			other.intent.Operation != s.intent.Operation && scope.Operation != targets.ScopeSeparate
+		return other.intent.Principal != s.intent.Principal && scope.Principal != contract.ScopeSeparate ||
+			other.intent.Operation != s.intent.Operation && scope.Operation != contract.ScopeSeparate
 	})
 }
 
@@ -147,9 +147,9 @@ func (c *court) scopeIgnored(m moment, stories []*story) {
 		for _, other := range c.sharing(s) {
 			line := ""
 			switch {
-			case other.intent.Principal != s.intent.Principal && scope.Principal == targets.ScopeReject:
+			case other.intent.Principal != s.intent.Principal && scope.Principal == contract.ScopeReject:
 				line = "scope.principal: reject"
-			case other.intent.Operation != s.intent.Operation && scope.Operation == targets.ScopeReject:
+			case other.intent.Operation != s.intent.Operation && scope.Operation == contract.ScopeReject:
 				line = "scope.operation: reject"
 			}
 			if line == "" || !acknowledgedBefore(other.until(m), s) {

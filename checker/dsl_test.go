@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // The words of the tables: story(acknowledged(201, "o1"), unknown(history.Timeout)).rows(1).probe(...)
@@ -289,20 +289,20 @@ func replayed(a history.Attempt) history.Attempt { return bearing("Idempotent-Re
 // terms is the contract of the tables, with changes.
 func terms(changes ...func(*checker.Terms)) checker.Terms {
 	t := checker.Terms{
-		Contract: targets.Contract{
-			Level: targets.Idempotent,
-			Ack:   targets.Ack{Signature: targets.Signature{Statuses: []int{200, 201, 204}}},
-			Fingerprint: targets.Fingerprint{
-				OnMismatch: targets.MismatchReject, Signature: targets.Signature{Statuses: []int{422}, Where: says("mismatch")},
+		Contract: contract.Contract{
+			Level: contract.Idempotent,
+			Ack:   contract.Ack{Signature: contract.Signature{Statuses: []int{200, 201, 204}}},
+			Fingerprint: contract.Fingerprint{
+				OnMismatch: contract.MismatchReject, Signature: contract.Signature{Statuses: []int{422}, Where: says("mismatch")},
 			},
-			InProgress: targets.InProgress{Mode: targets.InProgressReject, Signature: targets.Signature{Statuses: []int{409}, Where: says("in_progress")}},
-			Existing:   targets.Existing{Signature: targets.Signature{Statuses: []int{409}, Where: says("exists")}, Identity: targets.Identity{JSON: "/id"}},
-			Throttled:  targets.Signature{Statuses: []int{503}, Where: says("slow")},
-			Replay:     targets.Replay{Body: targets.SameJSON, Headers: []string{"Location", "Content-Type"}},
+			InProgress: contract.InProgress{Mode: contract.InProgressReject, Signature: contract.Signature{Statuses: []int{409}, Where: says("in_progress")}},
+			Existing:   contract.Existing{Signature: contract.Signature{Statuses: []int{409}, Where: says("exists")}, Identity: contract.Identity{JSON: "/id"}},
+			Throttled:  contract.Signature{Statuses: []int{503}, Where: says("slow")},
+			Replay:     contract.Replay{Body: contract.SameJSON, Headers: []string{"Location", "Content-Type"}},
 		},
-		Operation: targets.Operation{
-			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"}, Identity: targets.Identity{JSON: "/id"},
-			Rows: targets.Rows{Identity: "id", Content: map[string]string{"amount": "/amount"}},
+		Operation: contract.Operation{
+			Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}, Identity: contract.Identity{JSON: "/id"},
+			Rows: contract.Rows{Identity: "id", Content: map[string]string{"amount": "/amount"}},
 		},
 	}
 	for _, change := range changes {
@@ -315,41 +315,41 @@ func says(code string) map[string]any { return map[string]any{"/error": code} }
 
 func store5xx(t *checker.Terms)    { yes := true; t.Contract.Errors.Store5xx = &yes }
 func store4xx(t *checker.Terms)    { yes := true; t.Contract.Errors.Store4xx = &yes }
-func dedupOnly(t *checker.Terms)   { t.Contract.Level = targets.DedupOnly }
+func dedupOnly(t *checker.Terms)   { t.Contract.Level = contract.DedupOnly }
 func naturalKey(t *checker.Terms)  { t.Contract.NaturalKey = []string{"/ref"} }
 func keyRequired(t *checker.Terms) { t.Operation.Key.Required = true }
 func replayFirst(t *checker.Terms) {
-	t.Contract.Fingerprint.OnMismatch = targets.MismatchReplayOriginal
+	t.Contract.Fingerprint.OnMismatch = contract.MismatchReplayOriginal
 }
-func undeclared(t *checker.Terms)   { t.Contract.Fingerprint.OnMismatch = targets.MismatchUnspecified }
-func onlyIdentity(t *checker.Terms) { t.Contract.Replay.Body = targets.SameIdentity }
-func anyBody(t *checker.Terms)      { t.Contract.Replay.Body = targets.AnyBody }
-func sameBytes(t *checker.Terms)    { t.Contract.Replay.Body = targets.SameBytes }
+func undeclared(t *checker.Terms)   { t.Contract.Fingerprint.OnMismatch = contract.MismatchUnspecified }
+func onlyIdentity(t *checker.Terms) { t.Contract.Replay.Body = contract.SameIdentity }
+func anyBody(t *checker.Terms)      { t.Contract.Replay.Body = contract.AnyBody }
+func sameBytes(t *checker.Terms)    { t.Contract.Replay.Body = contract.SameBytes }
 
-func sameJSON(t *checker.Terms) { t.Contract.Fingerprint.Mode = targets.FingerprintJSON }
+func sameJSON(t *checker.Terms) { t.Contract.Fingerprint.Mode = contract.FingerprintJSON }
 
-func scoped(principal, operation targets.KeyScope) func(*checker.Terms) {
-	return func(t *checker.Terms) { t.Contract.Scope = targets.Scope{Principal: principal, Operation: operation} }
+func scoped(principal, operation contract.KeyScope) func(*checker.Terms) {
+	return func(t *checker.Terms) { t.Contract.Scope = contract.Scope{Principal: principal, Operation: operation} }
 }
 
 // expiring forgets keys after so many milliseconds.
-func expiring(after int, then targets.AfterExpiry) func(*checker.Terms) {
+func expiring(after int, then contract.AfterExpiry) func(*checker.Terms) {
 	return func(t *checker.Terms) {
-		t.Contract.Expiry = targets.Expiry{After: targets.Duration(time.Duration(after) * time.Millisecond), Then: then}
+		t.Contract.Expiry = contract.Expiry{After: contract.Duration(time.Duration(after) * time.Millisecond), Then: then}
 	}
 }
 
 // accepting takes 202 for a promise.
 func accepting(t *checker.Terms) {
-	t.Contract.Ack.Accepted = targets.Accepted{
-		Signature: targets.Signature{Statuses: []int{202}}, Monitor: "Location",
-		Done:   targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
-		Failed: targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "failed"}}, Identity: "/thing",
+	t.Contract.Ack.Accepted = contract.Accepted{
+		Signature: contract.Signature{Statuses: []int{202}}, Monitor: "Location",
+		Done:   contract.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
+		Failed: contract.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "failed"}}, Identity: "/thing",
 	}
 }
 
 func replayMarked(t *checker.Terms) {
-	t.Contract.Replay.Marker = &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true}
+	t.Contract.Replay.Marker = &contract.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true}
 }
 
 func replayStatus(first int, then ...int) func(*checker.Terms) {

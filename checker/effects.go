@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // effects holds that every row comes with what else belongs to it, no more and no less (I6): child
@@ -38,7 +38,7 @@ func (c *court) effects(m moment, s *story) {
 }
 
 // perRow returns how much of an effect belongs to one row, and what is counted.
-func perRow(e targets.Effect) (float64, string) {
+func perRow(e contract.Effect) (float64, string) {
 	if e.Rows != nil {
 		return float64(*e.Rows), "rows"
 	}

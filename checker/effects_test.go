@@ -6,20 +6,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // lines and sums are effects by marker: two lines and a sum of 12.5 for each row.
 func lines(t *checker.Terms) {
 	n, x := 2, 12.5
-	t.Operation.Effects = []targets.Effect{{Name: "lines", Rows: &n}, {Name: "sum", Value: &x}}
+	t.Operation.Effects = []contract.Effect{{Name: "lines", Rows: &n}, {Name: "sum", Value: &x}}
 }
 
 // stock goes down by 1 with each row.
 func stock(t *checker.Terms) {
 	x := -1.0
-	t.Operation.Effects = append(t.Operation.Effects, targets.Effect{Name: "stock", Delta: &x})
+	t.Operation.Effects = append(t.Operation.Effects, contract.Effect{Name: "stock", Delta: &x})
 }
 
 func TestEffectsBelongToTheirRows(t *testing.T) {
@@ -82,7 +82,7 @@ func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
 		t.Operation.Effects[0].Query = "select n from stock"
 		quotes(t)
 		quote := t.Others["quote"]
-		quote.Effects = []targets.Effect{{Name: "stock by quote", Delta: &x, Query: "select n from stock"}}
+		quote.Effects = []contract.Effect{{Name: "stock by quote", Delta: &x, Query: "select n from stock"}}
 		t.Others["quote"] = quote
 	}
 	after := func(n float64) *history.History {
@@ -170,7 +170,7 @@ func TestTotalsWithDifferentQueriesAreNotAddedUp(t *testing.T) {
 		stock(t)
 		x := 1.0
 		t.Operation.Effects[0].Query = "select n from stock"
-		t.Operation.Effects = append(t.Operation.Effects, targets.Effect{Name: "sold", Delta: &x, Query: "select n from sold"})
+		t.Operation.Effects = append(t.Operation.Effects, contract.Effect{Name: "sold", Delta: &x, Query: "select n from sold"})
 	}
 	h := everywhere(everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "stock", "", 10), "sold", "", 0)
 	for _, s := range []*history.Snapshot{h.T1, h.T2} {

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // epochs splits the attempts of one key where the target may have forgotten it in between. What can
@@ -53,7 +53,7 @@ func (t Terms) remembered(record group) []group {
 
 // executions splits the attempts of one key into those that may each have had an effect of their own.
 func (t Terms) executions(record group) []group {
-	if t.Contract.Expiry.Then == targets.ExpiryReject {
+	if t.Contract.Expiry.Then == contract.ExpiryReject {
 		return []group{record}
 	}
 	return t.epochs(record)
@@ -97,7 +97,7 @@ func (c *court) mayBeForgotten(s *story, last *judged) bool {
 // rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
 // harm, but not what the contract says.
 func (c *court) rememberedLonger() {
-	if c.terms.Contract.Expiry.Then == targets.ExpiryUnspecified {
+	if c.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
 		return
 	}
 	c.warnOf("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(s *story) bool {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Rules that mutation testing found without a test of their own.
@@ -314,7 +314,7 @@ func TestExistsThatNamesNothing(t *testing.T) {
 	runCells(t, []cell{
 		{name: "told exists with an identity that is null is right", story: story(a).rows(1).probe(answer(409, `{"error":"exists","id":null}`))},
 		{name: "told exists, where the contract says of no identity, is right",
-			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = targets.Identity{} }), story: story(a).rows(1).probe(exists("o7"))},
+			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = contract.Identity{} }), story: story(a).rows(1).probe(exists("o7"))},
 	})
 }
 
@@ -355,7 +355,7 @@ func TestTheScopeThatAFalseConflictBreaks(t *testing.T) {
 		return story(keyed("k", acknowledged(201, "o1"))).named("p1").beside("p1").of("alice").rows(1)
 	}
 	q := func() *draft { return story(keyed("k", mismatch())).named("q1").beside("p1").of("alice") }
-	separate := terms(scoped(targets.ScopeSeparate, targets.ScopeSeparate), alike)
+	separate := terms(scoped(contract.ScopeSeparate, contract.ScopeSeparate), alike)
 	for _, c := range []struct {
 		h                  *history.History
 		contract, expected string
@@ -383,8 +383,8 @@ func TestTotalsOfAnOperationThatNobodyAsked(t *testing.T) {
 	elsewhere := func(t *checker.Terms) {
 		x := -1.0
 		other := t.Operation
-		other.Effects = []targets.Effect{{Name: "stock", Delta: &x}}
-		t.Others = map[string]targets.Operation{"quote": other}
+		other.Effects = []contract.Effect{{Name: "stock", Delta: &x}}
+		t.Others = map[string]contract.Operation{"quote": other}
 	}
 	h := func() *history.History { return totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 5, 5) }
 	judge(t, h(), terms(elsewhere), []string{"effect-mismatch/stock"}, "")
@@ -410,7 +410,7 @@ func TestATotalMayComeLate(t *testing.T) {
 // A key that may have been executed anew at the edge of its time is remembered from then on.
 func TestAKeyIsForgottenAgainAfterTheEdge(t *testing.T) {
 	t.Parallel()
-	execute := terms(onlyIdentity, expiring(100, targets.ExpiryExecute))
+	execute := terms(onlyIdentity, expiring(100, contract.ExpiryExecute))
 	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
 	judge(t, scene(story(during(1, 10, one), during(95, 105, two), during(150, 160, two), during(200, 210, three)).rows(3)), execute, nil, "")
 	judge(t, scene(story(during(1, 10, one), during(150, 160, two), during(200, 210, three)).rows(3)), execute, []string{"duplicate"}, "")
@@ -418,14 +418,14 @@ func TestAKeyIsForgottenAgainAfterTheEdge(t *testing.T) {
 
 func TestAnAcknowledgementThatNamesNothingIsOfNoThingMore(t *testing.T) {
 	t.Parallel()
-	execute := terms(anyBody, expiring(100, targets.ExpiryExecute))
+	execute := terms(anyBody, expiring(100, contract.ExpiryExecute))
 	judge(t, scene(story(during(1, 10, acknowledged(201, "o1")), during(200, 210, answer(204, ""))).rows(1)), execute, nil, "")
 }
 
 // How long a target may have worked on a request whose answer was lost: until it was seen to be quiet.
 func TestWhenATargetWasDone(t *testing.T) {
 	t.Parallel()
-	execute := terms(onlyIdentity, expiring(100, targets.ExpiryExecute))
+	execute := terms(onlyIdentity, expiring(100, contract.ExpiryExecute))
 	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
 	first, lost := during(1, 10, one), unknown(history.Timeout)
 	for name, c := range map[string]struct {
@@ -464,7 +464,7 @@ func TestARunThatNobodyAnsweredIsNotMisconfigured(t *testing.T) {
 	keyless := story(answer(403, `{"code":"no_token"}`))
 	where := map[string]any{"/code": "no_token"}
 	for _, tells := range []map[string]any{nil, where} {
-		r = checker.Check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = targets.Signature{Statuses: []int{403}, Where: tells} }))
+		r = checker.Check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = contract.Signature{Statuses: []int{403}, Where: tells} }))
 		require.Equal(t, tells == nil, strings.Contains(strings.Join(r.Reasons, "\n"), "credentials"), "a 403 that says what it is refuses no credentials")
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // parse reads one JSON value. Numbers become exact: 1, 1.0 and 1e0 are equal afterwards.
@@ -116,7 +118,7 @@ func objectDifferences(at string, a, b map[string]any, ignore []string) []differ
 	}
 	var all []difference
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		where := at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+		where := at + jsonpointer.Of(name)
 		first, inA := a[name]
 		then, inB := b[name]
 		switch {

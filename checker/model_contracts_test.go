@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // remembered is for how many ticks of the world a key is remembered.
 const remembered = 30
 
-func expiringAfter(then targets.AfterExpiry) func(*checker.Terms) {
-	return func(t *checker.Terms) { t.Contract.Expiry = targets.Expiry{After: remembered, Then: then} }
+func expiringAfter(then contract.AfterExpiry) func(*checker.Terms) {
+	return func(t *checker.Terms) { t.Contract.Expiry = contract.Expiry{After: remembered, Then: then} }
 }
 
 // returning are requests with pauses between them in which a key may be forgotten.

@@ -2,7 +2,7 @@ package checker_test
 
 import (
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 func modelTerms(changes ...func(*checker.Terms)) checker.Terms {
@@ -25,11 +25,11 @@ func correctDesigns() []design {
 		{name: "stored-5xx", terms: modelTerms(store5xx), handle: storingErrors},
 		{name: "unstored-5xx", terms: modelTerms(), handle: claiming{fails: 0.4}.handle, plans: alter},
 		{name: "resume", terms: modelTerms(), handle: resuming},
-		{name: "key-expires", terms: modelTerms(expiringAfter(targets.ExpiryExecute)), handle: forgetful{}.handle, plans: []plan{returning, burst}, repeats: true},
+		{name: "key-expires", terms: modelTerms(expiringAfter(contract.ExpiryExecute)), handle: forgetful{}.handle, plans: []plan{returning, burst}, repeats: true},
 		{name: "key-expires-undeclared", terms: modelTerms(expiringAfter("")), handle: forgetful{}.handle, plans: []plan{returning, burst}, repeats: true},
-		{name: "key-expires-rejected", terms: modelTerms(expiringAfter(targets.ExpiryReject)), handle: forgetful{reject: true}.handle, plans: []plan{returning, burst}},
-		{name: "own-keys-of-principals", terms: modelTerms(scoped(targets.ScopeSeparate, "")), handle: scoping{}.handle, plans: []plan{twoPrincipals}},
-		{name: "foreign-keys-rejected", terms: modelTerms(scoped(targets.ScopeReject, "")), handle: scoping{reject: true}.handle, plans: []plan{twoPrincipals}},
+		{name: "key-expires-rejected", terms: modelTerms(expiringAfter(contract.ExpiryReject)), handle: forgetful{reject: true}.handle, plans: []plan{returning, burst}},
+		{name: "own-keys-of-principals", terms: modelTerms(scoped(contract.ScopeSeparate, "")), handle: scoping{}.handle, plans: []plan{twoPrincipals}},
+		{name: "foreign-keys-rejected", terms: modelTerms(scoped(contract.ScopeReject, "")), handle: scoping{reject: true}.handle, plans: []plan{twoPrincipals}},
 		{name: "accepted-202", terms: modelTerms(accepting), handle: promising, plans: []plan{retries, burst, twins}},
 		{name: "no-key-no-promise", terms: modelTerms(), handle: always, keyless: true, plans: []plan{retries, burst}},
 	}

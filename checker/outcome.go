@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // Outcome is the judgement on one attempt. The zero value is unknown.
@@ -141,7 +141,7 @@ func (a *answer) json() (any, bool) {
 }
 
 // bears reports whether an answer has a signature: one of its statuses, every header and every member.
-func (a *answer) bears(s targets.Signature) bool {
+func (a *answer) bears(s contract.Signature) bool {
 	if !slices.Contains(s.Statuses, a.status) {
 		return false
 	}
@@ -156,7 +156,7 @@ func (a *answer) bears(s targets.Signature) bool {
 		return false
 	}
 	for pointer, want := range s.Where {
-		got, found := document.Resolve(body, pointer)
+		got, found := jsonpointer.Resolve(body, pointer)
 		if !found && want != nil || found && !equal(got, normalise(want)) {
 			return false
 		}
@@ -165,7 +165,7 @@ func (a *answer) bears(s targets.Signature) bool {
 }
 
 // names returns what an answer names; empty: nothing.
-func (a *answer) names(where targets.Identity) string {
+func (a *answer) names(where contract.Identity) string {
 	if where.Header != "" {
 		return where.In(headerValue(a.header, where.Header))
 	}
@@ -178,7 +178,7 @@ func (a *answer) at(pointer string) string {
 		return ""
 	}
 	body, _ := a.json()
-	value, _ := document.Resolve(body, pointer)
+	value, _ := jsonpointer.Resolve(body, pointer)
 	if value == nil {
 		return ""
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // replays compares the answers to one key and one body.
@@ -69,7 +69,7 @@ func (c *court) legalReplays(status int, acknowledged []*judged) bool {
 	})
 }
 
-func statusRule(r targets.Replay) string {
+func statusRule(r contract.Replay) string {
 	if len(r.Status) == 0 {
 		return "same"
 	}
@@ -100,7 +100,7 @@ func (c *court) bodies(m moment, s *story, acknowledged []*judged) {
 func (c *court) compare(first, then *history.Attempt) []Difference {
 	r := c.terms.Contract.Replay
 	whole := []Difference{{Attempt: then.ID, Where: "body", First: first.Content, Then: then.Content}}
-	if r.Body == targets.SameIdentity || r.Body == targets.AnyBody {
+	if r.Body == contract.SameIdentity || r.Body == contract.AnyBody {
 		return nil
 	}
 	if first.Content == then.Content && first.Digest == then.Digest {
@@ -110,7 +110,7 @@ func (c *court) compare(first, then *history.Attempt) []Difference {
 	a, okA := parse(first.Content)
 	b, okB := parse(then.Content)
 	switch {
-	case r.Body == targets.SameBytes:
+	case r.Body == contract.SameBytes:
 		return whole
 	case cut:
 		return nil // the same JSON may be spelled in two ways, and only a part is on record
@@ -162,7 +162,7 @@ func headerValue(header map[string]string, name string) string {
 	return ""
 }
 
-func unmarkedBy(rule *targets.ReplayMarker) func(*judged) bool {
+func unmarkedBy(rule *contract.ReplayMarker) func(*judged) bool {
 	return func(a *judged) bool { return headerValue(a.Header, rule.Name) != rule.Value }
 }
 

@@ -5,20 +5,20 @@ import (
 	"math"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Terms is what attempts are held against: the target's contract and how its operations show
 // identities, keys and rows.
 type Terms struct {
-	Contract  targets.Contract             `json:"contract"`
-	Operation targets.Operation            `json:"operation"`        // the run's
-	Others    map[string]targets.Operation `json:"others,omitempty"` // by name
+	Contract  contract.Contract             `json:"contract"`
+	Operation contract.Operation            `json:"operation"`        // the run's
+	Others    map[string]contract.Operation `json:"others,omitempty"` // by name
 }
 
 // operation returns the operation of an intent.
-func (t Terms) operation(i history.Intent) targets.Operation {
+func (t Terms) operation(i history.Intent) contract.Operation {
 	if other, found := t.Others[i.Operation]; found {
 		return other
 	}
@@ -26,8 +26,8 @@ func (t Terms) operation(i history.Intent) targets.Operation {
 }
 
 // operations returns all operations: the run's, then the others by name.
-func (t Terms) operations() []targets.Operation {
-	all := []targets.Operation{t.Operation}
+func (t Terms) operations() []contract.Operation {
+	all := []contract.Operation{t.Operation}
 	for _, name := range slices.Sorted(maps.Keys(t.Others)) {
 		all = append(all, t.Others[name])
 	}
@@ -54,7 +54,7 @@ func (a *judged) is(outcomes ...Outcome) bool { return slices.Contains(outcomes,
 // story is one intent with its attempts in the order of sending.
 type story struct {
 	intent    history.Intent
-	operation targets.Operation
+	operation contract.Operation
 	attempts  []*judged
 	twin      bool   // shares its marker, so that a row cannot be told to be its own
 	past      *story // the wish before, whose thing was removed; nil: none was
@@ -125,7 +125,7 @@ func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	}
 }
 
-func (t Terms) judge(a *history.Attempt, o targets.Operation, f *history.Followup) *judged {
+func (t Terms) judge(a *history.Attempt, o contract.Operation, f *history.Followup) *judged {
 	said := answerOf(a)
 	j := &judged{
 		Attempt: a, outcome: t.classify(a, said), mismatch: t.mismatch(a, said),
@@ -269,6 +269,6 @@ func (t Terms) Named(operation string, a history.Attempt) string {
 
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
 // names none.
-func Identity(o targets.Operation, a history.Attempt) string {
+func Identity(o contract.Operation, a history.Attempt) string {
 	return answerOf(&a).names(o.Identity)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Accepted answers, and what their status resource says of them (row 12).
@@ -86,14 +86,14 @@ func TestAnotherIdentityIsShownWhereItStands(t *testing.T) {
 	taken := answer(202, `{"operation":"7"}`)
 	done := history.Followup{Status: 200, Content: `{"state":"done","thing":"o2"}`, Complete: true}
 	nameless := terms(accepting)
-	nameless.Operation.Identity = targets.Identity{}
+	nameless.Operation.Identity = contract.Identity{}
 	for _, terms := range []checker.Terms{terms(accepting), nameless} {
 		r := story(taken).then(done).rows(1).check(terms)
 		require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
 		require.Equal(t, "/thing", r.Findings[0].Differs[0].Where)
 	}
 	linked := terms(naturalKey)
-	linked.Contract.Existing.Identity = targets.Identity{JSON: "/link"}
+	linked.Contract.Existing.Identity = contract.Identity{JSON: "/link"}
 	r := story(acknowledged(201, "o1"), answer(409, `{"error":"exists","link":"o2"}`)).rows(1).check(linked)
 	require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
 	require.Equal(t, "/link", r.Findings[0].Differs[0].Where)

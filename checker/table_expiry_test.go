@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Keys that are forgotten after 100 ms (TTL).
@@ -18,8 +18,8 @@ func TestExpiry(t *testing.T) {
 	inside := func(a history.Attempt) history.Attempt { return during(80, 90, a) }
 	edge := func(a history.Attempt) history.Attempt { return during(95, 105, a) }
 	outside := func(a history.Attempt) history.Attempt { return during(200, 210, a) }
-	execute, reject, open := terms(onlyIdentity, expiring(100, targets.ExpiryExecute)), terms(onlyIdentity, expiring(100, targets.ExpiryReject)), terms(onlyIdentity, expiring(100, ""))
-	natural := terms(naturalKey, expiring(100, targets.ExpiryExecute))
+	execute, reject, open := terms(onlyIdentity, expiring(100, contract.ExpiryExecute)), terms(onlyIdentity, expiring(100, contract.ExpiryReject)), terms(onlyIdentity, expiring(100, ""))
+	natural := terms(naturalKey, expiring(100, contract.ExpiryExecute))
 	runCells(t, []cell{
 		{name: "inside: a replay", terms: execute, story: story(first, inside(one)).rows(1)},
 		{name: "inside: two rows are a duplicate", terms: execute, story: story(first, inside(two)).rows(2), want: []string{"duplicate"}},
@@ -57,14 +57,14 @@ func TestAKeyThatIsRememberedForLongerIsWorthAWarning(t *testing.T) {
 	again := func() *draft {
 		return story(during(1, 10, acknowledged(201, "o1")), during(200, 210, acknowledged(201, "o1"))).rows(1)
 	}
-	r := again().check(terms(expiring(100, targets.ExpiryExecute)))
+	r := again().check(terms(expiring(100, contract.ExpiryExecute)))
 	require.Len(t, r.Warnings, 1)
 	require.Equal(t, "remembered-longer", r.Warnings[0].Kind)
 	require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
-	require.Equal(t, "remembered-longer", again().check(terms(expiring(100, targets.ExpiryReject))).Warnings[0].Kind)
+	require.Equal(t, "remembered-longer", again().check(terms(expiring(100, contract.ExpiryReject))).Warnings[0].Kind)
 	require.Empty(t, again().check(terms(expiring(100, ""))).Warnings)
 	anew := story(during(1, 10, acknowledged(201, "o1")), during(200, 210, acknowledged(201, "o2"))).rows(2)
-	require.Empty(t, anew.check(terms(expiring(100, targets.ExpiryExecute))).Warnings)
+	require.Empty(t, anew.check(terms(expiring(100, contract.ExpiryExecute))).Warnings)
 }
 
 func TestARowThatComesLateIsWorthAWarning(t *testing.T) {

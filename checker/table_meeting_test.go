@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Cells in which two rules of the tables meet.
@@ -15,14 +15,14 @@ func TestWhereRulesMeet(t *testing.T) {
 	t.Parallel()
 	one, two := acknowledged(201, "o1"), acknowledged(201, "o2")
 	first := during(1, 10, one)
-	execute, reject := expiring(100, targets.ExpiryExecute), expiring(100, targets.ExpiryReject)
+	execute, reject := expiring(100, contract.ExpiryExecute), expiring(100, contract.ExpiryReject)
 	taken := bearing("Location", "/operations/7", answer(202, `{"operation":"7"}`))
 	done := history.Followup{Status: 200, Content: `{"state":"done","thing":"o1"}`, Complete: true}
 	failed := history.Followup{Status: 200, Content: `{"state":"failed"}`, Complete: true}
 	invalidKey := func(t *checker.Terms) {
 		keyRequired(t)
-		t.Contract.Fingerprint.Signature = targets.Signature{Statuses: []int{400}}
-		t.Contract.MissingKey = targets.Signature{Statuses: []int{400}, Where: says("invalid")}
+		t.Contract.Fingerprint.Signature = contract.Signature{Statuses: []int{400}}
+		t.Contract.MissingKey = contract.Signature{Statuses: []int{400}, Where: says("invalid")}
 	}
 	later := func() *draft {
 		d := story(during(20, 29, taken), during(30, 39, taken)).then(done)
@@ -84,11 +84,11 @@ func TestAKeyThatIsTakenIsRefused(t *testing.T) {
 	q := func(at float64) *draft {
 		return story(keyed("k", during(at, at+9, acknowledged(201, "o2")))).named("q1").beside("p1").of("q").holding("o2")
 	}
-	judge(t, scene(p(), q(50)), terms(scoped(targets.ScopeReject, "")), []string{"altered-body-violation/scope"}, "")
-	judge(t, scene(p(), q(12)), terms(scoped(targets.ScopeReject, "")), nil, "") // at once: nobody knows who was first
-	judge(t, scene(p(), q(50)), terms(scoped(targets.ScopeSeparate, "")), nil, "")
+	judge(t, scene(p(), q(50)), terms(scoped(contract.ScopeReject, "")), []string{"altered-body-violation/scope"}, "")
+	judge(t, scene(p(), q(12)), terms(scoped(contract.ScopeReject, "")), nil, "") // at once: nobody knows who was first
+	judge(t, scene(p(), q(50)), terms(scoped(contract.ScopeSeparate, "")), nil, "")
 	operation := q(50).of("p").at("quote")
-	judge(t, scene(p(), operation), terms(alike, scoped("", targets.ScopeReject)), []string{"altered-body-violation/scope"}, "")
+	judge(t, scene(p(), operation), terms(alike, scoped("", contract.ScopeReject)), []string{"altered-body-violation/scope"}, "")
 }
 
 func TestAKeyThatNeverArrivedWasNotUsed(t *testing.T) {
@@ -119,8 +119,8 @@ func TestWhoeverIsToldOfAThingIsToldOfOneThatIsThere(t *testing.T) {
 	runCells(t, []cell{
 		{name: "of two keys", story: story(one, keyed("k2", nine)).rows(2), want: stranger},
 		{name: "without a key", story: story(bare(one), bare(nine)).rows(2), want: stranger},
-		{name: "after an expiry", terms: terms(onlyIdentity, expiring(100, targets.ExpiryExecute)), story: story(during(1, 10, one), during(200, 210, nine)).rows(2), want: stranger},
-		{name: "after an expiry that refuses", terms: terms(onlyIdentity, expiring(100, targets.ExpiryReject)), story: story(during(1, 10, one), during(200, 210, nine)).rows(1), want: stranger},
+		{name: "after an expiry", terms: terms(onlyIdentity, expiring(100, contract.ExpiryExecute)), story: story(during(1, 10, one), during(200, 210, nine)).rows(2), want: stranger},
+		{name: "after an expiry that refuses", terms: terms(onlyIdentity, expiring(100, contract.ExpiryReject)), story: story(during(1, 10, one), during(200, 210, nine)).rows(1), want: stranger},
 		{name: "that is gone at the end", story: story(one).holding("o1").later(), want: []string{"lost-acknowledged-write"}},
 	})
 	twins := scene(story(one).named("t1").twinOf("dtwin").holding("o1", "o2"), story(nine).named("t2").twinOf("dtwin"))

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // sentOn is the answer to a form: it sends the browser on to a page.
@@ -15,11 +15,11 @@ func sentOn(location string) history.Attempt {
 
 // redirecting acknowledges with a redirect to an order, and names it there.
 func redirecting(t *checker.Terms) {
-	t.Contract.Ack.Signature = targets.Signature{Statuses: []int{303}, Headers: map[string]string{"Location": "^/orders/o"}}
-	t.Contract.Replay = targets.Replay{Body: targets.SameIdentity}
-	t.Operation.Identity = targets.Identity{Header: "location", Pattern: "^/orders/([^/?]+)"}
-	t.Contract.Existing = targets.Existing{
-		Signature: targets.Signature{Statuses: []int{409}}, Identity: targets.Identity{Header: "Location"},
+	t.Contract.Ack.Signature = contract.Signature{Statuses: []int{303}, Headers: map[string]string{"Location": "^/orders/o"}}
+	t.Contract.Replay = contract.Replay{Body: contract.SameIdentity}
+	t.Operation.Identity = contract.Identity{Header: "location", Pattern: "^/orders/([^/?]+)"}
+	t.Contract.Existing = contract.Existing{
+		Signature: contract.Signature{Statuses: []int{409}}, Identity: contract.Identity{Header: "Location"},
 	}
 }
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Decision table 2: replay equality, with one row and at least two acknowledgements.
@@ -31,7 +31,7 @@ func TestReplayEquality(t *testing.T) {
 			story: story(a, saying(`{"id":"o1","state":"paid"}`, a)).rows(1)},
 		{name: "another body with the same identity is right where only that is promised", terms: terms(onlyIdentity), story: story(a, saying(`{"id":"o1","state":"paid"}`, a)).rows(1)},
 		{name: "the same JSON spelled otherwise is no equal replay where bytes are promised", terms: terms(sameBytes), story: story(a, saying(`{"id": "o1"}`, a)).rows(1), want: []string{"replay-mismatch/body"}},
-		{name: "an answer without JSON is an unequal replay", terms: terms(func(t *checker.Terms) { t.Operation.Identity = targets.Identity{} }),
+		{name: "an answer without JSON is an unequal replay", terms: terms(func(t *checker.Terms) { t.Operation.Identity = contract.Identity{} }),
 			story: story(bearing("Content-Type", "text/plain", saying("done", a)), bearing("Content-Type", "text/plain", saying("done again", a))).rows(1), want: []string{"replay-mismatch/body"}},
 		{name: "a missing header of the list is an unequal replay", story: story(located, a).rows(1), want: []string{"replay-mismatch/header"}},
 		{name: "a different header of the list is an unequal replay", story: story(located, bearing("Location", "/orders/o2", a)).rows(1), want: []string{"replay-mismatch/header"}},
@@ -78,7 +78,7 @@ func TestIdentity(t *testing.T) {
 		{name: "an identity is the same as number and as text", story: numbered},
 		{name: "a large number keeps its digits", story: spelled},
 		{name: "rows without the identity's column compare nothing", story: nameless},
-		{name: "an operation without identities compares nothing", story: story(a, acknowledged(201, "o2")).rows(1), terms: terms(anyBody, func(t *checker.Terms) { t.Operation.Identity = targets.Identity{} })},
+		{name: "an operation without identities compares nothing", story: story(a, acknowledged(201, "o2")).rows(1), terms: terms(anyBody, func(t *checker.Terms) { t.Operation.Identity = contract.Identity{} })},
 		{name: "with two keys and one answer lost, the row may be the other's, but what was named is not there", story: story(unknown(history.Reset), keyed("k2", acknowledged(201, "o2"))).rows(1), want: []string{"replay-mismatch/identity"}},
 		{name: "with two keys and one answer lost, the row may be the named one's", story: story(unknown(history.Reset), keyed("k2", acknowledged(201, "o2"))).holding("o2")},
 	})

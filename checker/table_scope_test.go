@@ -7,14 +7,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // One key, two principals (XTEN) or two operations (XEND): p got through, and q sent the same key.
 func TestOneKeyOfTwo(t *testing.T) {
 	t.Parallel()
-	const separate, reject, shared = targets.ScopeSeparate, targets.ScopeReject, targets.ScopeShared
+	const separate, reject, shared = contract.ScopeSeparate, contract.ScopeReject, contract.ScopeShared
 	key := func(x history.Attempt) history.Attempt { return keyed("k", x) }
 	p := func(x ...history.Attempt) *draft { return story(x...).named("p1").beside("p1").rows(1) }
 	q := func(x history.Attempt) *draft { return story(key(x)).named("q1").beside("p1") }
@@ -22,8 +22,8 @@ func TestOneKeyOfTwo(t *testing.T) {
 	rows := []struct {
 		name      string
 		story     *draft
-		principal targets.KeyScope // of the contract, where two principals send
-		operation targets.KeyScope // where two operations are sent to
+		principal contract.KeyScope // of the contract, where two principals send
+		operation contract.KeyScope // where two operations are sent to
 		want      []string
 	}{
 		{"each has its own", q(acknowledged(201, "o2")).holding("o2"), separate, separate, nil},
@@ -53,7 +53,7 @@ func TestOneKeyOfTwo(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		story *draft
-		scope targets.KeyScope
+		scope contract.KeyScope
 		want  []string
 	}{
 		"the other's answer is a leak":                          {q(acknowledged(201, "o1")), reject, []string{"leak", "lost-acknowledged-write"}},
@@ -93,10 +93,10 @@ func TestTheNameOfAnothersThingIsShownToNobodyElse(t *testing.T) {
 			body := h.Intents[1].Bodies[history.Original]
 			body.Content = strings.Replace(body.Content, "{", `{"item":"lampsandmorelamps",`, 1)
 			h.Intents[1].Bodies[history.Original] = body
-			for _, scope := range []targets.KeyScope{targets.ScopeReject, ""} {
+			for _, scope := range []contract.KeyScope{contract.ScopeReject, ""} {
 				judge(t, h, terms(scoped(scope, "")), c.want, "")
 			}
-			judge(t, h, terms(scoped(targets.ScopeShared, "")), nil, "")
+			judge(t, h, terms(scoped(contract.ScopeShared, "")), nil, "")
 		})
 	}
 	p := story(keyed("k", acknowledged(201, id))).named("p1").beside("p1").of("alice").holding(id)
@@ -106,7 +106,7 @@ func TestTheNameOfAnothersThingIsShownToNobodyElse(t *testing.T) {
 }
 
 // alike is a second operation that is like the first.
-func alike(t *checker.Terms) { t.Others = map[string]targets.Operation{"quote": t.Operation} }
+func alike(t *checker.Terms) { t.Others = map[string]contract.Operation{"quote": t.Operation} }
 
 // A finding about neighbours shows what all of them were told, and whose things they are.
 func TestALeakShowsBothSides(t *testing.T) {
@@ -131,7 +131,7 @@ func TestThingsWithoutANameAreNobodys(t *testing.T) {
 		d.before[history.Original] = []history.Row{{"amount": 1200.0}}
 		return d
 	}
-	noIdentity := func(t *checker.Terms) { t.Operation.Identity = targets.Identity{} }
+	noIdentity := func(t *checker.Terms) { t.Operation.Identity = contract.Identity{} }
 	judge(t, scene(nameless("p1", "alice"), nameless("q1", "bob")), terms(noIdentity), nil, "")
 }
 
@@ -158,9 +158,9 @@ func TestThingsOfTwinsAreCountedAtBothMoments(t *testing.T) {
 
 // quotes is a second operation with other names for everything.
 func quotes(t *checker.Terms) {
-	t.Others = map[string]targets.Operation{"quote": {
-		Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key", Required: true}, Identity: targets.Identity{JSON: "/number"},
-		Rows: targets.Rows{Identity: "number", Content: map[string]string{"sum": "/amount"}},
+	t.Others = map[string]contract.Operation{"quote": {
+		Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key", Required: true}, Identity: contract.Identity{JSON: "/number"},
+		Rows: contract.Rows{Identity: "number", Content: map[string]string{"sum": "/amount"}},
 	}}
 }
 
@@ -203,10 +203,10 @@ func TestTwinsOfTwoPrincipals(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			judge(t, scene(one().holding(c.rows...), c.story), terms(scoped(targets.ScopeSeparate, "")), c.want, "")
+			judge(t, scene(one().holding(c.rows...), c.story), terms(scoped(contract.ScopeSeparate, "")), c.want, "")
 		})
 	}
-	judge(t, scene(one().rows(1), two(rejected(403))), terms(scoped(targets.ScopeReject, "")), nil, "")
+	judge(t, scene(one().rows(1), two(rejected(403))), terms(scoped(contract.ScopeReject, "")), nil, "")
 }
 
 // A blank key is no key (KEYFMT).
@@ -279,8 +279,8 @@ func TestOtherSpellings(t *testing.T) {
 	t.Parallel()
 	a := acknowledged(201, "o1")
 	again := func(x history.Attempt) *draft { return story(a, reordered(x)).rows(1) }
-	bytes := func(t *checker.Terms) { t.Contract.Fingerprint.Mode = targets.FingerprintBytes }
-	fields := func(t *checker.Terms) { t.Contract.Fingerprint.Mode = targets.FingerprintFields }
+	bytes := func(t *checker.Terms) { t.Contract.Fingerprint.Mode = contract.FingerprintBytes }
+	fields := func(t *checker.Terms) { t.Contract.Fingerprint.Mode = contract.FingerprintFields }
 	runCells(t, []cell{
 		{name: "answered as a repetition", terms: terms(sameJSON), story: again(a)},
 		{name: "answered as a repetition where fields count", terms: terms(fields), story: again(a)},

@@ -18,15 +18,17 @@ const module = "github.com/doubletap-harness/doubletap"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"history":                  {},
-		"scenarios":                {"history", "document"},
-		"document":                 {},
-		"targets":                  {"document"},
+		"contract":                 {},
+		"jsonpointer":              {},
+		"scenarios":                {"history", "contract", "jsonpointer", "document"},
+		"document":                 {"jsonpointer"},
+		"targets":                  {"contract", "jsonpointer", "document"},
 		"targets/databases":        {},
 		"targets/caches":           {},
-		"targets/drafting":         {"document", "targets", "targets/databases"},
-		"targets/drafting/openapi": {"document", "targets", "targets/drafting"},
-		"internal/stopwatch":       {"targets"},
-		"targets/orders":           {"targets"},
+		"targets/drafting":         {"contract", "jsonpointer", "targets", "targets/databases"},
+		"targets/drafting/openapi": {"contract", "jsonpointer", "targets", "targets/drafting"},
+		"internal/stopwatch":       {"contract", "targets"},
+		"targets/orders":           {"contract", "targets"},
 		"internal/servers":         {},
 		"internal/sqldrivers":      {},
 		"sut/services":             {},
@@ -34,16 +36,16 @@ func rooms() map[string][]string {
 		"internal/servers/install": {"internal/servers"},
 		"internal/servers/with":    {"internal/servers"},
 		"proxy":                    {"scenarios", "history"},
-		"driver":                   {"scenarios", "targets", "history"},
+		"driver":                   {"contract", "scenarios", "targets", "history"},
 		"driver/writegate":         {"targets/databases"},
 		"export/curl":              {"scenarios", "driver"},
-		"internal/bench":           {"scenarios", "targets", "history", "proxy", "driver"},
-		"checker":                  {"history", "document", "targets"},
-		"snapshots":                {"history", "document", "targets/databases"},
+		"internal/bench":           {"contract", "scenarios", "targets", "history", "proxy", "driver"},
+		"checker":                  {"history", "contract", "jsonpointer"},
+		"snapshots":                {"history", "jsonpointer", "targets/databases"},
 		"internal/mutate":          {},
-		"reports":                  {"checker", "history"},
+		"reports":                  {"checker", "history", "jsonpointer"},
 		"cmd": {
-			"history", "scenarios", "document", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
+			"history", "contract", "jsonpointer", "scenarios", "document", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
 			"sut/services", "internal/ephemeral", "targets/caches",
 			"proxy", "driver", "driver/writegate", "export/curl", "checker", "snapshots", "reports",
 		},
@@ -119,6 +121,22 @@ func TestTrespassesAreNoticed(t *testing.T) {
 			require.Len(t, complaints, 1)
 			require.Contains(t, complaints[0], c.says)
 		})
+	}
+}
+
+// TestTheCheckerIsPure holds that the judgement of a run needs nothing but the standard library and leaves
+// of ours, directly or by way of others: no parser and no network protocol of a third party.
+func TestTheCheckerIsPure(t *testing.T) {
+	t.Parallel()
+	leaves := []string{"checker", "history", "contract", "proofs", "jsonpointer"}
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./checker")
+	command.Dir = ".."
+	out, err := command.Output()
+	require.NoError(t, err, "go list")
+	linked := strings.Fields(string(out))
+	require.Contains(t, linked, module+"/checker", "the list is not empty by mistake")
+	for _, path := range linked {
+		require.Contains(t, leaves, strings.TrimPrefix(path, module+"/"), "the checker links it")
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -113,7 +114,7 @@ func checkFaults(f scenarios.File) error {
 		for name, faults := range roads {
 			for i, fault := range faults {
 				if err := proxy.Check(fault); err != nil {
-					found = append(found, doc.Mistake(document.Pointer(key, name, i), "%v", err))
+					found = append(found, doc.Mistake(jsonpointer.Of(key, name, i), "%v", err))
 				}
 			}
 		}

@@ -113,9 +113,9 @@ func TestThePrivateStoreOfAProcess(t *testing.T) {
 	t.Parallel()
 	source, err := os.ReadFile("../docs/examples/orders.yaml")
 	require.NoError(t, err)
-	run := func(t *testing.T, store, contract string) (outcome, string) {
+	run := func(t *testing.T, store, promise string) (outcome, string) {
 		text := strings.Replace(string(source), `{url: "${DATABASE_URL}"}`, "{ephemeral: sqlite}", 1)
-		text = strings.Replace(text, "contract:\n", "contract:\n"+contract, 1)
+		text = strings.Replace(text, "contract:\n", "contract:\n"+promise, 1)
 		file := writeFile(t, "orders.yaml", text+`
 process:
   command: [doubletap, targets, serve, store-forgets, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep, --store-prefix, "shop:"]

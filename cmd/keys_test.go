@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -66,7 +67,7 @@ func TestTheExamplesOfTheSchemasAreValid(t *testing.T) {
 			switch value := value.(type) {
 			case []any:
 				for i, entry := range value {
-					visit(at+document.Pointer(i), entry)
+					visit(at+jsonpointer.Of(i), entry)
 				}
 			case map[string]any:
 				if examples, has := value["examples"].([]any); has {
@@ -79,7 +80,7 @@ func TestTheExamplesOfTheSchemasAreValid(t *testing.T) {
 				}
 				for key, member := range value {
 					if key != "examples" {
-						visit(at+document.Pointer(key), member)
+						visit(at+jsonpointer.Of(key), member)
 					}
 				}
 			}

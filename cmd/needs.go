@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -18,7 +19,7 @@ func (s *subject) lacks(scenario scenarios.Scenario) string {
 	if why := s.lacksLink(scenario); why != "" {
 		unmet[scenarios.NeedsLink] = why
 	}
-	if scenario.TouchesStore() && s.target.Contract.Store.OnFailure == targets.FailOpen {
+	if scenario.TouchesStore() && s.target.Contract.Store.OnFailure == contract.FailOpen {
 		return "the target lives without its store on purpose (contract.store.on_failure: fail-open)"
 	}
 	for _, need := range scenario.Needs {
@@ -31,7 +32,7 @@ func (s *subject) lacks(scenario scenarios.Scenario) string {
 
 // unmet says for every need why the subject does not meet it, where it does not.
 func (s *subject) unmet() map[scenarios.Need]string {
-	contract, key := s.target.Contract, s.operation().Key
+	promise, key := s.target.Contract, s.operation().Key
 	why := map[scenarios.Need]string{}
 	unless := func(met bool, need scenarios.Need, text string) {
 		if !met && why[need] == "" {
@@ -39,7 +40,7 @@ func (s *subject) unmet() map[scenarios.Need]string {
 		}
 	}
 	const noKey = "the operation takes no idempotency key"
-	hasKey, natural := key.In != targets.KeyNowhere, len(contract.NaturalKey) > 0
+	hasKey, natural := key.In != contract.KeyNowhere, len(promise.NaturalKey) > 0
 	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes")
 	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
 		unless(hasKey, need, noKey)
@@ -49,27 +50,27 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	for _, need := range []scenarios.Need{scenarios.NeedsChosenKey, scenarios.NeedsFreeKey} {
 		unless(len(key.Issued) == 0, need, "the target hands its keys out (key.issued), so that clients do not choose them")
 	}
-	unless(key.Format == targets.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
+	unless(key.Format == contract.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
-	unless(key.Quoted || key.In != targets.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
-	unless(key.In != targets.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
+	unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
 	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
 	marked := s.target.CarriesMarker(s.operation().Operation)
 	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
-	unless(contract.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
+	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
 	unless(len(s.operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
 	kind, members := s.operation().Request.Payload()
 	form := kind == targets.FormPayload || kind == targets.MultipartPayload
 	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
-	sameJSON := contract.Fingerprint.Mode == targets.FingerprintJSON || contract.Fingerprint.Mode == targets.FingerprintFields
+	sameJSON := promise.Fingerprint.Mode == contract.FingerprintJSON || promise.Fingerprint.Mode == contract.FingerprintFields
 	unless(sameJSON, scenarios.NeedsSameJSON, "the contract does not say that the same JSON in another spelling is the same request (fingerprint.mode)")
 	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
 	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
-	unless(marked || contract.Expiry.Then == targets.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
-	unless(contract.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
-	unless(time.Duration(contract.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+contract.Expiry.After.String()+", which is longer than a run waits")
+	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
+	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
+	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
 	unless(s.given.db == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
 	unless(s.target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+servedPrefix+" in place of "+builtinPrefix+" makes it a process that can be killed")
@@ -83,11 +84,11 @@ func (s *subject) unmet() map[scenarios.Need]string {
 	unless(s.target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(s.storeless(), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
 	unless(len(s.operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
-	unless(len(contract.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
+	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
 	unless(marked, scenarios.NeedsRemove, "its requests do not carry the marker but change what was prepared with it, which is not removed with what they made")
-	unless(contract.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one wish for a while (content_window), whatever was removed")
+	unless(promise.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one wish for a while (content_window), whatever was removed")
 	unless(len(s.principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
-	unless(contract.Scope.Principal != targets.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
+	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	return why
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/snapshots"
@@ -80,11 +81,11 @@ func questionAbout(o driver.Operation, markers []string) snapshots.Question {
 }
 
 // gets are the questions to the target itself, by marker.
-func (a *act) gets(l targets.Listing, markers []string, views map[string][]targets.Values) (map[string][]snapshots.Get, error) {
+func (a *act) gets(l contract.Listing, markers []string, views map[string][]targets.Values) (map[string][]snapshots.Get, error) {
 	all := map[string][]snapshots.Get{}
 	for _, marker := range markers {
 		for _, values := range views[marker] {
-			path, header, err := l.Render(values)
+			path, header, err := targets.RenderListing(l, values)
 			if err != nil {
 				return nil, err
 			}
@@ -129,7 +130,7 @@ func (a *act) judged(s history.Snapshot) map[string][]history.Row {
 }
 
 // compared returns the columns that a target file names.
-func compared(row history.Row, of targets.Rows) history.Row {
+func compared(row history.Row, of contract.Rows) history.Row {
 	kept := history.Row{}
 	for name, value := range row {
 		if _, named := of.Content[name]; named || name == of.Identity {

@@ -130,7 +130,7 @@ func (r *runner) begin() error {
 	r.manifest = manifest{
 		Version: manifestVersion, Run: id, Tool: version(), Seed: r.options.seed, Started: now,
 		Target: r.subject.name, Subject: r.subject.target.Name, BaseURL: r.subject.target.BaseURL, Instances: r.subject.instances(),
-		Operation: r.subject.operation().Name, Terms: r.subject.publicTerms(), Toxiproxy: withoutPassword(r.options.toxiproxy), OwnWord: r.subject.target.AsksItself(),
+		Operation: r.subject.operation().Name, Terms: r.subject.terms(), Toxiproxy: withoutPassword(r.options.toxiproxy), OwnWord: r.subject.target.AsksItself(),
 		Again: r.options.again(), Replay: r.options.about(r.dir, "replay"),
 		Shrink: r.options.about(r.dir, "shrink"), Export: r.options.about(r.dir, "export"), Scenarios: r.manifest.Scenarios,
 	}

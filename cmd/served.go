@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -70,8 +71,8 @@ func describeServed(name, design string, options runOptions, s streams) (*subjec
 	target.Process = &targets.Process{
 		Command:   []string{s.program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--database", "{{.Database.URL}}", "--keep"},
 		Directory: ".",
-		Ready:     targets.Ready{Path: target.Received.Path, Within: targets.Duration(30 * time.Second)},
-		Stop:      targets.Stop{Signal: "SIGTERM", Within: targets.Duration(5 * time.Second)},
+		Ready:     targets.Ready{Path: target.Received.Path, Within: contract.Duration(30 * time.Second)},
+		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
 	}
 	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"

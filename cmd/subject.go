@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/driver/writegate"
 	"github.com/doubletap-harness/doubletap/history"
@@ -83,25 +84,14 @@ func (s *subject) operationOf(i history.Intent) driver.Operation {
 	return s.operation()
 }
 
-// terms returns what the subject is held against.
+// terms returns what the subject is held against. They hold no request, whose headers may hold secrets.
 func (s *subject) terms() checker.Terms {
-	t := checker.Terms{Contract: s.target.Contract, Operation: s.operation().Operation}
+	t := checker.Terms{Contract: s.target.Contract, Operation: s.operation().Judged()}
 	for _, o := range s.operations[1:] {
 		if t.Others == nil {
-			t.Others = map[string]targets.Operation{}
+			t.Others = map[string]contract.Operation{}
 		}
-		t.Others[o.Name] = o.Operation
-	}
-	return t
-}
-
-// publicTerms is what of the terms may stand in a file: a request's headers may hold secrets.
-func (s *subject) publicTerms() checker.Terms {
-	t := s.terms()
-	t.Operation.Request = targets.Request{}
-	for name, o := range t.Others {
-		o.Request = targets.Request{}
-		t.Others[name] = o
+		t.Others[o.Name] = o.Judged()
 	}
 	return t
 }
@@ -273,7 +263,7 @@ func (s *subject) choose(operation string, files []scenarios.File) error {
 	}
 	s.operations = []driver.Operation{{Name: operation, Operation: op}}
 	for _, name := range names {
-		if other := s.target.Operations[name]; name != operation && other.Key.In != targets.KeyNowhere && len(other.Key.Issued) == 0 {
+		if other := s.target.Operations[name]; name != operation && other.Key.In != contract.KeyNowhere && len(other.Key.Issued) == 0 {
 			s.operations = append(s.operations, driver.Operation{Name: name, Operation: other})
 		}
 	}

@@ -141,7 +141,7 @@ func (s *stage) troubleWithFollowup(f history.Followup) error {
 
 func (s create) troubleWithIdentity(a history.Attempt) error {
 	inBody := s.operation.Identity.Header == ""
-	if !s.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(s.operation.Operation, a) != "" {
+	if !s.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(s.operation.Judged(), a) != "" {
 		return nil
 	}
 	where := fmt.Sprintf("operations.%s.identity of %s", s.operation.Name, s.subject.name)

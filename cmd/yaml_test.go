@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -136,12 +136,12 @@ func partsOf(at string, schema any) []string {
 		}
 		for name, member := range schema {
 			if name != "examples" && name != "default" {
-				all = append(all, partsOf(at+document.Pointer(name), member)...)
+				all = append(all, partsOf(at+jsonpointer.Of(name), member)...)
 			}
 		}
 	case []any:
 		for i, element := range schema {
-			all = append(all, partsOf(at+document.Pointer(i), element)...)
+			all = append(all, partsOf(at+jsonpointer.Of(i), element)...)
 		}
 	}
 	return all

@@ -10,6 +10,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // check compares a value with the schema and adds what is wrong to the mistakes.
@@ -177,7 +179,7 @@ func size(e *jsonschema.ValidationError) int { return len(leaves(e)) }
 func instance(e *jsonschema.ValidationError) string {
 	var b strings.Builder
 	for _, token := range e.InstanceLocation {
-		b.WriteString("/" + escape(token))
+		b.WriteString("/" + jsonpointer.Escape(token))
 	}
 	return b.String()
 }
@@ -192,7 +194,7 @@ func (t *translator) rule(e *jsonschema.ValidationError) annotated {
 	rule := t.schema
 	for token := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
 		if pointer != "" {
-			rule = rule.child(Unescape(token))
+			rule = rule.child(jsonpointer.Unescape(token))
 		}
 	}
 	return rule
@@ -206,7 +208,7 @@ func (a annotated) child(name string) annotated {
 	case a.node == nil:
 	case a.node.Kind == yaml.SequenceNode:
 		for i, entry := range a.node.Content {
-			if Pointer(i) == "/"+name {
+			if jsonpointer.Of(i) == "/"+name {
 				return annotated{entry}
 			}
 		}

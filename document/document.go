@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // What a file may hold at most.
@@ -84,7 +86,7 @@ func (d *Document) Decode(into any) error {
 	}
 	var unfit *yaml.TypeError
 	if !errors.As(err, &unfit) {
-		return Mistakes{d.unfit("")}
+		return Mistakes{d.unfitText(err)}
 	}
 	var mistakes Mistakes
 	for _, complaint := range unfit.Errors {
@@ -163,7 +165,7 @@ func (d *Document) asWritten(n *yaml.Node) string {
 func (d *Document) position(pointer string) (line, column int) {
 	p, ok := d.places[pointer]
 	for !ok && pointer != "" {
-		pointer, _ = cut(pointer)
+		pointer, _ = jsonpointer.Cut(pointer)
 		p, ok = d.places[pointer]
 	}
 	n := p.value
@@ -180,7 +182,7 @@ func (d *Document) dotted(pointer string) string {
 	if p, ok := d.places[pointer]; ok || pointer == "" {
 		return p.path
 	}
-	parent, token := cut(pointer)
+	parent, token := jsonpointer.Cut(pointer)
 	if n := d.places[parent].value; n != nil && n.Kind == yaml.SequenceNode {
 		return d.dotted(parent) + "[" + token + "]"
 	}

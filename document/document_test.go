@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
@@ -227,7 +226,6 @@ func TestAPlaceThatIsNotThereIsThatOfWhatSurroundsIt(t *testing.T) {
 	require.Equal(t, "f.yaml:2:1: deep.deep.leaf: no", doc.Mistake("/deep/deep/leaf", "no").String())
 	require.Equal(t, "f.yaml:4:1: list[7]: no", doc.Mistake("/list/7", "no").String())
 	require.Equal(t, "f.yaml:1:1: no", doc.Mistake("", "no").String())
-	require.Equal(t, "/a~1b/3/c~0d", document.Pointer("a/b", 3, "c~d"))
 	require.Equal(t, 1, doc.Length("/list"))
 }
 
@@ -240,17 +238,6 @@ func TestTheNearestWordIsSuggested(t *testing.T) {
 	} {
 		nearest, _ := document.Nearest(word, known)
 		require.Equal(t, want, nearest, word)
-	}
-}
-
-func TestDurationsAreNotNegative(t *testing.T) {
-	t.Parallel()
-	d, err := document.ParseDuration("1m300ms")
-	require.NoError(t, err)
-	require.Equal(t, time.Minute+300*time.Millisecond, d)
-	for _, text := range []string{"-1s", "+1s", "5", "", "99999999999h", "1 s"} {
-		_, err := document.ParseDuration(text)
-		require.ErrorIs(t, err, document.ErrDuration, text)
 	}
 }
 
@@ -278,18 +265,4 @@ func FuzzParse(f *testing.F) {
 			_ = doc.Decode(&into)
 		}
 	})
-}
-
-func TestAPointerLeadsToAValue(t *testing.T) {
-	t.Parallel()
-	value := map[string]any{"a/b": []any{1, map[string]any{"~": nil}}, "": "empty"}
-	for pointer, want := range map[string]any{"": value, "/a~1b/0": 1, "/a~1b/1/~0": nil, "/": "empty"} {
-		got, found := document.Resolve(value, pointer)
-		require.True(t, found, pointer)
-		require.Equal(t, want, got, pointer)
-	}
-	for _, pointer := range []string{"/b", "/a~1b/2", "/a~1b/-1", "/a~1b/x", "/a~1b/0/c", "//x"} {
-		_, found := document.Resolve(value, pointer)
-		require.False(t, found, pointer)
-	}
 }

@@ -2,7 +2,9 @@ package document
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -89,6 +91,21 @@ func (d *Document) unfit(complaint string) Mistake {
 		}
 	}
 	return m
+}
+
+// unfitText is the mistake for an error of a type that reads itself from a text. Such a type knows the text
+// but not its place, so that the first value with this text is taken for it.
+func (d *Document) unfitText(err error) Mistake {
+	var unfit interface{ Value() string }
+	if !errors.As(err, &unfit) {
+		return d.unfit("")
+	}
+	for _, pointer := range slices.Sorted(maps.Keys(d.places)) {
+		if n := d.places[pointer].value; n != nil && n.Kind == yaml.ScalarNode && n.Value == unfit.Value() {
+			return d.Mistake(pointer, "%s", err)
+		}
+	}
+	return d.unfit("")
 }
 
 func (d *Document) at(line, column int, text string) Mistake {

@@ -9,6 +9,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 func (t *translator) add(e *jsonschema.ValidationError, at, text string, touches ...string) *Mistake {
@@ -33,7 +35,7 @@ func (t *translator) leaf(e *jsonschema.ValidationError, rule annotated, h hint)
 			t.missingKey(e, h.at, key)
 		}
 	case *kind.DependentRequired:
-		t.add(e, h.at+Pointer(k.Prop), fmt.Sprintf("%s needs %s beside it", quote(k.Prop), enumerate(quoted(k.Missing), "and")))
+		t.add(e, h.at+jsonpointer.Of(k.Prop), fmt.Sprintf("%s needs %s beside it", quote(k.Prop), enumerate(quoted(k.Missing), "and")))
 	case *kind.MinProperties, *kind.MaxProperties:
 		t.add(e, h.at, t.keyCount(rule, h.at))
 	case *kind.Enum:
@@ -52,10 +54,10 @@ func (t *translator) leaf(e *jsonschema.ValidationError, rule annotated, h hint)
 
 func (t *translator) unknownKey(e *jsonschema.ValidationError, rule annotated, at, key string) {
 	known := rule.keys()
-	pointer := at + Pointer(key)
-	if nearest, ok := Nearest(key, known); ok && !t.doc.Has(at+Pointer(nearest)) {
+	pointer := at + jsonpointer.Of(key)
+	if nearest, ok := Nearest(key, known); ok && !t.doc.Has(at+jsonpointer.Of(nearest)) {
 		text := fmt.Sprintf("unknown key %s, did you mean %s?", quote(key), quote(nearest))
-		t.atKey(t.add(e, pointer, text, at+Pointer(nearest)))
+		t.atKey(t.add(e, pointer, text, at+jsonpointer.Of(nearest)))
 		return
 	}
 	text := fmt.Sprintf("unknown key %s; the keys here are %s", quote(key), enumerate(known, "and"))
@@ -76,7 +78,7 @@ func (t *translator) atKey(m *Mistake) {
 }
 
 func (t *translator) missingKey(e *jsonschema.ValidationError, at, key string) {
-	m := t.add(e, at+Pointer(key), fmt.Sprintf("the key %s is missing", quote(key)))
+	m := t.add(e, at+jsonpointer.Of(key), fmt.Sprintf("the key %s is missing", quote(key)))
 	m.Key = t.doc.dotted(at)
 }
 
@@ -191,7 +193,7 @@ func (t *translator) follows(f found) bool {
 		case *kind.Required: // it is there, mistyped
 			return slices.Contains(other.touches[1:], f.touches[0])
 		case *kind.MinProperties, *kind.MaxProperties:
-			parent, _ := cut(other.touches[0])
+			parent, _ := jsonpointer.Cut(other.touches[0])
 			return parent == f.touches[0]
 		}
 		return false

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 const (
@@ -75,7 +77,7 @@ func (w *walker) list(n *yaml.Node, at string, depth int) (any, error) {
 	list := make([]any, 0, len(n.Content))
 	for i, entry := range n.Content {
 		entry = target(entry)
-		pointer := at + Pointer(i)
+		pointer := at + jsonpointer.Of(i)
 		w.doc.places[pointer] = place{value: entry, path: w.doc.dotted(pointer)}
 		v, err := w.value(entry, pointer, depth+1)
 		if err != nil {
@@ -129,7 +131,7 @@ func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) boo
 }
 
 func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, depth int) error {
-	pointer := at + Pointer(key.Value)
+	pointer := at + jsonpointer.Of(key.Value)
 	if _, merged := out[key.Value]; merged {
 		w.forget(pointer)
 	}

@@ -12,6 +12,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -23,7 +24,7 @@ const usualTimeout = 10 * time.Second
 // aim makes a shot of an attempt whose intent, body, key and lane are known.
 func (d *Driver) aim(a history.Attempt, timeout time.Duration) *shot {
 	p := d.requests[a.Intent+a.Body]
-	if p.operation.Key.In == targets.KeyNowhere {
+	if p.operation.Key.In == contract.KeyNowhere {
 		a.Key, a.BlankKey = "", false
 	}
 	request, _ := p.request(a) // sendable has seen that it can be made
@@ -84,7 +85,7 @@ func (d *Driver) sendable(p prepared, body string, keys []string) error {
 // keysOf returns the keys that an intent's requests may carry, as far as what they are matters.
 func (d *Driver) keysOf(i scenarios.PlannedIntent) []string {
 	switch key := d.operation(i).Key; {
-	case key.In == targets.KeyNowhere:
+	case key.In == contract.KeyNowhere:
 		return []string{""}
 	case len(key.Issued) == 0:
 		return []string{d.Names.Key("", "")}

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -228,7 +229,7 @@ func (d *Driver) prepareAll() error {
 // prepare renders an intent's requests and records the intent.
 func (d *Driver) prepare(i scenarios.PlannedIntent) error {
 	operation := d.operation(i)
-	if operation.Key.In == targets.KeyInPath && d.keyless(i) {
+	if operation.Key.In == contract.KeyInPath && d.keyless(i) {
 		return fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
 	}
 	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: d.principal(i).Name, Kin: kin(i), Bodies: map[string]history.Body{}}

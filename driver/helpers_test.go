@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -66,7 +67,7 @@ func operation() targets.Operation {
 			Header: map[string]string{"Authorization": "Bearer {{.Principal.Token}}"},
 			Body:   map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
 		},
-		Key:   targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"},
+		Key:   targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
 		Alter: map[string]any{"amount": 9900},
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -38,7 +39,7 @@ func TestAFormIsSentAndWhatItSaysIsOnRecord(t *testing.T) {
 			}), send(), alter())
 			r.Operations[0].Request.Body["secret"] = "{{.Principal.Token}}"
 			change(&r.Operations[0].Request)
-			r.Operations[0].Key = targets.Key{In: targets.KeyInBody, Name: "request_id"}
+			r.Operations[0].Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "request_id"}}
 			h := r.drive(t)
 			bodies := h.Intents[0].Bodies
 			original, altered, key := bodies[history.Original], bodies[history.Altered], h.Attempts[0].Key
@@ -75,7 +76,7 @@ func TestAKeyTravelsInThePath(t *testing.T) {
 	r := newRig(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.add(r.Method + " " + r.RequestURI) }), send(), send())
 	r.Target.BaseURL = "http://orders.test/api/v2/"
 	r.Operations[0].Request.Method, r.Operations[0].Request.Path = "PUT", "/orders/{{.Key}}/lines?x=1"
-	r.Operations[0].Key = targets.Key{In: targets.KeyInPath, Required: true}
+	r.Operations[0].Key = targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
 	h := r.drive(t)
 	want := "PUT /api/v2/orders/" + h.Attempts[0].Key + "/lines?x=1"
 	require.Equal(t, []string{want, want}, seen.all())
@@ -89,7 +90,7 @@ func TestAnAwkwardKeyInThePathArrivesAsItIs(t *testing.T) {
 		s := scenarios.Scenario{Name: "kin", Intents: 2, Concurrency: 1, Neighbours: &scenarios.Neighbours{Of: 2, Keys: likeness}, Steps: []scenarios.Step{send()}}
 		r := newRigFor(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { seen.add(strings.TrimPrefix(r.URL.Path, "/orders/")) }), s)
 		r.Operations[0].Request.Path = "/orders/{{.Key}}"
-		r.Operations[0].Key = targets.Key{In: targets.KeyInPath, Required: true}
+		r.Operations[0].Key = targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
 		h := r.drive(t)
 		require.Equal(t, []string{h.Attempts[0].Key, h.Attempts[1].Key}, seen.all(), likeness)
 	}
@@ -101,7 +102,7 @@ func TestAKeyInThePathIsNeverLeftOut(t *testing.T) {
 	for _, s := range []scenarios.Scenario{{Name: "trial", Intents: 1, Concurrency: 1, Steps: []scenarios.Step{tabs(1, scenarios.NoKey)}}, blank} {
 		r := newRigFor(t, deaf(t), s)
 		r.Operations[0].Request.Path = "/orders/{{.Key}}"
-		r.Operations[0].Key = targets.Key{In: targets.KeyInPath, Required: true}
+		r.Operations[0].Key = targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
 		require.ErrorContains(t, r.Drive(t.Context()), "cannot be left out")
 		require.Empty(t, r.history(t).Attempts)
 	}

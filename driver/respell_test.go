@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -58,7 +59,7 @@ func TestAKeyInTheBodyIsRespelledWithIt(t *testing.T) {
 		came <- string(body)
 	})
 	r := newRig(t, address, send(), respelled(scenarios.SpellingOrder))
-	r.Operations[0].Key = targets.Key{In: targets.KeyInBody, Name: "request_id"}
+	r.Operations[0].Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "request_id"}}
 	r.drive(t)
 	first, then := <-came, <-came
 	require.NotEqual(t, first, then)

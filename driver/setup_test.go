@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -162,7 +163,7 @@ func TestARateLimitIsKept(t *testing.T) {
 	const per = 100 * time.Millisecond
 	address := serve(t, func(http.ResponseWriter, *http.Request) {})
 	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 3, Concurrency: 3, Steps: []scenarios.Step{burst(4)}})
-	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: targets.Duration(per)})
+	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: contract.Duration(per)})
 	h := r.drive(t)
 	require.Len(t, h.Attempts, 12)
 	first := map[string]history.Offset{}
@@ -181,7 +182,7 @@ func TestABurstLargerThanTheLimitIsNotSent(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(http.ResponseWriter, *http.Request) { require.Fail(t, "sent") })
 	r := newRig(t, address, burst(5))
-	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: targets.Duration(time.Second)})
+	r.Pace = driver.NewPace(&targets.RateLimit{Requests: 4, Per: contract.Duration(time.Second)})
 	require.ErrorContains(t, r.Drive(t.Context()), "rate_limit")
 }
 

@@ -10,10 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // watchLanes counts the dials by lane.
@@ -131,6 +131,6 @@ func TestAKeyIsWaitedForUntilItIsForgotten(t *testing.T) {
 	t.Parallel()
 	expired := scenarios.Step{Wait: &scenarios.Wait{For: scenarios.WaitExpired}}
 	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), send(), expired, send())
-	r.Target.Contract.Expiry.After = targets.Duration(50 * time.Millisecond)
+	r.Target.Contract.Expiry.After = contract.Duration(50 * time.Millisecond)
 	require.GreaterOrEqual(t, pauses(r.drive(t).Attempts)[0], 150*time.Millisecond)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // How much of the answers is shown side by side.
@@ -222,8 +223,7 @@ func (p *printer) member(open json.Delim, pointer string, i, depth int) error {
 		return err
 	}
 	name := fmt.Sprint(key)
-	step := strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
-	return p.value(name+": ", pointer+"/"+step, depth, "")
+	return p.value(name+": ", pointer+jsonpointer.Of(name), depth, "")
 }
 
 // unescaped undoes what json.Marshal does for browsers; the template escapes what it must.

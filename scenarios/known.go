@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 //go:embed known.schema.json
@@ -66,7 +67,7 @@ func strangers(doc *document.Document, lines []registered, library []File) docum
 	}
 	var mistakes document.Mistakes
 	for i, line := range lines {
-		path := document.Pointer("known", i, "scenario")
+		path := jsonpointer.Of("known", i, "scenario")
 		if doc.Length("/known") != len(lines) || !doc.Sound(path) || slices.Contains(names, line.Scenario) {
 			continue
 		}
@@ -83,7 +84,7 @@ func strangers(doc *document.Document, lines []registered, library []File) docum
 func repeated(doc *document.Document, lines []registered) document.Mistakes {
 	var mistakes document.Mistakes
 	for i, line := range lines {
-		path := document.Pointer("known", i)
+		path := jsonpointer.Of("known", i)
 		same := func(other registered) bool {
 			return other.Scenario == line.Scenario && other.Expect == line.Expect && other.Detail == line.Detail
 		}

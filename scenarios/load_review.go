@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // reviewer looks for what a schema cannot see.
@@ -26,7 +27,7 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 		r.lane(name, faults)
 	}
 	for name, faults := range s.Links {
-		r.slices(document.Pointer("links", name), faults)
+		r.slices(jsonpointer.Of("links", name), faults)
 	}
 	if doc.Length("/steps") == len(s.Steps) {
 		r.lanesInUse()
@@ -56,7 +57,7 @@ func (r *reviewer) counts() {
 // that breaks or a store that is flushed, and that sweeps and crashes have a way to go.
 func (r *reviewer) alone() {
 	for i, step := range r.scenario.Steps {
-		switch at := document.Pointer("steps", i); {
+		switch at := jsonpointer.Of("steps", i); {
 		case step.Burst != nil && step.Burst.WriteGate && r.scenario.Concurrency > 1:
 			r.complain("/concurrency", "a burst with a write gate holds back the writes of all; expected concurrency: 1")
 		case step.Crash != nil && r.scenario.Concurrency > 1:
@@ -119,15 +120,15 @@ func (r *reviewer) known() {
 
 func (r *reviewer) lane(name string, faults []Fault) {
 	if name == Clean && len(faults) > 0 {
-		r.complain(document.Pointer("lanes", name), "the lane clean has no faults; give this one another name")
+		r.complain(jsonpointer.Of("lanes", name), "the lane clean has no faults; give this one another name")
 	}
-	r.slices(document.Pointer("lanes", name), faults)
+	r.slices(jsonpointer.Of("lanes", name), faults)
 }
 
 func (r *reviewer) slices(path string, faults []Fault) {
 	for i, f := range faults {
 		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
-			r.complain(path+document.Pointer(i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
+			r.complain(path+jsonpointer.Of(i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
 		}
 	}
 }
@@ -149,7 +150,7 @@ func (r *reviewer) lanesInUse() {
 	}
 	for _, name := range declared {
 		if !used[name] && r.doc.Sound("/steps") {
-			r.complain(document.Pointer("lanes", name), "no step uses this lane")
+			r.complain(jsonpointer.Of("lanes", name), "no step uses this lane")
 		}
 	}
 }
@@ -185,10 +186,10 @@ func (r *reviewer) steps() {
 			continue
 		}
 		if step.Wait.For != WaitPause && !step.Wait.Pause.IsZero() {
-			r.complain(document.Pointer("steps", i, "wait"), "for and pause exclude each other")
+			r.complain(jsonpointer.Of("steps", i, "wait"), "for and pause exclude each other")
 		}
 		if step.Wait.For != WaitPause && len(sendings) > 0 && i < sendings[0].step {
-			r.complain(document.Pointer("steps", i, "wait"), "nothing has been sent before this wait")
+			r.complain(jsonpointer.Of("steps", i, "wait"), "nothing has been sent before this wait")
 		}
 	}
 }
@@ -208,7 +209,7 @@ func (r *reviewer) removals() {
 	}
 	for i, step := range r.scenario.Steps[at+1:] {
 		if step.Remove != nil {
-			r.complain(document.Pointer("steps", at+1+i), "what was made is removed already; a story removes once")
+			r.complain(jsonpointer.Of("steps", at+1+i), "what was made is removed already; a story removes once")
 		}
 	}
 	for i, one := range r.scenario.sendings() {
@@ -216,7 +217,7 @@ func (r *reviewer) removals() {
 		case one.altered > 0:
 			r.complain(one.path, "an altered body makes another row than the one that is removed; leave it or the remove out")
 		case i == 0 && one.step > at:
-			r.complain(document.Pointer("steps", at), "nothing has been sent before this remove")
+			r.complain(jsonpointer.Of("steps", at), "nothing has been sent before this remove")
 		case r.scenario.removesBefore(one.step) && one.send.Key != FreshKey && one.send.Key != NoKey:
 			r.complain(one.path, "what a key means once its thing was removed is nobody's promise; expected key: fresh")
 		}
@@ -238,7 +239,7 @@ func (r *reviewer) proofs() {
 	story := r.scenario.story()
 	seen := map[string]bool{}
 	for i, proof := range exercised {
-		path := document.Pointer("exercised", i)
+		path := jsonpointer.Of("exercised", i)
 		if seen[proof.Name] {
 			r.complain(path, "the proof %s is already there", proof.Name)
 		}

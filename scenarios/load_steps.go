@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // sending is what one entry of a scenario file sends for one intent.
@@ -27,7 +27,7 @@ func (s *Scenario) sendings() []sending {
 
 func (s *Step) sendings(i int) []sending {
 	at := func(tokens ...any) string {
-		return document.Pointer(append([]any{"steps", i}, tokens...)...)
+		return jsonpointer.Of(append([]any{"steps", i}, tokens...)...)
 	}
 	switch {
 	case s.Send != nil:

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/document"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/document"
 )
 
 var errSpan = errors.New("expected a duration such as 300ms or a share such as 50% (1000% at most)")
@@ -24,7 +26,7 @@ func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil
 
 // UnmarshalText reads a duration such as "300ms".
 func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := document.ParseDuration(string(text))
+	parsed, err := contract.ParseDuration(string(text))
 	*d = Duration(parsed)
 	return err
 }
@@ -71,7 +73,7 @@ func (s *Span) UnmarshalText(text []byte) error {
 		s.Share = share
 		return nil
 	}
-	fixed, err := document.ParseDuration(string(text))
+	fixed, err := contract.ParseDuration(string(text))
 	if err != nil {
 		return errSpan
 	}

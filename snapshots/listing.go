@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 const (
@@ -182,7 +182,7 @@ func (q Question) read(text string) (rows []history.Row, next string, err error)
 	if err != nil {
 		return nil, "", err
 	}
-	list, there := document.Resolve(answer, q.Items)
+	list, there := jsonpointer.Resolve(answer, q.Items)
 	items, isList := list.([]any)
 	switch {
 	case !there:
@@ -209,7 +209,7 @@ func (q Question) more(answer any) (string, error) {
 	if q.Next == "" {
 		return "", nil
 	}
-	value, _ := document.Resolve(answer, q.Next)
+	value, _ := jsonpointer.Resolve(answer, q.Next)
 	switch value := value.(type) {
 	case nil:
 		return "", nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -149,7 +150,7 @@ func TestAnAlteredBodyCanComeOutTheSame(t *testing.T) {
 	t.Parallel()
 	o := bodied(map[string]any{"n": "{{.Intent.Marker}}", "amount": `{{pick "1" "2"}}`})
 	o.Alter = map[string]any{"amount": `{{pick "1" "2"}}`}
-	fields := targets.Target{Contract: targets.Contract{Fingerprint: targets.Fingerprint{Mode: targets.FingerprintFields, Fields: []string{"/amount"}}}}
+	fields := targets.Target{Contract: contract.Contract{Fingerprint: contract.Fingerprint{Mode: contract.FingerprintFields, Fields: []string{"/amount"}}}}
 	for _, target := range []targets.Target{{}, fields} {
 		alters := map[bool]int{}
 		for i := range 40 {

@@ -3,6 +3,8 @@ package targets
 import (
 	"fmt"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Explanation says in plain sentences what a run can find wrong with one operation of a target, and
@@ -62,7 +64,7 @@ func section(b *strings.Builder, title string, sentences []Sentence) {
 type explainer struct {
 	target    Target
 	operation Operation
-	contract  Contract
+	contract  contract.Contract
 	out       Explanation
 }
 
@@ -115,7 +117,7 @@ func (x *explainer) undeclared(line, format string, args ...any) {
 	x.notChecked(line, format+", because the contract does not declare it", args...)
 }
 
-func (x *explainer) keyed() bool      { return x.operation.Key.In != KeyNowhere }
+func (x *explainer) keyed() bool      { return x.operation.Key.In != contract.KeyNowhere }
 func (x *explainer) chosen() bool     { return len(x.operation.Key.Issued) == 0 }
 func (x *explainer) natural() bool    { return len(x.contract.NaturalKey) > 0 }
 func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
@@ -123,11 +125,11 @@ func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
 // rowsKnown reports that there is a database and a query, or that the target is asked.
 func (x *explainer) rowsKnown() bool { return x.target.KnowsRows(x.operation) }
 
-func (x *explainer) dedupOnly() bool { return x.contract.Level == DedupOnly }
+func (x *explainer) dedupOnly() bool { return x.contract.Level == contract.DedupOnly }
 
 // comparesBodies reports that the bodies of a repetition's answers are compared as a whole. An empty
 // comparison is that of JSON.
 func (x *explainer) comparesBodies() bool {
 	body := x.contract.Replay.Body
-	return !x.dedupOnly() && body != SameIdentity && body != AnyBody
+	return !x.dedupOnly() && body != contract.SameIdentity && body != contract.AnyBody
 }

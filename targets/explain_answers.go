@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // replays says in what a repetition's answer must equal the first one.
@@ -57,14 +59,14 @@ func (x *explainer) replayBody() {
 	r := x.contract.Replay
 	from := "replay.body: " + string(r.Body)
 	switch r.Body {
-	case SameBytes:
+	case contract.SameBytes:
 		x.held(from, "Its body is the first one's, byte by byte")
 		if len(r.Ignore) > 0 {
 			x.weakened(from, "Nothing is left out of the comparison: replay.ignore is only for JSON")
 		}
-	case SameIdentity:
+	case contract.SameIdentity:
 		x.sameIdentity(from)
-	case AnyBody:
+	case contract.AnyBody:
 		x.weakened(from, "A repetition may be answered with any body")
 	default:
 		from, rest := "replay.body: json", ""

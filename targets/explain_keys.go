@@ -1,5 +1,7 @@
 package targets
 
+import "github.com/doubletap-harness/doubletap/contract"
+
 // keys says which keys are different keys.
 func (x *explainer) keys() {
 	if !x.keyed() {
@@ -10,7 +12,7 @@ func (x *explainer) keys() {
 		return
 	}
 	x.keyFormat()
-	if x.operation.Key.In != KeyInPath {
+	if x.operation.Key.In != contract.KeyInPath {
 		x.held("key", "Who sends a blank key is not given what somebody else made with one")
 	}
 	x.weakened("key", "A key of an unusual form may be refused instead")
@@ -18,7 +20,7 @@ func (x *explainer) keys() {
 
 func (x *explainer) keyFormat() {
 	key := x.operation.Key
-	if key.Format == OnlyUUID {
+	if key.Format == contract.OnlyUUID {
 		x.notChecked("key.format: uuid", "Whether keys that hardly differ are two keys, because only a UUID is a key")
 		return
 	}
@@ -38,7 +40,7 @@ func (x *explainer) keyFormat() {
 }
 
 // keepsSpace reports that a space at the end of a key reaches the target.
-func (k Key) keepsSpace() bool { return k.In != KeyInHeader || k.Quoted }
+func (k Key) keepsSpace() bool { return k.In != contract.KeyInHeader || k.Quoted }
 
 // optionalKey says what is held against requests that leave out a key which need not be there.
 func (x *explainer) optionalKey() {

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // maxAwaited is the longest expiry that a run waits for.
-const maxAwaited = Duration(time.Minute)
+const maxAwaited = contract.Duration(time.Minute)
 
 // accepted says what is held against "it will be done".
 func (x *explainer) accepted() {
@@ -46,10 +48,10 @@ func (x *explainer) expiry() {
 		x.undeclared("expiry", "How long a key is remembered, and what its repetition gets afterwards")
 	case !x.awaitsExpiry():
 		x.notChecked("expiry.after: "+after, "What a key's repetition gets once the key is forgotten, because a run waits for at most %s", brief(maxAwaited))
-	case e.Then == ExpiryReject:
+	case e.Then == contract.ExpiryReject:
 		x.held("expiry", "A key that comes again after %s creates nothing", after)
 		x.weakened("expiry", "It is to be refused, with %s, but any other 4xx passes, and the answer of the first request with a warning", e.Signature)
-	case e.Then == ExpiryExecute:
+	case e.Then == contract.ExpiryExecute:
 		x.held("expiry", "A key that comes again after %s is a new key: it creates one more row at most", after)
 		x.weakened("expiry.then: execute", "The answer of the first request passes then as well, with a warning")
 	default:
@@ -72,13 +74,13 @@ func (x *explainer) lease() {
 
 // store says what is promised while the store is away, or once it has lost what it held.
 func (x *explainer) store() {
-	if x.contract.Store.OnFailure == FailOpen {
+	if x.contract.Store.OnFailure == contract.FailOpen {
 		x.notChecked("store.on_failure: fail-open", "What becomes of repeated requests while the store is slow or away, or once it has lost what it held, because they are executed without it")
 	}
 }
 
 // brief returns a duration without the units that are zero: 24h, not 24h0m0s.
-func brief(d Duration) string {
+func brief(d contract.Duration) string {
 	text := d.String()
 	if strings.HasSuffix(text, "m0s") {
 		text = strings.TrimSuffix(text, "0s")

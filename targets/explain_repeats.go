@@ -1,5 +1,7 @@
 package targets
 
+import "github.com/doubletap-harness/doubletap/contract"
+
 // running says what a request may be told that meets a running one.
 func (x *explainer) running() {
 	p := x.contract.InProgress
@@ -7,9 +9,9 @@ func (x *explainer) running() {
 		x.held("in_progress", "While a request runs, a second one may be told %s: it is then asked again, and must not be told so for ever", p.Signature)
 	}
 	switch {
-	case p.Mode == InProgressWait && len(p.Statuses) > 0:
+	case p.Mode == contract.InProgressWait && len(p.Statuses) > 0:
 		x.weakened("in_progress.mode: wait, in_progress.statuses", "A second request need not wait: %s passes as \"still running\"", p.Signature)
-	case p.Mode == InProgressWait:
+	case p.Mode == contract.InProgressWait:
 		x.notChecked("in_progress.mode: wait", "Whether a second request waits for the first: what it is answered in the end is judged like any other answer")
 	case len(p.Statuses) == 0:
 		x.undeclared("in_progress", "What a second request is told while the first one runs")
@@ -59,13 +61,13 @@ func (x *explainer) otherBody() {
 func (x *explainer) onMismatch() {
 	f, comes := x.contract.Fingerprint, "A "+x.keyWord()+" that comes with another body"
 	switch {
-	case f.OnMismatch == MismatchReject:
+	case f.OnMismatch == contract.MismatchReject:
 		x.held("fingerprint", "%s is refused, with %s, and not answered as if it were the first request", comes, f.Signature)
 		x.weakened("fingerprint.statuses", "%s may be refused with any other 4xx as well", comes)
-	case f.OnMismatch == MismatchReplayOriginal && x.comparesBodies():
+	case f.OnMismatch == contract.MismatchReplayOriginal && x.comparesBodies():
 		x.held("fingerprint.on_mismatch: replay-original", "%s is answered with the body of the first answer", comes)
 		x.weakened("fingerprint.on_mismatch: replay-original", "%s may be refused as well", comes)
-	case f.OnMismatch == MismatchReplayOriginal:
+	case f.OnMismatch == contract.MismatchReplayOriginal:
 		x.weakened("fingerprint.on_mismatch: replay-original", "%s may be answered with any body, or refused, because bodies are not compared", comes)
 	default:
 		x.undeclared("fingerprint.on_mismatch", "Whether a %s that comes with another body is refused or gets the first answer", x.keyWord())
@@ -81,12 +83,12 @@ func (x *explainer) spelling() {
 	case kind == NoPayload:
 	case kind != JSONPayload:
 		x.notChecked("request."+string(kind), "Whether a repetition whose body is spelled differently is the same request, because a form is written in one way here")
-	case f.Mode == FingerprintJSON:
+	case f.Mode == contract.FingerprintJSON:
 		x.held("fingerprint.mode: json", "A repetition whose body is spelled differently, %s, is the same request", spelled)
-	case f.Mode == FingerprintFields:
+	case f.Mode == contract.FingerprintFields:
 		x.held("fingerprint.mode: fields", "A repetition whose body is spelled differently, %s, is the same request", spelled)
 		x.notChecked("fingerprint.fields", "Whether a body that differs in other members than %s is the same request", enumerate(words(f.Fields), "and"))
-	case f.Mode == FingerprintBytes:
+	case f.Mode == contract.FingerprintBytes:
 		x.notChecked("fingerprint.mode: bytes", "What a repetition gets whose body is spelled differently, because to the target it is another body")
 	default:
 		x.undeclared("fingerprint.mode", "Whether a repetition whose body is spelled differently is the same request")
@@ -111,8 +113,8 @@ func (x *explainer) throttled() {
 // confusions says what one answer can mean when the contract does not tell two meanings apart. A
 // loaded contract has only those that do no harm.
 func (x *explainer) confusions() {
-	meanings := x.contract.meanings()
-	for _, o := range x.contract.overlaps() {
+	meanings := meanings(x.contract)
+	for _, o := range overlaps(x.contract) {
 		first, second := meanings[o.first], meanings[o.second]
 		from := first.line + ", " + second.line
 		switch {

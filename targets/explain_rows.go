@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // wishes says which requests are one wish.
@@ -62,7 +64,7 @@ func (x *explainer) wish() string {
 		return "intent"
 	case !x.keyed():
 		return "request"
-	case x.awaitsExpiry() && x.contract.Expiry.Then != ExpiryReject:
+	case x.awaitsExpiry() && x.contract.Expiry.Then != contract.ExpiryReject:
 		return "intent and key, for as long as the key is remembered"
 	default:
 		return "intent and key"
@@ -72,7 +74,7 @@ func (x *explainer) wish() string {
 // conflicts names the lines by which a refusal is known that speaks of another request.
 func (x *explainer) conflicts() []string {
 	var lines []string
-	meanings := x.contract.meanings()
+	meanings := meanings(x.contract)
 	for _, m := range []meaning{meanings[meansExists], meanings[meansMismatch]} {
 		if len(m.signature.Statuses) > 0 {
 			lines = append(lines, m.line)
@@ -112,7 +114,7 @@ func (x *explainer) identity() {
 		x.held("identity", "Every acknowledgement names the same thing at %s", where)
 		x.notChecked("rows.identity", "Whether the thing that answers name is the one in the row, because the row is unknown or its column is not named")
 	}
-	if x.dedupOnly() || x.contract.Replay.Body == AnyBody {
+	if x.dedupOnly() || x.contract.Replay.Body == contract.AnyBody {
 		x.weakened("level, replay.body", "An acknowledgement that names nothing at %s passes", where)
 	}
 }
@@ -121,7 +123,7 @@ func (x *explainer) identity() {
 func (x *explainer) missingKey() {
 	switch {
 	case !x.keyed():
-	case x.operation.Key.In == KeyInPath:
+	case x.operation.Key.In == contract.KeyInPath:
 		x.notChecked("key.in: path", "What becomes of requests without a key, because the key is a part of the path")
 	case !x.operation.Key.Required:
 		x.optionalKey()

@@ -3,6 +3,8 @@ package targets
 import (
 	"maps"
 	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // principals says what is held between two who send. A run takes the first two by name.
@@ -10,7 +12,7 @@ func (x *explainer) principals() {
 	names := slices.Sorted(maps.Keys(x.target.Principals))
 	switch scope := x.contract.Scope.Principal; {
 	case !x.chosen():
-	case scope == ScopeShared:
+	case scope == contract.ScopeShared:
 		x.notChecked("scope.principal: shared", "Whether one principal is shown what another sent, because to the target all principals are one")
 	case !x.keyed():
 		x.notChecked("key", "Whether one principal is shown what another sent, because a run tries it with keys that two of them use")
@@ -21,12 +23,12 @@ func (x *explainer) principals() {
 	}
 }
 
-func (x *explainer) twoPrincipals(scope KeyScope, one, other string) {
+func (x *explainer) twoPrincipals(scope contract.KeyScope, one, other string) {
 	x.held(everyContract, "Neither of %s and %s is shown what the other one sent", one, other)
 	switch scope {
-	case ScopeSeparate:
+	case contract.ScopeSeparate:
 		x.held("scope.principal: separate", "A key that both %s and %s use is two keys: each of them gets what they asked for", one, other)
-	case ScopeReject:
+	case contract.ScopeReject:
 		x.held("scope.principal: reject", "Of %s and %s, who use the same key, the second is refused", one, other)
 	default:
 		x.undeclared("scope.principal", "Whether a key that two principals use is two keys, or the second one is refused")
@@ -41,7 +43,7 @@ func (x *explainer) operations() {
 	}
 	names := x.target.OperationNames()
 	i := slices.IndexFunc(names, func(name string) bool {
-		return name != x.out.Operation && x.target.Operations[name].Key.In != KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
+		return name != x.out.Operation && x.target.Operations[name].Key.In != contract.KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
 	})
 	if i < 0 {
 		x.notChecked("operations", "Whether two operations share keys, because the file does not have two with a key")
@@ -52,9 +54,9 @@ func (x *explainer) operations() {
 
 func (x *explainer) otherOperation(other string) {
 	switch x.contract.Scope.Operation {
-	case ScopeSeparate:
+	case contract.ScopeSeparate:
 		x.held("scope.operation: separate", "A key that is also used at %s is two keys: neither operation answers with what the other one made", other)
-	case ScopeReject:
+	case contract.ScopeReject:
 		x.held("scope.operation: reject", "A key that is also used at %s is refused the second time", other)
 	default:
 		x.undeclared("scope.operation", "Whether a key that is also used at %s is two keys, or is refused the second time", other)

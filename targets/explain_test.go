@@ -9,18 +9,19 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // explained is a target whose file says all that an operation can say, with this contract.
-func explained(t *testing.T, contract string) targets.Target {
+func explained(t *testing.T, promise string) targets.Target {
 	t.Helper()
 	target, err := targets.Load("explained.yaml", []byte(`
 name: explained
 base_url: http://localhost
 database: {url: "sqlite:/tmp/orders.db"}
 received: {path: /received, pointer: /received}
-contract: `+contract+`
+contract: `+promise+`
 operations:
   create_order:
     request: {path: /orders, body: {note: "{{.Intent.Marker}}", reference: "{{.Intent.Reference}}", amount: 1200}}
@@ -36,28 +37,28 @@ operations:
 // builtIn is the contract of the built-in orders, which needs no file.
 func builtIn(t *testing.T) targets.Target {
 	target := explained(t, "{}")
-	target.Contract = targets.Contract{
-		Level:       targets.Idempotent,
-		Ack:         targets.Ack{Signature: targets.Signature{Statuses: []int{200, 201}}},
-		Fingerprint: targets.Fingerprint{OnMismatch: targets.MismatchReject, Signature: problem(422, "key_reused")},
-		InProgress:  targets.InProgress{Mode: targets.InProgressReject, Signature: problem(409, "in_progress")},
-		Replay: targets.Replay{
-			Body: targets.SameJSON, Ignore: []string{"/meta/served_at"}, Headers: []string{"Location", "Content-Type"},
-			Marker: &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true},
+	target.Contract = contract.Contract{
+		Level:       contract.Idempotent,
+		Ack:         contract.Ack{Signature: contract.Signature{Statuses: []int{200, 201}}},
+		Fingerprint: contract.Fingerprint{OnMismatch: contract.MismatchReject, Signature: problem(422, "key_reused")},
+		InProgress:  contract.InProgress{Mode: contract.InProgressReject, Signature: problem(409, "in_progress")},
+		Replay: contract.Replay{
+			Body: contract.SameJSON, Ignore: []string{"/meta/served_at"}, Headers: []string{"Location", "Content-Type"},
+			Marker: &contract.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true},
 		},
 		MissingKey: problem(400, "key_required"),
 	}
 	return target
 }
 
-func problem(status int, code string) targets.Signature {
-	return targets.Signature{Statuses: []int{status}, Where: map[string]any{"/code": code}}
+func problem(status int, code string) contract.Signature {
+	return contract.Signature{Statuses: []int{status}, Where: map[string]any{"/code": code}}
 }
 
 // unclear is a contract that no file could hold: one status for everything.
 func unclear(t *testing.T) targets.Target {
 	target := builtIn(t)
-	conflict := targets.Signature{Statuses: []int{409}}
+	conflict := contract.Signature{Statuses: []int{409}}
 	target.Contract.Fingerprint.Signature, target.Contract.InProgress.Signature = conflict, conflict
 	target.Contract.Existing.Signature, target.Contract.Ack.Statuses = conflict, []int{201, 409}
 	target.Principals = map[string]targets.Principal{"only": nil}
@@ -70,15 +71,15 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	for _, name := range targets.Presets() {
 		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
 	}
-	for name, contract := range explainedContracts() {
-		cases[name] = explained(t, contract)
+	for name, promise := range explainedContracts() {
+		cases[name] = explained(t, promise)
 	}
 	cases["bare"] = bare(t, "{in: header}", "{}")
 	cases["keyless"] = bare(t, "", "{}")
 	cases["keyless-natural"] = bare(t, "", "{preset: natural-key, natural_key: [/n], existing: {identity: /id}}")
 	cases["identity-of-nothing"] = bare(t, "{in: header}", "{preset: aws, existing: {statuses: [410], identity: /id}}")
-	cases["apart"] = apart(t, targets.Scope{Principal: targets.ScopeReject, Operation: targets.ScopeSeparate})
-	cases["unscoped"] = apart(t, targets.Scope{})
+	cases["apart"] = apart(t, contract.Scope{Principal: contract.ScopeReject, Operation: contract.ScopeSeparate})
+	cases["unscoped"] = apart(t, contract.Scope{})
 	cases["bodiless"] = bodiless(t)
 	cases["form"] = formed(t)
 	cases["gated"] = gated(t, "orders")
@@ -104,7 +105,7 @@ func withSteps(t *testing.T) targets.Target {
 }
 
 // apart is the file about promises for later, with the other promises about who shares keys.
-func apart(t *testing.T, scope targets.Scope) targets.Target {
+func apart(t *testing.T, scope contract.Scope) targets.Target {
 	target := load(t, "testdata/good/later.yaml")
 	target.Contract.Scope = scope
 	target.Contract.Ack.Accepted.Identity = ""
@@ -116,7 +117,7 @@ func apart(t *testing.T, scope targets.Scope) targets.Target {
 // gated is a target the writers of whose tables may be held back.
 func gated(t *testing.T, tables ...string) targets.Target {
 	target := explained(t, "{}")
-	target.Database.WriteGate = &targets.WriteGate{Tables: tables, Longest: targets.Duration(300 * time.Millisecond)}
+	target.Database.WriteGate = &targets.WriteGate{Tables: tables, Longest: contract.Duration(300 * time.Millisecond)}
 	return target
 }
 
@@ -125,7 +126,7 @@ func formed(t *testing.T) targets.Target {
 	target := bare(t, "{in: header, required: true}", "{fingerprint: {mode: json}}")
 	o := target.Operations["create"]
 	o.Request = targets.Request{Path: "/c/{{.Key}}", Form: map[string]any{"n": "{{.Intent.Marker}}"}}
-	o.Key.In = targets.KeyInPath
+	o.Key.In = contract.KeyInPath
 	target.Operations["create"] = o
 	return target
 }
@@ -166,7 +167,7 @@ func naturalKeyOf(preset string) string {
 }
 
 // bare is a target that says as little as it can.
-func bare(t *testing.T, key, contract string) targets.Target {
+func bare(t *testing.T, key, promise string) targets.Target {
 	t.Helper()
 	if key != "" {
 		key = ", key: " + key
@@ -174,7 +175,7 @@ func bare(t *testing.T, key, contract string) targets.Target {
 	target, err := targets.Load("bare.yaml", []byte(`
 name: bare
 base_url: http://localhost
-contract: `+contract+`
+contract: `+promise+`
 operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}`+key+`}}
 `), nil)
 	require.NoError(t, err)

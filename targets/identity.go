@@ -1,95 +1,15 @@
 package targets
 
 import (
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// Identity says where an answer names a thing: at a JSON pointer into its body, or in a header. In a file it is
-// the pointer itself, or a mapping with header and pattern. At most one of JSON and Header is set; the zero
-// value is nowhere.
-type Identity struct {
-	JSON    string
-	Header  string // its name
-	Pattern string // regular expression whose one group is the name; empty: the header's whole value
-}
-
-// inHeader is the form of an identity that is no pointer.
-type inHeader struct {
-	Header  string `yaml:"header" json:"header"`
-	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
-}
-
-// UnmarshalYAML reads a pointer, or a header and a pattern.
-func (i *Identity) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
-		return node.Decode(&i.JSON)
-	}
-	var in inHeader
-	err := node.Decode(&in)
-	i.Header, i.Pattern = in.Header, in.Pattern
-	return err
-}
-
-// MarshalJSON writes it as a file has it.
-func (i Identity) MarshalJSON() ([]byte, error) {
-	if i.Header == "" {
-		return json.Marshal(i.JSON)
-	}
-	return json.Marshal(inHeader{Header: i.Header, Pattern: i.Pattern})
-}
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (i *Identity) UnmarshalJSON(text []byte) error {
-	if len(text) > 0 && text[0] == '"' {
-		return json.Unmarshal(text, &i.JSON)
-	}
-	var in inHeader
-	err := json.Unmarshal(text, &in)
-	i.Header, i.Pattern = in.Header, in.Pattern
-	return err
-}
-
-// Declared reports whether it is anywhere at all.
-func (i Identity) Declared() bool { return i != Identity{} }
-
-// Where names the place, as reports do: the pointer, or the header's name.
-func (i Identity) Where() string {
-	if i.Header != "" {
-		return i.Header
-	}
-	return i.JSON
-}
-
-// String names the place and what of it is the name.
-func (i Identity) String() string {
-	if i.Pattern == "" {
-		return word(i.Where())
-	}
-	return word(i.Header) + " by " + i.Pattern
-}
-
-// In returns what a header's value names; empty: nothing.
-func (i Identity) In(value string) string {
-	if i.Pattern == "" || value == "" {
-		return value
-	}
-	p := compiled(i.Pattern)
-	if p == nil {
-		return ""
-	}
-	if found := p.FindStringSubmatch(value); len(found) > 1 {
-		return found[1]
-	}
-	return ""
-}
-
 // identity looks at where an answer is said to name a thing.
-func (r *reviewer) identity(path string, i Identity) {
+func (r *reviewer) identity(path string, i contract.Identity) {
 	if i.Pattern != "" {
 		if pattern, err := regexp.Compile(i.Pattern); err != nil || pattern.NumSubexp() != 1 {
 			r.complain(path+"/pattern", "expected a regular expression with one group, such as /orders/([0-9]+)")

@@ -8,16 +8,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // redirected is a target whose operation is a form that is answered with a redirect.
-func redirected(t *testing.T, contract string) (targets.Target, error) {
+func redirected(t *testing.T, promise string) (targets.Target, error) {
 	t.Helper()
 	return targets.Load("form.yaml", []byte(`
 name: form
 base_url: http://localhost:8080
-contract: `+contract+`
+contract: `+promise+`
 operations:
   create:
     request: {path: /orders, form: {note: "{{.Intent.Marker}}"}}
@@ -32,16 +33,16 @@ func TestAHeaderNamesWhatWasCreated(t *testing.T) {
 	target, err := redirected(t, `{ack: {statuses: [303], headers: {location: "^/orders/\\d"}}, existing: {statuses: [409], identity: {header: X-Id}}}`)
 	require.NoError(t, err)
 	named := target.Operations["create"].Identity
-	require.Equal(t, targets.Identity{Header: "Location", Pattern: `/orders/(\d+)`}, named)
+	require.Equal(t, contract.Identity{Header: "Location", Pattern: `/orders/(\d+)`}, named)
 	require.Equal(t, "17", named.In("http://localhost:8080/orders/17?created=1"))
 	require.Empty(t, named.In("/login"))
 	require.Empty(t, named.In(""))
-	require.Equal(t, "o-7", targets.Identity{Header: "X-Id"}.In("o-7"))
+	require.Equal(t, "o-7", contract.Identity{Header: "X-Id"}.In("o-7"))
 	require.Equal(t, "303 where Location matches ^/orders/\\d", target.Contract.Ack.String(), "the header's name is spelled as it is compared")
-	for _, i := range []targets.Identity{named, target.Contract.Existing.Identity, target.Operations["other"].Identity, {}} {
+	for _, i := range []contract.Identity{named, target.Contract.Existing.Identity, target.Operations["other"].Identity, {}} {
 		text, err := json.Marshal(i)
 		require.NoError(t, err)
-		var back targets.Identity
+		var back contract.Identity
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, i, back)
 	}
@@ -59,8 +60,8 @@ func TestHeadersTellAnswersApart(t *testing.T) {
 
 // What is asked of every answer costs no compilation; it is read by many at once.
 func TestPatternsAreCompiledOnce(t *testing.T) {
-	place := targets.Identity{Header: "Location", Pattern: `^/orders/([0-9]+)(?:[/?#]|$)`}
-	done := targets.Signature{Headers: map[string]string{"Location": `^/orders/[0-9]+$`}}
+	place := contract.Identity{Header: "Location", Pattern: `^/orders/([0-9]+)(?:[/?#]|$)`}
+	done := contract.Signature{Headers: map[string]string{"Location": `^/orders/[0-9]+$`}}
 	leads := func(to string) func(string) string { return func(string) string { return to } }
 	var all sync.WaitGroup
 	for range 4 {
@@ -77,7 +78,7 @@ func TestPatternsAreCompiledOnce(t *testing.T) {
 		done.Fits(to)
 	}), 10.0)
 	for range 2 {
-		require.Empty(t, targets.Identity{Header: "Location", Pattern: "("}.In("/orders/17"), "what is none finds nothing")
-		require.False(t, targets.Signature{Headers: map[string]string{"Location": "("}}.Fits(to))
+		require.Empty(t, contract.Identity{Header: "Location", Pattern: "("}.In("/orders/17"), "what is none finds nothing")
+		require.False(t, contract.Signature{Headers: map[string]string{"Location": "("}}.Fits(to))
 	}
 }

@@ -5,18 +5,9 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
-
-// Listing is a question to the target itself, where there is no database to ask: a GET whose answer
-// lists what an intent created. Its texts are templates, and it may hold secrets.
-type Listing struct {
-	Path   string            `yaml:"path" json:"-"`
-	Header map[string]string `yaml:"headers" json:"-"`
-}
-
-// NullList stands among the statuses of [Rows.Absent] for a list that is written as null.
-const NullList = 0
 
 // AsksItself reports that the rows are the target's own word: it is asked for them.
 func (t Target) AsksItself() bool {
@@ -33,8 +24,8 @@ func (t Target) KnowsRows(o Operation) bool {
 	return o.Rows.HTTP != nil || t.Database.Declared() && o.Rows.Query != ""
 }
 
-// Render fills in the templates of the question.
-func (l Listing) Render(v Values) (path string, header map[string]string, err error) {
+// RenderListing fills in the templates of the question for rows.
+func RenderListing(l contract.Listing, v Values) (path string, header map[string]string, err error) {
 	if path, err = fill(l.Path, v); err != nil {
 		return "", nil, fmt.Errorf("render the path: %w", err)
 	}
@@ -74,7 +65,7 @@ func (r *reviewer) rows(path string, o Operation) {
 }
 
 // listing looks at a question to the target itself.
-func (r *reviewer) listing(rows string, l Listing, absent []int) {
+func (r *reviewer) listing(rows string, l contract.Listing, absent []int) {
 	at := rows + "/http"
 	switch {
 	case r.target.Database.Declared():
@@ -89,7 +80,7 @@ func (r *reviewer) listing(rows string, l Listing, absent []int) {
 	before := len(r.mistakes)
 	r.template(at+"/path", l.Path)
 	for name, value := range l.Header {
-		place := at + document.Pointer("headers", name)
+		place := at + jsonpointer.Of("headers", name)
 		r.template(place, value)
 		if strings.ContainsAny(value, "\r\n") {
 			r.complain(place, "a header cannot hold a line break")
@@ -98,7 +89,7 @@ func (r *reviewer) listing(rows string, l Listing, absent []int) {
 	if len(r.mistakes) > before || !r.doc.Sound(at) {
 		return
 	}
-	path, header, err := l.Render(r.samples()[0].values)
+	path, header, err := RenderListing(l, r.samples()[0].values)
 	carried := strings.Contains(path, sampleMarker)
 	for _, value := range header {
 		carried = carried || strings.Contains(value, sampleMarker)
@@ -117,7 +108,7 @@ func (r *reviewer) listing(rows string, l Listing, absent []int) {
 func (r *reviewer) absent(path string, statuses []int) {
 	for i, status := range statuses {
 		if status >= 200 && status < 300 && status != http.StatusNoContent {
-			r.complain(path+document.Pointer(i), "%d is what an answer with a list has, so that nothing would ever be there; expected a status such as 404", status)
+			r.complain(path+jsonpointer.Of(i), "%d is what an answer with a list has, so that nothing would ever be there; expected a status such as 404", status)
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 //go:embed target.schema.json
@@ -20,10 +22,10 @@ func Schema() []byte { return bytes.Clone(schema) }
 
 // What a target file may leave out.
 const (
-	usualSettle = Duration(500 * time.Millisecond)
+	usualSettle = contract.Duration(500 * time.Millisecond)
 	usualKey    = "Idempotency-Key"
-	usualWithin = Duration(10 * time.Second)
-	usualHold   = Duration(300 * time.Millisecond)
+	usualWithin = contract.Duration(10 * time.Second)
+	usualHold   = contract.Duration(300 * time.Millisecond)
 )
 
 // Load reads a target file, with env for its variables, and fills in what it leaves out. The error
@@ -70,23 +72,23 @@ func decode(doc *document.Document) (Target, error) {
 	if err := doc.Decode(&head); err != nil {
 		return Target{}, err
 	}
-	contract, known := Preset(head.Contract.Preset)
+	promise, known := Preset(head.Contract.Preset)
 	if !known { // which the schema has noticed
-		contract = usual()
+		promise = usual()
 	}
-	contract.forget(doc)
-	t := Target{Settle: usualSettle, Contract: contract}
+	forget(&promise, doc)
+	t := Target{Settle: usualSettle, Contract: promise}
 	err := doc.Decode(&t)
 	return t, err
 }
 
 // forget empties the maps that the file sets: decoding would add to those of the preset.
-func (c *Contract) forget(doc *document.Document) {
-	for name, signature := range c.signatures() {
-		if doc.Has(document.Pointer("contract", name, "where")) {
+func forget(c *contract.Contract, doc *document.Document) {
+	for name, signature := range signatures(c) {
+		if doc.Has(jsonpointer.Of("contract", name, "where")) {
 			signature.Where = nil
 		}
-		if doc.Has(document.Pointer("contract", name, "headers")) {
+		if doc.Has(jsonpointer.Of("contract", name, "headers")) {
 			signature.Headers = nil
 		}
 	}
@@ -96,8 +98,8 @@ func (c *Contract) forget(doc *document.Document) {
 }
 
 // signatures are those that a preset may have, by the line of the contract.
-func (c *Contract) signatures() map[string]*Signature {
-	return map[string]*Signature{
+func signatures(c *contract.Contract) map[string]*contract.Signature {
+	return map[string]*contract.Signature{
 		"ack": &c.Ack.Signature, "fingerprint": &c.Fingerprint.Signature, "in_progress": &c.InProgress.Signature,
 		"existing": &c.Existing.Signature, "throttled": &c.Throttled, "missing_key": &c.MissingKey,
 		"expiry": &c.Expiry.Signature,
@@ -121,10 +123,10 @@ func (t *Target) complete(file string) {
 		if o.Request.Method == "" {
 			o.Request.Method = http.MethodPost
 		}
-		if o.Key.In == KeyInHeader && o.Key.Name == "" {
+		if o.Key.In == contract.KeyInHeader && o.Key.Name == "" {
 			o.Key.Name = usualKey
 		}
-		if o.Key.In == KeyInPath {
+		if o.Key.In == contract.KeyInPath {
 			o.Key.Required = true
 		}
 		o.Request.Sign.complete()
@@ -134,7 +136,7 @@ func (t *Target) complete(file string) {
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
 		g.Longest = usualHold
 	}
-	t.Contract.complete()
+	completeContract(&t.Contract)
 }
 
 func completeSteps(steps []Step) {
@@ -154,28 +156,28 @@ func (s *Sign) complete() {
 	s.Encoding = cmp.Or(s.Encoding, EncodingHex)
 }
 
-func (c *Contract) complete() {
+func completeContract(c *contract.Contract) {
 	accepted := &c.Ack.Accepted
-	for _, s := range []*Signature{&accepted.Done, &accepted.Failed} {
+	for _, s := range []*contract.Signature{&accepted.Done, &accepted.Failed} {
 		if len(s.Statuses) == 0 && len(s.Where) > 0 {
 			s.Statuses = []int{http.StatusOK}
 		}
 	}
 	c.Existing.Identity.Header = http.CanonicalHeaderKey(c.Existing.Identity.Header)
-	accepted.canonical()
-	for _, s := range c.signatures() {
-		s.canonical()
+	canonical(&accepted.Signature)
+	for _, s := range signatures(c) {
+		canonical(s)
 	}
 	if len(accepted.Statuses) > 0 && accepted.Within == 0 {
 		accepted.Within = usualWithin
 	}
 	if c.Expiry.After == 0 { // also where a file takes back its preset's
-		c.Expiry = Expiry{}
+		c.Expiry = contract.Expiry{}
 	}
 }
 
 // canonical spells the names of headers as they are compared.
-func (s *Signature) canonical() {
+func canonical(s *contract.Signature) {
 	spelled := map[string]string{}
 	for name, pattern := range s.Headers {
 		spelled[http.CanonicalHeaderKey(name)] = pattern

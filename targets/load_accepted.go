@@ -1,7 +1,9 @@
 package targets
 
+import "github.com/doubletap-harness/doubletap/contract"
+
 // accepted looks for promises of a later outcome that nobody could follow up.
-func (r *reviewer) accepted(a Accepted) {
+func (r *reviewer) accepted(a contract.Accepted) {
 	const path = "/contract/ack/accepted"
 	if len(a.Statuses) == 0 {
 		if !a.Narrowed() && r.doc.Has(path) { // where alone is a mistake of every signature
@@ -15,7 +17,7 @@ func (r *reviewer) accepted(a Accepted) {
 	if len(a.Done.Statuses) == 0 {
 		r.complain(path, "an accepted request needs done: by which answer of the status resource it is done")
 	}
-	if status, ok := a.Done.shared(a.Failed); ok && (a.Done.covers(a.Failed) || a.Failed.covers(a.Done)) {
+	if status, ok := shared(a.Done, a.Failed); ok && (covers(a.Done, a.Failed) || covers(a.Failed, a.Done)) {
 		r.complain(path, "%d of the status resource means both that it is done and that it failed; tell them apart with where", status)
 	}
 }

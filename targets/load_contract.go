@@ -4,7 +4,8 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // contract looks for contracts that lack a part, or whose lines contradict each other.
@@ -24,20 +25,20 @@ func (r *reviewer) contract() {
 }
 
 // signatures looks for signatures that recognise nothing.
-func (r *reviewer) signatures(c Contract) {
+func (r *reviewer) signatures(c contract.Contract) {
 	r.identity("/contract/existing/identity", c.Existing.Identity)
-	for _, m := range c.meanings() {
+	for _, m := range meanings(c) {
 		path := r.present(m.path())
 		r.headers(m.path()+"/headers", m.signature)
 		switch {
 		case len(m.signature.Statuses) > 0:
 		case m.line == "ack":
 			r.complain(path, "without statuses no answer would be an acknowledgement")
-		case m.line == "in_progress" && c.InProgress.Mode == InProgressReject:
+		case m.line == "in_progress" && c.InProgress.Mode == contract.InProgressReject:
 			r.complain(path, "mode reject needs statuses")
-		case m.line == "fingerprint" && c.Fingerprint.OnMismatch == MismatchReject:
+		case m.line == "fingerprint" && c.Fingerprint.OnMismatch == contract.MismatchReject:
 			r.complain(path, "on_mismatch reject needs statuses")
-		case m.line == "expiry" && c.Expiry.Then == ExpiryReject:
+		case m.line == "expiry" && c.Expiry.Then == contract.ExpiryReject:
 			r.complain(path, "an expired key that is rejected needs statuses")
 		case len(m.signature.Where) > 0:
 			r.complain(path, "where recognises nothing without statuses")
@@ -50,9 +51,9 @@ func (r *reviewer) signatures(c Contract) {
 }
 
 // headers looks for headers in which nothing can be recognised.
-func (r *reviewer) headers(path string, s Signature) {
+func (r *reviewer) headers(path string, s contract.Signature) {
 	for name, pattern := range s.Headers {
-		at := path + document.Pointer(name)
+		at := path + jsonpointer.Of(name)
 		if _, err := regexp.Compile(pattern); err != nil {
 			r.complain(at, "expected a regular expression, such as ^/orders/[0-9]+$")
 		}
@@ -64,7 +65,7 @@ func (r *reviewer) headers(path string, s Signature) {
 
 // refusals refuses statuses that do not count as a refusal, because something between client and
 // target may have sent them, or because they do not say whether anything took effect. Below 400, where or headers say it.
-func (r *reviewer) refusals(line, what string, s Signature) {
+func (r *reviewer) refusals(line, what string, s contract.Signature) {
 	for _, status := range s.Statuses {
 		var otherwise string
 		switch {
@@ -81,7 +82,7 @@ func (r *reviewer) refusals(line, what string, s Signature) {
 }
 
 // expiry looks for promises about a time that is not declared, and for answers that nobody gets.
-func (r *reviewer) expiry(e Expiry) {
+func (r *reviewer) expiry(e contract.Expiry) {
 	const path = "/contract/expiry"
 	switch {
 	case e.After == 0:
@@ -91,7 +92,7 @@ func (r *reviewer) expiry(e Expiry) {
 				return
 			}
 		}
-	case e.Then == ExpiryExecute && len(e.Statuses) > 0:
+	case e.Then == contract.ExpiryExecute && len(e.Statuses) > 0:
 		r.complain(path, "statuses are those of a refusal, but with then: execute nobody is refused")
 	default:
 		r.refusals("expiry", "an expired key", e.Signature)
@@ -99,32 +100,32 @@ func (r *reviewer) expiry(e Expiry) {
 }
 
 // ambiguous refuses contracts by which one answer has two meanings.
-func (r *reviewer) ambiguous(c Contract) {
-	meanings := c.meanings()
-	for _, o := range c.overlaps() {
+func (r *reviewer) ambiguous(c contract.Contract) {
+	meanings := meanings(c)
+	for _, o := range overlaps(c) {
 		if !o.misleading() {
 			continue
 		}
 		first, second := meanings[o.first], meanings[o.second]
 		path := r.present(first.path(), second.path())
 		if !first.signature.Narrowed() && !second.signature.Narrowed() {
-			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.status, first.says, second.says, c.advice(o))
+			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.status, first.says, second.says, advice(c, o))
 			continue
 		}
 		r.complain(path, "every %d that means that %s means that %s as well; narrow %s with where%s",
-			o.status, second.says, first.says, first.line, c.advice(o))
+			o.status, second.says, first.says, first.line, advice(c, o))
 	}
 }
 
 // advice names the way out that a mode opens.
-func (c Contract) advice(o overlap) string {
-	if o.first == meansRunning && c.InProgress.Mode == InProgressWait {
+func advice(c contract.Contract, o overlap) string {
+	if o.first == meansRunning && c.InProgress.Mode == contract.InProgressWait {
 		return ", or write statuses: [] under in_progress, since with mode wait nobody is told so"
 	}
 	return ""
 }
 
-func (r *reviewer) marker(c Contract) {
+func (r *reviewer) marker(c contract.Contract) {
 	const path = "/contract/replay/marker"
 	m := c.Replay.Marker
 	if m == nil {
@@ -135,14 +136,14 @@ func (r *reviewer) marker(c Contract) {
 	} else if m.Value == "" {
 		r.complain(path, "a marker needs a value: without one, an answer that lacks the header would count as a replay")
 	}
-	if m.Required && c.Level == DedupOnly {
+	if m.Required && c.Level == contract.DedupOnly {
 		r.complain(r.present(path+"/required", path, "/contract/level"),
 			"a required marker contradicts the level dedup-only, which promises nothing about answers")
 	}
 }
 
 // replayStatus refuses rules about statuses that are no acknowledgements: no answer could follow them.
-func (r *reviewer) replayStatus(c Contract) {
+func (r *reviewer) replayStatus(c contract.Contract) {
 	if len(c.Ack.Statuses) == 0 {
 		return // which is a mistake already
 	}
@@ -151,7 +152,7 @@ func (r *reviewer) replayStatus(c Contract) {
 		known += ", ack.accepted.statuses are " + anyOf(accepted)
 	}
 	for first, then := range c.Replay.Status {
-		path := document.Pointer("contract", "replay", "status", first)
+		path := jsonpointer.Of("contract", "replay", "status", first)
 		for _, status := range append([]int{first}, then...) {
 			if !slices.Contains(c.Ack.Statuses, status) && !slices.Contains(c.Ack.Accepted.Statuses, status) {
 				r.complain(path, "%d is no acknowledgement; %s", status, known)

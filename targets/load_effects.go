@@ -1,20 +1,23 @@
 package targets
 
-import "github.com/doubletap-harness/doubletap/document"
+import (
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
 
 // effects looks at what creates change beyond their rows. A report names an effect without its
 // operation.
 func (r *reviewer) effects() {
 	first := map[string]string{} // name: the operation that has it
 	for _, name := range r.target.OperationNames() {
-		list := document.Pointer("operations", name, "effects")
+		list := jsonpointer.Of("operations", name, "effects")
 		effects := r.target.Operations[name].Effects
 		if len(effects) > 0 && !r.target.Database.Declared() {
 			r.complain(list, "effects are read from a database, and there is none")
 			continue
 		}
 		for i, e := range effects {
-			path := list + document.Pointer(i)
+			path := list + jsonpointer.Of(i)
 			r.effect(path, e)
 			if other, taken := first[e.Name]; taken {
 				r.complain(path+"/name", "%s is the name of another effect, of %s", r.doc.Shown(path+"/name"), other)
@@ -24,7 +27,7 @@ func (r *reviewer) effects() {
 	}
 }
 
-func (r *reviewer) effect(path string, e Effect) {
+func (r *reviewer) effect(path string, e contract.Effect) {
 	given := 0
 	for _, set := range []bool{e.Rows != nil, e.Value != nil, e.Delta != nil} {
 		if set {

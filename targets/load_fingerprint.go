@@ -3,22 +3,23 @@ package targets
 import (
 	"reflect"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // fingerprint looks for fields that nothing compares, and for a comparison of no fields.
-func (r *reviewer) fingerprint(f Fingerprint) {
+func (r *reviewer) fingerprint(f contract.Fingerprint) {
 	switch {
-	case f.Mode == FingerprintFields && len(f.Fields) == 0:
+	case f.Mode == contract.FingerprintFields && len(f.Fields) == 0:
 		r.complain("/contract/fingerprint", "mode fields needs fields: JSON pointers into the body")
-	case f.Mode != FingerprintFields && len(f.Fields) > 0:
+	case f.Mode != contract.FingerprintFields && len(f.Fields) > 0:
 		r.complain("/contract/fingerprint/fields", "only mode fields compares fields")
 	}
 }
 
 // overlooks reports that an altered body has the same fields, and so is the same body to the target.
-func (f Fingerprint) overlooks(o Operation, v Values) bool {
-	if f.Mode != FingerprintFields || len(f.Fields) == 0 {
+func overlooks(f contract.Fingerprint, o Operation, v Values) bool {
+	if f.Mode != contract.FingerprintFields || len(f.Fields) == 0 {
 		return false
 	}
 	plain := o.fields(f.Fields, v, false)
@@ -38,7 +39,7 @@ func (o Operation) fields(pointers []string, v Values, altered bool) []any {
 	}
 	values := make([]any, len(pointers))
 	for i, pointer := range pointers {
-		values[i], _ = document.Resolve(members, pointer)
+		values[i], _ = jsonpointer.Resolve(members, pointer)
 	}
 	return values
 }

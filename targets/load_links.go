@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // links looks for addresses that nobody can use, or two links would.
@@ -14,7 +14,7 @@ func (r *reviewer) links() {
 	listens := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(r.target.Links)) {
 		link := r.target.Links[name]
-		listen, to := document.Pointer("links", name, "listen"), document.Pointer("links", name, "to")
+		listen, to := jsonpointer.Of("links", name, "listen"), jsonpointer.Of("links", name, "to")
 		for place, address := range map[string]string{listen: link.Listen, to: link.To} {
 			if !isAddress(address) {
 				r.complain(place, "expected a host and a port such as 127.0.0.1:15432, got %s", r.doc.Shown(place))

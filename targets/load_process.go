@@ -8,13 +8,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // What the description of a process may leave out.
 const (
-	usualReady  = Duration(30 * time.Second)
-	usualStop   = Duration(5 * time.Second)
+	usualReady  = contract.Duration(30 * time.Second)
+	usualStop   = contract.Duration(5 * time.Second)
 	usualSignal = "SIGTERM"
 )
 
@@ -57,10 +58,10 @@ func (r *reviewer) process() {
 		r.complain("/process/command/0", "expected a program, got nothing")
 	}
 	for i, word := range p.Command {
-		r.processTemplate("/process/command"+document.Pointer(i), word)
+		r.processTemplate("/process/command"+jsonpointer.Of(i), word)
 	}
 	for name, value := range p.Env {
-		r.processTemplate(env+document.Pointer(name), value)
+		r.processTemplate(env+jsonpointer.Of(name), value)
 	}
 	switch host := base.Hostname(); {
 	case !isLoopback(host) && host != "":

@@ -4,14 +4,15 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // payload looks for two payloads in one request, and for a type that only the payload knows.
 func (r *reviewer) payload(path string, o Operation) {
 	first, _ := o.Request.Payload()
 	for _, kind := range []PayloadKind{FormPayload, MultipartPayload} {
-		if at := path + document.Pointer("request", string(kind)); kind != first && r.doc.Has(at) {
+		if at := path + jsonpointer.Of("request", string(kind)); kind != first && r.doc.Has(at) {
 			r.complain(at, "the request has a %s already; it carries one of body, form and multipart", first)
 		}
 	}
@@ -35,7 +36,7 @@ func (r *reviewer) sign(path string, o Operation) {
 		}
 		taken[http.CanonicalHeaderKey(s.Time.Header)] = "the signature's time"
 	}
-	if whose, both := taken[http.CanonicalHeaderKey(o.Key.Name)]; both && o.Key.In == KeyInHeader {
+	if whose, both := taken[http.CanonicalHeaderKey(o.Key.Name)]; both && o.Key.In == contract.KeyInHeader {
 		r.complain(path+"/request/sign", "the header of the key cannot be that of %s", whose)
 	}
 }
@@ -44,7 +45,7 @@ func (r *reviewer) sign(path string, o Operation) {
 func (r *reviewer) leaveHeader(path string, o Operation, name, why string) {
 	for header := range o.Request.Header {
 		if strings.EqualFold(header, name) {
-			r.complain(path+document.Pointer("request", "headers", header), "%s", why)
+			r.complain(path+jsonpointer.Of("request", "headers", header), "%s", why)
 		}
 	}
 }

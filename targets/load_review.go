@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // reviewer looks for what a schema cannot see.
@@ -35,7 +37,7 @@ func review(doc *document.Document, t Target) document.Mistakes {
 	r.rateLimit()
 	r.login()
 	for _, name := range t.OperationNames() {
-		r.operation(document.Pointer("operations", name), t.Operations[name])
+		r.operation(jsonpointer.Of("operations", name), t.Operations[name])
 	}
 	return r.mistakes
 }
@@ -67,7 +69,7 @@ func databaseSchemes() []string {
 }
 
 // longestHold is how long the writers of a table may be held back.
-const longestHold = Duration(10 * time.Second)
+const longestHold = contract.Duration(10 * time.Second)
 
 func (r *reviewer) database() {
 	const path = "/database/url"
@@ -140,7 +142,7 @@ func (r *reviewer) operation(path string, o Operation) {
 // alter looks for members that an altered body would add rather than replace: they are mistyped.
 func (r *reviewer) alter(path, inside string, members, change map[string]any) {
 	for name, value := range change {
-		at := path + "/alter" + inside + document.Pointer(name)
+		at := path + "/alter" + inside + jsonpointer.Of(name)
 		member, there := members[name]
 		inner, isMap := value.(map[string]any)
 		outer, wasMap := member.(map[string]any)
@@ -148,7 +150,7 @@ func (r *reviewer) alter(path, inside string, members, change map[string]any) {
 		case !there:
 			r.complain(at, "there is no %s in the body of the request: alter replaces what is there", name)
 		case isMap && wasMap:
-			r.alter(path, inside+document.Pointer(name), outer, inner)
+			r.alter(path, inside+jsonpointer.Of(name), outer, inner)
 		}
 	}
 }
@@ -156,25 +158,25 @@ func (r *reviewer) alter(path, inside string, members, change map[string]any) {
 func (r *reviewer) key(path string, o Operation) {
 	name := path + "/key/name"
 	switch o.Key.In {
-	case KeyInHeader:
+	case contract.KeyInHeader:
 		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(o.Key.Name) {
 			r.complain(name, "expected a header's name, got %s", r.doc.Shown(name))
 		}
 		for header := range o.Request.Header {
 			if strings.EqualFold(header, o.Key.Name) {
-				r.complain(path+document.Pointer("request", "headers", header), "this header is the key's; leave it to the key")
+				r.complain(path+jsonpointer.Of("request", "headers", header), "this header is the key's; leave it to the key")
 			}
 		}
-	case KeyInBody:
+	case contract.KeyInBody:
 		if o.Key.Name == "" {
 			r.complain(path+"/key", "a key in the body needs the name of its member")
 		} else {
 			kind, members := o.Request.Payload()
 			if _, taken := members[o.Key.Name]; taken {
-				r.complain(path+document.Pointer("request", string(kind), o.Key.Name), "this member is the key's; leave it to the key")
+				r.complain(path+jsonpointer.Of("request", string(kind), o.Key.Name), "this member is the key's; leave it to the key")
 			}
 		}
-	case KeyInQuery:
+	case contract.KeyInQuery:
 		if o.Key.Name == "" {
 			r.complain(path+"/key", "a key in the query needs the name of its parameter")
 		} else if o.queries(o.Key.Name) {
@@ -182,7 +184,7 @@ func (r *reviewer) key(path string, o Operation) {
 		}
 	}
 	r.keyInPath(path, o)
-	if o.Key.Quoted && o.Key.In != KeyInHeader {
+	if o.Key.Quoted && o.Key.In != contract.KeyInHeader {
 		r.complain(path+"/key/quoted", "only a key in a header can be quoted")
 	}
 }
@@ -191,7 +193,7 @@ func (r *reviewer) key(path string, o Operation) {
 func (r *reviewer) keyInPath(path string, o Operation) {
 	segments, query, _ := strings.Cut(o.Request.Path, "?")
 	switch named := path + "/key/name"; {
-	case o.Key.In != KeyInPath:
+	case o.Key.In != contract.KeyInPath:
 	case strings.Contains(query, ".Key"):
 		r.complain(path+"/request/path", "the key stands in the query: that is key.in: query, without {{.Key}}")
 	case !regexp.MustCompile(`\{\{\s*\.Key\s*\}\}`).MatchString(segments):
@@ -219,18 +221,18 @@ func hasMarker(query string) bool {
 // pointers looks for the members of the body that other parts of the file name.
 func (r *reviewer) pointers(path string, o Operation) {
 	kind, _ := o.Request.Payload()
-	body := path + document.Pointer("request", string(kind))
+	body := path + jsonpointer.Of("request", string(kind))
 	for list, pointers := range map[string][]string{
 		"/contract/natural_key": r.target.Contract.NaturalKey, "/contract/fingerprint/fields": r.target.Contract.Fingerprint.Fields,
 	} {
 		for i, pointer := range pointers {
-			if place := list + document.Pointer(i); pointer != WholePath && !r.doc.Has(body+pointer) {
+			if place := list + jsonpointer.Of(i); pointer != contract.WholePath && !r.doc.Has(body+pointer) {
 				r.complain(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), r.doc.Shown(place))
 			}
 		}
 	}
 	for column, pointer := range o.Rows.Content {
-		place := path + document.Pointer("rows", "content", column)
+		place := path + jsonpointer.Of("rows", "content", column)
 		if !r.doc.Has(body + pointer) {
 			r.complain(place, "there is no %s in the body of the request", r.doc.Shown(place))
 		}

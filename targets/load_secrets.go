@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // keepSecrets notes what signs requests, and what came from variables and goes into them: headers to mask, and texts.
@@ -16,7 +17,7 @@ func (t *Target) keepSecrets(doc *document.Document) {
 	k.steps("/login", t.Login)
 	for _, name := range t.OperationNames() {
 		o := t.Operations[name]
-		operation := document.Pointer("operations", name)
+		operation := jsonpointer.Of("operations", name)
 		k.request(operation+"/request", o.Request)
 		k.texts(operation+"/alter", o.Alter)
 		k.steps(operation+"/prepare", o.Prepare)
@@ -38,13 +39,13 @@ type keeper struct {
 
 func (k keeper) steps(path string, steps []Step) {
 	for i, step := range steps {
-		k.request(path+document.Pointer(i)+"/request", step.Request)
+		k.request(path+jsonpointer.Of(i)+"/request", step.Request)
 	}
 }
 
 func (k keeper) request(path string, q Request) {
 	for header := range q.Header {
-		at := path + document.Pointer("headers", header)
+		at := path + jsonpointer.Of("headers", header)
 		if k.doc.Expanded(at) && !slices.Contains(k.target.Redact, header) {
 			k.target.Redact = append(k.target.Redact, header)
 		}
@@ -52,7 +53,7 @@ func (k keeper) request(path string, q Request) {
 	}
 	k.texts(path+"/path", q.Path)
 	if kind, members := q.Payload(); kind != NoPayload {
-		k.texts(path+document.Pointer(string(kind)), members)
+		k.texts(path+jsonpointer.Of(string(kind)), members)
 	}
 	if q.Sign != nil {
 		k.secret(q.Sign.Secret)
@@ -69,11 +70,11 @@ func (k keeper) texts(path string, value any) {
 		}
 	case []any:
 		for i, element := range value {
-			k.texts(path+document.Pointer(i), element)
+			k.texts(path+jsonpointer.Of(i), element)
 		}
 	case map[string]any:
 		for name, member := range value {
-			k.texts(path+document.Pointer(name), member)
+			k.texts(path+jsonpointer.Of(name), member)
 		}
 	}
 }
@@ -94,7 +95,7 @@ func (o Operation) Compared() []string {
 	var texts []string
 	for _, pointer := range o.Rows.Content {
 		for _, body := range []map[string]any{members, o.Alter} {
-			value, _ := document.Resolve(body, pointer)
+			value, _ := jsonpointer.Resolve(body, pointer)
 			if text, is := value.(string); is {
 				texts = append(texts, text)
 			}

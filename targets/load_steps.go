@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // stage is a list of steps of one purpose: where it stands in the file, and where templates find what it takes.
@@ -22,7 +22,7 @@ func (r *reviewer) login() {
 	r.steps(stage{path: "/login", steps: r.target.Login, taken: &r.taken.Login})
 	for i, step := range r.target.Login {
 		if usesIntent(step.Request) {
-			r.complain(document.Pointer("login", i, "request"), "there is one login for each principal and none for an intent: {{.Intent...}} is not known here")
+			r.complain(jsonpointer.Of("login", i, "request"), "there is one login for each principal and none for an intent: {{.Intent...}} is not known here")
 		}
 	}
 }
@@ -69,13 +69,13 @@ func (r *reviewer) steps(s stage) {
 	*s.taken = map[string]string{}
 	maps.Copy(*s.taken, s.known)
 	for i, step := range s.steps {
-		path := s.path + document.Pointer(i)
+		path := s.path + jsonpointer.Of(i)
 		o := Operation{Request: step.Request}
 		r.payload(path, o)
 		r.sign(path, o)
 		r.templates(path, o)
 		for _, name := range step.Names() {
-			at := path + document.Pointer("take", name)
+			at := path + jsonpointer.Of("take", name)
 			if _, taken := (*s.taken)[name]; taken {
 				r.complain(at, "%s is known already; take it under another name", name)
 			}

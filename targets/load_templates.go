@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // sampleMarker is a marker that no file holds by chance.
@@ -51,14 +51,14 @@ func (r *reviewer) templates(path string, o Operation) bool {
 	request := path + "/request"
 	r.try(request+"/path", func(v Values) error { _, err := o.path(v); return err })
 	for name, value := range o.Request.Header {
-		at := request + document.Pointer("headers", name)
+		at := request + jsonpointer.Of("headers", name)
 		r.template(at, value)
 		if strings.ContainsAny(value, "\r\n") {
 			r.complain(at, "a header cannot hold a line break")
 		}
 	}
 	kind, members := o.Request.Payload()
-	r.templatesIn(request+document.Pointer(string(kind)), members)
+	r.templatesIn(request+jsonpointer.Of(string(kind)), members)
 	r.templatesIn(path+"/alter", o.Alter)
 	if s := o.Request.Sign; s != nil {
 		r.template(request+"/sign/secret", s.Secret)
@@ -73,11 +73,11 @@ func (r *reviewer) templatesIn(path string, value any) {
 		r.try(path, func(v Values) error { _, err := fillValue(value, v); return err })
 	case []any:
 		for i, entry := range value {
-			r.templatesIn(path+document.Pointer(i), entry)
+			r.templatesIn(path+jsonpointer.Of(i), entry)
 		}
 	case map[string]any:
 		for name, member := range value {
-			r.templatesIn(path+document.Pointer(name), member)
+			r.templatesIn(path+jsonpointer.Of(name), member)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (r *reviewer) carriesMarker(path string, o Operation) {
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {
 		kind, _ := o.Request.Payload()
-		r.complain(path+document.Pointer("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
+		r.complain(path+jsonpointer.Of("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
 		return
 	}
 	if !carried && !r.prepares(o) {
@@ -173,7 +173,7 @@ func (r *reviewer) carriesMarker(path string, o Operation) {
 	switch {
 	case o.altersNothing(values):
 		r.complain(path+"/alter", "the altered body is the same as the other one")
-	case r.target.Contract.Fingerprint.overlooks(o, values):
+	case overlooks(r.target.Contract.Fingerprint, o, values):
 		r.complain(path+"/alter", "none of contract.fingerprint.fields is altered: to the target it would be the same body")
 	}
 }
@@ -189,7 +189,7 @@ func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
 // Alters reports whether an altered body is another one to the target, with these values: what functions
 // draw can come out the same.
 func (t Target) Alters(o Operation, v Values) bool {
-	return !o.altersNothing(v) && !t.Contract.Fingerprint.overlooks(o, v)
+	return !o.altersNothing(v) && !overlooks(t.Contract.Fingerprint, o, v)
 }
 
 func (o Operation) altersNothing(v Values) bool {

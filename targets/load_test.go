@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -64,11 +65,11 @@ func TestAFullFileIsReadAsItIsMeant(t *testing.T) {
 	require.Equal(t, targets.HTTP2, target.Protocol)
 	require.Equal(t, "postgres://shop:"+secret+"@localhost/shop", target.Database.URL)
 	require.Equal(t, targets.Principal{"Token": secret, "Tenant": "7"}, target.Principals["alice"])
-	require.Equal(t, targets.Duration(2*time.Second), target.Settle)
+	require.Equal(t, contract.Duration(2*time.Second), target.Settle)
 	require.Equal(t, &targets.Received{Path: "/-/received", Pointer: "/received"}, target.Received)
 
 	order := target.Operations["create_order"]
-	require.Equal(t, targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key", Required: true, Quoted: true}, order.Key)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key", Required: true, Quoted: true}}, order.Key)
 	require.Equal(t, "PUT", order.Request.Method)
 	require.Equal(t, map[string]any{"1": "one", "2": nil}, order.Request.Body["by"])
 	require.Equal(t, "2024-02-03", order.Request.Body["date"])
@@ -84,30 +85,30 @@ func TestPromisesAboutLaterAreReadAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
 	target := load(t, "testdata/good/later.yaml")
 	failed := map[string]any{"/state": "failed"}
-	require.Equal(t, targets.Ack{
-		Signature: targets.Signature{Statuses: []int{201}},
-		Accepted: targets.Accepted{
-			Signature: targets.Signature{Statuses: []int{202}},
+	require.Equal(t, contract.Ack{
+		Signature: contract.Signature{Statuses: []int{201}},
+		Accepted: contract.Accepted{
+			Signature: contract.Signature{Statuses: []int{202}},
 			Monitor:   "Location",
-			Done:      targets.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
-			Failed:    targets.Signature{Statuses: []int{200, 410}, Where: failed},
+			Done:      contract.Signature{Statuses: []int{200}, Where: map[string]any{"/state": "done"}},
+			Failed:    contract.Signature{Statuses: []int{200, 410}, Where: failed},
 			Identity:  "/order/id",
-			Within:    targets.Duration(10 * time.Second),
+			Within:    contract.Duration(10 * time.Second),
 		},
 	}, target.Contract.Ack)
-	require.Equal(t, targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeReject}, target.Contract.Scope)
-	require.Equal(t, targets.Expiry{
-		After: targets.Duration(30 * time.Second), Then: targets.ExpiryReject, Signature: targets.Signature{Statuses: []int{422, 410}},
+	require.Equal(t, contract.Scope{Principal: contract.ScopeSeparate, Operation: contract.ScopeReject}, target.Contract.Scope)
+	require.Equal(t, contract.Expiry{
+		After: contract.Duration(30 * time.Second), Then: contract.ExpiryReject, Signature: contract.Signature{Statuses: []int{422, 410}},
 	}, target.Contract.Expiry)
-	require.Equal(t, targets.FingerprintFields, target.Contract.Fingerprint.Mode)
+	require.Equal(t, contract.FingerprintFields, target.Contract.Fingerprint.Mode)
 	require.Equal(t, []string{"/price/amount", "/sku"}, target.Contract.Fingerprint.Fields)
 	require.Equal(t, []int{422}, target.Contract.Fingerprint.Statuses, "the preset's")
-	require.Equal(t, targets.Duration(90*time.Second), target.Contract.Lease)
+	require.Equal(t, contract.Duration(90*time.Second), target.Contract.Lease)
 
-	require.Equal(t, targets.Key{In: targets.KeyInQuery, Name: "idempotency key"}, target.Operations["order"].Key)
-	require.Equal(t, targets.Key{In: targets.KeyInBody, Name: "request_id", Format: targets.OnlyUUID, FoldCase: true}, target.Operations["refund"].Key)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: "idempotency key"}}, target.Operations["order"].Key)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "request_id", Format: contract.OnlyUUID, FoldCase: true}}, target.Operations["refund"].Key)
 	lines, total, fewer := 2, 1200.5, -1.0
-	require.Equal(t, []targets.Effect{
+	require.Equal(t, []contract.Effect{
 		{Name: "order-lines", Query: "select 1 from lines where note = :marker", Rows: &lines},
 		{Name: "order-total", Query: "select total from orders where note = :marker", Value: &total},
 		{Name: "stock", Query: "select n from stock where sku = 'lamp'", Delta: &fewer},
@@ -116,7 +117,7 @@ func TestPromisesAboutLaterAreReadAsTheyAreMeant(t *testing.T) {
 
 func TestContractsThatComeCloseToAMistakeAreLoaded(t *testing.T) {
 	t.Parallel()
-	for name, contract := range map[string]string{
+	for name, promise := range map[string]string{
 		"an altered body has another marker":               "{fingerprint: {mode: fields, fields: [/n]}}",
 		"the last entry of a list is altered":              "{fingerprint: {mode: fields, fields: [/list/1]}}",
 		"a field has a slash in its name":                  "{fingerprint: {mode: fields, fields: [/a~1b]}}",
@@ -132,7 +133,7 @@ func TestContractsThatComeCloseToAMistakeAreLoaded(t *testing.T) {
 		_, err := targets.Load("close.yaml", []byte(`
 name: close
 base_url: http://localhost
-contract: `+contract+`
+contract: `+promise+`
 operations:
   create:
     request: {path: /c, body: {n: "{{.Intent.Marker}}", list: [1, 2], a/b: 1}}
@@ -185,8 +186,8 @@ operations:
 		return target.Database.WriteGate
 	}
 	require.Nil(t, of(""))
-	require.Equal(t, &targets.WriteGate{Tables: []string{"orders"}, Longest: targets.Duration(300 * time.Millisecond)}, of(", write_gate: {tables: [orders]}"))
-	require.Equal(t, &targets.WriteGate{Tables: []string{"shop.orders", `"Keys"`}, Longest: targets.Duration(10 * time.Second)},
+	require.Equal(t, &targets.WriteGate{Tables: []string{"orders"}, Longest: contract.Duration(300 * time.Millisecond)}, of(", write_gate: {tables: [orders]}"))
+	require.Equal(t, &targets.WriteGate{Tables: []string{"shop.orders", `"Keys"`}, Longest: contract.Duration(10 * time.Second)},
 		of(`, write_gate: {tables: [shop.orders, '"Keys"'], longest: 10s}`))
 }
 
@@ -198,10 +199,10 @@ base_url: http://127.0.0.1:80
 operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}, key: {in: header}}}
 `), nil)
 	require.NoError(t, err)
-	require.Equal(t, targets.Duration(500*time.Millisecond), target.Settle)
-	require.Equal(t, targets.Idempotent, target.Contract.Level)
+	require.Equal(t, contract.Duration(500*time.Millisecond), target.Settle)
+	require.Equal(t, contract.Idempotent, target.Contract.Level)
 	require.Equal(t, []int{200, 201, 204}, target.Contract.Ack.Statuses)
-	require.Equal(t, targets.Replay{Body: targets.SameJSON}, target.Contract.Replay)
+	require.Equal(t, contract.Replay{Body: contract.SameJSON}, target.Contract.Replay)
 	require.NotEqual(t, targets.HTTP2, target.Protocol)
 	require.Equal(t, "Idempotency-Key", target.Operations["create"].Key.Name)
 	require.Equal(t, "POST", target.Operations["create"].Request.Method)
@@ -226,7 +227,7 @@ func FuzzLoad(f *testing.F) {
 			for _, v.Principal = range target.Principals {
 				r, err := o.Render(v, o.Alter != nil)
 				require.NoError(t, err)
-				if o.Key.In != targets.KeyNowhere {
+				if o.Key.In != contract.KeyNowhere {
 					require.NoError(t, o.PlaceKey(&r, ""))
 				}
 			}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -23,7 +24,7 @@ func TestAFormIsWrittenAsOne(t *testing.T) {
 			"note": "{{.Intent.Marker}} & co", "amount": 1200, "price": 1.5, "gift": false, "tags[]": []any{"a", "b", 3}, "own": "{{.Intent.Number | json}}",
 		}},
 		Alter: map[string]any{"amount": 9900},
-		Key:   targets.Key{In: targets.KeyInBody, Name: "token"},
+		Key:   targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token"}},
 	}
 	r, err := o.Render(values(), false)
 	require.NoError(t, err)
@@ -75,7 +76,7 @@ func TestAMultipartFormIsWrittenAsOne(t *testing.T) {
 			"note": "{{.Intent.Marker}}", "amount": 1200, "photo": file, "more": []any{"x", map[string]any{"file": "b"}},
 		}},
 		Alter: map[string]any{"photo": map[string]any{"content": "other"}},
-		Key:   targets.Key{In: targets.KeyInBody, Name: "token"},
+		Key:   targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token"}},
 	}
 	r, err := o.Render(values(), false)
 	require.NoError(t, err)
@@ -107,7 +108,7 @@ func TestAKeyInThePathIsOneSegment(t *testing.T) {
 	t.Parallel()
 	o := targets.Operation{
 		Request: targets.Request{Method: "PUT", Path: "/orders/{{.Key}}/lines?of={{.Intent.Reference}}"},
-		Key:     targets.Key{In: targets.KeyInPath},
+		Key:     targets.Key{Key: contract.Key{In: contract.KeyInPath}},
 	}
 	for key, want := range map[string]string{
 		"a-b": "/orders/a-b/lines?of=r1", `a/b ?#"%`: "/orders/a%2Fb%20%3F%23%22%25/lines?of=r1", "é ": "/orders/%C3%A9%20/lines?of=r1",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // keyHere stands in a path for the key that is not known yet.
@@ -13,14 +15,14 @@ const keyHere = "{{.Key}}"
 // PlaceKey puts an idempotency key into a rendered request, which it changes in place.
 func (o Operation) PlaceKey(r *Rendered, key string) error {
 	switch o.Key.In {
-	case KeyInHeader:
+	case contract.KeyInHeader:
 		return o.placeInHeader(r, key)
-	case KeyInBody:
+	case contract.KeyInBody:
 		return o.placeInBody(r, key)
-	case KeyInQuery:
+	case contract.KeyInQuery:
 		o.placeInQuery(r, key)
 		return nil
-	case KeyInPath:
+	case contract.KeyInPath:
 		return o.placeInPath(r, key)
 	}
 	return errors.New("place the key: the operation takes none")

@@ -1,9 +1,11 @@
 package targets
 
+import "github.com/doubletap-harness/doubletap/contract"
+
 // preset is a contract by name: what it changes of the usual one.
 type preset struct {
 	name    string
-	declare func(*Contract)
+	declare func(*contract.Contract)
 }
 
 // presets lists the known contracts in the order in which they are offered. The schema lists the same
@@ -34,7 +36,7 @@ func Presets() []string {
 
 // Preset returns the contract of this name; without a name, the one of a target that says nothing.
 // What it leaves undeclared, its source leaves open.
-func Preset(name string) (Contract, bool) {
+func Preset(name string) (contract.Contract, bool) {
 	c := usual()
 	if name == "" {
 		return c, true
@@ -46,15 +48,15 @@ func Preset(name string) (Contract, bool) {
 			return c, true
 		}
 	}
-	return Contract{}, false
+	return contract.Contract{}, false
 }
 
 // usual is the contract of a target that says nothing: what it promises simply by having a key.
-func usual() Contract {
-	return Contract{
-		Level:  Idempotent,
-		Ack:    Ack{Signature: Signature{Statuses: []int{200, 201, 204}}},
-		Replay: Replay{Body: SameJSON},
+func usual() contract.Contract {
+	return contract.Contract{
+		Level:  contract.Idempotent,
+		Ack:    contract.Ack{Signature: contract.Signature{Statuses: []int{200, 201, 204}}},
+		Replay: contract.Replay{Body: contract.SameJSON},
 	}
 }
 
@@ -62,21 +64,21 @@ func usual() Contract {
 // -07: 409 for a concurrent request, 422 for another payload, 400 for a missing key, all of them
 // SHOULD; a repetition gets the previous result. Fingerprints are MAY there: a target without them
 // overrides on_mismatch. Whether errors are stored is left open, and there is no replay marker.
-func ietf(c *Contract) {
-	c.Fingerprint = Fingerprint{OnMismatch: MismatchReject, Signature: Signature{Statuses: []int{422}}}
-	c.InProgress = InProgress{Mode: InProgressReject, Signature: Signature{Statuses: []int{409}}}
-	c.MissingKey = Signature{Statuses: []int{400}}
+func ietf(c *contract.Contract) {
+	c.Fingerprint = contract.Fingerprint{OnMismatch: contract.MismatchReject, Signature: contract.Signature{Statuses: []int{422}}}
+	c.InProgress = contract.InProgress{Mode: contract.InProgressReject, Signature: contract.Signature{Statuses: []int{409}}}
+	c.MissingKey = contract.Signature{Statuses: []int{400}}
 }
 
 // naturalKey promises one effect for what the body names, and that the loser hears 409. It is the
 // design of a unique index, not one provider's; Kubernetes answers so, from general knowledge.
-func naturalKey(c *Contract) {
+func naturalKey(c *contract.Contract) {
 	dedupOnly(c)
-	c.Existing = Existing{Signature: Signature{Statuses: []int{409}}}
+	c.Existing = contract.Existing{Signature: contract.Signature{Statuses: []int{409}}}
 }
 
 // dedupOnly promises one effect and nothing about the answers.
-func dedupOnly(c *Contract) {
-	c.Level = DedupOnly
-	c.Replay.Body = AnyBody
+func dedupOnly(c *contract.Contract) {
+	c.Level = contract.DedupOnly
+	c.Replay.Body = contract.AnyBody
 }

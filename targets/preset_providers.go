@@ -1,6 +1,10 @@
 package targets
 
-import "time"
+import (
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
+)
 
 // The contracts of providers. "Verified" is what a stored copy of the provider's documentation or
 // library says, which may be older than the live page; "not verified" is general knowledge. Where the
@@ -14,20 +18,20 @@ import "time"
 // errors after execution began are, so that 4xx as a whole stays undeclared. Verified again: a key is
 // remembered for 24 hours at least, and executed as a new one once it is forgotten; at another endpoint
 // it is an idempotency_error. Left out: a key belongs to an account and its mode.
-func stripe(c *Contract) {
-	c.Fingerprint = Fingerprint{
-		OnMismatch: MismatchReject,
-		Signature:  Signature{Statuses: []int{400}, Where: map[string]any{"/error/type": "idempotency_error"}},
+func stripe(c *contract.Contract) {
+	c.Fingerprint = contract.Fingerprint{
+		OnMismatch: contract.MismatchReject,
+		Signature:  contract.Signature{Statuses: []int{400}, Where: map[string]any{"/error/type": "idempotency_error"}},
 	}
-	c.InProgress = InProgress{
-		Mode:      InProgressReject,
-		Signature: Signature{Statuses: []int{409}, Where: map[string]any{"/error/code": "idempotency_key_in_use"}},
+	c.InProgress = contract.InProgress{
+		Mode:      contract.InProgressReject,
+		Signature: contract.Signature{Statuses: []int{409}, Where: map[string]any{"/error/code": "idempotency_key_in_use"}},
 	}
-	c.Replay.Marker = &ReplayMarker{Name: "Idempotent-Replayed", Value: "true"}
+	c.Replay.Marker = &contract.ReplayMarker{Name: "Idempotent-Replayed", Value: "true"}
 	stored := true
 	c.Errors.Store5xx = &stored
-	c.Scope.Operation = ScopeReject
-	c.Expiry = Expiry{After: Duration(24 * time.Hour), Then: ExpiryExecute}
+	c.Scope.Operation = contract.ScopeReject
+	c.Expiry = contract.Expiry{After: contract.Duration(24 * time.Hour), Then: contract.ExpiryExecute}
 }
 
 // paypal is PayPal's REST APIs, with the header PayPal-Request-Id. Verified: a repetition gets "the
@@ -37,17 +41,17 @@ func stripe(c *Contract) {
 // in the published error schemas. Not verified: that the issue stands first in details; older APIs say
 // DUPLICATE_REQUEST_ID instead. Left out: how long an id is stored differs by API; a request without
 // one is executed again, which is the operation's key.required.
-func paypal(c *Contract) {
+func paypal(c *contract.Contract) {
 	const issue = "/details/0/issue"
-	c.Fingerprint = Fingerprint{
-		OnMismatch: MismatchReject,
-		Signature:  Signature{Statuses: []int{422}, Where: map[string]any{issue: "PAYPAL_REQUEST_ID_PREVIOUSLY_USED"}},
+	c.Fingerprint = contract.Fingerprint{
+		OnMismatch: contract.MismatchReject,
+		Signature:  contract.Signature{Statuses: []int{422}, Where: map[string]any{issue: "PAYPAL_REQUEST_ID_PREVIOUSLY_USED"}},
 	}
-	c.InProgress = InProgress{
-		Mode:      InProgressReject,
-		Signature: Signature{Statuses: []int{409}, Where: map[string]any{issue: "PREVIOUS_REQUEST_IN_PROGRESS"}},
+	c.InProgress = contract.InProgress{
+		Mode:      contract.InProgressReject,
+		Signature: contract.Signature{Statuses: []int{409}, Where: map[string]any{issue: "PREVIOUS_REQUEST_IN_PROGRESS"}},
 	}
-	c.Replay.Body = SameIdentity
+	c.Replay.Body = contract.SameIdentity
 	c.Replay.Status = map[int][]int{201: {200}}
 }
 
@@ -57,17 +61,17 @@ func paypal(c *Contract) {
 // be retried. An older copy has keys kept for 31 days at least, and does not say what follows. Left out:
 // they belong to the company account and are not compared between regions; transient errors are flagged
 // in a header for a retry; the answer echoes the key, which a marker with one fixed value cannot express.
-func adyen(c *Contract) { c.Replay.Body = SameJSON }
+func adyen(c *contract.Contract) { c.Replay.Body = contract.SameJSON }
 
 // square is Square's APIs, with the member idempotency_key in the body. Verified: a repetition gets
 // the response of the first successful request, and another request with the key gets an error, though
 // that "might vary depending on the API". Not verified: the error's status 400 and its code
 // IDEMPOTENCY_KEY_REUSED. Unknown, and so undeclared: concurrent requests, whether errors are stored,
 // and how long keys are kept. Not verified, and so undeclared too: that each endpoint has its own keys.
-func square(c *Contract) {
-	c.Fingerprint = Fingerprint{
-		OnMismatch: MismatchReject,
-		Signature:  Signature{Statuses: []int{400}, Where: map[string]any{"/errors/0/code": "IDEMPOTENCY_KEY_REUSED"}},
+func square(c *contract.Contract) {
+	c.Fingerprint = contract.Fingerprint{
+		OnMismatch: contract.MismatchReject,
+		Signature:  contract.Signature{Statuses: []int{400}, Where: map[string]any{"/errors/0/code": "IDEMPOTENCY_KEY_REUSED"}},
 	}
 }
 
@@ -77,11 +81,11 @@ func square(c *Contract) {
 // verified: that this reason stands first in errors. Another body with a used key gets 409 as well,
 // and nothing tells the two apart, so that fingerprint stays undeclared. Unknown, and so undeclared:
 // concurrent requests, and how long keys are kept. Left out: that a failed request may be repeated.
-func goCardless(c *Contract) {
+func goCardless(c *contract.Contract) {
 	dedupOnly(c)
-	c.Existing = Existing{
-		Signature: Signature{Statuses: []int{409}, Where: map[string]any{"/error/errors/0/reason": "idempotent_creation_conflict"}},
-		Identity:  Identity{JSON: "/error/errors/0/links/conflicting_resource_id"},
+	c.Existing = contract.Existing{
+		Signature: contract.Signature{Statuses: []int{409}, Where: map[string]any{"/error/errors/0/reason": "idempotent_creation_conflict"}},
+		Identity:  contract.Identity{JSON: "/error/errors/0/links/conflicting_resource_id"},
 	}
 }
 
@@ -92,9 +96,9 @@ func goCardless(c *Contract) {
 // comes as XML, into which where cannot look. Unknown, and so undeclared: concurrent requests, and
 // whether errors are stored. Left out: a token is kept for 8 hours in some services and then executed
 // again, and for longer in others. Not verified, and so undeclared: that it belongs to one operation.
-func aws(c *Contract) {
-	c.Fingerprint = Fingerprint{OnMismatch: MismatchReject, Signature: Signature{Statuses: []int{409}}}
-	c.Replay.Body = SameIdentity
+func aws(c *contract.Contract) {
+	c.Fingerprint = contract.Fingerprint{OnMismatch: contract.MismatchReject, Signature: contract.Signature{Statuses: []int{409}}}
+	c.Replay.Body = contract.SameIdentity
 }
 
 // aip155 is Google's AIP-155, with the member request_id in the body. Verified: a duplicate SHOULD get
@@ -102,4 +106,4 @@ func aws(c *Contract) {
 // only the identity is compared. It says nothing about other bodies, concurrent requests and errors,
 // and of the time for which an id is honoured only that it is reasonable. That an id is a UUID is the
 // operation's key.format.
-func aip155(c *Contract) { c.Replay.Body = SameIdentity }
+func aip155(c *contract.Contract) { c.Replay.Body = contract.SameIdentity }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Process is how a target is started by the harness. Its texts may hold secrets.
@@ -20,14 +22,14 @@ type Process struct {
 
 // Ready says when a process that was started takes requests.
 type Ready struct {
-	Path   string   `yaml:"path"`   // of a GET that is answered with less than 500; empty: the port takes connections
-	Within Duration `yaml:"within"` // after which it counts as not starting
+	Path   string            `yaml:"path"`   // of a GET that is answered with less than 500; empty: the port takes connections
+	Within contract.Duration `yaml:"within"` // after which it counts as not starting
 }
 
 // Stop is how a process is asked to end.
 type Stop struct {
-	Signal string   `yaml:"signal"` // SIGTERM, SIGINT, SIGQUIT, SIGHUP or SIGKILL, to the whole process group
-	Within Duration `yaml:"within"` // after which it is killed
+	Signal string            `yaml:"signal"` // SIGTERM, SIGINT, SIGQUIT, SIGHUP or SIGKILL, to the whole process group
+	Within contract.Duration `yaml:"within"` // after which it is killed
 }
 
 // Engine is a kind of database that the harness can start.

@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Values is what the templates of a request can use. Principal and Login may hold secrets.
@@ -119,7 +121,7 @@ func (o Operation) head(v Values) (Rendered, error) {
 
 // path renders the path. Where it takes a key, {{.Key}} stays as it is.
 func (o Operation) path(v Values) (string, error) {
-	if o.Key.In == KeyInPath {
+	if o.Key.In == contract.KeyInPath {
 		return fillText(o.Request.Path, v, keyedValues{Values: v, Key: keyHere})
 	}
 	return fill(o.Request.Path, v)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -57,13 +58,13 @@ func TestAKeyIsPlacedWhereItTravels(t *testing.T) {
 		key  targets.Key
 		want targets.Rendered
 	}{
-		{"in a header", targets.Key{In: targets.KeyInHeader, Name: "K"}, targets.Rendered{
+		{"in a header", targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K"}}, targets.Rendered{
 			Header: map[string]string{"K": `a"b`}, Body: []byte(`{"big":12345678901234567890}`),
 		}},
-		{"quoted in a header", targets.Key{In: targets.KeyInHeader, Name: "K", Quoted: true}, targets.Rendered{
+		{"quoted in a header", targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K", Quoted: true}}, targets.Rendered{
 			Header: map[string]string{"K": `"a\"b"`}, Body: []byte(`{"big":12345678901234567890}`),
 		}},
-		{"in the body", targets.Key{In: targets.KeyInBody, Name: "K"}, targets.Rendered{
+		{"in the body", targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "K"}}, targets.Rendered{
 			Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"K":"a\"b","big":12345678901234567890}`),
 		}},
 	} {
@@ -78,7 +79,7 @@ func TestAKeyIsPlacedWhereItTravels(t *testing.T) {
 
 func TestAKeyIsAddedToTheQuery(t *testing.T) {
 	t.Parallel()
-	o := targets.Operation{Key: targets.Key{In: targets.KeyInQuery, Name: "k y"}}
+	o := targets.Operation{Key: targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: "k y"}}}
 	for path, want := range map[string]string{
 		"/c":         "/c?k%20y=a%20%2B%26%22b",
 		"/c?":        "/c?k%20y=a%20%2B%26%22b",
@@ -99,10 +100,10 @@ func TestABlankKeyIsPlacedLikeAnyOther(t *testing.T) {
 		key  targets.Key
 		want targets.Rendered
 	}{
-		{targets.Key{In: targets.KeyInHeader, Name: "K"}, targets.Rendered{Path: "/c", Header: map[string]string{"K": ""}}},
-		{targets.Key{In: targets.KeyInHeader, Name: "K", Quoted: true}, targets.Rendered{Path: "/c", Header: map[string]string{"K": `""`}}},
-		{targets.Key{In: targets.KeyInQuery, Name: "k"}, targets.Rendered{Path: "/c?k="}},
-		{targets.Key{In: targets.KeyInBody, Name: "k"}, targets.Rendered{
+		{targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K"}}, targets.Rendered{Path: "/c", Header: map[string]string{"K": ""}}},
+		{targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K", Quoted: true}}, targets.Rendered{Path: "/c", Header: map[string]string{"K": `""`}}},
+		{targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: "k"}}, targets.Rendered{Path: "/c?k="}},
+		{targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "k"}}, targets.Rendered{
 			Path: "/c", Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"k":""}`),
 		}},
 	} {
@@ -116,8 +117,8 @@ func TestAKeyThatCannotBePlacedIsAnError(t *testing.T) {
 	t.Parallel()
 	var r targets.Rendered
 	require.Error(t, targets.Operation{}.PlaceKey(&r, "k"))
-	require.Error(t, targets.Operation{Key: targets.Key{In: targets.KeyInHeader, Name: "K"}}.PlaceKey(&r, "a\nb"))
-	require.NoError(t, targets.Operation{Key: targets.Key{In: targets.KeyInBody, Name: "K"}}.PlaceKey(&r, "k"))
+	require.Error(t, targets.Operation{Key: targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "K"}}}.PlaceKey(&r, "a\nb"))
+	require.NoError(t, targets.Operation{Key: targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "K"}}}.PlaceKey(&r, "k"))
 	require.JSONEq(t, `{"K":"k"}`, string(r.Body))
 }
 

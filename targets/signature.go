@@ -1,20 +1,20 @@
 package targets
 
 import (
-	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // meaning is one thing that an answer can mean, and by what it is known.
 type meaning struct {
 	line      string // of the contract
 	says      string // follows "means that"
-	signature Signature
+	signature contract.Signature
 }
 
 // The places of the meanings, in the order in which an answer is tried. The last three are
@@ -30,7 +30,7 @@ const (
 	meansNoKey
 )
 
-func (c Contract) meanings() []meaning {
+func meanings(c contract.Contract) []meaning {
 	return []meaning{
 		meansThrottled: {line: "throttled", says: "the request was turned away at the door", signature: c.Throttled},
 		meansRunning:   {line: "in_progress", says: "the first request is still running", signature: c.InProgress.Signature},
@@ -51,14 +51,14 @@ type overlap struct {
 }
 
 // overlaps lists the meanings that share a status with nothing in the body to tell them apart.
-func (c Contract) overlaps() []overlap {
+func overlaps(c contract.Contract) []overlap {
 	var all []overlap
-	meanings := c.meanings()
+	meanings := meanings(c)
 	for i, first := range meanings {
 		for j := i + 1; j < len(meanings); j++ {
 			second := meanings[j].signature
-			if status, ok := first.signature.shared(second); ok {
-				all = append(all, overlap{first: i, second: j, status: status, hidden: first.signature.covers(second)})
+			if status, ok := shared(first.signature, second); ok {
+				all = append(all, overlap{first: i, second: j, status: status, hidden: covers(first.signature, second)})
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (m meaning) path() string { return "/contract/" + strings.ReplaceAll(m.line
 
 // shared returns a status of both signatures, unless their bodies tell them apart. Two patterns of one header may
 // both match.
-func (s Signature) shared(other Signature) (int, bool) {
+func shared(s, other contract.Signature) (int, bool) {
 	for pointer, value := range s.Where {
 		if different, both := other.Where[pointer]; both && !reflect.DeepEqual(value, different) {
 			return 0, false
@@ -101,7 +101,7 @@ func (s Signature) shared(other Signature) (int, bool) {
 }
 
 // covers reports that every answer of a shared status that bears the other signature bears s too.
-func (s Signature) covers(other Signature) bool {
+func covers(s, other contract.Signature) bool {
 	for pointer, value := range s.Where {
 		if same, both := other.Where[pointer]; !both || !reflect.DeepEqual(value, same) {
 			return false
@@ -113,22 +113,6 @@ func (s Signature) covers(other Signature) bool {
 		}
 	}
 	return true
-}
-
-// String returns the signature in words: "409 where /code is key_reused".
-func (s Signature) String() string {
-	text := anyOf(s.Statuses)
-	var conditions []string
-	for _, pointer := range slices.Sorted(maps.Keys(s.Where)) {
-		conditions = append(conditions, word(pointer)+" is "+valueWord(s.Where[pointer]))
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
-		conditions = append(conditions, word(name)+" matches "+word(s.Headers[name]))
-	}
-	if len(conditions) > 0 {
-		text += " where " + strings.Join(conditions, " and ")
-	}
-	return text
 }
 
 // anyOf joins statuses as in "200, 201 or 204".
@@ -146,17 +130,6 @@ func enumerate(words []string, last string) string {
 	}
 	head, tail := words[:len(words)-1], words[len(words)-1]
 	return strings.Join(head, ", ") + " " + last + " " + tail
-}
-
-func valueWord(value any) string {
-	switch value := value.(type) {
-	case nil:
-		return "null or missing"
-	case string:
-		return word(value)
-	default:
-		return fmt.Sprint(value)
-	}
 }
 
 // word returns a text that a file holds as it stands, in quotes where it would not read as one word.

@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Step is a request beside those that are judged: one that logs in, prepares, asks for a key or cleans up. It
@@ -30,8 +32,8 @@ const IssuedKey = "Key"
 
 // RateLimit is what a target lets through: Requests at once and then as many in each Per.
 type RateLimit struct {
-	Requests int      `yaml:"requests" json:"requests"`
-	Per      Duration `yaml:"per" json:"per"`
+	Requests int               `yaml:"requests" json:"requests"`
+	Per      contract.Duration `yaml:"per" json:"per"`
 }
 
 // Every is the time after which one more request is let through.

@@ -14,7 +14,7 @@ import (
 	"github.com/andybalholm/cascadia"
 	"golang.org/x/net/html"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // Take says where in an answer a value stands. Exactly one of JSON, Header, Cookie, HTML and Pattern is set.
@@ -101,7 +101,7 @@ func (t Take) inJSON(body string) (string, error) {
 	if err := decoder.Decode(&value); err != nil {
 		return "", errors.New("the answer is no JSON")
 	}
-	at, _ := document.Resolve(value, t.JSON)
+	at, _ := jsonpointer.Resolve(value, t.JSON)
 	switch found := at.(type) {
 	case string:
 		return found, nil

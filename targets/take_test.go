@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -60,7 +61,7 @@ func TestAValueIsTakenFromWhereItStands(t *testing.T) {
 func TestStepsAreReadAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
 	target := withSteps(t)
-	require.Equal(t, &targets.RateLimit{Requests: 20, Per: targets.Duration(1e9)}, target.RateLimit)
+	require.Equal(t, &targets.RateLimit{Requests: 20, Per: contract.Duration(1e9)}, target.RateLimit)
 	require.EqualValues(t, 50e6, target.RateLimit.Every())
 	require.Len(t, target.Login, 2)
 	require.Equal(t, "GET", target.Login[0].Request.Method)

@@ -5,7 +5,8 @@ package targets
 
 import (
 	"sort"
-	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Target is a system under test.
@@ -20,11 +21,11 @@ type Target struct {
 	Database   Database             `yaml:"database" json:"database"`
 	Store      Store                `yaml:"store" json:"store,omitzero"`
 	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
-	Contract   Contract             `yaml:"contract" json:"contract"`
+	Contract   contract.Contract    `yaml:"contract" json:"contract"`
 	Principals map[string]Principal `yaml:"principals" json:"-"`
 	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
 	Secrets    []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
-	Settle     Duration             `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
+	Settle     contract.Duration    `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
 	Received   *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
 	Login      []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
 	RateLimit  *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
@@ -68,8 +69,8 @@ type Link struct {
 // WriteGate allows bursts to hold back the writers of a table for a moment, so that the writes of all
 // requests that got so far meet. It takes the right to lock the table.
 type WriteGate struct {
-	Tables  []string `yaml:"tables" json:"tables"`             // as the database knows them; intents take them in turn
-	Longest Duration `yaml:"longest" json:"longest,omitempty"` // shorter than the target's own patience with its database
+	Tables  []string          `yaml:"tables" json:"tables"`             // as the database knows them; intents take them in turn
+	Longest contract.Duration `yaml:"longest" json:"longest,omitempty"` // shorter than the target's own patience with its database
 }
 
 // Principal is somebody who sends requests: names and values for templates, such as a token.
@@ -83,15 +84,15 @@ type Received struct {
 
 // Operation is one way to create something.
 type Operation struct {
-	Request  Request        `yaml:"request" json:"request"`
-	Key      Key            `yaml:"key" json:"key"`
-	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
-	Identity Identity       `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
-	Rows     Rows           `yaml:"rows" json:"rows"`
-	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
-	Prepare  []Step         `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
-	Remove   []Step         `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
-	Cleanup  []Step         `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
+	Request  Request           `yaml:"request" json:"request"`
+	Key      Key               `yaml:"key" json:"key"`
+	Alter    map[string]any    `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
+	Identity contract.Identity `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
+	Rows     contract.Rows     `yaml:"rows" json:"rows"`
+	Effects  []contract.Effect `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Prepare  []Step            `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Remove   []Step            `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
+	Cleanup  []Step            `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
 
 // Request is a template of the request without its key. At most one of Body, Form and Multipart is set.
@@ -105,60 +106,15 @@ type Request struct {
 	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
 }
 
-// KeyPlace is where the idempotency key travels.
-type KeyPlace string
-
-// The places of a key. The zero value is no key.
-const (
-	KeyNowhere  KeyPlace = ""
-	KeyInHeader KeyPlace = "header"
-	KeyInBody   KeyPlace = "body"
-	KeyInQuery  KeyPlace = "query"
-	KeyInPath   KeyPlace = "path" // where the path says {{.Key}}
-)
-
-// Key says how an operation takes its idempotency key.
+// Key says how an operation takes its idempotency key, and where clients get one.
 type Key struct {
-	In       KeyPlace `yaml:"in" json:"in,omitempty"`
-	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or of the query's parameter
-	Required bool     `yaml:"required" json:"required,omitempty"`
-	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
-	Format   Format   `yaml:"format" json:"format,omitempty"`
-	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
-	Issued   []Step   `yaml:"issued" json:"-"`                      // ask the target for a key, once for each; empty: the client draws it
+	contract.Key `yaml:",inline"`
+	Issued       []Step `yaml:"issued" json:"-"` // ask the target for a key, once for each; empty: the client draws it
 }
 
-// Format says what a key may look like.
-type Format string
-
-// The formats. Any text is a key, but for what the place forbids; or only a UUID is one (RFC 9562),
-// whose letters have no case.
-const (
-	AnyText  Format = ""
-	OnlyUUID Format = "uuid"
-)
-
-// Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
-// its answer has the scalar members of an item for columns, nested ones by dotted names.
-type Rows struct {
-	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
-	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
-	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
-	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
-	Cursor   string            `yaml:"cursor" json:"cursor,omitempty"`   // parameter of the query that takes what Next points to; empty: that is a link
-	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
-	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
-	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
-}
-
-// Effect is something that a create changes beyond its row. Exactly one of Rows, Value and Delta is
-// set: how much of it belongs to one created thing.
-type Effect struct {
-	Name  string   `yaml:"name" json:"name"` // unique in the target
-	Query string   `yaml:"query" json:"query"`
-	Rows  *int     `yaml:"rows" json:"rows,omitempty"`   // rows of the query, which has the parameter :marker
-	Value *float64 `yaml:"value" json:"value,omitempty"` // the number that the query gives, which has the parameter :marker
-	Delta *float64 `yaml:"delta" json:"delta,omitempty"` // change of the number that the query gives, which has no parameter
+// Judged returns what the checker reads of an operation. It holds no request, whose headers may be secret.
+func (o Operation) Judged() contract.Operation {
+	return contract.Operation{Key: o.Key.Key, Alter: o.Alter, Identity: o.Identity, Rows: o.Rows, Effects: o.Effects}
 }
 
 // OperationNames returns the names of the operations, sorted.
@@ -170,6 +126,3 @@ func (t Target) OperationNames() []string {
 	sort.Strings(names)
 	return names
 }
-
-// Duration is a time.Duration that is written as "300ms" in files.
-type Duration time.Duration

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -39,7 +40,7 @@ func scripted(t *testing.T, base, source string) curl.Script {
 			Path: "/things?as={{.Intent.Number}}", Header: map[string]string{"X-Note": "it's \"$HOME\" `id`", "Authorization": "Bearer stands-for-TOKEN"},
 			Body: map[string]any{"note": "{{.Intent.Marker}}", "text": awkward, "of": "{{.Intent.Reference}}"},
 		},
-		Key:   targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"},
+		Key:   targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
 		Alter: map[string]any{"text": "another"},
 	}}
 	plan := scenarios.NewPlan(s, 1)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -124,9 +125,9 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 				Header: "X-Sig", HMAC: targets.HashSHA256, Secret: c.secret, Prefix: "v1,", Encoding: encoding,
 				Over: "{{.Time}}.{{.Method}}.{{.Path}}.{{.Body}}", Time: &targets.SignTime{Header: "X-Time"},
 			}
-			o := targets.Operation{Request: c.request, Key: targets.Key{In: targets.KeyInPath, Required: true}, Alter: map[string]any{"text": "another"}}
+			o := targets.Operation{Request: c.request, Key: targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}, Alter: map[string]any{"text": "another"}}
 			if c.inBody {
-				o.Key = targets.Key{In: targets.KeyInBody, Name: "token", Required: true}
+				o.Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token", Required: true}}
 			}
 			s := scriptOf(t, server.URL, o)
 			file := write(t, s)

@@ -16,6 +16,7 @@ import (
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -180,7 +181,7 @@ func (j job) driver(step scenarios.Step, out io.Writer) *driver.Driver {
 				Method: http.MethodPost, Path: "/burst/{{.Intent.Number}}",
 				Body: map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
 			},
-			Key: targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key"},
+			Key: targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
 		}}},
 		Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
 		Road: j.road.asDriver, RealTime: true, Record: history.NewWriter(out), Base: time.Now(),

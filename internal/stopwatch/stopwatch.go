@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -58,7 +59,7 @@ func (s *Server) note(w http.ResponseWriter, r *http.Request) {
 func (s *Server) Target() (targets.Target, targets.Operation) {
 	create := targets.Operation{
 		Request: targets.Request{Method: http.MethodPost, Path: "/", Body: map[string]any{"note": "{{.Intent.Marker}}"}},
-		Key:     targets.Key{In: targets.KeyInHeader, Name: keyHeader},
+		Key:     targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: keyHeader}},
 		Alter:   map[string]any{"amount": 2},
 	}
 	create.Request.Body["amount"] = 1

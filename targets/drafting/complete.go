@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 const (
@@ -144,7 +144,7 @@ func lookUp(value any, pointer string) (any, bool) {
 		if !ok {
 			return nil, false
 		}
-		if value, ok = object[document.Unescape(token)]; !ok {
+		if value, ok = object[jsonpointer.Unescape(token)]; !ok {
 			return nil, false
 		}
 	}
@@ -155,7 +155,7 @@ func lookUp(value any, pointer string) (any, bool) {
 func nested(pointer string, value any) any {
 	tokens := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for _, token := range slices.Backward(tokens) {
-		value = map[string]any{document.Unescape(token): value}
+		value = map[string]any{jsonpointer.Unescape(token): value}
 	}
 	return value
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // doubtContract says what of the contract is a guess.
@@ -16,7 +16,7 @@ func (f *File) doubtContract() {
 	if f.Proof != nil && f.Proof.Redirect != 0 && f.Proof.Named.Header == "" {
 		f.doubt("%s", anyRedirect(f.Proof.Redirect))
 	}
-	if d.Key.In == targets.KeyNowhere {
+	if d.Key.In == contract.KeyNowhere {
 		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different wishes, and most scenarios do not apply; add key, or natural_key to the contract.")
 		return
 	}
@@ -32,7 +32,7 @@ func (f *File) doubtContract() {
 func (f *File) contract() {
 	d := f.Draft
 	f.line("contract: # what is promised; doubletap explain --target FILE says it in sentences")
-	if d.Key.In == targets.KeyNowhere {
+	if d.Key.In == contract.KeyNowhere {
 		f.line("  preset: dedup-only # one effect for one wish, and nothing about the answers")
 	} else {
 		f.line("  preset: ietf # 422 for another body under the same key, 400 for a missing key, 409 while the first runs")
@@ -55,7 +55,7 @@ func (f *File) ack() {
 	case len(documented) > 0:
 		f.line("  ack: {statuses: %s} # documented", flow(documented))
 	}
-	if f.redirects() && f.Draft.Key.In != targets.KeyNowhere {
+	if f.redirects() && f.Draft.Key.In != contract.KeyNowhere {
 		f.line("  replay: {body: identity} # a browser shows the page behind the redirect and not its body")
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -69,7 +69,7 @@ func Put(value any, pointer string, with any) any {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		name := document.Unescape(token)
+		name := jsonpointer.Unescape(token)
 		copied := maps.Clone(value)
 		copied[name] = Put(value[name], rest, with)
 		return copied
@@ -89,11 +89,11 @@ func Scalars(at string, value any, visit func(pointer string, value any)) {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			Scalars(at+document.Pointer(name), value[name], visit)
+			Scalars(at+jsonpointer.Of(name), value[name], visit)
 		}
 	case []any:
 		for i, element := range value {
-			Scalars(at+document.Pointer(i), element, visit)
+			Scalars(at+jsonpointer.Of(i), element, visit)
 		}
 	case nil:
 	default:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
@@ -65,7 +66,7 @@ func TestAKeyInTheBodyIsLeftToTheKey(t *testing.T) {
 	c, err := drafting.ReadCurl(`curl a/orders -d '{"idempotency_key": "7", "item": "lamp", "at": "2030-01-01"}'`)
 	require.NoError(t, err)
 	d := c.Draft("API")
-	require.Equal(t, targets.Key{In: targets.KeyInBody, Name: "idempotency_key"}, d.Key)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "idempotency_key"}}, d.Key)
 	require.NotContains(t, d.Body, "idempotency_key")
 	require.Equal(t, []string{"/item"}, d.Texts, "a plain word, where no name speaks for a text")
 	require.Equal(t, "create_orders", d.Name)
@@ -92,7 +93,7 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 		p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: landings})
 		require.Equal(t, "Order", p.Table.Name, name)
 		require.Equal(t, "/reference", p.Text, "the mark tells which member it was")
-		require.Equal(t, targets.Identity{JSON: "/order/id"}, p.Named)
+		require.Equal(t, contract.Identity{JSON: "/order/id"}, p.Named)
 		require.Equal(t, "id", p.Identity)
 		require.True(t, p.Exact)
 		require.Equal(t, 1, p.Rows)
@@ -120,7 +121,7 @@ func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	order := landing("orders", []string{"note"}, map[string]string{"id": "1", "public_id": "o-77", "note": "mx0"})
 	p := draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"id": "o-77"}, Landings: []databases.Landing{order}})
 	require.Equal(t, "public_id", p.Identity)
-	require.Equal(t, targets.Identity{JSON: "/id"}, p.Named)
+	require.Equal(t, contract.Identity{JSON: "/id"}, p.Named)
 }
 
 // TestWhatIsWrittenIsRead writes values that YAML, variables and templates could misread, and reads them back.

@@ -8,6 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -131,7 +132,7 @@ func (f *File) operation() {
 	f.line("    request:")
 	f.request("      ", d.Method, d.Path, d.Header)
 	f.content("      ", d.Form, filled(d.Body, d.Templates))
-	if d.Key.In != targets.KeyNowhere {
+	if d.Key.In != contract.KeyNowhere {
 		f.line("    key: %s", flow(keyOf(d.Key)))
 	}
 	if f.alter != nil {
@@ -149,20 +150,20 @@ func (f *File) operation() {
 }
 
 // named is where the answer names the created thing.
-func (f *File) named() targets.Identity {
+func (f *File) named() contract.Identity {
 	if f.Proof != nil {
 		return f.Proof.Named
 	}
-	return targets.Identity{JSON: f.Draft.Identity}
+	return contract.Identity{JSON: f.Draft.Identity}
 }
 
 // keyOf is a key as the file has it.
 func keyOf(k targets.Key) any {
 	return struct {
-		In       targets.KeyPlace `yaml:"in"`
-		Name     string           `yaml:"name"`
-		Required bool             `yaml:"required,omitempty"`
-		Format   targets.Format   `yaml:"format,omitempty"`
+		In       contract.KeyPlace `yaml:"in"`
+		Name     string            `yaml:"name"`
+		Required bool              `yaml:"required,omitempty"`
+		Format   contract.Format   `yaml:"format,omitempty"`
 	}{k.In, k.Name, k.Required, k.Format}
 }
 

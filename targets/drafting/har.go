@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Recorded is a request of a HAR file that looks as if it created something.
@@ -97,7 +97,7 @@ func (r Recorded) LooksCreating() bool {
 }
 
 // Keyed reports whether the request carried an idempotency key.
-func (r Recorded) Keyed() bool { return r.Draft("").Key.In != targets.KeyNowhere }
+func (r Recorded) Keyed() bool { return r.Draft("").Key.In != contract.KeyNowhere }
 
 func (e entry) recorded() (Recorded, bool) {
 	q, ok := e.request()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -75,7 +76,7 @@ func TestFormsKeepTheirTexts(t *testing.T) {
 	require.Equal(t, map[string]any{"note": "a b&c", "amount": "1200", "card_number": "4111", "item[size]": "L"}, d.Body)
 	require.Equal(t, []drafting.Other{{Pointer: "/amount", Value: "1201"}}, d.Others)
 	require.Equal(t, map[string]string{"/card_number": "${API_CARD_NUMBER}"}, d.Templates)
-	require.Equal(t, targets.Key{In: targets.KeyInBody, Name: "idempotency_key"}, d.Key)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "idempotency_key"}}, d.Key)
 	require.Equal(t, "/note", d.Texts[0])
 }
 

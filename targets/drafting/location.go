@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Regular expressions for the parts of a Location.
@@ -48,7 +48,7 @@ func leading(location, value string) string {
 		}
 	}
 	for _, pattern := range patterns {
-		if (targets.Identity{Header: "Location", Pattern: pattern}).In(location) == value {
+		if (contract.Identity{Header: "Location", Pattern: pattern}).In(location) == value {
 			return pattern
 		}
 	}

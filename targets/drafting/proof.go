@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -41,11 +41,11 @@ type Created struct {
 type Proof struct {
 	Table    databases.Table
 	Column   string
-	Exact    bool             // the column holds the marker and nothing else
-	Text     string           // JSON pointer to the member of the body that landed there
-	Named    targets.Identity // where the answer names the created thing; nowhere: not found
-	Redirect int              // status of an answer that leads to the created thing; 0: it does not redirect
-	Identity string           // column with that id; empty: not found
+	Exact    bool              // the column holds the marker and nothing else
+	Text     string            // JSON pointer to the member of the body that landed there
+	Named    contract.Identity // where the answer names the created thing; nowhere: not found
+	Redirect int               // status of an answer that leads to the created thing; 0: it does not redirect
+	Identity string            // column with that id; empty: not found
 	Row      map[string]string
 	Rows     int      // of the table that have the marker
 	Others   []string // columns of other tables that hold it and nothing else, as table.column
@@ -140,7 +140,7 @@ func redirects(status int) bool { return status == http.StatusFound || status ==
 
 // identity finds where an answer names a row, and the column that it names it by: the primary key or another that
 // looks like one.
-func (c Created) identity(l databases.Landing) (named targets.Identity, column string) {
+func (c Created) identity(l databases.Landing) (named contract.Identity, column string) {
 	columns := slices.Clone(l.Table.Primary)
 	if len(columns) > 1 {
 		columns = nil
@@ -160,13 +160,13 @@ func (c Created) identity(l databases.Landing) (named targets.Identity, column s
 			continue
 		}
 		if pointer := naming(c.Answer, l.Row[column], column); pointer != "" {
-			return targets.Identity{JSON: pointer}, column
+			return contract.Identity{JSON: pointer}, column
 		}
 		if pattern := leading(c.Location, l.Row[column]); pattern != "" {
-			return targets.Identity{Header: "Location", Pattern: pattern}, column
+			return contract.Identity{Header: "Location", Pattern: pattern}, column
 		}
 	}
-	return targets.Identity{}, ""
+	return contract.Identity{}, ""
 }
 
 // naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id.

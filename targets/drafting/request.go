@@ -12,7 +12,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -116,13 +117,13 @@ func idIn(answer any) string {
 	object, _ := answer.(map[string]any)
 	for _, name := range []string{"id", "_id", "uuid", "ID", "guid"} {
 		if object[name] != nil {
-			return document.Pointer(name)
+			return jsonpointer.Of(name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		inner, wrapped := object[name].(map[string]any)
 		if pointer := idIn(inner); wrapped && strings.Count(pointer, "/") == 1 {
-			return document.Pointer(name) + pointer
+			return jsonpointer.Of(name) + pointer
 		}
 	}
 	return ""
@@ -174,7 +175,7 @@ func (d *Draft) header(name, value, prefix string) {
 	switch {
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case strings.Contains(lower, "idempoten"):
-		d.Key = targets.Key{In: targets.KeyInHeader, Name: name}
+		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
 	case shell != nil:
 		d.Header[name] = shell[1] + d.variable(shell[2], "")
 	case lower == "authorization":
@@ -197,8 +198,8 @@ var plainWord = regexp.MustCompile(`^\pL+$`)
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
-		if _, isText := d.Body[name].(string); isText && d.Key.In == targets.KeyNowhere && strings.Contains(squeezed(name), "idempoten") {
-			d.Key = targets.Key{In: targets.KeyInBody, Name: name}
+		if _, isText := d.Body[name].(string); isText && d.Key.In == contract.KeyNowhere && strings.Contains(squeezed(name), "idempoten") {
+			d.Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: name}}
 			delete(d.Body, name)
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Step is a request that comes before a create, and what is taken from its answer.
@@ -76,7 +76,7 @@ func (d *Draft) Ahead(parent Draft, name string) {
 			s.Templates[pointer] = referenceTemplate
 		}
 	})
-	if parent.Key.In == targets.KeyInHeader && parent.Key.Format == targets.AnyText {
+	if parent.Key.In == contract.KeyInHeader && parent.Key.Format == contract.AnyText {
 		s.Header[parent.Key.Name] = referenceTemplate
 	}
 	for _, step := range append(slices.Clone(parent.Prepare), s) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // footstep is a recorded request that has to be sent before a create, because something of its answer is sent later.
@@ -186,7 +186,7 @@ var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_token$|v
 // page makes the page with the form a step, where the form has a token that stands in its page.
 func (d *Draft) page(path string) {
 	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
-		pointer := document.Pointer(name)
+		pointer := jsonpointer.Of(name)
 		if !tokenName.MatchString(name) || !strings.HasPrefix(d.Templates[pointer], "${") {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -193,7 +194,7 @@ func TestARedirectElsewhereNamesNothing(t *testing.T) {
 		Table: databases.Table{Name: "orders", Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}}},
 		Row:   map[string]string{"id": "17", "note": "mx0"}, Columns: []string{"note"},
 	}
-	prove := func(location string) targets.Identity {
+	prove := func(location string) contract.Identity {
 		return drafting.Draft{Path: "/orders", Texts: []string{"/note"}}.Prove(drafting.Created{Marker: "m", Status: 303, Location: location, Landings: []databases.Landing{row}}).Named
 	}
 	for location, says := range map[string]string{

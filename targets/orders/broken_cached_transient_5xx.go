@@ -8,12 +8,12 @@ import "context"
 // other, and stands in the record: the reason is over after a moment, and the key is dead for ever.
 // Here the reason is a client that leaves, with which the context of its request ends.
 func cachedTransient5xxDesign() Design {
-	contract := exactReplay()
-	contract.Errors.Store5xx = new(false)
+	promise := exactReplay()
+	promise.Errors.Store5xx = new(false)
 	return Design{
 		Name:     "cached-transient-5xx",
 		Summary:  "records failures like answers: after one that has passed, every repeat of the key gets its 500",
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		Shows:    []string{"unavailable"},
 		By:       []string{"slow-road", "impatient-retry"},

@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // childRowsDuplicatedDesign guards the order and not its lines.
@@ -19,7 +19,7 @@ func childRowsDuplicatedDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer"},
-		effects:  []targets.Effect{lines()},
+		effects:  []contract.Effect{lines()},
 		schema:   []string{ordersTable, keysTable, linesTable},
 		handler: varied(func(a *api, p *parts) {
 			p.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {

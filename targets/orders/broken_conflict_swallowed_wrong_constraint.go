@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // conflictSwallowedWrongConstraint takes every refusal of a unique index for a repeat.
@@ -18,12 +18,12 @@ import (
 type conflictSwallowedWrongConstraint struct{ *api }
 
 func conflictSwallowedWrongConstraintDesign() Design {
-	contract := loose()
-	contract.Replay.Body = targets.SameIdentity
+	promise := loose()
+	promise.Replay.Body = contract.SameIdentity
 	return Design{
 		Name:     "conflict-swallowed-wrong-constraint",
 		Summary:  "takes any refusal of a unique index for a repeat, also that of the order's number: a new order is acknowledged and not made",
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"distinct-twins", "read-after-create", "burst-under-load"},

@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // counterIncrementsPerRetryDesign takes the goods from the stock before it looks at the key.
@@ -19,7 +19,7 @@ func counterIncrementsPerRetryDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer"},
-		effects:  []targets.Effect{stock()},
+		effects:  []contract.Effect{stock()},
 		schema:   []string{ordersTable, keysTable, stockTable, fullStock},
 		handler: func(a *api) handler {
 			next := newUniqueKey(a).create

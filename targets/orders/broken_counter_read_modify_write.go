@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // counterReadModifyWriteDesign reads how much there is, and writes how much will be left.
@@ -20,7 +20,7 @@ func counterReadModifyWriteDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"distinct-twins", "sequential-replay"},
-		effects:  []targets.Effect{stock()},
+		effects:  []contract.Effect{stock()},
 		schema:   []string{ordersTable, keysTable, stockTable, fullStock},
 		handler: func(a *api) handler {
 			return needKey(func(ctx context.Context, req request) (answer, error) {

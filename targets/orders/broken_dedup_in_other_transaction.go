@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // dedupInOtherTransaction remembers that a key came, in a transaction of its own.
@@ -30,12 +30,12 @@ func dedupInOtherTransactionDesign() Design {
 
 // seenOnly is the claim of those who remember that a key came and not what it got: a repeat is told that
 // its order exists.
-func seenOnly() targets.Contract {
-	return targets.Contract{
-		Level:      targets.DedupOnly,
+func seenOnly() contract.Contract {
+	return contract.Contract{
+		Level:      contract.DedupOnly,
 		Scope:      exactReplay().Scope,
-		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusCreated}}},
-		Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_processed")},
+		Ack:        contract.Ack{Signature: contract.Signature{Statuses: []int{http.StatusCreated}}},
+		Existing:   contract.Existing{Signature: problemSignature(http.StatusConflict, "already_processed")},
 		MissingKey: exactReplay().MissingKey,
 	}
 }

@@ -14,12 +14,12 @@ import (
 type dependencyErrorCached struct{ uniqueKey }
 
 func dependencyErrorCachedDesign() Design {
-	contract := exactReplay()
-	contract.Errors.Store5xx = new(false)
+	promise := exactReplay()
+	promise.Errors.Store5xx = new(false)
 	return Design{
 		Name:       "dependency-error-cached",
 		Summary:    "records that the payment failed, also when its service was only away: every repeat of the key gets that 502",
-		Contract:   contract,
+		Contract:   promise,
 		Key:        requiredKey(),
 		Shows:      []string{"unavailable"},
 		By:         []string{"dependency-cut"},

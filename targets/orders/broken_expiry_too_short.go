@@ -3,7 +3,7 @@ package orders
 import (
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // expiryTooShortDesign forgets a key before the time for which it promises to remember it.
@@ -11,12 +11,12 @@ import (
 // The documentation says one second. The setting, which somebody lowered when the table grew, says
 // 200ms. A client that waits a little before it tries again, as it should, makes a second order.
 func expiryTooShortDesign() Design {
-	contract := exactReplay()
-	contract.Expiry = targets.Expiry{After: targets.Duration(time.Second), Then: targets.ExpiryExecute}
+	promise := exactReplay()
+	promise.Expiry = contract.Expiry{After: contract.Duration(time.Second), Then: contract.ExpiryExecute}
 	return Design{
 		Name:     "expiry-too-short",
 		Summary:  "promises to remember a key for 1s and forgets it after 200ms: a retry in between makes a second order",
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		Shows:    []string{"duplicate"},
 		By:       []string{"key-expired"},

@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // maxPlusOneNumberDesign numbers its orders without a gap: the greatest number, and one more.
@@ -19,7 +19,7 @@ func maxPlusOneNumberDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"distinct-twins", "sequential-replay"},
-		effects:  []targets.Effect{bearers()},
+		effects:  []contract.Effect{bearers()},
 		schema:   []string{ordersTable, `alter table orders add column number bigint not null default 0`, keysTable},
 		handler: func(a *api) handler {
 			return needKey(func(ctx context.Context, req request) (answer, error) {
@@ -37,8 +37,8 @@ func maxPlusOneNumberDesign() Design {
 }
 
 // bearers are the orders that bear the number of one: itself.
-func bearers() targets.Effect {
-	return targets.Effect{
+func bearers() contract.Effect {
+	return contract.Effect{
 		Name: "bearers",
 		Query: `select id from orders where kind = 'order' and number in
 			(select number from orders where note = :marker and kind = 'order')`,

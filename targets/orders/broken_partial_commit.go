@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // partialCommit commits the order with its key before the payment, and its lines after it.
@@ -21,7 +21,7 @@ func partialCommitDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"impatient-retry"},
-		effects:  []targets.Effect{lines()},
+		effects:  []contract.Effect{lines()},
 		schema:   []string{ordersTable, keysTable, linesTable},
 		handler:  func(a *api) handler { return needKey(partialCommit{a}.create) },
 	}

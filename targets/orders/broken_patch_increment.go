@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -22,7 +23,7 @@ func patchIncrementDesign() Design {
 		Contract: oncePerPath(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "burst-same-key", "withheld-answer"},
-		effects:  []targets.Effect{amount()},
+		effects:  []contract.Effect{amount()},
 		schema:   []string{ordersTable},
 		handler:  func(a *api) handler { return a.createWithoutKey },
 		routes:   func(a *api, mux *http.ServeMux) { a.changes(mux, patchIncrement{a}.add) },

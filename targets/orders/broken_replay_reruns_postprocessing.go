@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"path"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // replayRerunsPostprocessingDesign sends a mail for every answer that says "created".
@@ -22,7 +22,7 @@ func replayRerunsPostprocessingDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer", "burst-same-key"},
-		effects:  []targets.Effect{mails()},
+		effects:  []contract.Effect{mails()},
 		schema:   []string{ordersTable, keysTable, mailsTable},
 		handler: func(a *api) handler {
 			next := needKey(newUniqueKey(a).create)
@@ -40,8 +40,8 @@ func replayRerunsPostprocessingDesign() Design {
 // mailsTable stands for the mails that have left the house.
 const mailsTable = `create table mails (id varchar(40) primary key, order_id varchar(40) not null)`
 
-func mails() targets.Effect {
-	return targets.Effect{
+func mails() contract.Effect {
+	return contract.Effect{
 		Name:  "mails",
 		Query: "select id from mails where order_id in (select id from orders where note = :marker and kind = 'order')",
 		Rows:  new(1),

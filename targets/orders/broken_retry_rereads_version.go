@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // retryRereadsVersionDesign relies on a version that it reads anew for every request.
@@ -22,7 +22,7 @@ func retryRereadsVersionDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer", "burst-same-key"},
-		effects:  []targets.Effect{stock()},
+		effects:  []contract.Effect{stock()},
 		schema:   []string{ordersTable, keysTable, stockTable, fullStock, stockHasVersion},
 		handler: func(a *api) handler {
 			next := needKey(newUniqueKey(a).create)

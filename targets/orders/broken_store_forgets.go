@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // storeForgets claims the key in Redis and keeps the answer there, and nowhere else.
@@ -32,10 +32,10 @@ func storeForgetsDesign() Design {
 }
 
 // claimed is the contract of those who claim keys for a time.
-func claimed() targets.Contract {
-	contract := turningAway()
-	contract.Lease = targets.Duration(lease + defaultWork)
-	return contract
+func claimed() contract.Contract {
+	promise := turningAway()
+	promise.Lease = contract.Duration(lease + defaultWork)
+	return promise
 }
 
 func (s storeForgets) create(ctx context.Context, req request) (answer, error) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -62,14 +63,14 @@ func (a *api) rewrite(ctx context.Context, c change, set string, to any) (answer
 }
 
 // oncePerPath is the claim that what is sent to one path is one wish, and a repeat is answered like the first.
-func oncePerPath() targets.Contract {
-	return targets.Contract{
-		Level:      targets.Idempotent,
-		NaturalKey: []string{targets.WholePath},
-		Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
-		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusOK}}},
-		InProgress: targets.InProgress{Mode: targets.InProgressWait},
-		Replay:     targets.Replay{Body: targets.SameJSON, Headers: []string{"Content-Type"}},
+func oncePerPath() contract.Contract {
+	return contract.Contract{
+		Level:      contract.Idempotent,
+		NaturalKey: []string{contract.WholePath},
+		Scope:      contract.Scope{Principal: contract.ScopeSeparate, Operation: contract.ScopeSeparate},
+		Ack:        contract.Ack{Signature: contract.Signature{Statuses: []int{http.StatusOK}}},
+		InProgress: contract.InProgress{Mode: contract.InProgressWait},
+		Replay:     contract.Replay{Body: contract.SameJSON, Headers: []string{"Content-Type"}},
 	}
 }
 

@@ -6,16 +6,16 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // turningAway is exactReplay of those that tell a repeat to come back while the first is being executed.
-func turningAway() targets.Contract {
-	contract := exactReplay()
-	contract.InProgress = targets.InProgress{
-		Mode: targets.InProgressReject, Signature: problemSignature(http.StatusConflict, "key_in_use"),
+func turningAway() contract.Contract {
+	promise := exactReplay()
+	promise.InProgress = contract.InProgress{
+		Mode: contract.InProgressReject, Signature: problemSignature(http.StatusConflict, "key_in_use"),
 	}
-	return contract
+	return promise
 }
 
 // claim commits a record that has no answer yet, in the designs whose claims are as simple as that. It

@@ -7,6 +7,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -19,23 +20,23 @@ import (
 type accepted202 struct{ *api }
 
 func accepted202Design() Design {
-	done := func(state string) targets.Signature {
-		return targets.Signature{Statuses: []int{http.StatusOK}, Where: map[string]any{"/state": state}}
+	done := func(state string) contract.Signature {
+		return contract.Signature{Statuses: []int{http.StatusOK}, Where: map[string]any{"/state": state}}
 	}
-	contract := exactReplay()
-	contract.Ack = targets.Ack{
-		Signature: targets.Signature{Statuses: []int{http.StatusCreated}}, // which nobody gets
-		Accepted: targets.Accepted{
-			Signature: targets.Signature{Statuses: []int{http.StatusAccepted}},
+	promise := exactReplay()
+	promise.Ack = contract.Ack{
+		Signature: contract.Signature{Statuses: []int{http.StatusCreated}}, // which nobody gets
+		Accepted: contract.Accepted{
+			Signature: contract.Signature{Statuses: []int{http.StatusAccepted}},
 			Monitor:   "Location", Done: done("done"), Failed: done("failed"),
-			Identity: "/order_id", Within: targets.Duration(5 * time.Second),
+			Identity: "/order_id", Within: contract.Duration(5 * time.Second),
 		},
 	}
 	return Design{
 		Name:     "accepted-202",
 		Summary:  "answers 202 with the Location of an operation, to a repeat with the same one: the order is made in the background",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema: []string{ordersTable, keysTable, `create table operations (
 			id varchar(40) primary key,
@@ -48,7 +49,7 @@ func accepted202Design() Design {
 		handler:  func(a *api) handler { return needKey(accepted202{a}.create) },
 		routes:   func(a *api, mux *http.ServeMux) { mux.HandleFunc("GET /operations/{id}", accepted202{a}.serve) },
 		resume:   func(a *api) { accepted202{a}.resume(context.Background()) },
-		describe: func(o *targets.Operation, _ kind) { o.Identity = targets.Identity{} },
+		describe: func(o *targets.Operation, _ kind) { o.Identity = contract.Identity{} },
 	}
 }
 

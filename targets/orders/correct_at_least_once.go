@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // atLeastOnce tells the warehouse of each order, perhaps more than once.
@@ -22,7 +22,7 @@ func atLeastOnceDesign() Design {
 		Correct:  true,
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		effects:  []targets.Effect{messages()},
+		effects:  []contract.Effect{messages()},
 		schema: []string{
 			ordersTable, keysTable,
 			`create table outbox (order_id varchar(40) primary key, done integer not null default 0)`,
@@ -39,8 +39,8 @@ func atLeastOnceDesign() Design {
 }
 
 // messages are those that the warehouse takes for different ones.
-func messages() targets.Effect {
-	return targets.Effect{
+func messages() contract.Effect {
+	return contract.Effect{
 		Name: "messages",
 		Query: `select distinct order_id from warehouse where order_id in
 			(select id from orders where note = :marker and kind = 'order')`,

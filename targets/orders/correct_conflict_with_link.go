@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // conflictWithLinkDesign replays nothing. Whoever repeats a key, with whatever body, is told that its
@@ -14,11 +14,11 @@ func conflictWithLinkDesign() Design {
 		Name:    "conflict-with-link",
 		Summary: "answers a repeat of a key with 409 and the id of the order that exists",
 		Correct: true,
-		Contract: targets.Contract{
-			Level:      targets.DedupOnly,
+		Contract: contract.Contract{
+			Level:      contract.DedupOnly,
 			Scope:      exactReplay().Scope,
-			Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{http.StatusCreated}}},
-			Existing:   targets.Existing{Signature: problemSignature(http.StatusConflict, "already_exists"), Identity: targets.Identity{JSON: "/id"}},
+			Ack:        contract.Ack{Signature: contract.Signature{Statuses: []int{http.StatusCreated}}},
+			Existing:   contract.Existing{Signature: problemSignature(http.StatusConflict, "already_exists"), Identity: contract.Identity{JSON: "/id"}},
 			MissingKey: exactReplay().MissingKey,
 		},
 		Key:     requiredKey(),

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // contentWindow is uniqueKey and takes, for some time, an equal body for a repetition whatever its
@@ -25,14 +25,14 @@ const window = 30 * time.Second
 var errSeen = errors.New("an equal body was executed a moment ago")
 
 func contentWindowDesign() Design {
-	contract := exactReplay()
-	contract.ContentWindow = targets.Duration(window)
-	contract.Existing = targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: targets.Identity{JSON: "/id"}}
+	promise := exactReplay()
+	promise.ContentWindow = contract.Duration(window)
+	promise.Existing = contract.Existing{Signature: problemSignature(409, "already_exists"), Identity: contract.Identity{JSON: "/id"}}
 	return Design{
 		Name:     "content-window",
 		Summary:  "for 30s an equal body is a repetition whatever its key: it gets 409 with the id of the order that exists",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable, contentsTable},
 		handler:  withinWindow,

@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // currentStateReplayDesign answers a repeat with the order as it is now.
@@ -12,13 +12,13 @@ import (
 // The answer to the create is written before the payment is authorised, and says "received". A repeat
 // reads the order, which is paid by then. Which order it is stays the same, and that is the promise.
 func currentStateReplayDesign() Design {
-	contract := exactReplay()
-	contract.Replay = targets.Replay{Body: targets.SameIdentity, Headers: []string{"Location", "Content-Type"}}
+	promise := exactReplay()
+	promise.Replay = contract.Replay{Body: contract.SameIdentity, Headers: []string{"Location", "Content-Type"}}
 	return Design{
 		Name:     "current-state-replay",
 		Summary:  "shows a repeat the order as it is now: the id is the same, its status has moved on",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable, ordersHaveStatus},
 		handler: varied(func(a *api, p *parts) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -22,15 +23,15 @@ import (
 type formToken struct{ *api }
 
 func formTokenDesign() Design {
-	contract := redirecting(loose())
-	contract.Scope = targets.Scope{} // a token has one owner from the start
-	contract.MissingKey = problemSignature(http.StatusForbidden, "form_unknown")
+	promise := redirecting(loose())
+	promise.Scope = contract.Scope{} // a token has one owner from the start
+	promise.MissingKey = problemSignature(http.StatusForbidden, "form_unknown")
 	return Design{
 		Name:     "form-token",
 		Summary:  "a page hands out a one-time token, which the order takes in its transaction: a second click is led to the same order, and no other token gets in",
 		Correct:  true,
-		Contract: contract,
-		Key: targets.Key{In: targets.KeyInBody, Name: "token", Required: true, Issued: []targets.Step{{
+		Contract: promise,
+		Key: targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token", Required: true}, Issued: []targets.Step{{
 			Request: targets.Request{Method: http.MethodGet, Path: "/form", Header: map[string]string{"Authorization": "Bearer {{.Principal.Token}}"}},
 			Take:    map[string]targets.Take{targets.IssuedKey: {HTML: "input[name=token]", Attribute: "value"}},
 		}}},

@@ -4,20 +4,20 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // globalRejectScopeDesign has one row per key for all customers, and refuses a key that another one
 // has used. The refusal tells nothing of the other's order, nor of its body: it looks the same for
 // equal and for other bodies.
 func globalRejectScopeDesign() Design {
-	contract := exactReplay()
-	contract.Scope.Principal = targets.ScopeReject
+	promise := exactReplay()
+	promise.Scope.Principal = contract.ScopeReject
 	return Design{
 		Name:     "global-reject-scope",
 		Summary:  "a key belongs to the customer who used it first: any other is refused with 409 and told nothing",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(a *api, p *parts) {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -23,16 +24,16 @@ type ifMatch struct{ *api }
 // has used the version up was that wish. With another body it is a refusal.
 func ifMatchDesign() Design {
 	changed := problemSignature(http.StatusPreconditionFailed, "changed")
-	contract := oncePerPath()
-	contract.Level, contract.Replay = targets.DedupOnly, targets.Replay{}
-	contract.Fingerprint = targets.Fingerprint{OnMismatch: targets.MismatchReject, Signature: changed}
-	contract.Existing = targets.Existing{Signature: changed, Identity: targets.Identity{JSON: "/id"}}
+	promise := oncePerPath()
+	promise.Level, promise.Replay = contract.DedupOnly, contract.Replay{}
+	promise.Fingerprint = contract.Fingerprint{OnMismatch: contract.MismatchReject, Signature: changed}
+	promise.Existing = contract.Existing{Signature: changed, Identity: contract.Identity{JSON: "/id"}}
 	return Design{
 		Name:     "if-match",
 		Summary:  "PATCH with If-Match, no idempotency key: the version is raised by who knows it, and everybody else gets 412, a repeat as well",
 		Correct:  true,
-		Contract: contract,
-		effects:  []targets.Effect{versions()},
+		Contract: promise,
+		effects:  []contract.Effect{versions()},
 		schema:   []string{ordersTable, `alter table orders add column version bigint not null default 1`},
 		handler:  func(a *api) handler { return ifMatch{a}.place },
 		routes:   func(a *api, mux *http.ServeMux) { a.changes(mux, ifMatch{a}.apply) },
@@ -41,8 +42,8 @@ func ifMatchDesign() Design {
 }
 
 // versions is by how much changes have raised the versions of the orders that they found at 1.
-func versions() targets.Effect {
-	return targets.Effect{
+func versions() contract.Effect {
+	return contract.Effect{
 		Name:  "versions",
 		Query: "select coalesce(sum(version - 1), 0) from orders where note = :marker and kind = 'order'",
 		Value: new(1.0),

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // inProgress409 commits a claim on the key before the work begins, and turns others away meanwhile.
@@ -29,13 +29,13 @@ const lease = 5 * time.Second
 var errLostClaim = errors.New("the claim on the key was taken by another request")
 
 func inProgress409Design() Design {
-	contract := turningAway()
-	contract.Lease = targets.Duration(lease + defaultWork)
+	promise := turningAway()
+	promise.Lease = contract.Duration(lease + defaultWork)
 	return Design{
 		Name:     "in-progress-409",
 		Summary:  "a claim with token and lease is committed before the work: a duplicate gets 409 meanwhile, the recorded answer later",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, leasedKeysTable},
 		handler:  func(a *api) handler { return needKey(inProgress409{a, lease + a.effort}.create) },

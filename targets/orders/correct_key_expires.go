@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // keyExpiresDesign remembers a key for 2s and takes it for a new one afterwards.
@@ -13,13 +13,13 @@ import (
 // the row over with an update that matches only an old row: of several at the same time the first
 // makes it young, and the others get its answer.
 func keyExpiresDesign() Design {
-	contract := exactReplay()
-	contract.Expiry = targets.Expiry{After: targets.Duration(kept), Then: targets.ExpiryExecute}
+	promise := exactReplay()
+	promise.Expiry = contract.Expiry{After: contract.Duration(kept), Then: contract.ExpiryExecute}
 	return Design{
 		Name:     "key-expires",
 		Summary:  "remembers a key for 2s: afterwards the key is new, and its request makes another order",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable, keysHaveAge},
 		handler:  varied(func(_ *api, p *parts) { p.write = writeFor(kept) }),

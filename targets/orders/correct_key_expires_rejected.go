@@ -6,22 +6,22 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // keyExpiresRejectedDesign replays for 2s. The row of a key stays for ever: who comes later is told
 // that the key was used long ago, and nothing is executed.
 func keyExpiresRejectedDesign() Design {
-	contract := exactReplay()
-	contract.Expiry = targets.Expiry{
-		After: targets.Duration(kept), Then: targets.ExpiryReject,
+	promise := exactReplay()
+	promise.Expiry = contract.Expiry{
+		After: contract.Duration(kept), Then: contract.ExpiryReject,
 		Signature: problemSignature(http.StatusPreconditionFailed, "key_expired"),
 	}
 	return Design{
 		Name:     "key-expires-rejected",
 		Summary:  "replays for 2s: afterwards the key is refused with 412, and nothing is executed",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(a *api, p *parts) { p.replay = a.replayForAWhile }),

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -20,7 +21,7 @@ func keyInBodyDesign() Design {
 }
 
 func requiredInBody() targets.Key {
-	return targets.Key{In: targets.KeyInBody, Name: keyMember, Required: true}
+	return targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: keyMember, Required: true}}
 }
 
 // keyMember is the member of a body that carries the key where no header does.

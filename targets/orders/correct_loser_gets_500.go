@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // loserGets500Design lets the unique index decide and does not catch what it says.
@@ -14,13 +14,13 @@ import (
 // second order is made, and a 500 says nothing about the order. The retry finds the record and gets
 // the first answer.
 func loserGets500Design() Design {
-	contract := exactReplay()
-	contract.InProgress = targets.InProgress{}
+	promise := exactReplay()
+	promise.InProgress = contract.InProgress{}
 	return Design{
 		Name:     "loser-gets-500",
 		Summary:  "answers 500 to a duplicate that the unique index refuses: not nice, but the row is unique and a retry is answered",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
 		handler:  func(a *api) handler { return needKey(loserGets500{newUniqueKey(a)}.create) },

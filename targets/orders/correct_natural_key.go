@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // naturalKey needs no idempotency key: the customer's reference is unique, and the index says so.
@@ -25,13 +25,13 @@ func naturalKeyDesign() Design {
 }
 
 // oncePerReference is the claim that a customer's reference makes one order, whose id a repeat is told.
-func oncePerReference() targets.Contract {
-	return targets.Contract{
-		Level:      targets.DedupOnly,
-		Scope:      targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
+func oncePerReference() contract.Contract {
+	return contract.Contract{
+		Level:      contract.DedupOnly,
+		Scope:      contract.Scope{Principal: contract.ScopeSeparate, Operation: contract.ScopeSeparate},
 		NaturalKey: []string{"/reference"},
-		Ack:        targets.Ack{Signature: targets.Signature{Statuses: []int{201}}},
-		Existing:   targets.Existing{Signature: problemSignature(409, "already_exists"), Identity: targets.Identity{JSON: "/id"}},
+		Ack:        contract.Ack{Signature: contract.Signature{Statuses: []int{201}}},
+		Existing:   contract.Existing{Signature: problemSignature(409, "already_exists"), Identity: contract.Identity{JSON: "/id"}},
 	}
 }
 

@@ -3,20 +3,21 @@ package orders
 import (
 	"context"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // optionalKeyDesign is uniqueKey for those who send a key. To others it promises nothing, and keeps
 // it: each of their requests makes an order.
 func optionalKeyDesign() Design {
-	contract := exactReplay()
-	contract.MissingKey = targets.Signature{}
+	promise := exactReplay()
+	promise.MissingKey = contract.Signature{}
 	return Design{
 		Name:     "optional-key",
 		Summary:  "takes requests with and without a key: with one like unique-key, without one each request makes an order",
 		Correct:  true,
-		Contract: contract,
-		Key:      targets.Key{In: targets.KeyInHeader, Name: keyHeader},
+		Contract: promise,
+		Key:      targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: keyHeader}},
 		schema:   []string{ordersTable, keysTable},
 		handler:  keyOrNot,
 	}

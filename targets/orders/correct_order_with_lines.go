@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // orderWithLinesDesign writes an order's lines and the change of the stock in the transaction that
@@ -15,7 +15,7 @@ func orderWithLinesDesign() Design {
 		Correct:  true,
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		effects:  []targets.Effect{lines(), stock()},
+		effects:  []contract.Effect{lines(), stock()},
 		schema:   []string{ordersTable, keysTable, linesTable, stockTable, fullStock},
 		handler:  varied(func(_ *api, p *parts) { p.write = writeWithLines }),
 	}

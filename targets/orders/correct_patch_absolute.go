@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -22,7 +23,7 @@ func patchAbsoluteDesign() Design {
 		Summary:  "PATCH says what the amount of an order is to be, no idempotency key: a repeat sets the same again",
 		Correct:  true,
 		Contract: oncePerPath(),
-		effects:  []targets.Effect{amount()},
+		effects:  []contract.Effect{amount()},
 		schema:   []string{ordersTable},
 		handler:  func(a *api) handler { return a.createWithoutKey },
 		routes:   func(a *api, mux *http.ServeMux) { a.changes(mux, patchAbsolute{a}.set) },
@@ -35,8 +36,8 @@ func patchAbsoluteDesign() Design {
 }
 
 // amount is that of an order that was changed as it was asked to be.
-func amount() targets.Effect {
-	return targets.Effect{
+func amount() contract.Effect {
+	return contract.Effect{
 		Name:  "amount",
 		Query: "select amount from orders where note = :marker and kind = 'order'",
 		Value: new(1200.0),

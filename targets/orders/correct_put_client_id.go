@@ -5,25 +5,26 @@ import (
 	"net/http"
 	"path"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // putClientIDDesign lets the client choose the path: PUT /orders/{reference}. The same PUT again finds
 // its order there. Another one is refused, since an order is not changed by ordering.
 func putClientIDDesign() Design {
-	contract := exactReplay()
-	contract.NaturalKey = []string{"/reference"}
-	contract.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
-	contract.MissingKey = targets.Signature{}
-	contract.Fingerprint = targets.Fingerprint{
-		Mode: targets.FingerprintFields, Fields: []string{"/note", "/reference", "/item", "/amount"},
-		OnMismatch: targets.MismatchReject, Signature: problemSignature(http.StatusConflict, "other_order"),
+	promise := exactReplay()
+	promise.NaturalKey = []string{"/reference"}
+	promise.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
+	promise.MissingKey = contract.Signature{}
+	promise.Fingerprint = contract.Fingerprint{
+		Mode: contract.FingerprintFields, Fields: []string{"/note", "/reference", "/item", "/amount"},
+		OnMismatch: contract.MismatchReject, Signature: problemSignature(http.StatusConflict, "other_order"),
 	}
 	return Design{
 		Name:     "put-client-id",
 		Summary:  "PUT to a path that the client chooses, no idempotency key: 201, then 200 for the same order and 409 for another one",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		schema:   []string{ordersTable, referenceIndex},
 		handler:  func(a *api) handler { return newUpsert(a).put },
 		routes: func(a *api, mux *http.ServeMux) {

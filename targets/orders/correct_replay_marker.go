@@ -1,16 +1,16 @@
 package orders
 
-import "github.com/doubletap-harness/doubletap/targets"
+import "github.com/doubletap-harness/doubletap/contract"
 
 // replayMarkerDesign says of each replay that it is one, in a header.
 func replayMarkerDesign() Design {
-	contract := exactReplay()
-	contract.Replay.Marker = &targets.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true}
+	promise := exactReplay()
+	promise.Replay.Marker = &contract.ReplayMarker{Name: "Idempotent-Replayed", Value: "true", Required: true}
 	return Design{
 		Name:     "replay-marker",
 		Summary:  "repeats the recorded answer with the header Idempotent-Replayed: true",
 		Correct:  true,
-		Contract: contract,
+		Contract: promise,
 		Key:      requiredKey(),
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = retold(marked) }),

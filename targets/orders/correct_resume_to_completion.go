@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -22,7 +23,7 @@ func resumeToCompletionDesign() Design {
 		Correct:  true,
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		effects:  []targets.Effect{stock()},
+		effects:  []contract.Effect{stock()},
 		schema: []string{
 			ordersTable, `alter table orders add column state varchar(10) not null default 'pending'`,
 			keysTable, stockTable, fullStock,

@@ -3,6 +3,7 @@ package orders
 import (
 	"net/http"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -22,15 +23,15 @@ func seeOtherDesign() Design {
 }
 
 // redirecting is the contract of those that answer by the Location of what was made.
-func redirecting(contract targets.Contract) targets.Contract {
-	contract.Ack.Statuses, contract.Ack.Headers = []int{http.StatusSeeOther}, map[string]string{"Location": "^/(orders|quotes)/"}
-	contract.Replay = targets.Replay{Body: targets.SameBytes, Headers: []string{"Location"}}
-	return contract
+func redirecting(promise contract.Contract) contract.Contract {
+	promise.Ack.Statuses, promise.Ack.Headers = []int{http.StatusSeeOther}, map[string]string{"Location": "^/(orders|quotes)/"}
+	promise.Replay = contract.Replay{Body: contract.SameBytes, Headers: []string{"Location"}}
+	return promise
 }
 
 // inLocation is where a redirection names what was made.
-func inLocation(of kind) targets.Identity {
-	return targets.Identity{Header: "Location", Pattern: "^" + of.collection() + "/([^/]+)$"}
+func inLocation(of kind) contract.Identity {
+	return contract.Identity{Header: "Location", Pattern: "^" + of.collection() + "/([^/]+)$"}
 }
 
 func seeOther(location string) answer {

@@ -1,17 +1,17 @@
 package orders
 
-import "github.com/doubletap-harness/doubletap/targets"
+import "github.com/doubletap-harness/doubletap/contract"
 
 // sharedAccountDesign gives every colleague a token and takes them all for one customer: a key that one
 // has used is used, and an answer for one is for all. Nobody is shown what is not theirs.
 func sharedAccountDesign() Design {
-	contract := exactReplay()
-	contract.Scope.Principal = targets.ScopeShared
+	promise := exactReplay()
+	promise.Scope.Principal = contract.ScopeShared
 	return Design{
 		Name:       "shared-account",
 		Summary:    "takes all who sign in for one customer, on purpose: they share their keys and orders",
 		Correct:    true,
-		Contract:   contract,
+		Contract:   promise,
 		Key:        requiredKey(),
 		oneAccount: true,
 		schema:     []string{ordersTable, keysTable},

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -23,7 +24,7 @@ func stateMachineDesign() Design {
 		Summary:  "PATCH confirms an order, no idempotency key: a guard on the state lets one of several do it, and a repeat is shown that it is confirmed",
 		Correct:  true,
 		Contract: oncePerPath(),
-		effects:  []targets.Effect{stock()},
+		effects:  []contract.Effect{stock()},
 		schema: []string{
 			ordersTable, `alter table orders add column state varchar(10) not null default 'placed'`,
 			stockTable, fullStock,

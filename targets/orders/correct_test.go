@@ -14,7 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -200,21 +200,21 @@ func (s subject) mismatched(r reply) bool {
 
 // agree checks that the answers to one key are about one order and as the contract says.
 func (s subject) agree(ctx context.Context, replies []reply) error {
-	contract := s.Design().Contract
+	promise := s.Design().Contract
 	var acks, ids []string
 	for _, r := range replies {
 		switch {
 		case r.status == 0: // its client has left
 		case s.ungraceful(r):
-		case slices.Contains(contract.Ack.Statuses, r.status), slices.Contains(contract.Ack.Accepted.Statuses, r.status):
+		case slices.Contains(promise.Ack.Statuses, r.status), slices.Contains(promise.Ack.Accepted.Statuses, r.status):
 			id, err := s.identity(ctx, r)
 			if err != nil {
 				return err
 			}
-			acks, ids = append(acks, essence(contract.Replay, r)), append(ids, id)
-		case slices.Contains(contract.Existing.Statuses, r.status) && r.member("code") == contract.Existing.Where["/code"]:
+			acks, ids = append(acks, essence(promise.Replay, r)), append(ids, id)
+		case slices.Contains(promise.Existing.Statuses, r.status) && r.member("code") == promise.Existing.Where["/code"]:
 			ids = append(ids, r.member("id"))
-		case r.status == 409 && r.member("code") == "key_in_use" && contract.InProgress.Mode == targets.InProgressReject:
+		case r.status == 409 && r.member("code") == "key_in_use" && promise.InProgress.Mode == contract.InProgressReject:
 		case s.mismatched(r):
 		default:
 			return fmt.Errorf("unexpected answer %d %s", r.status, r.body)
@@ -223,14 +223,14 @@ func (s subject) agree(ctx context.Context, replies []reply) error {
 	if len(ids) == 0 || ids[0] == "" || len(slices.Compact(ids)) != 1 {
 		return fmt.Errorf("not one identity: %q", ids)
 	}
-	if contract.Level == targets.Idempotent && len(slices.Compact(acks)) != 1 {
+	if promise.Level == contract.Idempotent && len(slices.Compact(acks)) != 1 {
 		return fmt.Errorf("acknowledgements differ: %q", acks)
 	}
 	return nil
 }
 
 // essence is equal for answers of which one may be the replay of the other.
-func essence(promised targets.Replay, r reply) string {
+func essence(promised contract.Replay, r reply) string {
 	parts := []any{r.status}
 	for first, then := range promised.Status {
 		if slices.Contains(then, r.status) {
@@ -241,9 +241,9 @@ func essence(promised targets.Replay, r reply) string {
 		parts = append(parts, r.header.Get(name))
 	}
 	switch promised.Body {
-	case targets.SameBytes:
+	case contract.SameBytes:
 		parts = append(parts, r.body)
-	case targets.SameJSON:
+	case contract.SameJSON:
 		var value any
 		if r.body != "" && json.Unmarshal([]byte(r.body), &value) != nil {
 			value = "no JSON: " + r.body

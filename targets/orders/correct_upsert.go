@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // upsert creates the order with this reference, or finds it.
@@ -30,12 +30,12 @@ func upsertDesign() Design {
 
 // createdOrFound is the claim that a customer's reference makes one order: 201 with a new one, 200 with
 // the one that exists.
-func createdOrFound() targets.Contract {
-	contract := loose()
-	contract.NaturalKey = []string{"/reference"}
-	contract.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
-	contract.MissingKey = targets.Signature{}
-	return contract
+func createdOrFound() contract.Contract {
+	promise := loose()
+	promise.NaturalKey = []string{"/reference"}
+	promise.Replay.Status = map[int][]int{http.StatusCreated: {http.StatusOK}}
+	promise.MissingKey = contract.Signature{}
+	return promise
 }
 
 func newUpsert(a *api) upsert { return upsert{a, "customer, kind, reference"} }

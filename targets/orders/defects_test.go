@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 func duplicatesInABurst(t *testing.T, s subject, w wish) bool {
@@ -390,7 +390,7 @@ func neverCompletes(t *testing.T, s subject, w wish) bool {
 // hasWrongRows reports that an effect of the wish has more or fewer rows than it should have.
 func (s subject) hasWrongRows(t *testing.T, w wish) bool {
 	t.Helper()
-	return slices.ContainsFunc(s.Target().Operations[w.operation].Effects, func(effect targets.Effect) bool {
+	return slices.ContainsFunc(s.Target().Operations[w.operation].Effects, func(effect contract.Effect) bool {
 		return effect.Rows != nil && s.number(t, "select count(*) from ("+effect.Query+") as found", w.note) != float64(*effect.Rows)
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -38,7 +39,7 @@ func (d Design) target(effort time.Duration) targets.Target {
 		Database:   targets.Database{WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
 		Contract:   d.Contract,
 		Principals: d.principals(),
-		Settle:     targets.Duration(settle),
+		Settle:     contract.Duration(settle),
 		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
 		Operations: map[string]targets.Operation{
 			kindOrder.operation(): d.operation(kindOrder),
@@ -49,7 +50,7 @@ func (d Design) target(effort time.Duration) targets.Target {
 
 // longestHold is for how long the writers of the orders may be held back: all of the designs are more
 // patient with their database.
-const longestHold = targets.Duration(300 * time.Millisecond)
+const longestHold = contract.Duration(300 * time.Millisecond)
 
 // principals are two customers, or two guests who have not signed in.
 func (d Design) principals() map[string]targets.Principal {
@@ -80,8 +81,8 @@ func (d Design) operation(of kind) targets.Operation {
 		},
 		Key:      d.Key,
 		Alter:    map[string]any{"amount": 9900},
-		Identity: targets.Identity{JSON: "/id"},
-		Rows: targets.Rows{
+		Identity: contract.Identity{JSON: "/id"},
+		Rows: contract.Rows{
 			Query:    fmt.Sprintf("select id, note, amount from orders where note = :marker and kind = '%s'", of),
 			Identity: "id",
 			Content:  map[string]string{"amount": "/amount"},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/agnivade/levenshtein"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -15,19 +16,19 @@ import (
 type Design struct {
 	Name       string
 	Summary    string
-	Correct    bool             // keeps its contract whatever its clients do
-	Contract   targets.Contract // what it claims; a broken design does not keep it
-	Key        targets.Key      // zero: it takes no idempotency key
-	Shows      []string         // kinds of finding by which a broken design can be caught, the worst first
-	By         []string         // built-in scenarios that catch a broken design, each by itself
-	On         []string         // the databases that it is built for: sqlite, postgres, mariadb; empty: each
-	Redis      bool             // it keeps its keys or its locks in Redis, and takes a server of it
-	Dependency bool             // it asks another service for each order, which is served beside it
-	Instances  int              // it takes so many processes over one database to show its defect; 0: one does
+	Correct    bool              // keeps its contract whatever its clients do
+	Contract   contract.Contract // what it claims; a broken design does not keep it
+	Key        targets.Key       // zero: it takes no idempotency key
+	Shows      []string          // kinds of finding by which a broken design can be caught, the worst first
+	By         []string          // built-in scenarios that catch a broken design, each by itself
+	On         []string          // the databases that it is built for: sqlite, postgres, mariadb; empty: each
+	Redis      bool              // it keeps its keys or its locks in Redis, and takes a server of it
+	Dependency bool              // it asks another service for each order, which is served beside it
+	Instances  int               // it takes so many processes over one database to show its defect; 0: one does
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
-	effects []targets.Effect // of an order, beyond its row; a quote has none
+	effects []contract.Effect // of an order, beyond its row; a quote has none
 
 	// What follows may be left out.
 	read       reader                              // of requests that create something; nil: readRequest
@@ -209,36 +210,36 @@ func find(name string) (Design, error) {
 
 // requiredKey is the usual place of the idempotency key.
 func requiredKey() targets.Key {
-	return targets.Key{In: targets.KeyInHeader, Name: keyHeader, Required: true}
+	return targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: keyHeader, Required: true}}
 }
 
 // exactReplay is the usual claim: one order per key of a customer and an operation, a repeat waits and
 // gets the first answer again, and a key that comes with another body is refused.
-func exactReplay() targets.Contract {
-	return targets.Contract{
-		Level: targets.Idempotent,
-		Scope: targets.Scope{Principal: targets.ScopeSeparate, Operation: targets.ScopeSeparate},
-		Ack:   targets.Ack{Signature: targets.Signature{Statuses: []int{200, 201}}},
-		Fingerprint: targets.Fingerprint{
-			Mode:       targets.FingerprintJSON,
-			OnMismatch: targets.MismatchReject,
+func exactReplay() contract.Contract {
+	return contract.Contract{
+		Level: contract.Idempotent,
+		Scope: contract.Scope{Principal: contract.ScopeSeparate, Operation: contract.ScopeSeparate},
+		Ack:   contract.Ack{Signature: contract.Signature{Statuses: []int{200, 201}}},
+		Fingerprint: contract.Fingerprint{
+			Mode:       contract.FingerprintJSON,
+			OnMismatch: contract.MismatchReject,
 			Signature:  problemSignature(422, "key_reused"),
 		},
-		InProgress: targets.InProgress{Mode: targets.InProgressWait},
-		Replay:     targets.Replay{Body: targets.SameJSON, Headers: []string{"Location", "Content-Type"}},
+		InProgress: contract.InProgress{Mode: contract.InProgressWait},
+		Replay:     contract.Replay{Body: contract.SameJSON, Headers: []string{"Location", "Content-Type"}},
 		MissingKey: problemSignature(400, "key_required"),
 	}
 }
 
 // loose is exactReplay without a comparison of bodies: a key that comes with another body gets the
 // first answer.
-func loose() targets.Contract {
-	contract := exactReplay()
-	contract.Fingerprint = targets.Fingerprint{OnMismatch: targets.MismatchReplayOriginal}
-	return contract
+func loose() contract.Contract {
+	promise := exactReplay()
+	promise.Fingerprint = contract.Fingerprint{OnMismatch: contract.MismatchReplayOriginal}
+	return promise
 }
 
 // problemSignature recognises a problem by its status and code.
-func problemSignature(status int, code string) targets.Signature {
-	return targets.Signature{Statuses: []int{status}, Where: map[string]any{"/code": code}}
+func problemSignature(status int, code string) contract.Signature {
+	return contract.Signature{Statuses: []int{status}, Where: map[string]any{"/code": code}}
 }

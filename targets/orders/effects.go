@@ -3,7 +3,7 @@ package orders
 import (
 	"context"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // What an order changes beyond its row, in the designs that have it: two lines, one for the goods and
@@ -14,16 +14,16 @@ const (
 	fullStock  = `insert into stock (item, quantity) values ('lamp', 1000000)`
 )
 
-func lines() targets.Effect {
-	return targets.Effect{
+func lines() contract.Effect {
+	return contract.Effect{
 		Name:  "lines",
 		Query: "select text from order_lines where order_id in (select id from orders where note = :marker and kind = 'order')",
 		Rows:  new(2),
 	}
 }
 
-func stock() targets.Effect {
-	return targets.Effect{Name: "stock", Query: "select quantity from stock where item = 'lamp'", Delta: new(-1.0)}
+func stock() contract.Effect {
+	return contract.Effect{Name: "stock", Query: "select quantity from stock where item = 'lamp'", Delta: new(-1.0)}
 }
 
 // insertLines adds the lines of an order. A quote has none.

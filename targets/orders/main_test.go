@@ -20,6 +20,7 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -194,7 +195,7 @@ func (r reply) same() string {
 func (s subject) send(ctx context.Context, w wish) (reply, error) {
 	r, op := s.render(w)
 	if w.key != "" {
-		if err := op.PlaceKey(&r, s.keyOf(w, op)); op.Key.In != targets.KeyNowhere && err != nil {
+		if err := op.PlaceKey(&r, s.keyOf(w, op)); op.Key.In != contract.KeyNowhere && err != nil {
 			return reply{}, err
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
@@ -53,7 +53,7 @@ func (s subject) requireShown(t *testing.T, w wish, id string) {
 	require.Equal(t, http.StatusNotFound, s.get(t, path+"nobody").status)
 	foreign, err := s.read(t.Context(), "bob", path+id)
 	require.NoError(t, err)
-	if s.Design().Contract.Scope.Principal != targets.ScopeShared {
+	if s.Design().Contract.Scope.Principal != contract.ScopeShared {
 		require.Equal(t, http.StatusNotFound, foreign.status)
 	}
 	require.Equal(t, http.StatusNotFound, s.get(t, map[string]string{"/orders/": "/quotes/", "/quotes/": "/orders/"}[path]+id).status)
@@ -103,7 +103,7 @@ func TestCorrectDesignsAnswerARepeat(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{id}, s.rows(t, w.note))
 		require.NoError(t, s.agree(t.Context(), replies))
-		if design.Contract.Level == targets.DedupOnly {
+		if design.Contract.Level == contract.DedupOnly {
 			require.Equal(t, design.Contract.Existing.Where["/code"], replies[1].member("code"))
 		}
 	})
@@ -132,12 +132,12 @@ func TestCorrectDesignsKeepCustomersAndOperationsApart(t *testing.T) {
 		first, err := s.identity(t.Context(), mine)
 		require.NoError(t, err)
 		switch design.Contract.Scope.Principal {
-		case targets.ScopeReject:
+		case contract.ScopeReject:
 			require.Equal(t, http.StatusConflict, theirs.status)
 			require.NotContains(t, theirs.body, first)
 			require.NotContains(t, theirs.body, w.note)
 			require.Equal(t, []string{first}, s.rows(t, w.note))
-		case targets.ScopeShared:
+		case contract.ScopeShared:
 			require.Equal(t, mine.same(), theirs.same())
 			require.Equal(t, []string{first}, s.rows(t, w.note))
 		default:
@@ -180,7 +180,7 @@ func TestAlteredBodyIsTreatedAsPromised(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{id}, s.rows(t, w.note))
 		require.Empty(t, s.rows(t, alter(w).note))
-		if design.Contract.Fingerprint.OnMismatch == targets.MismatchReject {
+		if design.Contract.Fingerprint.OnMismatch == contract.MismatchReject {
 			require.Contains(t, design.Contract.Fingerprint.Statuses, got.status)
 			require.Equal(t, design.Contract.Fingerprint.Where["/code"], got.member("code"))
 			return
@@ -198,7 +198,7 @@ func TestBodiesAreComparedAsPromised(t *testing.T) {
 	}
 	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
 		mode := design.Contract.Fingerprint.Mode
-		if mode == targets.FingerprintUnspecified || design.Key.In != targets.KeyInHeader {
+		if mode == contract.FingerprintUnspecified || design.Key.In != contract.KeyInHeader {
 			return
 		}
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: fast})
@@ -207,7 +207,7 @@ func TestBodiesAreComparedAsPromised(t *testing.T) {
 		for name, body := range spellings {
 			got, err := s.sendBody(t.Context(), "k", body)
 			require.NoError(t, err)
-			if mode == targets.FingerprintBytes {
+			if mode == contract.FingerprintBytes {
 				require.Equal(t, "key_reused", got.member("code"), name)
 			} else {
 				require.NoError(t, s.agree(t.Context(), []reply{first, got}), name)

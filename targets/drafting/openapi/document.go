@@ -15,7 +15,7 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"gopkg.in/yaml.v3"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // Document is a document that was read.
@@ -164,7 +164,7 @@ func (c Create) looksCreating() bool {
 
 // Keyed reports whether the document names an idempotency key of the operation.
 func (c Create) Keyed() bool {
-	return c.key(flatten(bodySchema(c.op), 0)).In != targets.KeyNowhere
+	return c.key(flatten(bodySchema(c.op), 0)).In != contract.KeyNowhere
 }
 
 // jsonSchema is the schema of the operation's JSON body; nil: it has none.

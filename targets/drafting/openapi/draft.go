@@ -10,7 +10,8 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -40,7 +41,7 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 	}
 	draft.Body = body
 	draft.Key = c.key(flatten(schema, 0))
-	if draft.Key.In == targets.KeyInBody {
+	if draft.Key.In == contract.KeyInBody {
 		delete(draft.Body, draft.Key.Name)
 	}
 	draft.Identity = c.identity()
@@ -95,7 +96,7 @@ func bodyExamples(op *openapi3.Operation) []any {
 
 // into hands over what was noted about the members, but for the key's.
 func (s *sampler) into(draft *drafting.Draft) {
-	keys := document.Pointer(draft.Key.Name)
+	keys := jsonpointer.Of(draft.Key.Name)
 	if len(s.texts) == 0 {
 		s.texts = s.spare
 	}
@@ -103,12 +104,12 @@ func (s *sampler) into(draft *drafting.Draft) {
 		return cmp.Or(cmp.Compare(strings.Count(a.pointer, "/"), strings.Count(b.pointer, "/")), cmp.Compare(a.rank, b.rank))
 	})
 	for _, t := range s.texts {
-		if draft.Key.In != targets.KeyInBody || t.pointer != keys {
+		if draft.Key.In != contract.KeyInBody || t.pointer != keys {
 			draft.Texts = append(draft.Texts, t.pointer)
 		}
 	}
 	for _, o := range s.others {
-		if draft.Key.In != targets.KeyInBody || o.Pointer != keys {
+		if draft.Key.In != contract.KeyInBody || o.Pointer != keys {
 			draft.Others = append(draft.Others, o)
 		}
 	}
@@ -138,7 +139,7 @@ func (c Create) identity() string {
 			return pointer
 		}
 		for _, name := range sortedKeys(answer.Properties) {
-			if pointer := idOf(document.Pointer(name), flatten(answer.Properties[name], 0)); pointer != "" {
+			if pointer := idOf(jsonpointer.Of(name), flatten(answer.Properties[name], 0)); pointer != "" {
 				return pointer
 			}
 		}
@@ -149,7 +150,7 @@ func (c Create) identity() string {
 func idOf(at string, schema *openapi3.Schema) string {
 	for _, name := range []string{"id", "_id", "uuid", "ID", "guid"} {
 		if schema.Properties[name] != nil {
-			return at + document.Pointer(name)
+			return at + jsonpointer.Of(name)
 		}
 	}
 	return ""
@@ -172,15 +173,15 @@ func (c Create) all() []*openapi3.Parameter {
 
 // key is the idempotency key that the operation documents.
 func (c Create) key(body *openapi3.Schema) targets.Key {
-	places := map[string]targets.KeyPlace{"header": targets.KeyInHeader, "query": targets.KeyInQuery}
+	places := map[string]contract.KeyPlace{"header": contract.KeyInHeader, "query": contract.KeyInQuery}
 	for _, p := range c.all() {
 		if place, ok := places[p.In]; ok && namesKey(p.Name, p.Description) {
-			return targets.Key{In: place, Name: p.Name, Required: p.Required, Format: keyFormat(flatten(p.Schema, 0))}
+			return targets.Key{Key: contract.Key{In: place, Name: p.Name, Required: p.Required, Format: keyFormat(flatten(p.Schema, 0))}}
 		}
 	}
 	for _, name := range sortedKeys(body.Properties) {
 		if member := flatten(body.Properties[name], 0); kind(member) == "string" && namesKey(name, member.Description) {
-			return targets.Key{In: targets.KeyInBody, Name: name, Required: slices.Contains(body.Required, name), Format: keyFormat(member)}
+			return targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: name, Required: slices.Contains(body.Required, name), Format: keyFormat(member)}}
 		}
 	}
 	return targets.Key{}
@@ -197,11 +198,11 @@ func namesKey(name, description string) bool {
 	return slices.Contains(known, strings.TrimPrefix(squeezed, "x")) && (strings.Contains(says, "idempoten") || strings.Contains(says, "duplicate") || strings.Contains(says, "retry") || strings.Contains(says, "retries"))
 }
 
-func keyFormat(schema *openapi3.Schema) targets.Format {
+func keyFormat(schema *openapi3.Schema) contract.Format {
 	if schema.Format == "uuid" {
-		return targets.OnlyUUID
+		return contract.OnlyUUID
 	}
-	return targets.AnyText
+	return contract.AnyText
 }
 
 // parameters fills in the path, and adds what else the operation requires.

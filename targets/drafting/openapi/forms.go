@@ -6,7 +6,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -34,7 +34,7 @@ func (s *sampler) flat(form map[string]any) {
 			continue
 		}
 		delete(form, name)
-		inside := func(pointer string) bool { return strings.HasPrefix(pointer+"/", document.Pointer(name)+"/") }
+		inside := func(pointer string) bool { return strings.HasPrefix(pointer+"/", jsonpointer.Of(name)+"/") }
 		s.texts = slices.DeleteFunc(s.texts, func(t text) bool { return inside(t.pointer) })
 		s.spare = slices.DeleteFunc(s.spare, func(t text) bool { return inside(t.pointer) })
 		s.others = slices.DeleteFunc(s.others, func(o drafting.Other) bool { return inside(o.Pointer) })

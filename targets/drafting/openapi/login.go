@@ -9,7 +9,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -88,7 +88,7 @@ func (d *Document) login(path string, op *openapi3.Operation, cookie string) (dr
 func memberLike(schema *openapi3.Schema, names *regexp.Regexp) string {
 	for _, name := range sortedKeys(schema.Properties) {
 		if names.MatchString(name) && kind(flatten(schema.Properties[name], 0)) == "string" {
-			return document.Pointer(name)
+			return jsonpointer.Of(name)
 		}
 	}
 	return ""
@@ -108,7 +108,7 @@ func tokenOf(op *openapi3.Operation) string {
 		}
 		for _, name := range sortedKeys(answer.Properties) {
 			if pointer := memberLike(flatten(answer.Properties[name], 0), tokenNames); pointer != "" {
-				return document.Pointer(name) + pointer
+				return jsonpointer.Of(name) + pointer
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
@@ -141,9 +142,9 @@ func TestKeysAreFoundWhereTheDocumentNamesThem(t *testing.T) {
 		document, operation string
 		key                 targets.Key
 	}{
-		{"orders.yaml", "", targets.Key{In: targets.KeyInHeader, Name: "Idempotency-Key", Required: true}},
-		{"payments.yaml", "", targets.Key{In: targets.KeyInBody, Name: "idempotency_key", Required: true, Format: targets.OnlyUUID}},
-		{"security.yaml", "addItem", targets.Key{In: targets.KeyInHeader, Name: "X-Request-Id", Format: targets.OnlyUUID}},
+		{"orders.yaml", "", targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key", Required: true}}},
+		{"payments.yaml", "", targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "idempotency_key", Required: true, Format: contract.OnlyUUID}}},
+		{"security.yaml", "addItem", targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "X-Request-Id", Format: contract.OnlyUUID}}},
 		{"security.yaml", "addVault", targets.Key{}},
 		{"minimal.json", "", targets.Key{}},
 	} {

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -58,7 +58,7 @@ func (d *Document) ahead(parent Create, found bool, noun string, draft *drafting
 		return "", false
 	}
 	made, err := d.draft(parent, prefix, generation+1)
-	if err != nil || made.Identity == "" || made.Key.Required && (made.Key.In != targets.KeyInHeader || made.Key.Format != targets.AnyText) {
+	if err != nil || made.Identity == "" || made.Key.Required && (made.Key.In != contract.KeyInHeader || made.Key.Format != contract.AnyText) {
 		return "", false
 	}
 	draft.Ahead(made, name)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -80,7 +80,7 @@ func (s *sampler) note(schema *openapi3.Schema, at, name string, value any, docu
 	if object, ok := value.(map[string]any); ok { // an example
 		for _, member := range sortedKeys(object) {
 			if ref := schema.Properties[member]; ref != nil {
-				s.note(flatten(ref, 0), at+document.Pointer(member), member, object[member], true)
+				s.note(flatten(ref, 0), at+jsonpointer.Of(member), member, object[member], true)
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func (s *sampler) object(schema *openapi3.Schema, at string, depth int) any {
 			}
 			continue
 		}
-		made[name] = s.sample(ref, at+document.Pointer(name), name, depth+1)
+		made[name] = s.sample(ref, at+jsonpointer.Of(name), name, depth+1)
 	}
 	for _, name := range schema.Required {
 		if schema.Properties[name] == nil {

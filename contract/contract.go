@@ -1,7 +1,16 @@
-package targets
+// Package contract holds what a target promises about repeated requests, and what of its operations the
+// promises are about: keys, identities, rows and effects. It is data with the keys of target files and
+// manifests. It imports nothing but the standard library, so that the checker, which judges by it, depends
+// on nothing else. Nothing changes a value after it was read, so that it is safe for concurrent use.
+package contract
+
+import (
+	"errors"
+	"strconv"
+)
 
 // Contract is what a target promises about repeated requests. What it leaves undeclared is not
-// checked, except the invariants about rows, which hold for every contract.
+// checked, except the invariants about rows, which hold for every
 type Contract struct {
 	Preset        string      `yaml:"preset" json:"preset,omitempty"`
 	Level         Level       `yaml:"level" json:"level"`
@@ -66,7 +75,7 @@ type KeyScope string
 
 // The scopes. Separate: each has its own keys. Shared: one record for all, on purpose, so that all
 // principals are one. Reject: the second is refused, and told nothing of the first. Unspecified checks
-// only the invariants that hold for every contract.
+// only the invariants that hold for every
 const (
 	ScopeUnspecified KeyScope = ""
 	ScopeSeparate    KeyScope = "separate"
@@ -140,7 +149,7 @@ const (
 
 // Replay says in what a repeated answer must equal the first one.
 type Replay struct {
-	Status  map[int][]int `yaml:"status" json:"status,omitempty"` // first status: statuses that a replay of it may have, besides itself
+	Status  Statuses      `yaml:"status" json:"status,omitempty"` // first status: statuses that a replay of it may have, besides itself
 	Body    BodyEquality  `yaml:"body" json:"body,omitempty"`
 	Ignore  []string      `yaml:"ignore" json:"ignore,omitempty"`   // JSON pointers that may differ
 	Headers []string      `yaml:"headers" json:"headers,omitempty"` // that must be equal
@@ -194,3 +203,26 @@ const (
 	ExpiryExecute     AfterExpiry = "execute"
 	ExpiryReject      AfterExpiry = "reject"
 )
+
+// Statuses maps the status of a first answer to those that its replays may have besides it. The keys of a
+// YAML document are texts, which this reads as numbers.
+type Statuses map[int][]int
+
+// UnmarshalYAML adds what a file declares to what is there already.
+func (s *Statuses) UnmarshalYAML(decode func(any) error) error {
+	var declared map[string][]int
+	if err := decode(&declared); err != nil {
+		return err
+	}
+	if *s == nil {
+		*s = Statuses{}
+	}
+	for text, then := range declared {
+		first, err := strconv.Atoi(text)
+		if err != nil {
+			return errors.New("expected a status such as 201")
+		}
+		(*s)[first] = then
+	}
+	return nil
+}

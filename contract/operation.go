@@ -1,0 +1,75 @@
+package contract
+
+// Operation is one way to create something, as far as it is judged.
+type Operation struct {
+	Key      Key            `yaml:"key" json:"key"`
+	Alter    map[string]any `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
+	Identity Identity       `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
+	Rows     Rows           `yaml:"rows" json:"rows"`
+	Effects  []Effect       `yaml:"effects" json:"effects,omitempty"` // beyond the row
+}
+
+// KeyPlace is where the idempotency key travels.
+type KeyPlace string
+
+// The places of a key. The zero value is no key.
+const (
+	KeyNowhere  KeyPlace = ""
+	KeyInHeader KeyPlace = "header"
+	KeyInBody   KeyPlace = "body"
+	KeyInQuery  KeyPlace = "query"
+	KeyInPath   KeyPlace = "path" // where the path says {{.Key}}
+)
+
+// Key says how an operation takes its idempotency key.
+type Key struct {
+	In       KeyPlace `yaml:"in" json:"in,omitempty"`
+	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or of the query's parameter
+	Required bool     `yaml:"required" json:"required,omitempty"`
+	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
+	Format   Format   `yaml:"format" json:"format,omitempty"`
+	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
+}
+
+// Format says what a key may look like.
+type Format string
+
+// The formats. Any text is a key, but for what the place forbids; or only a UUID is one (RFC 9562),
+// whose letters have no case.
+const (
+	AnyText  Format = ""
+	OnlyUUID Format = "uuid"
+)
+
+// Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
+// its answer has the scalar members of an item for columns, nested ones by dotted names.
+type Rows struct {
+	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
+	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
+	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
+	Cursor   string            `yaml:"cursor" json:"cursor,omitempty"`   // parameter of the query that takes what Next points to; empty: that is a link
+	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
+	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
+	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
+}
+
+// Effect is something that a create changes beyond its row. Exactly one of Rows, Value and Delta is
+// set: how much of it belongs to one created thing.
+type Effect struct {
+	Name  string   `yaml:"name" json:"name"` // unique in the target
+	Query string   `yaml:"query" json:"query"`
+	Rows  *int     `yaml:"rows" json:"rows,omitempty"`   // rows of the query, which has the parameter :marker
+	Value *float64 `yaml:"value" json:"value,omitempty"` // the number that the query gives, which has the parameter :marker
+	Delta *float64 `yaml:"delta" json:"delta,omitempty"` // change of the number that the query gives, which has no parameter
+}
+
+// Listing is a question to the target itself, where there is no database to ask: a GET whose answer
+// lists what an intent created. Its texts are templates, and it may hold secrets.
+type Listing struct {
+	Path   string            `yaml:"path" json:"-"`
+	Header map[string]string `yaml:"headers" json:"-"`
+}
+
+// NullList stands among the statuses of [Rows.Absent] for a list that is written as null.
+const NullList = 0
