@@ -10,6 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 	"gopkg.in/yaml.v3"
 
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -35,7 +36,7 @@ func (t *translator) leaf(e *jsonschema.ValidationError, rule annotated, h hint)
 			t.missingKey(e, h.at, key)
 		}
 	case *kind.DependentRequired:
-		t.add(e, h.at+jsonpointer.Of(k.Prop), fmt.Sprintf("%s needs %s beside it", quote(k.Prop), enumerate(quoted(k.Missing), "and")))
+		t.add(e, h.at+jsonpointer.Of(k.Prop), fmt.Sprintf("%s needs %s beside it", quote(k.Prop), english.List(quoted(k.Missing), "and")))
 	case *kind.MinProperties, *kind.MaxProperties:
 		t.add(e, h.at, t.keyCount(rule, h.at))
 	case *kind.Enum:
@@ -60,7 +61,7 @@ func (t *translator) unknownKey(e *jsonschema.ValidationError, rule annotated, a
 		t.atKey(t.add(e, pointer, text, at+jsonpointer.Of(nearest)))
 		return
 	}
-	text := fmt.Sprintf("unknown key %s; the keys here are %s", quote(key), enumerate(known, "and"))
+	text := fmt.Sprintf("unknown key %s; the keys here are %s", quote(key), english.List(known, "and"))
 	if len(known) == 0 {
 		text = fmt.Sprintf("unknown key %s; there are no keys here", quote(key))
 	}
@@ -97,7 +98,7 @@ func (t *translator) keyCount(rule annotated, at string) string {
 		count, keys, verb = "one", "key", "is"
 	}
 	if known := rule.keys(); known != nil {
-		keys = "of " + enumerate(known, "and")
+		keys = "of " + english.List(known, "and")
 	}
 	return fmt.Sprintf("%s %s %s %s expected; found %s", bound, count, keys, verb, t.keysAt(at))
 }
@@ -111,7 +112,7 @@ func (t *translator) keysAt(at string) string {
 	for i := 0; i < len(n.Content); i += 2 {
 		keys = append(keys, n.Content[i].Value)
 	}
-	return enumerate(keys, "and")
+	return english.List(keys, "and")
 }
 
 func (t *translator) enum(e *jsonschema.ValidationError, h hint, want []any) {

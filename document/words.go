@@ -8,6 +8,8 @@ import (
 
 	"github.com/agnivade/levenshtein"
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // longestShown is how much of a value a message repeats, in characters.
@@ -100,7 +102,7 @@ func typeWords(name string) string {
 }
 
 // alternatives joins words as in "a, b or c".
-func alternatives(words []string) string { return enumerate(words, "or") }
+func alternatives(words []string) string { return english.List(words, "or") }
 
 // oneOf joins words that are to be written as they are.
 func oneOf(words []string) string {
@@ -108,14 +110,6 @@ func oneOf(words []string) string {
 		return "one of " + alternatives(words)
 	}
 	return alternatives(words)
-}
-
-func enumerate(words []string, last string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	head, tail := words[:len(words)-1], words[len(words)-1]
-	return strings.Join(head, ", ") + " " + last + " " + tail
 }
 
 func entries(n int) string {
