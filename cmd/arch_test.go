@@ -23,6 +23,7 @@ func rooms() map[string][]string {
 		"scenarios":                {"history", "contract", "jsonpointer", "document"},
 		"document":                 {"jsonpointer", "internal/english"},
 		"targets":                  {"contract", "jsonpointer", "document"},
+		"targets/explain":          {"contract", "targets", "internal/english"},
 		"targets/databases":        {},
 		"targets/caches":           {},
 		"targets/drafting":         {"contract", "jsonpointer", "targets", "targets/databases"},
@@ -46,7 +47,7 @@ func rooms() map[string][]string {
 		"internal/mutate":          {},
 		"reports":                  {"checker", "history", "jsonpointer"},
 		"cmd": {
-			"history", "contract", "jsonpointer", "scenarios", "document", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
+			"history", "contract", "jsonpointer", "scenarios", "document", "targets", "targets/databases", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
 			"sut/services", "internal/ephemeral", "targets/caches",
 			"proxy", "driver", "driver/writegate", "export/curl", "checker", "snapshots", "reports",
 		},

@@ -11,7 +11,7 @@ import (
 
 // String returns the signature in words: "409 where /code is key_reused".
 func (s Signature) String() string {
-	text := anyOf(s.Statuses)
+	text := AnyOf(s.Statuses)
 	var conditions []string
 	for _, pointer := range slices.Sorted(maps.Keys(s.Where)) {
 		conditions = append(conditions, word(pointer)+" is "+valueWord(s.Where[pointer]))
@@ -25,8 +25,8 @@ func (s Signature) String() string {
 	return text
 }
 
-// anyOf joins statuses as in "200, 201 or 204".
-func anyOf(statuses []int) string {
+// AnyOf joins statuses as in "200, 201 or 204".
+func AnyOf(statuses []int) string {
 	var words []string
 	for _, status := range statuses {
 		words = append(words, strconv.Itoa(status))

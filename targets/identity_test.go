@@ -10,6 +10,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/explain"
 )
 
 // redirected is a target whose operation is a form that is answered with a redirect.
@@ -46,7 +47,7 @@ func TestAHeaderNamesWhatWasCreated(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, i, back)
 	}
-	require.Contains(t, targets.Explain(target)[0].String(), `names the same thing at Location by /orders/(\d+)`)
+	require.Contains(t, explain.Operations(target)[0].String(), `names the same thing at Location by /orders/(\d+)`)
 }
 
 // Two answers of one status are told apart by where they lead, and not if both may lead there.

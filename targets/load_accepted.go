@@ -17,7 +17,7 @@ func (r *reviewer) accepted(a contract.Accepted) {
 	if len(a.Done.Statuses) == 0 {
 		r.complain(path, "an accepted request needs done: by which answer of the status resource it is done")
 	}
-	if status, ok := shared(a.Done, a.Failed); ok && (covers(a.Done, a.Failed) || covers(a.Failed, a.Done)) {
+	if status, ok := a.Done.Shared(a.Failed); ok && (a.Done.Covers(a.Failed) || a.Failed.Covers(a.Done)) {
 		r.complain(path, "%d of the status resource means both that it is done and that it failed; tell them apart with where", status)
 	}
 }

@@ -27,24 +27,24 @@ func (r *reviewer) contract() {
 // signatures looks for signatures that recognise nothing.
 func (r *reviewer) signatures(c contract.Contract) {
 	r.identity("/contract/existing/identity", c.Existing.Identity)
-	for _, m := range meanings(c) {
-		path := r.present(m.path())
-		r.headers(m.path()+"/headers", m.signature)
+	for _, m := range c.Meanings() {
+		path := r.present(m.Path())
+		r.headers(m.Path()+"/headers", m.Signature)
 		switch {
-		case len(m.signature.Statuses) > 0:
-		case m.line == "ack":
+		case len(m.Signature.Statuses) > 0:
+		case m.Line == "ack":
 			r.complain(path, "without statuses no answer would be an acknowledgement")
-		case m.line == "in_progress" && c.InProgress.Mode == contract.InProgressReject:
+		case m.Line == "in_progress" && c.InProgress.Mode == contract.InProgressReject:
 			r.complain(path, "mode reject needs statuses")
-		case m.line == "fingerprint" && c.Fingerprint.OnMismatch == contract.MismatchReject:
+		case m.Line == "fingerprint" && c.Fingerprint.OnMismatch == contract.MismatchReject:
 			r.complain(path, "on_mismatch reject needs statuses")
-		case m.line == "expiry" && c.Expiry.Then == contract.ExpiryReject:
+		case m.Line == "expiry" && c.Expiry.Then == contract.ExpiryReject:
 			r.complain(path, "an expired key that is rejected needs statuses")
-		case len(m.signature.Where) > 0:
+		case len(m.Signature.Where) > 0:
 			r.complain(path, "where recognises nothing without statuses")
-		case len(m.signature.Headers) > 0:
+		case len(m.Signature.Headers) > 0:
 			r.complain(path, "headers recognise nothing without statuses")
-		case m.line == "existing" && c.Existing.Identity.Declared():
+		case m.Line == "existing" && c.Existing.Identity.Declared():
 			r.complain(path, "identity is never looked for without statuses")
 		}
 	}
@@ -101,25 +101,25 @@ func (r *reviewer) expiry(e contract.Expiry) {
 
 // ambiguous refuses contracts by which one answer has two meanings.
 func (r *reviewer) ambiguous(c contract.Contract) {
-	meanings := meanings(c)
-	for _, o := range overlaps(c) {
-		if !o.misleading() {
+	meanings := c.Meanings()
+	for _, o := range c.Overlaps() {
+		if !o.Misleading() {
 			continue
 		}
-		first, second := meanings[o.first], meanings[o.second]
-		path := r.present(first.path(), second.path())
-		if !first.signature.Narrowed() && !second.signature.Narrowed() {
-			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.status, first.says, second.says, advice(c, o))
+		first, second := meanings[o.First], meanings[o.Second]
+		path := r.present(first.Path(), second.Path())
+		if !first.Signature.Narrowed() && !second.Signature.Narrowed() {
+			r.complain(path, "%d means both that %s and that %s; tell them apart with where%s", o.Status, first.Says, second.Says, advice(c, o))
 			continue
 		}
 		r.complain(path, "every %d that means that %s means that %s as well; narrow %s with where%s",
-			o.status, second.says, first.says, first.line, advice(c, o))
+			o.Status, second.Says, first.Says, first.Line, advice(c, o))
 	}
 }
 
 // advice names the way out that a mode opens.
-func advice(c contract.Contract, o overlap) string {
-	if o.first == meansRunning && c.InProgress.Mode == contract.InProgressWait {
+func advice(c contract.Contract, o contract.Overlap) string {
+	if o.First == contract.MeansRunning && c.InProgress.Mode == contract.InProgressWait {
 		return ", or write statuses: [] under in_progress, since with mode wait nobody is told so"
 	}
 	return ""
@@ -147,9 +147,9 @@ func (r *reviewer) replayStatus(c contract.Contract) {
 	if len(c.Ack.Statuses) == 0 {
 		return // which is a mistake already
 	}
-	known := "ack.statuses are " + anyOf(c.Ack.Statuses)
+	known := "ack.statuses are " + contract.AnyOf(c.Ack.Statuses)
 	if accepted := c.Ack.Accepted.Statuses; len(accepted) > 0 {
-		known += ", ack.accepted.statuses are " + anyOf(accepted)
+		known += ", ack.accepted.statuses are " + contract.AnyOf(accepted)
 	}
 	for first, then := range c.Replay.Status {
 		path := jsonpointer.Of("contract", "replay", "status", first)

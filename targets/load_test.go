@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/explain"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -232,7 +233,7 @@ func FuzzLoad(f *testing.F) {
 				}
 			}
 		}
-		require.Len(t, targets.Explain(target), len(target.Operations))
+		require.Len(t, explain.Operations(target), len(target.Operations))
 	})
 }
 

@@ -1,6 +1,7 @@
 package targets_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,7 +61,10 @@ func TestAValueIsTakenFromWhereItStands(t *testing.T) {
 
 func TestStepsAreReadAsTheyAreMeant(t *testing.T) {
 	t.Parallel()
-	target := withSteps(t)
+	data, err := os.ReadFile("testdata/good/steps.yaml")
+	require.NoError(t, err)
+	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
+	require.NoError(t, err)
 	require.Equal(t, &targets.RateLimit{Requests: 20, Per: contract.Duration(1e9)}, target.RateLimit)
 	require.EqualValues(t, 50e6, target.RateLimit.Every())
 	require.Len(t, target.Login, 2)

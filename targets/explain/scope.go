@@ -1,10 +1,11 @@
-package targets
+package explain
 
 import (
 	"maps"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // principals says what is held between two who send. A run takes the first two by name.
@@ -19,7 +20,7 @@ func (x *explainer) principals() {
 	case len(names) < 2:
 		x.notChecked("principals", "Whether one principal is shown what another sent, and whether they share keys, because the file does not name two of them")
 	default:
-		x.twoPrincipals(scope, word(names[0]), word(names[1]))
+		x.twoPrincipals(scope, english.Word(names[0]), english.Word(names[1]))
 	}
 }
 

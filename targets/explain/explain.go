@@ -1,10 +1,13 @@
-package targets
+// Package explain says in plain sentences what a run checks of a target: it turns a target file's contract into a list
+// of what is checked, what is checked less than it may seem, and what is not checked.
+package explain
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Explanation says in plain sentences what a run can find wrong with one operation of a target, and
@@ -28,8 +31,8 @@ const everyContract = "holds for every contract"
 // String returns the sentence with its source.
 func (s Sentence) String() string { return s.Text + " (" + s.From + ")." }
 
-// Explain explains every operation of a target, by name.
-func Explain(t Target) []Explanation {
+// Operations explains every operation of a target, by name.
+func Operations(t targets.Target) []Explanation {
 	var all []Explanation
 	for _, name := range t.OperationNames() {
 		x := &explainer{target: t, operation: t.Operations[name], contract: t.Contract}
@@ -62,8 +65,8 @@ func section(b *strings.Builder, title string, sentences []Sentence) {
 
 // explainer collects the sentences about one operation.
 type explainer struct {
-	target    Target
-	operation Operation
+	target    targets.Target
+	operation targets.Operation
 	contract  contract.Contract
 	out       Explanation
 }

@@ -1,6 +1,10 @@
-package targets
+package explain
 
-import "github.com/doubletap-harness/doubletap/contract"
+import (
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/targets"
+)
 
 // running says what a request may be told that meets a running one.
 func (x *explainer) running() {
@@ -80,14 +84,14 @@ func (x *explainer) spelling() {
 	kind, _ := x.operation.Request.Payload()
 	const spelled = "with its members in another order or 1200 as 1200.0"
 	switch {
-	case kind == NoPayload:
-	case kind != JSONPayload:
+	case kind == targets.NoPayload:
+	case kind != targets.JSONPayload:
 		x.notChecked("request."+string(kind), "Whether a repetition whose body is spelled differently is the same request, because a form is written in one way here")
 	case f.Mode == contract.FingerprintJSON:
 		x.held("fingerprint.mode: json", "A repetition whose body is spelled differently, %s, is the same request", spelled)
 	case f.Mode == contract.FingerprintFields:
 		x.held("fingerprint.mode: fields", "A repetition whose body is spelled differently, %s, is the same request", spelled)
-		x.notChecked("fingerprint.fields", "Whether a body that differs in other members than %s is the same request", enumerate(words(f.Fields), "and"))
+		x.notChecked("fingerprint.fields", "Whether a body that differs in other members than %s is the same request", english.List(words(f.Fields), "and"))
 	case f.Mode == contract.FingerprintBytes:
 		x.notChecked("fingerprint.mode: bytes", "What a repetition gets whose body is spelled differently, because to the target it is another body")
 	default:
@@ -113,21 +117,21 @@ func (x *explainer) throttled() {
 // confusions says what one answer can mean when the contract does not tell two meanings apart. A
 // loaded contract has only those that do no harm.
 func (x *explainer) confusions() {
-	meanings := meanings(x.contract)
-	for _, o := range overlaps(x.contract) {
-		first, second := meanings[o.first], meanings[o.second]
-		from := first.line + ", " + second.line
+	meanings := x.contract.Meanings()
+	for _, o := range x.contract.Overlaps() {
+		first, second := meanings[o.First], meanings[o.Second]
+		from := first.Line + ", " + second.Line
 		switch {
-		case o.second == meansMismatch && (o.first == meansRunning || o.first == meansExists):
+		case o.Second == contract.MeansMismatch && (o.First == contract.MeansRunning || o.First == contract.MeansExists):
 			x.weakened(from, "%d can mean both that %s and that %s: said of the same body it is taken for the one, of another body for the other",
-				o.status, first.says, second.says)
-		case o.first == meansExpired && o.second == meansMismatch:
+				o.Status, first.Says, second.Says)
+		case o.First == contract.MeansExpired && o.Second == contract.MeansMismatch:
 			x.weakened(from, "%d can mean both that %s and that %s: after the expiry it is taken for the one, before it for the other",
-				o.status, first.says, second.says)
-		case o.first == meansRunning && o.second == meansExists && o.hidden:
-			x.weakened(from, "%d means both that %s and that %s, so that it proves neither", o.status, first.says, second.says)
-		case o.hidden && o.second != meansNoKey:
-			x.weakened(from, "%d means that %s, and so never that %s", o.status, first.says, second.says)
+				o.Status, first.Says, second.Says)
+		case o.First == contract.MeansRunning && o.Second == contract.MeansExists && o.Hidden:
+			x.weakened(from, "%d means both that %s and that %s, so that it proves neither", o.Status, first.Says, second.Says)
+		case o.Hidden && o.Second != contract.MeansNoKey:
+			x.weakened(from, "%d means that %s, and so never that %s", o.Status, first.Says, second.Says)
 		}
 	}
 }

@@ -1,6 +1,7 @@
-package targets_test
+package explain_test
 
 import (
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,7 +12,20 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/explain"
 )
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// load reads a file of the package targets, in an environment where every secret has the same value.
+func load(t *testing.T, file string) targets.Target {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	target, err := targets.Load(file, data, func(string) (string, bool) { return "swordfish", true })
+	require.NoError(t, err)
+	return target
+}
 
 // explained is a target whose file says all that an operation can say, with this contract.
 func explained(t *testing.T, promise string) targets.Target {
@@ -67,7 +81,7 @@ func unclear(t *testing.T) targets.Target {
 
 func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	t.Parallel()
-	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "testdata/good/full.yaml"), "later": load(t, "testdata/good/later.yaml"), "steps": withSteps(t)}
+	cases := map[string]targets.Target{"built-in": builtIn(t), "unclear": unclear(t), "full-file": load(t, "../testdata/good/full.yaml"), "later": load(t, "../testdata/good/later.yaml"), "steps": withSteps(t)}
 	for _, name := range targets.Presets() {
 		cases["preset-"+name] = explained(t, "{preset: "+name+naturalKeyOf(name)+"}")
 	}
@@ -89,7 +103,7 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	for name, target := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			golden(t, filepath.Join("testdata", "explain", name+".txt"), explanation(target))
+			golden(t, filepath.Join("testdata", name+".txt"), explanation(target))
 		})
 	}
 }
@@ -97,7 +111,7 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 // withSteps is the file about steps, in an environment without secrets.
 func withSteps(t *testing.T) targets.Target {
 	t.Helper()
-	data, err := os.ReadFile("testdata/good/steps.yaml")
+	data, err := os.ReadFile("../testdata/good/steps.yaml")
 	require.NoError(t, err)
 	target, err := targets.Load("steps.yaml", data, func(name string) (string, bool) { return "given to " + name, true })
 	require.NoError(t, err)
@@ -106,7 +120,7 @@ func withSteps(t *testing.T) targets.Target {
 
 // apart is the file about promises for later, with the other promises about who shares keys.
 func apart(t *testing.T, scope contract.Scope) targets.Target {
-	target := load(t, "testdata/good/later.yaml")
+	target := load(t, "../testdata/good/later.yaml")
 	target.Contract.Scope = scope
 	target.Contract.Ack.Accepted.Identity = ""
 	one := 1
@@ -184,7 +198,7 @@ operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}`+key+
 
 func explanation(target targets.Target) string {
 	var all []string
-	for _, e := range targets.Explain(target) {
+	for _, e := range explain.Operations(target) {
 		all = append(all, e.String())
 	}
 	return strings.Join(all, "\n")
@@ -203,10 +217,10 @@ func golden(t *testing.T, file, got string) {
 func TestEverySentenceSaysWhereItComesFrom(t *testing.T) {
 	t.Parallel()
 	for _, name := range targets.Presets() {
-		for _, e := range targets.Explain(explained(t, "{preset: "+name+naturalKeyOf(name)+"}")) {
+		for _, e := range explain.Operations(explained(t, "{preset: "+name+naturalKeyOf(name)+"}")) {
 			require.NotEmpty(t, e.Held)
 			require.NotEmpty(t, e.NotChecked)
-			for _, list := range [][]targets.Sentence{e.Held, e.Weakened, e.NotChecked} {
+			for _, list := range [][]explain.Sentence{e.Held, e.Weakened, e.NotChecked} {
 				for _, s := range list {
 					require.NotEmpty(t, s.From, s.Text)
 					require.NotContains(t, s.Text, "  ")
@@ -219,7 +233,7 @@ func TestEverySentenceSaysWhereItComesFrom(t *testing.T) {
 
 func TestAnExplanationKeepsSecretsAndControlCharactersToItself(t *testing.T) {
 	t.Parallel()
-	target := load(t, "testdata/good/full.yaml")
+	target := load(t, "../testdata/good/full.yaml")
 	require.NotContains(t, explanation(target), "swordfish")
 
 	target = builtIn(t)

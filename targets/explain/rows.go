@@ -1,4 +1,4 @@
-package targets
+package explain
 
 import (
 	"maps"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // wishes says which requests are one wish.
@@ -14,9 +15,9 @@ func (x *explainer) wishes() {
 	case x.natural():
 		var pointers []string
 		for _, pointer := range x.contract.NaturalKey {
-			pointers = append(pointers, word(pointer))
+			pointers = append(pointers, english.Word(pointer))
 		}
-		x.held("natural_key", "Requests with the same %s are one wish, whatever their keys", enumerate(pointers, "and"))
+		x.held("natural_key", "Requests with the same %s are one wish, whatever their keys", english.List(pointers, "and"))
 	case x.keyed():
 		x.weakened("natural_key is not declared",
 			"Different keys are different wishes: an intent that is sent with two keys may have two rows")
@@ -47,7 +48,7 @@ func (x *explainer) rows() {
 	}
 	if gate := x.target.Database.WriteGate; gate != nil {
 		x.held("database.write_gate", "Two requests of a burst that both get past the target's own check write at the same moment, however short the time in between: the writers of %s are held back, for %s at most",
-			enumerate(gate.Tables, "and of"), brief(gate.Longest))
+			english.List(gate.Tables, "and of"), brief(gate.Longest))
 	} else {
 		x.weakened("database.write_gate is not declared",
 			"A window between check and write that is shorter than the time between two requests of a burst is hit only with luck")
@@ -74,10 +75,10 @@ func (x *explainer) wish() string {
 // conflicts names the lines by which a refusal is known that speaks of another request.
 func (x *explainer) conflicts() []string {
 	var lines []string
-	meanings := meanings(x.contract)
-	for _, m := range []meaning{meanings[meansExists], meanings[meansMismatch]} {
-		if len(m.signature.Statuses) > 0 {
-			lines = append(lines, m.line)
+	meanings := x.contract.Meanings()
+	for _, m := range []contract.Meaning{meanings[contract.MeansExists], meanings[contract.MeansMismatch]} {
+		if len(m.Signature.Statuses) > 0 {
+			lines = append(lines, m.Line)
 		}
 	}
 	return lines
@@ -95,9 +96,9 @@ func (x *explainer) content() {
 	}
 	var pairs []string
 	for _, column := range slices.Sorted(maps.Keys(columns)) {
-		pairs = append(pairs, word(column)+" what its body has at "+word(columns[column]))
+		pairs = append(pairs, english.Word(column)+" what its body has at "+english.Word(columns[column]))
 	}
-	x.held("rows.content", "A row is that of one request and no blend: it holds in column %s", enumerate(pairs, "and in column"))
+	x.held("rows.content", "A row is that of one request and no blend: it holds in column %s", english.List(pairs, "and in column"))
 }
 
 // identity says whether answers must name the same thing.
@@ -109,7 +110,7 @@ func (x *explainer) identity() {
 		return
 	case x.rowsKnown() && column != "":
 		x.held("identity, rows.identity", "Every acknowledgement names the same thing at %s, and it is the one in the row, column %s",
-			where, word(column))
+			where, english.Word(column))
 	default:
 		x.held("identity", "Every acknowledgement names the same thing at %s", where)
 		x.notChecked("rows.identity", "Whether the thing that answers name is the one in the row, because the row is unknown or its column is not named")

@@ -1,4 +1,4 @@
-package targets
+package explain
 
 // issued says what cannot be tried where the target hands its keys out.
 func (x *explainer) issued() {

@@ -1,4 +1,4 @@
-package targets
+package explain
 
 // instances says what a service that is started shows of several instances behind a balancer.
 func (x *explainer) instances() {

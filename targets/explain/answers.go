@@ -1,4 +1,4 @@
-package targets
+package explain
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // replays says in what a repetition's answer must equal the first one.
@@ -41,7 +42,7 @@ func (x *explainer) unusedReplay() {
 		lines = append(lines, "replay.status")
 	}
 	if len(lines) > 0 {
-		x.weakened("level: dedup-only", "Nothing is held against the target by %s", enumerate(lines, "and"))
+		x.weakened("level: dedup-only", "Nothing is held against the target by %s", english.List(lines, "and"))
 	}
 }
 
@@ -49,7 +50,7 @@ func (x *explainer) otherStatuses() string {
 	var text strings.Builder
 	for _, first := range slices.Sorted(maps.Keys(x.contract.Replay.Status)) {
 		if then := x.contract.Replay.Status[first]; len(then) > 0 {
-			fmt.Fprintf(&text, ", or after %d also %s", first, anyOf(then))
+			fmt.Fprintf(&text, ", or after %d also %s", first, contract.AnyOf(then))
 		}
 	}
 	return text.String()
@@ -72,7 +73,7 @@ func (x *explainer) replayBody() {
 		from, rest := "replay.body: json", ""
 		if len(r.Ignore) > 0 {
 			from += ", replay.ignore"
-			rest = ", leaving out " + enumerate(words(r.Ignore), "and")
+			rest = ", leaving out " + english.List(words(r.Ignore), "and")
 		}
 		x.held(from, "Its JSON body is equal to the first one's%s", rest)
 	}
@@ -91,7 +92,7 @@ func (x *explainer) replayHeaders() {
 		x.undeclared("replay.headers", "Whether a repetition's headers are those of the first answer")
 		return
 	}
-	x.held("replay.headers", "Its headers %s are those of the first answer", enumerate(words(x.contract.Replay.Headers), "and"))
+	x.held("replay.headers", "Its headers %s are those of the first answer", english.List(words(x.contract.Replay.Headers), "and"))
 }
 
 func (x *explainer) replayMarker() {
@@ -100,7 +101,7 @@ func (x *explainer) replayMarker() {
 		x.undeclared("replay.marker", "Whether a replay says that it is one")
 		return
 	}
-	header := fmt.Sprintf("%s: %s", word(m.Name), word(m.Value))
+	header := fmt.Sprintf("%s: %s", english.Word(m.Name), english.Word(m.Value))
 	x.held("replay.marker", "Not every answer bears %s, unless an earlier one was lost: the first is no replay", header)
 	if m.Required {
 		x.held("replay.marker.required", "At most one acknowledgement of a key lacks %s", header)
@@ -155,7 +156,7 @@ func (x *explainer) resolution() {
 func words(texts []string) []string {
 	var all []string
 	for _, text := range texts {
-		all = append(all, word(text))
+		all = append(all, english.Word(text))
 	}
 	return all
 }

@@ -1,6 +1,10 @@
-package targets
+package explain
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/doubletap-harness/doubletap/internal/english"
+)
 
 // effects says what is held against the changes beyond the row.
 func (x *explainer) effects() {
@@ -8,10 +12,10 @@ func (x *explainer) effects() {
 		return
 	}
 	for _, e := range x.operation.Effects {
-		from, name := "effects: "+e.Name, word(e.Name)
+		from, name := "effects: "+e.Name, english.Word(e.Name)
 		switch {
 		case e.Rows != nil:
-			x.held(from, "Each created thing has exactly %s in %s", rowCount(*e.Rows), name)
+			x.held(from, "Each created thing has exactly %s in %s", english.Plural(*e.Rows, "row"), name)
 		case e.Value != nil:
 			x.held(from, "For each created thing %s is %s", name, number(*e.Value))
 		case e.Delta != nil:
@@ -19,13 +23,6 @@ func (x *explainer) effects() {
 			x.weakened(from, "The change of %s is checked for all created things together, and nobody but the run may change it meanwhile", name)
 		}
 	}
-}
-
-func rowCount(n int) string {
-	if n == 1 {
-		return "1 row"
-	}
-	return strconv.Itoa(n) + " rows"
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

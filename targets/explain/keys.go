@@ -1,6 +1,10 @@
-package targets
+package explain
 
-import "github.com/doubletap-harness/doubletap/contract"
+import (
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/targets"
+)
 
 // keys says which keys are different keys.
 func (x *explainer) keys() {
@@ -30,17 +34,17 @@ func (x *explainer) keyFormat() {
 	} else {
 		parts = append(parts, "in case")
 	}
-	if key.keepsSpace() {
+	if keepsSpace(key) {
 		parts = append(parts, "in a space at the end")
 	} else {
 		x.notChecked("key.in: header", "Whether a space at the end makes another key, because a header that is not quoted does not keep it")
 	}
 	parts = append(parts, "in a quotation mark", "beyond the 300th character")
-	x.held("key", "Two keys that differ only %s are two keys", enumerate(parts, "or"))
+	x.held("key", "Two keys that differ only %s are two keys", english.List(parts, "or"))
 }
 
 // keepsSpace reports that a space at the end of a key reaches the target.
-func (k Key) keepsSpace() bool { return k.In != contract.KeyInHeader || k.Quoted }
+func keepsSpace(k targets.Key) bool { return k.In != contract.KeyInHeader || k.Quoted }
 
 // optionalKey says what is held against requests that leave out a key which need not be there.
 func (x *explainer) optionalKey() {

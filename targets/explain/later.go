@@ -1,4 +1,4 @@
-package targets
+package explain
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // maxAwaited is the longest expiry that a run waits for.
@@ -23,7 +24,7 @@ func (x *explainer) accepted() {
 		failed = fmt.Sprintf(", or that it failed with %s", a.Failed)
 	}
 	x.held(line, "An answer %s says that it will be done: within %s the status resource, which it names at %s, says that it is with %s%s",
-		a.Signature, brief(a.Within), word(a.Monitor), a.Done, failed)
+		a.Signature, brief(a.Within), english.Word(a.Monitor), a.Done, failed)
 	if x.rowsKnown() {
 		x.held(line, "What is done in the end is there when we look, and what failed is not")
 	}
@@ -32,7 +33,7 @@ func (x *explainer) accepted() {
 	case a.Identity == "":
 		x.weakened(line+".identity", "The status resource may name any thing, because the contract does not say where: only what the answer %s names is compared", a.Signature)
 	default:
-		x.held(line+".identity", "What the status resource names at %s is what every acknowledgement names", word(a.Identity))
+		x.held(line+".identity", "What the status resource names at %s is what every acknowledgement names", english.Word(a.Identity))
 	}
 }
 
