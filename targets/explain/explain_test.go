@@ -22,7 +22,7 @@ func load(t *testing.T, file string) targets.Target {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	require.NoError(t, err)
-	target, err := targets.Load(file, data, func(string) (string, bool) { return "swordfish", true })
+	target, err := targets.Load(file, data, func(name string) (string, bool) { return "swordfish", name != "SHOP_URL" })
 	require.NoError(t, err)
 	return target
 }
