@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -18,7 +17,7 @@ import (
 
 func TestEveryMistakeOfARegisterIsToldAtOnceWithItsPlace(t *testing.T) {
 	t.Parallel()
-	requireMistakes(t, "testdata/bad-registers", func(file string, data []byte) error {
+	requireMistakes(t, "testdata/bad-registers.txtar", func(file string, data []byte) error {
 		_, err := scenarios.LoadRegister(file, data)
 		return err
 	})
@@ -79,12 +78,10 @@ func TestBothSchemasKnowEveryKindOfFinding(t *testing.T) {
 
 func FuzzLoadRegister(f *testing.F) {
 	f.Add([]byte(known))
-	files, err := filepath.Glob("testdata/bad-registers/*.yaml")
-	require.NoError(f, err)
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(f, err)
-		f.Add(data)
+	for _, archive := range badArchives(f, "testdata/bad-registers.txtar") {
+		for _, file := range archive.Files {
+			f.Add(file.Data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		register, err := scenarios.LoadRegister("f.yaml", data)

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 	"gopkg.in/yaml.v3"
 
@@ -20,34 +21,48 @@ var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryMistakeIsToldAtOnceWithItsPlace(t *testing.T) {
 	t.Parallel()
-	requireMistakes(t, "testdata/bad", func(file string, data []byte) error {
+	requireMistakes(t, "testdata/bad/*.txtar", func(file string, data []byte) error {
 		_, err := scenarios.Load(file, data)
 		return err
 	})
 }
 
-// requireMistakes holds what load says of the files of a folder against the texts beside them.
-func requireMistakes(t *testing.T, dir string, load func(file string, data []byte) error) {
+// requireMistakes checks what load says of the files in archives against the texts that follow them.
+func requireMistakes(t *testing.T, pattern string, load func(file string, data []byte) error) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for path, archive := range badArchives(t, pattern) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(file)
-			require.NoError(t, err)
-			err = load(filepath.Base(file), data)
-			require.ErrorAs(t, err, new(document.Mistakes))
-			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o644))
+			for i := 0; i < len(archive.Files); i += 2 {
+				name := archive.Files[i].Name
+				err := load(name, archive.Files[i].Data)
+				require.ErrorAs(t, err, new(document.Mistakes), name)
+				if *update {
+					archive.Files[i+1].Data = []byte(err.Error() + "\n\n")
+				}
+				require.Equal(t, strings.TrimSuffix(name, ".yaml")+".txt", archive.Files[i+1].Name)
+				require.Equal(t, strings.TrimSpace(string(archive.Files[i+1].Data)), err.Error(), name)
 			}
-			want, readErr := os.ReadFile(golden)
-			require.NoError(t, readErr)
-			require.Equal(t, string(want), err.Error()+"\n")
+			if *update {
+				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+			}
 		})
 	}
+}
+
+// badArchives returns the archives of files that are refused, by path. Each file name.yaml is followed by name.txt, the
+// mistakes that it has.
+func badArchives(tb testing.TB, pattern string) map[string]*txtar.Archive {
+	tb.Helper()
+	paths, err := filepath.Glob(pattern)
+	require.NoError(tb, err)
+	require.NotEmpty(tb, paths)
+	all := map[string]*txtar.Archive{}
+	for _, path := range paths {
+		all[path], err = txtar.ParseFile(path)
+		require.NoError(tb, err)
+	}
+	return all
 }
 
 const shorthands = `
@@ -200,12 +215,10 @@ func TestAFolderIsReadInTheOrderOfNamesWithAllItsMistakes(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	f.Add([]byte(shorthands))
-	files, err := filepath.Glob("testdata/bad/*.yaml")
-	require.NoError(f, err)
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		require.NoError(f, err)
-		f.Add(data)
+	for _, archive := range badArchives(f, "testdata/bad/*.txtar") {
+		for _, file := range archive.Files {
+			f.Add(file.Data)
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s, err := scenarios.Load("f.yaml", data)

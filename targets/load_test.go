@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -27,27 +28,41 @@ func environment(name string) (string, bool) {
 
 func TestEveryMistakeIsToldAtOnceWithItsPlaceAndWithoutSecrets(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("testdata/bad/*.yaml")
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for path, archive := range badArchives(t, "testdata/bad/*.txtar") {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(file)
-			require.NoError(t, err)
-			_, err = targets.Load(filepath.Base(file), data, environment)
-			require.ErrorAs(t, err, new(document.Mistakes))
-			require.NotContains(t, err.Error(), "hunter2")
-			require.NotContains(t, err.Error(), "swordfish")
-			golden := strings.TrimSuffix(file, ".yaml") + ".txt"
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(err.Error()+"\n"), 0o644))
+			for i := 0; i < len(archive.Files); i += 2 {
+				name := archive.Files[i].Name
+				_, err := targets.Load(name, archive.Files[i].Data, environment)
+				require.ErrorAs(t, err, new(document.Mistakes), name)
+				require.NotContains(t, err.Error(), "hunter2", name)
+				require.NotContains(t, err.Error(), "swordfish", name)
+				if *update {
+					archive.Files[i+1].Data = []byte(err.Error() + "\n\n")
+				}
+				require.Equal(t, strings.TrimSuffix(name, ".yaml")+".txt", archive.Files[i+1].Name)
+				require.Equal(t, strings.TrimSpace(string(archive.Files[i+1].Data)), err.Error(), name)
 			}
-			want, readErr := os.ReadFile(golden)
-			require.NoError(t, readErr)
-			require.Equal(t, string(want), err.Error()+"\n")
+			if *update {
+				require.NoError(t, os.WriteFile(path, txtar.Format(archive), 0o644))
+			}
 		})
 	}
+}
+
+// badArchives returns the archives of files that are refused, by path. Each file name.yaml is followed by name.txt, the
+// mistakes that it has.
+func badArchives(tb testing.TB, pattern string) map[string]*txtar.Archive {
+	tb.Helper()
+	paths, err := filepath.Glob(pattern)
+	require.NoError(tb, err)
+	require.NotEmpty(tb, paths)
+	all := map[string]*txtar.Archive{}
+	for _, path := range paths {
+		all[path], err = txtar.ParseFile(path)
+		require.NoError(tb, err)
+	}
+	return all
 }
 
 func load(t *testing.T, file string) targets.Target {
@@ -210,7 +225,12 @@ operations: {create: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}, key:
 }
 
 func FuzzLoad(f *testing.F) {
-	files, err := filepath.Glob("testdata/*/*.yaml")
+	for _, archive := range badArchives(f, "testdata/bad/*.txtar") {
+		for _, file := range archive.Files {
+			f.Add(file.Data)
+		}
+	}
+	files, err := filepath.Glob("testdata/good/*.yaml")
 	require.NoError(f, err)
 	for _, file := range files {
 		data, err := os.ReadFile(file)
