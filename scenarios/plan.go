@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -158,6 +159,15 @@ func (s Scenario) WithIntents(n int) Scenario {
 
 // IntentID returns the ID of the intent with a number.
 func IntentID(number int) string { return fmt.Sprintf("i%03d", number) }
+
+// IntentNumber returns the number of the intent with an ID; false: the text is no such ID.
+func IntentNumber(id string) (int, bool) {
+	n, err := strconv.Atoi(strings.TrimPrefix(id, "i"))
+	if err != nil || n < 1 || IntentID(n) != id {
+		return 0, false
+	}
+	return n, true
+}
 
 // Only returns the plan of just the intents with these numbers, of their twins and neighbours, and of the
 // background traffic that they had to do with, in the plan's order. What broke in the background broke beside

@@ -2,11 +2,11 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"reflect"
 	"slices"
 	"time"
-
-	"gopkg.in/yaml.v3"
 )
 
 // Simplification is a scenario that lacks one thing that another one has.
@@ -32,11 +32,11 @@ func Simpler(s Scenario) []Simplification {
 	for i, one := range s.sendings() {
 		x.send(i, one)
 	}
-	for name, faults := range s.Lanes {
-		x.road("lane", name, faults, func(s *Scenario) map[string][]Fault { return s.Lanes })
+	for _, name := range slices.Sorted(maps.Keys(s.Lanes)) {
+		x.path("lane", name, s.Lanes[name], func(s *Scenario) map[string][]Fault { return s.Lanes })
 	}
-	for name, faults := range s.Links {
-		x.road("link", name, faults, func(s *Scenario) map[string][]Fault { return s.Links })
+	for _, name := range slices.Sorted(maps.Keys(s.Links)) {
+		x.path("link", name, s.Links[name], func(s *Scenario) map[string][]Fault { return s.Links })
 	}
 	slices.SortStableFunc(x.found, func(a, b Simplification) int { return a.rank() - b.rank() })
 	return x.found
@@ -81,23 +81,9 @@ func (x *simplifier) add(without string, change func(*Scenario)) {
 	change(&to)
 	to.tidy()
 	before.tidy()
-	if len(to.sendings()) > 0 && text(to) != text(before) {
+	if len(to.sendings()) > 0 && !reflect.DeepEqual(to, before) {
 		x.found = append(x.found, Simplification{Without: without, Scenario: to})
 	}
-}
-
-func text(s Scenario) string {
-	out, _ := yaml.Marshal(s) // what was loaded can be written
-	return string(out)
-}
-
-// clone copies all that a change may reach.
-func (s Scenario) clone() Scenario {
-	var c Scenario
-	if err := yaml.Unmarshal([]byte(text(s)), &c); err != nil {
-		panic(fmt.Sprintf("a scenario cannot be read as it was written: %v", err))
-	}
-	return c
 }
 
 // tidy leaves out what nothing uses any more: waits for something that was never sent, lanes, needs that
@@ -270,8 +256,8 @@ func (x *simplifier) send(n int, one sending) {
 	}
 }
 
-// road takes away the faults of a lane or a link, and makes weaker ones of them.
-func (x *simplifier) road(kind, name string, faults []Fault, of func(*Scenario) map[string][]Fault) {
+// path takes away the faults of a lane or a link, and makes weaker ones of them.
+func (x *simplifier) path(kind, name string, faults []Fault, of func(*Scenario) map[string][]Fault) {
 	for i, f := range faults {
 		where := fmt.Sprintf("%s on the %s %s", f, kind, name)
 		x.add(where, func(to *Scenario) { of(to)[name] = slices.Delete(of(to)[name], i, i+1) })

@@ -160,3 +160,13 @@ func TestTheSourceOfAScenarioIsReadAsTheScenario(t *testing.T) {
 		require.NotContains(t, string(source), "concurrency: 4")
 	}
 }
+
+func TestSimplerScenariosHaveOneOrder(t *testing.T) {
+	t.Parallel()
+	s, err := scenarios.Load("crowded.yaml", []byte(crowded))
+	require.NoError(t, err)
+	first := scenarios.Simpler(s)
+	for range 20 { // Go walks a map in another order every time
+		require.Equal(t, first, scenarios.Simpler(s))
+	}
+}
