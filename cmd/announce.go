@@ -62,7 +62,7 @@ func (r *runner) intents() int {
 func (r *runner) steps() int {
 	n := 0
 	for _, p := range r.plans {
-		d := driver.Driver{Operations: r.subject.operations, Principals: r.subject.principals, Plan: p}
+		d := driver.Workload{Operations: r.subject.operations, Principals: r.subject.principals, Plan: p}
 		n += d.Steps()
 	}
 	return n

@@ -69,15 +69,17 @@ func (s *stage) gaps(ctx context.Context, scenario scenarios.Scenario, step scen
 	}
 	defer func() { err = errors.Join(err, lanes.Close()) }()
 	only := scenarios.Scenario{Name: scenario.Name, Intents: calibrationBursts, Concurrency: 1, Steps: []scenarios.Step{step}}
-	d := driver.Driver{
-		Target: target, Operations: []driver.Operation{{Name: "create", Operation: create}},
-		Plan: scenarios.NewPlan(only, s.seed), Names: driver.Names{Seed: s.seed, Run: s.run, Scenario: "calibration"},
-		Road: roadOf(lanes, 0), RealTime: true,
-		Record: history.NewWriter(io.Discard), Base: base, Normal: s.normal,
+	config := driver.Config{
+		Workload: driver.Workload{
+			Target: target, Operations: []driver.Operation{{Name: "create", Operation: create}},
+			Plan: scenarios.NewPlan(only, s.seed), Names: driver.Names{Seed: s.seed, Run: s.run, Scenario: "calibration"}, Base: base,
+		},
+		Dialers: []driver.Dialer{roadOf(lanes, 0)}, RealTime: true,
+		Record: history.NewWriter(io.Discard), Normal: s.normal,
 	}
 	ctx, cancel := context.WithTimeout(ctx, calibrationLongest)
 	defer cancel()
-	if err := d.Drive(ctx); err != nil && ctx.Err() == nil {
+	if err := driver.Send(ctx, config); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
 	return watch.Gaps(), nil

@@ -186,7 +186,7 @@ func (h handover) asCurl(ctx context.Context, s streams) (text []byte, err error
 		}
 	}
 	plan := scenarios.NewPlan(h.scenario, h.Seed)
-	d := driver.Driver{
+	d := driver.Workload{
 		Target: sub.target, Operations: sub.operations, Principals: sub.principals, Plan: plan, Logins: sub.loginVariables(variables),
 		Names: driver.Names{Seed: h.Seed, Run: newRunID(time.Now()), Scenario: plan.Scenario},
 		Base:  time.Now(),

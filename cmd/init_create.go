@@ -38,10 +38,12 @@ func (i *initiation) prove(ctx context.Context) error {
 		return mistakef("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
 	}
 	plan := scenarios.NewPlan(pilotFile("init", 1, createTimeout, scenarios.AcrossNothing).Scenario, 1)
-	d := &driver.Driver{
-		Target: target, Plan: plan, Names: driver.Names{Run: newRunID(time.Now()), Scenario: plan.Scenario},
-		Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
-		Record:     history.NewWriter(io.Discard), Base: time.Now(),
+	d := driver.Config{
+		Workload: driver.Workload{
+			Target: target, Plan: plan, Names: driver.Names{Run: newRunID(time.Now()), Scenario: plan.Scenario}, Base: time.Now(),
+			Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
+		},
+		Record: history.NewWriter(io.Discard),
 	}
 	for name, values := range target.Principals {
 		d.Principals = append(d.Principals, driver.Principal{Name: name, Values: values})
@@ -100,10 +102,10 @@ func (i *initiation) missing() []string {
 }
 
 // create sends the one create, and says so first. Without a status nothing was created.
-func (i *initiation) create(ctx context.Context, d *driver.Driver) (drafting.Created, error) {
+func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Created, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
-	answer, err := d.Once(ctx)
+	answer, err := driver.Once(ctx, d)
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
 		return drafting.Created{}, surroundings(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))

@@ -139,11 +139,14 @@ func (s *subject) received(ctx context.Context, pace *driver.Pace) (int64, error
 	return sum, nil
 }
 
-// roads lead to the instances; none: there is one.
-func (a *act) roads() []driver.Road {
-	var all []driver.Road
+// roads lead to the instances, or to the target where there is one.
+func (a *act) roads() []driver.Dialer {
+	var all []driver.Dialer
 	for i := range a.subject.started.places {
 		all = append(all, a.road(i+1))
+	}
+	if len(all) == 0 {
+		all = append(all, a.road(0))
 	}
 	return all
 }

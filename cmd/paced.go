@@ -31,7 +31,7 @@ func (d *doctor) rateLimit() {
 	for _, f := range d.library {
 		if d.subject.leavesOut(f.Scenario) == "" {
 			p := scenarios.NewPlan(f.Scenario, d.options.seed)
-			steps := driver.Driver{Operations: d.subject.operations, Principals: d.subject.principals, Plan: p}
+			steps := driver.Workload{Operations: d.subject.operations, Principals: d.subject.principals, Plan: p}
 			requests += p.Requests() + len(p.Intents) + steps.Steps()
 		}
 	}

@@ -36,7 +36,7 @@ func (a *act) settle(ctx context.Context) {
 		}
 		pause(ctx, quietPoll)
 	}
-	if unseen, _ := a.driver.Suspicious(); unseen {
+	if unseen, _ := a.sender.Suspicious(); unseen {
 		pause(ctx, time.Duration(a.subject.target.Settle))
 	}
 }
@@ -52,7 +52,7 @@ func (a *act) checkAlive(ctx context.Context) {
 		a.halted, a.cut = true, true
 		return
 	}
-	if _, broke := a.driver.Suspicious(); !broke {
+	if _, broke := a.sender.Suspicious(); !broke {
 		return
 	}
 	if err := driver.Alive(ctx, a.subject.target); err != nil && ctx.Err() == nil {

@@ -34,11 +34,11 @@ func (a *act) lookAt() error {
 	case a.subject.reader != nil:
 		a.rows = a.subject.reader
 	case a.subject.target.AsksItself():
-		a.rows = snapshots.NewListing(a.driver.Look)
+		a.rows = snapshots.NewListing(a.sender.Look)
 	default:
 		return nil
 	}
-	markers, views := a.driver.Markers(), a.driver.Views()
+	markers, views := a.sender.Workload().Markers(), a.sender.Views()
 	a.questions = nil
 	for _, o := range a.subject.operations {
 		if len(markers[o.Name]) == 0 {
@@ -54,11 +54,18 @@ func (a *act) lookAt() error {
 		}
 		a.questions = append(a.questions, q)
 	}
-	a.driver.Rows = func(ctx context.Context, operation, marker string) (int, error) {
+	return nil
+}
+
+// countRows counts the rows of a marker, after lookAt; nil: nobody can be asked.
+func (a *act) countRows() func(ctx context.Context, operation, marker string) (int, error) {
+	if a.subject.reader == nil && !a.subject.target.AsksItself() {
+		return nil
+	}
+	return func(ctx context.Context, operation, marker string) (int, error) {
 		n := slices.IndexFunc(a.questions, func(q snapshots.Question) bool { return q.Operation == operation })
 		return a.rows.Rows(ctx, a.questions[n], marker)
 	}
-	return nil
 }
 
 // questionAbout is what a snapshot asks for one operation.
@@ -89,7 +96,7 @@ func (a *act) gets(l contract.Listing, markers []string, views map[string][]targ
 			if err != nil {
 				return nil, err
 			}
-			all[marker] = append(all[marker], snapshots.Get{URL: a.driver.URL(path), Header: header})
+			all[marker] = append(all[marker], snapshots.Get{URL: a.sender.Workload().URL(path), Header: header})
 		}
 	}
 	return all, nil

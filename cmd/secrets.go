@@ -103,7 +103,7 @@ func passwordIn(place string) []string {
 // a variable.
 func (s *subject) spellsOut(stands map[string]string) bool {
 	given := func(value string) bool {
-		return strings.Contains(value, driver.StandIn) || slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
+		return strings.Contains(value, driver.Placeholder) || slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
 	}
 	for _, p := range s.principals {
 		for _, value := range p.Values {
@@ -116,7 +116,7 @@ func (s *subject) spellsOut(stands map[string]string) bool {
 		return true
 	}
 	for _, o := range s.operations {
-		one := driver.Driver{
+		one := driver.Workload{
 			Target: s.target, Operations: []driver.Operation{o}, Principals: s.principals,
 			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),
 		}

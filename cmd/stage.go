@@ -72,8 +72,10 @@ type act struct {
 	base       time.Time
 	lanes      *proxy.Lanes
 	links      []history.Link // that the scenario has to do with, as they are
-	driver     *driver.Driver
-	rows       rowReader // nil: the rows are unknown
+	sender     *driver.Sender
+	prepared   *driver.Prepared // nil before setUp
+	sent       *driver.Sent     // nil before drive
+	rows       rowReader        // nil: the rows are unknown
 	questions  []snapshots.Question
 	calibrated []history.Calibration
 	ends       atomic.Int64 // stories and probes that are over
@@ -133,27 +135,39 @@ func (a *act) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return surroundings(err)
 	}
-	a.driver = &driver.Driver{
-		Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
-		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario},
-		Road: a.road(0), Roads: a.roads(), RealTime: true, Record: a.record, Base: a.base, Normal: a.normal,
-		Pace: a.pace, Throttled: a.throttled, TurnedAway: a.subject.terms().TurnedAway,
-		Named:      a.subject.terms().Named,
-		WriteGates: a.subject.writeGates(), Offsets: a.offsets, Links: a.driverLinks(), Moments: a.struckAt, Phase: a.subject.terms().Phase,
-		Done: func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
+	a.sender = driver.New(a.config(plan))
+	return nil
+}
+
+// config says what is sent, where, and what the driver may do to the target.
+func (a *act) config(plan scenarios.Plan) driver.Config {
+	terms := a.subject.terms()
+	config := driver.Config{
+		Workload: driver.Workload{
+			Target: a.subject.target, Operations: a.subject.operations, Principals: a.subject.principals,
+			Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: a.run, Scenario: plan.Scenario}, Base: a.base,
+			Logins: a.login.lasting(),
+		},
+		Dialers: a.roads(), Record: a.record, Rows: a.countRows(), Normal: a.normal, Pace: a.pace, RealTime: true,
+		Hooks: driver.Hooks{
+			Done:     func() { a.progress(min(int(a.ends.Add(1)), len(plan.Intents)), len(plan.Intents)) },
+			Identity: terms.Named, Throttled: a.throttled, Unauthenticated: terms.TurnedAway, Phase: terms.Phase,
+		},
+		Controls: driver.Controls{WriteGates: a.subject.writeGates(), Links: a.driverLinks()},
+		Repeat:   driver.Repeat{Offsets: a.offsets, Moments: a.struckAt},
 	}
 	if fleet := a.subject.started.fleet; len(fleet) > 0 {
-		a.driver.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
+		config.Controls.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
 	}
 	if store := a.subject.store; store != nil {
-		a.driver.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
+		config.Controls.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, a.subject.target.Store.Flush) }
 	}
-	if terms := a.subject.terms(); len(terms.Contract.Ack.Accepted.Statuses) > 0 {
-		a.driver.Following = &driver.Following{
+	if len(terms.Contract.Ack.Accepted.Statuses) > 0 {
+		config.Following = &driver.Following{
 			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
 		}
 	}
-	return nil
+	return config
 }
 
 // throttled tells an answer that refuses a request at the door. It notes those that know nobody any more.
@@ -165,9 +179,9 @@ func (a *act) throttled(at history.Attempt) bool {
 }
 
 // road leads to one of the target's instances; 0: to the target.
-func (a *act) road(instance int) driver.Road {
+func (a *act) road(instance int) driver.Dialer {
 	road := roadOf(a.lanes, instance)
-	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		conn, passage, err := road(ctx, lane)
 		if a.subject.opaque() {
 			passage = nil
@@ -178,8 +192,8 @@ func (a *act) road(instance int) driver.Road {
 
 // roadOf leads through lanes to an instance, or to whatever they lead to (0). Where there is no connection,
 // there is no passage.
-func roadOf(lanes *proxy.Lanes, instance int) driver.Road {
-	return func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+func roadOf(lanes *proxy.Lanes, instance int) driver.Dialer {
+	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		conn, passage, err := lanes.DialInstance(ctx, lane, instance)
 		if err != nil {
 			return nil, nil, err
@@ -213,7 +227,10 @@ func (a *act) head(plan scenarios.Plan) history.Run {
 
 func (a *act) drive(ctx context.Context) {
 	if !a.halted {
-		a.ended(ctx, a.watched(ctx, a.driver.Drive))
+		a.ended(ctx, a.watched(ctx, func(ctx context.Context) (err error) {
+			a.sent, err = a.prepared.Send(ctx)
+			return err
+		}))
 	}
 }
 
@@ -225,7 +242,7 @@ func (a *act) probe(ctx context.Context) {
 	a.probed = true
 	terms := a.subject.terms()
 	a.ended(ctx, a.watched(ctx, func(ctx context.Context) error {
-		return a.driver.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
+		return a.sent.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
 	}))
 	if a.subject.target.AsksItself() && len(a.subject.target.Login) > 0 { // who logged in anew asks for the rows anew
 		a.ended(ctx, a.lookAt())
@@ -234,8 +251,8 @@ func (a *act) probe(ctx context.Context) {
 
 // follow asks what became of the requests that were accepted, for as long as the contract gives them.
 func (a *act) follow(ctx context.Context) {
-	if !a.halted && a.driver.Following != nil {
-		a.ended(ctx, a.driver.Follow(ctx))
+	if !a.halted {
+		a.ended(ctx, a.sent.Follow(ctx))
 	}
 }
 
@@ -268,7 +285,7 @@ func (a *act) removeFaults(ctx context.Context) {
 // close writes what is known only at the end. Proxies that stay behind on somebody's toxiproxy server
 // are worth an error.
 func (a *act) close(ctx context.Context, before int64) error {
-	if err := a.driver.RecordPassages(); err != nil {
+	if err := a.sender.RecordPassages(); err != nil {
 		return surroundings(err)
 	}
 	if after := a.count(context.WithoutCancel(ctx)); after >= 0 {

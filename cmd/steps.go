@@ -22,17 +22,23 @@ type login struct {
 	at    time.Time
 }
 
+// lasting is what a login gave that is still used; nil: there is none.
+func (l login) lasting() map[string]map[string]string {
+	if time.Since(l.at) >= loginLasts {
+		return nil
+	}
+	return l.given
+}
+
 // setUp logs in, prepares what the intents take and fetches their keys. Without that nothing can be sent.
 func (a *act) setUp(ctx context.Context) error {
-	if time.Since(a.login.at) < loginLasts {
-		a.driver.Logins = a.login.given
-	}
-	again := a.driver.Logins == nil
-	err := a.driver.SetUp(ctx)
+	again := a.sender.Logins() == nil
+	prepared, err := a.sender.SetUp(ctx)
+	a.prepared = prepared
 	a.hide()
 	switch {
 	case err == nil && again:
-		a.login = login{given: a.driver.Logins, at: time.Now()}
+		a.login = login{given: a.sender.Logins(), at: time.Now()}
 		return nil
 	case err == nil:
 		return nil
@@ -61,12 +67,12 @@ func (a *act) tidyUp(ctx context.Context) {
 		defer cancel()
 		ctx = last
 	}
-	a.driver.TidyUp(ctx)
+	a.sender.CleanUp(ctx)
 	a.hide()
 }
 
 // hide keeps what is known to be secret by now out of the process's log.
-func (a *act) hide() { a.subject.started.hide(a.driver.Secrets()) }
+func (a *act) hide() { a.subject.started.hide(a.sender.Secrets()) }
 
 // leavesOut says why a scenario is not played against the subject; empty: it is.
 func (s *subject) leavesOut(scenario scenarios.Scenario) string {
@@ -107,7 +113,7 @@ func (s *subject) loginVariables(variables map[string]string) map[string]map[str
 	}
 	logins := map[string]map[string]string{}
 	enter := func(principal, suffix string) {
-		logins[principal] = driver.StandIns(s.target.Login)
+		logins[principal] = driver.Placeholders(s.target.Login)
 		for name := range logins[principal] {
 			variable := strings.ToUpper("LOGIN_" + name + suffix)
 			logins[principal][name] = standIn(variable)

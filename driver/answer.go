@@ -62,7 +62,7 @@ func (x *exchange) readFinal(in *bufio.Reader) (*http.Response, error) {
 			return nil, err
 		}
 		x.record.Replied = x.now()
-		response, err := http.ReadResponse(in, x.request)
+		response, err := http.ReadResponse(in, x.http)
 		switch {
 		case err != nil:
 			return nil, err

@@ -24,7 +24,7 @@ const longestAnswer = 1 << 20
 // Received asks the target how many requests it has received. Targets that cannot count give an
 // error.
 func Received(ctx context.Context, t targets.Target) (int64, error) {
-	answer, err := get(ctx, t, at(t, t.Received.Path), nil)
+	answer, err := get(ctx, t, urlOf(t, t.Received.Path), nil)
 	if err != nil {
 		return 0, fmt.Errorf("ask the target for its count: %w", err)
 	}
@@ -46,13 +46,13 @@ func Received(ctx context.Context, t targets.Target) (int64, error) {
 // Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
 // creates nothing, and any complete HTTP answer will do.
 func Alive(ctx context.Context, t targets.Target) error {
-	_, err := get(ctx, t, at(t, "/"), nil)
+	_, err := get(ctx, t, urlOf(t, "/"), nil)
 	return err
 }
 
 // Ready returns nil if a GET of a path under the base URL is answered with a status below 500.
 func Ready(ctx context.Context, t targets.Target, path string) error {
-	answer, err := get(ctx, t, at(t, path), nil)
+	answer, err := get(ctx, t, urlOf(t, path), nil)
 	if err == nil && answer.Status >= http.StatusInternalServerError {
 		err = fmt.Errorf("GET %s is answered %d", path, answer.Status)
 	}
@@ -72,7 +72,7 @@ func get(ctx context.Context, t targets.Target, where string, header map[string]
 	request.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	x := exchange{
-		request: request, timeout: askTimeout, tls: tlsConfig(t), party: partyFor(t), keep: longestAnswer,
+		http: request, timeout: askTimeout, tls: tlsConfig(t), pool: poolFor(t), keep: longestAnswer,
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
 	x.direct(ctx, t)
@@ -88,10 +88,7 @@ func (x *exchange) direct(ctx context.Context, t targets.Target) {
 		if t.Socket != "" {
 			return new(net.Dialer).DialContext(ctx, "unix", t.Socket)
 		}
-		address := net.JoinHostPort(x.request.URL.Hostname(), cmp.Or(x.request.URL.Port(), x.request.URL.Scheme))
+		address := net.JoinHostPort(x.http.URL.Hostname(), cmp.Or(x.http.URL.Port(), x.http.URL.Scheme))
 		return new(net.Dialer).DialContext(ctx, "tcp", address)
 	})
 }
-
-// at returns the URL of a path under the target's base URL.
-func at(t targets.Target, path string) string { return strings.TrimSuffix(t.BaseURL, "/") + path }

@@ -106,7 +106,7 @@ func TestBackgroundTrafficEndsWithTheOthers(t *testing.T) {
 	c.others = func() { inside <- struct{}{}; within(t, over, "the end of the others") }
 	c.own = func() { within(t, inside, "somebody else") }
 	r := newCrowd(t, c, 50, 1000, nil)
-	r.Done = func() { close(over) }
+	r.Hooks.Done = func() { close(over) }
 	_, attempts := behind(t, r.drive(t))
 	require.NotEmpty(t, attempts)
 	for _, a := range attempts {

@@ -9,35 +9,35 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Crasher is the target's process, as far as a plan needs it.
+// Crasher kills and starts the target's process.
 type Crasher struct {
-	Kill  func() error                // at once; returns when nothing of it is left. An error: it had ended by itself
-	Start func(context.Context) error // again; returns when it takes requests
+	Kill  func() error                // returns when nothing of it is left; fails where it had ended by itself
+	Start func(context.Context) error // returns when it takes requests again
 }
 
-// crash kills the target when the request that stands at the gate has been let go for its time, and starts it
-// again. The gate is over when the target is ready.
-func (d *Driver) crash(ctx context.Context, m scenarios.Move, at *gate) {
-	from, to := m.Crash.From.Of(d.Normal), m.Crash.To.Of(d.Normal)
+// crash kills the target some time after the request that waits at the barrier was released, and starts it
+// again. The barrier is over when the target is ready.
+func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier) {
+	from, to := m.Crash.From.Of(r.config.Normal), m.Crash.To.Of(r.config.Normal)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
 	facts := history.Crash{Attempt: m.Volley[0].ID, After: history.Offset(after)}
 	at.after = func() {
-		until(ctx, time.Now().Add(after))
+		sleepUntil(ctx, time.Now().Add(after))
 		if ctx.Err() != nil {
 			return
 		}
-		facts.Struck = d.now()
-		if err := d.Crasher.Kill(); err != nil {
-			d.halt(fmt.Errorf("%w: %w", ErrTargetGone, err))
+		facts.Struck = r.config.now()
+		if err := r.config.Controls.Crasher.Kill(); err != nil {
+			r.halt(fmt.Errorf("%w: %w", ErrTargetGone, err))
 			return
 		}
-		facts.Ended = d.now()
-		if err := d.Crasher.Start(ctx); err != nil {
-			facts.Error = d.mask().text(err.Error())
-			d.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
+		facts.Ended = r.config.now()
+		if err := r.config.Controls.Crasher.Start(ctx); err != nil {
+			facts.Error = r.maskError(err)
+			r.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
 		} else {
-			facts.Ready = d.now()
+			facts.Ready = r.config.now()
 		}
-		_ = d.Record.Crash(facts) // a failed write is noticed by the next attempt
+		_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
 	}
 }

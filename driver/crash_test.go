@@ -66,7 +66,7 @@ func crash(at time.Duration) scenarios.Step {
 func TestACrashStrikesWhileItsRequestIsInside(t *testing.T) {
 	m := newMortal(t)
 	r := newRig(t, m.address, crash(5*time.Millisecond), send())
-	r.Crasher = m.crasher()
+	r.Controls.Crasher = m.crasher()
 	h := r.drive(t)
 	require.Len(t, h.Attempts, 2)
 	require.Len(t, h.Crashes, 1)
@@ -89,7 +89,7 @@ func TestRetriesWaitUntilTheTargetIsReadyAgain(t *testing.T) {
 	step := crash(time.Millisecond)
 	step.Crash.Retry = &scenarios.Retry{Max: 1, Backoff: fixed(time.Millisecond)}
 	r := newRig(t, m.address, step)
-	r.Crasher = m.crasher()
+	r.Controls.Crasher = m.crasher()
 	h := r.drive(t)
 	require.Len(t, h.Attempts, 2)
 	require.Equal(t, 1, h.Attempts[1].Retry)
@@ -103,7 +103,7 @@ func TestEveryIntentHasItsOwnCrash(t *testing.T) {
 	s.Steps[0].Crash.To = scenarios.Span{Share: 2}
 	r := newRigFor(t, m.address, s)
 	r.Normal = 10 * time.Millisecond
-	r.Crasher = m.crasher()
+	r.Controls.Crasher = m.crasher()
 	h := r.drive(t)
 	require.Len(t, h.Crashes, 5)
 	require.EqualValues(t, 6, m.lives.Load())
@@ -118,8 +118,8 @@ func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
 	t.Run("dead already", func(t *testing.T) {
 		m := newMortal(t)
 		r := newRig(t, m.address, crash(time.Millisecond), send())
-		r.Crasher = m.crasher()
-		r.Crasher.Kill = func() error { return errors.Join(errors.New("exit status 3"), m.kill()) }
+		r.Controls.Crasher = m.crasher()
+		r.Controls.Crasher.Kill = func() error { return errors.Join(errors.New("exit status 3"), m.kill()) }
 		err := r.Drive(t.Context())
 		require.ErrorIs(t, err, driver.ErrTargetGone)
 		require.ErrorContains(t, err, "exit status 3")
@@ -130,7 +130,7 @@ func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
 		m := newMortal(t)
 		m.stays = errors.New("no configuration")
 		r := newRig(t, m.address, crash(time.Millisecond), send())
-		r.Crasher = m.crasher()
+		r.Controls.Crasher = m.crasher()
 		err := r.Drive(t.Context())
 		require.ErrorIs(t, err, driver.ErrTargetGone)
 		h := r.history(t)
@@ -143,7 +143,7 @@ func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
 func TestAStoppedRunKillsNothing(t *testing.T) {
 	m := newMortal(t)
 	r := newRig(t, m.address, crash(long), send())
-	r.Crasher = m.crasher()
+	r.Controls.Crasher = m.crasher()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := r.begin(ctx)
 	require.Eventually(t, func() bool { return len(r.lines(t, "begun")) == 1 }, long, time.Millisecond)

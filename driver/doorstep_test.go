@@ -76,7 +76,7 @@ func (s *standing) serve(conn net.Conn) {
 	_, _ = conn.Write([]byte("HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\n{}"))
 }
 
-func (s *step) road(_ context.Context, _ string) (net.Conn, driver.Passage, error) {
+func (s *step) road(_ context.Context, _ string) (net.Conn, driver.Tap, error) {
 	client, server := net.Pipe()
 	standing := &standing{step: s}
 	go standing.serve(server)
@@ -87,7 +87,7 @@ func TestABurstIsHeldAtTheDoorstepWhereThereIsOne(t *testing.T) {
 	t.Parallel()
 	s := &step{}
 	r := newRig(t, "", burst(members))
-	r.Road = s.road
+	r.Dialers[0] = s.road
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 		require.NotZero(t, a.Wrote)
@@ -105,7 +105,7 @@ func TestARequestThatTheLaneLosesDoesNotHoldTheBurst(t *testing.T) {
 	r := newRig(t, "", burst(members))
 	var dials int
 	var mu sync.Mutex
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		mu.Lock()
 		dials++
 		lost := dials == 3
@@ -138,7 +138,7 @@ func TestWhereADoorstepCannotHoldTheBurstIsHeldInFrontOfTheLane(t *testing.T) {
 	t.Parallel()
 	s := &step{refuse: true}
 	r := newRig(t, "", burst(members))
-	r.Road = s.road
+	r.Dialers[0] = s.road
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 	}
@@ -150,7 +150,7 @@ func TestABurstThatIsCalledOffIsNotLetGoAtTheDoorstep(t *testing.T) {
 	s := &step{}
 	r := newRig(t, "", burst(members))
 	ctx, cancel := context.WithCancel(t.Context())
-	r.Road = s.road
+	r.Dialers[0] = s.road
 	r.hold(3, func(ctx context.Context) error {
 		require.Eventually(t, func() bool { return s.tally()["came"] == members-1 }, long, time.Millisecond)
 		cancel()

@@ -30,7 +30,7 @@ func TestAnInterruptedRunRecordsWhatWasInFlight(t *testing.T) {
 		Name: "trial", Intents: 9, Concurrency: 2, Steps: []scenarios.Step{tabs(2, ""), send()},
 	})
 	done := 0
-	r.Done = func() { done++ }
+	r.Hooks.Done = func() { done++ }
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)
 	for range inFlight {
@@ -84,7 +84,7 @@ func TestAnInterruptionDuringTheDialEndsTheExchange(t *testing.T) {
 		step.Send.Timeout = fixed(time.Hour)
 		r := newRig(t, address, step)
 		ctx, cancel := context.WithCancelCause(t.Context())
-		r.Road = func(context.Context, string) (net.Conn, driver.Passage, error) {
+		r.Dialers[0] = func(context.Context, string) (net.Conn, driver.Tap, error) {
 			conn, err := net.Dial("tcp", address)
 			cancel(errEnough)
 			return conn, nil, err
@@ -128,7 +128,7 @@ func TestAnInterruptionAtTheReleaseEndsTheExchange(t *testing.T) {
 	step.Burst.Timeout = fixed(time.Hour)
 	r := newRig(t, address, step)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	r.Road = func(context.Context, string) (net.Conn, driver.Passage, error) {
+	r.Dialers[0] = func(context.Context, string) (net.Conn, driver.Tap, error) {
 		conn, err := net.Dial("tcp", address)
 		return &meddling{Conn: conn, countdown: 2, cancel: func() { cancel(errEnough) }, ended: make(chan struct{})}, nil, err
 	}
@@ -159,8 +159,8 @@ func refusals(t *testing.T, intents int, refuse func(dial int) bool) (*rig, erro
 	t.Helper()
 	address := serve(t, func(http.ResponseWriter, *http.Request) {})
 	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: intents, Steps: []scenarios.Step{send()}})
-	dial, dials := r.Road, 0
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial, dials := r.Dialers[0], 0
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		dials++
 		if refuse(dials) {
 			return nil, nil, errors.New("connection refused")
@@ -199,8 +199,8 @@ func TestARefusalAtTheDoorstepCounts(t *testing.T) {
 	t.Parallel()
 	address := serveRaw(t, func(*peer) {})
 	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 20, Steps: []scenarios.Step{send()}})
-	dial := r.Road
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial := r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		conn, _, err := dial(ctx, lane)
 		return conn, seenAs(func() history.Passage { return history.Passage{Refused: true} }), err
 	}
@@ -213,7 +213,7 @@ func TestStoriesAreTalliedOneAtATime(t *testing.T) {
 	r := newRigFor(t, serve(t, func(http.ResponseWriter, *http.Request) {}),
 		scenarios.Scenario{Name: "trial", Intents: 60, Concurrency: 8, Steps: []scenarios.Step{send()}})
 	done := 0 // not guarded: the race detector watches
-	r.Done = func() { done++ }
+	r.Hooks.Done = func() { done++ }
 	r.drive(t)
 	require.Equal(t, 60, done)
 }

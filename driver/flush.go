@@ -8,25 +8,25 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Flush deletes what the target's store may lose, and tells how many keys that were.
+// Flush deletes what the target's store may lose, and returns the number of keys deleted.
 type Flush func(context.Context) (deleted int, err error)
 
-// sweepOut empties the store before a story in which it is flushed, so that what is deleted later was put there by
-// this story.
-func (d *Driver) sweepOut(ctx context.Context, i scenarios.PlannedIntent) {
+// flushBefore empties the store before an intent that flushes it, so that the intent itself put there what is
+// deleted later.
+func (r *intentRunner) flushBefore(ctx context.Context, i scenarios.PlannedIntent) {
 	if slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool { return m.Flush }) {
-		d.flush(ctx, i.ID, outsideSteps)
+		r.flush(ctx, i.ID, outsideSteps)
 	}
 }
 
-// flush makes the store lose what it holds, and records how much that was. One that failed proves nothing.
-func (d *Driver) flush(ctx context.Context, intent string, step int) {
-	facts := history.Flush{Intent: intent, Step: step, Begun: d.now()}
+// flush makes the store lose what it holds, and records how much that was. A failed one proves nothing.
+func (r *intentRunner) flush(ctx context.Context, intent string, step int) {
+	facts := history.Flush{Intent: intent, Step: step, Begun: r.config.now()}
 	var err error
-	if facts.Deleted, err = d.Flush(ctx); err != nil {
-		facts.Error = d.mask().text(err.Error())
+	if facts.Deleted, err = r.config.Controls.Flush(ctx); err != nil {
+		facts.Error = r.maskError(err)
 	} else {
-		facts.Done = d.now()
+		facts.Done = r.config.now()
 	}
-	_ = d.Record.Flush(facts) // a failed write is noticed by the next attempt
+	_ = r.config.Record.Flush(facts) // a failed write is noticed by the next attempt
 }

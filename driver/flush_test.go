@@ -14,7 +14,7 @@ import (
 func TestAFlushIsOnRecordAndFindsNothingOfOtherStories(t *testing.T) {
 	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }), send(), scenarios.Step{Flush: scenarios.TheStore}, send())
 	held := 7 // by earlier stories
-	r.Flush = func(context.Context) (int, error) {
+	r.Controls.Flush = func(context.Context) (int, error) {
 		deleted := held
 		held = 1
 		return deleted, nil
@@ -43,7 +43,7 @@ func TestAFlushIsOnRecordAndFindsNothingOfOtherStories(t *testing.T) {
 
 func TestAFlushThatFailsSaysWhy(t *testing.T) {
 	r := newRig(t, serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusCreated) }), send(), scenarios.Step{Flush: scenarios.TheStore}, send())
-	r.Flush = func(context.Context) (int, error) { return 2, errors.New("the store is gone") }
+	r.Controls.Flush = func(context.Context) (int, error) { return 2, errors.New("the store is gone") }
 	h := r.drive(t)
 	require.NotEmpty(t, h.Flushes)
 	require.Zero(t, h.Flushes[0].Done)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -19,37 +18,35 @@ const (
 	followAtOnce = 16 // questions under way
 )
 
-// Following says which attempts are to be followed, and for how long. It is the judge's, so that the
-// driver need not know what an answer means.
+// Following says which attempts are followed, and for how long.
 type Following struct {
-	Monitor func(history.Attempt) string // where to ask what became of an attempt; empty: nothing is to come
-	Settled func(history.Followup) bool  // nothing more is to come
+	Monitor func(history.Attempt) string // URL of an attempt's status resource; empty: none
+	Settled func(history.Followup) bool  // the answer is final
 	Within  time.Duration                // since the attempt was answered
 }
 
-// Follow asks the status resources of accepted attempts until they have come to an end or their time is
-// over, and records the last that each said. An attempt is followed once.
-func (d *Driver) Follow(ctx context.Context) error {
-	var waiting sync.WaitGroup
-	room := make(chan struct{}, followAtOnce)
-	for _, a := range d.ledger.unfollowed() {
-		room <- struct{}{}
-		waiting.Go(func() {
-			defer func() { <-room }()
-			_ = d.Record.Followup(d.follow(ctx, a)) // a failed write is noticed below
-		})
-	}
-	waiting.Wait()
-	return d.cutShort(ctx)
+// follower asks the status resources of accepted attempts.
+type follower struct {
+	Following
+	*transmitter
 }
 
-func (d *Driver) follow(ctx context.Context, a accepted) history.Followup {
-	header := withoutBody(d.requests[a.intent+a.body].rendered.Header)
-	deadline := d.Base.Add(a.end.Duration()).Add(d.Following.Within)
+// followAll is [Sent.Follow].
+func (f *follower) followAll(ctx context.Context) error {
+	inParallel(ctx, f.books.unfollowed(), followAtOnce, func(ctx context.Context, a accepted) {
+		_ = f.config.Record.Followup(f.follow(ctx, a)) // a failed write is noticed below
+	}, func(accepted) {})
+	return f.cutShort(ctx)
+}
+
+// follow asks one status resource until it has come to an end or its time is over, and returns its last answer.
+func (f *follower) follow(ctx context.Context, a accepted) history.Followup {
+	header := withoutBody(f.requests.rendered[a.intent+a.body].request.Header)
+	deadline := f.config.Base.Add(a.end.Duration()).Add(f.Within)
 	last := history.Followup{Attempt: a.attempt}
 	for pause := followSoon; ; pause = min(2*pause, followSeldom) {
-		last = d.question(ctx, last, a.url, a.where, header)
-		if d.Following.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {
+		last = f.question(ctx, last, a.url, a.where, header)
+		if f.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {
 			return last
 		}
 	}
@@ -62,25 +59,25 @@ func withoutBody(header map[string]string) map[string]string {
 	return header
 }
 
-// question asks a status resource once. Where it is, is a reference to be resolved by the request's URL.
-func (d *Driver) question(ctx context.Context, last history.Followup, from, reference string, header map[string]string) history.Followup {
+// question asks a status resource once. Its URL may be relative to that of the request.
+func (f *follower) question(ctx context.Context, last history.Followup, from, reference string, header map[string]string) history.Followup {
 	said := history.Followup{Attempt: last.Attempt, Tries: last.Tries + 1}
 	where, err := sameHost(from, reference)
 	var answer history.Attempt
 	if err == nil {
-		if err = d.Pace.Wait(ctx, 1); err == nil {
-			answer, err = get(ctx, d.Target, where, header)
-			d.obey(answer)
+		if err = f.config.Pace.Wait(ctx, 1); err == nil {
+			answer, err = get(ctx, f.config.Target, where, header)
+			f.backOff(answer)
 		}
 	}
-	said.At, said.Status, said.Content, said.Complete = d.now(), answer.Status, d.mask().content(answer.Content), err == nil
+	said.At, said.Status, said.Content, said.Complete = f.config.now(), answer.Status, f.requests.secrets.mask().content(answer.Content), err == nil
 	if err != nil {
-		said.Error = d.mask().text(err.Error())
+		said.Error = f.maskError(err)
 	}
 	return said
 }
 
-// sameHost resolves a reference (RFC 3986, section 5). Nobody but the target is asked.
+// sameHost resolves a reference (RFC 3986, section 5). It fails on another host: only the target is asked.
 func sameHost(from, reference string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {

@@ -24,7 +24,7 @@ func following() *driver.Following {
 }
 
 // accepted is a rig whose target takes every request and says later what became of it.
-func accepted(t *testing.T, location string, status func(http.ResponseWriter, *http.Request)) *rig {
+func accepted(t *testing.T, location string, status func(http.ResponseWriter, *http.Request), changes ...func(*driver.Config)) *rig {
 	t.Helper()
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet {
@@ -37,6 +37,9 @@ func accepted(t *testing.T, location string, status func(http.ResponseWriter, *h
 	r := newRig(t, address, send())
 	r.Target.BaseURL = "http://" + address + "/api"
 	r.Following = following()
+	for _, change := range changes {
+		change(&r.Config)
+	}
 	r.drive(t)
 	return r
 }
@@ -100,9 +103,10 @@ func TestAThrottledQuestionHoldsTheNextBack(t *testing.T) {
 			return
 		}
 		_, _ = w.Write([]byte("done"))
+	}, func(c *driver.Config) {
+		c.Pace = driver.NewPace(nil)
+		c.Hooks.Throttled = func(a history.Attempt) bool { return a.Complete && a.Status == http.StatusTooManyRequests }
 	})
-	r.Pace = driver.NewPace(nil)
-	r.Throttled = func(a history.Attempt) bool { return a.Complete && a.Status == http.StatusTooManyRequests }
 	require.NoError(t, r.Follow(t.Context()))
 	first, second := <-asked, <-asked
 	require.GreaterOrEqual(t, second.Sub(first), 990*time.Millisecond)

@@ -33,11 +33,64 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// rig is a driver on a road to some address, with its history in memory. The base URL names a host
-// that does not exist: only the road leads to the target.
+// rig is a sender with a dialer to some address, and its history in memory. The base URL names a host that does
+// not exist: only the dialer leads to the target. The fields of its config may be set before its first phase.
 type rig struct {
-	*driver.Driver
-	file *file
+	driver.Config
+	file     *file
+	sender   *driver.Sender   // nil before the first phase
+	prepared *driver.Prepared // nil before SetUp
+	sent     *driver.Sent     // nil before Drive
+}
+
+// made returns the sender, which has the config as it was at the first call.
+func (r *rig) made() *driver.Sender {
+	if r.sender == nil {
+		r.sender = driver.New(r.Config)
+	}
+	return r.sender
+}
+
+// SetUp sets up as a sender does.
+func (r *rig) SetUp(ctx context.Context) (err error) {
+	r.prepared, err = r.made().SetUp(ctx)
+	return err
+}
+
+// Drive sends the plan, after setting up if that was not done.
+func (r *rig) Drive(ctx context.Context) (err error) {
+	if r.prepared == nil {
+		if err := r.SetUp(ctx); err != nil {
+			return err
+		}
+	}
+	r.sent, err = r.prepared.Send(ctx)
+	return err
+}
+
+// Probe sends the final retries.
+func (r *rig) Probe(ctx context.Context, p driver.Probing, keyless bool, settled func(history.Attempt) bool) error {
+	return r.sent.Probe(ctx, p, keyless, settled)
+}
+
+// Follow asks the status resources.
+func (r *rig) Follow(ctx context.Context) error { return r.sent.Follow(ctx) }
+
+// CleanUp sends what comes last.
+func (r *rig) CleanUp(ctx context.Context) { r.made().CleanUp(ctx) }
+
+// RecordPassages records what the taps have seen.
+func (r *rig) RecordPassages() error { return r.made().RecordPassages() }
+
+// Suspicious is that of the sender.
+func (r *rig) Suspicious() (unseen, broke bool) { return r.made().Suspicious() }
+
+// Secrets are those of the sender.
+func (r *rig) Secrets() []string { return r.made().Secrets() }
+
+// Look asks the target as the sender does.
+func (r *rig) Look(ctx context.Context, where string, header map[string]string) (int, string, error) {
+	return r.made().Look(ctx, where, header)
 }
 
 func newRig(t testing.TB, address string, steps ...scenarios.Step) *rig {
@@ -51,12 +104,14 @@ func newRigFor(t testing.TB, address string, s scenarios.Scenario) *rig {
 	f := &file{}
 	record := history.NewWriter(f)
 	require.NoError(t, record.Run(history.Run{Format: history.Format, ID: "r1", Scenario: s.Name}))
-	return &rig{file: f, Driver: &driver.Driver{
-		Target:     targets.Target{Name: "orders", BaseURL: "http://orders.test"},
-		Operations: []driver.Operation{{Name: "create", Operation: operation()}},
-		Principals: []driver.Principal{{Name: "alice", Values: targets.Principal{"Token": "sesame-open-9"}}},
-		Plan:       scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
-		Road: roadTo(address), Record: record, Base: time.Now(),
+	return &rig{file: f, Config: driver.Config{
+		Workload: driver.Workload{
+			Target:     targets.Target{Name: "orders", BaseURL: "http://orders.test"},
+			Operations: []driver.Operation{{Name: "create", Operation: operation()}},
+			Principals: []driver.Principal{{Name: "alice", Values: targets.Principal{"Token": "sesame-open-9"}}},
+			Plan:       scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name}, Base: time.Now(),
+		},
+		Dialers: []driver.Dialer{dialerTo(address)}, Record: record,
 	}}
 }
 
@@ -72,8 +127,8 @@ func operation() targets.Operation {
 	}
 }
 
-func roadTo(address string) driver.Road {
-	return func(ctx context.Context, _ string) (net.Conn, driver.Passage, error) {
+func dialerTo(address string) driver.Dialer {
+	return func(ctx context.Context, _ string) (net.Conn, driver.Tap, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return conn, nil, err
 	}

@@ -224,8 +224,8 @@ func (w written) Write(p []byte) (int, error) {
 }
 
 func (r *rig) recordWrites() *writes {
-	w, dial := &writes{}, r.Road
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	w, dial := &writes{}, r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		conn, passage, err := dial(ctx, lane)
 		return written{conn, w}, passage, err
 	}
@@ -320,7 +320,7 @@ func TestABurstMeetsBehindJitter(t *testing.T) {
 	step := burst(many)
 	step.Burst.Lane = "jitter"
 	r := newRig2(t, server.address(), step)
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) { return lanes.Dial(ctx, lane) }
 	require.NoError(t, r.Drive(t.Context()))
 	require.NoError(t, r.RecordPassages())
 	h := r.history(t)
@@ -337,7 +337,7 @@ func TestTheWritersOfASharedConnectionAreHeldBack(t *testing.T) {
 	b := &table{}
 	server := serveH2C(t, b.handler(members))
 	r := newRig2(t, server.address(), gated(members))
-	r.WriteGates = []driver.WriteGate{b.gate("orders", long)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", long)}
 	facts := r.holding(t)
 	require.Equal(t, members, *facts.Waiting)
 	require.EqualValues(t, 1, server.connections.Load())

@@ -8,12 +8,11 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Pace keeps the requests of a run to what its target lets through, and holds them back for as long as a
-// throttled answer asks for. All drivers of a run share one. Safe for concurrent use. Nil holds nothing back.
+// Pace keeps the requests of a run within the target's rate limit, and holds them back for as long as a
+// throttled answer asks for. All senders of a run share one. Safe for concurrent use. Nil holds nothing back.
 type Pace struct {
 	limit *rate.Limiter // nil: the target names none
 
@@ -68,20 +67,4 @@ func (p *Pace) held() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Until(p.until)
-}
-
-// paced waits until so many requests may be sent at once, and reports whether they may.
-func (d *Driver) paced(ctx context.Context, requests int) bool {
-	err := d.Pace.Wait(ctx, requests)
-	if err != nil && ctx.Err() == nil {
-		d.halt(err)
-	}
-	return err == nil
-}
-
-// obey holds back whatever comes after an answer that refuses a request at the door and says for how long.
-func (d *Driver) obey(a history.Attempt) {
-	if d.Throttled != nil && d.Throttled(a) {
-		d.Pace.hold(retryAfter(a))
-	}
 }

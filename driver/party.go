@@ -12,26 +12,26 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// party is a number of exchanges that share HTTP/2 connections: those of a burst, or a single one. Safe for
+// pool is the HTTP/2 connections that the members of a burst share, or that of a single exchange. Safe for
 // concurrent use.
-type party struct {
+type pool struct {
 	turn chan struct{} // held while dialling
 	last *session      // nil: none was dialled
 }
 
-func newParty() *party { return &party{turn: make(chan struct{}, 1)} }
+func newPool() *pool { return &pool{turn: make(chan struct{}, 1)} }
 
-// partyFor is a party of one, if the target speaks HTTP/2.
-func partyFor(t targets.Target) *party {
+// poolFor is a pool for one exchange, if the target speaks HTTP/2; nil: it does not.
+func poolFor(t targets.Target) *pool {
 	if t.Protocol != targets.HTTP2 {
 		return nil
 	}
-	return newParty()
+	return newPool()
 }
 
-// join returns the party's session, or another where that has no room: one like the last, as far as is
-// known. Whoever joins has to leave it.
-func (p *party) join(ctx context.Context, dial func(limit uint32) (*session, error)) (*session, error) {
+// acquire acquires a place on the pool's connection, and dials another when that is full: one with the limit of the
+// last, as far as that is known. The caller releases the place with leave.
+func (p *pool) acquire(ctx context.Context, dial func(limit uint32) (*session, error)) (*session, error) {
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
@@ -53,21 +53,21 @@ func (p *party) join(ctx context.Context, dial func(limit uint32) (*session, err
 }
 
 // shares makes the exchange one of a burst's, if it is one in HTTP/2.
-func (x *exchange) shares(p *party) {
-	if x.party != nil {
-		x.party = p
+func (x *exchange) shares(p *pool) {
+	if x.pool != nil {
+		x.pool = p
 	}
 }
 
-// runStream runs the exchange as one stream of a connection that the party shares. Where a connection has no
+// runStream runs the exchange as one stream of a connection of the pool. Where a connection has no
 // room for it, nothing of it was sent, and it goes on another.
 func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error), dialCtx context.Context) {
 	var body []byte
-	if x.request.Body != nil {
-		body, _ = io.ReadAll(x.request.Body) // from memory
+	if x.http.Body != nil {
+		body, _ = io.ReadAll(x.http.Body) // from memory
 	}
 	for err := errFull; errors.Is(err, errFull); {
-		s, refused := x.party.join(dialCtx, func(limit uint32) (*session, error) {
+		s, refused := x.pool.acquire(dialCtx, func(limit uint32) (*session, error) {
 			conn, err := dial()
 			if err != nil {
 				return nil, err
@@ -94,12 +94,12 @@ func (x *exchange) runStream(ctx context.Context, dial func() (net.Conn, error),
 func (x *exchange) talkIn(ctx context.Context, s *session, body []byte) error {
 	patience, cancel := x.patience(ctx)
 	defer func() { cancel() }()
-	if err := s.await(patience, x.seat == nil); err != nil {
+	if err := s.await(patience, x.member == nil); err != nil {
 		return err
 	}
-	st := &stream{session: s, seat: x.seat, now: x.now, body: newRecordedBody(x.keep), over: make(chan struct{})}
-	ends := len(body) == 0 && x.seat == nil
-	if err := st.open(headOf(x.request, ends), ends); err != nil {
+	st := &stream{session: s, member: x.member, now: x.now, body: newRecordedBody(x.keep), over: make(chan struct{})}
+	ends := len(body) == 0 && x.member == nil
+	if err := st.open(headOf(x.http, ends), ends); err != nil {
 		return err
 	}
 	defer x.collect(st)
@@ -107,7 +107,7 @@ func (x *exchange) talkIn(ctx context.Context, s *session, body []byte) error {
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return st.giveUp(err)
 	}
-	if x.seat != nil { // which has waited for others
+	if x.member != nil { // which has waited for others
 		cancel()
 		patience, cancel = x.patience(ctx)
 	}

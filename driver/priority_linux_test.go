@@ -68,7 +68,7 @@ func policiesOfABurst(t *testing.T, realTime bool) []string {
 	r := newRig(t, address, burst(4), burst(4))
 	seen := &policies{}
 	r.RealTime = realTime
-	r.Road = func(ctx context.Context, _ string) (net.Conn, driver.Passage, error) {
+	r.Dialers[0] = func(ctx context.Context, _ string) (net.Conn, driver.Tap, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return notingConn{Conn: conn, note: func() { seen.note(t) }}, nil, err
 	}

@@ -4,21 +4,22 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Probing bounds the final probe. The zero value is [Patience] with a target that has no lease.
+// Probing bounds the final retry. The zero value is [Patience] for a target without a lease.
 type Probing struct {
 	Tries   int           // for each key and body
 	Pause   time.Duration // before the second try; it doubles
 	Timeout time.Duration // of one try
 }
 
-// Patience gives a target about three seconds to come to a final answer: eight tries. Where an
-// execution that died blocks its key for a lease, the tries go on until that is over.
+// Patience gives a target about three seconds to come to a final answer: eight tries. Where a dead execution
+// blocks its key for a lease, the tries go on until that is over.
 func Patience(lease time.Duration) Probing {
 	p := Probing{Tries: 8, Pause: 25 * time.Millisecond, Timeout: 10 * time.Second}
 	for p.Pause<<(p.Tries-1) <= lease+p.Pause {
@@ -27,79 +28,89 @@ func Patience(lease time.Duration) Probing {
 	return p
 }
 
-// Probe is the final question: every key is sent once more with every body that it was sent with,
-// politely, until settled says that the answer is final or the tries are used up. Requests without a
-// key are left out, unless keyless says that repeating one is no new wish. Questions to which nobody was known at the
-// door are asked once more after a new login.
-func (d *Driver) Probe(ctx context.Context, p Probing, keyless bool, settled func(history.Attempt) bool) error {
-	if p == (Probing{}) {
-		p = Patience(0)
-	}
-	turns := make(chan struct{}, max(d.Plan.Concurrency, probesAtOnce))
-	numbers := map[string]int{} // of the last probe, by intent
-	return d.haltable(ctx, func(ctx context.Context) {
-		d.each(ctx, d.Plan.Intents, len(d.Plan.Intents), func(ctx context.Context, i scenarios.PlannedIntent) {
-			n := 0
-			for _, q := range d.ledger.asks(i.ID) {
-				if q.key != "" || keyless {
-					n = d.ask(ctx, turns, asking{question: q, n: n}, p, settled)
-				}
-			}
-			d.mu.Lock()
-			numbers[i.ID] = n
-			d.mu.Unlock()
-		})
-		if len(d.strangers) == 0 || !d.renew(ctx) {
-			return
-		}
-		for _, a := range slices.Clone(d.strangers) {
-			a.n = numbers[a.intent]
-			numbers[a.intent] = d.ask(ctx, turns, a, p, settled)
-		}
-	})
+// prober sends the final retry of each intent.
+type prober struct {
+	*transmitter
+	Probing
+	steps   *stepRunner
+	settled func(history.Attempt) bool // an answer is final
+	turns   chan struct{}              // one for each probe that may be under way
+
+	mu              sync.Mutex
+	numbers         map[string]int // of the last probe, by intent
+	unauthenticated []probe        // to be sent again after a new login
 }
 
-// asking is a question on its way to an answer.
-type asking struct {
+func newProber(s *Sender, p Probing, settled func(history.Attempt) bool) *prober {
+	return &prober{
+		transmitter: s.line, Probing: p, steps: s.steps, settled: settled, numbers: map[string]int{},
+		turns: make(chan struct{}, max(s.config.Plan.Concurrency, probesAtOnce)),
+	}
+}
+
+// probe is a question on its way to an answer.
+type probe struct {
 	question
 	n     int // number of the intent's last probe
-	tried int // times that it was asked
+	tried int // times that it was sent
 }
 
-// probesAtOnce is how many probes are under way at once, at least: the intents are done with each other.
+// probesAtOnce is how many probes are under way at once, at least: no intent waits for another any more.
 // A pause before the next try takes no turn.
 const probesAtOnce = 4
 
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1
 
-// ask sends one question until it is settled, and returns the number of the intent's last probe.
-func (d *Driver) ask(ctx context.Context, turns chan struct{}, q asking, p Probing, settled func(history.Attempt) bool) int {
+// probeAll sends the probes of all intents, and after a new login those again whose sender was not known.
+func (p *prober) probeAll(ctx context.Context, keyless bool) {
+	p.forEach(ctx, p.config.Plan.Intents, len(p.config.Plan.Intents), func(ctx context.Context, i scenarios.PlannedIntent) {
+		n := 0
+		for _, q := range p.books.asks(i.ID) {
+			if q.key != "" || keyless {
+				n = p.ask(ctx, probe{question: q, n: n})
+			}
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.numbers[i.ID] = n
+	})
+	if len(p.unauthenticated) == 0 || !p.logInAgain(ctx) {
+		return
+	}
+	for _, q := range slices.Clone(p.unauthenticated) {
+		q.n = p.numbers[q.intent]
+		p.numbers[q.intent] = p.ask(ctx, q)
+	}
+}
+
+// ask sends one probe until its answer is final, and returns the number of the intent's last probe.
+func (p *prober) ask(ctx context.Context, q probe) int {
 	var pause time.Duration
 	for try := range p.Tries {
-		if !sleep(ctx, pause) || !d.paced(ctx, 1) || !begin(ctx, turns) {
+		if !sleep(ctx, pause) || !p.paced(ctx, 1) || !p.takeTurn(ctx) {
 			return q.n
 		}
 		q.n++
-		s := d.aim(history.Attempt{
+		o := p.requests.build(history.Attempt{
 			ID: fmt.Sprintf("%s.p%d", q.intent, q.n), Intent: q.intent, Step: outsideSteps, Retry: q.tried, Probe: true,
 			Lane: scenarios.Clean, Body: q.body, Key: q.key,
 		}, p.Timeout)
-		d.volley(ctx, []*shot{s}, func(*shot) {})
-		<-turns
+		p.batch(ctx, []*outgoing{o}, func(*outgoing) {})
+		<-p.turns
 		q.tried++
-		if d.unknown(q, s.record) || settled(s.record) {
+		if p.noteUnauthenticated(q, o.record) || p.settled(o.record) {
 			return q.n
 		}
-		pause = max(p.Pause<<try, retryAfter(s.record))
+		pause = max(p.Pause<<try, retryAfter(o.record))
 	}
 	return q.n
 }
 
-// begin takes a turn, unless the context ends before there is one.
-func begin(ctx context.Context, turns chan struct{}) bool {
+// takeTurn takes a turn, unless the context ends before there is one.
+func (p *prober) takeTurn(ctx context.Context) bool {
 	select {
-	case turns <- struct{}{}:
+	case p.turns <- struct{}{}:
 		return true
 	case <-ctx.Done():
 		return false

@@ -18,8 +18,8 @@ import (
 // passing gives every connection, in the order of dialling, the passage that facts returns for it.
 func (r *rig) passing(facts func(dial int) history.Passage) {
 	var mu sync.Mutex
-	dial, dials := r.Road, 0
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial, dials := r.Dialers[0], 0
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		mu.Lock()
 		dials++
 		n := dials

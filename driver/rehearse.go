@@ -1,11 +1,9 @@
 package driver
 
 import (
-	"io"
 	"maps"
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -26,42 +24,40 @@ type Rehearsed struct {
 // Moment stands in what is signed for the time, which is that of each attempt.
 const Moment = "dtmomentdt"
 
-// Rehearse returns the request of every attempt of the plan by the attempt's ID, without sending any. It
-// takes the driver's Target, Operations, Principals, Plan, Names and Logins. Whatever else steps would take is made
-// up.
-func (d *Driver) Rehearse() (map[string]Rehearsed, error) {
-	rehearsal := Driver{
-		Target: d.Target, Operations: d.Operations, Principals: d.Principals, Plan: d.Plan, Names: d.Names, Base: d.Base,
-		Record: history.NewWriter(io.Discard), Logins: d.Logins,
-	}
-	rehearsal.standIns()
-	if err := rehearsal.prepareAll(); err != nil {
+// Rehearse returns the request of every attempt of the plan by the attempt's ID, without sending any. Where steps
+// would extract something, other than from Logins, there is a [Placeholder].
+func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
+	r := newRequests(&Config{Workload: *w})
+	r.placeholders()
+	if _, err := r.renderAll(); err != nil {
 		return nil, err
 	}
 	all := map[string]Rehearsed{}
-	for _, i := range d.Plan.Intents {
+	for _, i := range w.Plan.Intents {
 		for _, m := range i.Moves {
 			for _, a := range m.Volley {
-				all[a.ID] = rehearsal.rehearse(i, a)
+				all[a.ID] = r.rehearse(i, a)
 			}
 		}
 	}
 	return all, nil
 }
 
-func (d *Driver) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttempt) Rehearsed {
-	record := d.load(i, a, a.ID, a.Key, a.Lane).record
-	p := d.requests[i.ID+a.Body]
-	request, _ := p.request(record) // sendable has seen that it can be made
+// rehearse returns the request of a planned attempt.
+func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttempt) Rehearsed {
+	record := r.newRequest(i, a, a.ID, a.Key, a.Lane).record
+	one := r.rendered[i.ID+a.Body]
+	request, _ := one.withKey(record) // sendable has seen that it can be made
 	all := Rehearsed{
-		Rendered: request, Operation: p.operation.Name, Marker: p.marker, Reference: d.Names.Reference(author(i)), Key: record.Key,
+		Rendered: request, Operation: one.operation.Name, Marker: one.marker,
+		Reference: r.config.Names.Reference(author(i)), Key: record.Key,
 	}
-	if s := p.operation.Request.Sign; s != nil {
+	if s := one.operation.Request.Sign; s != nil {
 		all.Sign = s
-		all.Over, _ = s.Text(request, d.basePath(), record.Key, Moment) // so it can
+		all.Over, _ = s.Text(request, basePath(r.config.Target), record.Key, Moment) // so it can
 	}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
-		if d.mask().isSecret(name) {
+		if r.secrets.mask().isSecret(name) {
 			all.Secret = append(all.Secret, name)
 		}
 	}

@@ -10,71 +10,44 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// removals counts how often an intent's story removes what it has made.
-func removals(i scenarios.PlannedIntent) int {
-	n := 0
-	for _, m := range i.Moves {
-		if m.Remove {
-			n++
-		}
-	}
-	return n
-}
-
-// name returns how an answer names what its intent has made, and keeps it for when that is to be removed.
-func (d *Driver) name(a history.Attempt) string {
-	if d.Named == nil {
-		return ""
-	}
-	named := d.Named(d.requests[a.Intent+history.Original].operation.Name, a)
-	if named != "" {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		d.named[a.Intent] = named
-	}
-	return named
-}
-
-// remove removes what an intent has made and looks whether it is gone, and records how that went. What the intent
-// was sent with so far is asked for no more: the keys are those of another wish.
-func (d *Driver) remove(ctx context.Context, i scenarios.PlannedIntent, step int) {
-	facts := history.Removal{Intent: i.ID, Step: step, Begun: d.now()}
-	if err := d.removeMade(ctx, i, &facts); err != nil {
-		facts.Error = d.mask().text(err.Error())
+// remove removes the row of an intent, checks that it is gone, and records both. The keys that the intent was sent
+// with so far are not probed: they belonged to the removed row.
+func (r *intentRunner) remove(ctx context.Context, i scenarios.PlannedIntent, step int) {
+	facts := history.Removal{Intent: i.ID, Step: step, Begun: r.config.now()}
+	if err := r.removeRow(ctx, i, &facts); err != nil {
+		facts.Error = r.maskError(err)
 	} else {
-		facts.Done = d.now()
-		d.ledger.forget(i.ID)
+		facts.Done = r.config.now()
+		r.books.forget(i.ID)
 	}
-	_ = d.Record.Removal(facts) // a failed write is noticed by the next attempt
+	_ = r.config.Record.Removal(facts) // a failed write is noticed by the next attempt
 }
 
-func (d *Driver) removeMade(ctx context.Context, i scenarios.PlannedIntent, facts *history.Removal) error {
-	o := d.operation(i)
-	e := d.errandFor(i, history.Remove, o.Remove)
-	d.mu.Lock()
-	named, known := d.named[i.ID]
-	d.mu.Unlock()
+func (r *intentRunner) removeRow(ctx context.Context, i scenarios.PlannedIntent, facts *history.Removal) error {
+	o := r.config.operation(i)
+	run := r.requests.stepRunFor(i, history.Remove, o.Remove)
+	identity, known := r.books.identity(i.ID)
 	switch {
 	case known:
-		e.known = map[string]string{targets.MadeIdentity: named}
+		run.known = map[string]string{targets.MadeIdentity: identity}
 	case o.RemovesByIdentity():
 		return errors.New("no answer has named it (identity)")
 	}
-	if d.Rows == nil {
+	if r.config.Rows == nil {
 		return errors.New("nobody can be asked whether its row is gone")
 	}
-	marker := d.marker(i, history.Original)
+	marker := r.config.marker(i, history.Original)
 	var err error
-	if facts.Found, err = d.Rows(ctx, o.Name, marker); err != nil {
+	if facts.Found, err = r.config.Rows(ctx, o.Name, marker); err != nil {
 		return err
 	}
 	if facts.Found == 0 {
 		return errors.New("there was no row to be removed")
 	}
-	if _, err = d.run(ctx, e); err != nil {
+	if _, err = r.steps.run(ctx, run); err != nil {
 		return err
 	}
-	left, err := d.Rows(ctx, o.Name, marker)
+	left, err := r.config.Rows(ctx, o.Name, marker)
 	if err == nil && left > 0 {
 		err = fmt.Errorf("its row is still found (%d), so the row query counts what was removed, or it was not", left)
 	}

@@ -36,7 +36,7 @@ func remover(t *testing.T, seen *ledger, found, left, status int) *rig {
 	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 3, Concurrency: 1, Steps: steps})
 	r.Target.BaseURL = "http://" + address
 	r.Operations[0].Remove = []targets.Step{{Request: targets.Request{Method: http.MethodDelete, Path: "/orders/{{.Made.Identity}}"}}}
-	r.Named = func(operation string, a history.Attempt) string {
+	r.Hooks.Identity = func(operation string, a history.Attempt) string {
 		require.Equal(t, r.Operations[0].Name, operation)
 		_, id, _ := strings.Cut(a.Content, `"id":"`)
 		return strings.TrimSuffix(id, `"}`)
@@ -98,7 +98,7 @@ func TestARemovalThatFailsSaysWhy(t *testing.T) {
 		}(),
 		"no answer has named it (identity)": func() *rig {
 			r := remover(t, &ledger{}, 1, 0, http.StatusNoContent)
-			r.Named = func(string, history.Attempt) string { return "" }
+			r.Hooks.Identity = func(string, history.Attempt) string { return "" }
 			return r
 		}(),
 	} {
@@ -118,7 +118,7 @@ func TestWhatARemovalTakesIsASecretFromThenOn(t *testing.T) {
 		w.WriteHeader(http.StatusCreated)
 		io.WriteString(w, "your token is secret-token")
 	})
-	r.Target.BaseURL, r.Road = "http://"+address, roadTo(address)
+	r.Target.BaseURL, r.Dialers = "http://"+address, []driver.Dialer{dialerTo(address)}
 	o := &r.Operations[0].Operation
 	o.Remove = []targets.Step{
 		{Request: targets.Request{Method: http.MethodGet, Path: "/form"}, Take: map[string]targets.Take{"Csrf": {Cookie: "csrf"}}},

@@ -23,11 +23,11 @@ type placed struct {
 func (p placed) Instance() int { return p.instance }
 
 // instances are roads to an address, each of which says that it leads to an instance of its own.
-func instances(address string, n int) []driver.Road {
-	var all []driver.Road
+func instances(address string, n int) []driver.Dialer {
+	var all []driver.Dialer
 	for i := range n {
-		all = append(all, func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
-			conn, passage, err := roadTo(address)(ctx, lane)
+		all = append(all, func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+			conn, passage, err := dialerTo(address)(ctx, lane)
 			return placed{Conn: conn, instance: i + 1}, passage, err
 		})
 	}
@@ -39,7 +39,7 @@ func TestEachConnectionOfAnIntentGoesToTheNextInstance(t *testing.T) {
 	address := serve(t, func(http.ResponseWriter, *http.Request) {})
 	trial := scenarios.Scenario{Name: "trial", Intents: 6, Concurrency: 6, Steps: []scenarios.Step{send(), send(), burst(4), send()}}
 	r := newRigFor(t, address, trial)
-	r.Road, r.Roads = nil, instances(address, 3)
+	r.Dialers = instances(address, 3)
 	h := r.drive(t)
 	for _, i := range h.Intents {
 		var alone, together []int
@@ -71,7 +71,7 @@ func TestStreamsOfOneConnectionGoToItsInstance(t *testing.T) {
 	t.Parallel()
 	address := serveH2C(t, func(http.ResponseWriter, *http.Request) {}).address()
 	r := newRig2(t, address, burst(3), send())
-	r.Road, r.Roads = nil, instances(address, 2)
+	r.Dialers = instances(address, 2)
 	var went []int
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, history.ErrorKind(""), a.ErrorKind, a.Error)

@@ -75,7 +75,7 @@ func TestEveryIntentHasWhatItTakesAndEveryKeyIsIssued(t *testing.T) {
 	require.NoError(t, r.SetUp(t.Context()))
 	require.Len(t, seen.all(), 1+2+2*4*4, "one login, two families, four keys for each intent")
 	r.drive(t)
-	r.TidyUp(t.Context())
+	r.CleanUp(t.Context())
 	h := r.history(t)
 
 	keys := map[string]string{}
@@ -96,7 +96,7 @@ func TestEveryIntentHasWhatItTakesAndEveryKeyIsIssued(t *testing.T) {
 	}
 	require.Len(t, customers, 2, "twins share what was prepared")
 	require.NotContains(t, string(r.file.bytes()), "secret-cart")
-	require.Equal(t, r.Logins, map[string]map[string]string{"alice": {"Token": "login1"}})
+	require.Equal(t, r.sender.Logins(), map[string]map[string]string{"alice": {"Token": "login1"}})
 	gone := 0
 	for what := range seen.tally() {
 		if strings.HasPrefix(what, "DELETE ") {
@@ -134,7 +134,7 @@ func TestAKeyThatIsIssuedTwiceIsNone(t *testing.T) {
 	err := r.SetUp(t.Context())
 	require.ErrorIs(t, err, driver.ErrStep)
 	require.ErrorContains(t, err, "operations.create.key.issued gave the same key twice")
-	r.TidyUp(t.Context())
+	r.CleanUp(t.Context())
 	require.Equal(t, history.Cleanup, r.history(t).Steps[len(r.history(t).Steps)-1].For, "what was prepared is cleaned up")
 }
 
@@ -197,7 +197,7 @@ func TestARefusalAtTheDoorHoldsEverybodyBack(t *testing.T) {
 	})
 	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 2, Concurrency: 1, Steps: []scenarios.Step{send()}})
 	r.Pace = driver.NewPace(nil)
-	r.Throttled = func(a history.Attempt) bool { return a.Status == http.StatusTooManyRequests }
+	r.Hooks.Throttled = func(a history.Attempt) bool { return a.Status == http.StatusTooManyRequests }
 	h := r.drive(t)
 	require.Len(t, h.Attempts, 2)
 	require.GreaterOrEqual(t, (h.Attempts[1].Start - h.Attempts[0].End).Duration(), 990*time.Millisecond)

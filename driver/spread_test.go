@@ -100,7 +100,7 @@ func sendGated(b *testing.B, lanes *proxy.Lanes, lane, address string, members i
 	r := newRigFor(b, address, scenarios.Scenario{Name: "spread", Intents: bursts, Concurrency: 1, Steps: []scenarios.Step{step}})
 	r.Record = history.NewWriter(io.Discard)
 	r.RealTime = true
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) { return lanes.Dial(ctx, lane) }
 	require.NoError(b, r.Drive(b.Context()))
 }
 

@@ -16,8 +16,8 @@ import (
 type stream struct {
 	session *session
 	id      uint32
-	seat    *seat  // nil: not part of a burst
-	last    []byte // of a request that is held
+	member  *member // nil: not part of a burst
+	last    []byte  // of a request that is held
 	now     func() history.Offset
 	room    int64 // bytes of the body that the server takes
 	used    credit
@@ -72,7 +72,7 @@ func (st *stream) writeHead(w *http2.Framer, block []byte, ends bool) error {
 
 // send writes the request. The end of a burst's member waits until it is let go.
 func (st *stream) send(ctx context.Context, body []byte) error {
-	if st.seat == nil {
+	if st.member == nil {
 		return st.write(ctx, body, true)
 	}
 	rest := max(len(body)-1, 0)
@@ -82,8 +82,8 @@ func (st *stream) send(ctx context.Context, body []byte) error {
 	if err := st.hold(ctx, body[rest:]); err != nil {
 		return err
 	}
-	st.seat.arrive(st.session.letGo)
-	return st.seat.wait()
+	st.member.arrive(st.session.letGo)
+	return st.member.wait()
 }
 
 // write writes a part of the body, as soon as there is room for it (section 5.2), and whatever is not
@@ -162,7 +162,7 @@ func (s *session) letGo() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.held = slices.DeleteFunc(s.held, func(st *stream) bool {
-			if !st.seat.due.Load() {
+			if !st.member.due.Load() {
 				return false
 			}
 			if s.streams[st.id] != st {

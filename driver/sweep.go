@@ -87,63 +87,73 @@ func (s *sweep) gaps(from, to time.Duration) []gap {
 	return append(gaps, gap{lo: last.offset, hi: to, change: true})
 }
 
-// offset decides when the second request of a sweep is let go. What was decided in the run that is
+// sweeps are the sweeps of a plan, by step. Safe for concurrent use.
+type sweeps struct {
+	normal  time.Duration
+	offsets map[string]time.Duration // by intent: decided in the run that is repeated
+	phase   func(operation string, first, second history.Attempt) string
+
+	mu     sync.Mutex
+	byStep map[int]*sweep
+}
+
+// offset decides when the second request of a sweep is released. What was decided in the run that is
 // repeated is decided again.
-func (d *Driver) offset(i scenarios.PlannedIntent, m scenarios.Move) time.Duration {
-	if again, decided := d.Offsets[i.ID]; decided {
+func (s *sweeps) offset(i scenarios.PlannedIntent, m scenarios.Move) time.Duration {
+	if again, decided := s.offsets[i.ID]; decided {
 		return again
 	}
-	from, to := m.Sweep.From.Of(d.Normal), m.Sweep.To.Of(d.Normal)
+	from, to := m.Sweep.From.Of(s.normal), m.Sweep.To.Of(s.normal)
 	if m.Sweep.Even {
 		return gap{lo: from, hi: max(from, to)}.at(m.Sweep.Part)
 	}
-	return d.sweep(m.Step).next(from, max(from, to), m.Sweep.Part)
+	return s.of(m.Step).next(from, max(from, to), m.Sweep.Part)
 }
 
-// sweep returns what was learned in a step.
-func (d *Driver) sweep(step int) *sweep {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.sweeps == nil {
-		d.sweeps = map[int]*sweep{}
+// of returns what was learned in a step.
+func (s *sweeps) of(step int) *sweep {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byStep == nil {
+		s.byStep = map[int]*sweep{}
 	}
-	if d.sweeps[step] == nil {
-		d.sweeps[step] = &sweep{}
+	if s.byStep[step] == nil {
+		s.byStep[step] = &sweep{}
 	}
-	return d.sweeps[step]
+	return s.byStep[step]
 }
 
-// learn takes down how the second request of a sweep was answered, and when it really came.
-func (d *Driver) learn(m scenarios.Move, first, second *shot) {
-	if letGo(first) == 0 || letGo(second) == 0 {
+// learn notes how the second request of a sweep was answered, and when it really came.
+func (s *sweeps) learn(m scenarios.Move, operation string, first, second *outgoing) {
+	if released(first) == 0 || released(second) == 0 {
 		return
 	}
-	between := letGo(second) - letGo(first)
+	between := released(second) - released(first)
 	answer := strconv.Itoa(second.record.Status)
-	if d.Phase != nil {
-		answer = d.Phase(d.requests[first.record.Intent+first.record.Body].operation.Name, first.record, second.record)
+	if s.phase != nil {
+		answer = s.phase(operation, first.record, second.record)
 	}
-	running := answered(first) == 0 || answered(first) > letGo(second)
-	d.sweep(m.Step).learn(trial{offset: between.Duration(), answer: answer, running: running})
+	running := answered(first) == 0 || answered(first) > released(second)
+	s.of(m.Step).learn(trial{offset: between.Duration(), answer: answer, running: running})
 }
 
 // answered returns when the target answered, as near to it as that was seen; zero: never.
-func answered(s *shot) history.Offset {
-	if s.passage != nil {
-		if p := s.passage.Facts(); p.Answered != 0 {
+func answered(o *outgoing) history.Offset {
+	if o.tap != nil {
+		if p := o.tap.Facts(); p.Answered != 0 {
 			return p.Answered
 		}
 	}
-	return s.record.Replied
+	return o.record.Replied
 }
 
-// letGo returns when the last byte of a burst's member was let go, as near to the target as it was
+// released returns when the last byte of a burst's member was released, as near to the target as that was
 // seen; zero: never.
-func letGo(s *shot) history.Offset {
-	if s.passage != nil {
-		if p := s.passage.Facts(); p.Released != 0 {
+func released(o *outgoing) history.Offset {
+	if o.tap != nil {
+		if p := o.tap.Facts(); p.Released != 0 {
 			return p.Released
 		}
 	}
-	return s.record.Wrote
+	return o.record.Wrote
 }

@@ -126,8 +126,8 @@ func sweepOnce(b *testing.B, seed uint64, atOnce int, offsets map[string]time.Du
 	s.Steps = []scenarios.Step{{Sweep: &scenarios.Sweep{To: scenarios.Span{Fixed: sweptLife}, Send: scenarios.Send{Lane: scenarios.Clean, Timeout: scenarios.Span{Fixed: long}}}}}
 	r := newRigFor(b, address, s)
 	r.Plan = scenarios.NewPlan(s, seed)
-	r.Offsets, r.Record = offsets, history.NewWriter(io.Discard)
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
+	r.Repeat.Offsets, r.Record = offsets, history.NewWriter(io.Discard)
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) { return lanes.Dial(ctx, lane) }
 	require.NoError(b, r.Drive(b.Context()))
 	return l.hits
 }

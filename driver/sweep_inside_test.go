@@ -179,18 +179,18 @@ func moving(from, to, part float64, even bool) scenarios.Move {
 func TestOffsetsOfASweep(t *testing.T) {
 	t.Parallel()
 	intent := scenarios.PlannedIntent{ID: "i007"}
-	d := &Driver{Normal: millis(100)}
+	d := &sweeps{normal: millis(100)}
 	require.Equal(t, millis(30), d.offset(intent, moving(20, 60, 0.25, true)))
 	require.Equal(t, millis(80), d.offset(intent, moving(80, 60, 0.25, true)), "shares may turn out shorter than times")
 	require.Equal(t, millis(80), d.offset(intent, moving(80, 60, 0.25, false)))
-	d.sweep(3).learn(trial{offset: millis(30), answer: "a"})
-	d.sweep(3).learn(trial{offset: millis(58), answer: "b"})
+	d.of(3).learn(trial{offset: millis(30), answer: "a"})
+	d.of(3).learn(trial{offset: millis(58), answer: "b"})
 	require.Equal(t, millis(44), d.offset(intent, moving(20, 60, 0.5, false)))
 	require.Equal(t, millis(40), d.offset(intent, moving(20, 60, 0.5, true)), "an even one has learned nothing")
 	other := moving(20, 60, 0.5, false)
 	other.Step = 4
 	require.Equal(t, millis(40), d.offset(intent, other), "every step learns for itself")
-	d.Offsets = map[string]time.Duration{"i007": millis(33), "i008": millis(44)}
+	d.offsets = map[string]time.Duration{"i007": millis(33), "i008": millis(44)}
 	require.Equal(t, millis(33), d.offset(intent, moving(20, 60, 0.5, false)), "what was decided is decided again")
 	require.Equal(t, millis(33), d.offset(intent, moving(20, 60, 0.5, true)))
 	require.Equal(t, millis(44), d.offset(scenarios.PlannedIntent{ID: "i009"}, moving(20, 60, 0.5, false)))
@@ -205,10 +205,10 @@ func (there) Hold(int64, func(func()), func()) bool { return false }
 
 func moment(n float64) history.Offset { return history.Offset(millis(n)) }
 
-func attempt(status int, wrote, replied float64, p *history.Passage) *shot {
-	s := &shot{exchange: exchange{record: history.Attempt{Intent: "i1", Body: history.Original, Status: status, Wrote: moment(wrote), Replied: moment(replied)}}}
+func attempt(status int, wrote, replied float64, p *history.Passage) *outgoing {
+	s := &outgoing{exchange: exchange{record: history.Attempt{Intent: "i1", Body: history.Original, Status: status, Wrote: moment(wrote), Replied: moment(replied)}}}
 	if p != nil {
-		s.passage = there(*p)
+		s.tap = there(*p)
 	}
 	return s
 }
@@ -216,7 +216,7 @@ func attempt(status int, wrote, replied float64, p *history.Passage) *shot {
 func TestWhatASweepLearns(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		first, second *shot
+		first, second *outgoing
 		want          []trial
 	}{
 		"by the client where there is no doorstep": {
@@ -243,21 +243,21 @@ func TestWhatASweepLearns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var d Driver
-			d.learn(scenarios.Move{Step: 3}, c.first, c.second)
-			require.Equal(t, c.want, d.sweep(3).tried)
+			var d sweeps
+			d.learn(scenarios.Move{Step: 3}, "create", c.first, c.second)
+			require.Equal(t, c.want, d.of(3).tried)
 		})
 	}
 }
 
 func TestASweepLearnsInTheWordsOfTheContract(t *testing.T) {
 	t.Parallel()
-	d := Driver{requests: map[string]prepared{"i1original": {operation: Operation{Name: "create"}}}}
-	d.Phase = func(operation string, first, second history.Attempt) string {
+	var d sweeps
+	d.phase = func(operation string, first, second history.Attempt) string {
 		return fmt.Sprint(operation, " ", first.Status, " ", second.Status)
 	}
-	d.learn(scenarios.Move{}, attempt(201, 10, 30, nil), attempt(409, 35, 40, nil))
-	require.Equal(t, []trial{{millis(25), "create 201 409", false}}, d.sweep(0).tried)
+	d.learn(scenarios.Move{}, "create", attempt(201, 10, 30, nil), attempt(409, 35, 40, nil))
+	require.Equal(t, []trial{{millis(25), "create 201 409", false}}, d.of(0).tried)
 }
 
 func TestWhatWasTriedIsKeptInOrder(t *testing.T) {

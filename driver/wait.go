@@ -8,40 +8,40 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// pollEvery is the pause between two looks into the database.
+// pollEvery is the pause between two questions to the database.
 const pollEvery = 5 * time.Millisecond
 
-// wait pauses, or looks into the database until the intent's row is there, and records what it saw
-// last. A look that failed saw nothing.
-func (d *Driver) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait) {
+// wait pauses, or asks the database until the intent's row is there, and records the last that it saw. A failed
+// question saw nothing.
+func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait) {
 	switch {
 	case w.For == scenarios.WaitPause:
-		sleep(ctx, w.Pause.Of(d.Normal))
+		sleep(ctx, w.Pause.Of(r.config.Normal))
 		return
 	case w.For == scenarios.WaitExpired:
-		sleep(ctx, pastExpiry(time.Duration(d.Target.Contract.Expiry.After)))
+		sleep(ctx, pastExpiry(time.Duration(r.config.Target.Contract.Expiry.After)))
 		return
-	case d.Rows == nil:
+	case r.config.Rows == nil:
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.Within.Of(d.Normal))
+	ctx, cancel := context.WithTimeout(ctx, w.Within.Of(r.config.Normal))
 	defer cancel()
-	last := history.Sighting{Intent: i.ID, Marker: d.requests[i.ID+history.Original].marker}
+	last := history.Sighting{Intent: i.ID, Marker: r.config.marker(i, history.Original)}
 	for last.Rows == 0 {
-		if rows, err := d.Rows(ctx, d.operation(i).Name, last.Marker); err == nil {
-			last.At, last.Rows = d.now(), rows
+		if rows, err := r.config.Rows(ctx, r.config.operation(i).Name, last.Marker); err == nil {
+			last.At, last.Rows = r.config.now(), rows
 		}
 		if last.Rows == 0 && !sleep(ctx, pollEvery) {
 			break
 		}
 	}
 	if last.At != 0 {
-		_ = d.Record.Sighting(last) // a failed write is noticed by the next attempt
+		_ = r.config.Record.Sighting(last) // a failed write is noticed by the next attempt
 	}
 }
 
-// pastExpiry is a time after which no clock that goes right still remembers a key: a tenth more than
-// promised, and more than a second where times are kept in seconds.
+// pastExpiry is the time after which a key must have expired by any correct clock: a tenth more than promised, and
+// at least 1.1 s more where times are kept in seconds.
 func pastExpiry(after time.Duration) time.Duration {
 	margin := max(after/10, 100*time.Millisecond)
 	if after >= time.Second {
@@ -50,18 +50,18 @@ func pastExpiry(after time.Duration) time.Duration {
 	return after + margin
 }
 
-// look looks into the database once and records what it saw.
-func (d *Driver) look(ctx context.Context, i scenarios.PlannedIntent) {
-	if d.Rows == nil {
+// look asks the database once and records what it saw.
+func (r *intentRunner) look(ctx context.Context, i scenarios.PlannedIntent) {
+	if r.config.Rows == nil {
 		return
 	}
-	seen := history.Sighting{Intent: i.ID, Marker: d.requests[i.ID+history.Original].marker}
-	rows, err := d.Rows(ctx, d.operation(i).Name, seen.Marker)
+	seen := history.Sighting{Intent: i.ID, Marker: r.config.marker(i, history.Original)}
+	rows, err := r.config.Rows(ctx, r.config.operation(i).Name, seen.Marker)
 	if err != nil {
 		return
 	}
-	seen.At, seen.Rows = d.now(), rows
-	_ = d.Record.Sighting(seen) // a failed write is noticed by the next attempt
+	seen.At, seen.Rows = r.config.now(), rows
+	_ = r.config.Record.Sighting(seen) // a failed write is noticed by the next attempt
 }
 
 // sleep pauses for d and reports whether the context lived that long.

@@ -18,8 +18,8 @@ import (
 
 // watchLanes counts the dials by lane.
 func (r *rig) watchLanes(lanes *ledger) {
-	dial := r.Road
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial := r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		lanes.add(lane)
 		return dial(ctx, lane)
 	}

@@ -44,7 +44,7 @@ func scripted(t *testing.T, base, source string) curl.Script {
 		Alter: map[string]any{"text": "another"},
 	}}
 	plan := scenarios.NewPlan(s, 1)
-	d := driver.Driver{Operations: []driver.Operation{o}, Plan: plan, Names: driver.Names{Seed: 1, Run: "run", Scenario: s.Name}}
+	d := driver.Workload{Operations: []driver.Operation{o}, Plan: plan, Names: driver.Names{Seed: 1, Run: "run", Scenario: s.Name}}
 	requests, err := d.Rehearse()
 	require.NoError(t, err)
 	return curl.Script{

@@ -43,7 +43,7 @@ func scriptOf(t *testing.T, base string, o targets.Operation) curl.Script {
 	s, err := scenarios.Load("s.yaml", []byte(several))
 	require.NoError(t, err)
 	plan := scenarios.NewPlan(s, 1)
-	d := driver.Driver{
+	d := driver.Workload{
 		Target: targets.Target{BaseURL: base}, Operations: []driver.Operation{{Name: operation, Operation: o}},
 		Plan: plan, Names: driver.Names{Seed: 1, Run: "run", Scenario: s.Name}, Base: time.Now(),
 	}

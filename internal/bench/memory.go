@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -135,14 +136,17 @@ func ended(ctx context.Context, s settings) (growth, error) {
 	var g growth
 	err = onRoad(ctx, weathers()[0], t.address, func(r *road) error {
 		j := job{road: r, bursts: s.attempts, members: 1, atOnce: workers}
-		if err := j.driver(j.plainStep(), io.Discard).Drive(ctx); err != nil { // so that all pools are filled
+		if err := driver.Send(ctx, j.config(j.plainStep(), io.Discard)); err != nil { // so that all pools are filled
 			return err
 		}
 		before := look()
-		d := j.driver(j.plainStep(), io.Discard)
-		err := d.Drive(ctx)
+		prepared, err := driver.New(j.config(j.plainStep(), io.Discard)).SetUp(ctx)
+		if err != nil {
+			return err
+		}
+		sent, err := prepared.Send(ctx)
 		g = look().since(before, s.attempts)
-		runtime.KeepAlive(d)
+		runtime.KeepAlive(sent)
 		return err
 	})
 	return g, err

@@ -90,7 +90,7 @@ func (r *road) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // asDriver is the road as the driver takes it.
-func (r *road) asDriver(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+func (r *road) asDriver(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 	conn, passage, err := r.lanes.Dial(ctx, lane)
 	if err != nil {
 		return nil, nil, err // and not a passage that is nil inside

@@ -164,27 +164,29 @@ func (j job) drive(ctx context.Context, step scenarios.Step) error {
 	}
 	defer os.Remove(file.Name())
 	defer file.Close()
-	return j.driver(step, file).Drive(ctx)
+	return driver.Send(ctx, j.config(step, file))
 }
 
-// driver is a driver of one step for each burst.
-func (j job) driver(step scenarios.Step, out io.Writer) *driver.Driver {
+// config is that of a sender of one step for each burst.
+func (j job) config(step scenarios.Step, out io.Writer) driver.Config {
 	s := scenarios.Scenario{Name: "bench", Intents: j.bursts, Concurrency: j.atOnce, Steps: []scenarios.Step{step}}
 	target := targets.Target{Name: "bench", BaseURL: "http://bench.test"} // only the road leads there
 	if j.http2 {
 		target.Protocol = targets.HTTP2
 	}
-	return &driver.Driver{
-		Target: target,
-		Operations: []driver.Operation{{Name: "create", Operation: targets.Operation{
-			Request: targets.Request{
-				Method: http.MethodPost, Path: "/burst/{{.Intent.Number}}",
-				Body: map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
-			},
-			Key: targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
-		}}},
-		Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name},
-		Road: j.road.asDriver, RealTime: true, Record: history.NewWriter(out), Base: time.Now(),
+	return driver.Config{
+		Workload: driver.Workload{
+			Target: target,
+			Operations: []driver.Operation{{Name: "create", Operation: targets.Operation{
+				Request: targets.Request{
+					Method: http.MethodPost, Path: "/burst/{{.Intent.Number}}",
+					Body: map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
+				},
+				Key: targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
+			}}},
+			Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name}, Base: time.Now(),
+		},
+		Dialers: []driver.Dialer{j.road.asDriver}, RealTime: true, Record: history.NewWriter(out),
 	}
 }
 

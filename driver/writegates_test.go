@@ -114,7 +114,7 @@ func TestWritersAreHeldBackUntilAllStandInLine(t *testing.T) {
 	t.Parallel()
 	b := &table{}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
-	r.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
 	held := r.holding(t)
 	require.Less(t, held.Shut, held.Opened)
 	require.Equal(t, history.Holding{Intent: "i001", Table: "orders", Shut: held.Shut, Opened: held.Opened, Waiting: inLine(members)}, held)
@@ -144,7 +144,7 @@ func TestWhoIsAnsweredIsNotWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newRig(t, serve(t, c.table.handler(c.writers)), gated(members))
-			r.WriteGates = []driver.WriteGate{c.table.gate("orders", time.Hour)}
+			r.Controls.WriteGates = []driver.WriteGate{c.table.gate("orders", time.Hour)}
 			held := r.holding(t)
 			require.Equal(t, c.want, held.Waiting)
 			require.Empty(t, held.Error)
@@ -176,7 +176,7 @@ func TestWritersAreHeldBackOnlySoLong(t *testing.T) {
 				held, err := b.Hold(ctx, longest)
 				return &watchedLock{Held: held, opened: opened}, err
 			}
-			r.WriteGates = []driver.WriteGate{gate}
+			r.Controls.WriteGates = []driver.WriteGate{gate}
 			held := r.holding(t)
 			require.GreaterOrEqual(t, (held.Opened - held.Shut).Duration(), longest)
 			for _, a := range r.history(t).Attempts {
@@ -202,7 +202,7 @@ func TestATableThatCannotBeShutHoldsNobody(t *testing.T) {
 	t.Parallel()
 	b := &table{locked: errors.New("refused for the password sesame-open-9")}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
-	r.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
 	require.Equal(t, history.Holding{Intent: "i001", Table: "orders", Error: "refused for the password ***"}, r.holding(t))
 	for _, a := range r.history(t).Attempts {
 		require.Equal(t, http.StatusCreated, a.Status, a.Error)
@@ -214,7 +214,7 @@ func TestALockThatWasLostIsOnRecord(t *testing.T) {
 	t.Parallel()
 	b := &table{lost: errors.New("the session of sesame-open-9 is gone")}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
-	r.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
 	held := r.holding(t)
 	require.Equal(t, "the session of *** is gone", held.Error)
 	require.NotZero(t, held.Shut)
@@ -225,7 +225,7 @@ func TestAnInterruptionLetsTheWritersGo(t *testing.T) {
 	t.Parallel()
 	b := &table{secretive: true}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
-	r.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)
 	require.Eventually(t, func() bool { return b.tally()["came"] == members }, long, time.Millisecond)
@@ -241,7 +241,7 @@ func TestAnInterruptionBeforeTheBurstShutsNothing(t *testing.T) {
 	t.Parallel()
 	b := &table{}
 	r := newRig(t, serve(t, b.handler(members)), gated(members))
-	r.WriteGates, r.Driver.Hold = []driver.WriteGate{b.gate("orders", time.Hour)}, time.Hour
+	r.Controls.WriteGates, r.Hold = []driver.WriteGate{b.gate("orders", time.Hour)}, time.Hour
 	ctx, cancel := context.WithCancelCause(t.Context())
 	r.hold(3, func(ctx context.Context) error {
 		cancel(errEnough)
@@ -258,7 +258,7 @@ func TestTablesAreTakenInTurn(t *testing.T) {
 	s := scenarios.Scenario{Name: "trial", Intents: 5, Concurrency: 1, Steps: []scenarios.Step{send(), gated(2), burst(2)}}
 	address := serve(t, func(http.ResponseWriter, *http.Request) {})
 	r := newRigFor(t, address, s)
-	r.WriteGates = []driver.WriteGate{orders.gate("orders", time.Hour), keys.gate("keys", time.Minute)}
+	r.Controls.WriteGates = []driver.WriteGate{orders.gate("orders", time.Hour), keys.gate("keys", time.Minute)}
 	var got []string
 	for _, h := range r.drive(t).Holdings {
 		got = append(got, fmt.Sprintf("%s step %d: %s", h.Intent, h.Step, h.Table))
@@ -270,7 +270,7 @@ func TestTablesAreTakenInTurn(t *testing.T) {
 	require.Equal(t, time.Minute, keys.longest)
 
 	again := newRigFor(t, address, s)
-	again.Plan, again.WriteGates = again.Plan.Only([]int{4}), r.WriteGates
+	again.Plan, again.Controls.WriteGates = again.Plan.Only([]int{4}), r.Controls.WriteGates
 	require.Equal(t, "keys", again.holding(t).Table, "a part of the plan takes the same tables")
 }
 
@@ -278,7 +278,7 @@ func TestAHistoryThatCannotBeWrittenIsNoticedAfterAHolding(t *testing.T) {
 	t.Parallel()
 	b := &table{}
 	r := newRig(t, serve(t, b.handler(2)), gated(2), send())
-	r.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
+	r.Controls.WriteGates = []driver.WriteGate{b.gate("orders", time.Hour)}
 	r.file.limit = 1 + 1 + 2 // run, intent, begun
 	require.ErrorIs(t, r.Drive(t.Context()), errFull)
 	require.Equal(t, 1, b.tally()["opened"])
@@ -330,7 +330,7 @@ func TestWhatASweepHadDecidedIsSentAgain(t *testing.T) {
 		require.Less(t, offset, r.Normal)
 	}
 	again := newRigFor(t, address, s)
-	again.Normal, again.Offsets = time.Hour, decided
+	again.Normal, again.Repeat.Offsets = time.Hour, decided
 	require.Equal(t, decided, offsets(again.drive(t)))
 }
 
@@ -349,7 +349,7 @@ func TestASweepAsksWhatEveryAnswerMeans(t *testing.T) {
 		within(t, second, "the second, before which the first is not answered")
 	}), s)
 	var asked atomic.Int64
-	r.Phase = func(operation string, first, second history.Attempt) string {
+	r.Hooks.Phase = func(operation string, first, second history.Attempt) string {
 		asked.Add(1)
 		require.Equal(t, "create", operation)
 		require.Less(t, first.Wrote, second.Wrote)

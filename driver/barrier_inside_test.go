@@ -34,16 +34,16 @@ func (r *roll) all() []string {
 	return append([]string{}, r.names...)
 }
 
-// come takes a seat at the gate for a member, which arrives at once.
-func (g *gate) come(r *roll, name string, later time.Duration) *seat {
-	s := g.seat()
+// come makes a member of the barrier, which arrives at once.
+func (b *barrier) come(r *roll, name string, later time.Duration) *member {
+	s := b.member()
 	s.later = later
 	s.arrive(func() { r.call(name) })
 	return s
 }
 
 // soon returns what a client's wait returned, and fails where it does not end.
-func soon(t *testing.T, s *seat) error {
+func soon(t *testing.T, s *member) error {
 	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- s.wait() }()
@@ -56,7 +56,7 @@ func soon(t *testing.T, s *seat) error {
 	}
 }
 
-func requireWaiting(t *testing.T, seats ...*seat) {
+func requireWaiting(t *testing.T, seats ...*member) {
 	t.Helper()
 	for _, s := range seats {
 		select {
@@ -69,7 +69,7 @@ func requireWaiting(t *testing.T, seats ...*seat) {
 
 func TestMembersGoInTheOrderOfTheirTimes(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 5, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 5, patience)
 	r := &roll{}
 	last := g.come(r, "last", 40*time.Millisecond)
 	g.come(r, "first", 0)
@@ -94,7 +94,7 @@ func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	g, stop := newGate(ctx, &releaser{}, 2, patience)
+	g, stop := newBarrier(ctx, &releaser{}, 2, patience)
 	r := &roll{}
 	second := g.come(r, "second", time.Hour)
 	first := g.come(r, "first", 0)
@@ -108,7 +108,7 @@ func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
 
 func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 3, time.Millisecond)
+	g, stop := newBarrier(t.Context(), &releaser{}, 3, time.Millisecond)
 	defer stop()
 	r := &roll{}
 	require.NoError(t, soon(t, g.come(r, "first", 0)))
@@ -119,12 +119,12 @@ func TestAMemberThatComesLateGoesAlone(t *testing.T) {
 
 func TestWhoLeavesHoldsNobody(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 3, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 3, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
-	g.seat().leave()
-	twice := g.seat()
+	g.member().leave()
+	twice := g.member()
 	twice.leave()
 	twice.leave()
 	twice.arrive(func() { r.call("gone") })
@@ -134,7 +134,7 @@ func TestWhoLeavesHoldsNobody(t *testing.T) {
 
 func TestASeatCountsOnce(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	defer stop()
 	r := &roll{}
 	first := g.come(r, "first", 0)
@@ -149,7 +149,7 @@ func TestASeatCountsOnce(t *testing.T) {
 func TestNobodyIsLetGoWhenTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	g, stop := newGate(ctx, &releaser{}, 3, patience)
+	g, stop := newBarrier(ctx, &releaser{}, 3, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	waiting := g.come(r, "first", 0)
@@ -163,7 +163,7 @@ func TestNobodyIsLetGoWhenTheContextHasEnded(t *testing.T) {
 
 func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	ready, done := make(chan struct{}), make(chan struct{})
 	g.before = func() { <-ready; r.call("before") }
@@ -189,7 +189,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 
 func TestAGateThatNeverOpenedIsStopped(t *testing.T) {
 	t.Parallel()
-	g, stop := newGate(t.Context(), &releaser{}, 2, patience)
+	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
 	g.before, g.after = func() { r.call("before") }, func() { r.call("after") }
 	g.come(r, "first", 0)

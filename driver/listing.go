@@ -9,15 +9,15 @@ import (
 )
 
 // Look sends a GET of the harness's own to a URL of the target, on no lane, once, and returns the status and
-// the text of the answer, with the secrets in it masked. The error says why the answer is not whole. It
-// takes the driver's Target, Operations, Principals, Logins and Pace. Safe for concurrent use.
-func (d *Driver) Look(ctx context.Context, where string, header map[string]string) (status int, text string, err error) {
-	if err := d.Pace.Wait(ctx, 1); err != nil {
+// the text of the answer, with the secrets in it masked. The error says why the answer is not complete. Safe for
+// concurrent use.
+func (s *Sender) Look(ctx context.Context, where string, header map[string]string) (status int, text string, err error) {
+	if err := s.config.Pace.Wait(ctx, 1); err != nil {
 		return 0, "", err
 	}
-	mask := d.newMasker()
-	answer, err := get(ctx, d.Target, where, header)
-	d.Pace.hold(retryAfter(answer))
+	mask := s.requests.secrets.newMask()
+	answer, err := get(ctx, s.config.Target, where, header)
+	s.config.Pace.hold(retryAfter(answer))
 	switch {
 	case err != nil:
 		return 0, "", errors.New(mask.text(err.Error()))
@@ -27,17 +27,14 @@ func (d *Driver) Look(ctx context.Context, where string, header map[string]strin
 	return answer.Status, mask.text(answer.Content), nil
 }
 
-// URL returns where a path of the target is.
-func (d *Driver) URL(path string) string { return at(d.Target, path) }
-
 // Views returns for every marker of the plan what a question about it is rendered with: once for each
-// principal that sends it, since one may be shown what another is not.
-func (d *Driver) Views() map[string][]targets.Values {
+// principal that sends it, since the target may show one what it does not show another.
+func (s *Sender) Views() map[string][]targets.Values {
 	views := map[string][]targets.Values{}
 	seen := map[string]bool{}
-	for _, i := range d.Plan.Intents {
+	for _, i := range s.config.Plan.Intents {
 		for _, body := range bodiesOf(i) {
-			values, who := d.values(i, body), d.principal(i).Name
+			values, who := s.requests.values(i, body), s.config.principal(i).Name
 			if marker := values.Intent.Marker; !seen[marker+" "+who] {
 				seen[marker+" "+who] = true
 				views[marker] = append(views[marker], values)

@@ -8,27 +8,29 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"syscall"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// leastDial is how long dialling may take, however short a client's patience is: dials queue at a
-// lane's entry, which is the harness's doing, and the client's deadline begins when it is connected.
+// leastDial is how long dialling may take, however short the client's timeout is: dials queue at a
+// lane's entry, which the harness causes, and the client's deadline begins when it is connected.
 const leastDial = 5 * time.Second
 
 // exchange is one request and its answer: in HTTP/1.1 on a connection of its own, in HTTP/2 as a stream
 // of its own (see stream). It is written and read here rather than by http.Transport, which sends a
-// request with an Idempotency-Key again on its own account when a connection breaks.
+// request with an Idempotency-Key again by itself when a connection breaks.
 type exchange struct {
 	record  history.Attempt // filled in as it goes
-	request *http.Request
+	http    *http.Request
 	timeout time.Duration
-	seat    *seat       // nil: not part of a burst
-	holder  holder      // holds the last byte at the target's doorstep; nil: there is none
-	party   *party      // who shares HTTP/2 connections with whom; nil: HTTP/1.1
+	member  *member     // nil: not part of a burst
+	holder  holder      // holds the last byte at the upstream tap; nil: there is none
+	pool    *pool       // of shared HTTP/2 connections; nil: HTTP/1.1
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
@@ -36,18 +38,18 @@ type exchange struct {
 	raw     net.Conn // that it went on; nil: it did not come to that
 }
 
-// holder is [Passage.Hold].
+// holder is [Tap.Hold].
 type holder func(size int64, arrive func(release func()), leave func()) bool
 
 // run sends the request over a connection that dial opens, and reads the answer.
 func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	x.record.Start = x.now()
 	defer func() { x.record.End, x.record.Instance = x.now(), instanceOf(x.raw) }()
-	defer x.leaveGate()
+	defer x.leaveBarrier()
 
 	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
 	defer cancel()
-	if x.party != nil {
+	if x.pool != nil {
 		x.runStream(ctx, func() (net.Conn, error) { return dial(dialCtx) }, dialCtx)
 		return
 	}
@@ -65,7 +67,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	x.talk(ctx, counted)
 }
 
-// instanceOf returns the instance of the target that a connection went to; 0: nobody knows.
+// instanceOf returns the instance of the target that a connection went to; 0: unknown.
 func instanceOf(conn net.Conn) int {
 	if c, placed := conn.(interface{ Instance() int }); placed {
 		return c.Instance()
@@ -88,9 +90,9 @@ func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
 	}
 }
 
-func (x *exchange) leaveGate() {
-	if x.seat != nil {
-		x.seat.leave()
+func (x *exchange) leaveBarrier() {
+	if x.member != nil {
+		x.member.leave()
 	}
 }
 
@@ -115,13 +117,13 @@ func (x *exchange) talk(ctx context.Context, counted *countingConn) {
 	}
 }
 
-// send writes the request. The last byte of a burst's member waits until it is let go.
+// send writes the request. The last byte of a burst's member waits until it is released.
 func (x *exchange) send(conn net.Conn) error {
 	var raw bytes.Buffer
-	if err := x.request.Write(&raw); err != nil {
+	if err := x.http.Write(&raw); err != nil {
 		return err
 	}
-	if x.seat == nil {
+	if x.member == nil {
 		return x.write(conn, raw.Bytes())
 	}
 	if err := x.sendHeld(conn, raw.Bytes()); err != nil {
@@ -130,23 +132,23 @@ func (x *exchange) send(conn net.Conn) error {
 	return conn.SetDeadline(time.Now().Add(x.timeout))
 }
 
-// sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's weather
-// cannot pull the burst apart again; where there is no doorstep, in front of it.
+// sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's latency
+// cannot spread the burst again; where there is no upstream tap, in front of the lane.
 func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
-	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.seat.arrive, x.seat.leave) {
+	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.member.arrive, x.member.leave) {
 		if err := x.write(conn, text); err != nil {
 			return err
 		}
-		return x.seat.waitAtMost(x.timeout)
+		return x.member.waitAtMost(x.timeout)
 	}
 	last := len(text) - 1
 	if _, err := conn.Write(text[:last]); err != nil {
 		return err
 	}
-	_ = conn.SetDeadline(time.Time{}) // waiting for the others is not the client's patience
+	_ = conn.SetDeadline(time.Time{}) // the client's timeout does not count while it waits for the others
 	var unsent error
-	x.seat.arrive(func() { unsent = x.write(conn, text[last:]) })
-	if err := x.seat.wait(); err != nil {
+	x.member.arrive(func() { unsent = x.write(conn, text[last:]) })
+	if err := x.member.wait(); err != nil {
 		return err
 	}
 	return unsent
@@ -207,4 +209,22 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.sent += int64(n)
 	return n, err
+}
+
+// tlsConfig returns how to speak TLS to a target; nil: not at all. Lanes that the target's certificate is
+// checked for speak TLS from end to end: the lane sees only encrypted bytes.
+func tlsConfig(t targets.Target) *tls.Config {
+	where, err := url.Parse(t.BaseURL)
+	if err != nil || where.Scheme != "https" {
+		return nil
+	}
+	config := t.TLS.Config()
+	config.ServerName, config.NextProtos = where.Hostname(), []string{"http/1.1"}
+	if t.TLS != nil && t.TLS.ServerName != "" {
+		config.ServerName = t.TLS.ServerName
+	}
+	if t.Protocol == targets.HTTP2 {
+		config.NextProtos = []string{alpn}
+	}
+	return config
 }

@@ -60,8 +60,8 @@ func serveDoorman(t *testing.T) (*doorman, string) {
 // hold makes one dial of the burst, the road's n-th of all, go through hindrance first.
 func (r *rig) hold(n int64, hindrance func(context.Context) error) {
 	var dials atomic.Int64
-	dial := r.Road
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial := r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		if dials.Add(1) == n {
 			if err := hindrance(ctx); err != nil {
 				return nil, nil, err
@@ -178,7 +178,7 @@ func TestABurstThatIsSwallowedIsGivenUp(t *testing.T) {
 	step.Burst.Lane, step.Burst.Timeout = "hole", fixed(50*time.Millisecond)
 	r := newRig(t, "", step)
 	r.Hold = 50 * time.Millisecond
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) { return lanes.Dial(ctx, lane) }
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) { return lanes.Dial(ctx, lane) }
 	require.NoError(t, within(t, r.begin(t.Context()), "the end of the burst"))
 	require.NoError(t, lanes.Close())
 	attempts := r.history(t).Attempts

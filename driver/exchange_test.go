@@ -139,7 +139,7 @@ func TestAResetInsideTheBodyIsAReset(t *testing.T) {
 		p.reset()
 	})
 	r := newRig(t, address, send())
-	r.Road = func(ctx context.Context, _ string) (net.Conn, driver.Passage, error) {
+	r.Dialers[0] = func(ctx context.Context, _ string) (net.Conn, driver.Tap, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return &listening{Conn: conn, until: "abc", heard: func() { close(read) }}, nil, err
 	}
@@ -215,8 +215,8 @@ func TestARefusedDialSendsNothing(t *testing.T) {
 func TestDialsMayTakeLongerThanAClientsPatience(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, serveRaw(t, func(p *peer) { p.request(); p.stay() }), sendWithin(time.Millisecond))
-	dial := r.Road
-	r.Road = func(ctx context.Context, lane string) (net.Conn, driver.Passage, error) {
+	dial := r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 		deadline, _ := ctx.Deadline()
 		require.Greater(t, time.Until(deadline), time.Second)
 		return dial(ctx, lane)
@@ -234,7 +234,7 @@ func TestAnAnswerBeforeTheEndOfTheRequestIsRead(t *testing.T) {
 	r := newRig(t, address, send())
 	const size = 1 << 20
 	r.Operations[0].Request.Body["pad"] = strings.Repeat("x", size)
-	r.Road = func(ctx context.Context, _ string) (net.Conn, driver.Passage, error) {
+	r.Dialers[0] = func(ctx context.Context, _ string) (net.Conn, driver.Tap, error) {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
 		return conn, nil, errors.Join(err, conn.(*net.TCPConn).SetWriteBuffer(16<<10))
 	}

@@ -64,7 +64,7 @@ func asking(t *testing.T, w *proxy.Wire, questions ...string) string {
 }
 
 // cuts drives so many intents, whose link breaks, and returns what came of it.
-func cuts(t *testing.T, intents int, change func(*driver.Driver, *scenarios.LinkCut), questions ...string) []history.Attempt {
+func cuts(t *testing.T, intents int, change func(*driver.Repeat, *scenarios.LinkCut), questions ...string) []history.Attempt {
 	t.Helper()
 	w, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
 	require.NoError(t, err)
@@ -76,12 +76,12 @@ func cuts(t *testing.T, intents int, change func(*driver.Driver, *scenarios.Link
 	send := plain()
 	send.Cut = &cut
 	pause := scenarios.Step{Wait: &scenarios.Wait{Pause: fixed(10 * time.Millisecond)}}
-	var changed driver.Driver
+	var changed driver.Repeat
 	change(&changed, &cut)
 	r := newRigFor(t, asking(t, w, questions...), scenarios.Scenario{
 		Name: "trial", Intents: intents, Concurrency: 1, Steps: []scenarios.Step{{Send: &send}, pause, {Send: ptr(plain())}},
 	})
-	r.Links, r.Moments = map[string]driver.Link{"database": link}, changed.Moments
+	r.Controls.Links, r.Repeat.Moments = map[string]driver.Link{"database": link}, changed.Moments
 	var first []history.Attempt
 	for _, a := range r.drive(t).Attempts {
 		if a.Step == 0 {
@@ -100,7 +100,7 @@ func ptr[T any](v T) *T { return &v }
 func TestALinkBreaksWhileARequestIsUnderWay(t *testing.T) {
 	t.Parallel()
 	for moment, lost := range map[scenarios.Moment]string{"1": "begin", "4": "insert", scenarios.AtCommit: "commit", scenarios.AtCommitted: "commit"} {
-		for _, a := range cuts(t, 2, func(_ *driver.Driver, c *scenarios.LinkCut) { c.Moment = moment }, "begin", "insert", "commit") {
+		for _, a := range cuts(t, 2, func(_ *driver.Repeat, c *scenarios.LinkCut) { c.Moment = moment }, "begin", "insert", "commit") {
 			require.Equal(t, http.StatusInternalServerError, a.Status)
 			require.Equal(t, lost, strings.TrimSpace(a.Content))
 			require.Equal(t, string(moment), a.Cut.Moment)
@@ -114,7 +114,7 @@ func TestALinkBreaksWhileARequestIsUnderWay(t *testing.T) {
 func TestTheIntentsTakeTheMomentsInTurn(t *testing.T) {
 	t.Parallel()
 	moments := map[string]int{}
-	for _, a := range cuts(t, 36, func(*driver.Driver, *scenarios.LinkCut) {}, "begin", "insert", "commit") {
+	for _, a := range cuts(t, 36, func(*driver.Repeat, *scenarios.LinkCut) {}, "begin", "insert", "commit") {
 		moments[a.Cut.Moment]++
 		require.Equal(t, a.Cut.At == 0, a.Status == http.StatusCreated, "%+v", a.Cut)
 	}
@@ -124,7 +124,7 @@ func TestTheIntentsTakeTheMomentsInTurn(t *testing.T) {
 func TestATargetThatNeverAsksForACommitHasItsOtherMoments(t *testing.T) {
 	t.Parallel()
 	words := 0
-	for _, a := range cuts(t, 16, func(*driver.Driver, *scenarios.LinkCut) {}, "insert") {
+	for _, a := range cuts(t, 16, func(*driver.Repeat, *scenarios.LinkCut) {}, "insert") {
 		if a.Cut.Moment == "commit" || a.Cut.Moment == "committed" {
 			words++
 			require.Zero(t, a.Cut.At)
@@ -135,7 +135,7 @@ func TestATargetThatNeverAsksForACommitHasItsOtherMoments(t *testing.T) {
 
 func TestALinkBreaksAgainWhenItDidBefore(t *testing.T) {
 	t.Parallel()
-	all := cuts(t, 2, func(d *driver.Driver, _ *scenarios.LinkCut) { d.Moments = map[string]scenarios.Moment{"i002": "3"} }, "begin", "insert", "commit")
+	all := cuts(t, 2, func(d *driver.Repeat, _ *scenarios.LinkCut) { d.Moments = map[string]scenarios.Moment{"i002": "3"} }, "begin", "insert", "commit")
 	require.Equal(t, "committed", all[0].Cut.Moment)
 	require.Equal(t, "3", all[1].Cut.Moment)
 }

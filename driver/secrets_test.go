@@ -160,7 +160,7 @@ func TestWhatIsComparedWithRowsStaysAsItIs(t *testing.T) {
 	}
 	r.Target.Redact, r.Operations[0].Request.Header["X-Tenant"] = []string{"X-Tenant"}, "tenant-0001"
 	r.Operations[0].Rows.Content = map[string]string{"customer": "/buyer", "tenant": "/tenant"}
-	r.Named = func(_ string, a history.Attempt) string {
+	r.Hooks.Identity = func(_ string, a history.Attempt) string {
 		var said struct{ ID string }
 		require.NoError(t, json.Unmarshal([]byte(a.Content), &said))
 		return said.ID

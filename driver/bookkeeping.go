@@ -1,0 +1,175 @@
+package driver
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// bookkeeping is what a sender remembers of the attempts that it sent. What is final goes on record and is
+// forgotten, so that a long run needs no more memory than a short one. The zero value is that of a sender
+// that has sent nothing. Safe for concurrent use.
+type bookkeeping struct {
+	mu         sync.Mutex
+	unsent     map[string]history.Intent // of the background traffic, which goes on record when it is sent
+	questions  map[string][]question     // by intent, in the order of first sending
+	identities map[string]string         // by intent: the last that an answer gave
+	watched    []watched                 // whose passages are not on record yet
+	enough     int                       // of watched, before it is worth looking which are over
+	accepted   []accepted                // that were not followed yet
+	unseen     bool                      // a client left a request whose end was not seen
+	broke      bool                      // a request on the clean lane broke
+}
+
+// question is one key and body whose final answer is wanted.
+type question struct{ intent, key, body string }
+
+// watched is an attempt that has ended for its client and may not have for the target.
+type watched struct {
+	attempt  string
+	complete bool // the client has the whole answer
+	tap      Tap
+}
+
+// accepted is an attempt whose answer said where to ask for its outcome.
+type accepted struct {
+	attempt, intent, body string
+	end                   history.Offset
+	url, where            string // of the request, and where to ask
+}
+
+// leastWatched is how many taps are kept before it is worth looking which are over.
+const leastWatched = 64
+
+// start records the intents, but those of the background traffic.
+func (b *bookkeeping) start(intents []history.Intent, record *history.Writer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.unsent = map[string]history.Intent{}
+	for _, i := range intents {
+		if i.Behind {
+			b.unsent[i.ID] = i
+		} else if err := record.Intent(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sending notes an attempt before it is sent, and records its intent if that is not on record yet.
+func (b *bookkeeping) sending(a history.Attempt, record *history.Writer) {
+	b.mu.Lock()
+	q := question{a.Intent, a.Key, history.Meaning(a.Body)}
+	if b.questions == nil {
+		b.questions = map[string][]question{}
+	}
+	if !slices.Contains(b.questions[q.intent], q) {
+		b.questions[q.intent] = append(b.questions[q.intent], q)
+	}
+	intent, unsent := b.unsent[a.Intent]
+	delete(b.unsent, a.Intent)
+	b.mu.Unlock()
+	if unsent {
+		_ = record.Intent(intent) // a failed write is noticed by the attempt
+	}
+}
+
+// sent notes an attempt that has ended, and records the passages that are over.
+func (b *bookkeeping) sent(o *outgoing, record *history.Writer) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.broke = b.broke || o.record.Lane == scenarios.Clean && !o.record.Complete
+	if o.tap == nil {
+		b.unseen = b.unseen || !o.record.Complete
+		return
+	}
+	b.watched = append(b.watched, watched{attempt: o.record.ID, complete: o.record.Complete, tap: o.tap})
+	if len(b.watched) >= max(leastWatched, b.enough) {
+		_ = b.settle(record, func(w watched) bool { return w.tap.Over() }) // a failed write is noticed by the next attempt
+		b.enough = 2 * len(b.watched)
+	}
+}
+
+// asks returns the questions about an intent.
+func (b *bookkeeping) asks(intent string) []question {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.questions[intent]
+}
+
+// forget drops the questions about an intent.
+func (b *bookkeeping) forget(intent string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.questions, intent)
+}
+
+// identified notes the identity of the row of an intent.
+func (b *bookkeeping) identified(intent, identity string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.identities == nil {
+		b.identities = map[string]string{}
+	}
+	b.identities[intent] = identity
+}
+
+// identity returns the identity of the row of an intent.
+func (b *bookkeeping) identity(intent string) (identity string, known bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	identity, known = b.identities[intent]
+	return identity, known
+}
+
+// follow notes an attempt whose answer said where to ask for its outcome.
+func (b *bookkeeping) follow(a accepted) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.accepted = append(b.accepted, a)
+}
+
+// unfollowed returns the accepted attempts since the last call.
+func (b *bookkeeping) unfollowed() []accepted {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	all := b.accepted
+	b.accepted = nil
+	return all
+}
+
+// recordAll records the passages that are not on record yet.
+func (b *bookkeeping) recordAll(record *history.Writer) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.settle(record, func(watched) bool { return true })
+}
+
+// suspicious is [Sender.Suspicious].
+func (b *bookkeeping) suspicious() (unseen, broke bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.unseen || slices.ContainsFunc(b.watched, leftBehind), b.broke
+}
+
+// settle records the passages that are final and forgets them. It is called with mu held.
+func (b *bookkeeping) settle(record *history.Writer, final func(watched) bool) error {
+	var failed error
+	b.watched = slices.DeleteFunc(b.watched, func(w watched) bool {
+		if failed != nil || !final(w) {
+			return false
+		}
+		b.unseen = b.unseen || leftBehind(w)
+		failed = record.Passage(w.attempt, w.tap.Facts())
+		return failed == nil
+	})
+	return failed
+}
+
+// leftBehind reports that the end of a request was not seen, or that it is not known whether there was one.
+func leftBehind(w watched) bool {
+	p := w.tap.Facts()
+	return p.Arrived != 0 && p.Answered == 0 || p.Opened == 0 && !w.complete
+}

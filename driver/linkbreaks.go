@@ -1,0 +1,76 @@
+package driver
+
+import (
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// Link is a link inside the target that can be broken.
+type Link struct {
+	// Strike breaks it at a moment from now, for a while. Over calls that off, if it has not come, and returns
+	// what came of it, by offsets from base.
+	Strike  func(base time.Time, moment scenarios.Moment, pause time.Duration) (over func() history.Cut)
+	Moments int // of a plain create; 0: no create is known to use it
+}
+
+// mostSilence is how often a named moment may fail to come before it is looked for by its number: the target may
+// not use that statement, or in other words.
+const mostSilence = 2
+
+// linkBreaks breaks links while requests are under way, and learns which named moments come. Safe for concurrent
+// use.
+type linkBreaks struct {
+	links  map[string]Link
+	repeat map[string]scenarios.Moment // by intent: at which it broke in the run that is repeated
+	base   time.Time
+
+	mu       sync.Mutex
+	silences map[scenarios.Moment]int // how often a named moment did not come
+}
+
+// strike prepares the break of a link that is planned while a request is under way. The function that it
+// returns is called when the exchange is over.
+func (b *linkBreaks) strike(o *outgoing) (over func()) {
+	if o.cut == nil {
+		return func() {}
+	}
+	link := b.links[o.cut.Link]
+	moment := o.cut.At(link.Moments)
+	if b.silent(moment) {
+		moment = o.cut.Counted(link.Moments)
+	}
+	if again, decided := b.repeat[o.record.Intent]; decided {
+		moment = again
+	}
+	cut := link.Strike(b.base, moment, o.cut.For)
+	return func() {
+		facts := cut()
+		o.record.Cut = &facts
+		b.learn(moment, facts)
+	}
+}
+
+func (b *linkBreaks) silent(moment scenarios.Moment) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.silences[moment] >= mostSilence
+}
+
+// learn notes whether a named moment came.
+func (b *linkBreaks) learn(moment scenarios.Moment, facts history.Cut) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.silences == nil {
+		b.silences = map[scenarios.Moment]int{}
+	}
+	switch {
+	case moment.Count() > 0:
+	case facts.At == 0:
+		b.silences[moment]++
+	default:
+		b.silences[moment] = -1 << 30 // it does come
+	}
+}

@@ -1,0 +1,39 @@
+package driver
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// noteUnauthenticated notes a probe that the target rejected because it does not know its sender, and reports
+// whether it did. A target that counts its requests may count logins as well: after another login its count would
+// differ from the history.
+func (p *prober) noteUnauthenticated(q probe, last history.Attempt) bool {
+	unauthenticated, target := p.config.Hooks.Unauthenticated, p.config.Target
+	if unauthenticated == nil || !unauthenticated(last) || len(target.Login) == 0 || target.Received != nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.unauthenticated = append(p.unauthenticated, q)
+	return true
+}
+
+// logInAgain logs the principals in anew and renders all requests with what that gave. It reports whether it did: a
+// login that fails is on record, and a body that holds what a login gave would become another body. Nothing else
+// may be under way.
+func (p *prober) logInAgain(ctx context.Context) bool {
+	before := p.requests.logins
+	for _, given := range before {
+		p.requests.secrets.keep(slices.Collect(maps.Values(given)))
+	}
+	p.requests.setLogins(nil)
+	if p.steps.logIn(ctx) != nil {
+		p.requests.setLogins(before)
+		return false
+	}
+	return p.requests.renderAgain()
+}

@@ -1,0 +1,212 @@
+package driver
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	vegeta "github.com/tsenart/vegeta/v12/lib"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// usualTimeout stands in for a deadline that is no time at all.
+const usualTimeout = 10 * time.Second
+
+// requests builds the requests of a workload, with what steps have extracted for them. Steps fill it before
+// anything is sent; after that it is read only, until a new login (see prober).
+type requests struct {
+	config   *Config
+	secrets  *secrets
+	logins   map[string]map[string]string // by principal; nil: nobody has logged in
+	prepared map[prepareScope]map[string]string
+	issued   map[issuedKey]string
+	rendered map[string]rendered // by intent and body
+}
+
+// issuedKey names a key that the target has handed out: by its intent, and by its name in the plan.
+type issuedKey struct{ intent, name string }
+
+// rendered is a request, with secrets, but without a key.
+type rendered struct {
+	operation Operation
+	marker    string
+	request   targets.Rendered
+}
+
+func newRequests(c *Config) *requests {
+	r := &requests{config: c, secrets: newSecrets(&c.Workload), logins: c.Logins}
+	r.secrets.refresh(r.logins)
+	return r
+}
+
+// setLogins keeps what logins gave, and masks it from now on.
+func (r *requests) setLogins(logins map[string]map[string]string) {
+	r.logins = logins
+	r.secrets.refresh(logins)
+}
+
+// values returns what the templates of an intent's requests can use.
+func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values {
+	w := &r.config.Workload
+	p := w.principal(i)
+	return targets.Values{
+		Intent:    targets.IntentValues{Marker: w.marker(i, body), Reference: w.Names.Reference(author(i)), Number: i.Number},
+		Principal: p.Values,
+		Taken:     targets.Taken{Login: r.logins[p.Name], Prepared: r.prepared[w.scope(i)]},
+	}.Drawing(w.Names.Draws(author(i), w.Base))
+}
+
+// renderAll renders the requests of all intents, and returns the intents as they go on record.
+func (r *requests) renderAll() ([]history.Intent, error) {
+	r.secrets.refresh(r.logins)
+	r.rendered = map[string]rendered{}
+	intents := make([]history.Intent, 0, len(r.config.Plan.Intents))
+	for _, i := range r.config.Plan.Intents {
+		intent, err := r.render(i)
+		if err != nil {
+			return nil, err
+		}
+		intents = append(intents, intent)
+	}
+	return intents, nil
+}
+
+// render renders the requests of an intent.
+func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
+	w := &r.config.Workload
+	operation := w.operation(i)
+	if operation.Key.In == contract.KeyInPath && w.keyless(i) {
+		return history.Intent{}, fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
+	}
+	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: w.principal(i).Name, Kin: kin(i), Behind: i.Behind, Bodies: map[string]history.Body{}}
+	if operation.Name != w.Operations[0].Name {
+		intent.Operation = operation.Name
+	}
+	for _, body := range bodiesOf(i) {
+		one, err := r.renderBody(i, operation, body)
+		if err != nil {
+			return intent, err
+		}
+		r.rendered[i.ID+body] = one
+		shown := one.request
+		_ = respell(&shown, body) // sendable has seen that it can be done
+		intent.Bodies[body] = r.secrets.mask().body(history.Body{
+			Marker: one.marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
+		})
+	}
+	return intent, nil
+}
+
+// renderBody renders an intent's request with one of its bodies, and sees that it can be sent.
+func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, body string) (rendered, error) {
+	values := r.values(i, body)
+	request, err := operation.Render(values, body == history.Altered)
+	if err != nil {
+		return rendered{}, fmt.Errorf("render the request of intent %s: %w", i.ID, err)
+	}
+	if body == history.Altered && request.Drawn.Chance && !r.config.Target.Alters(operation.Operation, values) {
+		return rendered{}, fmt.Errorf("render the request of intent %s: the altered body came out the same as the other one: alter has to draw from other values", i.ID)
+	}
+	one := rendered{operation: operation, marker: values.Intent.Marker, request: request}
+	for _, key := range r.keysOf(i) {
+		if err := r.sendable(one, history.Attempt{Body: body, Key: key}); err != nil {
+			return one, fmt.Errorf("prepare the request of intent %s: %s", i.ID, r.secrets.mask().text(err.Error()))
+		}
+	}
+	return one, nil
+}
+
+// operationOf returns the name of the operation of an intent.
+func (r *requests) operationOf(intent string) string {
+	return r.rendered[intent+history.Original].operation.Name
+}
+
+// newRequest builds the request of a planned attempt, under an ID, a key's name and a lane that may differ.
+func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *outgoing {
+	record := history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body}
+	switch {
+	case keyName == "":
+	case len(r.config.operation(i).Key.Issued) > 0:
+		record.Key = r.issued[issuedKey{i.ID, keyName}]
+	case keyName == scenarios.OwnKey && i.Kin != nil:
+		record.Key = r.config.Names.KinKey(*i.Kin, i.ID)
+		record.BlankKey = record.Key == ""
+	default:
+		record.Key = r.config.Names.Key(i.ID, keyName)
+	}
+	return r.build(record, a.Timeout.Of(r.config.Normal))
+}
+
+// build builds the request of an attempt whose intent, body, key and lane are known.
+func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
+	one := r.rendered[a.Intent+a.Body]
+	if one.operation.Key.In == contract.KeyNowhere {
+		a.Key, a.BlankKey = "", false
+	}
+	request, _ := one.withKey(a) // sendable has seen that it can be made
+	_ = one.operation.Sign(&request, basePath(r.config.Target), a.Key, time.Now())
+	timeout = cmp.Or(max(timeout, 0), usualTimeout)
+	a.Deadline = history.Offset(timeout)
+	o := &outgoing{lane: a.Lane, target: vegetaTarget(r.config.Target, request, a.ID)}
+	o.exchange = exchange{
+		record: a, timeout: timeout, tls: tlsConfig(r.config.Target), pool: poolFor(r.config.Target),
+		keep: cmp.Or(r.config.KeepBody, DefaultKeepBody), now: r.config.now,
+	}
+	return o
+}
+
+// withKey returns the request of an attempt, with its key and in its spelling.
+func (one rendered) withKey(a history.Attempt) (targets.Rendered, error) {
+	request := one.request.Clone()
+	if a.Key != "" || a.BlankKey {
+		if err := one.operation.PlaceKey(&request, a.Key); err != nil {
+			return request, err
+		}
+	}
+	return request, respell(&request, a.Body)
+}
+
+// renderAgain renders all requests anew, after a new login. It reports whether it could: where a body holds what a login
+// gave, it would be another body.
+func (r *requests) renderAgain() bool {
+	anew := map[string]rendered{}
+	for _, i := range r.config.Plan.Intents {
+		for _, body := range bodiesOf(i) {
+			one := r.rendered[i.ID+body]
+			request, err := one.operation.Render(r.values(i, body), body == history.Altered)
+			if err != nil || !bytes.Equal(request.Body, one.request.Body) {
+				return false
+			}
+			one.request = request
+			anew[i.ID+body] = one
+		}
+	}
+	r.rendered = anew
+	return true
+}
+
+// vegetaTarget carries an attempt's ID in the fragment of its URL, which never goes on the wire.
+func vegetaTarget(t targets.Target, r targets.Rendered, id string) vegeta.Target {
+	header := http.Header{"User-Agent": {"doubletap"}, "Accept-Encoding": {"identity"}}
+	for name, value := range r.Header {
+		header[http.CanonicalHeaderKey(name)] = []string{value}
+	}
+	return vegeta.Target{Method: r.Method, Header: header, Body: r.Body, URL: urlOf(t, r.Path) + "#" + id}
+}
+
+// basePath is what the path of every request begins with.
+func basePath(t targets.Target) string {
+	base, err := url.Parse(t.BaseURL)
+	if err != nil {
+		return "" // which vegeta will notice
+	}
+	return strings.TrimSuffix(base.EscapedPath(), "/")
+}

@@ -1,0 +1,216 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// stepRun is a list of steps of one purpose, sent one after the other, each with what those before it extracted.
+type stepRun struct {
+	steps  []targets.Step
+	values targets.Values
+	fact   history.Step // that all of them have in common
+	intent scenarios.PlannedIntent
+	known  map[string]string // what the steps know before they have extracted anything
+	key    string            // name of the key that is fetched
+	secret []string          // what was extracted and must not be on record
+}
+
+// ErrStep is wrapped by what SetUp returns where a step did not do what it was sent for.
+var ErrStep = errors.New("a step failed")
+
+// How long one step may take, and how much of an answer its failure tells, in bytes.
+const (
+	stepTimeout = 10 * time.Second
+	stepSays    = 200
+)
+
+// stepRunFor returns the steps of one purpose for an intent and those of its prepare scope.
+func (r *requests) stepRunFor(i scenarios.PlannedIntent, purpose history.Purpose, steps []targets.Step) stepRun {
+	return stepRun{steps: steps, values: r.values(i, history.Original), intent: i, fact: history.Step{
+		For: purpose, Principal: r.config.principal(i).Name, Operation: r.config.operation(i).Name, Intent: i.ID,
+	}}
+}
+
+// run sends steps and returns what they extracted.
+func (s *stepRunner) run(ctx context.Context, r stepRun) (map[string]string, error) {
+	extracted := map[string]string{}
+	maps.Copy(extracted, r.known)
+	*r.into() = extracted
+	defer func() {
+		s.requests.secrets.keep(r.secret)
+		if r.fact.For == history.Remove && len(r.secret) > 0 { // in the middle of what is recorded
+			s.requests.secrets.remask()
+		}
+	}()
+	for n, step := range r.steps {
+		r.fact.Number = n + 1
+		if err := s.pace.Wait(ctx, 1); err != nil {
+			return nil, err
+		}
+		if err := s.send(ctx, &r, step, extracted); err != nil {
+			return nil, err
+		}
+	}
+	return extracted, nil
+}
+
+// into is where the templates of a step run find what its steps extract.
+func (r *stepRun) into() *map[string]string {
+	switch r.fact.For {
+	case history.Login:
+		return &r.values.Login
+	case history.Prepare:
+		return &r.values.Prepared
+	case history.Issue:
+		return &r.values.Issued
+	case history.Remove:
+		return &r.values.Made
+	default:
+		return &r.values.Cleanup
+	}
+}
+
+// send sends one step, extracts what is wanted from its answer, and puts it on record.
+func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, extracted map[string]string) error {
+	now, fact := s.requests.config.now, r.fact
+	fact.Method, fact.Path, fact.Start = step.Request.Method, step.Request.Path, now()
+	x, err := s.exchangeOf(step, r.values.At(fmt.Sprint(fact.For, fact.Number)))
+	if err == nil {
+		fact.Method, fact.Path = x.http.Method, x.http.URL.RequestURI()
+		x.direct(ctx, s.requests.config.Target)
+		fact.Status = x.record.Status
+		if x.record.Error != "" {
+			err = errors.New("got no answer: " + x.record.Error)
+		}
+	}
+	if err == nil {
+		err = r.extract(step, x, extracted)
+	}
+	s.pace.hold(retryAfter(x.record))
+	mask := s.requests.secrets.mask()
+	if len(r.secret) > 0 {
+		mask = s.requests.secrets.newMask(r.secret...)
+	}
+	fact.End, fact.Path = now(), mask.text(fact.Path)
+	if err != nil {
+		fact.Error = fmt.Sprintf("%s (%s %s)%s %s", r.at(fact.Number), fact.Method, fact.Path, r.whose(), mask.text(err.Error()))
+		err = fmt.Errorf("%w: %s", ErrStep, fact.Error)
+	}
+	_ = s.record.Step(fact) // a failed write is noticed when all steps are through
+	return err
+}
+
+// exchangeOf makes an exchange of a step.
+func (s *stepRunner) exchangeOf(step targets.Step, v targets.Values) (exchange, error) {
+	target := s.requests.config.Target
+	rendered, err := step.Render(v)
+	if err == nil {
+		err = targets.Operation{Request: step.Request}.Sign(&rendered, basePath(target), "", time.Now())
+	}
+	if err != nil {
+		return exchange{}, fmt.Errorf("cannot be rendered: %w", err)
+	}
+	const id = "step"
+	blueprint := vegetaTarget(target, rendered, id)
+	request, err := blueprint.Request()
+	if err != nil {
+		return exchange{}, fmt.Errorf("cannot be sent: %w", err)
+	}
+	if request.URL.Fragment != id {
+		return exchange{}, errors.New("cannot be sent: the path holds a #")
+	}
+	return exchange{
+		http: request, timeout: stepTimeout, tls: tlsConfig(target), pool: poolFor(target),
+		keep: longestAnswer, now: s.requests.config.now,
+	}, nil
+}
+
+// extract extracts what a step is sent for. Its error quotes an answer only where that surely holds no secret: a
+// login that succeeded is full of them.
+func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]string) error {
+	status := x.record.Status
+	if !step.Expects(status) {
+		said := ""
+		if r.fact.For != history.Login || status >= http.StatusBadRequest {
+			said = ": " + beginning(x.record.Content)
+		}
+		return fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, hint(status))
+	}
+	answer := targets.Answer{Header: x.record.Header, Cookies: x.cookies, Body: x.record.Content}
+	for _, name := range step.Names() {
+		value, err := step.Take[name].From(answer)
+		if err != nil {
+			return fmt.Errorf("was answered %d, and there is no %s: %w", status, name, err)
+		}
+		extracted[name] = value
+		if r.fact.For == history.Login || step.Take[name].Secret() && !r.isKey(name) {
+			r.secret = append(r.secret, value)
+		}
+	}
+	return nil
+}
+
+// isKey reports that what is extracted under a name is a key. It is on record, because it tells attempts apart.
+func (r *stepRun) isKey(name string) bool {
+	return r.fact.For == history.Issue && name == targets.IssuedKey
+}
+
+func expected(step targets.Step) string {
+	if len(step.Statuses) == 0 {
+		return "2xx or 3xx"
+	}
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(step.Statuses)), ", "), "[]")
+}
+
+// hint says what a status may have to do with the harness.
+func hint(status int) string {
+	if status == http.StatusTooManyRequests {
+		return " (rate_limit makes doubletap keep to a limit)"
+	}
+	return ""
+}
+
+// beginning is the first of what a target said.
+func beginning(text string) string {
+	if len(text) > stepSays {
+		text = strings.ToValidUTF8(text[:stepSays], "") + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}
+
+// place names the steps of a step run as the target file does.
+func (r *stepRun) place() string {
+	under := "operations." + r.fact.Operation + "."
+	switch r.fact.For {
+	case history.Login:
+		return "login"
+	case history.Issue:
+		return under + "key.issued"
+	default:
+		return under + string(r.fact.For)
+	}
+}
+
+func (r *stepRun) at(number int) string { return fmt.Sprintf("%s[%d]", r.place(), number-1) }
+
+// whose says for whom a step is sent.
+func (r *stepRun) whose() string {
+	text := ""
+	if r.fact.Intent != "" {
+		text = " for intent " + r.fact.Intent
+	}
+	if r.fact.Principal != "" {
+		text += " as " + r.fact.Principal
+	}
+	return text
+}

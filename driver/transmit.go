@@ -1,0 +1,148 @@
+package driver
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// goneAfter is the number of attempts in a row, of any intents, that find no target before sending stops.
+const goneAfter = 8
+
+// transmitter puts requests on the wire and on record, and stops sending when that makes no sense any more. Safe
+// for concurrent use.
+type transmitter struct {
+	config   *Config
+	requests *requests
+	books    *bookkeeping
+	breaks   *linkBreaks
+	halt     context.CancelCauseFunc // set before anything is sent
+
+	mu      sync.Mutex
+	turns   map[string]int // by intent: which dialer is the next
+	refused int            // attempts in a row that found no target
+}
+
+// haltable runs send until it returns, or halt makes it.
+func (t *transmitter) haltable(ctx context.Context, send func(context.Context)) error {
+	ctx, halt := context.WithCancelCause(ctx)
+	defer halt(nil)
+	t.halt = halt
+	send(ctx)
+	return t.cutShort(ctx)
+}
+
+// cutShort says why sending ended early; nil: it did not.
+func (t *transmitter) cutShort(ctx context.Context) error {
+	if err := t.config.Record.Err(); err != nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// send runs an exchange on its lane. The attempt is on record before its first byte is sent.
+func (t *transmitter) send(ctx context.Context, o *outgoing) {
+	t.books.sending(o.record, t.config.Record)
+	begun := o.record
+	begun.Start = t.config.now()
+	if t.config.Record.Begin(begun) != nil {
+		t.halt(t.config.Record.Err())
+		o.record.End, o.record.ErrorKind, o.record.Error = t.config.now(), history.Interrupted, "the history cannot be written"
+		return
+	}
+	defer t.breaks.strike(o)()
+	o.run(ctx, func(ctx context.Context) (net.Conn, error) {
+		conn, tap, err := t.dialer(o.record.Intent)(ctx, o.lane)
+		if tap == nil || o.pool != nil { // what is seen of a shared connection tells nothing of one request
+			return conn, err
+		}
+		o.holder = tap.Hold
+		t.mu.Lock()
+		o.tap = tap
+		t.mu.Unlock()
+		return conn, err
+	})
+}
+
+// dialer returns the dialer of an intent's next connection. With several instances each connection of an intent
+// goes to the next one, so that a retry reaches another than the request before it, in every run of a plan.
+func (t *transmitter) dialer(intent string) Dialer {
+	if len(t.config.Dialers) == 1 {
+		return t.config.Dialers[0]
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.turns == nil {
+		t.turns = map[string]int{}
+		for _, i := range t.config.Plan.Intents {
+			t.turns[i.ID] = i.Number - 1
+		}
+	}
+	turn := t.turns[intent]
+	t.turns[intent] = turn + 1
+	return t.config.Dialers[turn%len(t.config.Dialers)]
+}
+
+// finish records an attempt that has ended and notices when the target is gone.
+func (t *transmitter) finish(o *outgoing) {
+	if err := t.config.Record.Attempt(t.requests.secrets.mask().answer(o.record, t.identity(o.record))); err != nil {
+		t.halt(err)
+		return
+	}
+	t.backOff(o.record)
+	t.books.sent(o, t.config.Record)
+	if t.config.Following != nil {
+		if where := t.config.Following.Monitor(o.record); where != "" {
+			t.books.follow(accepted{
+				attempt: o.record.ID, intent: o.record.Intent, body: o.record.Body, end: o.record.End,
+				url: o.target.URL, where: where,
+			})
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if o.record.ErrorKind != history.Refused && !(o.tap != nil && o.tap.Facts().Refused) {
+		t.refused = 0
+		return
+	}
+	if t.refused++; t.refused >= goneAfter {
+		t.halt(ErrTargetGone)
+	}
+}
+
+// identity returns the identity of the row that an answer names, and keeps it for when the row is to be removed.
+func (t *transmitter) identity(a history.Attempt) string {
+	if t.config.Hooks.Identity == nil {
+		return ""
+	}
+	identity := t.config.Hooks.Identity(t.requests.operationOf(a.Intent), a)
+	if identity != "" {
+		t.books.identified(a.Intent, identity)
+	}
+	return identity
+}
+
+// paced waits until so many requests may be sent at once, and reports whether they may.
+func (t *transmitter) paced(ctx context.Context, requests int) bool {
+	err := t.config.Pace.Wait(ctx, requests)
+	if err != nil && ctx.Err() == nil {
+		t.halt(err)
+	}
+	return err == nil
+}
+
+// backOff holds back all requests after an answer that was throttled and says for how long.
+func (t *transmitter) backOff(a history.Attempt) {
+	if throttled := t.config.Hooks.Throttled; throttled != nil && throttled(a) {
+		t.config.Pace.hold(retryAfter(a))
+	}
+}
+
+// maskError is the text of an error, without the secrets in it.
+func (t *transmitter) maskError(err error) string { return t.requests.secrets.mask().text(err.Error()) }
+
+// now is the time since the start of the run, at least 1 ns: a zero offset means never.
+func (w *Workload) now() history.Offset { return max(1, history.Offset(time.Since(w.Base))) }

@@ -1,0 +1,196 @@
+package driver
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Operation is one of the target's operations, by its name.
+type Operation struct {
+	Name string
+	targets.Operation
+}
+
+// Principal is one of the target's principals, by its name. Values may be secret.
+type Principal struct {
+	Name   string
+	Values targets.Principal
+}
+
+// Workload is what is to be sent: a plan, for operations of a target. Its methods send nothing and are safe for
+// concurrent use.
+type Workload struct {
+	Target     targets.Target
+	Operations []Operation // the first is the run's; neighbours across operations take one each
+	Principals []Principal // as Operations; none: requests name no principal
+	Plan       scenarios.Plan
+	Names      Names
+	Base       time.Time // start of the run, from which offsets count
+
+	// Logins has what the target's login gave each principal, by name. Nil: SetUp logs in.
+	Logins map[string]map[string]string
+}
+
+// operation returns the operation of an intent.
+func (w *Workload) operation(i scenarios.PlannedIntent) Operation {
+	if i.Kin != nil && i.Kin.Across == scenarios.AcrossOperations {
+		return w.Operations[i.Kin.Place%len(w.Operations)]
+	}
+	return w.Operations[0]
+}
+
+// principal returns the sender of an intent.
+func (w *Workload) principal(i scenarios.PlannedIntent) Principal {
+	switch {
+	case len(w.Principals) == 0:
+		return Principal{}
+	case i.Kin != nil && i.Kin.Across == scenarios.AcrossPrincipals:
+		return w.Principals[i.Kin.Place%len(w.Principals)]
+	default:
+		return w.Principals[0]
+	}
+}
+
+// intents returns the plan's intents: those of the background traffic, or the others.
+func (w *Workload) intents(background bool) []scenarios.PlannedIntent {
+	var some []scenarios.PlannedIntent
+	for _, i := range w.Plan.Intents {
+		if i.Behind == background {
+			some = append(some, i)
+		}
+	}
+	return some
+}
+
+// prepareScope is what prepared data is shared by: intents with one body, of one principal, at one operation.
+type prepareScope struct {
+	operation, principal string
+	author               int
+}
+
+func (w *Workload) scope(i scenarios.PlannedIntent) prepareScope {
+	return prepareScope{operation: w.operation(i).Name, principal: w.principal(i).Name, author: author(i)}
+}
+
+// firsts returns the first intent of each prepare scope.
+func (w *Workload) firsts() []scenarios.PlannedIntent {
+	var all []scenarios.PlannedIntent
+	seen := map[prepareScope]bool{}
+	for _, i := range w.Plan.Intents {
+		if s := w.scope(i); !seen[s] {
+			seen[s] = true
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// author is the number of the intent whose body an intent has.
+func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
+
+func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
+	return w.Names.Marker(author(i), history.Meaning(body))
+}
+
+// Markers returns the markers of every body of the plan by the name of the operation, so that a caller
+// can see before the first request that the database holds none of them.
+func (w *Workload) Markers() map[string][]string {
+	markers := map[string][]string{}
+	seen := map[string]bool{}
+	for _, i := range w.Plan.Intents {
+		name := w.operation(i).Name
+		for _, body := range bodiesOf(i) {
+			if m := w.marker(i, body); !seen[name+m] {
+				seen[name+m] = true
+				markers[name] = append(markers[name], m)
+			}
+		}
+	}
+	return markers
+}
+
+// Steps counts the requests of the target file's steps, without those that log in.
+func (w *Workload) Steps() int {
+	n := 0
+	for _, i := range w.firsts() {
+		o := w.operation(i)
+		n += len(o.Prepare) + len(o.Cleanup)
+	}
+	for _, i := range w.Plan.Intents {
+		n += len(w.operation(i).Key.Issued)*len(keyNames(i)) + len(w.operation(i).Remove)*removals(i)
+	}
+	return n
+}
+
+// keyless reports whether an intent is ever sent without a key, or with a blank one.
+func (w *Workload) keyless(i scenarios.PlannedIntent) bool {
+	if i.Kin != nil && w.Names.KinKey(*i.Kin, i.ID) == "" {
+		return true
+	}
+	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
+	})
+}
+
+// URL returns where a path of the target is.
+func (w *Workload) URL(path string) string { return urlOf(w.Target, path) }
+
+// urlOf returns the URL of a path under the target's base URL.
+func urlOf(t targets.Target, path string) string { return strings.TrimSuffix(t.BaseURL, "/") + path }
+
+// bodiesOf returns the bodies that an intent is sent with. The original is always among them.
+func bodiesOf(i scenarios.PlannedIntent) []string {
+	bodies := []string{history.Original}
+	for _, m := range i.Moves {
+		for _, a := range m.Volley {
+			if !slices.Contains(bodies, a.Body) {
+				bodies = append(bodies, a.Body)
+			}
+		}
+	}
+	return bodies
+}
+
+// keyNames returns the names of the keys that an intent's requests may carry.
+func keyNames(i scenarios.PlannedIntent) []string {
+	var names []string
+	for _, m := range i.Moves {
+		for _, a := range m.Volley {
+			if a.Key == "" {
+				continue
+			}
+			names = append(names, a.Key)
+			for n := range a.Pauses {
+				if a.RetryKey == scenarios.FreshKey {
+					names = append(names, retryID(a, n))
+				}
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// removals counts how often an intent removes what it has made.
+func removals(i scenarios.PlannedIntent) int {
+	n := 0
+	for _, m := range i.Moves {
+		if m.Remove {
+			n++
+		}
+	}
+	return n
+}
+
+func kin(i scenarios.PlannedIntent) string {
+	if i.Kin == nil {
+		return ""
+	}
+	return scenarios.IntentID(i.Kin.First)
+}
