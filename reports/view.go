@@ -11,12 +11,12 @@ import (
 // view is one report in words. Text, Markdown and HTML lay it out, and so do JUnit, GitHub and GitLab. All of it is
 // sanitized, and no text is cut but for its first 4 KiB: how much room there is, only a renderer knows.
 type view struct {
-	Verdict    verdictView
-	Headline   string // the verdict in one sentence
-	Sentence   string // the verdicts of all scenarios
-	Caveat     string // what the rows are worth if no database was asked for them; empty: one was
-	Totals     totals
-	Exercised  string // for how many proofs there is enough
+	Verdict   verdictView
+	Headline  string // the verdict in one sentence
+	Sentence  string // the verdicts of all scenarios
+	Caveat    string // what the rows are worth if no database was asked for them; empty: one was
+	Totals    totals
+	Exercised string // for how many proofs there is enough
 	run
 	nextCommands
 	RowsTitle  string // of the rows of a finding
