@@ -45,7 +45,7 @@ func rooms() map[string][]string {
 		"checker":                  {"history", "contract", "jsonpointer"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases"},
 		"internal/mutate":          {},
-		"reports":                  {"checker", "history", "jsonpointer"},
+		"reports":                  {"checker", "history", "jsonpointer", "internal/english"},
 		"cmd": {
 			"history", "contract", "jsonpointer", "scenarios", "document", "targets", "targets/databases", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
 			"sut/services", "internal/ephemeral", "targets/caches",

@@ -245,7 +245,7 @@ func TestATargetOnAUnixDomainSocket(t *testing.T) {
 				require.Contains(t, out, "201 1")
 			}
 			if row.protocol == "http/1.1" && row.code == exitPass {
-				require.Contains(t, got.out, "at the target's doorstep", "bursts are let go behind the lane")
+				require.Contains(t, got.out, "in front of the target", "bursts are released after the lane")
 			}
 		})
 	}

@@ -30,5 +30,5 @@ func TestATableThatSomebodyElseHolds(t *testing.T) {
 	_, err = tx.ExecContext(t.Context(), "lock table orders in row exclusive mode")
 	require.NoError(t, err)
 	require.Equal(t, exitInconclusive, p.wait(t), "%s", p.out)
-	require.Contains(t, p.out.String(), "nobody's writes were held back in 3 bursts: the table could not be locked")
+	require.Contains(t, p.out.String(), "no writer was blocked in 3 bursts: the table could not be locked")
 }

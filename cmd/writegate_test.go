@@ -55,7 +55,7 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 				}
 				require.NotEmpty(t, sweep.Phases)
 				require.Nil(t, sweep.Bursts)
-				require.Contains(t, got.out, "Who stood in line to write")
+				require.Contains(t, got.out, "Blocked writers")
 				require.Contains(t, got.out, "What the sweeps saw")
 				for _, r := range report.Results {
 					if code == exitPass {
@@ -127,7 +127,7 @@ func TestATableThatIsNotThere(t *testing.T) {
 	x.reports, x.args, x.file = t.TempDir(), []string{writeFile(t, "gate.yaml", gateScenario)}, gatedShop("things")
 	got = x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
-	require.Contains(t, got.out, "the writers of things were held back in 3 of 3 bursts")
+	require.Contains(t, got.out, "the writers of things were blocked in 3 of 3 bursts")
 }
 
 // guest is a PostgreSQL user who may read the orders of a target and nothing else; the result is the URL.

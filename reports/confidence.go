@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // confidenceView says what the passes of some scenarios show: how rare a defect must be that did not show.
@@ -15,16 +16,16 @@ type confidenceView struct {
 	Scenarios []string // with so many rounds
 }
 
-// newConfidenceView bounds how often something happens that did not happen in so many rounds, at 95 % confidence.
+// newConfidenceView bounds the rate of what did not happen in so many rounds, at 95 % confidence.
 // It is the rule of three (Hanley and Lippman-Hand, 1983): less than 3 in n. Under four rounds that says nothing.
 func newConfidenceView(rounds int) confidenceView {
-	v := confidenceView{Rounds: rounds, Bound: "nothing broke in " + plural(rounds, "exercised round")}
+	v := confidenceView{Rounds: rounds, Bound: "no failure in " + english.Plural(rounds, "exercised round")}
 	if rounds <= 3 {
-		v.Bound += ", too few to bound how often it does"
+		v.Bound += ", too few to bound the failure rate"
 		return v
 	}
 	v.Share = 3 / float64(rounds)
-	v.Bound += fmt.Sprintf(", so it does in less than %s of them", percent(v.Share))
+	v.Bound += fmt.Sprintf(": a failure rate below %s", percent(v.Share))
 	return v
 }
 

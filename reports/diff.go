@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // chance is the level below which a change of a rate is more than luck.
@@ -219,7 +220,7 @@ func (r Rate) frequency() string {
 	if r.Unit == wholeRuns {
 		return "in all intents together"
 	}
-	return fmt.Sprintf("in %d of %s", r.Broke, plural(r.Of, "intent"))
+	return fmt.Sprintf("in %d of %s", r.Broke, english.Plural(r.Of, "intent"))
 }
 
 // turnabouts lists the scenarios whose verdict changed, in the order of the new run; those that only

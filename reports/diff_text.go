@@ -8,6 +8,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // ComparisonText writes a comparison for a terminal: the broken promises by what became of them, with
@@ -19,8 +20,8 @@ func ComparisonText(w io.Writer, c Comparison, s Style) error {
 		p.trend(t, c.Findings)
 	}
 	p.turned(c.Scenarios)
-	p.lone("Only in the new run, so there is nothing to compare it with", c.Scenarios, func(t Turnabout) bool { return t.Old == nil })
-	p.lone("Only in the old run, so nothing is known of them any more", c.Scenarios, func(t Turnabout) bool { return t.New == nil })
+	p.lone("Only in the new run, so not compared", c.Scenarios, func(t Turnabout) bool { return t.Old == nil })
+	p.lone("Only in the old run, so not checked any more", c.Scenarios, func(t Turnabout) bool { return t.New == nil })
 	p.outcome(c)
 	return p.flush(w)
 }
@@ -35,7 +36,7 @@ func (p *page) sides(c Comparison) {
 			pad(side.Target, target), fmt.Sprintf("  seed %d", side.Seed))
 	}
 	if c.Terms {
-		p.wrapped("", "The two runs were held against different contracts: what is new or gone may be so for that.")
+		p.wrapped("", "The two runs were checked against different contracts. That may be why something is new or gone.")
 	}
 }
 
@@ -88,7 +89,7 @@ func (r *Rate) words() string {
 	if r == nil {
 		return "not judged"
 	}
-	text := fmt.Sprintf("%d of %s", r.Broke, plural(r.Of, r.Unit))
+	text := fmt.Sprintf("%d of %s", r.Broke, english.Plural(r.Of, r.Unit))
 	if r.Unit == wholeRuns {
 		return text
 	}
@@ -181,7 +182,7 @@ func (c Comparison) sentence() string {
 		text = "Broken promises: " + strings.Join(clauses, ", ") + "."
 	}
 	if n := c.lost(); n > 0 {
-		text += fmt.Sprintf(" %s came to no judgement where the old run had one.", plural(n, "scenario"))
+		text += fmt.Sprintf(" %s came to no judgement where the old run had one.", english.Plural(n, "scenario"))
 	}
 	if c.Judged == 0 {
 		text += " No scenario was judged in both runs, so nothing was compared."

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // mostAnnotations is how many annotations of one level GitHub keeps of a step. It drops the others
@@ -59,7 +60,7 @@ func (g failureGroup) annotation(v view, file string) annotation {
 		text = append(text, v.Caveat)
 	}
 	if v.Replay != "" {
-		text = append(text, "See it again: "+v.replay(f))
+		text = append(text, "Replay it: "+v.replay(f))
 	}
 	return annotation{title: g.String(), text: text, file: file}
 }
@@ -82,7 +83,7 @@ func unjudged(v view, verdict checker.Verdict, files map[string]string) []annota
 	for _, reason := range reasons {
 		a := annotation{title: fmt.Sprintf("%s: %s", word, name(names[reason][0])), text: []string{fit(reason, 4*widestCell)}}
 		if n := len(names[reason]); n > 1 {
-			a.title = fmt.Sprintf("%s: %s", word, plural(n, "scenario"))
+			a.title = fmt.Sprintf("%s: %s", word, english.Plural(n, "scenario"))
 			a.text = append(a.text, fit(strings.Join(names[reason], ", "), 4*widestCell))
 		} else {
 			a.file = files[names[reason][0]]

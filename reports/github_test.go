@@ -69,9 +69,9 @@ func TestGitHubEscapesWhatItsRunnerUnescapes(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"file": "scenarios/lost: 1,2 50%.yaml", "title": "duplicate (retry after a lost response) in lost-response",
 	}, got[0].properties)
-	require.Contains(t, got[0].text, "one intent, more than one row: in 1 of 50 intents\n")
+	require.Contains(t, got[0].text, "one intent has duplicate rows: in 1 of 50 intents\n")
 	require.Contains(t, got[0].text, "50%0A of a,b: 2")
-	require.Contains(t, got[0].text, "\nSee it again: doubletap replay runs/2026-03-04T050607Z-orders F1")
+	require.Contains(t, got[0].text, "\nReplay it: doubletap replay runs/2026-03-04T050607Z-orders F1")
 }
 
 func TestGitHubNamesNoFileThatIsNone(t *testing.T) {

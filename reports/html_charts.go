@@ -9,6 +9,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Charts are drawn in percent of their width and in pixels of their height, so that they fit a phone
@@ -105,7 +106,7 @@ func timeBars(labels []string, times []history.Offset, classes []string) []bar {
 
 // burstBars draws how tight bursts were, and how short a window they hit where that is known.
 func burstBars(b *checker.Bursts) []bar {
-	labels := []string{"half of the bursts let go within", "90% within", "all within"}
+	labels := []string{"half of the bursts released within", "90% within", "all within"}
 	times := []history.Offset{b.Median, b.P90, b.Most}
 	classes := []string{"measured", "measured", "measured"}
 	if h := b.Hits; h != nil {
@@ -141,18 +142,18 @@ func newHistogram(values []int) *histogram {
 		counts[min(int(at), len(counts)-1)]++
 	}
 	h := &histogram{Low: strconv.Itoa(low), High: strconv.Itoa(high)}
-	h.Label = fmt.Sprintf("Writers in line, %d to %d, in %s", low, high, plural(len(values), "burst"))
+	h.Label = fmt.Sprintf("Blocked writers, %d to %d, in %s", low, high, english.Plural(len(values), "burst"))
 	n, most := float64(len(counts)), float64(slices.Max(counts))
 	for i, count := range counts {
 		h.Columns = append(h.Columns, column{
-			X: percentOf(float64(i)+0.1, n), Width: percentOf(0.8, n), Text: plural(count, "burst"),
+			X: percentOf(float64(i)+0.1, n), Width: percentOf(0.8, n), Text: english.Plural(count, "burst"),
 			Y: percentOf(most-float64(count), most), Height: percentOf(float64(count), most),
 		})
 	}
 	return h
 }
 
-// strip shows how the second of two requests was answered, by how long after the first it came.
+// strip shows how the second of two requests was answered, by its delay after the first.
 type strip struct {
 	Label, From, To string
 	Stretches       []phaseView
@@ -185,7 +186,7 @@ func newStrip(phases []checker.Phase) *strip {
 		from, to = min(from, p.From), max(to, p.To)
 	}
 	whole := max(float64(to)-float64(from), 1)
-	s := &strip{Label: "Answer of the second request by its offset", From: tenths(from), To: tenths(to), More: len(phases) - len(shown)}
+	s := &strip{Label: "Answer to the second request, by its delay", From: tenths(from), To: tenths(to), More: len(phases) - len(shown)}
 	for i, p := range shown {
 		left, length := float64(p.From)-float64(from), float64(p.To)-float64(p.From)
 		v := phaseView{

@@ -82,7 +82,7 @@ func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htm
 
 // timesColumns are the moments of an attempt in the table of exact times.
 func timesColumns() []string {
-	return []string{"begun", "written", "held", "let go", "at target", "target answers", "client gone", "over"}
+	return []string{"started", "written", "held", "released", "at target", "answered", "client left", "ended"}
 }
 
 func times(e evidence) []timesRow {

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Limits of lists that a report from elsewhere may make long.
@@ -49,15 +50,15 @@ func bounds(v view) []string {
 		if i == most {
 			return append(list, "The other passes are listed under “"+confidenceTitle+"”.")
 		}
-		list = append(list, capital(c.Bound)+": "+plural(len(c.Scenarios), "scenario")+".")
+		list = append(list, capital(c.Bound)+": "+english.Plural(len(c.Scenarios), "scenario")+".")
 	}
 	return list
 }
 
 func runCommands(v view) []note {
-	list := []note{{"Do the whole run again", v.Again}}
+	list := []note{{"Repeat the run", v.Again}}
 	if len(v.Findings) > 0 {
-		list = append(list, note{"Show the worst finding again", head(v.replay(v.Findings[0]), longest)})
+		list = append(list, note{"Replay the worst finding", head(v.replay(v.Findings[0]), longest)})
 	}
 	return present(list)
 }
@@ -107,7 +108,7 @@ func htmlConfidences(v view) []htmlConfidence {
 	for _, c := range v.Confidence[:min(len(v.Confidence), mostConfidences)] {
 		h := htmlConfidence{Rounds: c.Rounds, Bound: "too few rounds for a bound", Scenarios: fit(strings.Join(c.Scenarios, ", "), 20*widestCell)}
 		if c.Share > 0 {
-			h.Bound, h.Width = "less than "+percent(c.Share), percentOf(c.Share, 1)
+			h.Bound, h.Width = "below "+percent(c.Share), percentOf(c.Share, 1)
 		}
 		list = append(list, h)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Limits of one scenario in the HTML report.
@@ -51,7 +52,7 @@ func newHTMLScenario(s scenarioView, anchors map[string]string) htmlScenario {
 	h := htmlScenario{
 		Name: name(s.Name), Summary: s.Summary, Evidence: fit(s.Evidence, 2*widestCell), Elapsed: s.Elapsed,
 		Verdict: s.Verdict, Kinds: kindsOf(res), Confidence: s.Confidence, Reasons: s.Reasons,
-		Counts:   fmt.Sprintf("%s, %s, seed %d", plural(res.Intents, "intent"), plural(res.Attempts, "request"), res.Seed),
+		Counts:   fmt.Sprintf("%s, %s, seed %d", english.Plural(res.Intents, "intent"), english.Plural(res.Attempts, "request"), res.Seed),
 		Warnings: s.Warnings[:min(len(s.Warnings), mostWarnings)], BurstText: ended(s.Bursts), QueueText: ended(s.WriteQueue),
 		Sweep: newStrip(res.Phases), Outcomes: outcomeStack(res.Outcomes),
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Pixels of a time line from its top.
@@ -19,10 +20,11 @@ const (
 
 // Percent of a time line's width.
 const (
-	scaleEnd     = 96.0 // the rest is for the look at T2
+	scaleEnd     = 96.0 // the rest is for the rows that are read last
 	cutWidth     = 5.0
 	leastWide    = 7.0
 	labelSpacing = 17.0
+	lastLook     = 99.0
 )
 
 // mostTicks is how many labels fit between two ends of an axis.
@@ -70,7 +72,7 @@ func newTimeline(f checker.Finding, e evidence, anchor string) *timeline {
 	n := len(e.Attempts)
 	x := newScale(recorded(e.Attempts), e.Start)
 	t := &timeline{Anchor: anchor, Height: axisHeight + laneHeight*n + 4, More: e.MoreAttempts, Ticks: x.ticks(), Cuts: x.cuts()}
-	t.Title = fmt.Sprintf("Time line of %s on one axis", plural(n, "attempt"))
+	t.Title = fmt.Sprintf("Time line of %s on one axis", english.Plural(n, "attempt"))
 	var texts []string
 	for i, a := range e.Attempts {
 		l := x.lane(a)
@@ -92,12 +94,12 @@ func laneText(a attemptView, zero history.Offset) string {
 			parts = append(parts, what+" "+clock(o-zero))
 		}
 	}
-	add("begun", a.attempt.Start)
+	add("started", a.attempt.Start)
 	if p := a.attempt.Passage; p != nil {
 		add("at the target", p.Arrived)
 		add("answered by it", p.Answered)
 	}
-	add("over", a.attempt.End)
+	add("ended", a.attempt.End)
 	return strings.Join(append(parts, a.Answer), ", ") + "."
 }
 
@@ -222,33 +224,33 @@ func anchorAt(at float64) string {
 	}
 }
 
-// looks marks the snapshots. A report knows their order and not their moments: T1 was taken before
-// the final probe, T2 after it.
+// looks marks the snapshots. A report knows their order and not their times: the first was taken before the
+// final retry, the second after it.
 func (x scale) looks(f checker.Finding, attempts []history.Attempt) []look {
-	var before, probe []history.Offset
+	var before, last []history.Offset
 	for _, a := range attempts {
 		if a.Probe {
-			probe = append(probe, moments(a)...)
+			last = append(last, moments(a)...)
 			continue
 		}
 		before = append(before, moments(a)...)
 	}
 	end := f.Moment
 	var all []look
-	if len(before) > 0 && len(probe) > 0 && slices.Max(before) < slices.Min(probe) {
-		all = append(all, newLook(history.T1Name, (x.at(slices.Max(before))+x.at(slices.Min(probe)))/2, f.Moment))
+	if len(before) > 0 && len(last) > 0 && slices.Max(before) < slices.Min(last) {
+		all = append(all, newLook(history.T1Name, (x.at(slices.Max(before))+x.at(slices.Min(last)))/2, f.Moment))
 		end = history.T2Name
 	}
 	if end == history.T1Name || end == history.T2Name {
-		all = append(all, newLook(end, 99, f.Moment))
+		all = append(all, newLook(end, lastLook, f.Moment))
 	}
 	return all
 }
 
 func newLook(snapshot string, at float64, shown string) look {
-	l := look{X: decimal(at), Anchor: anchorAt(at), Text: snapshot, Shown: snapshot == shown}
-	if l.Shown {
-		l.Text = "seen at " + snapshot
+	l := look{X: decimal(at), Anchor: "end", Text: "rows read " + momentWords(snapshot), Shown: snapshot == shown}
+	if at < labelSpacing {
+		l.Anchor = "start"
 	}
 	return l
 }
@@ -278,17 +280,17 @@ func (x scale) spans(a history.Attempt, m []history.Offset) []span {
 		return all
 	}
 	if p.Held != 0 && p.Released > p.Held {
-		all = append(all, x.span("held", "held at the doorstep", p.Held, p.Released))
+		all = append(all, x.span(momentHeld, momentText(momentHeld), p.Held, p.Released))
 	}
 	switch {
 	case p.Arrived == 0:
 	case p.Answered == 0:
-		all = append(all, x.span("unanswered", "inside the target, no answer", p.Arrived, max(p.Arrived, over)))
+		all = append(all, x.span(momentUnanswered, momentText(momentUnanswered), p.Arrived, max(p.Arrived, over)))
 	case a.End != 0 && p.Answered > a.End:
-		all = append(all, x.span("inside", "inside the target", p.Arrived, max(p.Arrived, a.End)),
-			x.span("gone", "the target goes on after the client has gone", max(p.Arrived, a.End), p.Answered))
+		all = append(all, x.span(momentInside, momentText(momentInside), p.Arrived, max(p.Arrived, a.End)),
+			x.span(momentGone, "inside the target, "+momentText(momentGone), max(p.Arrived, a.End), p.Answered))
 	default:
-		all = append(all, x.span("inside", "inside the target", p.Arrived, p.Answered))
+		all = append(all, x.span(momentInside, momentText(momentInside), p.Arrived, p.Answered))
 	}
 	return all
 }
@@ -305,15 +307,15 @@ func (x scale) marks(a history.Attempt, first history.Offset) []glyph {
 	var all []glyph
 	add := func(name string, o history.Offset) {
 		if o != 0 {
-			all = append(all, glyph{Name: name, X: x.place(o), Text: glyphText(name) + ", " + clock(o-x.zero)})
+			all = append(all, glyph{Name: name, X: x.place(o), Text: momentText(name) + ", " + clock(o-x.zero)})
 		}
 	}
-	add(beginning(a), first)
-	add("written", a.Wrote)
+	add(firstMoment(a), first)
+	add(momentWritten, a.Wrote)
 	if p := a.Passage; p != nil {
-		add("arrived", p.Arrived)
-		add("answered", p.Answered)
+		add(momentArrived, p.Arrived)
+		add(momentAnswered, p.Answered)
 	}
-	add(endingGlyph(a), a.End)
+	add(lastMoment(a), a.End)
 	return all
 }

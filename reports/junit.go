@@ -10,6 +10,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // mostBodies is how many findings of a scenario are told in full in JUnit.
@@ -148,7 +149,7 @@ func expected(s scenarioView) *junitProblem {
 		p.line(line)
 	}
 	for _, reason := range s.Reasons {
-		p.wrapped("besides: ", reason)
+		p.wrapped("also: ", reason)
 	}
 	return &junitProblem{Message: fit("known: "+firstOf(strings.Split(p.String(), "\n")), 300), Text: p.String()}
 }
@@ -164,10 +165,10 @@ func failureOf(v view, s scenarioView, findings []findingView) *junitProblem {
 	}
 	if more := len(findings) - mostBodies; more > 0 {
 		p.line()
-		p.line("and ", plural(more, "more finding"))
+		p.line("and ", english.Plural(more, "more finding"))
 	}
 	for _, reason := range s.Result.Reasons {
-		p.wrapped("besides: ", prose(reason))
+		p.wrapped("also: ", prose(reason))
 	}
 	return &junitProblem{Message: s.Share, Type: findings[0].Kind, Text: p.String()}
 }
@@ -194,7 +195,7 @@ func output(list []junitProperty, s scenarioView) string {
 		p.line(property.Name, ": ", property.Value)
 	}
 	if s.Confidence != "" {
-		p.line("worth: ", s.Confidence)
+		p.line("confidence: ", s.Confidence)
 	}
 	for _, warning := range s.Warnings[:min(len(s.Warnings), mostLines)] {
 		p.line("warning: ", warning)

@@ -11,25 +11,25 @@ import (
 func meaning(k checker.Kind) string {
 	switch k {
 	case checker.Leak:
-		return "an answer showed somebody else's data"
+		return "an answer showed another user's data"
 	case checker.Duplicate:
-		return "one intent, more than one row"
+		return "one intent has duplicate rows"
 	case checker.LostWrite:
-		return "the client was told yes, and the row is not there"
+		return "the target acknowledged the request, but its row is missing"
 	case checker.PhantomRow:
-		return "a row exists, although no answer could have made it"
+		return "a row exists that no answer explains"
 	case checker.AlteredBody:
-		return "the same key with another body was not held off"
+		return "the same key with another body was not rejected"
 	case checker.EffectMismatch:
 		return "a side effect happened too often, or not at all"
 	case checker.ReplayMismatch:
-		return "the repeated request got another answer"
+		return "a repeated request got a different answer"
 	case checker.FalseConflict:
-		return "a fresh request was refused as if it had come before"
+		return "a new request was rejected as a duplicate"
 	case checker.MissingKeyAccepted:
 		return "a request without the required key was accepted"
 	case checker.Unavailable:
-		return "polite retries never got a final answer"
+		return "retries with backoff never got a final answer"
 	default:
 		return "a broken promise"
 	}

@@ -14,18 +14,18 @@ import (
 func TestWhatIsKnownIsNotShouted(t *testing.T) {
 	t.Parallel()
 	got := string(render(t, text(reports.Style{}), allKnown()))
-	require.Contains(t, got, "\nF1  duplicate (retry after a lost response), known\n    told at https://tracker.example.com/7\n")
+	require.Contains(t, got, "\nF1  duplicate (retry after a lost response), known\n    known bug: https://tracker.example.com/7\n")
 	require.NotContains(t, got, "DUPLICATE")
-	require.Contains(t, got, "1 of 2 scenarios failed as expected: 1 intent with a broken promise that is known.")
+	require.Contains(t, got, "1 of 2 scenarios failed as expected: 1 intent with a known broken promise.")
 	require.Contains(t, got, "\nPASS\n")
 	require.NotContains(t, got, "no reason was recorded")
 	require.Contains(t, string(render(t, text(reports.Style{}), registered())), "F1  DUPLICATE", "what is new is")
 }
 
-func TestWhatIsMendedSaysWhatItIsWorth(t *testing.T) {
+func TestAKnownBugThatWasNotSeenHasAConfidence(t *testing.T) {
 	t.Parallel()
 	got := strings.Join(strings.Fields(string(render(t, text(reports.Style{}), mended()))), " ")
-	require.Contains(t, got, "nothing broke in 40 exercised rounds, so it does in less than 7.5% of them: two-tabs")
+	require.Contains(t, got, "no failure in 40 exercised rounds: a failure rate below 7.5%: two-tabs")
 	require.Contains(t, got, "take it out of the register (https://tracker.example.com/7)")
 }
 
@@ -70,9 +70,9 @@ func TestTheHTMLReportCanBeFilteredByEveryVerdict(t *testing.T) {
 		require.Contains(t, got, ".v-"+verdict+" { --accent: var(--"+verdict+"); }")
 		require.Equal(t, 2, strings.Count(got, " --"+verdict+": #"), "a colour in the light, and one in the dark")
 	}
-	require.Equal(t, 2, strings.Count(got, `class="item finding told expected"`), "what is known is not in red")
-	require.Contains(t, html(t, allKnown()), "Nothing broke but what is known, in 1 intent.")
-	require.Contains(t, html(t, mended()), "A bug that is known was not seen any more.")
+	require.Equal(t, 2, strings.Count(got, `class="item finding detailed expected"`), "what is known is not in red")
+	require.Contains(t, html(t, allKnown()), "Only known bugs were seen, in 1 intent.")
+	require.Contains(t, html(t, mended()), "A known bug was not seen.")
 }
 
 func TestAKnownFindingIsComparedLikeOthers(t *testing.T) {

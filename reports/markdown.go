@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Limits of a CI job summary: GitHub drops one of more than 1 MiB altogether.
@@ -90,7 +91,7 @@ func scenarioTable(v view) string {
 	}
 	text := grid(rows)
 	if more := len(v.Scenarios) - mostListed; more > 0 {
-		text += fmt.Sprintf("\nand %s\n", plural(more, "more scenario"))
+		text += fmt.Sprintf("\nand %s\n", english.Plural(more, "more scenario"))
 	}
 	return text
 }
@@ -125,7 +126,7 @@ func details(v view, f findingView, open bool) string {
 		b.WriteString(rowTable(rows))
 	}
 	if v.Replay != "" {
-		b.WriteString("See it again:\n\n" + fenced(v.replay(f)))
+		b.WriteString("Replay it:\n\n" + fenced(v.replay(f)))
 	}
 	b.WriteString("</details>\n")
 	return b.String()
@@ -158,7 +159,7 @@ func attemptTable(f findingView, e evidence) string {
 	}
 	text := grid(rows) + "\n"
 	if e.MoreAttempts > 0 {
-		text += fmt.Sprintf("and %s\n\n", plural(e.MoreAttempts, "more attempt"))
+		text += fmt.Sprintf("and %s\n\n", english.Plural(e.MoreAttempts, "more attempt"))
 	}
 	return text
 }
@@ -175,7 +176,7 @@ func rowTable(v rowsView) string {
 	}
 	text += grid(rows) + "\n"
 	if v.More > 0 {
-		text += fmt.Sprintf("and %s\n\n", plural(v.More, "more row"))
+		text += fmt.Sprintf("and %s\n\n", english.Plural(v.More, "more row"))
 	}
 	return text
 }
@@ -210,7 +211,7 @@ func missing(v view) section {
 func footer(v view) string {
 	text := fmt.Sprintf("Target %s, seed %s, run %s.\n", markdown(name(v.Target)), v.Seed, markdown(name(v.Run)))
 	if v.Again != "" {
-		text += "\nRun it all again:\n\n" + fenced(v.Again)
+		text += "\nRepeat the run:\n\n" + fenced(v.Again)
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Matrix is what scenarios made of targets of which the truth is known: the confusion matrix of a release.
@@ -175,10 +176,10 @@ func (m Matrix) summary() []string {
 	correct, clean, designs := m.rows(true)
 	lines := []string{
 		fmt.Sprintf("%d of %d broken targets were caught in %s, by a finding that was declared before (%s).",
-			caught, broken, everySeed(m.Seeds), plural(defects, "defect")),
+			caught, broken, everySeed(m.Seeds), english.Plural(defects, "defect")),
 		fmt.Sprintf("%d of %d correct targets passed all that applied to them in %s (%s): %s, %s.",
-			clean, correct, everySeed(m.Seeds), plural(designs, "design"),
-			plural(m.total(true, checker.FalseAlarm), "false alarm"), plural(m.total(true, checker.Unsure), "inconclusive verdict")),
+			clean, correct, everySeed(m.Seeds), english.Plural(designs, "design"),
+			english.Plural(m.total(true, checker.FalseAlarm), "false alarm"), english.Plural(m.total(true, checker.Unsure), "inconclusive verdict")),
 	}
 	again := 0
 	for _, row := range m.Rows {
@@ -187,7 +188,7 @@ func (m Matrix) summary() []string {
 		}
 	}
 	if again > 0 {
-		lines = append(lines, fmt.Sprintf("%s of a scenario came after one that had decided nothing, as on a busy machine.", plural(again, "run")))
+		lines = append(lines, fmt.Sprintf("%s of a scenario came after one that had decided nothing, as on a busy machine.", english.Plural(again, "run")))
 	}
 	if firsts := m.firsts(); len(firsts) > 0 {
 		lines = append(lines, fmt.Sprintf("A broken target had its first finding after %s (median).", duration(middle(firsts))))
@@ -287,7 +288,7 @@ func (m Matrix) found(r MatrixRow) string {
 	var parts []string
 	for _, one := range symbols() {
 		if n := by[one.mark]; n > 0 && one.mark != checker.Idle {
-			parts = append(parts, fmt.Sprintf("%s in %s", cmp.Or(string(one.mark), "not played"), plural(n, "scenario")))
+			parts = append(parts, fmt.Sprintf("%s in %s", cmp.Or(string(one.mark), "not played"), english.Plural(n, "scenario")))
 		}
 	}
 	if firsts := m.firstsOf(r); len(firsts) > 0 {
@@ -319,7 +320,7 @@ func ReadMatrix(in io.Reader) (m Matrix, err error) {
 // MatrixMarkdown writes a matrix as a page: the sum, the targets, and each target with each scenario.
 func MatrixMarkdown(w io.Writer, m Matrix) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# What doubletap catches\n\n%s %s, %s, %s.\n\n", m.method(), m.Tool, m.Started, plural(m.Cores, "core"))
+	fmt.Fprintf(&b, "# What doubletap catches\n\n%s %s, %s, %s.\n\n", m.method(), m.Tool, m.Started, english.Plural(m.Cores, "core"))
 	for _, line := range m.summary() {
 		fmt.Fprintf(&b, "- %s\n", line)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // How much of a run is listed.
@@ -108,11 +109,11 @@ func (p *page) others(all []findingView) {
 	if len(rest) == 0 {
 		return
 	}
-	p.title(fmt.Sprintf("%s besides %s", plural(len(rest), "finding"), first.ID))
+	p.title(fmt.Sprintf("%s besides %s", english.Plural(len(rest), "finding"), first.ID))
 	list := kindTotals(rest)
 	each := max(mostLines/len(list), 1)
 	for _, k := range list {
-		p.line(fmt.Sprintf("  %s in %s: %s", plural(k.Findings, "finding"), plural(k.Intents, "intent"), k.Kind))
+		p.line(fmt.Sprintf("  %s in %s: %s", english.Plural(k.Findings, "finding"), english.Plural(k.Intents, "intent"), k.Kind))
 		listed := 0
 		for _, f := range rest {
 			if f.Kind == k.Kind && listed < each {
@@ -162,7 +163,7 @@ func (p *page) missing(v view) {
 
 // confidence says what the passes show, scenarios with as many rounds together.
 func (p *page) confidence(v view) {
-	all := section{Title: confidenceTitle + " (95% confidence)"}
+	all := section{Title: confidenceTitle + " (95%)"}
 	for _, c := range v.Confidence {
 		all.Notes = append(all.Notes, note{c.Bound, strings.Join(c.Scenarios, ", ")})
 	}

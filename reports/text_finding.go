@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // finding writes the full view of one finding.
@@ -24,14 +25,14 @@ func (p *page) finding(v view, f findingView) {
 	p.rows(v.RowsTitle, e)
 	p.promises(f, e)
 	if v.Replay != "" {
-		p.title("  See it again, make it small, hand it over")
+		p.title("  Next: replay, shrink, export")
 		for _, command := range v.about(f) {
 			p.line("    ", command.Text)
 		}
 	}
 }
 
-// headline writes what is new in capitals, and what is known in small letters.
+// headline writes a new finding in capitals, and a known one in small letters.
 func (p *page) headline(f findingView) {
 	detail := ""
 	if f.Detail != "" {
@@ -43,7 +44,7 @@ func (p *page) headline(f findingView) {
 		return
 	}
 	p.line(p.style.verdict(checker.Known, fit(fmt.Sprintf("%s  %s%s, known", f.ID, f.Kind, detail), p.style.width())))
-	p.wrapped("    ", "told at "+f.Known)
+	p.wrapped("    ", "known bug: "+f.Known)
 }
 
 func (p *page) sent(f findingView, e evidence) {
@@ -66,7 +67,7 @@ func (p *page) sent(f findingView, e evidence) {
 		p.aside(a, t)
 	}
 	if e.MoreAttempts > 0 {
-		p.line("    and ", plural(e.MoreAttempts, "more attempt"))
+		p.line("    and ", english.Plural(e.MoreAttempts, "more attempt"))
 	}
 	for _, line := range wrapParts(legend(bars), p.style.width()-4) {
 		p.line("    ", p.style.faint(line))
@@ -164,7 +165,7 @@ func wrapParts(s string, n int) []string {
 func (p *page) rows(title string, e evidence) {
 	p.title("  " + title)
 	if len(e.Rows) == 0 {
-		p.line("    no row query belongs to this finding")
+		p.line("    no row query applies to this finding")
 	}
 	for _, rows := range e.Rows {
 		p.wrapped("    ", rows.Title)
@@ -201,10 +202,10 @@ func (p *page) grid(rows rowsView) {
 		p.line(strings.Repeat(" ", indent), line)
 	}
 	if rows.More > 0 {
-		p.line("      and ", plural(rows.More, "more row"))
+		p.line("      and ", english.Plural(rows.More, "more row"))
 	}
 	if hidden > 0 {
-		p.line("      and ", plural(hidden, "more column"))
+		p.line("      and ", english.Plural(hidden, "more column"))
 	}
 }
 
@@ -217,6 +218,6 @@ func (p *page) promises(f findingView, e evidence) {
 		p.wrapped("    differs   ", d.text())
 	}
 	if e.MoreDiffers > 0 {
-		p.line("    and ", plural(e.MoreDiffers, "more difference"))
+		p.line("    and ", english.Plural(e.MoreDiffers, "more difference"))
 	}
 }

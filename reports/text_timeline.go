@@ -18,7 +18,7 @@ const (
 	heard    = '┤'
 	unknown  = '╳'
 	flying   = '─'
-	beyond   = '·' // the target went on after the client had gone
+	beyond   = '·' // the target went on after the client gave up
 	endless  = '┄'
 	cut      = '┊'
 )
@@ -30,7 +30,7 @@ const (
 )
 
 // axis is one scale for all attempts of a finding. Idle time, as between a race and the final
-// probe, is cut out: what matters may be a thousandth of it.
+// retry, is cut out: what matters may be a thousandth of it.
 type axis struct {
 	zero    history.Offset
 	pieces  []piece
@@ -72,15 +72,6 @@ func busy(attempts []history.Attempt) []piece {
 		disjoint = append(disjoint, s)
 	}
 	return disjoint
-}
-
-// moments are the times that a bar shows, the beginning first. An attempt without any has no bar.
-func moments(a history.Attempt) []history.Offset {
-	all := []history.Offset{a.Start, a.Wrote, a.End}
-	if p := a.Passage; p != nil {
-		all = append(all, p.Arrived, p.Answered)
-	}
-	return slices.DeleteFunc(all, func(o history.Offset) bool { return o == 0 })
 }
 
 // merge closes all gaps but those that are long beside the busy time, and of these keeps only as
@@ -147,7 +138,7 @@ func (x axis) column(o history.Offset) int {
 	return 0
 }
 
-// header labels the pieces with the time since the first attempt began.
+// header labels the pieces with the time since the first attempt started.
 func (x axis) header() string {
 	line := []rune(strings.Repeat(" ", x.columns))
 	for i, p := range x.pieces {
@@ -174,7 +165,7 @@ func (x axis) bar(a history.Attempt) string {
 		return string(line)
 	}
 	x.flight(line, a, m)
-	x.doorstep(line, a)
+	x.passage(line, a)
 	line[x.column(m[0])] = begins
 	if a.End != 0 {
 		line[x.column(a.End)] = ending(a)
@@ -199,7 +190,7 @@ func (x axis) flight(line []rune, a history.Attempt, m []history.Offset) {
 	fill(line, x.column(m[0]), x.column(over), flying)
 }
 
-func (x axis) doorstep(line []rune, a history.Attempt) {
+func (x axis) passage(line []rune, a history.Attempt) {
 	set := func(at history.Offset, mark rune) {
 		if at != 0 {
 			line[x.column(at)] = mark
@@ -226,9 +217,9 @@ func legend(bars []string) string {
 		mark rune
 		text string
 	}{
-		{begins, "attempt begins"}, {wrote, "request written"}, {arrived, "request at the target"},
-		{answered, "target answers"}, {heard, "client has the answer"}, {unknown, "client goes without"},
-		{beyond, "after the client had gone"}, {endless, "no end recorded"}, {cut, "idle time left out"},
+		{begins, momentText(momentBegun)}, {wrote, momentText(momentWritten)}, {arrived, momentText(momentArrived)},
+		{answered, momentText(momentAnswered)}, {heard, momentText(momentHeard)}, {unknown, "client gets no answer"},
+		{beyond, momentText(momentGone)}, {endless, momentText(momentEndless)}, {cut, idleText},
 	} {
 		if strings.ContainsRune(drawn, entry.mark) {
 			parts = append(parts, fmt.Sprintf("%c %s", entry.mark, entry.text))

@@ -12,13 +12,6 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // words is a name as it stands in files, as words.
 func words(name fmt.Stringer) string { return strings.ReplaceAll(name.String(), "-", " ") }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // view is one report in words. Text, Markdown and HTML lay it out, and so do JUnit, GitHub and GitLab. All of it is
@@ -90,7 +91,7 @@ func caveat(r checker.Report) string {
 	if !r.OwnWord {
 		return ""
 	}
-	return "The rows are the target's own word: it was asked for them, and not its database."
+	return "The rows are what the target itself reports: its database was not read."
 }
 
 func countVerdicts(r checker.Report) map[checker.Verdict]int {
@@ -129,41 +130,41 @@ func headline(r checker.Report, worst string) string {
 	broken := brokenIntents(r)
 	switch known := broken[checker.Known]; {
 	case r.Verdict == checker.Pass && known > 0:
-		return "Nothing broke but what is known, in " + plural(known, "intent") + "."
+		return "Only known bugs were seen, in " + english.Plural(known, "intent") + "."
 	case r.Verdict == checker.Pass:
-		return "No broken promise was seen in " + plural(passedIntents(r), "intent") + "."
+		return "No broken promise was seen in " + english.Plural(passedIntents(r), "intent") + "."
 	case r.Verdict == checker.Fail:
-		return fmt.Sprintf("A promise was broken in %s%s.", plural(broken[checker.Fail], "intent"), worst)
+		return fmt.Sprintf("A promise was broken in %s%s.", english.Plural(broken[checker.Fail], "intent"), worst)
 	case r.Verdict == checker.Mended:
-		return "A bug that is known was not seen any more."
+		return "A known bug was not seen."
 	case r.Verdict == checker.NotApplicable:
 		return "Nothing in this run applies to the target."
 	case r.Verdict == checker.Broken:
-		return "No judgement: doubletap or its surroundings failed."
+		return "No verdict: doubletap or its environment failed."
 	default:
-		return "Nothing broke, but too little was exercised to call it a pass."
+		return "Nothing broke, but too little was exercised for a pass."
 	}
 }
 
 // sentence sums a run up. Worst names the worst kind of finding.
 func sentence(r checker.Report, worst string) string {
 	if len(r.Results) == 0 {
-		return "No scenario was run, so nothing is shown."
+		return "No scenario was run, so nothing was tested."
 	}
 	count, broken := countVerdicts(r), brokenIntents(r)
-	all, clauses := plural(len(r.Results), "scenario"), []string{}
+	all, clauses := english.Plural(len(r.Results), "scenario"), []string{}
 	say := func(v checker.Verdict, what string) {
 		if n := count[v]; n > 0 {
 			clauses = append(clauses, fmt.Sprintf("%d of %s %s.", n, all, what))
 		}
 	}
-	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", plural(broken[checker.Fail], "intent"), worst))
-	say(checker.Broken, "could not be judged, because doubletap or its surroundings failed")
-	say(checker.Inconclusive, "showed nothing broken, but not enough was exercised to say that it holds")
-	say(checker.Mended, "did not show a bug that is known: it can be taken out of the register")
-	say(checker.Known, fmt.Sprintf("failed as expected: %s with a broken promise that is known", plural(broken[checker.Known], "intent")))
+	say(checker.Fail, fmt.Sprintf("failed: %s with a broken promise%s", english.Plural(broken[checker.Fail], "intent"), worst))
+	say(checker.Broken, "could not be judged: doubletap or its environment failed")
+	say(checker.Inconclusive, "showed no broken promise, but too little was exercised for a pass")
+	say(checker.Mended, "did not show a known bug: remove it from the register")
+	say(checker.Known, fmt.Sprintf("failed as expected: %s with a known broken promise", english.Plural(broken[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
-	say(checker.Pass, "passed: no broken promise was seen in "+plural(passedIntents(r), "intent"))
+	say(checker.Pass, "passed: no broken promise was seen in "+english.Plural(passedIntents(r), "intent"))
 	if r.OwnWord {
 		clauses = append(clauses, caveat(r))
 	}
@@ -182,11 +183,11 @@ func exercised(r checker.Report) string {
 		}
 	}
 	if proofs == 0 {
-		return "No scenario names a proof of exercise, so nothing is known to have been exercised."
+		return "No scenario names a proof of exercise, so nothing proves what was exercised."
 	}
-	text := fmt.Sprintf("%d of %s of exercise held for as many intents as needed.", enough, plural(proofs, "proof"))
+	text := fmt.Sprintf("%d of %s of exercise held for enough intents.", enough, english.Plural(proofs, "proof"))
 	if enough < proofs {
-		text += " Where one fell short, the scenario gets no pass."
+		text += " A scenario passes only if all of its proofs do."
 	}
 	return text
 }

@@ -3,17 +3,17 @@ package reports
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // attemptView is one attempt of a finding in words.
 type attemptView struct {
 	ID, Lane string
 	From, To string // by the finding's clock; To is empty if the attempt never ended
-	Sent     string // how it differs from the others: its key, its body, whether a retry or the probe
+	Sent     string // how it differs from the others: its key, its body, whether a retry, or the final one
 	Answer   string // what the client got: status or error, and the judgement on it
 	Tone     tone
 	Story    string // what the proxy knows and the client does not
@@ -107,9 +107,9 @@ func flushNote(f checker.Finding, i int, zero history.Offset) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	told := fmt.Sprintf("the target's store had lost what it held (%s) at %s", plural(lost[0].Deleted, "key"), clock(lost[0].Done-zero))
+	told := fmt.Sprintf("the target's store was flushed (%s) at %s", english.Plural(lost[0].Deleted, "key"), clock(lost[0].Done-zero))
 	if more := len(lost) - 1; more > 0 {
-		told += fmt.Sprintf(", and %s since", plural(more, "more time"))
+		told += fmt.Sprintf(", and %s since", english.Plural(more, "more time"))
 	}
 	return told
 }
@@ -119,7 +119,7 @@ func removalNote(f checker.Finding, i int, zero history.Offset) string {
 	for _, r := range f.Removals {
 		earlier := slices.ContainsFunc(f.Attempts[:i], func(a history.Attempt) bool { return a.Start >= r.Done })
 		if r.Done != 0 && f.Attempts[i].Start >= r.Done && !earlier {
-			return fmt.Sprintf("what was made before had been removed at %s", clock(r.Done-zero))
+			return fmt.Sprintf("the rows made before were removed at %s", clock(r.Done-zero))
 		}
 	}
 	return ""
@@ -204,6 +204,7 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 		key = "blank key"
 	case a.Key == "":
 		key = "no key"
+	case key == "" && a.Probe: // a final retry has the key of the others
 	case key == "" && i > 0:
 		key = "same key"
 	case key == "":
@@ -216,13 +217,15 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 	if a.Body != history.Original {
 		parts = append(parts, a.Body)
 	}
-	if a.Retry > 0 {
+	switch {
+	case a.Probe && a.Retry > 0:
+		parts = append(parts, fmt.Sprintf("final retry %d", a.Retry+1))
+	case a.Probe:
+		parts = append(parts, "final retry")
+	case a.Retry > 0:
 		parts = append(parts, fmt.Sprintf("retry %d", a.Retry))
 	}
-	if a.Probe {
-		parts = append(parts, "probe")
-	}
-	return strings.Join(parts, ", ")
+	return joined(parts, ", ")
 }
 
 func answer(a history.Attempt, judged string) string {
@@ -241,7 +244,7 @@ func answer(a history.Attempt, judged string) string {
 	return joined([]string{what, judged}, ", ")
 }
 
-// story tells what happened inside the target, and where the client's view and the doorstep's differ.
+// story tells what happened inside the target, and where the client's view and the proxy's differ.
 // Times count from zero.
 func story(a history.Attempt, zero history.Offset) string {
 	return joined([]string{breakOf(a, zero), outside(a, zero)}, "; ")
@@ -262,11 +265,11 @@ func breakOf(a history.Attempt, zero history.Offset) string {
 	case c.Answer:
 		return fmt.Sprintf("the link %s broke at %s, and an answer was lost (moment %s)", name(c.Link), clock(c.At-zero), name(c.Moment))
 	default:
-		return fmt.Sprintf("the link %s broke at %s, and a question was lost (moment %s)", name(c.Link), clock(c.At-zero), name(c.Moment))
+		return fmt.Sprintf("the link %s broke at %s, and a query was lost (moment %s)", name(c.Link), clock(c.At-zero), name(c.Moment))
 	}
 }
 
-// outside tells where the client's view and the doorstep's differ.
+// outside tells where the client's view and the proxy's differ.
 func outside(a history.Attempt, zero history.Offset) string {
 	p := a.Passage
 	switch {
@@ -275,7 +278,7 @@ func outside(a history.Attempt, zero history.Offset) string {
 	case p == nil:
 		return failure(a)
 	case p.Refused:
-		return "the target took no connection"
+		return "the target refused the connection"
 	case p.Answered != 0 && !a.Complete:
 		return unheard(a, zero)
 	case a.Complete && p.Status != 0 && p.Status != a.Status:
@@ -283,9 +286,9 @@ func outside(a history.Attempt, zero history.Offset) string {
 	case a.Complete:
 		return ""
 	case p.Arrived != 0:
-		return fmt.Sprintf("reached the target at %s, and no answer came out", clock(p.Arrived-zero))
+		return fmt.Sprintf("the request reached the target at %s; no answer came back", clock(p.Arrived-zero))
 	case p.Up == 0:
-		return "no byte of it reached the target"
+		return "no byte of the request reached the target"
 	default:
 		return failure(a)
 	}
@@ -302,7 +305,7 @@ func unheard(a history.Attempt, zero history.Offset) string {
 	case a.Status != 0:
 		return what + "; the client got only a part of it"
 	case a.End != 0 && a.Passage.Answered > a.End:
-		return what + fmt.Sprintf(", %s after the client had gone", duration(a.Passage.Answered-a.End))
+		return what + fmt.Sprintf(", %s after the client gave up", duration(a.Passage.Answered-a.End))
 	case a.End != 0:
 		return what + fmt.Sprintf("; the client never saw it (%s at %s)", reason(a), clock(a.End-zero))
 	default:

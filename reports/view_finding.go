@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // How much of one finding is shown.
@@ -83,7 +84,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f.Kind), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
-		Moment: moment(f), Known: prose(f.Known), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
+		Moment: momentWords(f.Moment), Known: prose(f.Known), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
 		}),
@@ -91,17 +92,17 @@ func newFindingView(f checker.Finding) findingView {
 	}
 }
 
-// moment says in words when a finding showed.
-func moment(f checker.Finding) string {
-	switch f.Moment {
+// momentWords says when a snapshot was taken.
+func momentWords(snapshot string) string {
+	switch snapshot {
 	case history.T1Name:
-		return "at T1, before the final probe"
+		return "before the final retry"
 	case history.T2Name:
-		return "at T2, after the final probe"
+		return "after the final retry"
 	case "":
 		return "at no recorded moment"
 	default:
-		return f.Moment
+		return snapshot
 	}
 }
 
@@ -131,7 +132,7 @@ func (v findingView) known() string {
 func newNextCommands(r checker.Report) nextCommands {
 	return nextCommands{
 		Again: r.Again, Replay: r.Replay,
-		Next: present([]note{{"See it again", r.Replay}, {"Make it small", r.Shrink}, {"Hand it over, as a shell script", r.Export}}),
+		Next: present([]note{{"Replay it", r.Replay}, {"Shrink it", r.Shrink}, {"Export it as a shell script", r.Export}}),
 	}
 }
 
@@ -180,18 +181,18 @@ func quoted(s string) string {
 // rowsTitle is the title of a finding's rows.
 func rowsTitle(r checker.Report) string {
 	if r.OwnWord {
-		return "What the target said that it held"
+		return "Rows that the target reported"
 	}
-	return "What the database held"
+	return "Rows in the database"
 }
 
 func newRowsView(e checker.RowEvidence) rowsView {
 	found := "no row"
 	if n := len(e.Rows); n > 0 {
-		found = plural(n, "row")
+		found = english.Plural(n, "row")
 	}
 	v := rowsView{
-		Title:   fmt.Sprintf("%s by the marker %s of the %s body", found, name(e.Marker), name(e.Body)),
+		Title:   fmt.Sprintf("%s with the marker %s of the %s body", found, name(e.Marker), name(e.Body)),
 		Columns: columnsOf(e.Rows), More: max(len(e.Rows)-mostRows, 0),
 	}
 	for _, row := range e.Rows[:min(len(e.Rows), mostRows)] {

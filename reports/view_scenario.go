@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // scenarioView is one scenario in words.
@@ -54,7 +55,7 @@ func warning(w checker.Warning) string {
 	if len(w.Intents) == 0 {
 		return name(w.Kind) + ": " + prose(w.Text)
 	}
-	return fmt.Sprintf("%s in %s: %s", name(w.Kind), plural(len(w.Intents), "intent"), prose(w.Text))
+	return fmt.Sprintf("%s in %s: %s", name(w.Kind), english.Plural(len(w.Intents), "intent"), prose(w.Text))
 }
 
 func (v scenarioView) evidence() string {
@@ -73,7 +74,7 @@ func share(res checker.Result) string {
 	for i, k := range list[:min(len(list), most)] {
 		part := fmt.Sprintf("%s in %d", name(k.Kind), k.Intents)
 		if i == 0 {
-			part += " of " + plural(res.Intents, "intent")
+			part += " of " + english.Plural(res.Intents, "intent")
 		}
 		parts = append(parts, part)
 	}

@@ -8,13 +8,13 @@ type section struct {
 
 // The titles of the sections.
 const (
-	knownTitle      = "What is known, and where it is told"
+	knownTitle      = "Known bugs"
 	warningTitle    = "Warnings (no promise is broken)"
-	missingTitle    = "What was not shown, and why"
-	burstTitle      = "How tight the bursts were"
-	queueTitle      = "Who stood in line to write"
-	sweepTitle      = "What the sweeps saw, by the time after the first request"
-	confidenceTitle = "What the passes are worth"
+	missingTitle    = "Reasons for the verdicts"
+	burstTitle      = "Burst spread"
+	queueTitle      = "Blocked writers"
+	sweepTitle      = "Sweeps: answers to the second request, by its delay after the first"
+	confidenceTitle = "Confidence of the passes"
 )
 
 // known lists the known findings.

@@ -10,7 +10,7 @@ const items = Array.from(document.querySelectorAll(".item"), (element) => ({
   finding: element.classList.contains("finding"),
 }));
 
-// text is read when somebody searches, not when the page opens.
+// Text is collected by the first search, not when the page opens.
 function text(item) {
   item.text ??= item.element.textContent.toLowerCase();
   return item.text;
@@ -78,7 +78,7 @@ function theme(dark) {
 
 // Browsers that cannot unfold by style sheet alone print what is open.
 function unfold() {
-  const folded = document.querySelectorAll(".told:not([open]), .scenario:not(.v-pass, .v-known, .v-not-applicable, [open])");
+  const folded = document.querySelectorAll(".detailed:not([open]), .scenario:not(.v-pass, .v-known, .v-not-applicable, [open])");
   for (const element of folded) element.open = true;
   addEventListener("afterprint", () => { for (const element of folded) element.open = false; }, { once: true });
 }
