@@ -25,7 +25,7 @@ func newConfidenceView(rounds int) confidenceView {
 		return v
 	}
 	v.Share = 3 / float64(rounds)
-	v.Bound += fmt.Sprintf(": a failure rate below %s", percent(v.Share))
+	v.Bound += fmt.Sprintf(", so the failure rate is below %s", percent(v.Share))
 	return v
 }
 

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,5 +228,32 @@ func TestFormatListsEveryMemberOfAComparison(t *testing.T) {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
 			require.Contains(t, section, "`"+name+"`", "%T", v)
 		}
+	}
+}
+
+func TestAKnownFindingIsComparedLikeOthers(t *testing.T) {
+	t.Parallel()
+	fixed := mended()
+	fixed.Results[0].Scenario = "burst-same-key"
+	for _, c := range []struct {
+		name     string
+		old, new checker.Report
+		trend    reports.Trend
+		outcome  reports.Outcome
+		turned   int
+	}{
+		{"it is still there", allKnown(), allKnown(), reports.Unchanged, reports.NotWorse, 0},
+		{"it is mended", allKnown(), fixed, reports.Gone, reports.NotWorse, 1},
+		{"it is back", fixed, allKnown(), reports.Appeared, reports.Worse, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			got := reports.Compare(c.old, c.new)
+			require.Equal(t, c.outcome, got.Outcome)
+			require.Equal(t, 2, got.Judged)
+			require.Len(t, got.Findings, 1)
+			require.Equal(t, c.trend, got.Findings[0].Trend)
+			require.Equal(t, c.turned, len(slices.DeleteFunc(got.Scenarios, func(t reports.Turnabout) bool { return t.Old == nil || t.New == nil })))
+		})
 	}
 }

@@ -1,7 +1,6 @@
 package reports_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -74,7 +73,7 @@ func TestGitHubEscapesWhatItsRunnerUnescapes(t *testing.T) {
 	require.Contains(t, got[0].text, "\nReplay it: doubletap replay runs/2026-03-04T050607Z-orders F1")
 }
 
-func TestGitHubNamesNoFileThatIsNone(t *testing.T) {
+func TestGitHubNamesOnlyScenariosThatAreFiles(t *testing.T) {
 	t.Parallel()
 	require.NotContains(t, string(render(t, github(nil), oneDuplicate())), "file=")
 }
@@ -95,7 +94,7 @@ func broken(n int) checker.Report {
 	return r
 }
 
-func TestGitHubIsToldNoMoreThanItKeeps(t *testing.T) {
+func TestGitHubGetsNoMoreAnnotationsThanItKeeps(t *testing.T) {
 	t.Parallel()
 	ten := parseCommands(t, render(t, github(nil), broken(10)))
 	require.Len(t, ten, 10)
@@ -109,7 +108,7 @@ func TestGitHubIsToldNoMoreThanItKeeps(t *testing.T) {
 	require.Contains(t, eleven[0].text, "in 12 of 12 intents", "findings of one kind are one annotation")
 }
 
-func TestGitHubIsToldOfOneReasonOnce(t *testing.T) {
+func TestGitHubGetsOneAnnotationPerReason(t *testing.T) {
 	t.Parallel()
 	r := report(checker.Inconclusive)
 	for i := range 30 {
@@ -142,36 +141,19 @@ func TestGitHubIsHarmless(t *testing.T) {
 	})
 }
 
-func TestASummaryTakesWhatIsThereIntoAccount(t *testing.T) {
+func TestTheLevelOfAnAnnotationSaysWhatIsNew(t *testing.T) {
 	t.Parallel()
-	const limit = 1 << 20
-	r := broken(200)
-	whole := render(t, reports.Markdown, r)
-	for _, row := range []struct {
-		name  string
-		taken int64
-		full  bool
-		cut   bool
-	}{
-		{"an empty one takes all", 0, false, false},
-		{"there is just enough room", limit - 4096 - int64(len(whole)), false, false},
-		{"there is a byte too little", limit - 4096 - int64(len(whole)) + 1 + 200, false, true},
-		{"there is next to no room", limit - 4096, false, true},
-		{"it is full", limit - 4095, true, true},
-		{"it is over full", 2 * limit, true, true},
-	} {
-		t.Run(row.name, func(t *testing.T) {
-			t.Parallel()
-			var b bytes.Buffer
-			err := reports.MarkdownAfter(&b, r, row.taken)
-			if row.full {
-				require.ErrorIs(t, err, reports.ErrSummaryFull)
-				require.Zero(t, b.Len())
-				return
-			}
-			require.NoError(t, err)
-			require.Less(t, row.taken+int64(b.Len()), int64(limit))
-			require.Equal(t, row.cut, strings.Contains(b.String(), "does not fit into a summary"))
-		})
+	var levels []string
+	for _, c := range parseCommands(t, render(t, github(nil), registered())) {
+		levels = append(levels, c.level+" "+c.properties["title"])
 	}
+	require.Equal(t, []string{
+		"error duplicate (retry after a lost response) in lost-response", "warning mended: two-tabs",
+		"notice duplicate (retry after a lost response) in burst-same-key", "notice replay-mismatch (body) in lost-response",
+	}, levels)
+	var severities []string
+	for _, i := range parseIssues(t, registered(), nil) {
+		severities = append(severities, i.Severity)
+	}
+	require.Equal(t, []string{"blocker", "info", "info"}, severities)
 }

@@ -312,3 +312,17 @@ func BenchmarkHTML(b *testing.B) {
 		require.NoError(b, reports.HTML(io.Discard, r))
 	}
 }
+
+func TestTheHTMLReportCanBeFilteredByEveryVerdict(t *testing.T) {
+	t.Parallel()
+	got := html(t, registered())
+	for _, verdict := range []string{"fail", "mended", "known"} {
+		require.Contains(t, got, `<option value="`+verdict+`">`)
+		require.Contains(t, got, `class="item scenario v-`+verdict+`"`)
+		require.Contains(t, got, ".v-"+verdict+" { --accent: var(--"+verdict+"); }")
+		require.Equal(t, 2, strings.Count(got, " --"+verdict+": #"), "a colour in the light, and one in the dark")
+	}
+	require.Equal(t, 2, strings.Count(got, `class="item finding detailed expected"`), "what is known is not in red")
+	require.Contains(t, html(t, allKnown()), "Only known bugs were seen, in 1 intent.")
+	require.Contains(t, html(t, mended()), "A known bug was not seen.")
+}

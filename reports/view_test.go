@@ -1,0 +1,66 @@
+package reports_test
+
+import (
+	stdhtml "html"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+// readable returns a rendering as one line, without the escapes of its format.
+func readable(t *testing.T, f renderer, r checker.Report) string {
+	t.Helper()
+	text := strings.NewReplacer("<![CDATA[", "", "<tspan", " <tspan").Replace(string(render(t, f, r)))
+	return strings.Join(strings.Fields(stdhtml.UnescapeString(text)), " ")
+}
+
+func people() map[string]renderer {
+	return map[string]renderer{"txt": text(reports.Style{Width: 160}), "md": reports.Markdown, "html": reports.HTML}
+}
+
+func TestEveryReportUsesTheSameWords(t *testing.T) {
+	t.Parallel()
+	for name, f := range people() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := readable(t, f, oneDuplicate())
+			for _, words := range []string{
+				"1 of 3 scenarios failed: 1 intent with a broken promise, worst kind duplicate.",
+				"one intent has duplicate rows", "before the final retry", "intent i007",
+				"one intent has at most one effect, however often its request arrives", "holds for every contract", "at most 1 row", "2 rows",
+				"the target answered 201 at 84ms; the client never saw it (timeout at 300ms)", "timeout, unknown", "final retry",
+				"2 rows with the marker dt7k2m9q4x8z1c5v3b of the original body",
+				"doubletap replay runs/2026-03-04T050607Z-orders F1",
+				"ungraceful-loser in 2 intents: the loser of a race got a 500, though a retry resolved it",
+			} {
+				require.Contains(t, strings.ToLower(got), strings.ToLower(words))
+			}
+			require.NotRegexp(t, `\bT[12]\b`, got, "the names of snapshots are for programs")
+		})
+	}
+}
+
+func TestEveryReportSaysThatNoDatabaseWasRead(t *testing.T) {
+	t.Parallel()
+	r := oneDuplicate()
+	r.OwnWord = true
+	all := people()
+	all["xml"], all["github"], all["gl.json"] = reports.JUnit, github(nil), gitlab(nil)
+	for name, f := range all {
+		require.Contains(t, readable(t, f, r), "The rows are what the target itself reports: its database was not read.", name)
+		require.NotContains(t, readable(t, f, oneDuplicate()), "target itself reports", name)
+	}
+}
+
+func TestAReportIsNotChangedByItsRenderers(t *testing.T) {
+	t.Parallel()
+	r := several()
+	for name, f := range people() {
+		render(t, f, r)
+		require.Equal(t, several(), r, name)
+	}
+}
