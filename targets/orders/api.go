@@ -25,7 +25,8 @@ type api struct {
 	redis      *redisStore // nil, unless the design takes it
 	dependency *dependency // likewise
 	design     Design
-	effort     time.Duration // what one authorisation takes
+	effort     time.Duration               // what one authorisation takes
+	authorise  func(context.Context) error // in its place; nil: there is none
 	create     handler
 
 	received atomic.Int64 // requests to create or to change something whose whole body was read
@@ -82,6 +83,9 @@ func (a *api) work(ctx context.Context) error {
 		return errClosing
 	default:
 	}
+	if a.authorise != nil {
+		return a.authoriseUntilStopped(ctx)
+	}
 	if a.effort <= 0 {
 		return ctx.Err()
 	}
@@ -93,6 +97,22 @@ func (a *api) work(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-a.stopped:
+		return errClosing
+	}
+}
+
+// authoriseUntilStopped runs the caller's authorisation, and ends it when the server closes.
+func (a *api) authoriseUntilStopped(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- a.authorise(ctx) }()
+	select {
+	case err := <-done:
+		return err
+	case <-a.stopped:
+		cancel()
+		<-done
 		return errClosing
 	}
 }

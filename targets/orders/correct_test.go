@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	rounds  = 12
+	rounds  = 4
 	clients = 12
 )
 
@@ -330,37 +330,44 @@ func TestWaitingIsWhatUniqueKeyPromises(t *testing.T) {
 
 func TestInProgressIsToldAndEnds(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
-		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: unhurried})
+		g := newGate()
+		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Authorise: g.authorise})
 		w := newWish("busy")
-		first := make(chan reply, 1)
-		go func() { first <- s.together(t.Context(), []wish{w})[0] }()
-		s.untilReceived(t, 1)
-		require.Eventually(t, func() bool { return s.claims(t) == 1 }, soon, time.Millisecond)
+		first := s.sendLater(t.Context(), w)
+		open := g.next(t)
 		require.Equal(t, "key_in_use", s.must(t, w).member("code"))
 		require.Equal(t, "key_reused", s.must(t, alter(w)).member("code"))
+		open()
 		done := <-first
 		require.Equal(t, http.StatusCreated, done.status)
 		require.Equal(t, done.same(), s.must(t, w).same())
 	})
 }
 
-// The first holder is slow and loses its claim to a thief; only one of them may create the order.
+// The first holder is slow and loses its claim to a thief, at which two more come too late; only the thief may create
+// the order.
 func TestAnExpiredClaimIsTakenAndItsHolderFenced(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
-		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: unhurried})
+		g := newGate()
+		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Authorise: g.authorise})
 		w := newWish("slow")
-		first := make(chan reply, 1)
-		go func() { first <- s.together(t.Context(), []wish{w})[0] }()
-		require.Eventually(t, func() bool { return s.claims(t) == 1 }, soon, time.Millisecond)
+		first := s.sendLater(t.Context(), w)
+		openFirst := g.next(t)
+		require.Equal(t, 1, s.claims(t))
 		_, err := s.pool.Exec("update idempotency_keys set lease_until = 1")
 		require.NoError(t, err)
-		thieves := s.together(t.Context(), []wish{w, w, w})
+		thief := s.sendLater(t.Context(), w)
+		openThief := g.next(t)
+		for _, late := range s.together(t.Context(), []wish{w, w}) {
+			require.Equal(t, http.StatusConflict, late.status)
+		}
+		openFirst()
 		require.Equal(t, "key_in_use", (<-first).member("code"))
-		slices.SortFunc(thieves, func(a, b reply) int { return a.status - b.status })
-		require.Equal(t, http.StatusCreated, thieves[0].status)
-		require.Equal(t, http.StatusConflict, thieves[1].status)
-		require.Equal(t, []string{thieves[0].member("id")}, s.rows(t, w.note))
-		require.Equal(t, thieves[0].same(), s.must(t, w).same())
+		openThief()
+		stolen := <-thief
+		require.Equal(t, http.StatusCreated, stolen.status)
+		require.Equal(t, []string{stolen.member("id")}, s.rows(t, w.note))
+		require.Equal(t, stolen.same(), s.must(t, w).same())
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/servers"
@@ -37,9 +39,20 @@ func TestMain(m *testing.M) {
 		databases["postgres"], databases["mariadb"] = postgres, mariadb
 		return servers.ServingRedis(func(redis string) int {
 			store = redis
-			return m.Run()
+			return runWithoutLeaks(m)
 		})
 	}))
+}
+
+// runWithoutLeaks runs all tests and then looks whether a server that they closed has left a goroutine behind.
+func runWithoutLeaks(m *testing.M) int {
+	before := goleak.IgnoreCurrent()
+	code := m.Run()
+	if err := goleak.Find(before); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "a server that was closed left this behind:", err)
+		return 1
+	}
+	return code
 }
 
 // overEveryDatabase runs the test once per store, at the same time.
@@ -95,8 +108,36 @@ func serve(t *testing.T, options orders.Options) subject {
 	t.Cleanup(func() {
 		require.NoError(t, pool.Close())
 		require.NoError(t, server.Close())
+		if !options.Keep {
+			requireGone(t, options.Database, server.DatabaseURL())
+		}
 	})
 	return subject{server, pool, new(sync.Map)}
+}
+
+// requireGone holds that a closed server has removed its place in the database.
+func requireGone(t *testing.T, admin, address string) {
+	t.Helper()
+	link, err := url.Parse(address)
+	require.NoError(t, err)
+	if link.Scheme == "sqlite" {
+		require.NoFileExists(t, link.Path)
+		if admin == "" { // the folder is the server's as well
+			require.NoDirExists(t, filepath.Dir(link.Path))
+		}
+		return
+	}
+	name := strings.TrimPrefix(link.Path, "/")
+	if link.Scheme == "postgres" {
+		name = link.Query().Get("search_path")
+	}
+	require.Regexp(t, "^doubletap_[a-z0-9]+$", name)
+	pool := openURL(t, admin)
+	defer pool.Close()
+	var left int
+	query := fmt.Sprintf("select count(*) from information_schema.schemata where schema_name = '%s'", name)
+	require.NoError(t, pool.QueryRow(query).Scan(&left))
+	require.Zero(t, left)
 }
 
 func openURL(t *testing.T, address string) *sql.DB {

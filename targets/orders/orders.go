@@ -42,6 +42,10 @@ type Options struct {
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work   time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
+
+	// Authorise takes the place of the payment authorisation, for a caller that decides when each of them ends; nil: it
+	// takes Work. The context ends when the client leaves, if the design cares, and when the server closes.
+	Authorise func(ctx context.Context) error
 }
 
 // Server is one running orders API with a schema or database of its own. Its methods are safe for
@@ -99,6 +103,7 @@ func (s *Server) begin(ctx context.Context, o Options) (err error) {
 		}
 	}
 	s.api = newAPI(s.design, s.store.db, s.redis, s.dependency, o.Work)
+	s.api.authorise = o.Authorise
 	if err := s.open(ctx, o.Listen); err != nil {
 		return errors.Join(err, s.dependency.close(), s.store.close(), s.redis.close())
 	}

@@ -124,14 +124,20 @@ func TestCloseEndsOperationsInTheBackground(t *testing.T) {
 	const long = time.Minute
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "accepted-202", Database: database, Work: long})
-		got := s.must(t, newWish("endless"))
+		w := newWish("endless")
+		quick := s.another(t, -1)
+		quick.must(t, w)
+		quick.untilIdle(t)
+		require.NoError(t, quick.Close())
+		_, err := s.pool.Exec("update operations set state = 'running'") // as if it had died before the end
+		require.NoError(t, err)
+		got := s.must(t, w) // resumes it
 		require.Equal(t, "running", s.get(t, got.header.Get("Location")).member("state"))
 		_, inFlight := s.counts(t)
 		require.Equal(t, 1, inFlight)
 		begun := time.Now()
 		require.NoError(t, s.Close())
 		require.Less(t, time.Since(begun), long)
-		requireGone(t, database, s.DatabaseURL())
 	})
 }
 

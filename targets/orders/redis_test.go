@@ -13,14 +13,16 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// besideRedis serves every correct design that takes Redis over every database, with a Redis server of its own.
-func besideRedis(t *testing.T, work time.Duration, test func(t *testing.T, s subject, memory *redis.Client)) {
+// besideRedis serves every correct design that takes Redis over every database, with a Redis server of its own and a
+// gate for its payment authorisations.
+func besideRedis(t *testing.T, test func(t *testing.T, s subject, memory *redis.Client, g gate)) {
 	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
 		if !design.Redis {
 			return
 		}
 		memory, address := privateRedis(t)
-		test(t, serve(t, orders.Options{Design: design.Name, Database: database, Store: address, Work: work}), memory)
+		g := newGate()
+		test(t, serve(t, orders.Options{Design: design.Name, Database: database, Store: address, Authorise: g.authorise}), memory, g)
 	})
 }
 
@@ -56,24 +58,29 @@ func (s subject) sendLater(ctx context.Context, w wish) <-chan reply {
 }
 
 func TestARepeatIsTurnedAwayByRedis(t *testing.T) {
-	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
 		w := newWish("busy")
 		first := s.sendLater(t.Context(), w)
-		name := held(t, memory)
-		require.Positive(t, memory.PTTL(t.Context(), name).Val(), "it ends by itself")
+		open := g.next(t)
+		require.Positive(t, memory.PTTL(t.Context(), held(t, memory)).Val(), "it ends by itself")
 		require.Equal(t, "key_in_use", s.must(t, w).member("code"))
+		open()
 		require.Equal(t, (<-first).same(), s.must(t, w).same())
 	})
 }
 
 // The first is at work when Redis forgets everything, and the second gets in.
 func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
-	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
 		w := newWish("forgotten")
 		first := s.sendLater(t.Context(), w)
-		held(t, memory)
+		open := g.next(t)
 		require.NoError(t, memory.FlushAll(t.Context()).Err())
-		second := s.must(t, w)
+		later := s.sendLater(t.Context(), w)
+		held(t, memory) // by the second
+		open()
+		g.openForAll(t) // the second authorises a payment as well, unless the first has committed by then
+		second := <-later
 		require.Equal(t, http.StatusCreated, second.status)
 		require.Equal(t, (<-first).same(), second.same())
 		require.NoError(t, memory.FlushAll(t.Context()).Err())
@@ -84,10 +91,12 @@ func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
 }
 
 func TestWhatSomebodyElseHoldsIsLeftToHim(t *testing.T) {
-	besideRedis(t, unhurried, func(t *testing.T, s subject, memory *redis.Client) {
+	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
 		first := s.sendLater(t.Context(), newWish("slow"))
+		open := g.next(t)
 		name := held(t, memory)
 		require.NoError(t, memory.Set(t.Context(), name, "somebody else's", time.Minute).Err())
+		open()
 		require.Equal(t, http.StatusCreated, (<-first).status)
 		require.Equal(t, "somebody else's", memory.Get(t.Context(), name).Val())
 	})

@@ -34,37 +34,45 @@ func (s subject) emptyStore(t *testing.T) {
 
 // duplicatesWhileTheStoreIsAway asks twice while the link to Redis is broken.
 func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w wish) bool {
-	s, away := byLink(t, on)
+	s, link := byLink(t, on)
 	s.must(t, newWish(w.key+"-first")) // so that there is a connection to break
-	away(time.Minute)
+	link.Strike(time.Now(), "1", time.Hour)
 	_ = s.must(t, w)
 	_ = s.must(t, w)
 	return len(s.rows(t, w.note)) > 1
 }
 
-// byLink serves another API of this one's design, which goes to Redis by a link. Away breaks the link at the next
-// question that passes it.
-func byLink(t *testing.T, on subject) (s subject, away func(time.Duration)) {
+// byLink serves another API of this one's design, which goes to Redis by the link.
+func byLink(t *testing.T, on subject) (s subject, link *proxy.Wire) {
+	t.Helper()
+	link = linkToStore(t, "127.0.0.1:0")
+	s = serve(t, orders.Options{Design: on.Design().Name, StoreRoad: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
+	return s, link
+}
+
+// linkToStore opens a link to Redis at an address.
+func linkToStore(t *testing.T, address string) *proxy.Wire {
 	t.Helper()
 	options, err := redis.ParseURL(store)
 	require.NoError(t, err)
-	link, err := proxy.OpenWire(t.Context(), "store", "127.0.0.1:0", options.Addr, proxy.Options{})
+	link, err := proxy.OpenWire(t.Context(), "store", address, options.Addr, proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
-	s = serve(t, orders.Options{Design: on.Design().Name, StoreRoad: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
-	return s, func(pause time.Duration) { link.Strike(time.Now(), "1", pause) }
+	return link
 }
 
 // While Redis is away nothing is made, and once it is back everything is as it was.
 func TestWhoFailsClosedMakesNothing(t *testing.T) {
 	t.Parallel()
-	s, away := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
+	s, link := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
 	before, during := newWish("before"), newWish("during")
 	first := s.must(t, before)
-	away(5 * unhurried)
+	link.Strike(time.Now(), "1", time.Hour)
 	require.Equal(t, http.StatusServiceUnavailable, s.must(t, during).status)
 	require.Equal(t, "store_away", s.must(t, before).member("code"))
 	require.Empty(t, s.rows(t, during.note))
+	require.NoError(t, link.Close())
+	linkToStore(t, link.Address()) // Redis is back
 	require.Eventually(t, func() bool {
 		again, err := s.send(t.Context(), before)
 		return err == nil && again.same() == first.same()
