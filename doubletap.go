@@ -1,18 +1,16 @@
-// Package doubletap plays scenarios against an API inside go test: does what is wished once, and asked
-// for more than once, happen exactly once, and is everybody told the same?
+// Package doubletap finds out whether an API that creates things creates each of them exactly once, when the same request arrives
+// more than once, and whether every answer tells the same. It is the library under the doubletap command; the package
+// doubletaptest plays the same scenarios as subtests of a Go test.
 //
-// [Test] takes a target file, which says how the API is asked to create something, how the rows are found
-// that it has made, and what it promises. Everything else can be of the test itself: the API as an
+// [Run] takes a target file, which says how the API is asked to create something, how the rows are found
+// that it has made, and what it promises. Everything else can come from the program: the API as an
 // [net/http.Handler], the database as a [database/sql.DB].
 //
-//	func TestOrders(t *testing.T) {
-//		db := open(t)
-//		doubletap.Test(t, doubletap.Options{
-//			Target:  "orders.yaml",
-//			Handler: orders.Handler(db),
-//			DB:      db,
-//		})
-//	}
+//	report, err := doubletap.Run(ctx, doubletap.Config{
+//		Target:  "orders.yaml",
+//		Handler: orders.Handler(db),
+//		DB:      db,
+//	})
 //
 // The target file of a handler needs nothing that is not true of it everywhere:
 //
@@ -26,215 +24,238 @@
 //	    identity: /id
 //	    rows: {query: select id from orders where note = :marker, identity: id}
 //
-// # What a test says
-//
-// Each scenario is a subtest with the scenario's name, so that -run picks it:
-//
-//	go test -run 'TestOrders/burst-same-key' -v
-//
-// It passes if it was exercised and no promise was broken, or if it fails as it is known to. It fails with the
-// evidence if a promise was broken, and also if it could not be exercised, for then it has shown nothing. It
-// is skipped if the target's contract has nothing for it. With -v it says how far it was exercised.
-//
-// A pass means: not seen in so many rounds. With -short only the first few intents of each scenario are played,
-// and of the library, where Options name no scenarios, only a handful; the others are skipped. That
-// finds what is plainly broken, and is worth little as a pass; it says so with -v.
-//
 // # Handler and DB
 //
 // Handler is served on a free port of the loopback interface, in HTTP/1.1 and in clear-text HTTP/2, until the
-// test ends. Requests come over real connections, through toxiproxy, with the faults that a scenario asks
+// run ends. Requests come over real connections, through toxiproxy, with the faults that a scenario asks
 // for: [net/http/httptest.ResponseRecorder] would show nothing of that.
 //
-// DB is asked for the rows in place of database.url. Which of SQLite, PostgreSQL, MySQL and MariaDB it is, it is asked itself, so any driver
-// will do. Its settings stay as they are, and doubletap does not close it. That the queries of a target file only
+// DB is asked for the rows in place of database.url. Which of SQLite, PostgreSQL, MySQL and MariaDB it is, it is asked itself,
+// so any driver will do. Its settings stay as they are, and doubletap does not close it. That the queries of a target file only
 // read is then up to their author: only on PostgreSQL and MariaDB are snapshots taken in transactions that
-// cannot write. A pool of one connection serves the handler and doubletap in turn. The writers of a
-// database that was given are not held back (database.write_gate), so that scenario is skipped.
+// cannot write. A pool of one connection serves the handler and doubletap in turn. Writes to a
+// database that was given are not held back (database.write_gate), so that scenario does not apply.
 //
-// # Tests of other kinds
+// # What is not linked
 //
-// [Play] is for whoever has no *testing.T: it returns the report, as its programs read it.
+// The package links no command line, no database driver and no OpenAPI reader. A target file with database.url takes the
+// driver that the program imports. Built-in targets and private servers come with [Config.Parts]:
+//
+//	import "github.com/doubletap-harness/doubletap/sut/builtin"
+//
+//	doubletap.Config{Target: "builtin:check-then-insert", Parts: builtin.Parts()}
+//
+// The package changes nothing of the process that it runs in: no thread's priority, no lock of the whole machine, no
+// signal handler and no environment variable.
+//
+// # What is stable
+//
+// [Run], [Open], [Session], [Config] and the errors keep their meaning within a major version; fields may be added. The reports'
+// types are those of the package checker, whose JSON names are stable, and to which fields may be added.
 package doubletap
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"testing"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/cmd"
-	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// Options say what to play against what.
-type Options struct {
-	Target    string            // a target file, or builtin:NAME
-	Handler   http.Handler      // the API, served while the test runs, in place of the target file's base_url; nil: that must be running
-	DB        *sql.DB           // where the rows are, in place of the target file's database; nil: that
-	Operation string            // of the target; empty: what the scenarios ask for, else its first by name
-	Scenarios []string          // built-in ones by name, files and folders; none, without Source: all built-in ones
-	Source    string            // one more scenario, as the text of its file
-	Seed      uint64            // of the plans; 0: random
-	Env       map[string]string // variables of the target file, before those of the process
-	Reports   string            // directory for the runs' files; empty: one that goes with the test
+// Report is what a run has found.
+type Report = checker.Report
+
+// Result is what one scenario has found.
+type Result = checker.Result
+
+// ConfigError is a mistake in a file or in a [Config]; errors.As tells it from an [EnvironmentError].
+type ConfigError = runerror.ConfigError
+
+// EnvironmentError is a failure of what surrounds a run: target or database unreachable, disk full, or doubletap
+// itself. An error that is neither is to be taken as this one.
+type EnvironmentError = runerror.EnvironmentError
+
+// Parts are the built-in targets and private servers, which link much; see the package sut/builtin.
+type Parts = sut.Parts
+
+// Config says what to run against what. Its zero value lacks a Target. It is not changed, and may be used by several runs at
+// once.
+type Config struct {
+	Target     string            // a target file; with Parts also builtin:NAME
+	TargetText string            // text of the target file, which Target then only names; empty: Target is read
+	Handler    http.Handler      // the API, served while the run lasts, in place of base_url; nil: that must be running
+	DB         *sql.DB           // where the rows are, in place of database; nil: that
+	Operation  string            // of the target; empty: what the scenarios ask for, else its first by name
+	Instances  int               // of a target with process; 0: as its file says
+	Toxiproxy  string            // URL of a toxiproxy server; empty: in process
+	Env        map[string]string // variables of the target file, before those of the process
+	Parts      Parts
+
+	Scenarios []string // built-in ones by name, files and folders; none, without Source: all built-in ones
+	Source    string   // one more scenario, as the text of its file
+
+	Seed         uint64        // of the plans; 0: random
+	Intents      int           // of each scenario at most so many, and those that belong to them; 0: all
+	Confidence   float64       // scenarios that race are played so often that a pass says, with 95 % confidence, that a smaller share of rounds breaks, 0 to 1; 0: as their files say
+	Budget       time.Duration // no scenario begins later than this; 0: none is left out
+	MaxRequests  int           // that scenarios may send; 0: 100,000
+	PilotTimeout time.Duration // of a plain create; 0: 5s
+	Known        string        // file with the register of known bugs; empty: none
+
+	Reports string // directory for the runs' files; empty: one that is removed when the run ends
+	Again   string // the command that a report names for doing the same again; empty: none
 }
 
-// Intents of a scenario that are played with -short. Twins and neighbours of them come along.
-const shortIntents = 4
-
-// shortLibrary are the scenarios that are played with -short where none is named.
-func shortLibrary() []string {
-	return []string{"plain-create", "sequential-replay", "burst-same-key", "withheld-answer", "altered-after"}
-}
-
-// Test plays each scenario as a subtest. One that finds a broken promise fails with the evidence; one that
-// could not be exercised fails as well, for it has shown nothing; one that the target's contract has
-// nothing for is skipped; one that fails as it is known to passes. Without a Handler the target must be running.
-func Test(t *testing.T, o Options) {
-	t.Helper()
-	all, err := o.scenarios(t.TempDir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, stop, err := serve(o.Handler)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(stop)
-	for _, one := range all {
-		name := strings.TrimSuffix(filepath.Base(one), filepath.Ext(one))
-		t.Run(name, func(t *testing.T) {
-			if testing.Short() && len(o.Scenarios) == 0 && o.Source == "" && !slices.Contains(shortLibrary(), name) {
-				t.Skip("left out with -short")
-			}
-			o.play(t, one, base)
-		})
-	}
-}
-
-// Play plays the scenarios in one run and returns what was found. The error says why there is nothing to
-// tell: a mistake in a file, or a target that is not there. Without a Handler the target must be running.
-func Play(ctx context.Context, o Options) (*checker.Report, error) {
-	temporary, err := os.MkdirTemp("", "doubletap-")
+// Run plays the scenarios and returns what was found. An error says why there is nothing to tell, or, beside a report, what failed on
+// the way. Ending the context ends the run early; what was done is reported.
+func Run(ctx context.Context, c Config) (report *Report, err error) {
+	s, err := Open(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(temporary)
-	all, err := o.scenarios(func() string { return temporary })
-	if err != nil {
-		return nil, err
-	}
-	base, stop, err := serve(o.Handler)
-	if err != nil {
-		return nil, err
-	}
-	defer stop()
-	if o.Reports == "" {
-		o.Reports = filepath.Join(temporary, "reports")
-	}
-	var complaints bytes.Buffer
-	report, code := cmd.Run(ctx, o.call(all, base, &complaints))
-	if report == nil {
-		return nil, fmt.Errorf("exit %d: %s", code, strings.TrimSpace(complaints.String()))
-	}
-	return report, nil
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return s.engine.Report(s.engine.PlayAll(ctx))
 }
 
-// scenarios returns the arguments of run, one for each subtest. The Source is written to a folder.
-func (o Options) scenarios(folder func() string) ([]string, error) {
-	all := slices.Clone(o.Scenarios)
-	if o.Source != "" {
-		s, err := scenarios.Load("Source", []byte(o.Source))
+// Session is a target that was brought up once, against which scenarios are played one at a time. It is not safe for
+// concurrent use.
+type Session struct {
+	engine *engine.Session
+	stop   []func() error
+}
+
+// Open brings a target up: it serves the Handler, guards hosts, connects to the database and sends a few plain creates, which
+// prove the target file. The session is to be closed.
+func Open(ctx context.Context, c Config) (*Session, error) {
+	s := &Session{}
+	config, err := c.engine(s)
+	if err == nil {
+		s.engine, err = engine.Open(ctx, config)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Scenarios lists the names of the scenarios, in their order.
+func (s *Session) Scenarios() []string { return s.engine.Names() }
+
+// Play plays the scenario of a name. An error is doubletap's own or the environment's; whatever the target does is in the
+// result.
+func (s *Session) Play(ctx context.Context, name string) (Result, error) {
+	return s.engine.PlayNamed(ctx, name)
+}
+
+// Report judges what was played, and writes the reports. Scenarios that were not played do not apply.
+func (s *Session) Report() (*Report, error) {
+	s.engine.LeaveOutUnplayed("it was not asked for")
+	return s.engine.Report(nil)
+}
+
+// ReportOn is a report of one result alone, whose findings are numbered from F1.
+func (s *Session) ReportOn(r Result) Report { return s.engine.ReportOn(r) }
+
+// Close ends what was started and removes a directory that nobody asked to keep.
+func (s *Session) Close() error {
+	var errs []error
+	if s.engine != nil {
+		errs = append(errs, s.engine.Close())
+	}
+	for n := len(s.stop) - 1; n >= 0; n-- {
+		errs = append(errs, s.stop[n]())
+	}
+	s.engine, s.stop = nil, nil
+	return errors.Join(errs...)
+}
+
+// engine is the config as the engine takes it. What it opens, the session closes.
+func (c Config) engine(s *Session) (engine.Config, error) {
+	config := engine.Config{
+		SUT: sut.Options{
+			Target: c.Target, Operation: c.Operation, Instances: c.Instances, Toxiproxy: c.Toxiproxy, Getenv: c.getenv, DB: c.DB, Parts: c.Parts,
+		},
+		Seed: c.Seed, Intents: c.Intents, Confidence: c.Confidence, Budget: c.Budget, MaxRequests: c.MaxRequests, PilotTimeout: c.PilotTimeout,
+		Reports:  c.Reports,
+		Commands: c.commands,
+	}
+	if c.Target == "" {
+		return config, runerror.Configf("Config has no Target; expected a target file")
+	}
+	if c.TargetText != "" {
+		config.SUT.Source = []byte(c.TargetText)
+	}
+	files, err := c.scenarios()
+	if err != nil {
+		return config, err
+	}
+	config.Scenarios = files
+	if c.Known != "" {
+		if config.Known, err = engine.ReadRegister(c.Known); err != nil {
+			return config, err
+		}
+	}
+	if c.Reports == "" {
+		dir, err := os.MkdirTemp("", "doubletap-")
 		if err != nil {
+			return config, runerror.Environment(fmt.Errorf("make a directory: %w", err))
+		}
+		config.Reports = filepath.Join(dir, "reports")
+		s.stop = append(s.stop, func() error { return os.RemoveAll(dir) })
+	}
+	base, stop, err := serve(c.Handler)
+	if err != nil {
+		return config, runerror.Environment(err)
+	}
+	config.SUT.BaseURL = base
+	s.stop = append(s.stop, func() error { stop(); return nil })
+	return config, nil
+}
+
+// commands are what a report tells its reader to type. A command line reaches neither a Handler nor a DB.
+func (c Config) commands(dir string, _ uint64) rundir.Commands {
+	if c.Handler != nil || c.DB != nil || c.Reports == "" {
+		return rundir.Commands{Again: c.Again}
+	}
+	about := func(command string) string {
+		return "doubletap " + command + " " + shell.Quote(dir) + "/" + rundir.FindingsName + "/{}"
+	}
+	return rundir.Commands{Again: c.Again, Replay: about("replay"), Shrink: about("shrink"), Export: about("export")}
+}
+
+// scenarios finds what is to be played.
+func (c Config) scenarios() ([]scenarios.File, error) {
+	if c.Source == "" {
+		return engine.FindScenarios(c.Scenarios)
+	}
+	var files []scenarios.File
+	if len(c.Scenarios) > 0 {
+		var err error
+		if files, err = engine.FindScenarios(c.Scenarios); err != nil {
 			return nil, err
 		}
-		file := filepath.Join(folder(), s.Name+".yaml")
-		return append(all, file), os.WriteFile(file, []byte(o.Source), 0o644)
 	}
-	if len(all) > 0 {
-		return all, nil
+	own, err := scenarios.Load("Source", []byte(c.Source))
+	if err != nil {
+		return nil, runerror.Config(err)
 	}
-	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	for _, f := range library {
-		all = append(all, f.Scenario.Name)
-	}
-	return all, err
+	return append(files, scenarios.File{Path: "Source", Source: []byte(c.Source), Scenario: own}), nil
 }
 
-// call is a run of some scenarios against a target at base; empty: where the file says.
-func (o Options) call(all []string, base string, complaints *bytes.Buffer) cmd.Call {
-	args := append(slices.Clone(all), "--target", o.Target, "--reports", o.Reports)
-	if o.Operation != "" {
-		args = append(args, "--operation", o.Operation)
-	}
-	if o.Seed != 0 {
-		args = append(args, "--seed", fmt.Sprint(o.Seed))
-	}
-	return cmd.Call{Args: args, Out: new(bytes.Buffer), Complaints: complaints, Getenv: o.getenv, BaseURL: base, DB: o.DB}
-}
-
-// play runs doubletap in this process and tells the test what it found.
-func (o Options) play(t *testing.T, scenario, base string) {
-	passing := o.Reports == "" // nobody finds these files once the test is over
-	if passing {
-		o.Reports = t.TempDir()
-	}
-	var complaints bytes.Buffer
-	call := o.call([]string{scenario}, base, &complaints)
-	if base != "" || o.DB != nil || passing {
-		call.Again = again(t.Name())
-	}
-	if testing.Short() {
-		call.Intents = shortIntents
-		t.Logf("-short: at most the first %d intents: what happens rarely is hardly seen so", shortIntents)
-	}
-	report, code := cmd.Run(t.Context(), call)
-	switch {
-	case report == nil:
-		t.Fatalf("exit %d\n%s", code, &complaints)
-	case complaints.Len() > 0:
-		t.Log(complaints.String())
-	}
-	for _, r := range report.Results {
-		tell(t, *report, r)
-	}
-}
-
-// again is the command that runs a test again.
-func again(test string) string {
-	return "go test -run '^" + strings.ReplaceAll(test, "/", "$/^") + "$'"
-}
-
-func (o Options) getenv(name string) (string, bool) {
-	if value, found := o.Env[name]; found {
+func (c Config) getenv(name string) (string, bool) {
+	if value, found := c.Env[name]; found {
 		return value, true
 	}
 	return os.LookupEnv(name)
-}
-
-// tell says of one scenario what a test says.
-func tell(t *testing.T, report checker.Report, r checker.Result) {
-	t.Helper()
-	report.Results = []checker.Result{r}
-	var text bytes.Buffer
-	if err := reports.Text(&text, report, reports.Style{}); err != nil {
-		t.Fatal(err)
-	}
-	switch r.Verdict {
-	case checker.Pass, checker.Known:
-		t.Log(reports.Line(r, reports.Style{}))
-	case checker.NotApplicable:
-		t.Skip(strings.Join(r.Reasons, "; "))
-	default:
-		t.Error(text.String())
-	}
 }

@@ -1,41 +1,53 @@
 package doubletap_test
 
 import (
+	"database/sql"
+	"net/http"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap"
-	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// TestACorrectDesign is what a user's own test looks like: an API that listens, a target file, scenarios.
-func TestACorrectDesign(t *testing.T) {
+func TestWhatCannotBePlayedSaysWhy(t *testing.T) {
 	t.Parallel()
-	server, err := orders.Start(t.Context(), orders.Options{Design: "unique-key"})
+	nothing := http.NotFoundHandler()
+	db, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = server.Close() })
-	dir := t.TempDir()
-	doubletap.Test(t, doubletap.Options{
-		Target:    "docs/examples/orders.yaml",
-		Env:       map[string]string{"ORDERS_URL": server.URL(), "DATABASE_URL": server.DatabaseURL()},
-		Scenarios: []string{"plain-create", "burst-same-key", "tabs-natural-key"},
-		Seed:      7,
-		Reports:   dir,
-	})
-	runs, err := os.ReadDir(dir)
+	t.Cleanup(func() { _ = db.Close() })
+	closed, err := sql.Open("sqlite", ":memory:")
 	require.NoError(t, err)
-	require.Len(t, runs, 3, "one run each")
-}
-
-func TestAScenarioOfOnesOwn(t *testing.T) {
-	t.Parallel()
-	doubletap.Test(t, doubletap.Options{Target: "builtin:unique-key", Operation: "create_order", Source: `
-name: twice
-summary: Sent twice.
-intents: 2
-steps: [{send: {}}, {send: {}}]
-exercised: [replayed]
-`})
+	require.NoError(t, closed.Close())
+	listed := filepath.Join(t.TempDir(), "listed.yaml")
+	require.NoError(t, os.WriteFile(listed, []byte(`name: listed
+base_url: http://orders.test
+operations:
+  create:
+    request: {path: /orders, body: {note: "{{.Intent.Marker}}"}}
+    rows: {http: {path: "/orders?note={{.Intent.Marker}}"}}
+`), 0o644))
+	const file = "docs/examples/handler.yaml"
+	for name, row := range map[string]struct {
+		options doubletap.Config
+		says    string
+	}{
+		"no target":                           {doubletap.Config{Handler: nothing}, "expected a target file"},
+		"a target that is not there":          {doubletap.Config{Target: "none.yaml"}, "target file none.yaml: file does not exist"},
+		"an address that is not this machine": {doubletap.Config{Target: file, DB: db}, "base_url points to orders.test, which is not this machine"},
+		"a scenario that there is not":        {doubletap.Config{Target: file, Handler: nothing, Scenarios: []string{"none"}}, `no scenario "none"`},
+		"a source with mistakes":              {doubletap.Config{Target: file, Handler: nothing, Source: "name: x"}, "steps"},
+		"a handler of something":              {doubletap.Config{Target: file, Handler: nothing, DB: db, Scenarios: []string{"plain-create"}}, "no such table: orders"},
+		"a database that is closed":           {doubletap.Config{Target: file, Handler: nothing, DB: closed, Scenarios: []string{"plain-create"}}, "reach the database that was given"},
+		"rows that are not queried":           {doubletap.Config{Target: listed, Handler: nothing, DB: db}, "has no rows.query, and a database is given"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			report, err := doubletap.Run(t.Context(), row.options)
+			require.Nil(t, report)
+			require.ErrorContains(t, err, row.says)
+		})
+	}
 }

@@ -52,7 +52,7 @@ func (o shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(map[string]int64{"id": id})
 }
 
-// In a test of one's own it is doubletap.Test(t, doubletap.Options{...}), with the same options.
+// In a Go test it is doubletaptest.Test(t, doubletap.Config{...}), with the same config.
 func Example() {
 	folder, err := os.MkdirTemp("", "orders-")
 	if err != nil {
@@ -67,7 +67,7 @@ func Example() {
 		if _, err := db.Exec("create table orders (id integer primary key, key text, note text)"); err != nil {
 			panic(err)
 		}
-		report, err := doubletap.Play(context.Background(), doubletap.Options{
+		report, err := doubletap.Run(context.Background(), doubletap.Config{
 			Target:    "docs/examples/handler.yaml",
 			Handler:   design(db),
 			DB:        db,

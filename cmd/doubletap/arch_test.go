@@ -1,0 +1,215 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/doubletap-harness/doubletap"
+
+// rooms says what each room may import of ours, and why not more. A room that is not here may not be.
+func rooms() map[string][]string {
+	return map[string][]string{
+		"history":                  {},
+		"contract":                 {},
+		"jsonpointer":              {},
+		"scenarios":                {"history", "contract", "jsonpointer", "document"},
+		"document":                 {"jsonpointer", "internal/english"},
+		"targets":                  {"contract", "jsonpointer", "document"},
+		"targets/explain":          {"contract", "targets", "internal/english"},
+		"targets/databases":        {},
+		"targets/caches":           {},
+		"targets/drafting":         {"contract", "jsonpointer", "targets", "targets/databases"},
+		"targets/drafting/openapi": {"contract", "jsonpointer", "targets", "targets/drafting"},
+		"internal/stopwatch":       {"contract", "targets"},
+		"targets/orders":           {"contract", "targets"},
+		"internal/servers":         {},
+		"internal/sqldrivers":      {},
+		"internal/english":         {},
+		"sut/services":             {},
+		"internal/ephemeral":       {"targets/databases", "internal/servers"},
+		"internal/servers/install": {"internal/servers"},
+		"internal/servers/with":    {"internal/servers"},
+		"proxy":                    {"scenarios", "history"},
+		"driver":                   {"contract", "scenarios", "targets", "history"},
+		"driver/writegate":         {"targets/databases"},
+		"export/curl":              {"scenarios", "driver"},
+		"internal/bench":           {"contract", "scenarios", "targets", "history", "proxy", "driver"},
+		"checker":                  {"history", "contract", "jsonpointer"},
+		"snapshots":                {"history", "jsonpointer", "targets/databases"},
+		"internal/mutate":          {},
+		"reports":                  {"checker", "history", "jsonpointer", "internal/english"},
+		"cmd": {
+			"history", "contract", "jsonpointer", "scenarios", "document", "targets", "targets/databases", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders", "internal/stopwatch",
+			"sut/services", "internal/ephemeral", "targets/caches",
+			"proxy", "driver", "driver/writegate", "export/curl", "checker", "snapshots", "reports",
+		},
+		"cmd/doubletap": {"cmd", "internal/sqldrivers"},
+		"":              {"scenarios", "checker", "reports", "cmd"},
+	}
+}
+
+// owners says which rooms may import a dependency: who else needs it asks its owner.
+func owners() map[string][]string {
+	return map[string][]string{
+		"gopkg.in/yaml.v3":                         {"scenarios", "document", "targets", "targets/drafting", "targets/drafting/openapi"},
+		"github.com/getkin/kin-openapi":            {"targets/drafting/openapi"},
+		"github.com/santhosh-tekuri/jsonschema/v6": {"document"},
+		"github.com/brianvoe/gofakeit/v7":          {"targets"},
+		"github.com/agnivade/levenshtein":          {"document", "targets/orders"},
+		"github.com/Shopify/toxiproxy/v2":          {"proxy"},
+		"github.com/rs/zerolog":                    {"proxy"}, // toxiproxy's logger
+		"github.com/tsenart/vegeta/v12":            {"driver", "internal/bench"},
+		"github.com/go-sql-driver/mysql":           {"targets/orders", "internal/sqldrivers"},
+		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers"},
+		"github.com/redis/go-redis/v9":             {"targets/orders"},
+		"modernc.org/sqlite":                       {"targets/orders", "internal/sqldrivers"},
+		"github.com/fatih/color":                   {"reports"},
+		"github.com/rivo/uniseg":                   {"reports"},
+		"github.com/andybalholm/cascadia":          {"targets"},
+		"golang.org/x/net":                         {"driver", "targets"},
+		"golang.org/x/time":                        {"driver"},
+		"golang.org/x/sys":                         {"driver"},
+		"golang.org/x/term":                        {"reports", "cmd"},
+		"github.com/mattn/go-isatty":               {"reports", "cmd"},
+		"github.com/schollz/progressbar/v3":        {"cmd"},
+		"github.com/spf13/cobra":                   {"cmd"},
+		"github.com/stretchr/testify":              {}, // tests only
+		"github.com/rogpeppe/go-internal":          {}, // tests only
+		"go.uber.org/goleak":                       {}, // tests only
+		"pgregory.net/rapid":                       {}, // tests only
+	}
+}
+
+// listed is what go list tells of a package.
+type listed struct {
+	ImportPath string
+	Standard   bool
+	Imports    []string // without those of tests
+}
+
+func TestDataGoesOneWay(t *testing.T) {
+	t.Parallel()
+	standard, ours := listPackages(t)
+	for _, complaint := range trespasses(standard, ours) {
+		t.Error(complaint)
+	}
+	require.GreaterOrEqual(t, len(ours), 10, "the list is not empty by mistake")
+}
+
+func TestTrespassesAreNoticed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		room, imports, says string
+	}{
+		"a room that reaches sideways":   {"driver", module + "/checker", "driver must not import checker"},
+		"a room that reaches up":         {"history", module + "/cmd", "history must not import cmd"},
+		"a room that nobody planned":     {"helpers", "fmt", "helpers is no room"},
+		"a dependency of somebody else":  {"checker", "gopkg.in/yaml.v3", "gopkg.in/yaml.v3 belongs to scenarios"},
+		"a part of such a dependency":    {"driver", "github.com/Shopify/toxiproxy/v2/client", "belongs to proxy"},
+		"a dependency that nobody owns":  {"checker", "example.com/new", "example.com/new has no owner"},
+		"a test library outside of test": {"reports", "github.com/stretchr/testify/require", "belongs to nobody"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			complaints := trespasses([]string{"fmt"}, []listed{{ImportPath: module + "/" + c.room, Imports: []string{c.imports}}})
+			require.Len(t, complaints, 1)
+			require.Contains(t, complaints[0], c.says)
+		})
+	}
+}
+
+// TestTheCheckerIsPure holds that the judgement of a run needs nothing but the standard library and leaves
+// of ours, directly or by way of others: no parser and no network protocol of a third party.
+func TestTheCheckerIsPure(t *testing.T) {
+	t.Parallel()
+	leaves := []string{"checker", "history", "contract", "proofs", "jsonpointer"}
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./checker")
+	command.Dir = ".."
+	out, err := command.Output()
+	require.NoError(t, err, "go list")
+	linked := strings.Fields(string(out))
+	require.Contains(t, linked, module+"/checker", "the list is not empty by mistake")
+	for _, path := range linked {
+		require.Contains(t, leaves, strings.TrimPrefix(path, module+"/"), "the checker links it")
+	}
+}
+
+// trespasses says which imports the rooms may not have, and why.
+func trespasses(standard []string, ours []listed) []string {
+	var complaints []string
+	for _, p := range ours {
+		room := strings.TrimPrefix(strings.TrimPrefix(p.ImportPath, module), "/")
+		allowed, planned := rooms()[room]
+		if !planned {
+			complaints = append(complaints, room+" is no room of docs/architecture.md: put it into one, or add it there and to this test")
+			continue
+		}
+		for _, path := range p.Imports {
+			if slices.Contains(standard, path) {
+				continue
+			}
+			if inner, own := strings.CutPrefix(path, module+"/"); own {
+				if !slices.Contains(allowed, inner) {
+					complaints = append(complaints, room+" must not import "+inner+": data goes one way, and "+room+" is given what it needs by cmd (it may import "+orNobody(allowed)+")")
+				}
+				continue
+			}
+			if text := foreign(room, path); text != "" {
+				complaints = append(complaints, text)
+			}
+		}
+	}
+	return complaints
+}
+
+// foreign says why a room may not import a package of somebody else's; empty: it may.
+func foreign(room, path string) string {
+	for dependency, who := range owners() {
+		if path != dependency && !strings.HasPrefix(path, dependency+"/") {
+			continue
+		}
+		if slices.Contains(who, room) {
+			return ""
+		}
+		return room + " must not import " + path + ": " + dependency + " belongs to " + orNobody(who) + ", so that it can be replaced in one place"
+	}
+	return room + " imports " + path + ": " + path + " has no owner yet; add it to this test with the one room that fences it off"
+}
+
+func orNobody(names []string) string {
+	if len(names) == 0 {
+		return "nobody"
+	}
+	return strings.Join(names, ", ")
+}
+
+// listPackages returns the packages of the standard library that we need, and ours.
+func listPackages(t *testing.T) (standard []string, ours []listed) {
+	t.Helper()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Standard,Imports", "./...")
+	command.Dir = "../.."
+	out, err := command.Output()
+	require.NoError(t, err, "go list")
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p listed
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return standard, ours
+		}
+		require.NoError(t, err)
+		switch {
+		case p.Standard:
+			standard = append(standard, p.ImportPath)
+		case p.ImportPath == module || strings.HasPrefix(p.ImportPath, module+"/"):
+			ours = append(ours, p)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// seedsVariable says with how many seeds every design is tried, on every store and with the whole library.
+const seedsVariable = "DOUBLETAP_SEEDS"
+
+// TestEveryDesignGetsItsVerdict runs the library against every built-in design: a broken design must be
+// caught, by a finding that it is declared to show, and a correct one must pass, with nothing left
+// inconclusive. Without DOUBLETAP_SEEDS each design is tried once, on one store or the other: broken ones
+// with the scenarios that are declared to catch them, correct ones with a quarter of the library.
+func TestEveryDesignGetsItsVerdict(t *testing.T) {
+	seeds, everywhere := 1, os.Getenv(seedsVariable) != ""
+	if everywhere {
+		n, err := strconv.Atoi(os.Getenv(seedsVariable))
+		require.NoError(t, err)
+		seeds = n
+	}
+	table := &controlTable{right: map[[2]string]int{}}
+	t.Cleanup(func() { t.Log("\n" + table.String(seeds)) })
+	for i, d := range orders.Designs() {
+		on := slices.DeleteFunc(stores(), func(s store) bool { return !d.StandsOn(s.name) })
+		if !everywhere {
+			on = on[i%len(on):][:1]
+		}
+		for _, store := range on {
+			for seed := 1; seed <= seeds; seed++ {
+				t.Run(fmt.Sprintf("%s/%s/seed=%d", d.Name, store.name, seed), func(t *testing.T) {
+					t.Parallel() // a run mostly waits; -parallel bounds how many do so at once
+					judgeDesign(t, d, store, seed, part(t, d, i, everywhere))
+					table.add(d.Name, store.name)
+				})
+			}
+		}
+	}
+}
+
+type store struct{ name, url string }
+
+func stores() []store {
+	return []store{{"sqlite", ""}, {"postgres", os.Getenv(postgresVariable)}, {"mariadb", os.Getenv(mariadbVariable)}}
+}
+
+// judgeDesign runs scenarios, or the whole library if there are none, against a design. Where only a part is
+// tried, a busy machine may leave something unexercised.
+func judgeDesign(t *testing.T, d orders.Design, on store, seed int, names []string) {
+	dir := t.TempDir()
+	prefix, database := sut.BuiltinPrefix, on.url
+	killed := slices.Contains(d.By, "crash-sweep")
+	if d.Instances > 1 || killed {
+		prefix = sut.ServedPrefix
+	}
+	args := []string{"run", "--target", prefix + d.Name, "--seed", fmt.Sprint(seed), "--reports", dir}
+	if database != "" {
+		args = append(args, "--database", database)
+	}
+	whole := len(names) == 0
+	args = append(args, names...)
+	command := exec.CommandContext(t.Context(), usual(t), args...)
+	printed, _ := command.CombinedOutput() // its exit code tells
+	require.NotNil(t, command.ProcessState)
+	code, out := command.ProcessState.ExitCode(), string(printed)
+	if !killed { // else what it had counted went with it
+		requireEveryRequestOnRecord(t, onlyRun(t, dir))
+	}
+	if d.Correct {
+		if !whole && code == exitInconclusive {
+			t.Log("a busy machine left something unexercised: make controls holds more")
+			return
+		}
+		require.Equal(t, exitPass, code, "a correct design passes everything that applies to it\n%s", out)
+		return
+	}
+	if !whole && code == exitInconclusive {
+		t.Log("a busy machine left something unexercised: make controls holds more")
+		return
+	}
+	require.Equal(t, exitFinding, code, "a broken design is caught\n%s", out)
+	kinds := findingKinds(t, dir)
+	require.True(t, slices.ContainsFunc(d.Shows, func(k string) bool { return slices.Contains(kinds, k) }),
+		"caught by %v, declared %v", kinds, d.Shows)
+}
+
+// part lists the scenarios that a design is tried with; none is the whole library.
+func part(t *testing.T, d orders.Design, n int, whole bool) []string {
+	switch {
+	case whole:
+		return nil
+	case !d.Correct:
+		require.NotEmpty(t, d.By, "it is declared what catches it")
+		return append([]string{"plain-create"}, d.By...)
+	}
+	files, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	require.NoError(t, err)
+	var names []string
+	for i, f := range files {
+		if i%4 == n%4 && !slices.Contains([]string{"sweep", "burst-under-load"}, f.Scenario.Name) {
+			names = append(names, f.Scenario.Name)
+		}
+	}
+	return names
+}
+
+// findingKinds returns the kinds of finding in the only run below dir.
+func findingKinds(t *testing.T, dir string) []string {
+	report := onlyReport(t, dir)
+	var kinds []string
+	for _, r := range report.Results {
+		for _, f := range r.Findings {
+			kinds = append(kinds, string(f.Kind))
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
+
+func onlyReport(t *testing.T, dir string) checker.Report {
+	found, err := filepath.Glob(filepath.Join(dir, "*", "report.json"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	file, err := os.Open(found[0])
+	require.NoError(t, err)
+	defer file.Close()
+	report, err := reports.ReadJSON(file)
+	require.NoError(t, err)
+	return report
+}
+
+// controlTable counts right verdicts by design and store. Safe for concurrent use.
+type controlTable struct {
+	mu    sync.Mutex
+	right map[[2]string]int
+}
+
+func (c *controlTable) add(design, store string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.right[[2]string{design, store}]++
+}
+
+func (c *controlTable) String(seeds int) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%-36s %-8s", "right verdicts", "design")
+	for _, s := range stores() {
+		fmt.Fprintf(&text, " %10s", s.name)
+	}
+	for _, d := range orders.Designs() {
+		kind := map[bool]string{true: "correct", false: "broken"}[d.Correct]
+		fmt.Fprintf(&text, "\n%-36s %-8s", d.Name, kind)
+		for _, s := range stores() {
+			fmt.Fprintf(&text, " %7d/%-2d", c.right[[2]string{d.Name, s.name}], seeds)
+		}
+	}
+	return text.String()
+}

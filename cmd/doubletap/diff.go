@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"reflect"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/rundir"
+)
+
+func newDiff(s streams) *cobra.Command {
+	asJSON, inconclusive := false, ""
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Say what a run broke and what it mended, compared with an older one",
+		Long: `Diff judges two runs' directories as check does and says which broken promises are new, which are
+still there and how often, and which are gone. A broken promise is the same in both runs if scenario,
+kind and detail are the same. Its rate changed beyond luck if Fisher's exact test, two-sided and
+adjusted by Holm's method for all that is compared, gives p under 0.05; beside every rate stands its
+95% score interval (Wilson).
+
+Exit codes, for a gate that holds a release against a base line: 1 if something new broke, however
+rarely, or something breaks more often beyond luck; 2 if a scenario came to no judgement where the
+old run had one, or no scenario was judged in both; 3 if a directory is none of a run; 0 otherwise,
+also where old findings are still there.`,
+		Example: `  doubletap diff reports/runs/20260102-150405-abcd reports/runs/20260109-150405-efgh
+  doubletap diff --json baseline reports/runs/20260109-150405-efgh`,
+		Args: cobra.ExactArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return diffCommand(runDir(args[0]), runDir(args[1]), asJSON, inconclusive, s)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")
+	inconclusiveFlag(cmd, &inconclusive)
+	return cmd
+}
+
+func diffCommand(older, newer rundir.Dir, asJSON bool, inconclusive string, s streams) error {
+	before, errBefore := older.ReadManifest()
+	after, errAfter := newer.ReadManifest()
+	if err := errors.Join(checkInconclusive(inconclusive), errBefore, errAfter); err != nil {
+		return err
+	}
+	c := reports.Compare(*older.Report(before), *newer.Report(after))
+	c.Terms = !reflect.DeepEqual(before.Terms, after.Terms)
+	if err := showComparison(c, asJSON, s); err != nil {
+		return runerror.Environment(err)
+	}
+	switch {
+	case c.Outcome == reports.Worse:
+		return exit{code: exitFinding}
+	case c.Outcome == reports.NotCompared && inconclusive == "fail":
+		return exit{code: exitInconclusive}
+	default:
+		return nil
+	}
+}
+
+func showComparison(c reports.Comparison, asJSON bool, s streams) error {
+	if asJSON {
+		return reports.ComparisonJSON(s.out, c)
+	}
+	return reports.ComparisonText(s.out, c, styleOf(s))
+}

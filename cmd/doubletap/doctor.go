@@ -1,0 +1,335 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+func newDoctor(s streams) *cobra.Command {
+	o := sessionFlags{}
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Check that everything is there that a run needs, before anything is broken",
+		Long: `Doctor reaches target, database and toxiproxy, sends a few plain creates and one repetition, and says
+line by line what is well, what a run will not be able to see, and what is wrong with the next step to take.
+It breaks nothing, and leaves a handful of rows with markers that begin with "dt".
+
+Exit codes: 0 ready; 1 ready, and the target does not do what its contract says; 3 and 4 as
+those of run: a mistake in the target file, or target, database or toxiproxy are not there.`,
+		Example: "  doubletap doctor --target orders.yaml",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return doctorCommand(cmd.Context(), o, s)
+		},
+	}
+	o.add(cmd)
+	return cmd
+}
+
+// health is what the doctor says of one thing.
+type health string
+
+// The states of health. The zero value is the worst.
+const (
+	ill     health = ""
+	warning health = "warning"
+	well    health = "ok"
+	noted   health = "noted"
+)
+
+// doctor examines a system, one thing after the other.
+type doctor struct {
+	flags    sessionFlags
+	streams  streams
+	session  *engine.Session // nil: it is not up yet
+	library  []scenarios.File
+	announce engine.Announced
+}
+
+// say prints a line, and what to do about it.
+func (d *doctor) say(h health, what, text string, next ...string) {
+	mark := map[health]string{ill: "✗", warning: "!", well: "✓", noted: "·"}[h]
+	fmt.Fprintf(d.streams.out, "%s %-14s %s\n", mark, what, text)
+	for _, step := range next {
+		fmt.Fprintf(d.streams.out, "  %-14s %s\n", "", step)
+	}
+}
+
+func doctorCommand(ctx context.Context, o sessionFlags, s streams) (err error) {
+	if o.target == "" {
+		o.target = defaultTarget
+	}
+	library, err := engine.FindScenarios(nil)
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		c, err := o.config(library, s)
+		if err == nil {
+			_, err = perform(ctx, c, s)
+		}
+		return err
+	}
+	dir, err := os.MkdirTemp("", "doubletap-doctor-")
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("make a directory: %w", err))
+	}
+	defer os.RemoveAll(dir)
+	o.reports, o.maxRequests = dir, math.MaxInt
+	c, err := o.config(library, s)
+	if err != nil {
+		return err
+	}
+	d := &doctor{flags: o, streams: s, library: library}
+	c.Private, c.Diagnose, c.Observe = true, true, d.observe
+	d.session, err = engine.Open(ctx, c)
+	if step := new(engine.BringUpError); errors.As(err, &step) {
+		d.say(ill, string(step.Step), strings.ReplaceAll(step.Error(), "\n", "\n"+strings.Repeat(" ", 17)))
+		fmt.Fprintln(s.out, "\na run would end here")
+		return exit{code: codeOf(step)}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.session.Close()) }()
+	return d.examine(ctx)
+}
+
+// observe prints what is known while the system is brought up.
+func (d *doctor) observe(e engine.Event) {
+	switch e := e.(type) {
+	case engine.Announced:
+		d.announce = e
+		d.say(well, "target file", fmt.Sprintf("%s, operation %s, contract as in: doubletap explain --target %s", d.flags.target, e.Operation, shell.Quote(d.flags.target)))
+	case engine.BroughtUp:
+		switch e.Step {
+		case engine.StepHosts:
+			d.say(well, "hosts", "all are this machine, or in allow_hosts")
+		case engine.StepProcess:
+			d.process(e)
+		case engine.StepDatabase:
+			d.database(e)
+		}
+	}
+}
+
+// process says how the target started, if that is left to us.
+func (d *doctor) process(e engine.BroughtUp) {
+	text := fmt.Sprintf("ready after %s, at %s", e.Took.Round(time.Millisecond), e.Address)
+	if n := d.announce.Instances; n > 1 {
+		text = fmt.Sprintf("%d instances %s, where a balancer gives them connections in turn", n, text)
+	}
+	d.say(well, "process", text)
+}
+
+func (d *doctor) database(e engine.BroughtUp) {
+	switch {
+	case d.announce.OwnWord:
+		d.say(warning, "database", "none is declared: the rows are the target's own word, as it lists them", "add database.url and rows.query if you can: a listing may leave out what is there twice")
+	case e.Address == "":
+		d.say(warning, "database", "none is declared: no verdict will be a pass", "add database.url, and a rows.query to each operation; or rows.http, which asks the target itself")
+	default:
+		d.say(well, "database", "reached at "+e.Address)
+	}
+}
+
+// examine looks at what a run takes, once the system is up.
+func (d *doctor) examine(ctx context.Context) error {
+	d.creates()
+	d.links()
+	d.writeGate(ctx)
+	d.clock()
+	d.rateLimit()
+	kept := d.repeats(ctx)
+	d.burst(ctx)
+	d.unseen()
+	if !kept {
+		fmt.Fprintln(d.streams.out, "\nready; the target does not do what its contract says")
+		return exit{code: exitFinding}
+	}
+	fmt.Fprintf(d.streams.out, "\nready:\n  %s run %s\n", program(), d.flags.targetWords())
+	return nil
+}
+
+// creates says what the pilot has shown.
+func (d *doctor) creates() {
+	system := d.session.System
+	text := fmt.Sprintf("acknowledged in %s, through toxiproxy", d.session.Normal().Round(100*time.Microsecond))
+	if system.Target.KnowsRows(system.Operation().Operation) {
+		text += "; its marker is stored, and the row query finds exactly it"
+	}
+	d.say(well, "plain create", text)
+	for what, n := range map[string]int{string(scenarios.AcrossPrincipals): len(system.Principals), string(scenarios.AcrossOperations): len(system.Operations)} {
+		if n > 1 {
+			d.say(well, what, "each of them can create")
+		}
+	}
+	if !system.Operation().Identity.Declared() {
+		d.say(warning, "identity", "not declared: answers that name another thing are not noticed", "add identity: a JSON pointer to the id in the answer, or {header: Location, pattern: ...}")
+	} else {
+		d.say(well, "identity", "found at "+system.Operation().Identity.String())
+	}
+	if system.Target.Received == nil {
+		d.say(warning, "received", "not declared: requests that a proxy sends twice are not noticed", "add received, if the target can count its requests")
+	} else {
+		d.say(well, "received", "the target counts its requests")
+	}
+}
+
+// links says what passes the links inside the target for a plain create.
+func (d *doctor) links() {
+	for _, name := range d.session.System.Links.Names() {
+		listen := d.session.System.Links.Named(name).Address()
+		if n := d.session.Exchanges(name); n > 0 {
+			d.say(well, "link", fmt.Sprintf("%s, at %s: %s pass for a plain create", name, listen, english.Plural(n, "question or answer", "questions and answers")))
+			continue
+		}
+		d.say(warning, "link", fmt.Sprintf("nothing passes %s, at %s, for a plain create", name, listen), "let the target use this address, or leave the link out")
+	}
+}
+
+func (d *doctor) writeGate(ctx context.Context) {
+	gate := d.session.System.Target.Database.WriteGate
+	if gate == nil {
+		d.say(warning, "write gate", "not declared: short windows between check and write may be missed", "add database.write_gate, if the user may lock the table")
+		return
+	}
+	if err := d.session.System.OpenGates(ctx); err != nil {
+		d.say(ill, "write gate", err.Error(), "grant the right to lock, or leave database.write_gate out")
+		return
+	}
+	d.say(well, "write gate", "writes to "+strings.Join(gate.Tables, ", ")+" can be held back")
+}
+
+// most that two clocks may differ before times in answers mislead.
+const clocksApart = 2 * time.Second
+
+// clock compares the target's clock with ours.
+func (d *doctor) clock() {
+	h, err := d.session.History(rundir.PilotName)
+	if err != nil || len(h.Attempts) == 0 {
+		return
+	}
+	last := h.Attempts[len(h.Attempts)-1]
+	theirs, err := http.ParseTime(last.Header["Date"])
+	if err != nil {
+		return
+	}
+	ours := h.Run.Started.Add(last.Replied.Duration())
+	if apart := ours.Sub(theirs).Abs(); apart > clocksApart {
+		d.say(warning, "clock", fmt.Sprintf("the target's is %s apart from this machine's: key expiry is measured by both", apart.Round(time.Second)))
+		return
+	}
+	d.say(well, "clock", "agrees with the target's")
+}
+
+// longRun is how long a run takes that few people wait for.
+const longRun = 15 * time.Minute
+
+// rateLimit says how long the library takes at the target's rate limit.
+func (d *doctor) rateLimit() {
+	limit := d.announce.Limit
+	if limit == nil {
+		return
+	}
+	requests := d.announce.Requests + d.announce.Steps
+	for _, s := range d.announce.Scenarios {
+		requests += s.Intents
+	}
+	text := fmt.Sprintf("%s in %s: a run of the whole library, of up to %s, takes up to %s", english.Plural(limit.Requests, "request"), limit.Per, english.Plural(requests, "request"), limit.Takes)
+	if limit.Takes >= longRun {
+		d.say(warning, "rate limit", text, "try a target with a higher limit, or name fewer scenarios")
+		return
+	}
+	d.say(well, "rate limit", text)
+}
+
+// repeats sends a request again after its answer, and reports whether the contract is kept.
+func (d *doctor) repeats(ctx context.Context) bool {
+	r, why := d.play(ctx, "sequential-replay", 1)
+	switch {
+	case why != "":
+		d.say(warning, "repetition", why)
+		return true
+	case r.Verdict == checker.Fail:
+		f := r.Findings[0]
+		d.say(ill, "repetition", fmt.Sprintf("%s: expected %s, observed %s", f.Kind, f.Expected, f.Observed), "correct the target, or say in contract what it promises")
+		return false
+	case r.Verdict != checker.Pass:
+		d.say(warning, "repetition", strings.Join(r.Reasons, "; "))
+		return true
+	}
+	d.say(well, "repetition", "answered as the contract says")
+	return true
+}
+
+// burst sees whether so many requests get into the target at once.
+func (d *doctor) burst(ctx context.Context) {
+	r, why := d.play(ctx, "burst-same-key", 1)
+	if why != "" {
+		d.say(warning, "burst", why)
+		return
+	}
+	exercised := slices.ContainsFunc(r.Exercise, func(e checker.Exercise) bool { return e.Held > 0 })
+	if !exercised {
+		d.say(warning, "burst", "ten requests at once were never inside the target together", "look at its connection limit, and at what stands in front of it")
+		return
+	}
+	text := "ten requests at once overlap inside the target"
+	if r.Bursts != nil {
+		text += fmt.Sprintf(", released within %s", r.Bursts.Most.Duration().Round(time.Microsecond))
+	}
+	d.say(well, "burst", text)
+}
+
+// play plays a scenario of the library with so many intents. Why is set if nothing can be said.
+func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
+	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
+	if why := d.session.System.LeavesOut(f.Scenario); why != "" {
+		return r, why
+	}
+	f.Scenario.Intents = intents
+	if err := d.session.Play(ctx, f, scenarios.NewPlan(f.Scenario, d.session.Seed())); err != nil {
+		return r, err.Error()
+	}
+	h, err := d.session.History(name)
+	if err != nil {
+		return r, err.Error()
+	}
+	return checker.Check(h, d.session.System.Terms()), ""
+}
+
+// unseen lists what the library will not be able to try, and why.
+func (d *doctor) unseen() {
+	var reasons []string
+	by := map[string][]string{}
+	for _, s := range d.announce.Scenarios {
+		if s.Why == "" {
+			continue
+		}
+		if by[s.Why] == nil {
+			reasons = append(reasons, s.Why)
+		}
+		by[s.Why] = append(by[s.Why], s.Name)
+	}
+	for _, why := range reasons {
+		d.say(noted, "not tried", strings.Join(by[why], ", "), why)
+	}
+}

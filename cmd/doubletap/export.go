@@ -1,0 +1,87 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/export"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/shrink"
+)
+
+func newExport(s streams) *cobra.Command {
+	o, as, output := targetFlags{}, "", ""
+	cmd := &cobra.Command{
+		Use:   "export FINDING",
+		Short: "Hand a finding over: as a shell script, a Go test or a scenario file",
+		Long: `Export takes the directory of a finding and writes what shows it again, in one file that another person
+can run: a shell script that takes bash and curl (curl), a Go test (go), or a scenario file
+(scenario). If shrink has left a smaller scenario beside the finding, it is that one. What stands in
+environment variables, and what is secret, stays in environment variables.`,
+		Example: `  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as curl -o again.sh
+  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as go -o again_test.go`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return exportCommand(cmd.Context(), args[0], as, output, o, s)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&as, "as", "curl", "curl, go or scenario")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
+	return cmd
+}
+
+func exportCommand(ctx context.Context, dir, as, output string, o targetFlags, s streams) error {
+	f, err := readForExport(dir, o, s)
+	if err != nil {
+		return err
+	}
+	var text []byte
+	switch as {
+	case "scenario":
+		text, err = f.AsScenario()
+	case "go":
+		text, err = f.AsGo()
+	case "curl":
+		text, err = f.AsCurl(ctx)
+	default:
+		return runerror.Configf("--as is %q, expected curl, go or scenario", as)
+	}
+	if err != nil {
+		return err
+	}
+	if output == "" {
+		_, err = s.out.Write(text)
+	} else {
+		err = os.WriteFile(output, text, 0o644)
+	}
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("write the export: %w", err))
+	}
+	return nil
+}
+
+// readForExport reads a finding, and the smallest scenario there is of it.
+func readForExport(dir string, o targetFlags, s streams) (export.Finding, error) {
+	f, files, err := engine.OpenFinding(dir)
+	if err != nil {
+		return export.Finding{}, err
+	}
+	small := f.Narrowed(files[0].Scenario)
+	if shrunk := filepath.Join(dir, shrink.FileName); rundir.Exists(shrunk) {
+		if files, err = engine.ReadScenario(shrunk); err != nil {
+			return export.Finding{}, err
+		}
+		small = files[0].Scenario
+		small.Intents = small.Family()
+	}
+	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
+	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target}, instances: c.SUT.Instances}
+	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords()}, nil
+}

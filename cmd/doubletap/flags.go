@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/sut/builtin"
+)
+
+// defaultTarget is what runs when no target is named.
+const defaultTarget = sut.BuiltinPrefix + "unique-key"
+
+// storeUsage is the line of --store in the help.
+const storeUsage = "Redis server of a built-in target that takes one: redis://HOST:PORT/NUMBER (default $" + sut.StoreVariable + ")"
+
+// targetFlag is the value of --target. An unset shell variable gives --target "". That is rejected: the default
+// target would pass.
+type targetFlag string
+
+func (f *targetFlag) Set(text string) error {
+	if text == "" {
+		return errors.New("expected a target file, or " + sut.BuiltinPrefix + "NAME")
+	}
+	*f = targetFlag(text)
+	return nil
+}
+
+func (f *targetFlag) String() string { return string(*f) }
+
+func (f *targetFlag) Type() string { return "string" }
+
+// targetFlags name a target and what takes the place of parts of it.
+type targetFlags struct{ target, database, store, operation string }
+
+func (t *targetFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Var((*targetFlag)(&t.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
+	f.StringVar(&t.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
+	f.StringVar(&t.store, "store", "", storeUsage)
+	f.StringVar(&t.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
+}
+
+// options are the flags as the system under test takes them.
+func (t targetFlags) options(s streams) sut.Options {
+	return sut.Options{
+		Target: t.target, Database: t.database, Store: t.store, Operation: t.operation,
+		Getenv: s.getenv, Program: s.program, Parts: builtin.Parts(),
+	}
+}
+
+// sessionFlags are the flags of commands that send: run, replay, shrink and doctor.
+type sessionFlags struct {
+	targetFlags
+	instances    int
+	toxiproxy    string
+	reports      string
+	maxRequests  int
+	pilotTimeout time.Duration
+	dryRun       bool
+}
+
+func (o *sessionFlags) add(cmd *cobra.Command) {
+	o.targetFlags.add(cmd)
+	f := cmd.Flags()
+	f.IntVar(&o.instances, "instances", 0, "start so many instances of the target behind a balancer, 1 to 16 (default: process.instances of the target file)")
+	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
+	f.StringVar(&o.reports, "reports", engine.DefaultReports, "directory for the runs' files")
+	f.IntVar(&o.maxRequests, "max-requests", engine.DefaultMaxRequests, "refuse scenarios that may send more requests than this, with the steps of the target file; final retries come on top")
+	f.DurationVar(&o.pilotTimeout, "pilot-timeout", engine.DefaultPilotTimeout, "how long a plain create may take before the target counts as not answering")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be sent where, and stop")
+}
+
+// config is a run of these scenarios as the flags say.
+func (o sessionFlags) config(files []scenarios.File, s streams) (engine.Config, error) {
+	if o.pilotTimeout <= 0 {
+		return engine.Config{}, runerror.Configf("--pilot-timeout is %s, expected more than 0s", o.pilotTimeout)
+	}
+	if o.maxRequests <= 0 {
+		return engine.Config{}, runerror.Configf("--max-requests is %d, expected 1 or more", o.maxRequests)
+	}
+	c := engine.Config{
+		SUT: o.options(s), Scenarios: files, Reports: o.reports, MaxRequests: o.maxRequests, PilotTimeout: o.pilotTimeout,
+		DryRun: o.dryRun, Checkout: checkout(s), RealTime: true,
+	}
+	c.SUT.Instances, c.SUT.Toxiproxy = o.instances, o.toxiproxy
+	return c, nil
+}
+
+// share is a share of rounds, 0 to 1, that a pass is to stay below with 95 % confidence. Zero is none.
+type share float64
+
+// String returns the share in percent.
+func (b share) String() string {
+	if b == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(float64(b)*100, 'g', 6, 64) + "%"
+}
+
+// Set reads a share such as 1% or 0.01.
+func (b *share) Set(text string) error {
+	digits, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		value /= 100
+	}
+	if err != nil || !(value > 0 && value < 1) {
+		return errors.New("expected a share of rounds such as 1% or 0.01")
+	}
+	*b = share(value)
+	return nil
+}
+
+// Type names the kind of value in the help.
+func (b *share) Type() string { return "share" }
+
+// runDir is the directory of a run that was named on the command line.
+func runDir(path string) rundir.Dir { return rundir.Dir{Path: path} }

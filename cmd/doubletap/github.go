@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+// github shows a run to GitHub Actions: annotations and the job's summary. Elsewhere it does nothing.
+type github struct {
+	streams streams
+	unmute  string // line that lets GitHub Actions take workflow commands again; empty: it never stopped
+}
+
+// mute keeps GitHub Actions from obeying what a target says: any line of a step's output may be a workflow command.
+func (g *github) mute() {
+	if g.streams.env("GITHUB_ACTIONS") != "true" {
+		return
+	}
+	token := rand.Text()
+	fmt.Fprintf(g.streams.out, "::stop-commands::%s\n", token)
+	g.unmute = "::" + token + "::\n"
+}
+
+// report writes annotations and the job's summary. A summary that cannot be written changes no
+// verdict. A replay is an experiment and has no annotations.
+func (g *github) report(report checker.Report, files map[string]string, replay bool) {
+	if g.unmute == "" {
+		return
+	}
+	fmt.Fprint(g.streams.out, g.unmute)
+	g.unmute = ""
+	if replay {
+		return
+	}
+	err := reports.GitHub(g.streams.out, report, files)
+	complain(g.streams.err, errors.Join(err, summarise(report, g.streams)))
+}
+
+// summarise appends the report to the job's summary, if there is one.
+func summarise(report checker.Report, s streams) error {
+	path := s.env("GITHUB_STEP_SUMMARY")
+	if path == "" {
+		return nil
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("write the job summary: %w", err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("write the job summary: %w", err)
+	}
+	var text bytes.Buffer
+	if info.Size() > 0 {
+		text.WriteByte('\n') // a heading must not end up in another text's last line
+	}
+	if err := reports.MarkdownAfter(&text, report, info.Size()); err != nil {
+		return err
+	}
+	if _, err := file.Write(text.Bytes()); err != nil {
+		return fmt.Errorf("write the job summary: %w", err)
+	}
+	return nil
+}
+
+// checkout is the root of the repository that a CI server has checked out, or where we are.
+func checkout(s streams) string {
+	for _, name := range []string{"GITHUB_WORKSPACE", "CI_PROJECT_DIR"} {
+		if root := s.env(name); root != "" {
+			return root
+		}
+	}
+	return "."
+}

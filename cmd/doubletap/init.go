@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// initOptions are the flags of init.
+type initOptions struct {
+	openapi, har, curl, url, database, operation, output string
+	allowHosts                                           []string
+	dry, yes                                             bool
+}
+
+func newInit(s streams) *cobra.Command {
+	o := initOptions{}
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Write a target file for your API, from its OpenAPI document, a HAR file or a curl command, and prove it with one create",
+		Long: `Init writes a target file. It reads how something is created from an OpenAPI document (3.0 or later), from
+what a browser has recorded (a HAR file) or from a curl command, and from the database which tables, unique
+constraints and foreign keys there are. With --db it sends one real create with a marker in every text of the
+body, and looks in which table and column the markers arrive; --dry leaves that out. The file says what init
+was unsure of.
+
+What is not given is asked for on a terminal. Elsewhere nothing is asked: --yes takes the best guess and says
+which, and without it init says what is missing.
+
+It only reads the database, and it only talks to this machine unless --allow-host names another. Secrets
+stay in environment variables.`,
+		Example: `  doubletap init --openapi openapi.yaml --url http://localhost:8080 --db "$DATABASE_URL" -o orders.yaml
+  doubletap init --har recorded.har --operation create_orders --db "$DATABASE_URL" -o orders.yaml
+  doubletap init --curl "curl -d '{\"note\": \"hello\"}' http://localhost:8080/orders" --db "$DATABASE_URL"`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return initCommand(cmd.Context(), o, s) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.openapi, "openapi", "", "OpenAPI document: a file, or a URL on this machine")
+	f.StringVar(&o.har, "har", "", "HAR file of a browser that has created something")
+	f.StringVar(&o.curl, "curl", "", "curl command that creates something, or @FILE that holds it")
+	f.StringVar(&o.url, "url", "", "where requests go, such as http://localhost:8080 (default: what the source says, if it is this machine)")
+	f.StringVar(&o.database, "db", "", "sqlite, postgres, mysql or mariadb URL of the database that holds what is created")
+	f.StringVar(&o.operation, "operation", "", "which operation of the document or request of the HAR file, if several create something")
+	f.StringVarP(&o.output, "output", "o", "", "file to write; it must not be there (default: standard output)")
+	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "host beyond this machine that may be sent to and read from")
+	f.BoolVar(&o.dry, "dry", false, "send nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "ask nothing: take the best guess, and say which")
+	return cmd
+}
+
+// initiation is one call of init.
+type initiation struct {
+	initOptions
+	streams streams
+	asker   *asker
+	file    drafting.File
+	db      *databases.Database // nil: none was given
+	tables  []databases.Table
+}
+
+func initCommand(ctx context.Context, o initOptions, s streams) error {
+	i := &initiation{initOptions: o, streams: s, asker: newAsker(s, o.yes)}
+	for _, step := range []func(context.Context) error{i.check, i.draft, i.place, i.hosts, i.connect} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	if i.db != nil {
+		defer i.db.Close()
+	}
+	if err := i.prove(ctx); err != nil {
+		return err
+	}
+	return i.write()
+}
+
+// check settles which source there is.
+func (i *initiation) check(ctx context.Context) error {
+	if err := i.source(ctx); err != nil {
+		return err
+	}
+	if i.output == "" {
+		return nil
+	}
+	if _, err := os.Lstat(i.output); err == nil {
+		return runerror.Configf("%s is there already; init does not overwrite it", i.output)
+	}
+	return nil
+}
+
+// hosts holds that nothing but this machine is touched unless a flag names it.
+func (i *initiation) hosts(context.Context) error {
+	base, err := url.Parse(i.file.BaseURL)
+	if err != nil {
+		return runerror.Configf("--url cannot be parsed")
+	}
+	hosts, err := databases.HostsOf(i.database)
+	if err != nil {
+		return runerror.Configf("--db: %w", err)
+	}
+	foreign := sut.Allowlist(i.allowHosts).Foreign("--db", hosts...)
+	if i.database != "" && !i.dry {
+		foreign = append(foreign, sut.Allowlist(i.allowHosts).Foreign("--url", base.Hostname())...)
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	return runerror.Configf("%s points to %s, which is not this machine; allow it with --allow-host %s", foreign[0].What, foreign[0].Host, foreign[0].Host)
+}
+
+// connect opens the database and reads its catalogue.
+func (i *initiation) connect(ctx context.Context) error {
+	if i.database == "" {
+		return nil
+	}
+	db, err := databases.Open(ctx, i.database, databases.ReadOnly)
+	if err != nil {
+		return runerror.Environment(err)
+	}
+	if i.tables, err = db.Catalogue(ctx); err != nil {
+		return runerror.Environment(errors.Join(err, db.Close()))
+	}
+	i.db, i.file.Database, i.file.Dialect = db, true, db.Dialect
+	fmt.Fprintf(i.streams.err, "the database at %s has %s\n", sut.PublicURL(i.database), english.Plural(len(i.tables), "table"))
+	return nil
+}
+
+// plainClient sends every request once, to where it says, and follows nothing.
+func plainClient() *http.Client {
+	return &http.Client{
+		Timeout:       30 * time.Second,
+		Transport:     &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// write writes the file, once it is known to be one.
+func (i *initiation) write() error {
+	i.file.Schema = schemaName
+	text, err := i.file.Text()
+	if err != nil {
+		return runerror.Config(err)
+	}
+	sound := i.file
+	if sound.Proof == nil { // rows are left to be filled in
+		sound.Database = false
+	}
+	checked, err := sound.Text()
+	if err != nil {
+		return runerror.Config(err)
+	}
+	if _, err := i.load(checked, func(string) (string, bool) { return "sqlite:///variable", true }); err != nil {
+		return runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+	}
+	if i.output == "" {
+		_, err = io.WriteString(i.streams.out, text)
+	} else {
+		err = errors.Join(os.WriteFile(i.output, []byte(text), 0o644), i.schema())
+	}
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("write the target file: %w", err))
+	}
+	i.farewell(strings.Count(text, "\n# - "))
+	return nil
+}
+
+// schemaName is the file beside a target file from which editors learn its keys.
+const schemaName = "target.schema.json"
+
+// schema writes the schema beside the target file, unless there is one.
+func (i *initiation) schema() error {
+	file, err := os.OpenFile(filepath.Join(filepath.Dir(i.output), schemaName), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(targets.Schema())
+	return errors.Join(err, file.Close())
+}
+
+// load reads a text as a target file; a variable without a default is what stands says.
+func (i *initiation) load(text string, stands func(string) (string, bool)) (targets.Target, error) {
+	name := i.output
+	if name == "" {
+		name = "the target file"
+	}
+	return targets.Load(name, []byte(text), func(variable string) (string, bool) {
+		if !slices.Contains(i.file.Draft.Needed, variable) && variable != "DATABASE_URL" {
+			return i.streams.getenv(variable)
+		}
+		return stands(variable)
+	})
+}
+
+// farewell says what comes next.
+func (i *initiation) farewell(doubts int) {
+	name := i.output
+	if name == "" {
+		name = "FILE"
+	}
+	if doubts > 0 {
+		fmt.Fprintf(i.streams.err, "init was unsure of %s, which the file lists at its top\n", english.Plural(doubts, "thing"))
+	}
+	variables := slices.Clone(i.file.Draft.Needed)
+	if i.file.Database {
+		variables = append(variables, "DATABASE_URL")
+	}
+	if len(variables) > 0 {
+		fmt.Fprintf(i.streams.err, "the file takes from the environment: %s\n", strings.Join(variables, ", "))
+	}
+	switch {
+	case i.file.Database && i.file.Proof == nil:
+		fmt.Fprintf(i.streams.err, "next: fill in the rows of %s, and then\n", shell.Quote(name))
+	case i.output == "":
+		fmt.Fprintf(i.streams.err, "next:\n  %s schema target > %s\n", program(), schemaName)
+	default:
+		fmt.Fprintln(i.streams.err, "next:")
+	}
+	fmt.Fprintf(i.streams.err, "  %s doctor --target %s\n", program(), shell.Quote(name))
+}

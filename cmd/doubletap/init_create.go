@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// prove sends one real create and looks where its markers arrive.
+func (i *initiation) prove(ctx context.Context) error {
+	if i.db == nil || i.dry {
+		return nil
+	}
+	text, err := i.file.Trial()
+	if err != nil {
+		i.unproven(err.Error())
+		return nil
+	}
+	if err := i.askForSecrets(ctx); err != nil {
+		return err
+	}
+	if missing := i.missing(); len(missing) > 0 {
+		return runerror.Configf("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
+	}
+	target, err := i.load(text, i.secret)
+	if err != nil {
+		return runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+	}
+	plan := scenarios.NewPlan(engine.PlainCreates("init", 1, createTimeout).Scenario, 1)
+	d := driver.Config{
+		Workload: driver.Workload{
+			Target: target, Plan: plan, Names: driver.Names{Run: rundir.NewID(time.Now()), Scenario: plan.Scenario}, Base: time.Now(),
+			Operations: []driver.Operation{{Name: i.file.Draft.Name, Operation: target.Operations[i.file.Draft.Name]}},
+		},
+		Record: history.NewWriter(io.Discard),
+	}
+	for name, values := range target.Principals {
+		d.Principals = append(d.Principals, driver.Principal{Name: name, Values: values})
+	}
+	answer, err := i.create(ctx, d)
+	if err != nil || answer.Status == 0 {
+		return err
+	}
+	answer.Marker = d.Markers()[i.file.Draft.Name][0]
+	i.look(ctx, answer)
+	return nil
+}
+
+// createTimeout is how long the one create may take.
+const createTimeout = 30 * time.Second
+
+// unproven says why it is not known where rows are.
+func (i *initiation) unproven(why string) {
+	fmt.Fprintf(i.streams.err, "not proven: %s\n", why)
+	i.file.Doubts = append(i.file.Doubts, "Not proven: "+why)
+}
+
+// secret is the value of a variable that the source or the environment has.
+func (i *initiation) secret(name string) (string, bool) {
+	if value, ok := i.file.Draft.Given[name]; ok {
+		return value, true
+	}
+	return i.streams.getenv(name)
+}
+
+// askForSecrets asks for the variables that a create needs and nobody has set, if there is somebody to ask. The
+// answers are written nowhere.
+func (i *initiation) askForSecrets(ctx context.Context) error {
+	if i.asker.in == nil {
+		return nil
+	}
+	given := map[string]string{}
+	maps.Copy(given, i.file.Draft.Given)
+	for _, name := range i.missing() {
+		value, err := i.asker.secret(ctx, name+" for this one create, not shown and not kept:")
+		if err != nil {
+			return err
+		}
+		given[name] = value
+	}
+	i.file.Draft.Given = given
+	return nil
+}
+
+// missing are the variables that a create needs and nobody has set.
+func (i *initiation) missing() []string {
+	return slices.DeleteFunc(slices.Clone(i.file.Draft.Needed), func(name string) bool {
+		value, set := i.secret(name)
+		return set && value != ""
+	})
+}
+
+// create sends the one create, and says so first. Without a status nothing was created.
+func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Created, error) {
+	f := i.file.Draft
+	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
+	answer, err := driver.Once(ctx, d)
+	switch {
+	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
+		return drafting.Created{}, runerror.Environment(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+	case errors.Is(err, driver.ErrStep):
+		fmt.Fprintln(i.streams.err, err)
+		i.unproven(err.Error() + ".")
+		return drafting.Created{}, nil
+	case err != nil:
+		return drafting.Created{}, runerror.Config(err)
+	case answer.Error != "":
+		return drafting.Created{}, runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
+	}
+	c := drafting.Created{Status: answer.Status, Location: answer.Header["Location"]}
+	if (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
+		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
+		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
+		return drafting.Created{}, nil
+	}
+	if decoder := json.NewDecoder(strings.NewReader(answer.Content)); answer.Content != "" {
+		decoder.UseNumber()
+		_ = decoder.Decode(&c.Answer) // an answer that is no JSON names nothing
+	}
+	return c, nil
+}
+
+// afterSteps says which requests go ahead of the create.
+func afterSteps(d drafting.Draft) string {
+	var before []string
+	if len(d.Login) > 0 {
+		before = append(before, "the login")
+	}
+	for _, step := range d.Prepare {
+		before = append(before, step.Method+" "+step.Path)
+	}
+	if len(before) == 0 {
+		return ""
+	}
+	return ", after " + strings.Join(before, " and ")
+}
+
+// whereTo says where an answer sends a browser; empty: nowhere.
+func whereTo(c drafting.Created) string {
+	if !c.Redirects() {
+		return ""
+	}
+	return fmt.Sprintf(", which leads elsewhere (Location: %q)", engine.WithoutQuery(c.Location))
+}
+
+// refusal says what a status may mean.
+func refusal(status int) string {
+	switch {
+	case status == 401 || status == 403:
+		return ", so the credentials are wrong or missing"
+	case status == 404 || status == 405:
+		return ", so --url or the path is wrong"
+	case status < 400:
+		return ", which leads elsewhere"
+	case status < 500:
+		return ", so the sample body is not what the target takes: mend it in the file"
+	}
+	return ", so the target is not well"
+}
+
+// How often and how long is looked for the markers of a create: what is created may be written after its answer.
+const (
+	looks       = 5
+	betweenLook = 300 * time.Millisecond
+)
+
+// look searches the database for what the create has left.
+func (i *initiation) look(ctx context.Context, c drafting.Created) {
+	var unsearched []string
+	for n := 0; n < looks && len(c.Landings) == 0 && ctx.Err() == nil; n++ {
+		if n > 0 {
+			time.Sleep(betweenLook)
+		}
+		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
+	}
+	i.file.Proof = i.file.Draft.Prove(c)
+	if len(unsearched) > 0 {
+		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
+	}
+	p := i.file.Proof
+	if p == nil {
+		i.unproven(fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c)))
+		return
+	}
+	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, p.Table.FullName(), p.Column)
+	i.children(ctx)
+}
+
+// children counts what else refers to the created row.
+func (i *initiation) children(ctx context.Context) {
+	p := i.file.Proof
+	for _, t := range i.tables {
+		for _, r := range t.Refers {
+			value, has := p.Row[r.Theirs]
+			if r.Table != p.Table.FullName() || t.FullName() == p.Table.FullName() || !has {
+				continue
+			}
+			if n, err := i.db.Referring(ctx, t, r, value); err == nil {
+				i.file.Children = append(i.file.Children, drafting.Child{Table: t, By: r, Rows: n})
+			}
+		}
+	}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+func (i *initiation) fromHAR(ctx context.Context) error {
+	data, err := os.ReadFile(i.har)
+	if err != nil {
+		return runerror.Config(sut.DescribeMissing("HAR file", i.har, err))
+	}
+	recorded, err := drafting.ReadHAR(data)
+	if err != nil {
+		return runerror.Configf("%s: %w", i.har, err)
+	}
+	chosen, err := i.recorded(ctx, recorded)
+	if err != nil {
+		return err
+	}
+	if err := i.base(ctx, chosen.URL.Scheme+"://"+chosen.URL.Host); err != nil {
+		return err
+	}
+	i.file.Target, i.file.Source = "api", filepath.Base(i.har)
+	i.file.Draft = chosen.Draft(drafting.Prefix(i.file.Target))
+	i.file.Draft.Name = chosen.Name
+	return nil
+}
+
+// recorded finds the request that was asked for, or the only one, or asks.
+func (i *initiation) recorded(ctx context.Context, all []drafting.Recorded) (drafting.Recorded, error) {
+	if i.operation != "" {
+		if n := slices.IndexFunc(all, func(r drafting.Recorded) bool { return r.Name == i.operation || r.Method+" "+r.URL.Path == i.operation }); n >= 0 {
+			return all[n], nil
+		}
+		return drafting.Recorded{}, runerror.Configf("%s has no request %q that is a POST or PUT with a JSON object or a form and was answered 2xx or redirected%s", i.har, i.operation, below(recordedLines(all)))
+	}
+	likely := slices.DeleteFunc(slices.Clone(all), func(r drafting.Recorded) bool { return !r.LooksCreating() })
+	if len(likely) == 0 {
+		return drafting.Recorded{}, runerror.Configf("%s has no request that creates something: none is a POST or PUT with a JSON object or a form that was answered 2xx or redirected%s", i.har, below(recordedLines(all)))
+	}
+	return chosen(ctx, i.asker, candidates[drafting.Recorded]{from: i.har, kind: "request", all: likely, lines: recordedLines(likely), keyed: drafting.Recorded.Keyed})
+}
+
+// recordedLines describes requests, each in a line, without their queries.
+func recordedLines(all []drafting.Recorded) []string {
+	var rows [][]string
+	for _, r := range all {
+		rows = append(rows, []string{r.Name, fmt.Sprintf("%s %s%s", r.Method, r.URL.Host, r.URL.EscapedPath()), fmt.Sprintf("answered %d", r.Status)})
+	}
+	return aligned(rows)
+}

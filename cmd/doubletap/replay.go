@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/rundir"
+)
+
+// replayOptions are the flags of replay beside those that it shares with run.
+type replayOptions struct {
+	times     int
+	untilFail bool
+	longest   time.Duration // 0: as long as it takes
+}
+
+func newReplay(s streams) *cobra.Command {
+	o, r := sessionFlags{}, replayOptions{}
+	cmd := &cobra.Command{
+		Use:   "replay FINDING",
+		Short: "Send the plan of a finding again, only the intents that broke",
+		Long: `Replay takes the directory of a finding, sends the same plan with the same seed again for the
+intents that broke, and says whether the same promise broke again: exit 1 if it did at least once,
+0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
+target, such as a mended one. To hunt for what is rare, let it go on --until-fail, or --for a while.`,
+		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
+  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
+  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r.choose(cmd.Flags().Changed("times"))
+			return replayCommand(cmd.Context(), args[0], r, o, s)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().IntVar(&r.times, "times", 1, "how often to send it; more than once prints a line for each try")
+	cmd.Flags().BoolVar(&r.untilFail, "until-fail", false, "stop at the first try that reproduces it (at most --times, if given)")
+	cmd.Flags().DurationVar(&r.longest, "for", 0, "go on for so long (at most --times, if given)")
+	return cmd
+}
+
+// choose lets those who hunt go on without a count.
+func (r *replayOptions) choose(counted bool) {
+	if !counted && (r.untilFail || r.longest > 0) {
+		r.times = math.MaxInt
+	}
+}
+
+func (r replayOptions) check() error {
+	switch {
+	case r.times < 1:
+		return runerror.Configf("--times is %d, expected 1 or more", r.times)
+	case r.longest < 0:
+		return runerror.Configf("--for is %s, expected more than 0s", r.longest)
+	default:
+		return nil
+	}
+}
+
+func replayCommand(ctx context.Context, dir string, r replayOptions, o sessionFlags, s streams) error {
+	if err := r.check(); err != nil {
+		return err
+	}
+	f, files, err := engine.OpenFinding(dir)
+	if err != nil {
+		return err
+	}
+	c, err := o.config(files, s)
+	if err != nil {
+		return err
+	}
+	again := rerun{sessionFlags: o, finding: dir}
+	c.Commands = func(dir string, _ uint64) rundir.Commands { return again.commands(dir) }
+	t := tally{kind: f.Finding.Kind, detail: f.Finding.Detail, replayOptions: r}
+	failure := t.repeat(ctx, c.Resend(f, dir), s)
+	if t.tries() > 0 {
+		fmt.Fprintf(s.out, "\n%s\n", t)
+	}
+	if code, interrupted := interruption(ctx); interrupted {
+		return exit{code: code, cause: failure}
+	}
+	if failure != nil && t.reproduced == 0 {
+		return failure
+	}
+	complain(s.err, failure)
+	return t.exit()
+}
+
+// tally counts the tries of a replay.
+type tally struct {
+	replayOptions
+	kind                           checker.Kind
+	detail                         string
+	reproduced, clean, unexercised int
+}
+
+func (t *tally) tries() int { return t.reproduced + t.clean + t.unexercised }
+
+// over reports that there is to be no further try.
+func (t *tally) over(begun time.Time) bool {
+	return t.tries() >= t.times || t.untilFail && t.reproduced > 0 || t.longest > 0 && time.Since(begun) >= t.longest
+}
+
+// repeat sends the plan again and again, until something fails.
+func (t *tally) repeat(ctx context.Context, c engine.Config, s streams) error {
+	quiet := s
+	if t.times > 1 {
+		quiet.out = io.Discard
+	}
+	for begun := time.Now(); !t.over(begun); {
+		report, err := perform(ctx, c, quiet)
+		if report == nil || ctx.Err() != nil {
+			return err
+		}
+		what := t.add(report.Results[0])
+		if t.times > 1 {
+			fmt.Fprintf(s.out, "try %s: %-18s %s\n", t.number(), what, report.Dir)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// number is that of the last try.
+func (t *tally) number() string {
+	if t.times == math.MaxInt {
+		return fmt.Sprint(t.tries())
+	}
+	return fmt.Sprintf("%d of %d", t.tries(), t.times)
+}
+
+// add counts a try and says what it showed.
+func (t *tally) add(r checker.Result) string {
+	same := func(f checker.Finding) bool { return f.Kind == t.kind && f.Detail == t.detail }
+	switch {
+	case slices.ContainsFunc(r.Findings, same):
+		t.reproduced++
+		return "reproduced"
+	case r.Verdict == checker.Pass:
+		t.clean++
+		return "not reproduced"
+	case r.Verdict == checker.Fail:
+		t.clean++
+		return "something else: " + string(r.Findings[0].Kind)
+	default:
+		t.unexercised++
+		return r.Verdict.String()
+	}
+}
+
+// String sums the tries up.
+func (t tally) String() string {
+	all, exercised := english.Plural(t.tries(), "try", "tries"), t.reproduced+t.clean
+	switch {
+	case t.reproduced > 0:
+		return fmt.Sprintf("reproduced: %s in %d of %s%s", t.kind, t.reproduced, all, rate(t.reproduced, exercised))
+	case t.clean == 0:
+		return fmt.Sprintf("could not be exercised in %s", all)
+	default:
+		return fmt.Sprintf("not reproduced: no %s in %d exercised of %s%s", t.kind, t.clean, all, rate(0, exercised))
+	}
+}
+
+// rate says what k of n tries tell of a rate with 95 % confidence; nothing, where they tell nothing.
+func rate(k, n int) string {
+	low, high := reports.Wilson(k, n)
+	switch {
+	case n < 2:
+		return ""
+	case k == 0:
+		return fmt.Sprintf(": at 95%% confidence less than %.3g%% of tries", 100*min(1, 3/float64(n)))
+	default:
+		return fmt.Sprintf(" (%.0f%%, at 95%% confidence %.0f%% to %.0f%%)", 100*float64(k)/float64(n), 100*low, 100*high)
+	}
+}
+
+func (t tally) exit() error {
+	switch {
+	case t.reproduced > 0:
+		return exit{code: exitFinding}
+	case t.clean == 0:
+		return exit{code: exitInconclusive}
+	default:
+		return nil
+	}
+}

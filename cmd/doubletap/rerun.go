@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// rerun is a command line that does a run or a replay once more.
+type rerun struct {
+	sessionFlags
+	finding    string   // directory of the finding that is replayed; empty: a run
+	args       []string // of run
+	seed       uint64   // likewise
+	known      string
+	confidence share
+	gate       gate
+}
+
+func (o runFlags) rerun(args []string, seed uint64) rerun {
+	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, gate: o.gate}
+}
+
+// commands are what a report of a run tells its reader to type.
+func (r rerun) commands(dir string) rundir.Commands {
+	about := func(command string) string {
+		words := []string{program(), command, shell.Quote(dir) + "/" + rundir.FindingsName + "/{}"}
+		return strings.Join(append(words, r.placeFlags()...), " ")
+	}
+	return rundir.Commands{Again: r.String(), Replay: about("replay"), Shrink: about("shrink"), Export: about("export")}
+}
+
+// String is the command that does the whole run once more.
+func (r rerun) String() string {
+	words := []string{program()}
+	if r.finding != "" {
+		words = append(append(words, "replay", shell.Quote(r.finding)), r.flags()...)
+		return strings.Join(append(words, r.gate.again()...), " ")
+	}
+	words = append(words, "run")
+	for _, arg := range r.args {
+		words = append(words, shell.Quote(arg))
+	}
+	words = append(append(words, r.targetWords()), r.flags()...)
+	words = append(words, "--seed", fmt.Sprint(r.seed))
+	return strings.Join(append(words, r.gate.again()...), " ")
+}
+
+// again returns the flags of a gate that are not as usual.
+func (g gate) again() []string {
+	var words []string
+	if g.inconclusive == "warn" {
+		words = append(words, "--inconclusive", g.inconclusive)
+	}
+	if g.fixed == "warn" {
+		words = append(words, "--fixed", g.fixed)
+	}
+	return words
+}
+
+// flags are those that run and replay share, but for the target, as far as they say something.
+func (r rerun) flags() []string {
+	words := r.placeFlags()
+	if r.operation != "" && r.finding == "" {
+		words = append(words, "--operation", shell.Quote(r.operation))
+	}
+	if r.toxiproxy != "" {
+		words = append(words, "--toxiproxy", shell.Quote(sut.WithoutPassword(r.toxiproxy)))
+	}
+	if r.reports != engine.DefaultReports {
+		words = append(words, "--reports", shell.Quote(r.reports))
+	}
+	if r.maxRequests != engine.DefaultMaxRequests {
+		words = append(words, "--max-requests", fmt.Sprint(r.maxRequests))
+	}
+	if r.known != "" {
+		words = append(words, "--known", shell.Quote(r.known))
+	}
+	if r.confidence > 0 && r.finding == "" {
+		words = append(words, "--confidence", r.confidence.String())
+	}
+	if r.pilotTimeout != engine.DefaultPilotTimeout {
+		words = append(words, "--pilot-timeout", fmt.Sprint(r.pilotTimeout))
+	}
+	return words
+}
+
+// targetWords name the target, and how many instances of it, if that was asked for.
+func (o sessionFlags) targetWords() string {
+	if o.instances > 0 {
+		return fmt.Sprintf("--target %s --instances %d", shell.Quote(o.target), o.instances)
+	}
+	return "--target " + shell.Quote(o.target)
+}
+
+// placeFlags name the database and the store of a built-in target.
+func (t targetFlags) placeFlags() []string {
+	return append(placeFlag("--database", t.database, sut.DatabaseVariable), placeFlag("--store", t.store, sut.StoreVariable)...)
+}
+
+// placeFlag gives a flag an address. A password is left to the environment, which is asked anyway where
+// there is no flag.
+func placeFlag(flag, address, variable string) []string {
+	u, err := url.Parse(address)
+	switch {
+	case address == "":
+		return nil
+	case err == nil && u.User == nil && u.RawQuery == "":
+		return []string{flag, shell.Quote(address)}
+	default:
+		return []string{flag, `"$` + variable + `"`}
+	}
+}
+
+// program is how this program was called, as far as it can be called so again. A test that plays scenarios is no doubletap.
+func program() string {
+	if strings.HasSuffix(os.Args[0], ".test") {
+		return "doubletap"
+	}
+	if strings.Contains(filepath.ToSlash(os.Args[0]), "/go-build") {
+		return "go run ./cmd/doubletap"
+	}
+	return shell.Quote(os.Args[0])
+}

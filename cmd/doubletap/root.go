@@ -1,0 +1,61 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+)
+
+// newRoot returns the command tree.
+func newRoot(s streams) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "doubletap",
+		Short: "Find out whether your API creates things exactly once",
+		Long: `doubletap sends the same request to an API more than once, the way real clients and networks do:
+retries, lost answers, double clicks, several tabs, reused keys. Then it asks the database what
+really happened and gives a verdict.
+
+Exit codes: 0 every verdict is a pass, or a failure that is known; 1 at least one finding that is not in the
+register; 2 inconclusive: nothing new broke, but something was not exercised; 3 a mistake in the command line
+or a file; 4 the target, the database or doubletap itself failed; 5 a known bug was not seen any more: take it
+out of the register; 130 and 143 interrupted, which outranks all else. 1 outranks 2 to 5.`,
+		Example: `  doubletap run
+  doubletap run --target builtin:check-then-insert
+  doubletap run --target orders.yaml burst-same-key`,
+		Version:       engine.Version(),
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetOut(s.out)
+	root.SetErr(s.err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return runerror.Configf("%w\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.AddCommand(
+		newInit(s), newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
+	)
+	return root
+}
+
+// newGroup returns a command that only holds others. Cobra would greet a word that is none of them
+// with the help text and exit code 0.
+func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, child := range children {
+				names = append(names, child.Name())
+			}
+			return runerror.Configf("unknown command %q for %q (it has %s)", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		},
+	}
+	group.AddCommand(children...)
+	return group
+}

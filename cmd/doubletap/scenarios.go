@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+func newScenarios(s streams) *cobra.Command {
+	list := &cobra.Command{
+		Use: "list", Short: "List the built-in scenarios", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+			for _, f := range library {
+				fmt.Fprintf(s.out, "%-28s %s\n", f.Scenario.Name, f.Scenario.Summary)
+			}
+			return err
+		},
+	}
+	show := &cobra.Command{
+		Use: "show NAME", Short: "Print a built-in scenario, to start one's own from", Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+			if err != nil {
+				return err
+			}
+			for _, f := range library {
+				if f.Scenario.Name == args[0] {
+					_, err := s.out.Write(f.Source)
+					return err
+				}
+			}
+			return runerror.Configf("no built-in scenario %q%s", args[0], engine.Nearest(args[0], library))
+		},
+	}
+	return newGroup("scenarios", "The built-in scenarios", list, show)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/shrink"
+)
+
+func newShrink(s streams) *cobra.Command {
+	o, budget, out := sessionFlags{}, shrink.DefaultBudget, ""
+	cmd := &cobra.Command{
+		Use:   "shrink FINDING",
+		Short: "Find the smallest scenario that still shows a finding",
+		Long: `Shrink takes the directory of a finding and leaves one thing after the other out of its scenario:
+intents, steps, copies, tabs, faults, retries, numbers. If it breaks as often without a thing, the thing stays
+out; if not, it goes back in. Races depend on chance, so each time it plays as many rounds as it needs
+to know, with errors of 5 % each, whether the rate is still at least 80 % of what it was or at most half of
+that (Wald's sequential test). The result is a scenario file with the rate written in it. Ctrl-C keeps the best so far.
+
+Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left out.`,
+		Example: "  doubletap shrink reports/runs/20260102-150405-abcd/findings/F1",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if budget <= 0 {
+				return runerror.Configf("--budget is %s, expected more than 0s", budget)
+			}
+			return shrinkCommand(cmd.Context(), args[0], budget, out, o, s)
+		},
+	}
+	o.add(cmd)
+	cmd.Flags().DurationVar(&budget, "budget", shrink.DefaultBudget, "how long to go on")
+	cmd.Flags().StringVarP(&out, "output", "o", "", "file for the scenario (default: "+shrink.FileName+" beside the finding)")
+	return cmd
+}
+
+func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out string, flags sessionFlags, s streams) error {
+	f, files, err := engine.OpenFinding(dir)
+	if err != nil {
+		return err
+	}
+	c, err := flags.config(files, s)
+	if err != nil {
+		return err
+	}
+	c = c.Resend(f, dir)
+	if flags.dryRun {
+		_, err := perform(ctx, c, s)
+		return err
+	}
+	flags.target, flags.instances = c.SUT.Target, c.SUT.Instances
+	if out == "" {
+		out = filepath.Join(dir, shrink.FileName)
+	}
+	r, failure := shrink.Run(ctx, shrink.Options{
+		Config: c, Finding: f, Budget: budget,
+		Began: func(k, n int) {
+			fmt.Fprintf(s.out, "%s in %d of %s of %s\n\n", f.Finding.Kind, k, english.Plural(n, "round"), f.Scenario)
+		},
+		Tried: func(t shrink.Trial) { showTrial(t, s) },
+	})
+	if errors.Is(failure, shrink.ErrNotReproduced) {
+		return showNotReproduced(f, r, s)
+	}
+	if r.LastN == 0 && failure != nil { // it ended before there was a best
+		return failure
+	}
+	if err := writeShrunk(f, r, out, flags, s); err != nil {
+		return errors.Join(err, failure)
+	}
+	if code, interrupted := interruption(ctx); interrupted {
+		return exit{code: code, cause: failure}
+	}
+	return failure
+}
+
+func showTrial(t shrink.Trial, s streams) {
+	why := ""
+	if t.Why != "" {
+		why = ": " + t.Why
+	}
+	fmt.Fprintf(s.out, "  %-9s %3d of %-3d without %s%s\n", t.Outcome, t.K, t.N, t.Without, why)
+}
+
+func showNotReproduced(f rundir.Finding, r shrink.Result, s streams) error {
+	if r.FirstN == 0 {
+		fmt.Fprintln(s.out, "not reproduced: the time was over before the first rounds were played")
+	} else {
+		fmt.Fprintf(s.out, "not reproduced: no %s in %s; nothing can be left out\n", f.Finding.Kind, english.Plural(r.FirstN, "round"))
+	}
+	return exit{code: exitInconclusive}
+}
+
+// writeShrunk writes what is left as a scenario file and says what became of it.
+func writeShrunk(f rundir.Finding, r shrink.Result, out string, flags sessionFlags, s streams) error {
+	source, err := r.Source(f.Finding.Kind)
+	if err != nil {
+		return runerror.Environment(err)
+	}
+	minimal := "Nothing more can be left out: without any one thing it does not break as often."
+	if r.Unknown > 0 {
+		minimal = fmt.Sprintf("%s could not be tried to the end.", english.Plural(r.Unknown, "thing"))
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "# Shrunk by doubletap: %s in %d of %s%s.\n# %s\n", f.Finding.Kind, r.LastK, english.Plural(r.LastN, "round"), rate(r.LastK, r.LastN), minimal)
+	text.Write(source)
+	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
+		return runerror.Environment(fmt.Errorf("write the shrunk scenario: %w", err))
+	}
+	requests := func(s scenarios.Scenario) string {
+		return english.Plural(scenarios.NewPlan(s, 1).Requests(), "request")
+	}
+	fmt.Fprintf(s.out, "\n%s\n%s and %s instead of %s and %s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
+		source, requests(r.Best), english.Plural(faults(r.Best), "fault"), requests(r.From), english.Plural(faults(r.From), "fault"),
+		english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out, program(), shell.Quote(out), flags.targetWords())
+	return nil
+}
+
+// faults counts the faults of all lanes.
+func faults(s scenarios.Scenario) int {
+	n := 0
+	for _, lane := range s.Lanes {
+		n += len(lane)
+	}
+	return n
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"crypto/rand"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/shrink"
+)
+
+// keyless is a shop that knows no keys and answers so many requests, and its finding of a scenario.
+func keyless(t *testing.T, left *atomic.Int64, limit string) (trial, string) {
+	t.Helper()
+	x := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if left.Add(-1) < 0 {
+				panic(http.ErrAbortHandler)
+			}
+			r.Header.Set("Idempotency-Key", rand.Text())
+			next.ServeHTTP(w, r)
+		})
+	}).trial(t, "burst-same-key", "--seed", "1")
+	x.file += limit
+	left.Store(1 << 30)
+	got := x.run(t)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	return x, filepath.Join(onlyRun(t, x.reports), rundir.FindingsName, "F1")
+}
+
+func TestRoundsForWhichThereIsNoTimeDoNotCount(t *testing.T) {
+	t.Parallel()
+	x, finding := keyless(t, new(atomic.Int64), "rate_limit: {requests: 20, per: 200ms}\n")
+	got := callWith(t.Context(), x.env, "shrink", finding, "--reports", t.TempDir(), "--budget", "1s")
+	require.Equal(t, exitInconclusive, got.code, "%s", got)
+	require.Equal(t, "not reproduced: the time was over before 20 rounds were played\n", got.out)
+}
+
+func TestRoundsThatCouldNotBePlayedDoNotCount(t *testing.T) {
+	t.Parallel()
+	left := new(atomic.Int64)
+	x, finding := keyless(t, left, "")
+	const pilotAndFirst = 250
+	left.Store(pilotAndFirst)
+	got := callWith(t.Context(), x.env, "shrink", finding, "--reports", t.TempDir())
+	require.Equal(t, exitEnvironment, got.code, "%s", got)
+	require.Regexp(t, `undecided +0 of 0 +without .*: the rounds could not be played: `, got.out)
+	shrunk, err := os.ReadFile(filepath.Join(finding, shrink.FileName))
+	require.NoError(t, err)
+	require.Regexp(t, `# [0-9]+ things could not be tried to the end\.`, strings.Split(string(shrunk), "\n")[1])
+}

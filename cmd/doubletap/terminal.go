@@ -1,0 +1,115 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+// slowEnough is how long a run takes that is worth telling beforehand.
+const slowEnough = time.Minute
+
+// terminal prints a run while it goes on, and its report.
+type terminal struct {
+	target  string
+	streams streams
+	style   reports.Style
+	github  github
+	shown   *progress // of the scenario that is being played; nil: none is
+	failure error     // the first that could not be printed
+}
+
+func newTerminal(target string, s streams) *terminal {
+	return &terminal{target: target, streams: s, style: styleOf(s), github: github{streams: s}}
+}
+
+func styleOf(s streams) reports.Style {
+	file, ok := s.out.(*os.File)
+	if !ok {
+		return reports.Style{}
+	}
+	return reports.StyleFor(file, s.env)
+}
+
+// observe prints one event.
+func (t *terminal) observe(e engine.Event) {
+	switch e := e.(type) {
+	case engine.Announced:
+		t.github.mute()
+		t.announce(e)
+	case engine.ScenarioStarted:
+		t.shown = newProgress(t.streams.err, e.Name)
+	case engine.Progress:
+		t.shown.update(e.Done, e.Of)
+	case engine.ScenarioDone:
+		t.shown.done()
+		fmt.Fprintln(t.streams.out, reports.Line(e.Result, t.style))
+	case engine.RunDone:
+		t.done(e)
+	case engine.RunAborted:
+		t.github.report(e.Report, e.Files, e.Replay)
+	}
+}
+
+// done prints the report. A terminal that is gone does not keep it from the disk, where it already is.
+func (t *terminal) done(e engine.RunDone) {
+	if err := reports.Details(t.streams.out, e.Report, t.style); err != nil {
+		t.failure = errors.Join(t.failure, runerror.Environment(err))
+	}
+	t.github.report(e.Report, e.Files, e.Replay)
+	if e.Report.Verdict == checker.Pass && t.target == defaultTarget && !e.Replay {
+		tryNext(t.streams)
+	}
+}
+
+// announce says what will be sent, how much and where. A dry run lists every scenario.
+func (t *terminal) announce(a engine.Announced) {
+	out, where := t.streams.out, a.Address
+	for _, s := range a.Scenarios {
+		t.style.Names = max(t.style.Names, len(s.Name))
+	}
+	switch {
+	case a.Instances > 1:
+		where += fmt.Sprintf(", %d instances started for this run", a.Instances)
+	case a.Instances > 0:
+		where += ", started for this run"
+	}
+	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", a.Tool, a.Target, where, a.Seed)
+	fmt.Fprintf(out, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
+	if a.RowsSource != "" {
+		fmt.Fprintf(out, " · rows read from %s", a.RowsSource)
+	}
+	if a.Steps > 0 {
+		fmt.Fprintf(out, " · %s besides, for the steps of its file", english.Plural(a.Steps, "request"))
+	}
+	if l := a.Limit; l != nil {
+		fmt.Fprintf(out, " · at most %s in %s", english.Plural(l.Requests, "request"), l.Per)
+		if l.Takes >= slowEnough {
+			fmt.Fprintf(out, ", so that the run takes up to %s", l.Takes)
+		}
+	}
+	fmt.Fprint(out, "\n\n")
+	if a.DryRun {
+		t.list(a.Scenarios)
+	}
+}
+
+// list prints what each scenario would send.
+func (t *terminal) list(all []engine.Planned) {
+	for _, s := range all {
+		if s.Why != "" {
+			fmt.Fprintf(t.streams.out, "  %-*s  not applicable: %s\n", t.style.Names, s.Name, s.Why)
+			continue
+		}
+		fmt.Fprintf(t.streams.out, "  %-*s  %s, at most %s\n", t.style.Names, s.Name,
+			english.Plural(s.Intents, "intent"), english.Plural(s.Requests, "request"))
+	}
+	fmt.Fprintln(t.streams.out, "\nnothing was sent (--dry-run)")
+}

@@ -1,0 +1,279 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+)
+
+// create is a plain create of the pilot: whose, and of which operation.
+type create struct {
+	session   *Session
+	operation driver.Operation
+	who       string
+}
+
+func (s *Session) create(i history.Intent) create {
+	return create{session: s, operation: s.System.OperationOf(i), who: i.Principal}
+}
+
+// diagnose says what a plain create's failure means.
+func (c create) diagnose(a history.Attempt) error {
+	where := c.session.System.Address()
+	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
+	switch {
+	case refused:
+		return c.session.notReachable()
+	case a.ErrorKind == history.Timeout && a.Passage != nil && a.Passage.Opened == 0:
+		return runerror.Environment(fmt.Errorf("no connection to %s came about within %s (--pilot-timeout): is that the right host, and does nothing between here and there drop what is sent to it?", where, a.Deadline.Duration()))
+	case a.ErrorKind == history.Timeout:
+		return runerror.Environment(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
+	case strings.HasPrefix(c.session.System.Target.BaseURL, "https:") && adviceOnTLS(a.Error) != "":
+		return runerror.Configf("%s: TLS does not come about: %s\n  %s", where, a.Error, adviceOnTLS(a.Error))
+	case a.ErrorKind == history.Garbage:
+		return runerror.Environment(fmt.Errorf("%s does not answer in %s: %s", where, strings.ToUpper(cmp.Or(string(c.session.System.Target.Protocol), "http")), a.Error))
+	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
+		return runerror.Environment(fmt.Errorf("%s takes connections and ends them without an answer: %s", where, a.Error))
+	case a.ErrorKind != "":
+		return runerror.Environment(fmt.Errorf("%s broke off the answer to a plain create: %s", where, a.Error))
+	}
+	return c.diagnoseAnswer(a)
+}
+
+// adviceOnTLS says what to do about a handshake that fails; empty: that is not what broke.
+func adviceOnTLS(text string) string {
+	for _, known := range [][2]string{
+		{"unknown authority", "name the authority in tls.ca of the target file"},
+		{"x509: certificate is", "if the target's certificate is for another name, say so in tls.server_name"},
+		{"x509: certificate relies", "the target's certificate has no name that could be compared"},
+		{"x509: cannot validate certificate for", "the certificate is not for this address; say in tls.server_name which name it is for"},
+		{"certificate has expired", "the target's certificate, or this machine's clock, is out of date"},
+		{"certificate required", "the target wants a certificate: name one in tls.certificate and tls.key"},
+		{"bad certificate", "the target does not take the certificate of tls.certificate, or wants one"},
+		{"unknown certificate authority", "the target does not know who made the certificate of tls.certificate"},
+		{"first record does not look like a TLS handshake", "the target does not speak TLS there: base_url is https"},
+	} {
+		if strings.Contains(text, known[0]) {
+			return known[1]
+		}
+	}
+	return ""
+}
+
+func (s *Session) notReachable() error {
+	if ended := s.System.Ended(); ended != nil {
+		return runerror.Environment(fmt.Errorf("%s takes no connections: %w", s.System.Address(), ended))
+	}
+	return runerror.Environment(fmt.Errorf("%s takes no connections: is the target running?", s.System.Address()))
+}
+
+func (c create) diagnoseAnswer(a history.Attempt) error {
+	name, request := c.session.System.Name, "operations."+c.operation.Name+".request"
+	said := fmt.Sprintf("a plain create%s was answered %d", c.by(), a.Status)
+	text := "\n  " + Snippet(a.Content)
+	if location := a.Header["Location"]; location != "" && a.Status < 400 {
+		text = "\n  it leads to " + WithoutQuery(location)
+	}
+	switch {
+	case c.session.System.Terms().Classify(a) == checker.Acknowledged:
+		return c.diagnoseIdentity(a)
+	case c.session.System.Terms().Classify(a) == checker.Accepted:
+		return c.diagnoseMonitor(a)
+	case slices.Contains([]int{401, 403}, a.Status):
+		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
+	case a.Status == 404 || a.Status == 405:
+		return runerror.Configf("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
+	case a.Status >= 500:
+		return runerror.Environment(fmt.Errorf("%s: the target is not well%s", said, text))
+	case a.Status >= 400:
+		return runerror.Configf("%s: %s of %s is not what the target takes%s", said, request, name, text)
+	case slices.Contains(c.session.System.Target.Contract.Ack.Statuses, a.Status):
+		return runerror.Configf("%s, and yet is no acknowledgement: it is not the JSON that it claims to be, or not what contract.ack of %s declares%s", said, name, text)
+	default:
+		return runerror.Configf("%s, which contract.ack of %s does not declare (it has %v)%s", said, name, c.session.System.Target.Contract.Ack.Statuses, text)
+	}
+}
+
+// by names the principal where there are several.
+func (c create) by() string {
+	if len(c.session.System.Principals) < 2 {
+		return ""
+	}
+	return " of the principal " + c.who
+}
+
+// diagnoseMonitor says why nobody can be asked what became of an accepted create.
+func (c create) diagnoseMonitor(a history.Attempt) error {
+	if c.session.System.Terms().Monitor(a) != "" {
+		return nil
+	}
+	return runerror.Configf("a plain create was accepted, and its answer does not name a status resource at %s, which is contract.ack.accepted.monitor of %s\n  %s",
+		c.session.System.Target.Contract.Ack.Accepted.Monitor, c.session.System.Name, Snippet(a.Content))
+}
+
+// diagnoseFollowup says why it cannot be told from its status resource what became of an accepted
+// create.
+func (s *Session) diagnoseFollowup(f history.Followup) error {
+	accepted, name := s.System.Target.Contract.Ack.Accepted, s.System.Name
+	identity, done := s.System.Terms().Done(f)
+	switch {
+	case !f.Complete:
+		return runerror.Environment(fmt.Errorf("a plain create was accepted, and its status resource gave no answer: %s", f.Error))
+	case !done:
+		return runerror.Configf("a plain create was accepted, and after %s its status resource does not say that it is done: it answers %d, and contract.ack.accepted.done of %s is %s\n  %s",
+			accepted.Within, f.Status, name, accepted.Done, Snippet(f.Content))
+	case accepted.Identity != "" && identity == "":
+		return runerror.Configf("an accepted create is done, and its status resource has nothing at %s, which is contract.ack.accepted.identity of %s\n  %s",
+			accepted.Identity, name, Snippet(f.Content))
+	default:
+		return nil
+	}
+}
+
+func (c create) diagnoseIdentity(a history.Attempt) error {
+	inBody := c.operation.Identity.Header == ""
+	if !c.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(c.operation.Judged(), a) != "" {
+		return nil
+	}
+	where := fmt.Sprintf("operations.%s.identity of %s", c.operation.Name, c.session.System.Name)
+	if inBody && a.Digest != "" {
+		return runerror.Configf("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
+			a.Length, len(a.Content), where)
+	}
+	said := Snippet(a.Content)
+	if !inBody {
+		said = fmt.Sprintf("%s: %s", c.operation.Identity.Header, WithoutQuery(a.Header[http.CanonicalHeaderKey(c.operation.Identity.Header)]))
+	}
+	return runerror.Configf("a plain create was acknowledged, and its answer has nothing at %s, which is %s\n  %s",
+		c.operation.Identity, where, said)
+}
+
+// diagnoseFirstRows says why there are rows before the first request: of a new marker there can be none but
+// those of what was prepared.
+func (s *Session) diagnoseFirstRows(h *history.History) error {
+	if h.Before == nil {
+		return nil
+	}
+	for _, i := range h.Intents {
+		if o := s.create(i).operation; len(h.Before.Rows[i.Bodies[history.Original].Marker]) > 0 && len(o.Prepare) > 0 {
+			return runerror.Configf("operations.%s.rows.query of %s finds a row before the first request: let it select what the request brings about, and not what prepare has made",
+				o.Name, s.System.Name)
+		}
+	}
+	return nil
+}
+
+// diagnoseRows says why the row query does not find exactly what plain creates made.
+func (s *Session) diagnoseRows(ctx context.Context, h *history.History) error {
+	switch {
+	case !s.System.Target.KnowsRows(s.System.Operation().Operation):
+		return nil
+	case h.T1 == nil:
+		return s.diagnoseQuery(ctx, "the snapshot was not taken")
+	case h.T1.Error != "":
+		return s.diagnoseQuery(ctx, h.T1.Error)
+	}
+	for _, i := range h.Intents {
+		marker := i.Bodies[history.Original].Marker
+		create := s.create(i)
+		if err := errors.Join(create.diagnoseRowsOf(marker, h.T1.Rows[marker]), create.diagnoseEffects(marker, h.T1)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// diagnoseEffects says which query of an effect does not give for one create what the file says.
+func (c create) diagnoseEffects(marker string, now *history.Snapshot) error {
+	for _, e := range c.operation.Effects {
+		got, declared := now.Effects[e.Name][marker], 0.0
+		switch {
+		case e.Rows != nil:
+			declared = float64(*e.Rows)
+		case e.Value != nil:
+			declared = *e.Value
+		default:
+			continue
+		}
+		if got != declared {
+			return runerror.Configf("operations.%s.effects of %s: the query of %q gives %g for one plain create, and the file says %g",
+				c.operation.Name, c.session.System.Name, e.Name, got, declared)
+		}
+	}
+	return nil
+}
+
+func (c create) diagnoseRowsOf(marker string, rows []history.Row) error {
+	operation := fmt.Sprintf("operations.%s.rows", c.operation.Name)
+	listed := c.operation.Rows.HTTP != nil
+	switch n := len(rows); {
+	case n == 0 && listed:
+		return runerror.Configf("a plain create was acknowledged, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere or as somebody who may not see it, or its listing is slower than its answers",
+			marker, operation, c.session.System.Name)
+	case n > 1 && listed:
+		return runerror.Configf("the target lists %d things for the marker of one plain create: %s.http of %s has to ask for exactly the created thing, and a parameter that the target does not know is often overlooked",
+			n, operation, c.session.System.Name)
+	case n == 0:
+		return runerror.Configf("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
+			marker, operation, c.session.System.Name)
+	case n > 1:
+		return runerror.Configf("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
+			operation, c.session.System.Name, n, n)
+	}
+	column := c.operation.Rows.Identity
+	if _, found := rows[0][column]; !found && column != "" {
+		return runerror.Configf("%s.identity of %s is %q, and %s no such %s", operation, c.session.System.Name, column,
+			either(listed, "what the target lists has", "the query returns"), either(listed, "member", "column"))
+	}
+	return nil
+}
+
+func either(first bool, one, other string) string {
+	if first {
+		return one
+	}
+	return other
+}
+
+// diagnoseQuery tells a query that the database refuses from a database that is not there.
+func (s *Session) diagnoseQuery(ctx context.Context, text string) error {
+	err := fmt.Errorf("%s: a query failed: %s", s.System.Name, text)
+	if s.System.Target.AsksItself() {
+		err = fmt.Errorf("%s: %s", s.System.Name, text)
+	}
+	if s.tellsRows(ctx) {
+		return runerror.Config(err)
+	}
+	return runerror.Environment(err)
+}
+
+// WithoutQuery is where a Location leads, for a message: its parameters, its fragment and who signs in there may be secret.
+func WithoutQuery(location string) string {
+	if u, err := url.Parse(location); err == nil && u.User != nil {
+		u.User = nil
+		location = u.String()
+	}
+	if n := strings.IndexAny(location, "?#"); n >= 0 {
+		return location[:n] + location[n:n+1] + "..."
+	}
+	return location
+}
+
+// Snippet is the beginning of an answer, for a message.
+func Snippet(text string) string {
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,103 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+)
+
+// Event is something that a session tells while it goes on: one of the types of this file.
+type Event interface{ event() }
+
+// Announced comes before anything is sent: what will be, how much and where.
+type Announced struct {
+	Tool       string
+	Target     string
+	Operation  string
+	Address    string
+	Instances  int // that are started for this run; 0: the target is there already
+	Seed       uint64
+	Requests   int    // that scenarios send at most, without the final retries
+	Steps      int    // requests besides, for the steps of the target file
+	RowsSource string // empty: rows are read nowhere
+	Limit      *Limit // nil: the target names no rate limit
+	OwnWord    bool   // the rows are what the target itself lists
+	Scenarios  []Planned
+	DryRun     bool
+}
+
+// Limit is a target's rate limit and how long the run takes because of it.
+type Limit struct {
+	Requests int
+	Per      time.Duration
+	Takes    time.Duration
+}
+
+// Planned is one scenario of a run.
+type Planned struct {
+	Name     string
+	Why      string // it does not apply; empty: it does
+	Intents  int
+	Requests int // at most
+}
+
+// Applicable counts the scenarios that are played.
+func (a Announced) Applicable() int {
+	n := 0
+	for _, s := range a.Scenarios {
+		if s.Intents > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// BroughtUp says that a step of bringing the system up is done.
+type BroughtUp struct {
+	Step    Step
+	Took    time.Duration
+	Address string // of what was brought up, where it has one
+}
+
+// Step is one of bringing a system up.
+type Step string
+
+// The steps, in their order.
+const (
+	StepHosts       Step = "hosts"
+	StepLinks       Step = "links"
+	StepProcess     Step = "process"
+	StepDatabase    Step = "database"
+	StepPlainCreate Step = "plain create"
+)
+
+// ScenarioStarted says that a scenario is going to be played.
+type ScenarioStarted struct{ Name string }
+
+// Progress says how many of a scenario's intents are done. It comes from several goroutines at once.
+type Progress struct{ Done, Of int }
+
+// ScenarioDone has the result of a scenario, also of one that does not apply.
+type ScenarioDone struct{ Result checker.Result }
+
+// RunDone ends a run whose report is on disk.
+type RunDone struct {
+	Report checker.Report
+	Files  map[string]string // the scenarios' files by name, relative to the checkout
+	Replay bool
+}
+
+// RunAborted ends a run that could not be brought up. Its report says of every scenario that it was not run.
+type RunAborted struct {
+	Report checker.Report
+	Files  map[string]string
+	Replay bool
+}
+
+func (Announced) event()       {}
+func (BroughtUp) event()       {}
+func (ScenarioStarted) event() {}
+func (Progress) event()        {}
+func (ScenarioDone) event()    {}
+func (RunDone) event()         {}
+func (RunAborted) event()      {}

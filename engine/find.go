@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// FindScenarios resolves the arguments of run: names of built-in scenarios, files and folders. No
+// argument is the whole library. All mistakes of all files come at once.
+func FindScenarios(args []string) ([]scenarios.File, error) {
+	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		return library, nil
+	}
+	var files []scenarios.File
+	var errs []error
+	for _, arg := range args {
+		found, err := findScenario(arg, library)
+		errs = append(errs, err)
+		files = append(files, found...)
+	}
+	if err := errors.Join(append(errs, clashes(files))...); err != nil {
+		return nil, runerror.Config(err)
+	}
+	return files, nil
+}
+
+// clashes says which names cannot stand side by side in a run's directory.
+func clashes(files []scenarios.File) error {
+	var errs []error
+	taken := map[string]string{}
+	for _, f := range files {
+		name := f.Scenario.Name
+		if first, twice := taken[name]; twice {
+			errs = append(errs, fmt.Errorf("two scenarios are named %q: %s and %s", name, first, f.Path))
+		}
+		if rundir.Reserved(name) {
+			errs = append(errs, fmt.Errorf("%s: a scenario cannot be named %q, which doubletap needs for itself", f.Path, name))
+		}
+		taken[name] = f.Path
+	}
+	return errors.Join(errs...)
+}
+
+func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error) {
+	for _, f := range library {
+		if f.Scenario.Name == arg {
+			return []scenarios.File{f}, nil
+		}
+	}
+	info, err := os.Stat(arg)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no scenario %q: neither a built-in one%s nor a file", arg, Nearest(arg, library))
+	case err != nil:
+		return nil, fmt.Errorf("read scenario: %w", err)
+	case info.IsDir():
+		return loadFolder(arg)
+	}
+	source, err := os.ReadFile(arg)
+	if err != nil {
+		return nil, fmt.Errorf("read scenario: %w", err)
+	}
+	s, err := scenarios.Load(arg, source)
+	if err != nil {
+		return nil, err
+	}
+	f := scenarios.File{Path: arg, Source: source, Scenario: s}
+	return []scenarios.File{f}, CheckFaults(f)
+}
+
+func loadFolder(dir string) ([]scenarios.File, error) {
+	files, err := scenarios.LoadFS(os.DirFS(dir), ".")
+	var found document.Mistakes
+	if errors.As(err, &found) {
+		for i := range found {
+			found[i].File = filepath.Join(dir, found[i].File)
+		}
+		return nil, found
+	}
+	if err != nil {
+		return nil, fmt.Errorf("in %s: %w", dir, err)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("no scenario in %s: it has no *.yaml file", dir)
+	}
+	var errs []error
+	for i := range files {
+		files[i].Path = filepath.Join(dir, files[i].Path)
+		errs = append(errs, CheckFaults(files[i]))
+	}
+	return files, errors.Join(errs...)
+}
+
+// CheckFaults asks the proxy whether it knows the faults: only it knows toxiproxy's toxics.
+func CheckFaults(f scenarios.File) error {
+	doc, err := document.Parse(f.Source, document.Options{File: f.Path, Schema: scenarios.Schema()})
+	if err != nil {
+		return err
+	}
+	var found document.Mistakes
+	for key, roads := range map[string]map[string][]scenarios.Fault{"lanes": f.Scenario.Lanes, "links": f.Scenario.Links} {
+		for name, faults := range roads {
+			for i, fault := range faults {
+				if err := proxy.Check(fault); err != nil {
+					found = append(found, doc.Mistake(jsonpointer.Of(key, name, i), "%v", err))
+				}
+			}
+		}
+	}
+	return found.Err()
+}
+
+// Nearest suggests the built-in scenario that was probably meant.
+func Nearest(name string, library []scenarios.File) string {
+	var names []string
+	for _, f := range library {
+		names = append(names, f.Scenario.Name)
+	}
+	if best, found := document.Nearest(name, names); found {
+		return fmt.Sprintf(" (did you mean %q?)", best)
+	}
+	return ""
+}

@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// BringUpError says which step of bringing a system up failed.
+type BringUpError struct {
+	Step Step
+	Err  error
+}
+
+func (e *BringUpError) Error() string { return e.Err.Error() }
+
+func (e *BringUpError) Unwrap() error { return e.Err }
+
+// Run plays all scenarios of a config and reports. A dry run has no report. What failed on the way comes beside the
+// report, if there is one.
+func Run(ctx context.Context, c Config) (report *checker.Report, err error) {
+	s, err := Open(ctx, c)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	if s.config.DryRun {
+		return nil, nil
+	}
+	failure := s.PlayAll(ctx)
+	return s.Report(failure)
+}
+
+// Open brings a system up: it loads the target, guards its hosts, announces the run, opens the links, starts the process, connects to
+// the database and plays the pilot, which proves the target file. What was opened is closed again if a step fails.
+func Open(ctx context.Context, c Config) (*Session, error) {
+	s, err := newSession(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.bringUp(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func newSession(ctx context.Context, c Config) (*Session, error) {
+	c, err := c.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	system, err := sut.Open(ctx, c.SUT, c.Scenarios)
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{System: system, config: c, silence: silence, pace: driver.NewPace(system.Target.RateLimit)}
+	if c.Budget > 0 {
+		s.end = time.Now().Add(c.Budget)
+	}
+	for _, f := range c.Scenarios {
+		s.enter(f)
+	}
+	return s, nil
+}
+
+// bringUp takes one step after the other.
+func (s *Session) bringUp(ctx context.Context) error {
+	hosted := s.System.Target.Process != nil // its database is not there yet
+	for _, step := range []struct {
+		name    Step
+		applies bool
+		take    func(context.Context) error
+	}{
+		{StepHosts, true, s.guard},
+		{StepLinks, true, s.System.OpenLinks},
+		{StepDatabase, !hosted && !s.config.DryRun, s.connect},
+		{StepProcess, hosted, s.start},
+		{StepDatabase, hosted, s.connect},
+		{StepPlainCreate, s.applicable() > 0, s.pilot},
+	} {
+		if !step.applies {
+			continue
+		}
+		began := time.Now()
+		if err := step.take(ctx); err != nil {
+			return s.abort(ctx, &BringUpError{step.name, err})
+		}
+		if s.config.DryRun {
+			return nil
+		}
+		s.config.Observe(BroughtUp{step.name, time.Since(began), s.addressOf(step.name)})
+		if step.name == StepDatabase && !hosted {
+			if err := s.begin(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// guard rejects foreign hosts, announces the run and rejects one that is too large.
+func (s *Session) guard(context.Context) error {
+	if err := s.System.Guard(); err != nil {
+		return err
+	}
+	a := s.announcement()
+	s.config.Observe(a)
+	if total := a.Requests + a.Steps; total > s.config.MaxRequests {
+		return runerror.Configf("the scenarios may send %d requests, more than --max-requests %d", total, s.config.MaxRequests)
+	}
+	return nil
+}
+
+// start makes the run's directory and starts the target, whose log is there.
+func (s *Session) start(ctx context.Context) error {
+	if err := s.begin(); err != nil {
+		return err
+	}
+	if err := s.System.Start(ctx, s.dir.Path); err != nil {
+		return err
+	}
+	s.manifest.BaseURL = s.System.Target.BaseURL
+	return s.writeManifest()
+}
+
+// connect opens the database, and what scenarios need of it.
+func (s *Session) connect(ctx context.Context) error {
+	return s.System.Connect(ctx, func(need scenarios.Need) bool { return !s.config.Diagnose && s.needs(need) })
+}
+
+// begin makes the run's directory and says in it what is to come.
+func (s *Session) begin() error {
+	now := time.Now()
+	id := rundir.NewID(now)
+	if s.config.Private && s.config.Replay.Dir != "" {
+		id += "-shrink"
+	}
+	var err error
+	if s.dir, err = rundir.Create(s.config.Reports, id); err != nil {
+		return err
+	}
+	m := &s.manifest
+	m.Version, m.Run, m.Tool, m.Seed, m.Started = rundir.ManifestVersion, id, Version(), s.config.Seed, now
+	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, s.System.Target.BaseURL, s.System.Instances()
+	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
+	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
+	return s.writeManifest()
+}
+
+func (s *Session) writeManifest() error {
+	if s.config.Private {
+		return nil
+	}
+	return s.dir.WriteJSON(s.manifest, rundir.ManifestName)
+}
+
+// abort ends a run that could not be brought up. There is nothing to tell but why; once there is a directory, the reports are
+// written for those who collect them.
+func (s *Session) abort(ctx context.Context, cause error) error {
+	if s.dir.Path == "" || s.config.Private {
+		return cause
+	}
+	verdict := checker.Broken
+	if ctx.Err() != nil {
+		verdict, cause = checker.Inconclusive, runerror.Configf("interrupted before the first scenario")
+	} else if runerror.IsConfig(cause) {
+		verdict = checker.Inconclusive
+	}
+	s.skip(0, verdict, fmt.Sprintf("it was not run: %v", cause))
+	report := s.dir.Report(s.manifest)
+	files := s.scenarioFiles()
+	err := s.writeManifest()
+	if err == nil {
+		err = s.dir.WriteReports(*report, files)
+	}
+	s.config.Observe(RunAborted{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})
+	return errors.Join(cause, err)
+}
+
+// addressOf is where something is that was brought up; empty: it has no address.
+func (s *Session) addressOf(step Step) string {
+	switch step {
+	case StepProcess:
+		return s.System.Target.BaseURL
+	case StepDatabase:
+		return sut.PublicURL(s.System.Target.Database.URL)
+	default:
+		return ""
+	}
+}

@@ -1,0 +1,154 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// pilotFile is so many plain creates, with what a client would wait for each.
+func pilotFile(name string, creates int, timeout time.Duration, across scenarios.Across) scenarios.File {
+	neighbours := ""
+	if across != scenarios.AcrossNothing {
+		neighbours = fmt.Sprintf("neighbours: {of: %d, across: %s}\n", creates, across)
+	}
+	source := fmt.Appendf(nil, `name: %s
+summary: Plain creates, before anything is broken. They prove the target file and measure what a create takes.
+intents: %d
+concurrency: 1
+%ssteps:
+  - send: {timeout: %s}
+exercised: [{proof: acknowledged, at_least: 100%%}]
+`, name, creates, neighbours, timeout)
+	s, err := scenarios.Load(name+".yaml", source)
+	if err != nil {
+		panic(err) // the text above is wrong
+	}
+	return scenarios.File{Path: name + ".yaml", Source: source, Scenario: s}
+}
+
+// pilotAcross lists what the pilot has to try besides the run's principal and operation: what the neighbours of scenarios do not
+// share. A diagnosis tries all there are.
+func (s *Session) pilotAcross() []scenarios.Across {
+	var all []scenarios.Across
+	if s.config.Diagnose {
+		if len(s.System.Principals) > 1 {
+			all = append(all, scenarios.AcrossPrincipals)
+		}
+		if len(s.System.Operations) > 1 {
+			all = append(all, scenarios.AcrossOperations)
+		}
+		return all
+	}
+	for i, f := range s.config.Scenarios {
+		if n := f.Scenario.Neighbours; n != nil && n.Across != scenarios.AcrossNothing && len(s.plans[i].Intents) > 0 && !slices.Contains(all, n.Across) {
+			all = append(all, n.Across)
+		}
+	}
+	return all
+}
+
+// pilotFiles are the pilot's scenarios, in their order. The last one sets the normal time.
+func (s *Session) pilotFiles(timeout time.Duration) []scenarios.File {
+	var files []scenarios.File
+	for _, across := range s.pilotAcross() {
+		creates := len(s.System.Principals)
+		if across == scenarios.AcrossOperations {
+			creates = len(s.System.Operations)
+		}
+		files = append(files, pilotFile(rundir.PilotAcross(across), creates, timeout, across))
+	}
+	knock := pilotFile(rundir.FirstPilotName, 1, timeout, scenarios.AcrossNothing)
+	return append(append([]scenarios.File{knock}, files...), pilotFile(rundir.PilotName, 3, timeout, scenarios.AcrossNothing))
+}
+
+// pilot plays the pilot and says what is wrong with the target file or its surroundings, so that
+// it is said once and not as hundreds of findings. It sets the stage's normal time.
+func (s *Session) pilot(ctx context.Context) error {
+	if err := s.diagnoseCount(ctx); err != nil {
+		return err
+	}
+	for _, f := range s.pilotFiles(s.config.PilotTimeout) {
+		if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+			return err
+		}
+		h, err := s.History(f.Scenario.Name)
+		if err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err := s.diagnosePilot(ctx, h); err != nil {
+			return err
+		}
+		s.normal, s.moments = normalTime(h.Attempts), momentsOf(h)
+	}
+	s.lost = ""
+	return nil
+}
+
+// diagnoseCount says why a target that is said to count its requests gives no number.
+func (s *Session) diagnoseCount(ctx context.Context) error {
+	if s.System.Target.Received == nil {
+		return nil
+	}
+	_, err := s.System.Received(ctx, nil)
+	switch {
+	case err == nil:
+		return nil
+	case s.alive(ctx):
+		return runerror.Configf("received of %s: %w", s.System.Name, err)
+	default:
+		return s.notReachable()
+	}
+}
+
+func (s *Session) diagnosePilot(ctx context.Context, h *history.History) error {
+	if h.Before != nil && h.Before.Error != "" {
+		if !s.alive(ctx) { // and its tables may have gone with it
+			return s.notReachable()
+		}
+		return s.diagnoseQuery(ctx, h.Before.Error)
+	}
+	if err := s.diagnoseFirstRows(h); err != nil {
+		return err
+	}
+	for i, a := range h.Attempts {
+		if err := s.create(h.Intents[i]).diagnose(a); err != nil {
+			return err
+		}
+	}
+	for _, f := range h.Followups {
+		if err := s.diagnoseFollowup(f); err != nil {
+			return err
+		}
+	}
+	if r := checker.Check(h, s.System.Terms()); r.Verdict == checker.Broken {
+		return runerror.Environment(errors.New(r.Reasons[0]))
+	}
+	return s.diagnoseRows(ctx, h)
+}
+
+// normalTime is the median duration of the plain creates.
+func normalTime(attempts []history.Attempt) time.Duration {
+	var took []time.Duration
+	for _, a := range attempts {
+		took = append(took, (a.End - a.Start).Duration())
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// PlainCreates is a scenario of so many plain creates, with what a client would wait for each.
+func PlainCreates(name string, creates int, timeout time.Duration) scenarios.File {
+	return pilotFile(name, creates, timeout, scenarios.AcrossNothing)
+}

@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// How long a scenario waits for the target to become quiet.
+const (
+	quietPoll    = 20 * time.Millisecond // between two looks
+	quietLongest = 15 * time.Second
+	lastLook     = 3 * time.Second // for the snapshot of an interrupted run
+)
+
+// settle waits until no request is inside the target, and longer where clients left requests behind
+// whose end could not be seen. A target that is gone will not become quieter.
+func (r *scenarioRun) settle(ctx context.Context) error {
+	if r.session.lost == history.TargetGone {
+		return nil
+	}
+	deadline := time.Now().Add(quietLongest)
+	for r.lanes.InFlight() > 0 && ctx.Err() == nil {
+		if time.Now().After(deadline) {
+			r.incident(history.StillBusy, fmt.Sprintf("%s still unanswered %s after the last one was sent",
+				english.Plural(r.lanes.InFlight(), "request was", "requests were"), quietLongest))
+			return nil
+		}
+		pause(ctx, quietPoll)
+	}
+	if unseen, _ := r.sender.Suspicious(); unseen {
+		pause(ctx, time.Duration(r.session.System.Target.Settle))
+	}
+	return nil
+}
+
+// checkAlive asks a target whose answers broke on the clean lane whether it is still there: a target
+// that died is reported as such, not as so many lost writes.
+func (r *scenarioRun) checkAlive(ctx context.Context) error {
+	if r.session.System.Ended() != nil {
+		return r.stopGone(driver.ErrTargetGone)
+	}
+	if _, broke := r.sender.Suspicious(); !broke {
+		return nil
+	}
+	if err := driver.Alive(ctx, r.session.System.Target); err != nil && ctx.Err() == nil {
+		return r.stopGone(fmt.Errorf("%w: %w", errSilent, err))
+	}
+	return nil
+}
+
+// stopGone stops sending to a target that went away.
+func (r *scenarioRun) stopGone(err error) error {
+	r.gone(err)
+	r.cut = true
+	return errHalt
+}
+
+// gone notes that the target went away, with the last that was heard of it.
+func (r *scenarioRun) gone(err error) {
+	text := fmt.Sprintf("%s: %v%s", r.session.System.Address(), err, r.lastHeard())
+	if ended := r.session.System.Ended(); ended != nil {
+		text += "; " + ended.Error()
+	}
+	r.incident(history.TargetGone, text)
+}
+
+// lastHeard tells of the last answer, and of the first attempts after it that broke.
+func (r *scenarioRun) lastHeard() string {
+	h, err := r.session.History(r.scenario.Name)
+	if err != nil || len(h.Attempts) == 0 {
+		return ""
+	}
+	const most = 3
+	attempts := slices.DeleteFunc(h.Attempts, func(at history.Attempt) bool { return at.End == 0 })
+	slices.SortStableFunc(attempts, func(x, y history.Attempt) int { return cmp.Compare(x.End, y.End) })
+	text, from := "; it answered nothing at all in this scenario", 0
+	for i, at := range attempts {
+		if at.Complete {
+			text = fmt.Sprintf("; its last answer was %d to attempt %s, %s into the scenario", at.Status, at.ID, short(at.End))
+			from = i + 1
+		}
+	}
+	broken := attempts[from:]
+	for _, at := range broken[:min(len(broken), most)] {
+		text += fmt.Sprintf("; then %s at %s: %s", at.ID, short(at.End), strings.TrimSpace(string(at.ErrorKind)+" "+at.Error))
+	}
+	if more := len(broken) - most; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}
+
+// short rounds a moment of the run for reading.
+func short(o history.Offset) time.Duration { return o.Duration().Round(time.Millisecond) }
+
+// snapshotBefore sees that no marker is there yet. Where the database cannot be asked, nothing that
+// is sent could be judged, so nothing is.
+func (r *scenarioRun) snapshotBefore(ctx context.Context) error {
+	if r.rows == nil {
+		return nil
+	}
+	return r.recordSnapshot(ctx, history.BeforeName, r.rows.Snapshot(ctx, r.questions))
+}
+
+// snapshotBeforeRetry records T1.
+func (r *scenarioRun) snapshotBeforeRetry(ctx context.Context) error {
+	return r.quietSnapshot(ctx, history.T1Name)
+}
+
+// snapshotAfterRetry records T2. Without a final retry there is nothing new to see.
+func (r *scenarioRun) snapshotAfterRetry(ctx context.Context) error {
+	if !r.retried {
+		return nil
+	}
+	return r.quietSnapshot(ctx, history.T2Name)
+}
+
+// quietSnapshot takes snapshots until two in a row are equal, and records the last. A database that
+// did not answer is not asked again.
+func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
+	if r.session.lost == history.DatabaseGone {
+		return nil
+	}
+	if r.rows == nil {
+		r.record.Snapshot(name, history.Snapshot{At: r.now(), Error: "the target file names no database"})
+		return nil
+	}
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.patience())
+	if ctx.Err() != nil {
+		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+	}
+	defer cancel()
+	last := r.rows.Snapshot(look, r.questions)
+	for last.Error == "" {
+		pause(look, quietPoll)
+		next := r.rows.Snapshot(look, r.questions)
+		if reflect.DeepEqual(r.compared(last), r.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
+			last = next
+			break
+		}
+		last = next
+	}
+	return r.recordSnapshot(ctx, name, last)
+}
+
+// recordSnapshot records a snapshot. Without one no more is sent: a final retry could not be judged.
+func (r *scenarioRun) recordSnapshot(ctx context.Context, name string, s history.Snapshot) error {
+	s.At = r.now()
+	r.record.Snapshot(name, s)
+	switch {
+	case s.Error == "":
+		return nil
+	case ctx.Err() == nil:
+		r.incident(history.DatabaseGone, s.Error)
+		return errHalt
+	case r.cut:
+		return errHalt
+	default:
+		return r.stop(ctx, context.Cause(ctx))
+	}
+}
+
+// countBefore asks the target how many requests it has received.
+func (r *scenarioRun) countBefore(ctx context.Context) (err error) {
+	r.received, err = r.count(ctx)
+	return err
+}
+
+// countAfter asks again, and records both.
+func (r *scenarioRun) countAfter(ctx context.Context) error {
+	after, err := r.count(context.WithoutCancel(ctx))
+	if after >= 0 && err == nil {
+		r.record.Received(history.Received{Before: r.received, After: after})
+	}
+	return err
+}
+
+// count asks the target how many requests it has received; -1 where it cannot count, or begins again with every
+// crash. One that counted before and does not any more may be gone.
+func (r *scenarioRun) count(ctx context.Context) (int64, error) {
+	system := r.session.System
+	if system.Target.Received == nil || slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
+		return -1, nil
+	}
+	n, err := system.Received(ctx, r.session.pace)
+	switch {
+	case err == nil:
+		return n, nil
+	case ctx.Err() != nil:
+		return -1, r.stop(ctx, context.Cause(ctx))
+	case r.session.alive(ctx):
+		r.incident(history.HarnessFault, err.Error())
+		r.cut = true
+		return -1, errHalt
+	default:
+		return -1, r.stopGone(err)
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}

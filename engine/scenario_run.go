@@ -1,0 +1,330 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/snapshots"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// Play runs one scenario from its plan to its history. An error is doubletap's own or the environment's; whatever the
+// target does ends in the history.
+func (s *Session) Play(ctx context.Context, f scenarios.File, plan scenarios.Plan) error {
+	file, err := s.dir.Begin(f, plan)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	r := &scenarioRun{session: s, scenario: f.Scenario, record: history.NewWriter(file), pilot: rundir.Reserved(f.Scenario.Name)}
+	if r.calibrated, err = s.calibrate(ctx, f.Scenario); err != nil {
+		return err
+	}
+	r.base = time.Now()
+	if err := r.play(ctx, plan); err != nil {
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return runerror.Environment(fmt.Errorf("write history: %w", err))
+	}
+	return nil
+}
+
+// alive reports whether the target answers anything at all. One that has lost a process is not what it was.
+func (s *Session) alive(ctx context.Context) bool {
+	return s.System.Ended() == nil && driver.Alive(ctx, s.System.Target) == nil
+}
+
+// scenarioRun is one run of one scenario.
+type scenarioRun struct {
+	session    *Session
+	scenario   scenarios.Scenario
+	record     *history.Writer
+	base       time.Time
+	lanes      *proxy.Lanes
+	links      []history.Link // that the scenario has to do with, as they are
+	sender     *driver.Sender
+	prepared   *driver.Prepared // nil: it is not logged in and prepared
+	sent       *driver.Sent     // nil: nothing was sent
+	rows       rowReader        // nil: the rows are unknown
+	questions  []snapshots.Question
+	calibrated []history.Calibration
+	received   int64        // requests that the target had counted before; negative: it cannot count
+	ended      atomic.Int64 // intents and final retries that are over
+	stale      atomic.Bool  // an answer said that the login is not valid: the next scenario logs in again
+	pilot      bool         // no final retry, and every link is watched
+	retried    bool         // the final retry was sent
+	cut        bool         // the history is not what was planned
+}
+
+// errHalt stops sending: what is still to be seen is looked at, and nothing more is sent.
+var errHalt = errors.New("nothing more is sent")
+
+// play goes from plan to history, one step after the other. After errHalt only the steps are taken that look and tidy up.
+func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
+	if err := r.open(ctx, plan); err != nil {
+		return err
+	}
+	defer r.lanes.Close()
+	defer r.clearLinks(context.WithoutCancel(ctx))
+	const always = true
+	halted := false
+	for _, step := range []struct {
+		take   func(context.Context) error
+		always bool
+	}{
+		{r.setUp, false},
+		{r.prepareQuestions, always},
+		{r.countBefore, false},
+		{r.snapshotBefore, false},
+
+		{r.drive, false},
+		{r.settle, always},
+		{r.removeFaults, always},
+		{r.checkAlive, false},
+		{r.follow, false},
+		{r.snapshotBeforeRetry, always}, // T1
+
+		{r.finalRetry, false},
+		{r.settle, always},
+		{r.follow, false},
+		{r.snapshotAfterRetry, always}, // T2
+
+		{r.recordPassages, always},
+		{r.countAfter, false},
+		{r.tidyUp, always},
+		{r.finish, always},
+	} {
+		if halted && !step.always {
+			continue
+		}
+		err := step.take(ctx)
+		if err != nil && !errors.Is(err, errHalt) {
+			return err
+		}
+		halted = halted || err != nil
+	}
+	return nil
+}
+
+// open opens the lanes and slows the links, and writes what the run is into the history.
+func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
+	system := r.session.System
+	upstream, err := system.Upstream()
+	if err != nil {
+		return err
+	}
+	r.lanes, err = proxy.Open(ctx, r.scenario.Lanes, proxy.Options{
+		Upstream: upstream, Instances: system.Process.Places, Socket: system.Target.Socket, Toxiproxy: r.session.config.SUT.Toxiproxy, Base: r.base,
+	})
+	if err != nil {
+		return runerror.Environment(err)
+	}
+	r.sender = driver.New(r.sending(plan))
+	err = r.slowLinks(ctx)
+	if err == nil {
+		err = runerror.Environment(r.record.Run(r.head(plan)))
+	}
+	if err != nil {
+		return errors.Join(err, r.clearLinks(context.WithoutCancel(ctx)), r.lanes.Close())
+	}
+	return nil
+}
+
+// sending says what is sent, where, and what the driver may do to the target.
+func (r *scenarioRun) sending(plan scenarios.Plan) driver.Config {
+	s, system, terms := r.session, r.session.System, r.session.System.Terms()
+	config := driver.Config{
+		Workload: driver.Workload{
+			Target: system.Target, Operations: system.Operations, Principals: system.Principals,
+			Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: s.manifest.Run, Scenario: plan.Scenario}, Base: r.base,
+			Logins: s.login.lasting(),
+		},
+		Dialers: r.dialers(), Record: r.record, Rows: r.countRows(), Normal: s.normal, Pace: s.pace, RealTime: s.config.RealTime,
+		Hooks: driver.Hooks{
+			Done: func() {
+				s.config.Observe(Progress{Done: min(int(r.ended.Add(1)), len(plan.Intents)), Of: len(plan.Intents)})
+			},
+			Identity: terms.Named, Throttled: r.throttled, Unauthenticated: terms.TurnedAway, Phase: terms.Phase,
+		},
+		Controls: driver.Controls{WriteGates: system.WriteGates(), Links: r.driverLinks()},
+		Repeat:   driver.Repeat{Offsets: s.config.Replay.Offsets, Moments: s.config.Replay.Moments},
+	}
+	if fleet := system.Process.Fleet; len(fleet) > 0 {
+		config.Controls.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
+	}
+	if store := system.Store; store != nil {
+		config.Controls.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, system.Target.Store.Flush) }
+	}
+	if len(terms.Contract.Ack.Accepted.Statuses) > 0 {
+		config.Following = &driver.Following{
+			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
+		}
+	}
+	return config
+}
+
+// throttled tells an answer that rejects a request before it reaches the target. It notes those whose login is not valid any more.
+func (r *scenarioRun) throttled(at history.Attempt) bool {
+	terms := r.session.System.Terms()
+	if terms.TurnedAway(at) {
+		r.stale.Store(true)
+	}
+	return terms.Classify(at) == checker.Throttled
+}
+
+// dialers lead to the instances, or to the target where there is one.
+func (r *scenarioRun) dialers() []driver.Dialer {
+	var all []driver.Dialer
+	for i := range r.session.System.Process.Places {
+		all = append(all, r.dialer(i+1))
+	}
+	if len(all) == 0 {
+		all = append(all, r.dialer(0))
+	}
+	return all
+}
+
+// dialer leads to one of the target's instances; 0: to the target.
+func (r *scenarioRun) dialer(instance int) driver.Dialer {
+	dial := dialerOf(r.lanes, instance)
+	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+		conn, tap, err := dial(ctx, lane)
+		if r.session.System.Opaque() {
+			tap = nil
+		}
+		return conn, tap, err
+	}
+}
+
+// dialerOf leads through lanes to an instance, or to whatever they lead to (0). Where there is no connection,
+// there is no upstream tap.
+func dialerOf(lanes *proxy.Lanes, instance int) driver.Dialer {
+	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+		conn, tap, err := lanes.DialInstance(ctx, lane, instance)
+		if err != nil {
+			return nil, nil, err
+		}
+		return conn, tap, nil
+	}
+}
+
+// laneFacts are the lanes as they were opened. What an upstream tap sees of TLS is a handshake, and of HTTP/2 a
+// connection of many requests, which says nothing of one request: then there is none.
+func (r *scenarioRun) laneFacts() []history.Lane {
+	lanes := r.lanes.Facts()
+	for i := range lanes {
+		lanes[i].Doorstep = lanes[i].Doorstep && !r.session.System.Opaque()
+	}
+	return lanes
+}
+
+func (r *scenarioRun) head(plan scenarios.Plan) history.Run {
+	system := r.session.System
+	run := history.Run{
+		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
+		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Started: r.base,
+		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
+		Lanes: r.laneFacts(), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
+	}
+	for _, p := range r.scenario.Exercised {
+		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
+	}
+	return run
+}
+
+func (r *scenarioRun) drive(ctx context.Context) error {
+	return r.stop(ctx, r.watched(ctx, func(ctx context.Context) (err error) {
+		r.sent, err = r.prepared.Send(ctx)
+		return err
+	}))
+}
+
+// finalRetry sends every intent once more.
+func (r *scenarioRun) finalRetry(ctx context.Context) error {
+	if r.pilot {
+		return nil
+	}
+	r.retried = true
+	target, terms := r.session.System.Target, r.session.System.Terms()
+	stopped := r.stop(ctx, r.watched(ctx, func(ctx context.Context) error {
+		return r.sent.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
+	}))
+	if target.AsksItself() && len(target.Login) > 0 { // a new login asks for the rows anew
+		if stopped != nil {
+			r.prepared = nil // and with it the login
+		}
+		stopped = errors.Join(stopped, r.stop(ctx, r.prepareQuestions(ctx)))
+	}
+	return stopped
+}
+
+// follow asks what became of the requests that were accepted, for as long as the contract gives them.
+func (r *scenarioRun) follow(ctx context.Context) error {
+	return r.stop(ctx, r.sent.Follow(ctx))
+}
+
+// stop notes why sending came to its end before its time; nil: it did not.
+func (r *scenarioRun) stop(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		r.incident(history.Interruption, err.Error())
+	case errors.Is(err, driver.ErrTargetGone), errors.Is(err, errSilent):
+		r.gone(err)
+	default:
+		r.incident(history.HarnessFault, err.Error())
+	}
+	r.cut = true
+	return errHalt
+}
+
+func (r *scenarioRun) removeFaults(ctx context.Context) error {
+	for _, err := range []error{r.lanes.RemoveFaults(context.WithoutCancel(ctx)), r.clearLinks(context.WithoutCancel(ctx))} {
+		if err != nil {
+			r.incident(history.HarnessFault, err.Error())
+		}
+	}
+	r.recordTraffic()
+	return nil
+}
+
+func (r *scenarioRun) recordPassages(context.Context) error {
+	return runerror.Environment(r.sender.RecordPassages())
+}
+
+// finish ends the history. Proxies that stay behind on a toxiproxy server that is not ours are worth an error.
+func (r *scenarioRun) finish(context.Context) error {
+	if r.stale.Load() {
+		r.session.login = login{}
+	}
+	if !r.cut {
+		r.record.Complete()
+	}
+	err := r.record.Err()
+	if r.session.config.SUT.Toxiproxy != "" {
+		err = errors.Join(err, r.lanes.Close())
+	}
+	return runerror.Environment(err)
+}
+
+func (r *scenarioRun) incident(kind history.IncidentKind, text string) {
+	if kind == history.TargetGone || kind == history.DatabaseGone {
+		r.session.lost = kind
+	}
+	r.record.Incident(history.Incident{At: r.now(), Kind: kind, Text: text})
+}
+
+func (r *scenarioRun) now() history.Offset { return max(1, history.Offset(time.Since(r.base))) }

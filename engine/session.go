@@ -1,0 +1,296 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// Session is one system that was brought up, and the directory of its run. It plays one scenario at a time and is not safe for
+// concurrent use. [Open] makes one.
+type Session struct {
+	System *sut.System
+
+	config   Config
+	plans    []scenarios.Plan // by scenario of the config; one without intents does not apply
+	manifest rundir.Manifest
+	dir      rundir.Dir
+	pace     *driver.Pace
+	login    login // that scenarios share
+	silence  time.Duration
+	lost     history.IncidentKind // what went away in the last scenario: target or database; empty: nothing
+	normal   time.Duration        // of a plain create, from the pilot
+	moments  map[string]int       // questions and answers of a plain create, by link; from the pilot
+	end      time.Time            // no scenario begins later; zero: none is left out
+}
+
+// Close closes the system.
+func (s *Session) Close() error { return s.System.Close() }
+
+// Normal is how long a plain create takes, as the pilot measured it.
+func (s *Session) Normal() time.Duration { return s.normal }
+
+// Exchanges is how many questions and answers pass a link for a plain create, as the pilot counted them.
+func (s *Session) Exchanges(link string) int { return s.moments[link] }
+
+// Seed is the seed of the plans.
+func (s *Session) Seed() uint64 { return s.config.Seed }
+
+// History reads back what was recorded of a scenario.
+func (s *Session) History(scenario string) (*history.History, error) {
+	return s.dir.ReadHistory(scenario)
+}
+
+// enter plans a scenario and puts it into the manifest, with the reason if the contract has nothing
+// for it.
+func (s *Session) enter(f scenarios.File) {
+	if s.config.Confidence > 0 && f.Scenario.Races() {
+		f.Scenario = f.Scenario.WithIntents(Rounds(s.config.Confidence))
+	}
+	e := rundir.Entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: s.knownBugs(f.Scenario)}
+	var plan scenarios.Plan
+	if e.Why = s.System.LeavesOut(f.Scenario); e.Why != "" {
+		e.Verdict = checker.NotApplicable
+	} else {
+		plan = scenarios.NewPlan(f.Scenario, s.config.Seed)
+		if only := s.config.Replay.Only; only != nil {
+			plan = plan.Only(only)
+		} else if s.config.Intents > 0 {
+			plan = plan.Only(firstIntents(s.config.Intents))
+		}
+	}
+	s.plans = append(s.plans, plan)
+	s.manifest.Scenarios = append(s.manifest.Scenarios, e)
+}
+
+// firstIntents are the numbers of the first n intents.
+func firstIntents(n int) []int {
+	var numbers []int
+	for i := range n {
+		numbers = append(numbers, i+1)
+	}
+	return numbers
+}
+
+// knownBugs are those that a scenario's file and the register tell of. A replay is an experiment, which
+// expects nothing.
+func (s *Session) knownBugs(scenario scenarios.Scenario) []checker.KnownBug {
+	if s.config.Replay.Dir != "" {
+		return nil
+	}
+	var bugs []checker.KnownBug
+	for _, k := range slices.Concat(scenario.Known, s.config.Known[scenario.Name]) {
+		bugs = append(bugs, checker.KnownBug{Expect: checker.Kind(k.Expect), Detail: k.Detail, Link: k.Link})
+	}
+	return bugs
+}
+
+// needs reports whether a scenario that applies has a need.
+func (s *Session) needs(need scenarios.Need) bool {
+	for i, f := range s.config.Scenarios {
+		if len(s.plans[i].Intents) > 0 && slices.Contains(f.Scenario.Needs, need) {
+			return true
+		}
+	}
+	return false
+}
+
+// applicable counts the scenarios that the contract has something for.
+func (s *Session) applicable() int {
+	n := 0
+	for _, p := range s.plans {
+		n += min(len(p.Intents), 1)
+	}
+	return n
+}
+
+// Names lists the scenarios, in their order.
+func (s *Session) Names() []string {
+	var names []string
+	for _, e := range s.manifest.Scenarios {
+		names = append(names, e.Scenario)
+	}
+	return names
+}
+
+// PlayAll plays every scenario that applies, until one of them shows that going on is of no use. What was done before an
+// interruption or a failure is reported all the same.
+func (s *Session) PlayAll(ctx context.Context) error {
+	for i, e := range s.manifest.Scenarios {
+		if err := s.playNth(ctx, i); err != nil {
+			s.skip(i+1, checker.Inconclusive, "it was not run: doubletap failed before it")
+			return fmt.Errorf("scenario %s: %w", e.Scenario, err)
+		}
+		if why, verdict := s.stopReason(ctx); why != "" {
+			s.skip(i+1, verdict, "it was not run: "+why)
+			return nil
+		}
+	}
+	return nil
+}
+
+// PlayNamed plays one scenario, if it applies, and returns its result. An error is doubletap's own or the environment's.
+func (s *Session) PlayNamed(ctx context.Context, name string) (checker.Result, error) {
+	i := slices.IndexFunc(s.manifest.Scenarios, func(e rundir.Entry) bool { return e.Scenario == name })
+	if i < 0 {
+		return checker.Result{}, runerror.Configf("the session has no scenario %q", name)
+	}
+	err := s.playNth(ctx, i)
+	return s.dir.Judge(s.manifest.Scenarios[i], s.manifest), err
+}
+
+// playNth plays one scenario, if it applies, and tells its result.
+func (s *Session) playNth(ctx context.Context, i int) error {
+	f := s.config.Scenarios[i]
+	if len(s.plans[i].Intents) > 0 {
+		s.config.Observe(ScenarioStarted{f.Scenario.Name})
+		err := s.Play(ctx, f, s.plans[i])
+		if err != nil && ctx.Err() == nil {
+			s.note(i, checker.Broken, err.Error())
+			s.show(i)
+			return err
+		}
+		if err != nil { // what fails after a signal failed because of it
+			s.note(i, checker.Inconclusive, fmt.Sprintf("it was not run: the run was interrupted (%v)", err))
+		}
+	}
+	s.show(i)
+	return nil
+}
+
+// LeaveOutUnplayed says of the scenarios that were not played that they do not count, and why.
+func (s *Session) LeaveOutUnplayed(why string) {
+	for i, e := range s.manifest.Scenarios {
+		if e.Why == "" && !s.dir.Played(e.Scenario) {
+			s.note(i, checker.NotApplicable, why)
+		}
+	}
+}
+
+// ReportOn is a report of one result, whose findings are numbered by themselves.
+func (s *Session) ReportOn(r checker.Result) checker.Report {
+	return *s.dir.ReportOn(s.manifest, []checker.Result{r})
+}
+
+// show tells the result of one scenario.
+func (s *Session) show(i int) {
+	s.config.Observe(ScenarioDone{s.dir.Judge(s.manifest.Scenarios[i], s.manifest)})
+}
+
+// stopReason says why the scenarios to come would show nothing; empty: they may.
+func (s *Session) stopReason(ctx context.Context) (string, checker.Verdict) {
+	switch {
+	case ctx.Err() != nil:
+		return "the run was interrupted", checker.Inconclusive
+	case !s.end.IsZero() && time.Now().After(s.end):
+		return "the time of the run was over (budget)", checker.Inconclusive
+	case s.lost == history.TargetGone && !s.alive(ctx):
+		return "the target is gone", checker.Broken
+	case s.lost == history.DatabaseGone && !s.tellsRows(ctx):
+		if s.System.Rows == nil {
+			return "the target does not tell its rows any more", checker.Inconclusive
+		}
+		return "the database is gone", checker.Inconclusive
+	}
+	s.lost = ""
+	return "", checker.Inconclusive
+}
+
+// note says of a scenario what its history cannot.
+func (s *Session) note(i int, v checker.Verdict, why string) {
+	s.manifest.Scenarios[i].Verdict, s.manifest.Scenarios[i].Why = v, why
+}
+
+// skip notes why the scenarios from the i-th on are not played. Those that do not apply still do not.
+func (s *Session) skip(i int, v checker.Verdict, why string) {
+	for ; i < len(s.plans); i++ {
+		if len(s.plans[i].Intents) > 0 {
+			s.note(i, v, why)
+		}
+	}
+}
+
+// Report judges what is on disk and writes the reports and the findings. The failure that ended the run comes back beside
+// the report, with whatever could not be written.
+func (s *Session) Report(failure error) (*checker.Report, error) {
+	report := s.dir.Report(s.manifest)
+	if s.config.Private {
+		return report, failure
+	}
+	files := s.scenarioFiles()
+	err := s.writeManifest()
+	if err == nil {
+		err = s.dir.WriteReports(*report, files)
+	}
+	if err == nil {
+		err = s.writeFindings(*report)
+	}
+	s.config.Observe(RunDone{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})
+	return report, errors.Join(failure, err)
+}
+
+// writeFindings gives every finding a directory with its evidence, its scenario, the plan of the intents
+// that broke, and the target file if that may be read by others.
+func (s *Session) writeFindings(report checker.Report) error {
+	if !slices.ContainsFunc(report.Results, func(result checker.Result) bool { return len(result.Findings) > 0 }) {
+		return nil
+	}
+	target := s.System.FileWithoutSecrets()
+	written := 0
+	for _, result := range report.Results {
+		n := slices.IndexFunc(s.config.Scenarios, func(f scenarios.File) bool { return f.Scenario.Name == result.Scenario })
+		for _, finding := range result.Findings {
+			if written++; written > rundir.MostFindings {
+				return nil
+			}
+			f := s.finding()
+			f.Scenario, f.Finding, f.Intents = result.Scenario, finding, rundir.IntentsOf(finding, result)
+			if err := s.dir.WriteFinding(f, s.config.Scenarios[n].Source, s.plans[n], target); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// scenarioFiles returns the scenarios' files by name, relative to the root of the checkout. Those that
+// are built in, or outside of it, have none.
+func (s *Session) scenarioFiles() map[string]string {
+	files := map[string]string{}
+	for _, f := range s.config.Scenarios {
+		source, err := os.ReadFile(f.Path)
+		if err != nil || !bytes.Equal(source, f.Source) {
+			continue
+		}
+		if path, inside := within(s.config.Checkout, f.Path); inside {
+			files[f.Scenario.Name] = path
+		}
+	}
+	return files
+}
+
+// within returns a path relative to root, with slashes, if it is inside.
+func within(root, path string) (string, bool) {
+	var absolute [2]string
+	for i, p := range []string{root, path} {
+		var err error
+		if absolute[i], err = filepath.Abs(p); err != nil {
+			return "", false
+		}
+	}
+	inner, err := filepath.Rel(absolute[0], absolute[1])
+	return filepath.ToSlash(inner), err == nil && filepath.IsLocal(inner)
+}

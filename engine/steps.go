@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+)
+
+// loginLasts is for how long a login is used before a scenario logs in again: less than tokens usually live.
+const loginLasts = 4 * time.Minute
+
+// login is what the target's login gave, by principal, and when.
+type login struct {
+	given map[string]map[string]string // nil: no principal is logged in
+	at    time.Time
+}
+
+// lasting is what a login gave that is still used; nil: there is none.
+func (l login) lasting() map[string]map[string]string {
+	if time.Since(l.at) >= loginLasts {
+		return nil
+	}
+	return l.given
+}
+
+// setUp logs in, prepares what the intents take and fetches their keys. Without that nothing can be sent.
+func (r *scenarioRun) setUp(ctx context.Context) error {
+	s := r.session
+	fresh := r.sender.Logins() == nil
+	prepared, err := r.sender.SetUp(ctx)
+	r.prepared = prepared
+	r.hideSecrets()
+	switch {
+	case err == nil:
+		if fresh {
+			s.login = login{given: r.sender.Logins(), at: time.Now()}
+		}
+		return nil
+	case ctx.Err() != nil:
+		return r.stop(ctx, err)
+	case errors.Is(err, driver.ErrStep):
+		r.incident(history.StepFailed, err.Error())
+		_ = r.tidyUp(ctx)
+		if !s.alive(ctx) {
+			return s.notReachable()
+		}
+		return runerror.Environment(fmt.Errorf("%s: %w", s.System.Name, err))
+	default:
+		return runerror.Environment(err)
+	}
+}
+
+// tidyUp sends what cleans up after the intents. A run that was stopped has little time for it.
+func (r *scenarioRun) tidyUp(ctx context.Context) error {
+	if r.session.lost == history.TargetGone {
+		return nil
+	}
+	if ctx.Err() != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
+		defer cancel()
+		ctx = last
+	}
+	r.sender.CleanUp(ctx)
+	r.hideSecrets()
+	return nil
+}
+
+// hideSecrets keeps what is known to be secret by now out of the process's log.
+func (r *scenarioRun) hideSecrets() { r.session.System.Process.Hide(r.sender.Secrets()) }

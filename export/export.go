@@ -1,0 +1,200 @@
+// Package export hands a finding over: as a shell script, a Go test or a scenario file that shows it again.
+package export
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+	"text/template"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// Finding is a finding to be handed over, with what it takes to show it again.
+type Finding struct {
+	rundir.Finding
+	Scenario scenarios.Scenario // the smallest there is of it, with the intents of one round
+	SUT      sut.Options        // of the target that it is shown against
+	Flags    string             // of the command that name that target
+}
+
+// title says in one line what is handed over.
+func (f Finding) title() string {
+	return oneLine(fmt.Sprintf("%s: %s", f.Finding.Finding.Kind, f.Finding.Finding.Promise))
+}
+
+// origin says in one line where it comes from.
+func (f Finding) origin() string {
+	return oneLine(fmt.Sprintf("Found by doubletap in the scenario %s, seed %d. Observed: %s", f.Finding.Scenario, f.Seed, f.Finding.Finding.Observed))
+}
+
+// oneLine keeps what a target said from ending a comment.
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// AsScenario is the scenario as a file of its own.
+func (f Finding) AsScenario() ([]byte, error) {
+	source, err := scenarios.Source(f.Scenario)
+	if err != nil {
+		return nil, runerror.Environment(err)
+	}
+	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
+		f.title(), f.origin(), f.Flags, shell.Quote(f.SUT.Operation), f.Seed)
+	return append([]byte(head), source...), nil
+}
+
+//go:embed go_test.go.tmpl
+var goTest string
+
+// AsGo is a Go test that fails for as long as the finding can be seen.
+func (f Finding) AsGo() ([]byte, error) {
+	source, err := scenarios.Source(f.Scenario.WithIntents(testRounds * f.Scenario.Family()))
+	if err != nil {
+		return nil, runerror.Environment(err)
+	}
+	var text bytes.Buffer
+	err = template.Must(template.New("test").Parse(goTest)).Execute(&text, map[string]any{
+		"Title": f.title(), "Origin": f.origin(), "Name": camel(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
+		"Target": f.SUT.Target, "Operation": f.SUT.Operation, "Seed": f.Seed,
+		"Source": strings.ReplaceAll(string(source), "`", "` + \"`\" + `"),
+	})
+	if err != nil {
+		return nil, runerror.Environment(err)
+	}
+	return text.Bytes(), nil
+}
+
+// testRounds is how often a Go test tries: a race is a matter of luck.
+const testRounds = 12
+
+// camel makes a part of a Go name of words with dashes.
+func camel(words string) string {
+	var name strings.Builder
+	for _, word := range strings.FieldsFunc(words, func(c rune) bool { return c == '-' || c == '_' || c == '.' }) {
+		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return name.String()
+}
+
+// AsCurl is a script that sends what the driver would send.
+func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
+	files := []scenarios.File{{Scenario: f.Scenario}}
+	system, err := sut.Open(ctx, f.SUT, files)
+	if err != nil {
+		return nil, err
+	}
+	defer func(opened *sut.System) { err = errors.Join(err, opened.Close()) }(system)
+	if why := beyondCurl(system, f.Scenario); why != "" {
+		return nil, runerror.Configf("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, system.Name)
+	}
+	base, database, variables := system.Target.BaseURL, system.DatabaseKind(), map[string]string{}
+	if system.BuiltIn() || system.Target.Process != nil {
+		base = servedByDefault
+	}
+	if !system.BuiltIn() {
+		if system, variables, err = system.Unexpanded(files); err != nil {
+			return nil, err
+		}
+	}
+	plan := scenarios.NewPlan(f.Scenario, f.Seed)
+	d := driver.Workload{
+		Target: system.Target, Operations: system.Operations, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),
+		Names: driver.Names{Seed: f.Seed, Run: rundir.NewID(time.Now()), Scenario: plan.Scenario},
+		Base:  time.Now(),
+	}
+	requests, err := d.Rehearse()
+	if err != nil {
+		return nil, runerror.Environment(err)
+	}
+	if system.BuiltIn() {
+		for id, r := range requests {
+			r.Secret = nil // they are made up
+			requests[id] = r
+		}
+	}
+	script := curl.Script{
+		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
+		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
+		Client: clients()[databases.DialectOf(database)], Broken: conditions()[f.Finding.Finding.Kind],
+	}
+	script.Files, script.Lacks = reach(system)
+	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
+		script.Database = database
+	}
+	for _, o := range system.Operations {
+		script.Rows[o.Name] = oneLine(o.Rows.Query)
+	}
+	var out bytes.Buffer
+	if err := script.Write(&out); err != nil {
+		return nil, runerror.Environment(err)
+	}
+	return out.Bytes(), nil
+}
+
+// reach are the files that it takes to get through to the target, and what of it curl cannot do.
+func reach(s *sut.System) (files []curl.File, lacks []string) {
+	t := s.Target
+	named := []curl.File{{Option: "--unix-socket", Variable: "SOCKET", Path: t.Socket}}
+	if t.TLS != nil {
+		named = append(named, curl.File{Option: "--cacert", Variable: "TLS_CA", Path: t.TLS.CA},
+			curl.File{Option: "--cert", Variable: "TLS_CERTIFICATE", Path: t.TLS.Certificate}, curl.File{Option: "--key", Variable: "TLS_KEY", Path: t.TLS.Key})
+		if t.TLS.ServerName != "" {
+			lacks = append(lacks, fmt.Sprintf("the server name %s, which curl takes from BASE_URL alone", oneLine(t.TLS.ServerName)))
+		}
+	}
+	for _, f := range named {
+		if path, err := filepath.Abs(f.Path); err == nil && f.Path != "" { // the script works in a folder of its own
+			f.Path = strings.ReplaceAll(path, "}", `\}`)
+			files = append(files, f)
+		}
+	}
+	if t.AsksItself() {
+		lacks = append(lacks, "the target's own listing, by which the rows are known")
+	}
+	return files, lacks
+}
+
+// servedByDefault is where targets serve listens.
+const servedByDefault = "http://127.0.0.1:8080"
+
+func clients() map[databases.Dialect]curl.Client {
+	return map[databases.Dialect]curl.Client{
+		databases.SQLite: curl.SQLite, databases.PostgreSQL: curl.Postgres, databases.MariaDB: curl.MariaDB,
+	}
+}
+
+// conditions say what rows show that a promise broke again, where rows alone can.
+func conditions() map[checker.Kind]curl.Condition {
+	return map[checker.Kind]curl.Condition{checker.Duplicate: curl.TooMany, checker.LostWrite: curl.None}
+}
+
+// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a
+// login gives can be put into a variable.
+func beyondCurl(s *sut.System, scenario scenarios.Scenario) string {
+	used := s.Operations[:1]
+	if n := scenario.Neighbours; n != nil && n.Across == scenarios.AcrossOperations {
+		used = s.Operations
+	}
+	for _, o := range used {
+		switch {
+		case len(o.Prepare) > 0:
+			return "operations." + o.Name + ".prepare"
+		case len(o.Key.Issued) > 0:
+			return "operations." + o.Name + ".key.issued"
+		}
+	}
+	return ""
+}

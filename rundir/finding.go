@@ -1,0 +1,131 @@
+package rundir
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// MostFindings is the number of findings that get a directory of their own; the JSON report has all.
+const MostFindings = 1000
+
+// Finding is what a finding's directory says: what was found, and what it takes, beside the
+// scenario, to send the same plan again for the intent that broke.
+type Finding struct {
+	Version    int             `json:"version"`
+	Run        string          `json:"run"`
+	Scenario   string          `json:"scenario"`
+	Seed       uint64          `json:"seed"`
+	Intents    []int           `json:"intents"`
+	Target     string          `json:"target"` // builtin:NAME, or the target file as it was named
+	Operation  string          `json:"operation"`
+	Instances  int             `json:"instances,omitempty"` // of it, by flag; 0: as it says itself
+	Toxiproxy  string          `json:"toxiproxy,omitempty"`
+	Normal     history.Offset  `json:"normal"`               // of a plain create; spans that are shares are of this
+	Confidence float64         `json:"confidence,omitempty"` // by which the number of intents was chosen
+	Finding    checker.Finding `json:"finding"`
+}
+
+// IntentsOf returns the numbers of the intents that a finding is about.
+func IntentsOf(f checker.Finding, r checker.Result) []int {
+	if f.Intent != checker.EveryIntent {
+		n, _ := strconv.Atoi(strings.TrimPrefix(f.Intent, "i")) // as driver names them
+		return []int{n}
+	}
+	var all []int
+	for n := range r.Intents {
+		all = append(all, n+1)
+	}
+	return all
+}
+
+// ReadFinding reads what a finding's directory says.
+func ReadFinding(dir string) (Finding, error) {
+	var f Finding
+	path := filepath.Join(dir, FindingName)
+	text, err := os.ReadFile(path)
+	if Missing(err) {
+		return f, runerror.Configf("%s is not the directory of a finding: it has no %s", dir, FindingName)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &f)
+	}
+	if err == nil && (f.Version != 1 || f.Target == "" || len(f.Intents) == 0) {
+		err = errors.New("it is no finding that this doubletap can read")
+	}
+	if err != nil {
+		return f, runerror.Config(fmt.Errorf("read %s: %w", path, err))
+	}
+	return f, nil
+}
+
+// WriteFinding gives a finding a directory of its own: what it says, its scenario, the plan of the intents that broke, and
+// the target file; nil: that may not be read by others.
+func (d Dir) WriteFinding(f Finding, source []byte, plan scenarios.Plan, target []byte) error {
+	var text bytes.Buffer
+	if _, err := plan.Only(f.Intents).WriteTo(&text); err != nil {
+		return runerror.Environment(err)
+	}
+	err := d.WriteJSON(f, FindingsName, f.Finding.ID, FindingName)
+	if err == nil {
+		err = d.Write(source, FindingsName, f.Finding.ID, ScenarioName)
+	}
+	if err == nil {
+		err = d.Write(text.Bytes(), FindingsName, f.Finding.ID, PlanName)
+	}
+	if err == nil && target != nil {
+		err = d.Write(target, FindingsName, f.Finding.ID, TargetName)
+	}
+	return err
+}
+
+// Narrowed is the scenario of a finding with one family of intents, and with a sweep, or the break of a link,
+// fixed where it broke.
+func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
+	s.Intents = s.Family()
+	s.Steps = slices.Clone(s.Steps)
+	for i, step := range s.Steps {
+		for _, a := range f.Finding.Attempts {
+			if step.Sweep != nil && a.Step == i && a.After > 0 && a.Intent == f.Finding.Intent {
+				there := *step.Sweep
+				there.From = scenarios.Span{Fixed: a.After.Duration().Round(100 * time.Microsecond)}
+				there.To = there.From
+				s.Steps[i].Sweep = &there
+			}
+			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
+				send, cut := *step.Send, *step.Send.Cut
+				cut.Moment = scenarios.Moment(a.Cut.Moment)
+				send.Cut = &cut
+				s.Steps[i].Send = &send
+			}
+		}
+	}
+	return s
+}
+
+// TargetIn is the target of a finding: as it was named, or the copy beside the finding where that is not there any more.
+func (f Finding) TargetIn(dir string) string {
+	copied := filepath.Join(dir, TargetName)
+	if !Exists(f.Target) && Exists(copied) {
+		return copied
+	}
+	return f.Target
+}
+
+// Exists reports that there is something at a path, or that this cannot be told.
+func Exists(path string) bool {
+	_, err := os.Stat(path)
+	return !Missing(err)
+}

@@ -1,0 +1,199 @@
+package rundir
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+)
+
+// Manifest is what a run's directory says about itself: enough to judge its histories again. It holds
+// no secrets: requests, whose headers may, are left out of the terms.
+type Manifest struct {
+	Version   int           `json:"version"`
+	Run       string        `json:"run"`
+	Tool      string        `json:"tool"`
+	Seed      uint64        `json:"seed"`
+	Started   time.Time     `json:"started"`
+	Target    string        `json:"target"`  // as named on the command line
+	Subject   string        `json:"subject"` // the target's own name
+	BaseURL   string        `json:"base_url"`
+	Instances int           `json:"instances,omitempty"` // that were started of it; 0: none was
+	Operation string        `json:"operation"`
+	Terms     checker.Terms `json:"terms"`
+	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
+	Toxiproxy string        `json:"toxiproxy,omitempty"`
+	Commands
+	Scenarios []Entry `json:"scenarios"` // in the order of the run
+}
+
+// Commands are what a user types to go on with a run. Where they are about a finding, {} stands for its number.
+type Commands struct {
+	Again  string `json:"again"` // the whole run once more
+	Replay string `json:"replay"`
+	Shrink string `json:"shrink"`
+	Export string `json:"export"`
+}
+
+// Entry is one scenario of a run, with what its history cannot say.
+type Entry struct {
+	Scenario string             `json:"scenario"`
+	Summary  string             `json:"summary"`
+	Known    []checker.KnownBug `json:"known,omitempty"`
+	Verdict  checker.Verdict    `json:"verdict"`       // where Why is set
+	Why      string             `json:"why,omitempty"` // it was not played, or not to its end; empty: ask the history
+}
+
+// ReadManifest reads what a run's directory says about itself.
+func (d Dir) ReadManifest() (Manifest, error) {
+	var m Manifest
+	path := filepath.Join(d.Path, ManifestName)
+	text, err := os.ReadFile(path)
+	if Missing(err) {
+		return m, runerror.Configf("%s is not the directory of a run: it has no %s", d.Path, ManifestName)
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err == nil && m.Version != ManifestVersion {
+		err = fmt.Errorf("version %d, this doubletap reads version %d", m.Version, ManifestVersion)
+	}
+	if err != nil {
+		return m, runerror.Config(fmt.Errorf("read %s: %w", path, err))
+	}
+	if len(m.Scenarios) == 0 {
+		return m, runerror.Configf("%s holds no scenario", d.Path)
+	}
+	return m, nil
+}
+
+// Report judges every scenario of a run by what is on disk. Run and check both come through here, so
+// that they cannot differ.
+func (d Dir) Report(m Manifest) *checker.Report {
+	var results []checker.Result
+	for _, e := range m.Scenarios {
+		results = append(results, d.Judge(e, m))
+	}
+	return d.ReportOn(m, results)
+}
+
+// ReportOn makes a report of some results of a run, and numbers their findings.
+func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
+	numberFindings(results)
+	return &checker.Report{
+		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
+		Dir: d.Path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
+		Results: results, Verdict: Overall(results),
+	}
+}
+
+// Played reports whether a scenario has a history.
+func (d Dir) Played(scenario string) bool {
+	return Exists(filepath.Join(d.Path, scenario, HistoryName))
+}
+
+// Judge judges one scenario. A history that does not bear a verdict takes nothing from the others.
+func (d Dir) Judge(e Entry, m Manifest) checker.Result {
+	result := checker.Result{
+		Scenario: e.Scenario, Summary: e.Summary, Seed: m.Seed, Verdict: e.Verdict, Reasons: []string{e.Why},
+	}
+	h, err := d.ReadHistory(e.Scenario)
+	switch {
+	case Missing(err) && e.Why == "":
+		result.Verdict, result.Reasons = checker.Inconclusive, []string{"it was not run: the run ended before it"}
+		return result
+	case Missing(err):
+		return result
+	case err != nil:
+		result.Verdict, result.Reasons = checker.Broken, []string{err.Error()}
+		return result
+	}
+	result = checker.Check(h, m.Terms, e.Known...)
+	if e.Why != "" {
+		if !slices.ContainsFunc(result.Reasons, func(said string) bool { return strings.HasSuffix(e.Why, said) }) {
+			result.Reasons = append([]string{e.Why}, result.Reasons...)
+		}
+		if result.Verdict != checker.Fail {
+			result.Verdict = e.Verdict
+		}
+	}
+	return result
+}
+
+// ReadHistory reads a scenario's history back from the disk. One that was never begun is missing.
+func (d Dir) ReadHistory(scenario string) (*history.History, error) {
+	path := filepath.Join(d.Path, scenario, HistoryName)
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, runerror.Config(describeMissing(path, err))
+	}
+	defer file.Close()
+	if info, err := file.Stat(); err == nil && info.Size() == 0 {
+		return nil, runerror.Config(fmt.Errorf("history %s is empty: %w", path, fs.ErrNotExist))
+	}
+	h, err := history.Read(file)
+	if err != nil {
+		return nil, runerror.Config(fmt.Errorf("%s: %w", path, err))
+	}
+	return h, nil
+}
+
+// numberFindings gives every finding of a run its name: F1 is the one that a reader should see first.
+func numberFindings(results []checker.Result) {
+	var all []*checker.Finding
+	for i := range results {
+		for j := range results[i].Findings {
+			all = append(all, &results[i].Findings[j])
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *checker.Finding) int { return checker.Compare(*a, *b) })
+	for i, f := range all {
+		f.ID = fmt.Sprintf("F%d", i+1)
+	}
+}
+
+// Missing reports that an error is about a file that is not there.
+func Missing(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// Overall is the verdict on a run: the worst of its scenarios. One that fails as expected is as good as
+// a pass. Nothing but scenarios that do not apply has tested nothing.
+func Overall(results []checker.Result) checker.Verdict {
+	rank := map[checker.Verdict]int{
+		checker.NotApplicable: 0, checker.Known: 1, checker.Pass: 2, checker.Mended: 3,
+		checker.Inconclusive: 4, checker.Broken: 5, checker.Fail: 6,
+	}
+	worst := checker.NotApplicable
+	for _, r := range results {
+		if rank[r.Verdict] > rank[worst] {
+			worst = r.Verdict
+		}
+	}
+	switch worst {
+	case checker.NotApplicable:
+		return checker.Inconclusive
+	case checker.Known:
+		return checker.Pass
+	default:
+		return worst
+	}
+}
+
+// stamp renders a time for the report.
+func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// describeMissing says of a history that cannot be opened what is wrong.
+func describeMissing(path string, err error) error {
+	if Missing(err) {
+		return fmt.Errorf("history %s: %w", path, fs.ErrNotExist)
+	}
+	return fmt.Errorf("read history: %w", err)
+}

@@ -1,0 +1,154 @@
+// Package rundir keeps what a run leaves on disk: what it says about itself, plans, histories, findings and reports. It
+// judges a run by what is there, so that run and check cannot differ.
+package rundir
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// Names inside a run's directory, beside those of its scenarios.
+const (
+	ManifestName = "run.json"
+	ScenarioName = "scenario.yaml"
+	PlanName     = "plan.jsonl"
+	HistoryName  = "history.jsonl"
+	FindingsName = "findings"
+	FindingName  = "finding.json"
+	TargetName   = "target.yaml"
+)
+
+// Names of the scenarios that go ahead of every run: one create, to see whether anything answers, and then three more,
+// one after the other.
+const (
+	FirstPilotName = "pilot-knock"
+	PilotName      = "pilot"
+)
+
+// PilotAcross is the name of the scenario that tries every principal, or every operation, that the run will need.
+func PilotAcross(a scenarios.Across) string { return PilotName + "-" + string(a) }
+
+// ManifestVersion is the version of run.json.
+const ManifestVersion = 1
+
+// Reserved reports whether a scenario's name is taken by something else in a run's directory.
+func Reserved(name string) bool {
+	return slices.Contains([]string{
+		FindingsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations),
+	}, name)
+}
+
+// Dir is the directory of one run.
+type Dir struct{ Path string }
+
+// NewID names a run by its time and four random letters, so that runs sort and never collide.
+func NewID(now time.Time) string {
+	letters := strings.ToLower(rand.Text()[:4])
+	return now.UTC().Format("20060102-150405") + "-" + letters
+}
+
+// Create makes the directory of a run below parent.
+func Create(parent, id string) (Dir, error) {
+	path := filepath.Join(parent, id)
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return Dir{}, runerror.Environment(fmt.Errorf("make the reports directory: %w", err))
+	}
+	if err := os.Mkdir(path, 0o755); err != nil {
+		return Dir{}, runerror.Environment(fmt.Errorf("make the run's directory: %w", err))
+	}
+	return Dir{path}, nil
+}
+
+// Write writes one file of the run.
+func (d Dir) Write(content []byte, name ...string) error {
+	path := filepath.Join(append([]string{d.Path}, name...)...)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, content, 0o644)
+	}
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
+	}
+	return nil
+}
+
+// render writes one file of the run with a renderer.
+func (d Dir) render(name string, render func(io.Writer) error) error {
+	if err := RenderFile(filepath.Join(d.Path, name), render); err != nil {
+		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
+	}
+	return nil
+}
+
+// RenderFile writes a file with a renderer. What was there stays until all of it is written.
+func RenderFile(path string, render func(io.Writer) error) error {
+	file, err := os.Create(path + ".new")
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(render(file), file.Close()); err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return os.Rename(file.Name(), path)
+}
+
+// WriteJSON writes one file of the run as JSON.
+func (d Dir) WriteJSON(value any, name ...string) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
+	}
+	return d.Write(append(text, '\n'), name...)
+}
+
+// Begin makes a scenario's directory, with its source and its plan, and opens its history.
+func (d Dir) Begin(f scenarios.File, plan scenarios.Plan) (*os.File, error) {
+	name := f.Scenario.Name
+	if err := d.Write(f.Source, name, ScenarioName); err != nil {
+		return nil, err
+	}
+	if err := d.render(filepath.Join(name, PlanName), func(w io.Writer) error { _, err := plan.WriteTo(w); return err }); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(d.Path, name, HistoryName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, runerror.Environment(fmt.Errorf("write the run's files: %w", err))
+	}
+	return file, nil
+}
+
+// WriteReports writes the report in every form, the one that programs read first. It stops at the
+// first that cannot be written: the disk is as full for the others. Files has the paths of the
+// scenarios that are files of the checkout.
+func (d Dir) WriteReports(report checker.Report, files map[string]string) error {
+	forms := []struct {
+		name   string
+		render func(io.Writer) error
+	}{
+		{"report.json", func(w io.Writer) error { return reports.JSON(w, report) }},
+		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, files) }},
+		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
+		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
+		{"report.html", func(w io.Writer) error { return reports.HTML(w, report) }},
+		{"report.txt", func(w io.Writer) error { return reports.Text(w, report, reports.Style{}) }},
+	}
+	for _, form := range forms {
+		if err := d.render(form.name, form.render); err != nil {
+			return err
+		}
+	}
+	return nil
+}

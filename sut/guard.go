@@ -1,0 +1,135 @@
+package sut
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/targets/caches"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// Guard rejects all hosts but loopback, unless the target file lists them: nothing but loopback is touched unless the target file lists it: a harness that
+// floods must not meet production by accident.
+func (s *System) Guard() error {
+	base, err := url.Parse(s.Target.BaseURL)
+	if err != nil {
+		return runerror.Configf("%s: base_url cannot be parsed", s.Name)
+	}
+	databases, err := databases.HostsOf(s.Target.Database.URL)
+	if err != nil {
+		return runerror.Configf("%s: %w", s.Name, err)
+	}
+	proxy, err := HostOf(s.options.Toxiproxy)
+	if err != nil {
+		return runerror.Config(err)
+	}
+	allowed := Allowlist(s.Target.AllowHosts)
+	foreign := allowed.Foreign("database.url", databases...)
+	if s.Target.Socket == "" { // which is on this machine
+		foreign = append(allowed.Foreign("base_url", base.Hostname()), foreign...)
+	}
+	foreign = append(foreign, allowed.Foreign("--toxiproxy", proxy)...)
+	if s.Target.Store.URL != "" {
+		store, err := caches.AddressOf(s.Target.Store.URL)
+		if err != nil {
+			return runerror.Configf("%s: store.url: %w", s.Name, err)
+		}
+		host, _, _ := net.SplitHostPort(store)
+		foreign = append(foreign, allowed.Foreign("store.url", host)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Target.Links)) {
+		host, _, _ := net.SplitHostPort(s.Target.Links[name].To) // the loader has seen that it can be split
+		foreign = append(foreign, allowed.Foreign("links."+name+".to", host)...)
+	}
+	if len(foreign) == 0 || s.BuiltIn() {
+		return localServers(foreign)
+	}
+	var hosts []string
+	for _, f := range foreign {
+		if !slices.Contains(hosts, f.Host) {
+			hosts = append(hosts, f.Host)
+		}
+	}
+	return runerror.Configf("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
+		elsewhere(foreign), s.Name, strings.Join(hosts, ", "))
+}
+
+// localServers refuses hosts that a built-in target would have to do with.
+func localServers(foreign []Reference) error {
+	if len(foreign) == 0 {
+		return nil
+	}
+	return runerror.Configf("%w\na built-in target takes only servers on this machine", elsewhere(foreign))
+}
+
+// elsewhere says of each host that it is not this machine.
+func elsewhere(foreign []Reference) error {
+	var errs []error
+	for _, f := range foreign {
+		errs = append(errs, fmt.Errorf("%s points to %s, which is not this machine", f.What, f.Host))
+	}
+	return errors.Join(errs...)
+}
+
+// Reference is a host and what names it.
+type Reference struct{ What, Host string }
+
+// Allowlist is the hosts beyond this machine that may be touched.
+type Allowlist []string
+
+// Permits reports whether a host is this machine or allowed.
+func (a Allowlist) Permits(host string) bool {
+	return Loopback(host) || slices.ContainsFunc(a, func(allowed string) bool { return strings.EqualFold(allowed, host) })
+}
+
+// Foreign returns the hosts that are neither this machine nor allowed.
+func (a Allowlist) Foreign(what string, hosts ...string) []Reference {
+	var found []Reference
+	for _, host := range hosts {
+		if host != "" && !a.Permits(host) {
+			found = append(found, Reference{what, host})
+		}
+	}
+	return found
+}
+
+// HostOf returns the host of a toxiproxy server. The URL itself may hold a password.
+func HostOf(address string) (string, error) {
+	if address == "" {
+		return "", nil
+	}
+	u, err := ProxyURL(address)
+	if err != nil || u.Hostname() == "" {
+		return "", errors.New("--toxiproxy names no server; expected something like http://127.0.0.1:8474")
+	}
+	return u.Hostname(), nil
+}
+
+// ProxyURL is the URL of a toxiproxy server, which may be given without its scheme.
+func ProxyURL(address string) (*url.URL, error) {
+	if !strings.Contains(address, "://") {
+		address = "http://" + address
+	}
+	return url.Parse(address)
+}
+
+// Loopback reports whether a host is this machine: by name or address, or by a socket's path.
+func Loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()
+}
+
+// WithoutPassword is the address of a toxiproxy server as files may hold it.
+func WithoutPassword(address string) string {
+	u, err := ProxyURL(address)
+	if err != nil || u.User == nil {
+		return address
+	}
+	return u.Redacted()
+}

@@ -1,0 +1,162 @@
+package sut
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/sut/services"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// withInstances gives a target the number of a flag; 0 leaves it as it is.
+func withInstances(t targets.Target, name string, n int) (targets.Target, error) {
+	if n == 0 {
+		return t, nil
+	}
+	t, err := t.WithInstances(n)
+	if err != nil {
+		return t, runerror.Config(fmt.Errorf("--instances of %s: %w", name, err))
+	}
+	return t, nil
+}
+
+// Instances is how many are started of the target; 0: it is there already.
+func (s *System) Instances() int {
+	if s.Target.Process == nil {
+		return 0
+	}
+	return s.Target.Process.Instances
+}
+
+// at is the target as one that listens on a port of its own.
+func (s *System) at(port int) (targets.Target, error) {
+	t := s.Target
+	base, err := url.Parse(t.BaseURL)
+	if err != nil {
+		return t, runerror.Configf("%s: base_url cannot be parsed", s.Name)
+	}
+	base.Host = net.JoinHostPort(base.Hostname(), strconv.Itoa(port))
+	t.BaseURL = base.String()
+	return t, nil
+}
+
+// findPorts chooses the ports of the instances. A single one has that of base_url, and base_url its: where the
+// file leaves it to us it is a free one, and otherwise it must be free, or we would speak to somebody else.
+func (s *System) findPorts() ([]int, error) {
+	base, err := url.Parse(s.Target.BaseURL)
+	if err != nil {
+		return nil, runerror.Configf("%s: base_url cannot be parsed", s.Name)
+	}
+	var ports []int
+	taken := 0
+	if base.Port() != "0" {
+		if taken, err = s.freePort(); err != nil {
+			return nil, err
+		}
+		if s.Instances() == 1 {
+			ports = append(ports, taken)
+		}
+	}
+	for len(ports) < s.Instances() {
+		port, err := services.FreePort(base.Hostname())
+		if err != nil {
+			return nil, runerror.Environment(err)
+		}
+		if port != taken && !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	if len(ports) == 1 {
+		s.Target, err = s.at(ports[0])
+	}
+	return ports, err
+}
+
+// freePort is the port of base_url, which nobody may have yet.
+func (s *System) freePort() (int, error) {
+	address, err := s.Upstream()
+	if err != nil {
+		return 0, err
+	}
+	if services.Taken(address) {
+		return 0, runerror.Environment(fmt.Errorf("somebody takes connections at %s already, where the process of %s is to listen: stop it, or let base_url have port 0 for a free one", address, s.Name))
+	}
+	_, port, _ := net.SplitHostPort(address)
+	return strconv.Atoi(port)
+}
+
+// balance listens at base_url for the instances at these ports, if they are several.
+func (s *System) balance(ctx context.Context, ports []int) error {
+	if len(ports) < 2 {
+		return nil
+	}
+	var places []string
+	for _, port := range ports {
+		itself, err := s.at(port)
+		if err != nil {
+			return err
+		}
+		address, err := addressOf(itself.BaseURL)
+		if err != nil {
+			return err
+		}
+		s.Process.each, places = append(s.Process.each, itself), append(places, address)
+	}
+	listen, err := s.Upstream()
+	if err != nil {
+		return err
+	}
+	balancer, err := proxy.OpenBalancer(ctx, listen, places)
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("%s: %w", s.Name, err))
+	}
+	s.onClose(balancer.Close)
+	s.Process.Places = places
+	s.Target, err = s.at(balancer.Port())
+	return err
+}
+
+// Received is how many requests the target says it has received: all of its instances.
+func (s *System) Received(ctx context.Context, pace *driver.Pace) (int64, error) {
+	all := s.Process.each
+	if len(all) == 0 {
+		all = []targets.Target{s.Target}
+	}
+	var sum int64
+	for _, one := range all {
+		_ = pace.Wait(ctx, 1)
+		n, err := driver.Received(ctx, one)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+// logOf is where an instance prints: the lines of several say whose they are.
+func (s *System) logOf(i int) io.Writer {
+	if s.Instances() < 2 {
+		return s.Process.log
+	}
+	return prefixed{to: s.Process.log, prefix: fmt.Sprintf("instance %d: ", i+1)}
+}
+
+// prefixed begins each piece that is written with a word.
+type prefixed struct {
+	to     io.Writer
+	prefix string
+}
+
+func (p prefixed) Write(b []byte) (int, error) {
+	n, err := p.to.Write(append([]byte(p.prefix), b...))
+	return max(0, n-len(p.prefix)), err
+}

@@ -1,0 +1,133 @@
+package sut
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// longestExpiry is how long a run waits for a key to be forgotten.
+const longestExpiry = time.Minute
+
+// LeavesOut says why a scenario is not played against the subject; empty: it is.
+func (s *System) LeavesOut(scenario scenarios.Scenario) string {
+	if why := s.lacks(scenario); why != "" {
+		return why
+	}
+	limit, atOnce := s.Target.RateLimit, scenarios.NewPlan(scenario, 0).AtOnce()
+	if limit != nil && atOnce > limit.Requests {
+		return fmt.Sprintf("it sends %d requests at once, and the target lets %d through (rate_limit)", atOnce, limit.Requests)
+	}
+	return ""
+}
+
+// lacks says which of a scenario's needs the subject does not meet; empty: none.
+func (s *System) lacks(scenario scenarios.Scenario) string {
+	unmet := s.unmet()
+	if why := s.lacksLink(scenario); why != "" {
+		unmet[scenarios.NeedsLink] = why
+	}
+	if scenario.TouchesStore() && s.Target.Contract.Store.OnFailure == contract.FailOpen {
+		return "the target lives without its store on purpose (contract.store.on_failure: fail-open)"
+	}
+	for _, need := range scenario.Needs {
+		if why := unmet[need]; why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unmet says for every need why the subject does not meet it, where it does not.
+func (s *System) unmet() map[scenarios.Need]string {
+	promise, key := s.Target.Contract, s.Operation().Key
+	why := map[scenarios.Need]string{}
+	unless := func(met bool, need scenarios.Need, text string) {
+		if !met && why[need] == "" {
+			why[need] = text
+		}
+	}
+	const noKey = "the operation takes no idempotency key"
+	hasKey, natural := key.In != contract.KeyNowhere, len(promise.NaturalKey) > 0
+	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes")
+	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
+		unless(hasKey, need, noKey)
+	}
+	unless(key.Required, scenarios.NeedsRequiredKey, "the operation requires no idempotency key")
+	unless(!key.Required, scenarios.NeedsOptionalKey, "the operation requires an idempotency key")
+	for _, need := range []scenarios.Need{scenarios.NeedsChosenKey, scenarios.NeedsFreeKey} {
+		unless(len(key.Issued) == 0, need, "the target hands its keys out (key.issued), so that clients do not choose them")
+	}
+	unless(key.Format == contract.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
+	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
+	unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
+	unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
+	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
+	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
+	marked := s.Target.CarriesMarker(s.Operation().Operation)
+	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
+	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
+	unless(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
+	kind, members := s.Operation().Request.Payload()
+	form := kind == targets.FormPayload || kind == targets.MultipartPayload
+	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
+	sameJSON := promise.Fingerprint.Mode == contract.FingerprintJSON || promise.Fingerprint.Mode == contract.FingerprintFields
+	unless(sameJSON, scenarios.NeedsSameJSON, "the contract does not say that the same JSON in another spelling is the same request (fingerprint.mode)")
+	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
+	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
+	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
+	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
+	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
+	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
+	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
+	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
+	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed")
+	unless(s.Target.Process != nil, scenarios.NeedsProcess, "somebody else has started the target (no process in the target file), so it cannot be killed and started again")
+	unless(len(s.Target.Login) == 0, scenarios.NeedsProcess, "sessions (login) that live in the killed process would be gone with it, which is no broken promise")
+	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
+	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer")
+	unless(s.Target.Process != nil, scenarios.NeedsInstances, "somebody else has started the target (no process in the target file), so nobody knows which instance gets a request")
+	unless(s.Instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
+	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
+	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(s.storeless(), "the target file names no keys of its store that may be deleted (store.flush)"))
+	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
+	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
+	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
+	unless(marked, scenarios.NeedsRemove, "its requests do not carry the marker but change what was prepared with it, which is not removed with what they made")
+	unless(promise.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one wish for a while (content_window), whatever was removed")
+	unless(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
+	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
+	unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
+	return why
+}
+
+// wholeNumber is a template that always gives a whole number.
+var wholeNumber = regexp.MustCompile(`^\{\{-?\s*(random\s[^|]*|\.Intent\.Number)\s*\|\s*json\s*-?\}\}$`)
+
+// holdsWholeNumber reports whether a body of a target file has a whole number somewhere.
+func holdsWholeNumber(value any) bool {
+	switch value := value.(type) {
+	case int, int64, uint64:
+		return true
+	case string:
+		return wholeNumber.MatchString(value)
+	case []any:
+		for _, element := range value {
+			if holdsWholeNumber(element) {
+				return true
+			}
+		}
+	case map[string]any:
+		for _, member := range value {
+			if holdsWholeNumber(member) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+package sut
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// How a name says that a target is built in: inside this process, or as a process of its own, which can be killed.
+const (
+	BuiltinPrefix = "builtin:"
+	ServedPrefix  = "served:"
+)
+
+// Environment variables that give a built-in target its database and its Redis server where no option does.
+const (
+	DatabaseVariable = "DOUBLETAP_DATABASE"
+	StoreVariable    = "DOUBLETAP_STORE"
+)
+
+// Options say which system to open, and what takes the place of parts of its target file.
+type Options struct {
+	Target    string                      // builtin:NAME, served:NAME or a file's path
+	Source    []byte                      // text of the target file, where Target only names it; nil: Target is read
+	Database  string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
+	Store     string                      // URL of the Redis server of a built-in target
+	Operation string                      // empty: what the scenarios ask for, else the first by name
+	Instances int                         // of a process; 0: as the target file or the design says
+	Toxiproxy string                      // URL of a toxiproxy server; empty: in process
+	Getenv    func(string) (string, bool) // environment variables; nil: those of this process
+	Program   string                      // path of the doubletap command, which serves served:NAME; empty: no such target
+	BaseURL   string                      // in place of base_url, for an API that is served by the caller; empty: base_url
+	DB        *sql.DB                     // in place of database.url; nil: that. It is not closed
+	Parts     Parts
+}
+
+// env returns the value of an environment variable.
+func (o Options) env(name string) (string, bool) {
+	if o.Getenv == nil {
+		return os.LookupEnv(name)
+	}
+	return o.Getenv(name)
+}
+
+// Open starts a built-in target or loads a target file, and picks the operation that the options or the scenarios
+// ask for. Nothing is sent, and a target file's process is not started.
+func Open(ctx context.Context, o Options, files []scenarios.File) (*System, error) {
+	s, err := load(ctx, o, needLinks(files))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.choose(files); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if needLinks(files) {
+		if err := s.planProcessLinks(); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	return s, nil
+}
+
+// Load starts a built-in target or loads a target file. It has no operation yet: Open is for those who send.
+func Load(ctx context.Context, o Options) (*System, error) { return load(ctx, o, false) }
+
+func load(ctx context.Context, o Options, linked bool) (*System, error) {
+	if design, builtin := strings.CutPrefix(o.Target, BuiltinPrefix); builtin {
+		return startBuiltin(ctx, o, design, linked)
+	}
+	if design, served := strings.CutPrefix(o.Target, ServedPrefix); served {
+		return describeServed(o, design)
+	}
+	if o.Database != "" {
+		return nil, runerror.Configf("--database is for built-in targets; %s has its own database.url", o.Target)
+	}
+	if o.Store != "" {
+		return nil, runerror.Configf("--store is for built-in targets; %s says itself where it keeps its keys", o.Target)
+	}
+	target, err := o.readTarget()
+	if err != nil {
+		return nil, err
+	}
+	if target, err = withInstances(target, o.Target, o.Instances); err != nil {
+		return nil, err
+	}
+	return &System{Name: o.Target, Target: target, loaded: target, options: o}, nil
+}
+
+// source is the text of the target file.
+func (o Options) source() ([]byte, error) {
+	if o.Source != nil {
+		return o.Source, nil
+	}
+	source, err := os.ReadFile(o.Target)
+	if err != nil {
+		return nil, runerror.Config(DescribeMissing("target file", o.Target, err))
+	}
+	return source, nil
+}
+
+func (o Options) readTarget() (targets.Target, error) {
+	source, err := o.source()
+	if err != nil {
+		return targets.Target{}, err
+	}
+	target, err := o.loadWith(source, o.env)
+	if err != nil {
+		return targets.Target{}, runerror.Config(err)
+	}
+	return target, nil
+}
+
+// Mistakes says what is wrong with a target that will not be opened, so that all config errors come at once.
+func Mistakes(o Options) error {
+	if design, builtIn := builtInDesign(o.Target); builtIn {
+		if _, known := o.design(design); known {
+			return nil
+		}
+		return runerror.Configf("there is no built-in target %q", design)
+	}
+	_, err := o.readTarget()
+	return err
+}
+
+// choose picks the run's operation: the one that was named, or the one that the scenarios name, else the
+// first by name. The first principal by name is the run's.
+func (s *System) choose(files []scenarios.File) error {
+	operation, names, asker := s.options.Operation, s.Target.OperationNames(), "--operation"
+	for _, f := range files {
+		wanted := f.Scenario.Operation
+		switch {
+		case wanted == "" || wanted == operation:
+		case operation != "":
+			return runerror.Configf("%s is for the operation %q, and %s for %q: one run has one operation", f.Path, wanted, asker, operation)
+		default:
+			operation, asker = wanted, f.Path
+		}
+	}
+	operation = cmp.Or(operation, names[0])
+	op, found := s.Target.Operations[operation]
+	if !found {
+		return runerror.Configf("%s asks for the operation %q, and %s has %s", asker, operation, s.Name, strings.Join(names, ", "))
+	}
+	s.Operations = []driver.Operation{{Name: operation, Operation: op}}
+	for _, name := range names {
+		if other := s.Target.Operations[name]; name != operation && other.Key.In != contract.KeyNowhere && len(other.Key.Issued) == 0 {
+			s.Operations = append(s.Operations, driver.Operation{Name: name, Operation: other})
+		}
+	}
+	s.Principals = nil
+	for _, name := range slices.Sorted(maps.Keys(s.Target.Principals)) {
+		s.Principals = append(s.Principals, driver.Principal{Name: name, Values: s.Target.Principals[name]})
+	}
+	return nil
+}
+
+// databaseOption is the database of a built-in target: what the option says, else the variable; empty: a SQLite file.
+func (o Options) databaseOption() (string, error) {
+	if o.Database != "" {
+		return o.Database, localDatabase("--database", o.Database)
+	}
+	database, _ := o.env(DatabaseVariable)
+	return database, localDatabase(DatabaseVariable, database)
+}
+
+// localDatabase rejects a database that is not on this machine. A built-in target makes its tables when it starts, before
+// hosts are guarded.
+func localDatabase(what, database string) error {
+	hosts, err := databases.HostsOf(database)
+	if err != nil {
+		return runerror.Configf("%s: %w", what, err)
+	}
+	return localServers(Allowlist(nil).Foreign(what, hosts...))
+}
+
+// DescribeMissing makes a file error that says what the file was wanted for.
+func DescribeMissing(what, path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: %w", what, path, fs.ErrNotExist)
+	}
+	return fmt.Errorf("read %s: %w", what, err)
+}

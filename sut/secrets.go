@@ -1,0 +1,238 @@
+package sut
+
+import (
+	"bytes"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
+
+// Unexpanded is a subject of a target file in which something stands for each environment variable, wherever
+// the file bears that, and the variables' names by what stands for them. The URLs of target and database
+// stay what they are.
+func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string, error) {
+	source, err := s.options.source()
+	if err != nil {
+		return nil, nil, err
+	}
+	stands := map[string]string{}
+	load := func() (targets.Target, error) {
+		return s.options.loadWith(source, func(name string) (string, bool) {
+			if _, replaced := stands[standIn(name)]; replaced {
+				return standIn(name), true
+			}
+			return s.options.env(name)
+		})
+	}
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		name := string(found[1])
+		stands[standIn(name)] = name
+		target, err := load()
+		if err != nil || target.BaseURL != s.loaded.BaseURL || target.Database.URL != s.loaded.Database.URL {
+			delete(stands, standIn(name))
+		}
+	}
+	target, err := load()
+	if err != nil {
+		return nil, nil, runerror.Config(err)
+	}
+	shadow := &System{Name: s.Name, Target: target, loaded: target, options: s.options}
+	shadow.options.Operation = s.Operation().Name
+	return shadow, stands, shadow.choose(files)
+}
+
+// standIn is a text that no file holds by chance.
+func standIn(variable string) string { return "dtvariable" + variable + "dt" }
+
+// FileWithoutSecrets returns the text of the subject's target file, for others to read: nil, if it is built
+// in, or spells a secret out that would better stand in an environment variable.
+func (s *System) FileWithoutSecrets() []byte {
+	if s.BuiltIn() {
+		return nil
+	}
+	source, err := s.options.source()
+	if err != nil || s.spellsOutPassword(source) {
+		return nil
+	}
+	shadow, stands, err := s.Unexpanded(nil)
+	if err != nil || shadow.spellsOut(stands) {
+		return nil
+	}
+	return source
+}
+
+func (s *System) spellsOutPassword(source []byte) bool {
+	for _, place := range []string{s.loaded.Database.URL, s.loaded.Store.URL} {
+		if _, err := url.Parse(place); err != nil {
+			return true
+		}
+		if slices.ContainsFunc(passwordIn(place), func(written string) bool { return bytes.Contains(source, []byte(written)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// passwordIn returns the password of a URL in all its spellings: as it is meant, as it stands there, and as others
+// write it. A text without one has none.
+func passwordIn(place string) []string {
+	u, err := url.Parse(place)
+	if err != nil {
+		return nil
+	}
+	password, _ := u.User.Password()
+	if password == "" {
+		return nil
+	}
+	_, authority, _ := strings.Cut(place, "//")
+	authority = strings.FieldsFunc(authority, func(c rune) bool { return strings.ContainsRune("/?#", c) })[0]
+	_, stands, _ := strings.Cut(authority[:strings.LastIndex(authority, "@")], ":")
+	_, usual, _ := strings.Cut(u.User.String(), ":")
+	return append(driver.Writings(password), stands, usual)
+}
+
+// spellsOut reports that a secret header, or what is known of a principal, has nothing in it that stands for
+// a variable.
+func (s *System) spellsOut(stands map[string]string) bool {
+	given := func(value string) bool {
+		return strings.Contains(value, driver.Placeholder) || slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
+	}
+	for _, p := range s.Principals {
+		for _, value := range p.Values {
+			if !given(value) {
+				return true
+			}
+		}
+	}
+	if s.spellsOutRequests(given) || s.spellsOutProcess(given) {
+		return true
+	}
+	for _, o := range s.Operations {
+		one := driver.Workload{
+			Target: s.Target, Operations: []driver.Operation{o}, Principals: s.Principals,
+			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),
+		}
+		requests, err := one.Rehearse()
+		if err != nil || one.SpellsOut(given) {
+			return true
+		}
+		for _, r := range requests {
+			if slices.ContainsFunc(r.Secret, func(name string) bool { return !given(r.Header[name]) }) || r.Signer != "" && !given(r.Signer) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// secretName is what the names of environment variables that hold a secret have in common.
+var secretName = regexp.MustCompile(`(?i)secret|token|passw|credential|api_?key|private`)
+
+// spellsOutProcess reports that the environment of the target's process has such a variable with a text of the
+// file's own.
+func (s *System) spellsOutProcess(given func(string) bool) bool {
+	if s.Target.Process == nil {
+		return false
+	}
+	for name, value := range s.Target.Process.Env {
+		if secretName.MatchString(name) && value != "" && !strings.Contains(value, "{{") && !given(value) {
+			return true
+		}
+	}
+	return false
+}
+
+// spellsOutRequests reports that a request has a secret in it that neither a template nor a variable gives: what its
+// name speaks for. The driver looks at the headers of a create, and its body is on record anyway.
+func (s *System) spellsOutRequests(given func(string) bool) bool {
+	steps, asked := slices.Clone(s.Target.Login), []string{}
+	for _, o := range s.Target.Operations {
+		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Remove, o.Cleanup)
+		asked = append(asked, o.Request.Path)
+		if o.Rows.HTTP != nil {
+			asked = append(asked, o.Rows.HTTP.Path)
+		}
+	}
+	literal := func(name, text string) bool {
+		return secretNames.MatchString(name) && text != "" && !strings.Contains(text, "{{") && !given(text)
+	}
+	for _, step := range steps {
+		_, members := step.Request.Payload()
+		if sign := step.Request.Sign; spelledOut("", members, literal) || sign != nil && literal("secret", sign.Secret) {
+			return true
+		}
+		for name, value := range step.Request.Header {
+			if literal(name, value) {
+				return true
+			}
+		}
+		asked = append(asked, step.Request.Path)
+	}
+	return slices.ContainsFunc(asked, func(path string) bool {
+		_, query, _ := strings.Cut(path, "?")
+		return slices.ContainsFunc(strings.Split(query, "&"), func(parameter string) bool {
+			name, value, _ := strings.Cut(parameter, "=")
+			return literal(name, value)
+		})
+	})
+}
+
+// spelledOut reports that there is such a text in a value, or a member that is called so and has one.
+func spelledOut(name string, value any, literal func(name, text string) bool) bool {
+	switch value := value.(type) {
+	case string:
+		return literal(name, value)
+	case []any:
+		return slices.ContainsFunc(value, func(element any) bool { return spelledOut(name, element, literal) })
+	case map[string]any:
+		for name, member := range value {
+			if spelledOut(name, member, literal) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var secretNames = regexp.MustCompile(`(?i)auth|cookie|token|secret|pass|pwd|key|session|cred|csrf|code|\bpin\b`)
+
+// LoginVariables makes up what a login gives, for each principal, and adds to variables the names of the
+// environment variables that stand for it: TOKEN as LOGIN_TOKEN, and where there are several principals as
+// LOGIN_TOKEN_ALICE.
+func (s *System) LoginVariables(variables map[string]string) map[string]map[string]string {
+	if len(s.Target.Login) == 0 {
+		return nil
+	}
+	logins := map[string]map[string]string{}
+	enter := func(principal, suffix string) {
+		logins[principal] = driver.Placeholders(s.Target.Login)
+		for name := range logins[principal] {
+			variable := strings.ToUpper("LOGIN_" + name + suffix)
+			logins[principal][name] = standIn(variable)
+			variables[standIn(variable)] = variable
+		}
+	}
+	if len(s.Principals) < 2 {
+		name := ""
+		for _, only := range s.Principals {
+			name = only.Name
+		}
+		enter(name, "")
+		return logins
+	}
+	for _, p := range s.Principals {
+		enter(p.Name, "_"+notInNames.ReplaceAllString(p.Name, "_"))
+	}
+	return logins
+}
+
+var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]`)
