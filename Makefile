@@ -30,7 +30,7 @@ vet: ## gofmt and go vet
 
 .PHONY: controls
 controls: build ## every built-in design on every database with SEEDS seeds: broken ones must fail, correct ones pass
-	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd
+	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd/doubletap
 
 .PHONY: matrix
 matrix: build servers ## every built-in design with every scenario on every database, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left
