@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +155,32 @@ func TestTheCheckerIsPure(t *testing.T) {
 	require.Contains(t, linked, module+"/checker", "the list is not empty by mistake")
 	for _, path := range linked {
 		require.Contains(t, leaves, strings.TrimPrefix(path, module+"/"), "the checker links it")
+	}
+}
+
+// TestTheArchitecturePageHasTheRooms holds the page's table against this one.
+func TestTheArchitecturePageHasTheRooms(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("docs/architecture.md")
+	require.NoError(t, err)
+	told := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\|[^|]+\\| (.+) \\|$").FindAllStringSubmatch(string(page), -1) {
+		room := strings.TrimPrefix(row[1], ".")
+		told[room] = []string{}
+		for _, word := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1) {
+			told[room] = append(told[room], strings.TrimPrefix(word[1], "."))
+		}
+		if row[2] == "everything" {
+			told[room] = rooms()[room]
+		}
+	}
+	for room, imports := range rooms() {
+		require.Contains(t, told, room)
+		require.ElementsMatch(t, imports, told[room], room)
+		delete(told, room)
+	}
+	for room := range told {
+		require.Contains(t, room, "-", "docs/architecture.md has a room that is not there") // proofs have dashes in their names
 	}
 }
 

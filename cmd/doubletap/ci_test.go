@@ -40,6 +40,9 @@ type job struct {
 }
 
 // newJob is a job in a checkout of its own. Inputs that are not given have their defaults.
+// module is the path of this module.
+const module = "github.com/doubletap-harness/doubletap"
+
 func newJob(t *testing.T, inputs map[string]string) *job {
 	t.Helper()
 	j := &job{inputs: inputs, temp: t.TempDir(), path: os.Getenv("PATH"), outputs: map[string]string{}}

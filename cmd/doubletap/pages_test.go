@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,22 +74,6 @@ func TestThePagesExplainEveryWord(t *testing.T) {
 			}
 			require.ElementsMatch(t, c.words, told)
 		})
-	}
-}
-
-func TestTheArchitecturePageHasTheRooms(t *testing.T) {
-	t.Parallel()
-	told := map[string][]string{}
-	for _, row := range tableBelow(t, "../../docs/architecture.md", "| Room") {
-		room := strings.TrimPrefix(wordsOf(row[0])[0], ".")
-		told[room] = wordsOf(row[2])
-		if strings.TrimSpace(row[2]) == "everything" {
-			told[room] = rooms()[room]
-		}
-	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(rooms())), slices.Collect(maps.Keys(told)))
-	for room, imports := range rooms() {
-		require.ElementsMatch(t, imports, told[room], room)
 	}
 }
 
