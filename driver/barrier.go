@@ -43,7 +43,7 @@ func newBarrier(ctx context.Context, r *releaser, members int, longest time.Dura
 	}
 }
 
-// member is one request of a burst. Only its first call of arrive or leave counts.
+// member is one request of a burst (an h2.Member). Only its first call of Arrive or leave counts.
 type member struct {
 	barrier *barrier
 	later   time.Duration // after the barrier has opened
@@ -55,8 +55,8 @@ type member struct {
 
 func (b *barrier) member() *member { return &member{barrier: b, gone: make(chan struct{})} }
 
-// arrive says that the member waits at the barrier; release sends its last byte.
-func (m *member) arrive(release func()) {
+// Arrive says that the member waits at the barrier; release sends its last byte.
+func (m *member) Arrive(release func()) {
 	m.once.Do(func() {
 		m.release = release
 		m.barrier.arrive(m)
@@ -64,13 +64,16 @@ func (m *member) arrive(release func()) {
 }
 
 // leave says that the member will not come: it must not hold the others.
-func (m *member) leave() { m.arrive(func() {}) }
+func (m *member) leave() { m.Arrive(func() {}) }
 
-// wait returns when the member has been released, or the run was stopped.
-func (m *member) wait() error {
+// Wait returns when the member has been released, or the run was stopped.
+func (m *member) Wait() error {
 	<-m.gone
 	return m.barrier.ctx.Err()
 }
+
+// Due reports that the member is being released.
+func (m *member) Due() bool { return m.due.Load() }
 
 // waitAtMost does the same for a member whose last byte still has to reach the barrier: it is lost on its way if it
 // is not there so long after the others were released.

@@ -38,7 +38,7 @@ func (r *roll) all() []string {
 func (b *barrier) come(r *roll, name string, later time.Duration) *member {
 	s := b.member()
 	s.later = later
-	s.arrive(func() { r.call(name) })
+	s.Arrive(func() { r.call(name) })
 	return s
 }
 
@@ -46,7 +46,7 @@ func (b *barrier) come(r *roll, name string, later time.Duration) *member {
 func soon(t *testing.T, s *member) error {
 	t.Helper()
 	ended := make(chan error, 1)
-	go func() { ended <- s.wait() }()
+	go func() { ended <- s.Wait() }()
 	select {
 	case err := <-ended:
 		return err
@@ -127,7 +127,7 @@ func TestWhoLeavesHoldsNobody(t *testing.T) {
 	twice := g.member()
 	twice.leave()
 	twice.leave()
-	twice.arrive(func() { r.call("gone") })
+	twice.Arrive(func() { r.call("gone") })
 	require.NoError(t, soon(t, first))
 	require.Equal(t, []string{"first"}, r.all())
 }
@@ -139,7 +139,7 @@ func TestASeatCountsOnce(t *testing.T) {
 	r := &roll{}
 	first := g.come(r, "first", 0)
 	first.leave()
-	first.arrive(func() { r.call("again") })
+	first.Arrive(func() { r.call("again") })
 	requireWaiting(t, first)
 	g.come(r, "second", 0)
 	require.NoError(t, soon(t, first))

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/driver/h2"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -30,7 +31,7 @@ type exchange struct {
 	timeout time.Duration
 	member  *member     // nil: not part of a burst
 	holder  holder      // holds the last byte at the upstream tap; nil: there is none
-	pool    *pool       // of shared HTTP/2 connections; nil: HTTP/1.1
+	pool    *h2.Pool    // of shared HTTP/2 connections; nil: HTTP/1.1
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
@@ -47,12 +48,12 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	defer func() { x.record.End, x.record.Instance = x.now(), instanceOf(x.raw) }()
 	defer x.leaveBarrier()
 
-	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
-	defer cancel()
 	if x.pool != nil {
-		x.runStream(ctx, func() (net.Conn, error) { return dial(dialCtx) }, dialCtx)
+		x.runStream(ctx, dial)
 		return
 	}
+	dialCtx, cancel := context.WithTimeout(ctx, max(x.timeout, leastDial))
+	defer cancel()
 	conn, err := dial(dialCtx)
 	if err != nil {
 		x.fail(ctx, err, history.Refused)
@@ -135,7 +136,7 @@ func (x *exchange) send(conn net.Conn) error {
 // sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's latency
 // cannot spread the burst again; where there is no upstream tap, in front of the lane.
 func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
-	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.member.arrive, x.member.leave) {
+	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.member.Arrive, x.member.leave) {
 		if err := x.write(conn, text); err != nil {
 			return err
 		}
@@ -147,8 +148,8 @@ func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
 	}
 	_ = conn.SetDeadline(time.Time{}) // the client's timeout does not count while it waits for the others
 	var unsent error
-	x.member.arrive(func() { unsent = x.write(conn, text[last:]) })
-	if err := x.member.wait(); err != nil {
+	x.member.Arrive(func() { unsent = x.write(conn, text[last:]) })
+	if err := x.member.Wait(); err != nil {
 		return err
 	}
 	return unsent
@@ -184,7 +185,7 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 		return history.Closed
 	case isEnd(err):
 		return history.Truncated
-	case errors.As(err, &network), errors.Is(err, errHandshake):
+	case errors.As(err, &network), errors.Is(err, h2.ErrHandshake):
 		return history.OtherError
 	default:
 		return otherwise
@@ -192,7 +193,7 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 }
 
 func isReset(err error) bool {
-	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, errStreamReset)
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, h2.ErrStreamReset)
 }
 
 func isEnd(err error) bool {
@@ -224,7 +225,7 @@ func tlsConfig(t targets.Target) *tls.Config {
 		config.ServerName = t.TLS.ServerName
 	}
 	if t.Protocol == targets.HTTP2 {
-		config.NextProtos = []string{alpn}
+		config.NextProtos = []string{h2.ALPN}
 	}
 	return config
 }

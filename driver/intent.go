@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/doubletap-harness/doubletap/driver/h2"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -91,7 +92,7 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 
 // load builds the requests of a move. Those that are released together share connections in HTTP/2.
 func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, together *barrier) []*outgoing {
-	shared := newPool()
+	shared := h2.NewPool()
 	all := make([]*outgoing, 0, len(m.Volley))
 	for _, a := range m.Volley {
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)

@@ -1,4 +1,4 @@
-package driver
+package h2
 
 import (
 	"errors"
@@ -6,15 +6,25 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"golang.org/x/net/http2"
 )
+
+// What makes an answer malformed in every version of HTTP.
+var (
+	errLongHead = errors.New("malformed HTTP response: its head does not end")
+	errEndless  = errors.New("malformed HTTP response: informational answers without end")
+)
+
+// mostInformational is how many informational answers may come before the answer.
+const mostInformational = 10
 
 // head takes HEADERS: the head of an answer, an informational one, or trailers (section 8.1).
 func (st *stream) head(f *http2.MetaHeadersFrame) {
 	if st.status != 0 {
 		if !f.StreamEnded() {
-			st.spoil(errors.New("malformed HTTP response: a second head"))
+			st.malformed(errors.New("malformed HTTP response: a second head"))
 			return
 		}
 		st.finish()
@@ -23,16 +33,15 @@ func (st *stream) head(f *http2.MetaHeadersFrame) {
 	status, err := strconv.Atoi(f.PseudoValue("status"))
 	switch {
 	case f.Truncated:
-		st.spoil(errLongHead)
+		st.malformed(errLongHead)
 	case err != nil || status < 100 || status < 200 && f.StreamEnded():
-		st.spoil(fmt.Errorf("malformed HTTP response: status %q", f.PseudoValue("status")))
+		st.malformed(fmt.Errorf("malformed HTTP response: status %q", f.PseudoValue("status")))
 	case status < 200:
 		if st.informational++; st.informational > mostInformational {
-			st.spoil(errEndless)
+			st.malformed(errEndless)
 		}
 	default:
-		header := headerOf(f)
-		st.replied, st.status, st.header, st.cookies = st.now(), status, flatten(header), header.Values("Set-Cookie")
+		st.replied, st.status, st.header = st.now(), status, headerOf(f)
 		if f.StreamEnded() {
 			st.finish()
 		}
@@ -42,28 +51,29 @@ func (st *stream) head(f *http2.MetaHeadersFrame) {
 // data takes a part of the answer's body.
 func (st *stream) data(f *http2.DataFrame) {
 	if st.status == 0 {
-		st.spoil(errors.New("malformed HTTP response: a body without a head"))
+		st.malformed(errors.New("malformed HTTP response: a body without a head"))
 		return
 	}
-	_, _ = st.body.Write(f.Data()) // to memory
+	n, _ := st.body.Write(f.Data())
+	st.length += int64(n)
 	if f.StreamEnded() {
 		st.finish()
 	}
 }
 
-// finish holds the end of the answer against the length that it was said to have (section 8.1.1).
+// finish checks the end of the answer against its Content-Length (section 8.1.1).
 func (st *stream) finish() {
-	said, there := st.header["Content-Length"]
+	said, there := strings.Join(st.header.Values("Content-Length"), ", "), st.header.Values("Content-Length") != nil
 	length, err := strconv.ParseInt(said, 10, 64)
 	empty := st.status == http.StatusNoContent || st.status == http.StatusNotModified
-	switch got := st.body.length; {
+	switch got := st.length; {
 	case !there, got == length && err == nil, empty && got == 0:
 		st.complete = true
 		st.done(nil)
 	case err == nil && got < length:
 		st.done(fmt.Errorf("the answer ended after %d of %d bytes: %w", got, length, io.ErrUnexpectedEOF))
 	default:
-		st.spoil(fmt.Errorf("malformed HTTP response: %d bytes, and a length of %q", got, said))
+		st.malformed(fmt.Errorf("malformed HTTP response: %d bytes, and a length of %q", got, said))
 	}
 }
 
@@ -71,23 +81,23 @@ func (st *stream) finish() {
 func (st *stream) cut(code http2.ErrCode) {
 	st.reset = true
 	if st.replied == 0 {
-		st.done(fmt.Errorf("%w (RST_STREAM, %s)", errStreamReset, code))
+		st.done(fmt.Errorf("%w (RST_STREAM, %s)", ErrStreamReset, code))
 		return
 	}
 	st.done(fmt.Errorf("the answer broke off (RST_STREAM, %s): %w", code, io.ErrUnexpectedEOF))
 }
 
-// spoil ends an answer that is none.
-func (st *stream) spoil(err error) {
+// malformed ends an answer that is not HTTP.
+func (st *stream) malformed(err error) {
 	if st.replied == 0 {
 		st.replied = st.now()
 	}
 	st.done(err)
 }
 
-// done ends the answer: it is whole, or there is a reason why not.
+// done ends the answer. An error says why it is not whole.
 func (st *stream) done(err error) {
 	st.err = err
-	delete(st.session.streams, st.id)
+	delete(st.connection.streams, st.id)
 	close(st.over)
 }

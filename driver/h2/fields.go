@@ -1,4 +1,4 @@
-package driver
+package h2
 
 import (
 	"bytes"
@@ -12,9 +12,9 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// headOf returns the head of a request as a field block (RFC 9113, section 8.3.1). None of it is told in terms
-// of another request: so all members of a burst have the same one, and secrets stay out of the server's table.
-// Ends says that nothing follows; otherwise the length is told, so that nobody takes it for unknown.
+// headOf returns the head of a request as a field block (RFC 9113, section 8.3.1). It never refers to another
+// request: so all members of a burst have the same one, and secrets stay out of the server's table. Ends says that
+// no body follows; otherwise the length is told.
 func headOf(r *http.Request, ends bool) []byte {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
