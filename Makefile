@@ -24,9 +24,19 @@ servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, 
 	$(GO) run ./internal/servers/install
 
 .PHONY: vet
-vet: ## gofmt and go vet
+vet: ## gofmt, go vet and staticcheck, with the checks of staticcheck.conf
 	@unformatted=$$(gofmt -l .); if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+.PHONY: vuln
+vuln: ## known vulnerabilities in the code that is linked; skipped where their database cannot be reached
+	@said=$$($(GO) tool govulncheck ./... 2>&1); code=$$?; echo "$$said"; \
+	case "$$code $$said" in \
+	0*) ;; \
+	*"fetching vulnerabilities"*) echo "vuln: skipped, as vuln.go.dev cannot be reached from here" ;; \
+	*) exit $$code ;; \
+	esac
 
 .PHONY: controls
 controls: build ## every built-in design on every database with SEEDS seeds: broken ones must fail, correct ones pass

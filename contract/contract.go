@@ -38,7 +38,7 @@ type Failing struct {
 // OnFailure is what a target does without its store.
 type OnFailure string
 
-// FailOpen: requests are executed as if there were no keys.
+// FailOpen executes requests as if there were no keys.
 const FailOpen OnFailure = "fail-open"
 
 // WholePath stands in a natural key for the path of the request: whatever is sent there is one intent.
