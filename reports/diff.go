@@ -10,20 +10,20 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
-// chance is the level below which a change of a rate is more than luck.
-const chance = 0.05
+// significant is the p value below which a change of a rate is more than luck.
+const significant = 0.05
 
-// Comparison holds a new run against an old one. A broken promise is the same in both if scenario,
+// Comparison is what changed from an old run to a new one. A broken promise is the same in both if scenario,
 // kind and detail are the same; ids of findings and of intents say nothing across runs.
 type Comparison struct {
-	Version   int         `json:"version"` // of this structure: 1
-	Outcome   Outcome     `json:"outcome"`
-	Old       Side        `json:"old"`
-	New       Side        `json:"new"`
-	Judged    int         `json:"judged"`      // scenarios that both runs judged
-	Terms     bool        `json:"other_terms"` // the two were held against different contracts
-	Findings  []Change    `json:"findings"`    // worst first
-	Scenarios []Turnabout `json:"scenarios"`   // with another verdict, or in one of the runs only
+	Version   int             `json:"version"` // of this structure: 1
+	Outcome   Outcome         `json:"outcome"`
+	Old       Side            `json:"old"`
+	New       Side            `json:"new"`
+	Judged    int             `json:"judged"`      // scenarios that both runs judged
+	Terms     bool            `json:"other_terms"` // the two were checked against different contracts
+	Findings  []Change        `json:"findings"`    // worst first
+	Scenarios []VerdictChange `json:"scenarios"`   // with another verdict, or in one of the runs only
 }
 
 // Side is one of the two runs.
@@ -89,15 +89,15 @@ type Change struct {
 	Luck     bool         `json:"luck"` // luck explains the difference of the rates
 }
 
-// Turnabout is a scenario whose verdict changed. A run without it has no verdict for it.
-type Turnabout struct {
+// VerdictChange is a scenario whose verdict changed. A run that did not play it has no verdict.
+type VerdictChange struct {
 	Scenario string           `json:"scenario"`
 	Old      *checker.Verdict `json:"old,omitempty"`
 	New      *checker.Verdict `json:"new,omitempty"`
 	Reasons  []string         `json:"reasons,omitempty"` // why the new run did not judge it
 }
 
-// Compare holds a recent run against an old one. The rates of a broken promise differ by more than luck
+// Compare finds what changed from an old run to a recent one. The rates of a broken promise differ by more than luck
 // if the p value of Fisher's exact test, two-sided and adjusted by Holm's method for all promises that
 // are compared, is under 0.05. Without the adjustment one of twenty comparisons would be beyond luck
 // by luck, and a run has many.
@@ -105,7 +105,7 @@ func Compare(old, recent checker.Report) Comparison {
 	old, recent = sanitize(old), sanitize(recent)
 	c := Comparison{
 		Version: 1, Old: sideOf(old), New: sideOf(recent), Judged: judged(old, recent),
-		Findings: changes(old, recent), Scenarios: turnabouts(old, recent),
+		Findings: changes(old, recent), Scenarios: verdictChanges(old, recent),
 	}
 	c.Outcome = c.outcome()
 	return c
@@ -192,7 +192,7 @@ func test(list []Change) {
 	}
 	adjusted := Holm(values)
 	for j, i := range tested {
-		list[i].P, list[i].Adjusted, list[i].Luck = &values[j], &adjusted[j], adjusted[j] >= chance
+		list[i].P, list[i].Adjusted, list[i].Luck = &values[j], &adjusted[j], adjusted[j] >= significant
 	}
 }
 
@@ -225,10 +225,10 @@ func (r Rate) frequency() string {
 
 // turnabouts lists the scenarios whose verdict changed, in the order of the new run; those that only
 // the old one has come last.
-func turnabouts(old, recent checker.Report) []Turnabout {
-	list := []Turnabout{}
+func verdictChanges(old, recent checker.Report) []VerdictChange {
+	list := []VerdictChange{}
 	for _, res := range recent.Results {
-		t := Turnabout{Scenario: res.Scenario, New: &res.Verdict}
+		t := VerdictChange{Scenario: res.Scenario, New: &res.Verdict}
 		if before, known := resultOf(old, res.Scenario); known {
 			t.Old = &before.Verdict
 		}
@@ -242,7 +242,7 @@ func turnabouts(old, recent checker.Report) []Turnabout {
 	}
 	for _, res := range old.Results {
 		if _, known := resultOf(recent, res.Scenario); !known {
-			list = append(list, Turnabout{Scenario: res.Scenario, Old: &res.Verdict})
+			list = append(list, VerdictChange{Scenario: res.Scenario, Old: &res.Verdict})
 		}
 	}
 	return list
@@ -260,7 +260,7 @@ func judged(old, recent checker.Report) int {
 }
 
 // lost reports that the old run came to a judgement and the new one did not.
-func (t Turnabout) lost() bool {
+func (t VerdictChange) lost() bool {
 	return t.Old != nil && t.New != nil && !undecided(*t.Old) && undecided(*t.New)
 }
 
@@ -268,7 +268,7 @@ func (c Comparison) outcome() Outcome {
 	switch {
 	case slices.ContainsFunc(c.Findings, func(f Change) bool { return f.Trend == Appeared || f.Trend == Risen }):
 		return Worse
-	case c.Judged == 0 || slices.ContainsFunc(c.Scenarios, Turnabout.lost):
+	case c.Judged == 0 || slices.ContainsFunc(c.Scenarios, VerdictChange.lost):
 		return NotCompared
 	default:
 		return NotWorse

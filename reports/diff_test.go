@@ -223,7 +223,7 @@ func TestFormatListsEveryMemberOfAComparison(t *testing.T) {
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(format), "## Comparison")
 	require.True(t, found)
-	for _, v := range []any{reports.Comparison{}, reports.Side{}, reports.Change{}, reports.Rate{}, reports.Turnabout{}} {
+	for _, v := range []any{reports.Comparison{}, reports.Side{}, reports.Change{}, reports.Rate{}, reports.VerdictChange{}} {
 		for i := range reflect.TypeOf(v).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
 			require.Contains(t, section, "`"+name+"`", "%T", v)
@@ -253,7 +253,7 @@ func TestAKnownFindingIsComparedLikeOthers(t *testing.T) {
 			require.Equal(t, 2, got.Judged)
 			require.Len(t, got.Findings, 1)
 			require.Equal(t, c.trend, got.Findings[0].Trend)
-			require.Equal(t, c.turned, len(slices.DeleteFunc(got.Scenarios, func(t reports.Turnabout) bool { return t.Old == nil || t.New == nil })))
+			require.Equal(t, c.turned, len(slices.DeleteFunc(got.Scenarios, func(t reports.VerdictChange) bool { return t.Old == nil || t.New == nil })))
 		})
 	}
 }

@@ -20,8 +20,8 @@ func ComparisonText(w io.Writer, c Comparison, s Style) error {
 		p.trend(t, c.Findings)
 	}
 	p.turned(c.Scenarios)
-	p.lone("Only in the new run, so not compared", c.Scenarios, func(t Turnabout) bool { return t.Old == nil })
-	p.lone("Only in the old run, so not checked any more", c.Scenarios, func(t Turnabout) bool { return t.New == nil })
+	p.onlyIn("Only in the new run, so not compared", c.Scenarios, func(t VerdictChange) bool { return t.Old == nil })
+	p.onlyIn("Only in the old run, so not checked any more", c.Scenarios, func(t VerdictChange) bool { return t.New == nil })
 	p.outcome(c)
 	return p.flush(w)
 }
@@ -72,7 +72,7 @@ func (p *page) trend(t Trend, all []Change) {
 	}
 }
 
-// change tells of one broken promise in three lines: what, and how often on each side.
+// change writes one broken promise in three lines: what, and how often on each side.
 func (p *page) change(c Change) {
 	title := signature{scenario: c.Scenario, kind: c.Kind, detail: c.Detail}.String()
 	if c.Trend == Gone || c.Trend == Unjudged {
@@ -81,7 +81,7 @@ func (p *page) change(c Change) {
 		p.line("  ", p.style.ink(title, color.FgRed), p.style.faint(" · "+c.Finding))
 	}
 	p.line("    old  ", c.Old.words())
-	p.line("    new  ", c.New.words(), p.style.faint(c.chance()))
+	p.line("    new  ", c.New.words(), p.style.faint(c.significance()))
 }
 
 // words is a rate with its interval.
@@ -96,8 +96,8 @@ func (r *Rate) words() string {
 	return fmt.Sprintf("%s, %s (%s to %s)", text, percent(r.share()), percent(r.Low), percent(r.High))
 }
 
-// chance says whether luck explains the difference.
-func (c Change) chance() string {
+// significance says whether luck explains the difference.
+func (c Change) significance() string {
 	if c.P == nil {
 		return ""
 	}
@@ -112,7 +112,7 @@ func (c Change) chance() string {
 }
 
 // turned lists the scenarios with another verdict than before.
-func (p *page) turned(all []Turnabout) {
+func (p *page) turned(all []VerdictChange) {
 	titled := false
 	for _, t := range all {
 		if t.Old == nil || t.New == nil {
@@ -130,8 +130,8 @@ func (p *page) turned(all []Turnabout) {
 	}
 }
 
-// lone names the scenarios that one of the runs does not have.
-func (p *page) lone(title string, all []Turnabout, which func(Turnabout) bool) {
+// onlyIn names the scenarios that only one of the runs has.
+func (p *page) onlyIn(title string, all []VerdictChange, which func(VerdictChange) bool) {
 	var names []string
 	for _, t := range all {
 		if which(t) {

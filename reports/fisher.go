@@ -35,8 +35,8 @@ func logFactorial(n int) float64 {
 	return v
 }
 
-// Holm adjusts p values for having looked so often (S. Holm, 1979): of those that stay under 5 %, at
-// most one in twenty families has any by luck. The order is that of the values.
+// Holm adjusts p values for having looked so often (S. Holm, 1979): of those that stay under 5 %, in
+// at most one of twenty families is there any by luck. The order is that of the values.
 func Holm(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

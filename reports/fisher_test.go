@@ -24,7 +24,7 @@ func TestFisherGivesKnownValues(t *testing.T) {
 		{"equal rates", 5, 10, 5, 10, 1},
 		{"2 of 10 against 8 of 10", 2, 10, 8, 10, 0.02301413756522116},
 		{"runs of different lengths", 8, 100, 20, 100, 0.023665531968264104},
-		{"nobody tried on one side", 0, 0, 3, 5, 1},
+		{"no tries on one side", 0, 0, 3, 5, 1},
 		{"nothing on either side", 0, 12, 0, 12, 1},
 		{"one run against one", 1, 1, 0, 1, 1},
 	} {

@@ -151,7 +151,7 @@ func manyFindings(n int) checker.Report {
 			continue
 		}
 		if i%50 == 9 {
-			f.Kind, f.Expected, f.Observed, f.Rows = checker.Unavailable, "a final answer within 12 polite retries", "409 twelve times", nil
+			f.Kind, f.Expected, f.Observed, f.Rows = checker.Unavailable, "a final answer within 12 retries with backoff", "409 twelve times", nil
 		}
 		burst.Findings = append(burst.Findings, f)
 	}
@@ -232,7 +232,7 @@ func burst(n int) checker.Report {
 	return report(checker.Fail, res)
 }
 
-// crowded is a run in which writers stood in line and sweeps moved over a request's life.
+// crowded is a run with blocked writers and with sweeps.
 func crowded() checker.Report {
 	gate, mute, shut, sweep, still := passed("burst-write-gate", 12), passed("gate-on-sqlite", 12), passed("gate-that-failed", 1), passed("sweep", 60), passed("sweep-of-one", 1)
 	gate.Writers = &checker.Writers{Held: 11, Of: 12, Tables: []string{"orders", "keys"}, Waiting: []int{0, 7, 9, 10, 10}}

@@ -89,7 +89,7 @@ func newDocument(t *template.Template, raw checker.Report) (document, error) {
 }
 
 // embed takes the styles and the script in. The policy names them by their hashes, so that a browser
-// obeys nothing else that might stand in the report.
+// runs nothing else that the report might contain.
 func (d *document) embed() error {
 	var texts [3]string
 	for i, name := range []string{"report.css", "dark.css", "report.js"} {

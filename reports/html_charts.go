@@ -129,7 +129,7 @@ type column struct{ X, Width, Y, Height, Text string }
 // mostColumns is how many bars a histogram has at most; neighbouring values share one beyond that.
 const mostColumns = 40
 
-// newHistogram draws how many writers waited. It is nil where the database does not tell.
+// newHistogram draws how many writers waited. It is nil where the database does not count them.
 func newHistogram(values []int) *histogram {
 	if len(values) == 0 {
 		return nil

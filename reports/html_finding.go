@@ -21,7 +21,7 @@ type htmlFinding struct {
 type htmlEvidence struct {
 	ID          string // of the finding
 	Line        *timeline
-	Stories     []note
+	Notes     []note
 	Columns     []string // the moments in Times
 	Times       []timesRow
 	Differs     []differenceView
@@ -67,7 +67,7 @@ func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htm
 	e := f.evidence()
 	h := htmlEvidence{MoreDiffers: e.MoreDiffers}
 	if len(e.Attempts) > 0 && !f.Whole {
-		h.Line, h.Stories = newTimeline(f.finding, e, anchor), stories(e)
+		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)
 		h.Answers, h.MoreAnswers = answerViews(recorded)
 	}
@@ -110,11 +110,11 @@ func momentCell(o, zero history.Offset) string {
 	return millis(o - zero)
 }
 
-// stories tells what the proxy knows of attempts and their clients do not.
-func stories(e evidence) []note {
+// attemptNotes lists what the proxy saw of attempts and their clients did not.
+func attemptNotes(e evidence) []note {
 	var list []note
 	for _, a := range e.Attempts {
-		list = append(list, note{name(a.ID), fit(a.Story, 2*widestCell)})
+		list = append(list, note{name(a.ID), fit(a.Note, 2*widestCell)})
 	}
 	return present(list)
 }

@@ -137,15 +137,15 @@ func unpacked(file reportFile) checker.Report {
 	return r
 }
 
-// escaped writes the characters that a terminal may obey and JSON lets through as \u escapes. They
-// stand in no JSON but inside strings.
+// escaped writes the characters that may control a terminal, and that JSON allows, as \u escapes. In JSON they
+// occur only inside strings.
 func escaped(text []byte) []byte {
-	if !bytes.ContainsFunc(text, obeyed) {
+	if !bytes.ContainsFunc(text, mustEscape) {
 		return text
 	}
 	var b bytes.Buffer
 	for _, r := range string(text) {
-		if obeyed(r) {
+		if mustEscape(r) {
 			fmt.Fprintf(&b, `\u%04x`, r)
 			continue
 		}
@@ -154,4 +154,4 @@ func escaped(text []byte) []byte {
 	return b.Bytes()
 }
 
-func obeyed(r rune) bool { return r != '\n' && r < 0x10000 && hidden(r) }
+func mustEscape(r rune) bool { return r != '\n' && r < 0x10000 && hidden(r) }

@@ -13,7 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
-// mostBodies is how many findings of a scenario are told in full in JUnit.
+// mostBodies is how many findings of a scenario are shown in full in JUnit.
 const mostBodies = 5
 
 type junitSuites struct {
@@ -66,7 +66,7 @@ type junitText struct {
 }
 
 // JUnit writes one test suite for the run and one test case per scenario. A new finding is a failure, and
-// so is a known bug that was not seen any more; trouble of the harness or its surroundings is an error;
+// so is a known bug that was not seen; a failure of the harness or its environment is an error;
 // inconclusive and not applicable are skipped, with the reason, because neither says anything about the
 // target, and so is what fails as expected.
 func JUnit(w io.Writer, r checker.Report) error {

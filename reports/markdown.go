@@ -154,7 +154,7 @@ func attemptTable(f findingView, e evidence) string {
 	rows := [][]string{{"Attempt", "Lane", "Sent", "From", "To", "Answer", "Note"}}
 	for _, a := range e.Attempts {
 		rows = append(rows, []string{
-			a.ID, a.Lane, a.Sent, a.From, cmp.Or(a.To, "–"), a.Answer, joined([]string{a.Story, a.Content}, "; "),
+			a.ID, a.Lane, a.Sent, a.From, cmp.Or(a.To, "–"), a.Answer, joined([]string{a.Note, a.Content}, "; "),
 		})
 	}
 	text := grid(rows) + "\n"
@@ -225,7 +225,7 @@ func fenced(code string) string {
 	return fmt.Sprintf("%ssh\n%s\n%s\n\n", fence, code, fence)
 }
 
-// markdown escapes foreign text. Entities serve inside tables and HTML alike, where backslashes do
+// markdown escapes text that is not ours. Entities serve inside tables and HTML alike, where backslashes do
 // not; links, mentions and issue numbers stay text.
 func markdown(s string) string {
 	return strings.NewReplacer(

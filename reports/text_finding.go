@@ -103,8 +103,8 @@ func (p *page) aside(a attemptView, t table) {
 	if t.narrow {
 		p.line(indent, fit(a.Lane+", "+a.Sent, p.style.width()-cells(indent)))
 	}
-	if a.Story != "" {
-		p.wrapped(indent+"↳ ", a.Story)
+	if a.Note != "" {
+		p.wrapped(indent+"↳ ", a.Note)
 	}
 	if a.Content != "" {
 		p.line(indent, "↳ ", p.style.faint(fit(a.Content, p.style.width()-cells(indent)-2)))

@@ -15,7 +15,7 @@ type view struct {
 	Verdict   verdictView
 	Headline  string // the verdict in one sentence
 	Sentence  string // the verdicts of all scenarios
-	Caveat    string // what the rows are worth if no database was asked for them; empty: one was
+	Caveat    string // says so if the rows come from the target itself; empty: from its database
 	Totals    totals
 	Exercised string // for how many proofs there is enough
 	run
@@ -86,7 +86,7 @@ func (v view) worst() string {
 	return ", worst kind " + name(v.Findings[0].Kind)
 }
 
-// caveat says what rows are worth that no database was asked for.
+// caveat warns of rows that come from the target itself: it may hide some.
 func caveat(r checker.Report) string {
 	if !r.OwnWord {
 		return ""

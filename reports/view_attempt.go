@@ -16,13 +16,13 @@ type attemptView struct {
 	Sent     string // how it differs from the others: its key, its body, whether a retry, or the final one
 	Answer   string // what the client got: status or error, and the judgement on it
 	Tone     tone
-	Story    string // what the proxy knows and the client does not
+	Note     string // what the proxy saw and the client did not
 	Content  string // of the answer, where it is evidence
 
 	attempt history.Attempt // what time lines are drawn from
 }
 
-// tone says in a word what a client was told. It is a class of the HTML report.
+// tone is the sort of answer that a client got. It is a class of the HTML report.
 type tone string
 
 // The tones.
@@ -54,18 +54,18 @@ func start(f checker.Finding) history.Offset {
 	return first
 }
 
-// attemptViews tells the attempts of a finding, at most n of them, and how many were left out. Those
-// that say most about the effect are kept, in the order of sending.
+// attemptViews describes at most n attempts of a finding, and counts the others. It keeps those that say most
+// about the effect, in the order of sending.
 func attemptViews(f checker.Finding, n int) ([]attemptView, int) {
 	keys, zero := keyNames(f.Attempts), start(f)
 	list, said := make([]attemptView, 0, min(n, len(f.Attempts))), map[string]string{}
-	for _, i := range telling(f, n) {
+	for _, i := range mostTelling(f, n) {
 		a := f.Attempts[i]
 		v := attemptView{
 			ID: a.ID, Lane: a.Lane, From: clock(a.Start - zero), Tone: toneOf(a), attempt: a,
 			Sent:    joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "),
 			Answer:  answer(a, outcome(f, i)),
-			Story:   joined([]string{story(a, zero), crash(f, a.ID, zero), flushNote(f, i, zero), removalNote(f, i, zero)}, "; "),
+			Note:    joined([]string{story(a, zero), crash(f, a.ID, zero), flushNote(f, i, zero), removalNote(f, i, zero)}, "; "),
 			Content: content(f, i, said),
 		}
 		if a.End != 0 {
@@ -76,7 +76,7 @@ func attemptViews(f checker.Finding, n int) ([]attemptView, int) {
 	return list, len(f.Attempts) - len(list)
 }
 
-// crash tells of the target's crash during an attempt.
+// crash describes the target's crash during an attempt.
 func crash(f checker.Finding, attempt string, zero history.Offset) string {
 	for _, k := range f.Crashes {
 		switch {
@@ -90,7 +90,7 @@ func crash(f checker.Finding, attempt string, zero history.Offset) string {
 	return ""
 }
 
-// flushNote tells of what the target's store has lost since the same intent's attempt before.
+// flushNote says when the target's store was flushed, if it was since the intent's attempt before this one.
 func flushNote(f checker.Finding, i int, zero history.Offset) string {
 	a, since := f.Attempts[i], history.Offset(0)
 	for _, b := range f.Attempts[:i] {
@@ -107,14 +107,14 @@ func flushNote(f checker.Finding, i int, zero history.Offset) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	told := fmt.Sprintf("the target's store was flushed (%s) at %s", english.Plural(lost[0].Deleted, "key"), clock(lost[0].Done-zero))
+	text := fmt.Sprintf("the target's store was flushed (%s) at %s", english.Plural(lost[0].Deleted, "key"), clock(lost[0].Done-zero))
 	if more := len(lost) - 1; more > 0 {
-		told += fmt.Sprintf(", and %s since", english.Plural(more, "more time"))
+		text += fmt.Sprintf(", and %s since", english.Plural(more, "more time"))
 	}
-	return told
+	return text
 }
 
-// removalNote tells of the removal of what the intent had made, at the first attempt after it.
+// removalNote says when the rows of the intent were removed. It stands at the first attempt after that.
 func removalNote(f checker.Finding, i int, zero history.Offset) string {
 	for _, r := range f.Removals {
 		earlier := slices.ContainsFunc(f.Attempts[:i], func(a history.Attempt) bool { return a.Start >= r.Done })
@@ -129,7 +129,7 @@ func removalNote(f checker.Finding, i int, zero history.Offset) string {
 // answer like an earlier one is not read twice.
 func content(f checker.Finding, i int, said map[string]string) string {
 	a := f.Attempts[i]
-	if a.Content == "" || weight(f, i) > 3 {
+	if a.Content == "" || tellingRank(f, i) > 3 {
 		return ""
 	}
 	if first, known := said[a.Content]; known {
@@ -139,8 +139,8 @@ func content(f checker.Finding, i int, said map[string]string) string {
 	return a.Content
 }
 
-// telling returns the indices of the n attempts that tell most, the first always among them.
-func telling(f checker.Finding, n int) []int {
+// mostTelling returns the indices of the n attempts that say most, the first always among them.
+func mostTelling(f checker.Finding, n int) []int {
 	all := make([]int, len(f.Attempts))
 	for i := range all {
 		all[i] = i
@@ -148,14 +148,14 @@ func telling(f checker.Finding, n int) []int {
 	if len(all) <= n {
 		return all
 	}
-	slices.SortStableFunc(all[1:], func(a, b int) int { return weight(f, a) - weight(f, b) })
+	slices.SortStableFunc(all[1:], func(a, b int) int { return tellingRank(f, a) - tellingRank(f, b) })
 	all = all[:n]
 	slices.Sort(all)
 	return all
 }
 
-// weight orders attempts by how much they say about the effect.
-func weight(f checker.Finding, i int) int {
+// tellingRank orders attempts by how much they say about the effect.
+func tellingRank(f checker.Finding, i int) int {
 	if i >= len(f.Outcomes) {
 		return 2
 	}
@@ -179,7 +179,7 @@ func outcome(f checker.Finding, i int) string {
 }
 
 // keyNames gives the keys of a finding short names, in the order of their first use. It is empty
-// if one key did for all attempts, for then there is nothing to tell apart.
+// if all attempts have one key.
 func keyNames(attempts []history.Attempt) map[string]string {
 	names := map[string]string{}
 	for _, a := range attempts {
@@ -244,14 +244,14 @@ func answer(a history.Attempt, judged string) string {
 	return joined([]string{what, judged}, ", ")
 }
 
-// story tells what happened inside the target, and where the client's view and the proxy's differ.
+// story says what happened inside the target, and where the client's view and the proxy's differ.
 // Times count from zero.
 func story(a history.Attempt, zero history.Offset) string {
-	return joined([]string{breakOf(a, zero), outside(a, zero)}, "; ")
+	return joined([]string{linkBreak(a, zero), proxyView(a, zero)}, "; ")
 }
 
-// breakOf tells of a link inside the target that broke.
-func breakOf(a history.Attempt, zero history.Offset) string {
+// linkBreak says how a link inside the target broke.
+func linkBreak(a history.Attempt, zero history.Offset) string {
 	c := a.Cut
 	switch {
 	case c == nil:
@@ -269,8 +269,8 @@ func breakOf(a history.Attempt, zero history.Offset) string {
 	}
 }
 
-// outside tells where the client's view and the proxy's differ.
-func outside(a history.Attempt, zero history.Offset) string {
+// proxyView says where the client's view and the proxy's differ.
+func proxyView(a history.Attempt, zero history.Offset) string {
 	p := a.Passage
 	switch {
 	case p == nil && a.End == 0:
@@ -280,7 +280,7 @@ func outside(a history.Attempt, zero history.Offset) string {
 	case p.Refused:
 		return "the target refused the connection"
 	case p.Answered != 0 && !a.Complete:
-		return unheard(a, zero)
+		return lostAnswer(a, zero)
 	case a.Complete && p.Status != 0 && p.Status != a.Status:
 		return fmt.Sprintf("the target answered %d, the client saw %d", p.Status, a.Status)
 	case a.Complete:
@@ -294,8 +294,8 @@ func outside(a history.Attempt, zero history.Offset) string {
 	}
 }
 
-// unheard tells of an answer that left the target and did not arrive whole.
-func unheard(a history.Attempt, zero history.Offset) string {
+// lostAnswer describes an answer that left the target and did not arrive whole.
+func lostAnswer(a history.Attempt, zero history.Offset) string {
 	what := "the target answered"
 	if status := a.Passage.Status; status != 0 {
 		what += fmt.Sprintf(" %d", status)

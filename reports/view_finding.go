@@ -27,7 +27,7 @@ type findingView struct {
 	Intent            string
 	About             string // the intent, or all of them, as a part of a sentence
 	Moment            string // when it showed
-	Known             string // where it is told; empty: it is new
+	Known             string // link to the bug; empty: it is new
 	Promises          []note // what was promised, and what happened instead
 	Expectation       string // the same in one clause
 	Whole             bool   // it shows only in all intents together, so it has no attempts of its own

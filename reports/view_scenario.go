@@ -17,7 +17,7 @@ type scenarioView struct {
 	Evidence      string // what its line says beside the verdict
 	Confidence    string // what its pass shows; empty: nothing, or no pass
 	Reasons       []string
-	Known         []string // its known findings, and where they are told
+	Known         []string // its known findings, each with the link to its bug
 	Warnings      []string
 	Proofs        []string // how far each held
 	Bursts        string
@@ -106,7 +106,7 @@ func reasons(res checker.Result) []string {
 	return list
 }
 
-// knownFindings says which findings of a scenario are known, and where each is told.
+// knownFindings counts the known findings of a scenario, per link to a bug.
 func knownFindings(res checker.Result) []string {
 	var links, list []string
 	at := map[string][]checker.Finding{}

@@ -64,7 +64,7 @@ func TestThePagesExplainEveryWord(t *testing.T) {
 	}{
 		"presets":           {"targets.md", "### Presets", targets.Presets()},
 		"needs":             {"scenarios.md", "## Needs", enumAt(t, scenarios.Schema(), "properties", "needs", "items", "enum")},
-		"kinds of findings": {"findings.md", "# From a finding", enumAt(t, scenarios.KnownSchema(), "$defs", "expect", "enum")},
+		"kinds of findings": {"findings.md", "# What to do with a finding", enumAt(t, scenarios.KnownSchema(), "$defs", "expect", "enum")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
