@@ -49,7 +49,9 @@ matrix: build servers ## every built-in design with every scenario on every data
 		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md
 
 .PHONY: docs
-docs: build ## the tables of every key of every file: writes docs/keys.md
+docs: ## the tables of the code in schemas and docs, and every key of every file: writes docs/keys.md
+	@$(GO) run ./internal/tables
+	@$(MAKE) --no-print-directory build
 	@{ printf '# Every key of every file\n\nMade of the JSON Schemas by `make docs`. What a part is for is told in\n'; \
 	printf '[the scenario language](scenarios.md) and [the target file](targets.md).\n'; \
 	printf '\n## Scenarios\n\n'; $(BIN) schema scenario --markdown; \

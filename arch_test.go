@@ -20,9 +20,10 @@ const module = "github.com/doubletap-harness/doubletap"
 func rooms() map[string][]string {
 	return map[string][]string{
 		"history":                  {},
+		"proofs":                   {},
 		"contract":                 {},
 		"jsonpointer":              {},
-		"scenarios":                {"history", "contract", "jsonpointer", "document"},
+		"scenarios":                {"history", "contract", "proofs", "jsonpointer", "document"},
 		"document":                 {"jsonpointer", "internal/english"},
 		"targets":                  {"contract", "jsonpointer", "document"},
 		"targets/explain":          {"contract", "targets", "internal/english"},
@@ -45,9 +46,10 @@ func rooms() map[string][]string {
 		"driver/writegate":         {"targets/databases"},
 		"export/curl":              {"scenarios", "driver"},
 		"internal/bench":           {"contract", "scenarios", "targets", "history", "proxy", "driver"},
-		"checker":                  {"history", "contract", "jsonpointer"},
+		"checker":                  {"history", "contract", "proofs", "jsonpointer"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases"},
 		"internal/mutate":          {},
+		"internal/tables":          {"checker", "proofs", "scenarios"},
 		"reports":                  {"checker", "history", "jsonpointer", "internal/english"},
 		"internal/runerror":        {},
 		"internal/shell":           {},

@@ -164,7 +164,6 @@ func (c *court) undetected(m moment, s *story, a *judged, applied, other side) {
 	case promise.Fingerprint.OnMismatch == contract.MismatchReject:
 		c.report(m, s, Finding{
 			Kind: AlteredBody, Detail: "undetected",
-			Promise:  "A key that comes with another body is refused.",
 			Contract: "fingerprint.on_mismatch: reject",
 			Expected: fmt.Sprintf("a refusal of the %s body, status %v", other.body, promise.Fingerprint.Statuses),
 			Observed: fmt.Sprintf("status %d with the answer of the other body", a.Status),

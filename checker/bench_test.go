@@ -17,6 +17,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 const attemptsPerIntent = 5
@@ -143,7 +144,7 @@ func generate(w *history.Writer, intents int) error {
 	g.Run(history.Run{
 		Format: history.Format, ID: "bench", Scenario: "bench", Operation: "create_order", Started: time.Unix(1_800_000_000, 0).UTC(),
 		Lanes:     []history.Lane{{Name: "clean", Proxy: "in-process", Doorstep: true}, {Name: "silent", Proxy: "in-process", Doorstep: true}},
-		Exercised: []history.Proof{{Name: string(checker.ProofResponseLost), AtLeast: 0.5}},
+		Exercised: []history.Proof{{Name: string(proofs.ResponseLost), AtLeast: 0.5}},
 	})
 	for n := range intents {
 		g.stories = append(g.stories, generatedStory{id: fmt.Sprintf("i%07d", n+1), key: g.uuid(), marker: g.word("dt", 10), order: g.word("ord_", 16)})

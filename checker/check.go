@@ -117,7 +117,7 @@ func Check(h *history.History, t Terms, known ...KnownBug) Result {
 	c.leaks()
 	c.warn()
 	if c.misconfigured() {
-		c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return !lasting(f.Kind) })
+		c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
 	}
 	return c.result()
 }
@@ -245,6 +245,7 @@ func (c *court) reportAll(m moment, f Finding) {
 }
 
 func (c *court) add(f Finding) {
+	f.Promise = cmp.Or(f.Promise, f.Kind.Row().Promise)
 	if f.Contract == "" {
 		f.Contract = "holds for every contract"
 	}
@@ -270,13 +271,8 @@ func (c *court) unproven(k Kind) bool {
 	case PhantomRow: // a request that is not on record is a cause
 		return c.gone() || c.hidden != ""
 	default:
-		return c.gone() && !lasting(k)
+		return c.gone() && !k.Row().Lasting
 	}
-}
-
-// lasting reports whether a finding stands even if the target died before it could answer for itself.
-func lasting(k Kind) bool {
-	return slices.Contains([]Kind{Leak, Duplicate, AlteredBody, ReplayMismatch, MissingKeyAccepted}, k)
 }
 
 func (c *court) gone() bool { return c.incident(history.TargetGone) != nil }
@@ -325,28 +321,13 @@ func (c *court) judge(f *family, m moment) {
 	}
 }
 
-// Kinds lists the kinds of finding, worst first.
-func Kinds() []Kind {
-	return []Kind{
-		Leak, Duplicate, LostWrite, PhantomRow, AlteredBody, EffectMismatch, ReplayMismatch,
-		FalseConflict, MissingKeyAccepted, Unavailable,
-	}
-}
-
 // Compare orders findings for a reader: those that no register tells of first, the worst kind first, an
 // unknown one last, and within a kind those with the fewest attempts, which are the easiest to understand.
 func Compare(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
-		cmp.Compare(severity(a.Kind), severity(b.Kind)), cmp.Compare(len(a.Attempts), len(b.Attempts)),
+		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
 	)
-}
-
-func severity(k Kind) int {
-	if i := slices.Index(Kinds(), k); i >= 0 {
-		return i
-	}
-	return len(Kinds())
 }
 
 func (c *court) result() Result {

@@ -187,7 +187,6 @@ func (c *court) leak(s *story, a *judged, shown string) {
 	}
 	c.report(m, s, Finding{
 		Kind:     Leak,
-		Promise:  "No principal is shown what only another one sent.",
 		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(s.intent.Principal)),
 		Observed: fmt.Sprintf("attempt %s %s", a.ID, shown),
 	})

@@ -54,7 +54,6 @@ func (c *court) unexplained(stories []*story) *story {
 func (c *court) duplicate(m moment, s *story, rows, wishes int, since string) {
 	c.report(m, s, Finding{
 		Kind:     Duplicate,
-		Promise:  "One intent has at most one effect, however often it is sent.",
 		Expected: fmt.Sprintf("at most %s for this marker", count(wishes, "row")),
 		Observed: count(rows, "row") + since,
 	})
@@ -77,7 +76,6 @@ func (c *court) missing(m moment, stories []*story, rows, lower int) {
 		}
 		c.report(m, s, Finding{
 			Kind:     LostWrite,
-			Promise:  "What was acknowledged is there.",
 			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", count(lower, "row")),
 			Observed: count(rows, "row"),
 		})
@@ -91,7 +89,6 @@ func (c *court) phantom(m moment, s *story, rows, upper int) {
 	}
 	c.report(m, s, Finding{
 		Kind:     PhantomRow,
-		Promise:  "No effect without an attempt that was acknowledged or whose answer is unknown.",
 		Expected: fmt.Sprintf("at most %s: every other attempt was refused", count(upper, "row")),
 		Observed: count(rows, "row"),
 	})
@@ -203,7 +200,6 @@ func refusedBesideTwin(s *story, stories []*story) bool {
 func (c *court) falseConflict(m moment, s *story) {
 	f := Finding{
 		Kind:     FalseConflict,
-		Promise:  "A new wish is not refused as the repetition of another.",
 		Expected: "an acknowledgement: " + anew(s),
 		Observed: "a refusal, and no row",
 	}
@@ -241,7 +237,6 @@ func (c *court) missingKey(m moment, s *story) {
 	}
 	c.report(m, s, Finding{
 		Kind:     MissingKeyAccepted,
-		Promise:  "A request without the required idempotency key is refused.",
 		Contract: "key.required: true",
 		Expected: "a refusal",
 		Observed: fmt.Sprintf("status %d to %s", accepted[0].Status, lacking(accepted[0])),

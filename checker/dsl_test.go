@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // The words of the tables: story(acknowledged(201, "o1"), unknown(history.Timeout)).rows(1).probe(...)
@@ -153,7 +154,7 @@ func scenes(drafts []*draft) *history.History {
 	h := &history.History{
 		Run: history.Run{
 			Format: history.Format, Scenario: "table", Lanes: []history.Lane{{Name: "clean"}},
-			Exercised: []history.Proof{{Name: string(checker.ProofAcknowledged)}},
+			Exercised: []history.Proof{{Name: string(proofs.Acknowledged)}},
 		},
 		Before: &history.Snapshot{Rows: map[string][]history.Row{}},
 		T1:     &history.Snapshot{At: ms(1000), Rows: map[string][]history.Row{}},

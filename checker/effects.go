@@ -26,7 +26,6 @@ func (c *court) effects(m moment, s *story) {
 			if want := each * float64(len(rows)); !near(got, want) && !(m == atT1 && short(got, want)) {
 				c.report(m, s, Finding{
 					Kind: EffectMismatch, Detail: e.Name,
-					Promise:  "Whatever belongs to an effect is there once for each effect.",
 					Contract: "effects: " + e.Name,
 					Expected: fmt.Sprintf("%s %g: %g for each row of the %s body, of which there is %s", thing, want, each, body, count(len(rows), "row")),
 					Observed: fmt.Sprintf("%s %g", thing, got),

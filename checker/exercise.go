@@ -5,55 +5,23 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
-)
-
-// Proof is a condition that shows that a scenario really happened.
-type Proof string
-
-// The proofs of exercise.
-const (
-	ProofAcknowledged    Proof = "acknowledged"
-	ProofReplayed        Proof = "replayed"
-	ProofOverlapped      Proof = "overlapped"
-	ProofResponseLost    Proof = "response-lost"
-	ProofRequestLost     Proof = "request-lost"
-	ProofCommittedBefore Proof = "committed-before-retry"
-	ProofRetriedRunning  Proof = "retried-while-running"
-	ProofDelayed         Proof = "delayed"
-	ProofGaveUp          Proof = "gave-up"
-	ProofLeftRunning     Proof = "left-while-running"
-	ProofBothBodies      Proof = "both-bodies"
-	ProofDistinctKeys    Proof = "distinct-keys"
-	ProofKeysDiffer      Proof = "keys-differ"
-	ProofKeyOmitted      Proof = "key-omitted"
-	ProofNeighbours      Proof = "neighbours-answered"
-	ProofRespelled       Proof = "respelled"
-	ProofExpired         Proof = "expired"
-	ProofLooked          Proof = "looked"
-	ProofWritesHeld      Proof = "writes-held"
-	ProofSwept           Proof = "swept"
-	ProofCrashed         Proof = "crashed"
-	ProofRestarted       Proof = "restarted"
-	ProofLinkDelayed     Proof = "link-delayed"
-	ProofLinkCut         Proof = "link-cut"
-	ProofLinkAway        Proof = "link-away"
-	ProofFlushed         Proof = "flushed"
-	ProofRemoved         Proof = "removed"
-	ProofInstances       Proof = "several-instances"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // exercise counts for how many intents each of the scenario's proofs held.
 func (c *court) exercise() []Exercise {
 	var all []Exercise
+	rules := exerciseRules()
 	for _, p := range c.history.Run.Exercised {
-		e := Exercise{Proof: p.Name, Text: explain(Proof(p.Name))}
+		holds := rules[proofs.Name(p.Name)]
+		e := Exercise{Proof: p.Name, Text: sentence(proofs.Name(p.Name))}
 		for _, f := range c.families {
 			for _, s := range f.stories {
 				if s.intent.Behind {
 					continue
 				}
 				e.Of++
-				if c.holds(Proof(p.Name), f, s.until(atT1).whole()) {
+				if holds != nil && holds(c, f, s.until(atT1).whole()) {
 					e.Held++
 				}
 			}
@@ -64,151 +32,12 @@ func (c *court) exercise() []Exercise {
 	return all
 }
 
-// explain says in words what a proof shows.
-func explain(p Proof) string {
-	switch p {
-	case ProofAcknowledged:
-		return "a plain create was acknowledged"
-	case ProofReplayed:
-		return "the same request came again after its answer"
-	case ProofOverlapped:
-		return "two or more requests were inside the target at once"
-	case ProofResponseLost:
-		return "the client got no answer, and the row is there"
-	case ProofRequestLost:
-		return "a request was sent and never reached the target"
-	case ProofCommittedBefore:
-		return "the row was seen in the database before the retry was sent"
-	case ProofRetriedRunning:
-		return "the retry reached the target while the first request was still running"
-	case ProofDelayed:
-		return "the answer took at least as long as the lane's latency"
-	case ProofGaveUp:
-		return "the client's deadline passed while the request was on its way or running"
-	case ProofLeftRunning:
-		return "the client was gone while the target was still working on its request"
-	case ProofBothBodies:
-		return "both bodies reached the target under one key"
-	case ProofDistinctKeys:
-		return "another intent with the same body and another key was answered"
-	case ProofKeysDiffer:
-		return "one intent reached the target with different keys"
-	case ProofKeyOmitted:
-		return "a request without a key reached the target"
-	case ProofNeighbours:
-		return "it was answered, and so was a neighbour that it may be mistaken for"
-	case ProofRespelled:
-		return "the same request in another spelling was taken for a repetition, or for another request"
-	case ProofExpired:
-		return "the same request came again after its key was to be forgotten"
-	case ProofLooked:
-		return "the database was asked after an acknowledgement"
-	case ProofWritesHeld:
-		return "the writers of the table were held back while two or more requests were inside the target"
-	case ProofSwept:
-		return "the second request was let go at its own time, and both reached the target"
-	case ProofCrashed:
-		return "the target's process was killed while the request was inside it, and started again"
-	case ProofRestarted:
-		return "the target's process was killed after its answer, and the same request came again"
-	case ProofLinkDelayed:
-		return "a question passed a slow link and waited for its answer while a request was inside the target"
-	case ProofLinkCut:
-		return "a link of the target broke while a request was inside"
-	case ProofLinkAway:
-		return "a link of the target broke, and the same request came again while it was still broken"
-	case ProofFlushed:
-		return "the target's store lost what it held, and then the same request came again"
-	case ProofRemoved:
-		return "what was made was removed, and the same wish came again"
-	case ProofInstances:
-		return "two or more instances of the target had a request of it"
-	default:
-		return "an unknown proof, which never holds"
+// sentence says in words what a proof shows.
+func sentence(p proofs.Name) string {
+	if row, found := proofs.Of(p); found {
+		return row.Sentence
 	}
-}
-
-func (c *court) holds(p Proof, f *family, s *story) bool {
-	all := s.attempts
-	switch p {
-	case ProofAcknowledged:
-		return has(all, Acknowledged)
-	case ProofReplayed:
-		return anyPair(all, func(a, b *judged) bool {
-			return a.Complete && !keptOut(a) && letIn(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
-		})
-	case ProofOverlapped:
-		return has(all, InProgress) || anyPair(all, c.overlapped)
-	case ProofResponseLost:
-		return c.committed(s) && slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
-	case ProofRequestLost:
-		return slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == NotSent || !a.Complete && a.Sent > 0 && c.vanished(s, a) })
-	case ProofCommittedBefore:
-		return c.committedBefore(s)
-	case ProofRetriedRunning:
-		return anyPair(all, func(a, b *judged) bool { return b.Start > a.Start && c.overlapped(a, b) })
-	case ProofDelayed:
-		return slices.ContainsFunc(all, c.delayed)
-	case ProofGaveUp:
-		return slices.ContainsFunc(all, func(a *judged) bool { return a.ErrorKind == history.Timeout && a.Sent > 0 })
-	case ProofLeftRunning:
-		return slices.ContainsFunc(all, leftRunning)
-	case ProofBothBodies:
-		return reached(all, func(a *judged) bool { return a.body == history.Original }) && reached(all, func(a *judged) bool { return a.body == history.Altered })
-	case ProofDistinctKeys:
-		return c.distinctKeys(f)
-	case ProofKeysDiffer:
-		return anyPair(all, func(a, b *judged) bool { return a.Key != b.Key && letIn(a) && letIn(b) })
-	case ProofKeyOmitted:
-		return reached(all, func(a *judged) bool { return a.Key == "" })
-	case ProofNeighbours:
-		return answered(s) && slices.ContainsFunc(c.kin[s.intent.Kin], func(other *story) bool {
-			return other.intent.ID != s.intent.ID && answered(other)
-		})
-	case ProofRespelled:
-		return slices.ContainsFunc(all, func(a *judged) bool {
-			return a.respelled() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch)
-		})
-	case ProofExpired:
-		return anyPair(all, c.expired)
-	case ProofLooked:
-		return slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
-			return slices.ContainsFunc(all, func(a *judged) bool { return a.outcome == Acknowledged && a.End < seen.At })
-		})
-	case ProofWritesHeld:
-		return slices.ContainsFunc(c.history.Holdings, func(h history.Holding) bool {
-			return h.Intent == s.intent.ID && h.Shut != 0
-		}) && (has(all, InProgress) || anyPair(all, c.overlapped))
-	case ProofSwept:
-		return slices.ContainsFunc(sweepsOf(all), func(pair [2]*judged) bool {
-			offset, known := between(pair[0], pair[1])
-			return known && offset > 0 && letIn(pair[0]) && letIn(pair[1])
-		})
-	case ProofCrashed:
-		return c.crashed(s, func(k history.Crash, a *judged) bool { return insideAt(a, k.Struck) })
-	case ProofRestarted:
-		return c.crashed(s, func(k history.Crash, a *judged) bool {
-			return a.Complete && !keptOut(a) && a.End <= k.Struck && reached(all, func(b *judged) bool {
-				return b.Start >= k.Ready && a.body == b.body && a.Key == b.Key
-			})
-		})
-	case ProofLinkDelayed:
-		return slices.ContainsFunc(all, c.linkDelayed)
-	case ProofLinkCut:
-		return slices.ContainsFunc(all, c.linkCut)
-	case ProofLinkAway:
-		return anyPair(all, c.linkAway)
-	case ProofFlushed:
-		return c.flushed(s)
-	case ProofRemoved:
-		return s.past != nil && !s.void && has(s.past.attempts, Acknowledged) && reached(all[len(s.past.attempts):], func(*judged) bool { return true })
-	case ProofInstances:
-		return anyPair(all, func(a, b *judged) bool {
-			return letIn(a) && letIn(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
-		})
-	default:
-		return false
-	}
+	return "an unknown proof, which never holds"
 }
 
 // anyPair reports whether a relation holds between any two attempts, in the order of sending.

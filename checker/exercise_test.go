@@ -7,6 +7,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // unwritten is an attempt that was answered before its last byte was sent.
@@ -132,236 +133,236 @@ func TestProofs(t *testing.T) {
 	a, u, p, r := acknowledged(201, "o1"), unknown(history.Timeout), inProgress(), rejected(400)
 	full, out := limited(), rejected(401)
 	rows := []struct {
-		proof checker.Proof
+		proof proofs.Name
 		name  string
 		held  bool
 		of    *history.History
 	}{
-		{checker.ProofAcknowledged, "an acknowledgement", true, alone(story(a))},
-		{checker.ProofAcknowledged, "a truncated one", false, alone(story(truncated(a)))},
-		{checker.ProofAcknowledged, "only to the probe", false, alone(story(u).probe(a))},
+		{proofs.Acknowledged, "an acknowledgement", true, alone(story(a))},
+		{proofs.Acknowledged, "a truncated one", false, alone(story(truncated(a)))},
+		{proofs.Acknowledged, "only to the probe", false, alone(story(u).probe(a))},
 
-		{checker.ProofReplayed, "the same request after its answer", true, alone(story(a, a))},
-		{checker.ProofReplayed, "the same request, lost after it got through", true, alone(story(a, watched(20, 0, u)))},
-		{checker.ProofReplayed, "the same request, lost on its way", false, alone(story(a, partly(watched(20, 0, u))))},
-		{checker.ProofReplayed, "before its answer", false, alone(story(during(10, 30, a), during(20, 40, a)))},
-		{checker.ProofReplayed, "after a lost answer", false, alone(story(u, a))},
-		{checker.ProofReplayed, "with another key", false, alone(story(a, keyed("k2", a)))},
-		{checker.ProofReplayed, "with another body", false, alone(story(a, altered(a)))},
-		{checker.ProofReplayed, "the same request, throttled", false, alone(story(a, full))},
-		{checker.ProofReplayed, "the same request, turned away", false, alone(story(a, out))},
-		{checker.ProofReplayed, "after it was throttled", false, alone(story(full, a))},
-		{checker.ProofReplayed, "after it was told that it runs", true, alone(story(p, a))},
-		{checker.ProofReplayed, "the same request, failed", true, alone(story(a, answer(503, `{"error":"down"}`)))},
+		{proofs.Replayed, "the same request after its answer", true, alone(story(a, a))},
+		{proofs.Replayed, "the same request, lost after it got through", true, alone(story(a, watched(20, 0, u)))},
+		{proofs.Replayed, "the same request, lost on its way", false, alone(story(a, partly(watched(20, 0, u))))},
+		{proofs.Replayed, "before its answer", false, alone(story(during(10, 30, a), during(20, 40, a)))},
+		{proofs.Replayed, "after a lost answer", false, alone(story(u, a))},
+		{proofs.Replayed, "with another key", false, alone(story(a, keyed("k2", a)))},
+		{proofs.Replayed, "with another body", false, alone(story(a, altered(a)))},
+		{proofs.Replayed, "the same request, throttled", false, alone(story(a, full))},
+		{proofs.Replayed, "the same request, turned away", false, alone(story(a, out))},
+		{proofs.Replayed, "after it was throttled", false, alone(story(full, a))},
+		{proofs.Replayed, "after it was told that it runs", true, alone(story(p, a))},
+		{proofs.Replayed, "the same request, failed", true, alone(story(a, answer(503, `{"error":"down"}`)))},
 
-		{checker.ProofOverlapped, "somebody met a running request", true, alone(story(p))},
-		{checker.ProofOverlapped, "two at once by the client's clock", true, alone(story(during(10, 50, a), during(20, 60, a)))},
-		{checker.ProofOverlapped, "one after the other", false, alone(story(during(10, 20, a), during(20, 60, a)))},
-		{checker.ProofOverlapped, "two at once where latency blurs it", false, on("slow", alone(story(during(10, 50, a), during(20, 60, a))))},
-		{checker.ProofOverlapped, "two at once, one without an answer", false, alone(story(during(10, 50, a), during(20, 60, u)))},
-		{checker.ProofOverlapped, "two at once at the doorstep", true, alone(story(watched(10, 50, u), watched(40, 60, u)))},
-		{checker.ProofOverlapped, "an answer before the request was written says nothing of when it was inside", false,
+		{proofs.Overlapped, "somebody met a running request", true, alone(story(p))},
+		{proofs.Overlapped, "two at once by the client's clock", true, alone(story(during(10, 50, a), during(20, 60, a)))},
+		{proofs.Overlapped, "one after the other", false, alone(story(during(10, 20, a), during(20, 60, a)))},
+		{proofs.Overlapped, "two at once where latency blurs it", false, on("slow", alone(story(during(10, 50, a), during(20, 60, a))))},
+		{proofs.Overlapped, "two at once, one without an answer", false, alone(story(during(10, 50, a), during(20, 60, u)))},
+		{proofs.Overlapped, "two at once at the doorstep", true, alone(story(watched(10, 50, u), watched(40, 60, u)))},
+		{proofs.Overlapped, "an answer before the request was written says nothing of when it was inside", false,
 			alone(story(during(10, 20, a), unwritten(during(30, 60, a))))},
-		{checker.ProofOverlapped, "two at the doorstep, just not at once", false, alone(story(watched(10, 40, u), watched(40, 60, u)))},
-		{checker.ProofOverlapped, "two at once, one until its connection closed", true, alone(story(closing(50, watched(10, 0, u)), watched(40, 60, u)))},
-		{checker.ProofOverlapped, "two at once, one until its client left", true, alone(story(leaving(50, watched(10, 0, u)), watched(40, 60, u)))},
-		{checker.ProofOverlapped, "two at once, of one nobody knows how long", false, alone(story(watched(10, 0, u), watched(40, 60, u)))},
-		{checker.ProofOverlapped, "two at once, one of them in part", false, alone(story(watched(10, 50, u), partly(watched(40, 60, u))))},
-		{checker.ProofOverlapped, "two at once, the second throttled", false, alone(story(watched(10, 50, a), watched(20, 60, full)))},
-		{checker.ProofOverlapped, "two at once, the first throttled", false, alone(story(watched(10, 50, full), watched(20, 60, a)))},
-		{checker.ProofOverlapped, "two at once, the second throttled as declared", false, alone(story(during(10, 50, a), during(20, 60, throttled())))},
-		{checker.ProofOverlapped, "two at once, the second turned away", false, alone(story(during(10, 50, a), during(20, 60, out)))},
-		{checker.ProofOverlapped, "two at once, and one throttled", true, alone(story(watched(10, 50, a), watched(20, 60, full), watched(30, 60, u)))},
-		{checker.ProofOverlapped, "two at once, one without its store", true, alone(story(watched(10, 50, a), watched(20, 60, answer(503, `{"error":"down"}`))))},
-		{checker.ProofOverlapped, "one throttled, and one that met a running request", true, alone(story(full, p))},
+		{proofs.Overlapped, "two at the doorstep, just not at once", false, alone(story(watched(10, 40, u), watched(40, 60, u)))},
+		{proofs.Overlapped, "two at once, one until its connection closed", true, alone(story(closing(50, watched(10, 0, u)), watched(40, 60, u)))},
+		{proofs.Overlapped, "two at once, one until its client left", true, alone(story(leaving(50, watched(10, 0, u)), watched(40, 60, u)))},
+		{proofs.Overlapped, "two at once, of one nobody knows how long", false, alone(story(watched(10, 0, u), watched(40, 60, u)))},
+		{proofs.Overlapped, "two at once, one of them in part", false, alone(story(watched(10, 50, u), partly(watched(40, 60, u))))},
+		{proofs.Overlapped, "two at once, the second throttled", false, alone(story(watched(10, 50, a), watched(20, 60, full)))},
+		{proofs.Overlapped, "two at once, the first throttled", false, alone(story(watched(10, 50, full), watched(20, 60, a)))},
+		{proofs.Overlapped, "two at once, the second throttled as declared", false, alone(story(during(10, 50, a), during(20, 60, throttled())))},
+		{proofs.Overlapped, "two at once, the second turned away", false, alone(story(during(10, 50, a), during(20, 60, out)))},
+		{proofs.Overlapped, "two at once, and one throttled", true, alone(story(watched(10, 50, a), watched(20, 60, full), watched(30, 60, u)))},
+		{proofs.Overlapped, "two at once, one without its store", true, alone(story(watched(10, 50, a), watched(20, 60, answer(503, `{"error":"down"}`))))},
+		{proofs.Overlapped, "one throttled, and one that met a running request", true, alone(story(full, p))},
 
-		{checker.ProofResponseLost, "no answer, and the row is there", true, alone(story(watched(10, 15, u)).rows(1))},
-		{checker.ProofResponseLost, "no answer, and the altered row is there", true, alone(story(altered(watched(10, 15, u))).rows(0).and("o1"))},
-		{checker.ProofResponseLost, "no answer, and no row", false, alone(story(watched(10, 15, u)))},
-		{checker.ProofResponseLost, "no answer, and a row only after the probe", false, alone(story(watched(10, 15, u)).rows(0).later("o1").probe(a))},
-		{checker.ProofResponseLost, "a server error, and the row is there", false, alone(story(watched(10, 15, serverError())).rows(1))},
-		{checker.ProofResponseLost, "no answer to what never got through", false, alone(story(partly(watched(10, 0, u)), a).rows(1))},
+		{proofs.ResponseLost, "no answer, and the row is there", true, alone(story(watched(10, 15, u)).rows(1))},
+		{proofs.ResponseLost, "no answer, and the altered row is there", true, alone(story(altered(watched(10, 15, u))).rows(0).and("o1"))},
+		{proofs.ResponseLost, "no answer, and no row", false, alone(story(watched(10, 15, u)))},
+		{proofs.ResponseLost, "no answer, and a row only after the probe", false, alone(story(watched(10, 15, u)).rows(0).later("o1").probe(a))},
+		{proofs.ResponseLost, "a server error, and the row is there", false, alone(story(watched(10, 15, serverError())).rows(1))},
+		{proofs.ResponseLost, "no answer to what never got through", false, alone(story(partly(watched(10, 0, u)), a).rows(1))},
 
-		{checker.ProofRequestLost, "no connection", true, alone(story(refused(), a).rows(1))},
-		{checker.ProofRequestLost, "a request that the doorstep saw in part", true, alone(story(partly(watched(10, 0, u)), a).rows(1))},
-		{checker.ProofRequestLost, "a request that the doorstep saw whole", false, alone(story(watched(10, 0, u), a).rows(1))},
-		{checker.ProofRequestLost, "the only request has no answer and no row", true, alone(story(u))},
-		{checker.ProofRequestLost, "the only request has no answer and a row", false, alone(story(u).rows(1))},
-		{checker.ProofRequestLost, "one of two has no answer, which proves nothing", false, alone(story(u, a))},
+		{proofs.RequestLost, "no connection", true, alone(story(refused(), a).rows(1))},
+		{proofs.RequestLost, "a request that the doorstep saw in part", true, alone(story(partly(watched(10, 0, u)), a).rows(1))},
+		{proofs.RequestLost, "a request that the doorstep saw whole", false, alone(story(watched(10, 0, u), a).rows(1))},
+		{proofs.RequestLost, "the only request has no answer and no row", true, alone(story(u))},
+		{proofs.RequestLost, "the only request has no answer and a row", false, alone(story(u).rows(1))},
+		{proofs.RequestLost, "one of two has no answer, which proves nothing", false, alone(story(u, a))},
 
-		{checker.ProofCommittedBefore, "no answer, row seen, then the retry", true, seen(19.5, 1, alone(story(u, a).rows(1)))},
-		{checker.ProofCommittedBefore, "row seen after the retry began", false, seen(25, 1, alone(story(u, a).rows(1)))},
-		{checker.ProofCommittedBefore, "no row seen", false, seen(19.5, 0, alone(story(u, a).rows(1)))},
-		{checker.ProofCommittedBefore, "row seen after an answer", false, seen(19.5, 1, alone(story(a, a).rows(1)))},
-		{checker.ProofCommittedBefore, "row seen after no connection", false, seen(19.5, 1, alone(story(refused(), a).rows(1)))},
-		{checker.ProofCommittedBefore, "row seen, and the retry got lost", false, seen(19.5, 1, alone(story(u, u).rows(1)))},
-		{checker.ProofCommittedBefore, "row seen, and the retry was throttled", false, seen(19.5, 1, alone(story(u, full).rows(1)))},
+		{proofs.CommittedBefore, "no answer, row seen, then the retry", true, seen(19.5, 1, alone(story(u, a).rows(1)))},
+		{proofs.CommittedBefore, "row seen after the retry began", false, seen(25, 1, alone(story(u, a).rows(1)))},
+		{proofs.CommittedBefore, "no row seen", false, seen(19.5, 0, alone(story(u, a).rows(1)))},
+		{proofs.CommittedBefore, "row seen after an answer", false, seen(19.5, 1, alone(story(a, a).rows(1)))},
+		{proofs.CommittedBefore, "row seen after no connection", false, seen(19.5, 1, alone(story(refused(), a).rows(1)))},
+		{proofs.CommittedBefore, "row seen, and the retry got lost", false, seen(19.5, 1, alone(story(u, u).rows(1)))},
+		{proofs.CommittedBefore, "row seen, and the retry was throttled", false, seen(19.5, 1, alone(story(u, full).rows(1)))},
 
-		{checker.ProofRetriedRunning, "the retry came while the first ran", true, alone(story(watched(10, 50, u), watched(30, 60, a)))},
-		{checker.ProofRetriedRunning, "the retry came after the first", false, alone(story(watched(10, 20, u), watched(30, 60, a)))},
-		{checker.ProofRetriedRunning, "both began at once", false, alone(story(during(10, 50, a), during(10, 60, a)))},
-		{checker.ProofRetriedRunning, "the retry came while the first ran, and was throttled", false, alone(story(watched(10, 50, u), watched(30, 60, full)))},
+		{proofs.RetriedRunning, "the retry came while the first ran", true, alone(story(watched(10, 50, u), watched(30, 60, a)))},
+		{proofs.RetriedRunning, "the retry came after the first", false, alone(story(watched(10, 20, u), watched(30, 60, a)))},
+		{proofs.RetriedRunning, "both began at once", false, alone(story(during(10, 50, a), during(10, 60, a)))},
+		{proofs.RetriedRunning, "the retry came while the first ran, and was throttled", false, alone(story(watched(10, 50, u), watched(30, 60, full)))},
 
-		{checker.ProofDelayed, "the answer took the latency", true, on("slow", alone(story(during(10, 61, a))))},
-		{checker.ProofDelayed, "the client gave up on it", true, on("slow", alone(story(during(10, 20, u))))},
-		{checker.ProofDelayed, "the answer was faster", false, on("slow", alone(story(during(10, 60, a))))},
-		{checker.ProofDelayed, "the lane has no latency", false, alone(story(during(10, 90, a)))},
-		{checker.ProofDelayed, "the lane is unknown", false, on("none", alone(story(during(10, 90, a))))},
-		{checker.ProofDelayed, "nothing was written", false, on("slow", alone(story(refused())))},
+		{proofs.Delayed, "the answer took the latency", true, on("slow", alone(story(during(10, 61, a))))},
+		{proofs.Delayed, "the client gave up on it", true, on("slow", alone(story(during(10, 20, u))))},
+		{proofs.Delayed, "the answer was faster", false, on("slow", alone(story(during(10, 60, a))))},
+		{proofs.Delayed, "the lane has no latency", false, alone(story(during(10, 90, a)))},
+		{proofs.Delayed, "the lane is unknown", false, on("none", alone(story(during(10, 90, a))))},
+		{proofs.Delayed, "nothing was written", false, on("slow", alone(story(refused())))},
 
-		{checker.ProofGaveUp, "the deadline passed", true, alone(story(u))},
-		{checker.ProofGaveUp, "the deadline passed before anything was sent", false, alone(story(history.Attempt{ErrorKind: history.Timeout}))},
-		{checker.ProofGaveUp, "the connection was reset", false, alone(story(unknown(history.Reset)))},
+		{proofs.GaveUp, "the deadline passed", true, alone(story(u))},
+		{proofs.GaveUp, "the deadline passed before anything was sent", false, alone(story(history.Attempt{ErrorKind: history.Timeout}))},
+		{proofs.GaveUp, "the connection was reset", false, alone(story(unknown(history.Reset)))},
 
-		{checker.ProofLeftRunning, "gone before the answer", true, alone(story(leaving(30, watched(10, 50, u))))},
-		{checker.ProofLeftRunning, "gone and never answered", true, alone(story(leaving(30, watched(10, 0, u))))},
-		{checker.ProofLeftRunning, "gone after the answer", false, alone(story(leaving(60, watched(10, 50, u))))},
-		{checker.ProofLeftRunning, "never gone", false, alone(story(watched(10, 50, u)))},
-		{checker.ProofLeftRunning, "gone before the request was there", false, alone(story(leaving(30, partly(watched(10, 50, u)))))},
-		{checker.ProofLeftRunning, "without a doorstep, the deadline has to do", true, alone(story(u))},
-		{checker.ProofLeftRunning, "without a doorstep, a reset does not do", false, alone(story(unknown(history.Reset)))},
+		{proofs.LeftRunning, "gone before the answer", true, alone(story(leaving(30, watched(10, 50, u))))},
+		{proofs.LeftRunning, "gone and never answered", true, alone(story(leaving(30, watched(10, 0, u))))},
+		{proofs.LeftRunning, "gone after the answer", false, alone(story(leaving(60, watched(10, 50, u))))},
+		{proofs.LeftRunning, "never gone", false, alone(story(watched(10, 50, u)))},
+		{proofs.LeftRunning, "gone before the request was there", false, alone(story(leaving(30, partly(watched(10, 50, u)))))},
+		{proofs.LeftRunning, "without a doorstep, the deadline has to do", true, alone(story(u))},
+		{proofs.LeftRunning, "without a doorstep, a reset does not do", false, alone(story(unknown(history.Reset)))},
 
-		{checker.ProofBothBodies, "both answered", true, alone(story(a, altered(r)))},
-		{checker.ProofBothBodies, "one lost on its way", false, alone(story(a, altered(u)))},
-		{checker.ProofBothBodies, "one twice", false, alone(story(a, a))},
-		{checker.ProofBothBodies, "one throttled", false, alone(story(a, altered(full)))},
-		{checker.ProofBothBodies, "one told that another runs", true, alone(story(a, altered(p)))},
+		{proofs.BothBodies, "both answered", true, alone(story(a, altered(r)))},
+		{proofs.BothBodies, "one lost on its way", false, alone(story(a, altered(u)))},
+		{proofs.BothBodies, "one twice", false, alone(story(a, a))},
+		{proofs.BothBodies, "one throttled", false, alone(story(a, altered(full)))},
+		{proofs.BothBodies, "one told that another runs", true, alone(story(a, altered(p)))},
 
-		{checker.ProofKeysDiffer, "two keys", true, alone(story(a, keyed("k2", r)))},
-		{checker.ProofKeysDiffer, "one key twice", false, alone(story(a, a))},
-		{checker.ProofKeysDiffer, "two keys, one lost", false, alone(story(a, keyed("k2", u)))},
-		{checker.ProofKeysDiffer, "two keys, the first throttled", false, alone(story(full, keyed("k2", a)))},
-		{checker.ProofKeysDiffer, "two keys, the second throttled", false, alone(story(a, keyed("k2", full)))},
+		{proofs.KeysDiffer, "two keys", true, alone(story(a, keyed("k2", r)))},
+		{proofs.KeysDiffer, "one key twice", false, alone(story(a, a))},
+		{proofs.KeysDiffer, "two keys, one lost", false, alone(story(a, keyed("k2", u)))},
+		{proofs.KeysDiffer, "two keys, the first throttled", false, alone(story(full, keyed("k2", a)))},
+		{proofs.KeysDiffer, "two keys, the second throttled", false, alone(story(a, keyed("k2", full)))},
 
-		{checker.ProofKeyOmitted, "no key", true, alone(story(keyed(noKey, r)))},
-		{checker.ProofKeyOmitted, "no key, and lost", false, alone(story(keyed(noKey, u)))},
-		{checker.ProofKeyOmitted, "a key", false, alone(story(a))},
-		{checker.ProofKeyOmitted, "no key, and throttled", false, alone(story(keyed(noKey, full)))},
-		{checker.ProofKeyOmitted, "no key, and turned away", false, alone(story(keyed(noKey, out), refused()))},
-		{checker.ProofKeyOmitted, "no key, throttled and then refused", true, alone(story(keyed(noKey, full), keyed(noKey, r)))},
+		{proofs.KeyOmitted, "no key", true, alone(story(keyed(noKey, r)))},
+		{proofs.KeyOmitted, "no key, and lost", false, alone(story(keyed(noKey, u)))},
+		{proofs.KeyOmitted, "a key", false, alone(story(a))},
+		{proofs.KeyOmitted, "no key, and throttled", false, alone(story(keyed(noKey, full)))},
+		{proofs.KeyOmitted, "no key, and turned away", false, alone(story(keyed(noKey, out), refused()))},
+		{proofs.KeyOmitted, "no key, throttled and then refused", true, alone(story(keyed(noKey, full), keyed(noKey, r)))},
 
-		{checker.ProofRespelled, "respelled and answered alike", true, alone(story(a, reordered(a)))},
-		{checker.ProofRespelled, "respelled and refused as another", true, alone(story(a, reordered(mismatch())))},
-		{checker.ProofRespelled, "respelled and refused for its form", false, alone(story(a, reordered(r)))},
-		{checker.ProofRespelled, "respelled and lost", false, alone(story(a, reordered(u)))},
-		{checker.ProofRespelled, "not respelled", false, alone(story(a, a))},
+		{proofs.Respelled, "respelled and answered alike", true, alone(story(a, reordered(a)))},
+		{proofs.Respelled, "respelled and refused as another", true, alone(story(a, reordered(mismatch())))},
+		{proofs.Respelled, "respelled and refused for its form", false, alone(story(a, reordered(r)))},
+		{proofs.Respelled, "respelled and lost", false, alone(story(a, reordered(u)))},
+		{proofs.Respelled, "not respelled", false, alone(story(a, a))},
 
-		{checker.ProofExpired, "nothing declared", false, alone(story(during(1, 2, a), during(900, 901, a)))},
+		{proofs.Expired, "nothing declared", false, alone(story(during(1, 2, a), during(900, 901, a)))},
 
-		{checker.ProofLooked, "a look after the answer", true, seen(20, 0, alone(story(during(1, 10, a))))},
-		{checker.ProofLooked, "a look before the answer", false, seen(9, 1, alone(story(during(1, 10, a))))},
-		{checker.ProofLooked, "a look after no answer", false, seen(20, 1, alone(story(during(1, 10, u))))},
-		{checker.ProofLooked, "no look", false, alone(story(a))},
+		{proofs.Looked, "a look after the answer", true, seen(20, 0, alone(story(during(1, 10, a))))},
+		{proofs.Looked, "a look before the answer", false, seen(9, 1, alone(story(during(1, 10, a))))},
+		{proofs.Looked, "a look after no answer", false, seen(20, 1, alone(story(during(1, 10, u))))},
+		{proofs.Looked, "no look", false, alone(story(a))},
 
-		{checker.ProofWritesHeld, "held while two were inside", true, held(alone(story(watched(10, 50, u), watched(40, 60, u))))},
-		{checker.ProofWritesHeld, "held, and somebody met a running request", true, held(alone(story(p)))},
-		{checker.ProofWritesHeld, "held, and one came after the other", false, held(alone(story(watched(10, 40, u), watched(40, 60, u))))},
-		{checker.ProofWritesHeld, "held for one request", false, held(alone(story(a)))},
-		{checker.ProofWritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
-		{checker.ProofWritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
-		{checker.ProofWritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
-		{checker.ProofWritesHeld, "held while two were inside, one of them throttled", false, held(alone(story(watched(10, 50, a), watched(40, 60, full))))},
+		{proofs.WritesHeld, "held while two were inside", true, held(alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{proofs.WritesHeld, "held, and somebody met a running request", true, held(alone(story(p)))},
+		{proofs.WritesHeld, "held, and one came after the other", false, held(alone(story(watched(10, 40, u), watched(40, 60, u))))},
+		{proofs.WritesHeld, "held for one request", false, held(alone(story(a)))},
+		{proofs.WritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},
+		{proofs.WritesHeld, "two inside, and the table could not be shut", false, heldFor("i1", 0, alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{proofs.WritesHeld, "two inside, and held for another intent", false, heldFor("i2", ms(5), alone(story(watched(10, 50, u), watched(40, 60, u))))},
+		{proofs.WritesHeld, "held while two were inside, one of them throttled", false, held(alone(story(watched(10, 50, a), watched(40, 60, full))))},
 
-		{checker.ProofInstances, "two of them", true, alone(story(at(1, a), at(2, a)))},
-		{checker.ProofInstances, "one of them", false, alone(story(at(2, a), at(2, a)))},
-		{checker.ProofInstances, "one of them, and another that nobody knows", false, alone(story(at(2, a), a))},
-		{checker.ProofInstances, "one of them, and another that never got it", false, alone(story(at(1, a), at(2, partly(watched(10, 0, u)))))},
-		{checker.ProofInstances, "two of them, the first throttled", false, alone(story(at(1, full), at(2, a)))},
-		{checker.ProofInstances, "two of them, the second throttled", false, alone(story(at(1, a), at(2, full)))},
+		{proofs.Instances, "two of them", true, alone(story(at(1, a), at(2, a)))},
+		{proofs.Instances, "one of them", false, alone(story(at(2, a), at(2, a)))},
+		{proofs.Instances, "one of them, and another that nobody knows", false, alone(story(at(2, a), a))},
+		{proofs.Instances, "one of them, and another that never got it", false, alone(story(at(1, a), at(2, partly(watched(10, 0, u)))))},
+		{proofs.Instances, "two of them, the first throttled", false, alone(story(at(1, full), at(2, a)))},
+		{proofs.Instances, "two of them, the second throttled", false, alone(story(at(1, a), at(2, full)))},
 
-		{checker.ProofCrashed, "killed while it was inside", true, struck(20, 40, alone(story(closing(21, watched(10, 0, u)))))},
-		{checker.ProofCrashed, "killed while it was inside, and answered all the same", true, struck(20, 40, alone(story(watched(10, 21, a))))},
-		{checker.ProofCrashed, "killed before it came", false, struck(9, 40, alone(story(watched(10, 0, u))))},
-		{checker.ProofCrashed, "killed after its answer", false, struck(22, 40, alone(story(watched(10, 21, a))))},
-		{checker.ProofCrashed, "killed when a part of it was there", false, struck(20, 40, alone(story(partly(watched(10, 0, u)))))},
-		{checker.ProofCrashed, "not started again", false, crashed(history.Crash{Attempt: "i1.1", Struck: ms(20)}, alone(story(watched(10, 0, u))))},
-		{checker.ProofCrashed, "never killed", false, crashed(history.Crash{Attempt: "i1.1", Ready: ms(40)}, alone(story(watched(10, 0, u))))},
-		{checker.ProofCrashed, "killed beside another attempt", false, crashed(history.Crash{Attempt: "i1.2", Struck: ms(20), Ready: ms(40)}, alone(story(watched(10, 0, u))))},
-		{checker.ProofCrashed, "killed while it was inside, by the client's clock", true, struck(20, 40, alone(story(during(10, 30, u))))},
-		{checker.ProofCrashed, "killed after its answer, by the client's clock", false, struck(31, 40, alone(story(during(10, 30, a))))},
-		{checker.ProofCrashed, "killed before it was written, by the client's clock", false, struck(9, 40, alone(story(during(10, 30, u))))},
+		{proofs.Crashed, "killed while it was inside", true, struck(20, 40, alone(story(closing(21, watched(10, 0, u)))))},
+		{proofs.Crashed, "killed while it was inside, and answered all the same", true, struck(20, 40, alone(story(watched(10, 21, a))))},
+		{proofs.Crashed, "killed before it came", false, struck(9, 40, alone(story(watched(10, 0, u))))},
+		{proofs.Crashed, "killed after its answer", false, struck(22, 40, alone(story(watched(10, 21, a))))},
+		{proofs.Crashed, "killed when a part of it was there", false, struck(20, 40, alone(story(partly(watched(10, 0, u)))))},
+		{proofs.Crashed, "not started again", false, crashed(history.Crash{Attempt: "i1.1", Struck: ms(20)}, alone(story(watched(10, 0, u))))},
+		{proofs.Crashed, "never killed", false, crashed(history.Crash{Attempt: "i1.1", Ready: ms(40)}, alone(story(watched(10, 0, u))))},
+		{proofs.Crashed, "killed beside another attempt", false, crashed(history.Crash{Attempt: "i1.2", Struck: ms(20), Ready: ms(40)}, alone(story(watched(10, 0, u))))},
+		{proofs.Crashed, "killed while it was inside, by the client's clock", true, struck(20, 40, alone(story(during(10, 30, u))))},
+		{proofs.Crashed, "killed after its answer, by the client's clock", false, struck(31, 40, alone(story(during(10, 30, a))))},
+		{proofs.Crashed, "killed before it was written, by the client's clock", false, struck(9, 40, alone(story(during(10, 30, u))))},
 
-		{checker.ProofRestarted, "killed after the answer, and sent again", true, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
-		{checker.ProofRestarted, "killed before the answer", false, struck(25, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
-		{checker.ProofRestarted, "sent again before it was ready", false, struck(35, 55, alone(story(during(10, 30, a), during(50, 60, a))))},
-		{checker.ProofRestarted, "not sent again", false, struck(35, 40, alone(story(during(10, 30, a))))},
-		{checker.ProofRestarted, "sent again with another key", false, struck(35, 40, alone(story(during(10, 30, a), keyed("k2", during(50, 60, a)))))},
-		{checker.ProofRestarted, "sent again with another body", false, struck(35, 40, alone(story(during(10, 30, a), altered(during(50, 60, a)))))},
-		{checker.ProofRestarted, "killed after it was throttled", false, struck(35, 40, alone(story(during(10, 30, full), during(50, 60, a))))},
-		{checker.ProofRestarted, "killed after the answer, and then throttled", false, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, full))))},
+		{proofs.Restarted, "killed after the answer, and sent again", true, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{proofs.Restarted, "killed before the answer", false, struck(25, 40, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{proofs.Restarted, "sent again before it was ready", false, struck(35, 55, alone(story(during(10, 30, a), during(50, 60, a))))},
+		{proofs.Restarted, "not sent again", false, struck(35, 40, alone(story(during(10, 30, a))))},
+		{proofs.Restarted, "sent again with another key", false, struck(35, 40, alone(story(during(10, 30, a), keyed("k2", during(50, 60, a)))))},
+		{proofs.Restarted, "sent again with another body", false, struck(35, 40, alone(story(during(10, 30, a), altered(during(50, 60, a)))))},
+		{proofs.Restarted, "killed after it was throttled", false, struck(35, 40, alone(story(during(10, 30, full), during(50, 60, a))))},
+		{proofs.Restarted, "killed after the answer, and then throttled", false, struck(35, 40, alone(story(during(10, 30, a), during(50, 60, full))))},
 
-		{checker.ProofSwept, "let go later, and both came", true, alone(story(leads(10, a), follows(17, a)))},
-		{checker.ProofSwept, "let go later in front of the lane", true, alone(story(before(10), afterwards(17)))},
-		{checker.ProofSwept, "whichever was begun first", true, alone(story(follows(17, a), leads(10, a)))},
-		{checker.ProofSwept, "lost answers do not matter", true, alone(story(leads(10, u), follows(17, u)))},
-		{checker.ProofSwept, "let go at once after all", false, alone(story(leads(10, a), follows(10, a)))},
-		{checker.ProofSwept, "let go before the first", false, alone(story(leads(10, a), follows(9, a)))},
-		{checker.ProofSwept, "the second was never let go", false, alone(story(leads(10, a), follows(0, a)))},
-		{checker.ProofSwept, "the first was never let go", false, alone(story(leads(0, a), follows(17, a)))},
-		{checker.ProofSwept, "the second came in part", false, alone(story(leads(10, a), partly(follows(17, a))))},
-		{checker.ProofSwept, "the first came in part", false, alone(story(partly(leads(10, a)), follows(17, a)))},
-		{checker.ProofSwept, "an ordinary burst", false, alone(story(member(10), member(17)))},
-		{checker.ProofSwept, "one alone", false, alone(story(follows(17, a)))},
-		{checker.ProofSwept, "one after the other", false, alone(story(a, a))},
-		{checker.ProofSwept, "let go later, and then throttled", false, alone(story(leads(10, a), follows(17, full)))},
-		{checker.ProofSwept, "let go after a throttled one", false, alone(story(leads(10, full), follows(17, a)))},
+		{proofs.Swept, "let go later, and both came", true, alone(story(leads(10, a), follows(17, a)))},
+		{proofs.Swept, "let go later in front of the lane", true, alone(story(before(10), afterwards(17)))},
+		{proofs.Swept, "whichever was begun first", true, alone(story(follows(17, a), leads(10, a)))},
+		{proofs.Swept, "lost answers do not matter", true, alone(story(leads(10, u), follows(17, u)))},
+		{proofs.Swept, "let go at once after all", false, alone(story(leads(10, a), follows(10, a)))},
+		{proofs.Swept, "let go before the first", false, alone(story(leads(10, a), follows(9, a)))},
+		{proofs.Swept, "the second was never let go", false, alone(story(leads(10, a), follows(0, a)))},
+		{proofs.Swept, "the first was never let go", false, alone(story(leads(0, a), follows(17, a)))},
+		{proofs.Swept, "the second came in part", false, alone(story(leads(10, a), partly(follows(17, a))))},
+		{proofs.Swept, "the first came in part", false, alone(story(partly(leads(10, a)), follows(17, a)))},
+		{proofs.Swept, "an ordinary burst", false, alone(story(member(10), member(17)))},
+		{proofs.Swept, "one alone", false, alone(story(follows(17, a)))},
+		{proofs.Swept, "one after the other", false, alone(story(a, a))},
+		{proofs.Swept, "let go later, and then throttled", false, alone(story(leads(10, a), follows(17, full)))},
+		{proofs.Swept, "let go after a throttled one", false, alone(story(leads(10, full), follows(17, a)))},
 
-		{checker.ProofLinkDelayed, "a question waited while a request was inside", true, asking(20, 40, alone(story(watched(10, 50, u))))},
-		{checker.ProofLinkDelayed, "a question was answered faster", false, asking(20, 39, alone(story(watched(10, 50, u))))},
-		{checker.ProofLinkDelayed, "a question from before", false, asking(9, 40, alone(story(watched(10, 50, u))))},
-		{checker.ProofLinkDelayed, "an answer came after", false, asking(20, 51, alone(story(watched(10, 50, u))))},
-		{checker.ProofLinkDelayed, "a request that came in part", false, asking(20, 40, alone(story(partly(watched(10, 50, u)))))},
-		{checker.ProofLinkDelayed, "nobody knows how long the request was inside", false, asking(20, 40, alone(story(watched(10, 0, u))))},
-		{checker.ProofLinkDelayed, "the link was not slow", false, fast(asking(20, 40, alone(story(watched(10, 50, u)))))},
-		{checker.ProofLinkDelayed, "nothing passed", false, alone(story(watched(10, 50, u)))},
-		{checker.ProofLinkDelayed, "the client's times serve", true, asking(20, 40, alone(story(during(10, 50, a))))},
+		{proofs.LinkDelayed, "a question waited while a request was inside", true, asking(20, 40, alone(story(watched(10, 50, u))))},
+		{proofs.LinkDelayed, "a question was answered faster", false, asking(20, 39, alone(story(watched(10, 50, u))))},
+		{proofs.LinkDelayed, "a question from before", false, asking(9, 40, alone(story(watched(10, 50, u))))},
+		{proofs.LinkDelayed, "an answer came after", false, asking(20, 51, alone(story(watched(10, 50, u))))},
+		{proofs.LinkDelayed, "a request that came in part", false, asking(20, 40, alone(story(partly(watched(10, 50, u)))))},
+		{proofs.LinkDelayed, "nobody knows how long the request was inside", false, asking(20, 40, alone(story(watched(10, 0, u))))},
+		{proofs.LinkDelayed, "the link was not slow", false, fast(asking(20, 40, alone(story(watched(10, 50, u)))))},
+		{proofs.LinkDelayed, "nothing passed", false, alone(story(watched(10, 50, u)))},
+		{proofs.LinkDelayed, "the client's times serve", true, asking(20, 40, alone(story(during(10, 50, a))))},
 
-		{checker.ProofLinkCut, "it broke while a request was inside", true, alone(story(cutAt(30, 1, watched(10, 50, u))))},
-		{checker.ProofLinkCut, "it did not come to that", false, alone(story(cutAt(0, 0, watched(10, 50, u))))},
-		{checker.ProofLinkCut, "there was no connection on it", false, alone(story(cutAt(30, 0, watched(10, 50, u))))},
-		{checker.ProofLinkCut, "it broke before the request was there", false, alone(story(cutAt(9, 1, watched(10, 50, u))))},
-		{checker.ProofLinkCut, "it broke after the answer", false, alone(story(cutAt(51, 1, watched(10, 50, u))))},
-		{checker.ProofLinkCut, "it broke and the client left", true, alone(story(cutAt(30, 1, leaving(45, watched(10, 0, u)))))},
-		{checker.ProofLinkCut, "without a doorstep, the client's times serve", true, alone(story(cutAt(30, 1, during(10, 50, u))))},
-		{checker.ProofLinkCut, "without a doorstep, latency blurs them", false, on("slow", alone(story(cutAt(30, 1, during(10, 80, u)))))},
-		{checker.ProofLinkCut, "nothing was to break", false, alone(story(watched(10, 50, u)))},
+		{proofs.LinkCut, "it broke while a request was inside", true, alone(story(cutAt(30, 1, watched(10, 50, u))))},
+		{proofs.LinkCut, "it did not come to that", false, alone(story(cutAt(0, 0, watched(10, 50, u))))},
+		{proofs.LinkCut, "there was no connection on it", false, alone(story(cutAt(30, 0, watched(10, 50, u))))},
+		{proofs.LinkCut, "it broke before the request was there", false, alone(story(cutAt(9, 1, watched(10, 50, u))))},
+		{proofs.LinkCut, "it broke after the answer", false, alone(story(cutAt(51, 1, watched(10, 50, u))))},
+		{proofs.LinkCut, "it broke and the client left", true, alone(story(cutAt(30, 1, leaving(45, watched(10, 0, u)))))},
+		{proofs.LinkCut, "without a doorstep, the client's times serve", true, alone(story(cutAt(30, 1, during(10, 50, u))))},
+		{proofs.LinkCut, "without a doorstep, latency blurs them", false, on("slow", alone(story(cutAt(30, 1, during(10, 80, u)))))},
+		{proofs.LinkCut, "nothing was to break", false, alone(story(watched(10, 50, u)))},
 
-		{checker.ProofLinkAway, "the same request came again meanwhile", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
-		{checker.ProofLinkAway, "it came when the link was whole again", false, alone(story(away(20, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
-		{checker.ProofLinkAway, "it had come before", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(29, 60, u)))},
-		{checker.ProofLinkAway, "another body came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), altered(watched(50, 60, u))))},
-		{checker.ProofLinkAway, "another key came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), keyed("other", watched(50, 60, u))))},
-		{checker.ProofLinkAway, "it came in part", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), partly(watched(50, 60, u))))},
-		{checker.ProofLinkAway, "there was no connection on it", false, alone(story(away(40, cutAt(30, 0, watched(10, 35, u))), watched(50, 60, u)))},
-		{checker.ProofLinkAway, "it did not come to that", false, alone(story(away(40, cutAt(0, 1, watched(10, 35, u))), watched(20, 60, u)))},
-		{checker.ProofLinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
-		{checker.ProofLinkAway, "without a doorstep, latency blurs them", false, on("slow", alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(40, 100, a))))},
-		{checker.ProofLinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
-		{checker.ProofLinkAway, "it came meanwhile and was refused because of that", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, throttled())))},
+		{proofs.LinkAway, "the same request came again meanwhile", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
+		{proofs.LinkAway, "it came when the link was whole again", false, alone(story(away(20, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, u)))},
+		{proofs.LinkAway, "it had come before", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(29, 60, u)))},
+		{proofs.LinkAway, "another body came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), altered(watched(50, 60, u))))},
+		{proofs.LinkAway, "another key came", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), keyed("other", watched(50, 60, u))))},
+		{proofs.LinkAway, "it came in part", false, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), partly(watched(50, 60, u))))},
+		{proofs.LinkAway, "there was no connection on it", false, alone(story(away(40, cutAt(30, 0, watched(10, 35, u))), watched(50, 60, u)))},
+		{proofs.LinkAway, "it did not come to that", false, alone(story(away(40, cutAt(0, 1, watched(10, 35, u))), watched(20, 60, u)))},
+		{proofs.LinkAway, "without a doorstep, the client's times serve", true, alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(50, 60, a)))},
+		{proofs.LinkAway, "without a doorstep, latency blurs them", false, on("slow", alone(story(away(40, cutAt(30, 1, during(10, 35, u))), during(40, 100, a))))},
+		{proofs.LinkAway, "nothing was to break", false, alone(story(watched(10, 35, u), watched(50, 60, u)))},
+		{proofs.LinkAway, "it came meanwhile and was refused because of that", true, alone(story(away(40, cutAt(30, 1, watched(10, 35, u))), watched(50, 60, throttled())))},
 
-		{checker.ProofRemoved, "and then it came again", true, gone(alone(story(during(10, 19, a), during(30, 39, a))))},
-		{checker.ProofRemoved, "and then it was refused", true, gone(alone(story(during(10, 19, a), during(30, 39, rejected(400)))))},
-		{checker.ProofRemoved, "and then nothing came", false, gone(alone(story(during(10, 19, a))))},
-		{checker.ProofRemoved, "there was nothing", false, gone(alone(story(during(10, 19, rejected(400)), during(30, 39, a))))},
-		{checker.ProofRemoved, "nothing arrived any more", false, gone(alone(story(during(10, 19, a), partly(watched(30, 0, u)))))},
-		{checker.ProofRemoved, "it was not removed", false, removal(0, "no", alone(story(during(10, 19, a), during(30, 39, a))))},
-		{checker.ProofRemoved, "nothing was to be removed", false, alone(story(during(10, 19, a), during(30, 39, a)))},
-		{checker.ProofRemoved, "and then it was throttled", false, gone(alone(story(during(10, 19, a), during(30, 39, full))))},
+		{proofs.Removed, "and then it came again", true, gone(alone(story(during(10, 19, a), during(30, 39, a))))},
+		{proofs.Removed, "and then it was refused", true, gone(alone(story(during(10, 19, a), during(30, 39, rejected(400)))))},
+		{proofs.Removed, "and then nothing came", false, gone(alone(story(during(10, 19, a))))},
+		{proofs.Removed, "there was nothing", false, gone(alone(story(during(10, 19, rejected(400)), during(30, 39, a))))},
+		{proofs.Removed, "nothing arrived any more", false, gone(alone(story(during(10, 19, a), partly(watched(30, 0, u)))))},
+		{proofs.Removed, "it was not removed", false, removal(0, "no", alone(story(during(10, 19, a), during(30, 39, a))))},
+		{proofs.Removed, "nothing was to be removed", false, alone(story(during(10, 19, a), during(30, 39, a)))},
+		{proofs.Removed, "and then it was throttled", false, gone(alone(story(during(10, 19, a), during(30, 39, full))))},
 
-		{checker.ProofFlushed, "it lost a key between two requests", true, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "and while the first was under way", true, emptied(15, 16, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "there was nothing to lose", false, emptied(20, 21, 0, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "it failed", false, emptied(20, 0, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "before the first", false, emptied(8, 9, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "after the second began", false, emptied(20, 23, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
-		{checker.ProofFlushed, "the second had another body", false, emptied(20, 21, 1, alone(story(during(10, 19, a), altered(during(22, 30, a)))))},
-		{checker.ProofFlushed, "the second had another key", false, emptied(20, 21, 1, alone(story(during(10, 19, a), keyed("other", during(22, 30, a)))))},
-		{checker.ProofFlushed, "the second did not arrive", false, emptied(20, 21, 1, alone(story(during(10, 19, a), partly(watched(22, 30, u)))))},
-		{checker.ProofFlushed, "in another intent's story", false, anothers(emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a)))))},
-		{checker.ProofFlushed, "the second was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, full))))},
-		{checker.ProofFlushed, "the first was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, full), during(22, 30, a))))},
+		{proofs.Flushed, "it lost a key between two requests", true, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "and while the first was under way", true, emptied(15, 16, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "there was nothing to lose", false, emptied(20, 21, 0, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "it failed", false, emptied(20, 0, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "before the first", false, emptied(8, 9, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "after the second began", false, emptied(20, 23, 1, alone(story(during(10, 19, a), during(22, 30, a))))},
+		{proofs.Flushed, "the second had another body", false, emptied(20, 21, 1, alone(story(during(10, 19, a), altered(during(22, 30, a)))))},
+		{proofs.Flushed, "the second had another key", false, emptied(20, 21, 1, alone(story(during(10, 19, a), keyed("other", during(22, 30, a)))))},
+		{proofs.Flushed, "the second did not arrive", false, emptied(20, 21, 1, alone(story(during(10, 19, a), partly(watched(22, 30, u)))))},
+		{proofs.Flushed, "in another intent's story", false, anothers(emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, a)))))},
+		{proofs.Flushed, "the second was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, a), during(22, 30, full))))},
+		{proofs.Flushed, "the first was throttled", false, emptied(20, 21, 1, alone(story(during(10, 19, full), during(22, 30, a))))},
 
-		{checker.Proof("luck"), "never", false, alone(story(a, a))},
+		{proofs.Name("luck"), "never", false, alone(story(a, a))},
 	}
 	for _, row := range rows {
 		t.Run(string(row.proof)+": "+row.name, func(t *testing.T) {
@@ -380,7 +381,7 @@ func TestProofOfExpiry(t *testing.T) {
 	t.Parallel()
 	held := func(then history.Attempt) bool {
 		h := alone(story(during(1, 10, acknowledged(201, "o1")), then))
-		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofExpired)}}
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.Expired)}}
 		return checker.Check(h, terms(expiring(100, ""))).Exercise[0].Held == 1
 	}
 	late := during(200, 210, acknowledged(201, "o1"))
@@ -397,7 +398,7 @@ func TestProofOfNeighbours(t *testing.T) {
 	t.Parallel()
 	held := func(one, two *draft) int {
 		h := scenes([]*draft{one.named("n1"), two.named("n2")})
-		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofNeighbours)}}
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.Neighbours)}}
 		return checker.Check(h, terms()).Exercise[0].Held
 	}
 	a := func() *draft { return story(acknowledged(201, "o1")) }
@@ -415,7 +416,7 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	t.Parallel()
 	held := func(one, two *draft) int {
 		h := scenes([]*draft{one.named("t1").twinOf("dtwin"), two.named("t2").twinOf("dtwin")})
-		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.DistinctKeys)}}
 		return checker.Check(h, terms()).Exercise[0].Held
 	}
 	a := acknowledged(201, "o1")
@@ -425,7 +426,7 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	require.Equal(t, 0, held(story(keyed("k", a)), story(keyed("k", a))), "one key")
 	require.Equal(t, 0, held(story(a), story(unknown(history.Reset)).probe(a)), "answered only to the probe")
 	h := scenes([]*draft{story(a, keyed("k2", a))})
-	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDistinctKeys)}}
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.DistinctKeys)}}
 	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
 }
 
@@ -438,11 +439,11 @@ func TestARaceThatAGatewayDoesNotLetInIsNotExercised(t *testing.T) {
 		all = append(all, watched(12, 58, during(5, 65, limited())))
 	}
 	h := alone(story(all...).rows(1).probe(acknowledged(201, "o1")))
-	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofOverlapped)}}
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.Overlapped)}}
 	judge(t, h, terms(), nil, "not exercised")
 
 	h = alone(story(keyed(noKey, limited()), keyed(noKey, limited())))
-	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofKeyOmitted)}}
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.KeyOmitted)}}
 	judge(t, h, terms(keyRequired), nil, "not exercised")
 }
 
@@ -455,7 +456,7 @@ func TestBackgroundTrafficProvesNothing(t *testing.T) {
 	t.Parallel()
 	a := acknowledged(201, "o1")
 	h := scenes([]*draft{story(a).rows(1), story(a, a).named("b1").rows(1).behind(), story(a).named("b2").rows(1).behind()})
-	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofReplayed), AtLeast: 0.5}, {Name: string(checker.ProofAcknowledged), AtLeast: 1}}
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.Replayed), AtLeast: 0.5}, {Name: string(proofs.Acknowledged), AtLeast: 1}}
 	e := checker.Check(h, terms()).Exercise
 	require.Equal(t, []int{0, 1}, []int{e[0].Held, e[0].Of})
 	require.Equal(t, []int{1, 1}, []int{e[1].Held, e[1].Of})

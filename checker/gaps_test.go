@@ -10,6 +10,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // Rules that mutation testing found without a test of their own.
@@ -140,12 +141,12 @@ func TestThingsAreKnownFromEitherSnapshot(t *testing.T) {
 func TestProofsAreExplained(t *testing.T) {
 	t.Parallel()
 	texts := map[string]bool{}
-	for _, p := range []checker.Proof{
-		checker.ProofAcknowledged, checker.ProofReplayed, checker.ProofOverlapped, checker.ProofResponseLost, checker.ProofRequestLost,
-		checker.ProofCommittedBefore, checker.ProofRetriedRunning, checker.ProofDelayed, checker.ProofGaveUp, checker.ProofLeftRunning,
-		checker.ProofBothBodies, checker.ProofDistinctKeys, checker.ProofKeysDiffer, checker.ProofKeyOmitted,
-		checker.ProofNeighbours, checker.ProofRespelled, checker.ProofExpired, checker.ProofLooked,
-		checker.ProofWritesHeld, checker.ProofSwept, checker.ProofCrashed, checker.ProofRestarted,
+	for _, p := range []proofs.Name{
+		proofs.Acknowledged, proofs.Replayed, proofs.Overlapped, proofs.ResponseLost, proofs.RequestLost,
+		proofs.CommittedBefore, proofs.RetriedRunning, proofs.Delayed, proofs.GaveUp, proofs.LeftRunning,
+		proofs.BothBodies, proofs.DistinctKeys, proofs.KeysDiffer, proofs.KeyOmitted,
+		proofs.Neighbours, proofs.Respelled, proofs.Expired, proofs.Looked,
+		proofs.WritesHeld, proofs.Swept, proofs.Crashed, proofs.Restarted,
 	} {
 		h := right()
 		h.Run.Exercised = []history.Proof{{Name: string(p)}}
@@ -159,7 +160,7 @@ func TestProofsAreExplained(t *testing.T) {
 func TestAPassageThatSawNoConnectionProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := alone(story(keyed(noKey, passing(history.Passage{}, acknowledged(201, "o1")))).rows(1))
-	h.Run.Exercised = []history.Proof{{Name: string(checker.ProofKeyOmitted)}}
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.KeyOmitted)}}
 	require.Equal(t, 1, checker.Check(h, terms()).Exercise[0].Held)
 }
 
@@ -193,7 +194,7 @@ func TestAnAnswerBeforeItsRequestWasWrittenProvesNoDelay(t *testing.T) {
 		"a slow answer on a lane like other": {"clean", during(10, 90, acknowledged(201, "o1")), 0},
 	} {
 		h := on(c.lane, alone(story(c.attempt).rows(1)))
-		h.Run.Exercised = []history.Proof{{Name: string(checker.ProofDelayed)}}
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.Delayed)}}
 		require.Equal(t, c.held, checker.Check(h, terms()).Exercise[0].Held, name)
 	}
 }

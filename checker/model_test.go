@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // The reference model: a server with rows, records and locks, requests that run in it step by step in
@@ -84,7 +85,7 @@ func newWorld(d design, seed uint64) *world {
 	return &world{
 		Rand: rand.New(rand.NewPCG(seed, name.Sum64())), design: d, records: map[string]*record{}, locks: map[string]*request{},
 		story: &history.History{
-			Run:    history.Run{Format: history.Format, Scenario: d.name, Seed: seed, Exercised: []history.Proof{{Name: string(checker.ProofGaveUp)}}},
+			Run:    history.Run{Format: history.Format, Scenario: d.name, Seed: seed, Exercised: []history.Proof{{Name: string(proofs.GaveUp)}}},
 			Before: &history.Snapshot{Rows: map[string][]history.Row{}}, Complete: true,
 		},
 	}

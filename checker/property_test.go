@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // drawPassing returns a history of a correct model that passes, and its contract.
@@ -19,7 +20,7 @@ func drawPassing(t *rapid.T) (*history.History, checker.Terms) {
 	designs = slices.DeleteFunc(designs, func(d design) bool { return d.keyless })
 	d := rapid.SampledFrom(designs).Draw(t, "design")
 	w := play(d, rapid.Uint64().Draw(t, "seed"))
-	w.story.Run.Exercised = []history.Proof{{Name: string(checker.ProofAcknowledged)}}
+	w.story.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged)}}
 	r := checker.Check(w.story, d.terms)
 	require.Empty(t, r.Findings)
 	if r.Verdict != checker.Pass {

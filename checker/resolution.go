@@ -105,7 +105,6 @@ func (c *court) unavailable(s *story, last *judged) {
 	}
 	c.report(atT2, s, Finding{
 		Kind:     Unavailable,
-		Promise:  "A client that politely asks again learns where it stands.",
 		Expected: "an acknowledgement, or a refusal where nothing took effect",
 		Observed: observed,
 	})

@@ -16,23 +16,6 @@ const (
 	Mended                       // exercised, and a bug that is known was not seen
 )
 
-// Kind is the broken promise of a finding.
-type Kind string
-
-// The kinds of finding, worst first.
-const (
-	Leak               Kind = "leak"
-	Duplicate          Kind = "duplicate"
-	LostWrite          Kind = "lost-acknowledged-write"
-	PhantomRow         Kind = "phantom-row"
-	AlteredBody        Kind = "altered-body-violation"
-	EffectMismatch     Kind = "effect-mismatch"
-	ReplayMismatch     Kind = "replay-mismatch"
-	FalseConflict      Kind = "false-conflict"
-	MissingKeyAccepted Kind = "missing-key-accepted"
-	Unavailable        Kind = "unavailable"
-)
-
 // EveryIntent stands for the intent of a finding that shows only in all of them together.
 const EveryIntent = "all"
 

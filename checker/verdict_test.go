@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 func TestZeroValuesNeverPass(t *testing.T) {
@@ -40,7 +41,7 @@ func TestVerdict(t *testing.T) {
 		reason string
 	}{
 		{"nothing is missing", func(*history.History) {}, checker.Pass, ""},
-		{"the scenario did not happen", func(h *history.History) { h.Run.Exercised[0].Name = string(checker.ProofOverlapped) }, checker.Inconclusive, "not exercised: two or more requests were inside the target at once in 0 of 2 intents, 1 needed"},
+		{"the scenario did not happen", func(h *history.History) { h.Run.Exercised[0].Name = string(proofs.Overlapped) }, checker.Inconclusive, "not exercised: two or more requests were inside the target at once in 0 of 2 intents, 1 needed"},
 		{"the scenario happened to too few", func(h *history.History) { h.Run.Exercised[0].AtLeast = 0.6 }, checker.Inconclusive, "in 1 of 2 intents, 2 needed"},
 		{"the scenario happened to just enough", func(h *history.History) { h.Run.Exercised[0].AtLeast = 0.5 }, checker.Pass, ""},
 		{"the proof is unknown", func(h *history.History) { h.Run.Exercised[0].Name = "luck" }, checker.Inconclusive, "an unknown proof, which never holds"},

@@ -239,7 +239,7 @@ func (r *scenarioRun) head(plan scenarios.Plan) history.Run {
 		Lanes: r.laneFacts(), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
 	}
 	for _, p := range r.scenario.Exercised {
-		run.Exercised = append(run.Exercised, history.Proof{Name: p.Name, AtLeast: p.AtLeast})
+		run.Exercised = append(run.Exercised, history.Proof{Name: string(p.Name), AtLeast: p.AtLeast})
 	}
 	return run
 }

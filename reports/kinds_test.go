@@ -39,7 +39,7 @@ func TestFindingsAreOrderedAsTheKindsAreDeclared(t *testing.T) {
 // declaredKinds reads the constants of type Kind in their order: Go cannot list them.
 func declaredKinds(t *testing.T) []string {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "../checker/result.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../checker/kinds.go", nil, 0)
 	require.NoError(t, err)
 	var kinds []string
 	ast.Inspect(file, func(n ast.Node) bool {

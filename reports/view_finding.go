@@ -83,7 +83,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
-		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f.Kind), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
+		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
 		Moment: momentWords(f.Moment), Known: prose(f.Known), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},

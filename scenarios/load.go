@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 //go:embed scenario.schema.json
@@ -157,7 +158,7 @@ func (s *Scenario) implied() []Need {
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
-	if s.story().keyless || s.Background != nil && s.Background.Send.Key == NoKey {
+	if s.shape()[proofs.NoKeyless] || s.Background != nil && s.Background.Send.Key == NoKey {
 		needs = append(needs, NeedsLooseKey)
 	}
 	for _, step := range s.Steps {
@@ -189,7 +190,7 @@ func (s *Scenario) implied() []Need {
 	if len(s.Links) > 0 {
 		needs = append(needs, NeedsLink)
 	}
-	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == "several-instances" }) {
+	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == proofs.Instances }) {
 		needs = append(needs, NeedsInstances)
 	}
 	if n := s.Neighbours; n != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // reviewer looks for what a schema cannot see.
@@ -236,15 +237,15 @@ func (r *reviewer) proofs() {
 	if r.doc.Length("/exercised") != len(exercised) {
 		return
 	}
-	story := r.scenario.story()
-	seen := map[string]bool{}
+	shape := r.scenario.shape()
+	seen := map[proofs.Name]bool{}
 	for i, proof := range exercised {
 		path := jsonpointer.Of("exercised", i)
 		if seen[proof.Name] {
 			r.complain(path, "the proof %s is already there", proof.Name)
 		}
 		seen[proof.Name] = true
-		if why := story.never(proof.Name); why != "" && r.doc.Sound("/steps", "/lanes") {
+		if why := shape.never(proof.Name); why != "" && r.doc.Sound("/steps", "/lanes") {
 			r.complain(path, "the proof %s can never hold: %s", proof.Name, why)
 		}
 	}

@@ -6,6 +6,8 @@ package scenarios
 import (
 	"strconv"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // Scenario is one scenario file.
@@ -28,36 +30,6 @@ type Scenario struct {
 
 // Clean is the name of the lane without faults.
 const Clean = "clean"
-
-// Need is something that the target's contract must have for a scenario to make sense.
-type Need string
-
-// The needs.
-const (
-	NeedsRepeatable  Need = "repeatable"     // a key or a natural key makes repeated requests one intent
-	NeedsKey         Need = "key"            // the operation takes an idempotency key
-	NeedsRequiredKey Need = "required-key"   // and refuses requests without one
-	NeedsNaturalKey  Need = "natural-key"    // something in the body makes two submissions one intent
-	NeedsNoNatural   Need = "no-natural-key" // equal bodies with different keys are different intents
-	NeedsAlter       Need = "alter"          // the target file says what an altered body changes
-	NeedsOptionalKey Need = "optional-key"   // the operation takes a key, and requests without one as well
-	NeedsChosenKey   Need = "chosen-key"     // and the client chooses it
-	NeedsFreeKey     Need = "free-key"       // any text is a key
-	NeedsCasedKey    Need = "cased-key"      // and its letters have a case
-	NeedsSpacedKey   Need = "spaced-key"     // and it travels where a space at its end is kept
-	NeedsLooseKey    Need = "loose-key"      // it travels where it can be left out or blank
-	NeedsSameJSON    Need = "same-json"      // bodies of the same JSON value are the same body
-	NeedsNumbers     Need = "numbers"        // and they hold a whole number
-	NeedsExpiry      Need = "expiry"         // keys are forgotten within a time that a run can wait
-	NeedsPrincipals  Need = "principals"     // there are several, and they are not one to the target
-	NeedsOperations  Need = "operations"     // there are several that take a key
-	NeedsWriteGate   Need = "write-gate"     // the target file names tables whose writers may be held back
-	NeedsProcess     Need = "process"        // the harness has started the target, and can kill it
-	NeedsFlush       Need = "flush"          // the target file says what its store may lose
-	NeedsLink        Need = "link"           // the harness stands on a link inside the target, such as the one to its database
-	NeedsRemove      Need = "remove"         // the target file says how what was made is removed, and then it may be made again
-	NeedsInstances   Need = "instances"      // the harness has started several instances of the target
-)
 
 // Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a
 // steady rate until the others are through.
@@ -342,8 +314,8 @@ const NoAnswer RetryOn = "no-answer"
 
 // Proof is a condition without which a scenario proves nothing.
 type Proof struct {
-	Name    string  `yaml:"proof,omitempty"`
-	AtLeast float64 `yaml:"at_least,omitempty"` // share of intents, 0 to 1; 0 is one half
+	Name    proofs.Name `yaml:"proof,omitempty"`
+	AtLeast float64     `yaml:"at_least,omitempty"` // share of intents, 0 to 1; 0 is one half
 }
 
 // Duration is a time.Duration that is written as "300ms" in files.

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"slices"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // Simplification is a scenario that lacks one thing that another one has.
@@ -112,13 +114,11 @@ func (s *Scenario) tidy() {
 			delete(s.Links, name)
 		}
 	}
-	s.Needs = slices.DeleteFunc(s.Needs, func(n Need) bool {
-		return slices.Contains([]Need{NeedsLink, NeedsFlush, NeedsRemove, NeedsAlter, NeedsLooseKey, NeedsSameJSON, NeedsNumbers, NeedsExpiry, NeedsWriteGate, NeedsProcess, NeedsPrincipals, NeedsOperations}, n)
-	})
-	story := s.story()
-	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return story.never(p.Name) != "" })
+	s.Needs = slices.DeleteFunc(s.Needs, Need.implied)
+	shape := s.shape()
+	s.Exercised = slices.DeleteFunc(s.Exercised, func(p Proof) bool { return shape.never(p.Name) != "" })
 	if len(s.Exercised) == 0 {
-		s.Exercised = []Proof{{Name: "acknowledged"}}
+		s.Exercised = []Proof{{Name: proofs.Acknowledged}}
 	}
 	s.complete()
 }

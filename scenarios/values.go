@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 var errSpan = errors.New("expected a duration such as 300ms or a share such as 50% (1000% at most)")
@@ -109,8 +110,8 @@ func (p *Proof) UnmarshalYAML(node *yaml.Node) error {
 		return node.Decode(&p.Name)
 	}
 	var long struct {
-		Name    string `yaml:"proof"`
-		AtLeast share  `yaml:"at_least"`
+		Name    proofs.Name `yaml:"proof"`
+		AtLeast share       `yaml:"at_least"`
 	}
 	err := node.Decode(&long)
 	p.Name, p.AtLeast = long.Name, float64(long.AtLeast)

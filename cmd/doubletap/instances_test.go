@@ -8,7 +8,7 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 func TestInstancesBehindAToxiproxyServer(t *testing.T) {
@@ -31,7 +31,7 @@ func TestInstancesBehindAToxiproxyServer(t *testing.T) {
 		require.Len(t, went, min(2, len(h.Attempts)))
 	}
 	spread := onlyReport(t, x.reports).Results[0].Exercise[0]
-	require.Equal(t, string(checker.ProofInstances), spread.Proof)
+	require.Equal(t, string(proofs.Instances), spread.Proof)
 	require.Equal(t, spread.Of, spread.Held)
 	require.Empty(t, api.Collection.Proxies(), "nothing is left on the server")
 }

@@ -1,0 +1,105 @@
+package checker
+
+import "slices"
+
+// Kind is the broken promise of a finding.
+type Kind string
+
+// The kinds of finding. Each has a row in [KindTable].
+const (
+	Leak               Kind = "leak"
+	Duplicate          Kind = "duplicate"
+	LostWrite          Kind = "lost-acknowledged-write"
+	PhantomRow         Kind = "phantom-row"
+	AlteredBody        Kind = "altered-body-violation"
+	EffectMismatch     Kind = "effect-mismatch"
+	ReplayMismatch     Kind = "replay-mismatch"
+	FalseConflict      Kind = "false-conflict"
+	MissingKeyAccepted Kind = "missing-key-accepted"
+	Unavailable        Kind = "unavailable"
+)
+
+// KindRow is one row of the table of kinds: the words that reports, schemas and docs have for a kind.
+type KindRow struct {
+	Kind    Kind
+	Meaning string // what happened, in one clause
+	Promise string // what is promised, where a finding says nothing more exact
+	Against string // what of a target file it is checked against, in Markdown
+	Lasting bool   // more waiting cannot undo it: it stands even if the target died before it could answer for itself
+}
+
+// KindTable returns the kinds of finding, worst first.
+func KindTable() []KindRow {
+	const always = "every contract"
+	return []KindRow{
+		{
+			Kind: Leak, Meaning: "an answer showed another user's data", Lasting: true,
+			Promise: "No principal is shown what only another one sent.",
+			Against: always + "; between principals unless `scope.principal: shared`",
+		},
+		{
+			Kind: Duplicate, Meaning: "one intent has duplicate rows", Lasting: true,
+			Promise: "One intent has at most one effect, however often it is sent.", Against: always,
+		},
+		{
+			Kind: LostWrite, Meaning: "the target acknowledged the request, but its row is missing",
+			Promise: "What was acknowledged is there.", Against: always,
+		},
+		{
+			Kind: PhantomRow, Meaning: "a row exists that no answer explains",
+			Promise: "No effect without an attempt that was acknowledged or whose answer is unknown.", Against: always,
+		},
+		{
+			Kind: AlteredBody, Meaning: "the same key with another body was not rejected", Lasting: true,
+			Promise: "A key that comes with another body is refused.",
+			Against: "`fingerprint`, `rows.content`; that it does not overwrite an acknowledged row: " + always,
+		},
+		{
+			Kind: EffectMismatch, Meaning: "a side effect happened too often, or not at all",
+			Promise: "Whatever belongs to an effect is there once for each effect.", Against: "`effects`",
+		},
+		{
+			Kind: ReplayMismatch, Meaning: "a repeated request got a different answer", Lasting: true,
+			Promise: "A replay gives the first answer again.", Against: "`replay`, `identity`",
+		},
+		{
+			Kind: FalseConflict, Meaning: "a new request was rejected as a duplicate",
+			Promise: "A new wish is not refused as the repetition of another.",
+			Against: always + "; with a key that another client used: `scope`",
+		},
+		{
+			Kind: MissingKeyAccepted, Meaning: "a request without the required key was accepted", Lasting: true,
+			Promise: "A request without the required idempotency key is refused.", Against: "`key.required`",
+		},
+		{
+			Kind: Unavailable, Meaning: "retries with backoff never got a final answer",
+			Promise: "A client that politely asks again learns where it stands.", Against: always,
+		},
+	}
+}
+
+// Kinds lists the kinds of finding, worst first.
+func Kinds() []Kind {
+	var kinds []Kind
+	for _, row := range KindTable() {
+		kinds = append(kinds, row.Kind)
+	}
+	return kinds
+}
+
+// Row returns the row of a kind. An unknown kind, of a report of a later doubletap, is a broken promise.
+func (k Kind) Row() KindRow {
+	table := KindTable()
+	if i := k.rank(); i < len(table) {
+		return table[i]
+	}
+	return KindRow{Kind: k, Meaning: "a broken promise"}
+}
+
+// rank is the place of a kind among all, 0 the worst; an unknown one comes last.
+func (k Kind) rank() int {
+	if i := slices.Index(Kinds(), k); i >= 0 {
+		return i
+	}
+	return len(Kinds())
+}

@@ -1,0 +1,78 @@
+package scenarios
+
+// Need is something that the target's contract must have for a scenario to make sense. The zero value is none.
+type Need string
+
+// The needs. Each has a row in [NeedTable]; the engine says which of them a target does not meet.
+const (
+	NeedsRepeatable  Need = "repeatable"
+	NeedsKey         Need = "key"
+	NeedsRequiredKey Need = "required-key"
+	NeedsOptionalKey Need = "optional-key"
+	NeedsChosenKey   Need = "chosen-key"
+	NeedsFreeKey     Need = "free-key"
+	NeedsCasedKey    Need = "cased-key"
+	NeedsSpacedKey   Need = "spaced-key"
+	NeedsLooseKey    Need = "loose-key"
+	NeedsNoNatural   Need = "no-natural-key"
+	NeedsNaturalKey  Need = "natural-key"
+	NeedsAlter       Need = "alter"
+	NeedsSameJSON    Need = "same-json"
+	NeedsNumbers     Need = "numbers"
+	NeedsExpiry      Need = "expiry"
+	NeedsPrincipals  Need = "principals"
+	NeedsOperations  Need = "operations"
+	NeedsWriteGate   Need = "write-gate"
+	NeedsProcess     Need = "process"
+	NeedsLink        Need = "link"
+	NeedsFlush       Need = "flush"
+	NeedsRemove      Need = "remove"
+	NeedsInstances   Need = "instances"
+)
+
+// NeedRow is one row of the table of needs.
+type NeedRow struct {
+	Need    Need
+	MetBy   string // what a target file meets it with, in Markdown
+	Implied bool   // it follows from what a scenario does: a shorter scenario may not have it any more
+}
+
+// NeedTable returns all needs, in the order of the docs. The JSON Schema of scenarios and the table of the docs are
+// made of it (make docs).
+func NeedTable() []NeedRow {
+	return []NeedRow{
+		{Need: NeedsRepeatable, MetBy: "a `key`, or `contract.natural_key`: repeated requests are one intent"},
+		{Need: NeedsKey, MetBy: "a `key`"},
+		{Need: NeedsRequiredKey, MetBy: "`key.required: true`"},
+		{Need: NeedsOptionalKey, MetBy: "a `key` that may be left out"},
+		{Need: NeedsChosenKey, MetBy: "a `key` that the client chooses: no `key.issued`"},
+		{Need: NeedsFreeKey, MetBy: "a `key` that may be any text: neither `key.issued` nor `key.format`"},
+		{Need: NeedsCasedKey, MetBy: "a `key` whose letters have a case: no `key.fold_case`"},
+		{Need: NeedsSpacedKey, MetBy: "a `key` that keeps a space at its end: in body, query or path, or `quoted`"},
+		{Need: NeedsLooseKey, MetBy: "a `key` that can be left out or blank: not in the path", Implied: true},
+		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
+		{Need: NeedsNaturalKey, MetBy: "`contract.natural_key`"},
+		{Need: NeedsAlter, MetBy: "`alter`", Implied: true},
+		{Need: NeedsSameJSON, MetBy: "a JSON body, and `contract.fingerprint.mode: json` or `fields`", Implied: true},
+		{Need: NeedsNumbers, MetBy: "a whole number in the body", Implied: true},
+		{Need: NeedsExpiry, MetBy: "a `key`, and `contract.expiry.after` of a minute at most", Implied: true},
+		{Need: NeedsPrincipals, MetBy: "two `principals`, and no `scope.principal: shared`", Implied: true},
+		{Need: NeedsOperations, MetBy: "two operations with a `key`", Implied: true},
+		{Need: NeedsWriteGate, MetBy: "`database.write_gate`", Implied: true},
+		{Need: NeedsProcess, MetBy: "`process`, and neither `login` nor `key.issued`", Implied: true},
+		{Need: NeedsLink, MetBy: "the [link](#links) that the scenario names", Implied: true},
+		{Need: NeedsFlush, MetBy: "`store.flush`", Implied: true},
+		{Need: NeedsRemove, MetBy: "`remove`, and neither `effects` nor `ack.accepted`", Implied: true},
+		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more"},
+	}
+}
+
+// implied reports that a need follows from what a scenario does.
+func (n Need) implied() bool {
+	for _, row := range NeedTable() {
+		if row.Need == n {
+			return row.Implied
+		}
+	}
+	return false
+}
