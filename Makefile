@@ -1,5 +1,6 @@
 GO ?= go
 BIN := bin/doubletap
+TESTFLAGS := -race -shuffle=on -parallel 4 -timeout 20m
 
 .DEFAULT_GOAL := help
 
@@ -17,7 +18,16 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers vet ## run doubletap's own tests on real servers, with the race detector
-	DOUBLETAP_BROWSER=required $(GO) test -race -shuffle=on -parallel 4 -timeout 20m ./...
+	DOUBLETAP_BROWSER=required $(GO) test $(TESTFLAGS) ./...
+
+.PHONY: steady
+steady: servers ## the tests N times, every second time beside 8 busy processes: a table of what was red and what was slow
+	@mkdir -p bin && $(GO) build -o bin/steady ./internal/steady
+	bin/steady -n $(or $(N),10) -load $(or $(LOAD),8) -logs bin/steady-logs $(MAKE) --no-print-directory test-events
+
+.PHONY: test-events
+test-events: vet
+	@DOUBLETAP_BROWSER=required $(GO) test -json -count=1 $(TESTFLAGS) ./...
 
 .PHONY: servers
 servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
