@@ -9,14 +9,14 @@ import (
 )
 
 // identity looks at where an answer is said to name a thing.
-func (r *reviewer) identity(path string, i contract.Identity) {
+func (v *validator) identity(path string, i contract.Identity) {
 	if i.Pattern != "" {
 		if pattern, err := regexp.Compile(i.Pattern); err != nil || pattern.NumSubexp() != 1 {
-			r.complain(path+"/pattern", "expected a regular expression with one group, such as /orders/([0-9]+)")
+			v.addMistake(path+"/pattern", "expected a regular expression with one group, such as /orders/([0-9]+)")
 		}
 	}
-	if r.masked(i.Header) {
-		r.complain(path+"/header", maskedHeader, r.doc.Shown(path+"/header"))
+	if v.masked(i.Header) {
+		v.addMistake(path+"/header", maskedHeader, v.doc.Shown(path+"/header"))
 	}
 }
 
@@ -28,8 +28,8 @@ func MaskedHeaders() []string {
 }
 
 // masked reports that nothing can be read in a header.
-func (r *reviewer) masked(header string) bool {
-	return slices.ContainsFunc(append(MaskedHeaders(), r.target.Redact...), func(masked string) bool {
+func (v *validator) masked(header string) bool {
+	return slices.ContainsFunc(append(MaskedHeaders(), v.target.Redact...), func(masked string) bool {
 		return strings.EqualFold(header, masked)
 	})
 }

@@ -39,76 +39,76 @@ func RenderListing(l contract.Listing, v Values) (path string, header map[string
 }
 
 // rows looks at how an operation's rows are found.
-func (r *reviewer) rows(path string, o Operation) {
+func (v *validator) rows(path string, o Operation) {
 	rows := path + "/rows"
 	query, listing := o.Rows.Query, o.Rows.HTTP
 	switch {
 	case query != "" && listing != nil:
-		r.complain(rows, "expected query, which asks the database, or http, which asks the target itself, and not both")
+		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself, and not both")
 	case listing != nil:
-		r.listing(rows, *listing, o.Rows.Absent)
+		v.listing(rows, *listing, o.Rows.Absent)
 		return
-	case query == "" && r.target.Database.Declared():
-		r.complain(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created, such as select id from TABLE where COLUMN = :marker")
-	case query == "" && r.target.AsksItself():
-		r.complain(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
-	case query == "" && r.doc.Has(rows):
-		r.complain(rows, "expected query, which asks the database, or http, which asks the target itself")
+	case query == "" && v.target.Database.Declared():
+		v.addMistake(rows, "the key \"rows\" is missing: with a database, a query has to find what an intent created, such as select id from TABLE where COLUMN = :marker")
+	case query == "" && v.target.AsksItself():
+		v.addMistake(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
+	case query == "" && v.doc.Has(rows):
+		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself")
 	case query != "" && !hasMarker(query):
-		r.complain(rows+"/query", noMarker)
+		v.addMistake(rows+"/query", noMarker)
 	}
 	for _, key := range []string{"items", "next", "cursor", "absent"} {
-		if r.doc.Has(rows + "/" + key) {
-			r.complain(rows+"/"+key, "this is about the answer to rows.http, of which there is none")
+		if v.doc.Has(rows + "/" + key) {
+			v.addMistake(rows+"/"+key, "this is about the answer to rows.http, of which there is none")
 		}
 	}
 }
 
 // listing looks at a question to the target itself.
-func (r *reviewer) listing(rows string, l contract.Listing, absent []int) {
+func (v *validator) listing(rows string, l contract.Listing, absent []int) {
 	at := rows + "/http"
 	switch {
-	case r.target.Database.Declared():
-		r.complain(at, "there is a database: find the rows with a query, or leave the database out")
-	case r.target.Received != nil:
-		r.complain("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")
+	case v.target.Database.Declared():
+		v.addMistake(at, "there is a database: find the rows with a query, or leave the database out")
+	case v.target.Received != nil:
+		v.addMistake("/received", "the harness's own questions, those of rows.http, would be counted among the requests: leave one of the two out")
 	}
-	r.absent(rows+"/absent", absent)
-	if r.doc.Has(rows+"/cursor") && !r.doc.Has(rows+"/next") {
-		r.complain(rows+"/cursor", "a cursor is what next points to, and next is missing")
+	v.absent(rows+"/absent", absent)
+	if v.doc.Has(rows+"/cursor") && !v.doc.Has(rows+"/next") {
+		v.addMistake(rows+"/cursor", "a cursor is what next points to, and next is missing")
 	}
-	before := len(r.mistakes)
-	r.template(at+"/path", l.Path)
+	before := len(v.mistakes)
+	v.template(at+"/path", l.Path)
 	for name, value := range l.Header {
 		place := at + jsonpointer.Of("headers", name)
-		r.template(place, value)
+		v.template(place, value)
 		if strings.ContainsAny(value, "\r\n") {
-			r.complain(place, "a header cannot hold a line break")
+			v.addMistake(place, "a header cannot hold a line break")
 		}
 	}
-	if len(r.mistakes) > before || !r.doc.Sound(at) {
+	if len(v.mistakes) > before || !v.doc.Sound(at) {
 		return
 	}
-	path, header, err := RenderListing(l, r.samples()[0].values)
+	path, header, err := RenderListing(l, v.samples()[0].values)
 	carried := strings.Contains(path, sampleMarker)
 	for _, value := range header {
 		carried = carried || strings.Contains(value, sampleMarker)
 	}
 	switch {
 	case err != nil:
-		r.complain(at, "the templates do not work together")
+		v.addMistake(at, "the templates do not work together")
 	case strings.Contains(path, "#"):
-		r.complain(at+"/path", "what follows a # never reaches a server")
+		v.addMistake(at+"/path", "what follows a # never reaches a server")
 	case !carried:
-		r.complain(at, "no part of the question carries {{.Intent.Marker}}, by which the rows of one intent are told from all others")
+		v.addMistake(at, "no part of the question carries {{.Intent.Marker}}, by which the rows of one intent are told from all others")
 	}
 }
 
 // absent refuses statuses of answers that have a list: there would never be anything.
-func (r *reviewer) absent(path string, statuses []int) {
+func (v *validator) absent(path string, statuses []int) {
 	for i, status := range statuses {
 		if status >= 200 && status < 300 && status != http.StatusNoContent {
-			r.complain(path+jsonpointer.Of(i), "%d is what an answer with a list has, so that nothing would ever be there; expected a status such as 404", status)
+			v.addMistake(path+jsonpointer.Of(i), "%d is what an answer with a list has, so that nothing would ever be there; expected a status such as 404", status)
 		}
 	}
 }

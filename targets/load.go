@@ -46,7 +46,7 @@ func LoadInstead(file string, data []byte, env func(string) (string, bool), inst
 	}
 	t, unfit := decode(doc)
 	if unfit != nil {
-		// Where the schema has complained already, the decoder has nothing to add.
+		// Where the schema has found a mistake already, the decoder has nothing to add.
 		if err == nil {
 			err = unfit
 		}
@@ -54,8 +54,8 @@ func LoadInstead(file string, data []byte, env func(string) (string, bool), inst
 	}
 	t.complete(file)
 	t.locate(filepath.Dir(file))
-	t.keepSecrets(doc)
-	mistakes = append(mistakes, review(doc, t)...)
+	t.collectSecrets(doc)
+	mistakes = append(mistakes, validate(doc, t)...)
 	if err := mistakes.Err(); err != nil {
 		return Target{}, err
 	}

@@ -43,8 +43,8 @@ func (l RateLimit) Every() time.Duration { return time.Duration(l.Per) / time.Du
 // something that was prepared with it: then all requests of an intent, whatever their keys and bodies, are
 // about one and the same thing.
 func (t Target) CarriesMarker(o Operation) bool {
-	r := reviewer{target: t}
-	r.knows(o.Prepare)
-	carried, err := o.carriesMarker(r.samples()[0].values, false)
+	v := validator{target: t}
+	v.knows(o.Prepare)
+	carried, err := o.carriesMarker(v.samples()[0].values, false)
 	return carried && err == nil
 }

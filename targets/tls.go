@@ -48,44 +48,44 @@ func (t *Target) locate(folder string) {
 	}
 }
 
-func (r *reviewer) socket() {
-	if n := len(r.target.Socket); n > longestSocket {
-		r.complain("/socket", "the path of a socket has at most %d bytes, and this one has %d", longestSocket, n)
+func (v *validator) socket() {
+	if n := len(v.target.Socket); n > longestSocket {
+		v.addMistake("/socket", "the path of a socket has at most %d bytes, and this one has %d", longestSocket, n)
 	}
-	if r.target.Socket != "" && r.target.Process != nil {
-		r.complain("/socket", "a process is reached at the port of base_url; leave socket out, or start the target yourself")
+	if v.target.Socket != "" && v.target.Process != nil {
+		v.addMistake("/socket", "a process is reached at the port of base_url; leave socket out, or start the target yourself")
 	}
 }
 
 // tls reads the files and says what is wrong with them.
-func (r *reviewer) tls() {
-	t := r.target.TLS
+func (v *validator) tls() {
+	t := v.target.TLS
 	if t == nil {
 		return
 	}
-	if !strings.HasPrefix(strings.ToLower(r.target.BaseURL), "https:") {
-		r.complain("/tls", "base_url is not https, so there is no TLS to speak")
+	if !strings.HasPrefix(strings.ToLower(v.target.BaseURL), "https:") {
+		v.addMistake("/tls", "base_url is not https, so there is no TLS to speak")
 	}
-	if text := r.file("/tls/ca", t.CA); text != nil {
+	if text := v.file("/tls/ca", t.CA); text != nil {
 		t.Authorities = x509.NewCertPool()
 		if !t.Authorities.AppendCertsFromPEM(text) {
-			r.complain("/tls/ca", "%s holds no certificate in PEM", r.doc.Shown("/tls/ca"))
+			v.addMistake("/tls/ca", "%s holds no certificate in PEM", v.doc.Shown("/tls/ca"))
 		}
 	}
 	switch {
 	case t.Certificate == "" && t.Key != "":
-		r.complain("/tls", "a key needs the certificate that it belongs to")
+		v.addMistake("/tls", "a key needs the certificate that it belongs to")
 	case t.Certificate != "" && t.Key == "":
-		r.complain("/tls", "a certificate needs its key")
+		v.addMistake("/tls", "a certificate needs its key")
 	case t.Certificate != "":
-		r.certificate(t)
+		v.certificate(t)
 	}
 }
 
 // certificate reads what is shown to the target. It repeats nothing of what is in the key.
-func (r *reviewer) certificate(t *TLS) {
+func (v *validator) certificate(t *TLS) {
 	const certificate, key = "/tls/certificate", "/tls/key"
-	shown, secret := r.file(certificate, t.Certificate), r.file(key, t.Key)
+	shown, secret := v.file(certificate, t.Certificate), v.file(key, t.Key)
 	if shown == nil || secret == nil {
 		return
 	}
@@ -94,15 +94,15 @@ func (r *reviewer) certificate(t *TLS) {
 	case err == nil:
 		t.Own = []tls.Certificate{pair}
 	case bytes.Contains(secret, []byte("ENCRYPTED")):
-		r.complain(key, "%s is locked with a password; take it away (openssl pkey -in FILE -out UNLOCKED)", r.doc.Shown(key))
+		v.addMistake(key, "%s is locked with a password; take it away (openssl pkey -in FILE -out UNLOCKED)", v.doc.Shown(key))
 	case !bytes.Contains(shown, []byte("-----BEGIN CERTIFICATE-----")):
-		r.complain(certificate, "%s holds no certificate in PEM", r.doc.Shown(certificate))
+		v.addMistake(certificate, "%s holds no certificate in PEM", v.doc.Shown(certificate))
 	case !bytes.Contains(secret, []byte("PRIVATE KEY-----")):
-		r.complain(key, "%s holds no private key in PEM", r.doc.Shown(key))
+		v.addMistake(key, "%s holds no private key in PEM", v.doc.Shown(key))
 	case strings.Contains(err.Error(), "does not match"):
-		r.complain(key, "%s is not the key of the certificate %s", r.doc.Shown(key), r.doc.Shown(certificate))
+		v.addMistake(key, "%s is not the key of the certificate %s", v.doc.Shown(key), v.doc.Shown(certificate))
 	default:
-		r.complain("/tls", "certificate and key cannot be read as PEM")
+		v.addMistake("/tls", "certificate and key cannot be read as PEM")
 	}
 }
 
@@ -110,22 +110,22 @@ func (r *reviewer) certificate(t *TLS) {
 const largestPEM = 1 << 20
 
 // file reads a file that the target file names at path; nil: it names none, or there is none.
-func (r *reviewer) file(path, name string) []byte {
+func (v *validator) file(path, name string) []byte {
 	if name == "" {
 		return nil
 	}
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		r.complain(path, "there is no file %s (paths are relative to this file)", r.doc.Shown(path))
+		v.addMistake(path, "there is no file %s (paths are relative to this file)", v.doc.Shown(path))
 		return nil
 	case err != nil || !info.Mode().IsRegular() || info.Size() > largestPEM:
-		r.complain(path, "%s is no file that can be read, of 1 MiB at most", r.doc.Shown(path))
+		v.addMistake(path, "%s is no file that can be read, of 1 MiB at most", v.doc.Shown(path))
 		return nil
 	}
 	text, err := os.ReadFile(name)
 	if err != nil {
-		r.complain(path, "the file %s cannot be read", r.doc.Shown(path))
+		v.addMistake(path, "the file %s cannot be read", v.doc.Shown(path))
 		return nil
 	}
 	return text

@@ -10,24 +10,24 @@ import (
 )
 
 // links looks for addresses that nobody can use, or two links would.
-func (r *reviewer) links() {
+func (v *validator) links() {
 	listens := map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(r.target.Links)) {
-		link := r.target.Links[name]
+	for _, name := range slices.Sorted(maps.Keys(v.target.Links)) {
+		link := v.target.Links[name]
 		listen, to := jsonpointer.Of("links", name, "listen"), jsonpointer.Of("links", name, "to")
 		for place, address := range map[string]string{listen: link.Listen, to: link.To} {
 			if !isAddress(address) {
-				r.complain(place, "expected a host and a port such as 127.0.0.1:15432, got %s", r.doc.Shown(place))
+				v.addMistake(place, "expected a host and a port such as 127.0.0.1:15432, got %s", v.doc.Shown(place))
 			}
 		}
-		if host, _, err := net.SplitHostPort(link.Listen); err == nil && host != "" && !isLoopback(host) && !slices.Contains(r.target.AllowHosts, host) {
-			r.complain(listen, "others than this machine would be let in to what is behind %s; listen at 127.0.0.1, or list the host in allow_hosts", r.doc.Shown(listen))
+		if host, _, err := net.SplitHostPort(link.Listen); err == nil && host != "" && !isLoopback(host) && !slices.Contains(v.target.AllowHosts, host) {
+			v.addMistake(listen, "others than this machine would be let in to what is behind %s; listen at 127.0.0.1, or list the host in allow_hosts", v.doc.Shown(listen))
 		}
 		switch first := listens[link.Listen]; {
 		case link.Listen == link.To:
-			r.complain(to, "a link that leads to where it listens goes round in circles")
+			v.addMistake(to, "a link that leads to where it listens goes round in circles")
 		case first != "":
-			r.complain(listen, "the link %s listens here already", first)
+			v.addMistake(listen, "the link %s listens here already", first)
 		default:
 			listens[link.Listen] = name
 		}

@@ -43,50 +43,50 @@ func beside(file, path string) string {
 }
 
 // process looks at what the harness is to start: the target, and its database.
-func (r *reviewer) process() {
-	base, err := url.Parse(r.target.BaseURL)
+func (v *validator) process() {
+	base, err := url.Parse(v.target.BaseURL)
 	if err != nil { // which is complained of elsewhere
 		return
 	}
-	p := r.target.Process
+	p := v.target.Process
 	if p == nil {
-		r.unstarted(base)
+		v.unstarted(base)
 		return
 	}
 	const env = "/process/env"
 	if len(p.Command) > 0 && p.Command[0] == "" {
-		r.complain("/process/command/0", "expected a program, got nothing")
+		v.addMistake("/process/command/0", "expected a program, got nothing")
 	}
 	for i, word := range p.Command {
-		r.processTemplate("/process/command"+jsonpointer.Of(i), word)
+		v.processTemplate("/process/command"+jsonpointer.Of(i), word)
 	}
 	for name, value := range p.Env {
-		r.processTemplate(env+jsonpointer.Of(name), value)
+		v.processTemplate(env+jsonpointer.Of(name), value)
 	}
 	switch host := base.Hostname(); {
 	case !isLoopback(host) && host != "":
-		r.complain("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
+		v.addMistake("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
 	case base.Port() == "0" && !p.Tells(".Port"):
-		r.complain("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
+		v.addMistake("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
 	}
-	if err := r.target.unbalanced(); err != nil {
-		r.complain("/process/instances", "%s", err)
+	if err := v.target.unbalanced(); err != nil {
+		v.addMistake("/process/instances", "%s", err)
 	}
-	if !r.target.Database.Declared() && p.Tells(".Database.") {
-		r.complain("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")
+	if !v.target.Database.Declared() && p.Tells(".Database.") {
+		v.addMistake("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")
 	}
-	if r.target.Database.Ephemeral != NoEngine && !p.Tells(".Database.") {
-		r.complain("/process", "nothing tells the process where its database is; put {{.Database.URL}}, or parts of it, into command or env")
+	if v.target.Database.Ephemeral != NoEngine && !p.Tells(".Database.") {
+		v.addMistake("/process", "nothing tells the process where its database is; put {{.Database.URL}}, or parts of it, into command or env")
 	}
 }
 
 // unstarted looks for what only a process can use.
-func (r *reviewer) unstarted(base *url.URL) {
+func (v *validator) unstarted(base *url.URL) {
 	if base.Port() == "0" {
-		r.complain("/base_url", "port 0 stands for a free port, which is for a target that the harness starts; there is no process")
+		v.addMistake("/base_url", "port 0 stands for a free port, which is for a target that the harness starts; there is no process")
 	}
-	if r.target.Database.Ephemeral != NoEngine {
-		r.complain("/database/ephemeral", "nobody would know of this database: it is for a target that the harness starts, and there is no process")
+	if v.target.Database.Ephemeral != NoEngine {
+		v.addMistake("/database/ephemeral", "nobody would know of this database: it is for a target that the harness starts, and there is no process")
 	}
 }
 
@@ -96,16 +96,16 @@ func isLoopback(host string) bool {
 }
 
 // processTemplate tries a template of the process with made-up values.
-func (r *reviewer) processTemplate(path, text string) {
+func (v *validator) processTemplate(path, text string) {
 	sample := Place{Port: 1, Database: DatabasePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password", Name: "name"},
 		Store: StorePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password"}}
 	_, err := fillWith(text, sample)
 	switch {
 	case err == nil:
-	case r.doc.Expanded(path):
-		r.complain(path, "the template does not work once its variables are filled in")
+	case v.doc.Expanded(path):
+		v.addMistake(path, "the template does not work once its variables are filled in")
 	default:
-		r.complain(path, "%s", explainPlace(err))
+		v.addMistake(path, "%s", explainPlace(err))
 	}
 }
 

@@ -37,66 +37,66 @@ func (t Target) samples() []sample {
 }
 
 // samples are made-up data for the templates at the place that is looked at.
-func (r *reviewer) samples() []sample {
-	all := r.target.samples()
+func (v *validator) samples() []sample {
+	all := v.target.samples()
 	for i := range all {
-		all[i].values.Taken = r.taken
+		all[i].values.Taken = v.taken
 	}
 	return all
 }
 
 // templates tries every template of an operation and reports whether all of them work.
-func (r *reviewer) templates(path string, o Operation) bool {
-	before := len(r.mistakes)
+func (v *validator) templates(path string, o Operation) bool {
+	before := len(v.mistakes)
 	request := path + "/request"
-	r.try(request+"/path", func(v Values) error { _, err := o.path(v); return err })
+	v.try(request+"/path", func(v Values) error { _, err := o.path(v); return err })
 	for name, value := range o.Request.Header {
 		at := request + jsonpointer.Of("headers", name)
-		r.template(at, value)
+		v.template(at, value)
 		if strings.ContainsAny(value, "\r\n") {
-			r.complain(at, "a header cannot hold a line break")
+			v.addMistake(at, "a header cannot hold a line break")
 		}
 	}
 	kind, members := o.Request.Payload()
-	r.templatesIn(request+jsonpointer.Of(string(kind)), members)
-	r.templatesIn(path+"/alter", o.Alter)
+	v.templatesIn(request+jsonpointer.Of(string(kind)), members)
+	v.templatesIn(path+"/alter", o.Alter)
 	if s := o.Request.Sign; s != nil {
-		r.template(request+"/sign/secret", s.Secret)
-		r.try(request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
+		v.template(request+"/sign/secret", s.Secret)
+		v.try(request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
 	}
-	return len(r.mistakes) == before && r.doc.Sound(path)
+	return len(v.mistakes) == before && v.doc.Sound(path)
 }
 
-func (r *reviewer) templatesIn(path string, value any) {
+func (v *validator) templatesIn(path string, value any) {
 	switch value := value.(type) {
 	case string:
-		r.try(path, func(v Values) error { _, err := fillValue(value, v); return err })
+		v.try(path, func(v Values) error { _, err := fillValue(value, v); return err })
 	case []any:
 		for i, entry := range value {
-			r.templatesIn(path+jsonpointer.Of(i), entry)
+			v.templatesIn(path+jsonpointer.Of(i), entry)
 		}
 	case map[string]any:
 		for name, member := range value {
-			r.templatesIn(path+jsonpointer.Of(name), member)
+			v.templatesIn(path+jsonpointer.Of(name), member)
 		}
 	}
 }
 
-func (r *reviewer) template(path, text string) {
-	r.try(path, func(v Values) error { _, err := fill(text, v); return err })
+func (v *validator) template(path, text string) {
+	v.try(path, func(v Values) error { _, err := fill(text, v); return err })
 }
 
 // try fills in a template with every sample, and complains once.
-func (r *reviewer) try(path string, fill func(Values) error) {
-	for _, s := range r.samples() {
+func (v *validator) try(path string, fill func(Values) error) {
+	for _, s := range v.samples() {
 		err := fill(s.values)
 		if err == nil {
 			continue
 		}
-		if r.doc.Expanded(path) {
-			r.complain(path, "the template does not work once its variables are filled in")
+		if v.doc.Expanded(path) {
+			v.addMistake(path, "the template does not work once its variables are filled in")
 		} else {
-			r.complain(path, "%s", s.explain(err))
+			v.addMistake(path, "%s", s.explain(err))
 		}
 		return
 	}
@@ -144,37 +144,37 @@ func (s sample) reason(err error) string {
 }
 
 // carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
-func (r *reviewer) carriesMarker(path string, o Operation) {
-	values := r.samples()[0].values
+func (v *validator) carriesMarker(path string, o Operation) {
+	values := v.samples()[0].values
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {
 		kind, _ := o.Request.Payload()
-		r.complain(path+jsonpointer.Of("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
+		v.addMistake(path+jsonpointer.Of("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
 		return
 	}
-	if !carried && !r.prepares(o) {
-		r.complain(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
+	if !carried && !v.prepares(o) {
+		v.addMistake(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
 		return
 	}
 	if o.Alter == nil {
 		return
 	}
 	if !carried {
-		r.complain(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot tell an altered request from the other one; leave alter out")
+		v.addMistake(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot tell an altered request from the other one; leave alter out")
 		return
 	}
 	if carried, err = o.carriesMarker(values, true); err != nil {
-		r.complain(path+"/alter", "the altered body cannot be written: %s", errors.Unwrap(err))
+		v.addMistake(path+"/alter", "the altered body cannot be written: %s", errors.Unwrap(err))
 		return
 	}
 	if !carried {
-		r.complain(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
+		v.addMistake(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
 	}
 	switch {
 	case o.altersNothing(values):
-		r.complain(path+"/alter", "the altered body is the same as the other one")
-	case overlooks(r.target.Contract.Fingerprint, o, values):
-		r.complain(path+"/alter", "none of contract.fingerprint.fields is altered: to the target it would be the same body")
+		v.addMistake(path+"/alter", "the altered body is the same as the other one")
+	case overlooks(v.target.Contract.Fingerprint, o, values):
+		v.addMistake(path+"/alter", "none of contract.fingerprint.fields is altered: to the target it would be the same body")
 	}
 }
 

@@ -7,27 +7,27 @@ import (
 
 // effects looks at what creates change beyond their rows. A report names an effect without its
 // operation.
-func (r *reviewer) effects() {
+func (v *validator) effects() {
 	first := map[string]string{} // name: the operation that has it
-	for _, name := range r.target.OperationNames() {
+	for _, name := range v.target.OperationNames() {
 		list := jsonpointer.Of("operations", name, "effects")
-		effects := r.target.Operations[name].Effects
-		if len(effects) > 0 && !r.target.Database.Declared() {
-			r.complain(list, "effects are read from a database, and there is none")
+		effects := v.target.Operations[name].Effects
+		if len(effects) > 0 && !v.target.Database.Declared() {
+			v.addMistake(list, "effects are read from a database, and there is none")
 			continue
 		}
 		for i, e := range effects {
 			path := list + jsonpointer.Of(i)
-			r.effect(path, e)
+			v.effect(path, e)
 			if other, taken := first[e.Name]; taken {
-				r.complain(path+"/name", "%s is the name of another effect, of %s", r.doc.Shown(path+"/name"), other)
+				v.addMistake(path+"/name", "%s is the name of another effect, of %s", v.doc.Shown(path+"/name"), other)
 			}
 			first[e.Name] = name
 		}
 	}
 }
 
-func (r *reviewer) effect(path string, e contract.Effect) {
+func (v *validator) effect(path string, e contract.Effect) {
 	given := 0
 	for _, set := range []bool{e.Rows != nil, e.Value != nil, e.Delta != nil} {
 		if set {
@@ -36,10 +36,10 @@ func (r *reviewer) effect(path string, e contract.Effect) {
 	}
 	switch {
 	case given != 1:
-		r.complain(path, "expected exactly one of rows, value and delta")
+		v.addMistake(path, "expected exactly one of rows, value and delta")
 	case e.Delta != nil && hasMarker(e.Query):
-		r.complain(path+"/query", "the query of a delta has no :marker, because its number is that of all intents together; take it away, or write value instead of delta")
+		v.addMistake(path+"/query", "the query of a delta has no :marker, because its number is that of all intents together; take it away, or write value instead of delta")
 	case e.Delta == nil && !hasMarker(e.Query):
-		r.complain(path+"/query", noMarker)
+		v.addMistake(path+"/query", noMarker)
 	}
 }

@@ -9,43 +9,43 @@ import (
 )
 
 // payload looks for two payloads in one request, and for a type that only the payload knows.
-func (r *reviewer) payload(path string, o Operation) {
+func (v *validator) payload(path string, o Operation) {
 	first, _ := o.Request.Payload()
 	for _, kind := range []PayloadKind{FormPayload, MultipartPayload} {
-		if at := path + jsonpointer.Of("request", string(kind)); kind != first && r.doc.Has(at) {
-			r.complain(at, "the request has a %s already; it carries one of body, form and multipart", first)
+		if at := path + jsonpointer.Of("request", string(kind)); kind != first && v.doc.Has(at) {
+			v.addMistake(at, "the request has a %s already; it carries one of body, form and multipart", first)
 		}
 	}
 	if first == MultipartPayload {
-		r.leaveHeader(path, o, "Content-Type", "multipart names it, with its boundary")
+		v.leaveHeader(path, o, "Content-Type", "multipart names it, with its boundary")
 	}
 }
 
 // sign looks for headers that would have two values.
-func (r *reviewer) sign(path string, o Operation) {
+func (v *validator) sign(path string, o Operation) {
 	s := o.Request.Sign
 	if s == nil {
 		return
 	}
-	r.leaveHeader(path, o, s.Header, "this header is the signature's; leave it to the signature")
+	v.leaveHeader(path, o, s.Header, "this header is the signature's; leave it to the signature")
 	taken := map[string]string{http.CanonicalHeaderKey(s.Header): "the signature"}
 	if s.Time != nil {
-		r.leaveHeader(path, o, s.Time.Header, "this header is that of the signature's time; leave it to the signature")
+		v.leaveHeader(path, o, s.Time.Header, "this header is that of the signature's time; leave it to the signature")
 		if strings.EqualFold(s.Time.Header, s.Header) {
-			r.complain(path+"/request/sign/time/header", "this header is the signature's; the time needs another one")
+			v.addMistake(path+"/request/sign/time/header", "this header is the signature's; the time needs another one")
 		}
 		taken[http.CanonicalHeaderKey(s.Time.Header)] = "the signature's time"
 	}
 	if whose, both := taken[http.CanonicalHeaderKey(o.Key.Name)]; both && o.Key.In == contract.KeyInHeader {
-		r.complain(path+"/request/sign", "the header of the key cannot be that of %s", whose)
+		v.addMistake(path+"/request/sign", "the header of the key cannot be that of %s", whose)
 	}
 }
 
 // leaveHeader complains of a header that the request names and must not.
-func (r *reviewer) leaveHeader(path string, o Operation, name, why string) {
+func (v *validator) leaveHeader(path string, o Operation, name, why string) {
 	for header := range o.Request.Header {
 		if strings.EqualFold(header, name) {
-			r.complain(path+jsonpointer.Of("request", "headers", header), "%s", why)
+			v.addMistake(path+jsonpointer.Of("request", "headers", header), "%s", why)
 		}
 	}
 }

@@ -8,12 +8,12 @@ import (
 )
 
 // fingerprint looks for fields that nothing compares, and for a comparison of no fields.
-func (r *reviewer) fingerprint(f contract.Fingerprint) {
+func (v *validator) fingerprint(f contract.Fingerprint) {
 	switch {
 	case f.Mode == contract.FingerprintFields && len(f.Fields) == 0:
-		r.complain("/contract/fingerprint", "mode fields needs fields: JSON pointers into the body")
+		v.addMistake("/contract/fingerprint", "mode fields needs fields: JSON pointers into the body")
 	case f.Mode != contract.FingerprintFields && len(f.Fields) > 0:
-		r.complain("/contract/fingerprint/fields", "only mode fields compares fields")
+		v.addMistake("/contract/fingerprint/fields", "only mode fields compares fields")
 	}
 }
 

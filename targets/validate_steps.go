@@ -18,39 +18,39 @@ type stage struct {
 }
 
 // login looks at the steps that go ahead of everything. What they take is known to all templates.
-func (r *reviewer) login() {
-	r.steps(stage{path: "/login", steps: r.target.Login, taken: &r.taken.Login})
-	for i, step := range r.target.Login {
+func (v *validator) login() {
+	v.steps(stage{path: "/login", steps: v.target.Login, taken: &v.taken.Login})
+	for i, step := range v.target.Login {
 		if usesIntent(step.Request) {
-			r.complain(jsonpointer.Of("login", i, "request"), "there is one login for each principal and none for an intent: {{.Intent...}} is not known here")
+			v.addMistake(jsonpointer.Of("login", i, "request"), "there is one login for each principal and none for an intent: {{.Intent...}} is not known here")
 		}
 	}
 }
 
 // around looks at the steps around an operation's requests, in the order in which they are sent, and leaves
 // what is taken for the request itself.
-func (r *reviewer) around(path string, o Operation) {
-	r.taken = Taken{Login: r.taken.Login}
-	r.steps(stage{path: path + "/prepare", steps: o.Prepare, taken: &r.taken.Prepared})
-	r.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, taken: &r.taken.Issued})
-	r.issued(path+"/key/issued", o.Key)
-	r.taken.Issued = nil
+func (v *validator) around(path string, o Operation) {
+	v.taken = Taken{Login: v.taken.Login}
+	v.steps(stage{path: path + "/prepare", steps: o.Prepare, taken: &v.taken.Prepared})
+	v.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, taken: &v.taken.Issued})
+	v.issued(path+"/key/issued", o.Key)
+	v.taken.Issued = nil
 	made := map[string]string{}
 	if o.Identity.Declared() {
 		made[MadeIdentity] = "sample"
 	}
-	r.steps(stage{path: path + "/remove", steps: o.Remove, taken: &r.taken.Made, known: made})
-	r.taken.Made = nil
-	if r.doc.Has(path+"/remove") && !aboutIntent(o.Remove) {
-		r.complain(path+"/remove", "nothing in it says what is to be removed, such as {{.Made.Identity}} or {{.Intent.Marker}}: it would be everybody's")
+	v.steps(stage{path: path + "/remove", steps: o.Remove, taken: &v.taken.Made, known: made})
+	v.taken.Made = nil
+	if v.doc.Has(path+"/remove") && !aboutIntent(o.Remove) {
+		v.addMistake(path+"/remove", "nothing in it says what is to be removed, such as {{.Made.Identity}} or {{.Intent.Marker}}: it would be everybody's")
 	}
-	r.steps(stage{path: path + "/cleanup", steps: o.Cleanup, taken: &r.taken.Cleanup})
-	r.taken.Cleanup = nil
+	v.steps(stage{path: path + "/cleanup", steps: o.Cleanup, taken: &v.taken.Cleanup})
+	v.taken.Cleanup = nil
 }
 
 // knows makes what steps of prepare take known to the templates of a request.
-func (r *reviewer) knows(prepare []Step) {
-	r.taken = Taken{Login: sampleOf(r.target.Login), Prepared: sampleOf(prepare)}
+func (v *validator) knows(prepare []Step) {
+	v.taken = Taken{Login: sampleOf(v.target.Login), Prepared: sampleOf(prepare)}
 }
 
 // sampleOf is made-up data in place of what steps take.
@@ -65,22 +65,22 @@ func sampleOf(steps []Step) map[string]string {
 }
 
 // steps looks at steps one after the other: each knows what those before it took.
-func (r *reviewer) steps(s stage) {
+func (v *validator) steps(s stage) {
 	*s.taken = map[string]string{}
 	maps.Copy(*s.taken, s.known)
 	for i, step := range s.steps {
 		path := s.path + jsonpointer.Of(i)
 		o := Operation{Request: step.Request}
-		r.payload(path, o)
-		r.sign(path, o)
-		r.templates(path, o)
+		v.payload(path, o)
+		v.sign(path, o)
+		v.templates(path, o)
 		for _, name := range step.Names() {
 			at := path + jsonpointer.Of("take", name)
 			if _, taken := (*s.taken)[name]; taken {
-				r.complain(at, "%s is known already; take it under another name", name)
+				v.addMistake(at, "%s is known already; take it under another name", name)
 			}
 			if member, complaint := step.Take[name].wrong(); complaint != "" {
-				r.complain(strings.TrimSuffix(at+"/"+member, "/"), "%s", complaint)
+				v.addMistake(strings.TrimSuffix(at+"/"+member, "/"), "%s", complaint)
 			}
 		}
 		maps.Copy(*s.taken, sampleOf([]Step{step}))
@@ -88,13 +88,13 @@ func (r *reviewer) steps(s stage) {
 }
 
 // issued holds that the steps of key.issued take a key.
-func (r *reviewer) issued(path string, k Key) {
-	if !r.doc.Has(path) {
+func (v *validator) issued(path string, k Key) {
+	if !v.doc.Has(path) {
 		return
 	}
 	takesKey := func(s Step) bool { _, takes := s.Take[IssuedKey]; return takes }
 	if !slices.ContainsFunc(k.Issued, takesKey) {
-		r.complain(path, "no step takes %s, which is the key that the target hands out", IssuedKey)
+		v.addMistake(path, "no step takes %s, which is the key that the target hands out", IssuedKey)
 	}
 }
 
@@ -108,16 +108,16 @@ func aboutIntent(steps []Step) bool {
 func usesIntent(q Request) bool { return strings.Contains(fmt.Sprint(q), ".Intent") }
 
 // prepares reports that a step of prepare carries the marker, so that rows can be found by what is changed.
-func (r *reviewer) prepares(o Operation) bool {
-	values := r.samples()[0].values
+func (v *validator) prepares(o Operation) bool {
+	values := v.samples()[0].values
 	return slices.ContainsFunc(o.Prepare, func(s Step) bool {
 		carried, err := Operation{Request: s.Request}.carriesMarker(values, false)
 		return carried && err == nil
 	})
 }
 
-func (r *reviewer) rateLimit() {
-	if l := r.target.RateLimit; l != nil && l.Requests > 0 && l.Every() <= 0 {
-		r.complain("/rate_limit/per", "expected a time of more than 0s, such as 1s")
+func (v *validator) rateLimit() {
+	if l := v.target.RateLimit; l != nil && l.Requests > 0 && l.Every() <= 0 {
+		v.addMistake("/rate_limit/per", "expected a time of more than 0s, such as 1s")
 	}
 }

@@ -1,0 +1,240 @@
+package targets
+
+import (
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// validator finds the mistakes that a schema cannot see.
+type validator struct {
+	doc      *document.Document
+	target   Target
+	mistakes document.Mistakes
+	taken    Taken // made-up data in place of what steps have taken by the place that is looked at
+}
+
+// validate returns the mistakes in what the file says as a whole. Where the schema has found a part
+// wrong already, it does not draw conclusions from it.
+func validate(doc *document.Document, t Target) document.Mistakes {
+	v := validator{doc: doc, target: t}
+	v.baseURL()
+	v.process()
+	v.socket()
+	v.tls()
+	v.database()
+	v.store()
+	v.links()
+	v.contract()
+	v.effects()
+	v.rateLimit()
+	v.login()
+	for _, name := range t.OperationNames() {
+		v.operation(jsonpointer.Of("operations", name), t.Operations[name])
+	}
+	return v.mistakes
+}
+
+// addMistake adds a mistake, unless the place has one already. Its arguments must not hold the value of a variable.
+func (v *validator) addMistake(path, format string, args ...any) {
+	if v.doc.Sound(path) {
+		v.mistakes = append(v.mistakes, v.doc.Mistake(path, format, args...))
+	}
+}
+
+func (v *validator) baseURL() {
+	const path = "/base_url"
+	u, err := url.Parse(v.target.BaseURL)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https":
+		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s", v.doc.Shown(path))
+	case u.Hostname() == "":
+		v.addMistake(path, "the URL %s names no host", v.doc.Shown(path))
+	case u.User != nil:
+		v.addMistake(path, "a URL with a user would reach reports; send a header instead")
+	case u.RawQuery != "" || u.Fragment != "":
+		v.addMistake(path, "expected a URL without ? and #; a query belongs into the path of a request")
+	}
+}
+
+func databaseSchemes() []string {
+	return []string{"sqlite", "postgres", "postgresql", "mysql", "mariadb"}
+}
+
+// longestHold is how long the writers of a table may be held back.
+const longestHold = contract.Duration(10 * time.Second)
+
+func (v *validator) database() {
+	const path = "/database/url"
+	if g := v.target.Database.WriteGate; g != nil && g.Longest > longestHold {
+		v.addMistake("/database/write_gate/longest", "%s is longer than %s: targets do not wait so long for their database", g.Longest, longestHold)
+	}
+	if len(v.target.Database.Schema) > 0 && v.target.Database.Ephemeral == NoEngine {
+		v.addMistake("/database/schema", "only a database that the harness starts is given a schema; use it with ephemeral")
+	}
+	if !v.doc.Has(path) {
+		if v.doc.Has("/database") && v.target.Database.Ephemeral == NoEngine {
+			v.addMistake("/database", "the key \"url\" is missing, or \"ephemeral\" for a database that the harness starts")
+		}
+		return
+	}
+	if v.target.Database.Ephemeral != NoEngine {
+		v.addMistake("/database/ephemeral", "the database is named by url already; leave one of them out")
+	}
+	scheme, _, found := strings.Cut(v.target.Database.URL, ":")
+	known := databaseSchemes()
+	switch {
+	case found && slices.Contains(known, strings.ToLower(scheme)):
+	case !found || v.doc.Expanded(path):
+		v.addMistake(path, "expected a URL whose scheme is %s", list(known))
+	default:
+		v.addMistake(path, "unknown scheme %q%s the schemes are %s", scheme, suggestion(scheme, known), list(known))
+	}
+}
+
+func suggestion(word string, known []string) string {
+	if nearest, ok := document.Nearest(word, known); ok {
+		return fmt.Sprintf(", did you mean %q?", nearest)
+	}
+	return ";"
+}
+
+func list(words []string) string {
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// present returns the first of these places that the file has, or the contract.
+func (v *validator) present(paths ...string) string {
+	for _, path := range paths {
+		if v.doc.Has(path) {
+			return path
+		}
+	}
+	return "/contract"
+}
+
+func (v *validator) operation(path string, o Operation) {
+	v.around(path, o)
+	v.key(path, o)
+	v.rows(path, o)
+	v.pointers(path, o)
+	v.identity(path+"/identity", o.Identity)
+	v.payload(path, o)
+	v.sign(path, o)
+	kind, members := o.Request.Payload()
+	if o.Alter != nil && kind == NoPayload {
+		v.addMistake(path+"/alter", "there is no body to alter")
+		return
+	}
+	v.alter(path, "", members, o.Alter)
+	if v.templates(path, o) {
+		v.carriesMarker(path, o)
+	}
+}
+
+// alter looks for members that an altered body would add rather than replace: they are mistyped.
+func (v *validator) alter(path, inside string, members, change map[string]any) {
+	for name, value := range change {
+		at := path + "/alter" + inside + jsonpointer.Of(name)
+		member, there := members[name]
+		inner, isMap := value.(map[string]any)
+		outer, wasMap := member.(map[string]any)
+		switch {
+		case !there:
+			v.addMistake(at, "there is no %s in the body of the request: alter replaces what is there", name)
+		case isMap && wasMap:
+			v.alter(path, inside+jsonpointer.Of(name), outer, inner)
+		}
+	}
+}
+
+func (v *validator) key(path string, o Operation) {
+	name := path + "/key/name"
+	switch o.Key.In {
+	case contract.KeyInHeader:
+		if !regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$").MatchString(o.Key.Name) {
+			v.addMistake(name, "expected a header's name, got %s", v.doc.Shown(name))
+		}
+		for header := range o.Request.Header {
+			if strings.EqualFold(header, o.Key.Name) {
+				v.addMistake(path+jsonpointer.Of("request", "headers", header), "this header is the key's; leave it to the key")
+			}
+		}
+	case contract.KeyInBody:
+		if o.Key.Name == "" {
+			v.addMistake(path+"/key", "a key in the body needs the name of its member")
+		} else {
+			kind, members := o.Request.Payload()
+			if _, taken := members[o.Key.Name]; taken {
+				v.addMistake(path+jsonpointer.Of("request", string(kind), o.Key.Name), "this member is the key's; leave it to the key")
+			}
+		}
+	case contract.KeyInQuery:
+		if o.Key.Name == "" {
+			v.addMistake(path+"/key", "a key in the query needs the name of its parameter")
+		} else if o.queries(o.Key.Name) {
+			v.addMistake(path+"/request/path", "the parameter %s is the key's; leave it to the key", v.doc.Shown(name))
+		}
+	}
+	v.keyInPath(path, o)
+	if o.Key.Quoted && o.Key.In != contract.KeyInHeader {
+		v.addMistake(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// keyInPath looks for the place of a key that is to travel in the path.
+func (v *validator) keyInPath(path string, o Operation) {
+	segments, query, _ := strings.Cut(o.Request.Path, "?")
+	switch named := path + "/key/name"; {
+	case o.Key.In != contract.KeyInPath:
+	case strings.Contains(query, ".Key"):
+		v.addMistake(path+"/request/path", "the key stands in the query: that is key.in: query, without {{.Key}}")
+	case !regexp.MustCompile(`\{\{\s*\.Key\s*\}\}`).MatchString(segments):
+		v.addMistake(path+"/request/path", "there is no {{.Key}} in the path, for a key that travels there (key.in: path)")
+	case v.doc.Has(named):
+		v.addMistake(named, "a key in the path has no name: it stands where the path says {{.Key}}")
+	case v.doc.Has(path+"/key/required") && v.doc.Shown(path+"/key/required") == `"false"`:
+		v.addMistake(path+"/key/required", "a key in the path cannot be left out")
+	}
+}
+
+// queries reports whether the path has a parameter of this name.
+func (o Operation) queries(name string) bool {
+	_, query, _ := strings.Cut(o.Request.Path, "?")
+	parameters, _ := url.ParseQuery(query) // its error leaves what could be read
+	return parameters.Has(name)
+}
+
+const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"
+
+func hasMarker(query string) bool {
+	return regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query)
+}
+
+// pointers looks for the members of the body that other parts of the file name.
+func (v *validator) pointers(path string, o Operation) {
+	kind, _ := o.Request.Payload()
+	body := path + jsonpointer.Of("request", string(kind))
+	for list, pointers := range map[string][]string{
+		"/contract/natural_key": v.target.Contract.NaturalKey, "/contract/fingerprint/fields": v.target.Contract.Fingerprint.Fields,
+	} {
+		for i, pointer := range pointers {
+			if place := list + jsonpointer.Of(i); pointer != contract.WholePath && !v.doc.Has(body+pointer) {
+				v.addMistake(place, "%s has no %s in its body", strings.TrimPrefix(path, "/operations/"), v.doc.Shown(place))
+			}
+		}
+	}
+	for column, pointer := range o.Rows.Content {
+		place := path + jsonpointer.Of("rows", "content", column)
+		if !v.doc.Has(body + pointer) {
+			v.addMistake(place, "there is no %s in the body of the request", v.doc.Shown(place))
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package targets
+
+import "github.com/doubletap-harness/doubletap/contract"
+
+// accepted looks for promises of a later outcome that nobody could follow up.
+func (v *validator) accepted(a contract.Accepted) {
+	const path = "/contract/ack/accepted"
+	if len(a.Statuses) == 0 {
+		if !a.Narrowed() && v.doc.Has(path) { // where alone is a mistake of every signature
+			v.addMistake(path, "nothing is accepted without statuses, such as 202")
+		}
+		return
+	}
+	if a.Monitor == "" {
+		v.addMistake(path, "an accepted request needs monitor: where its answer names the status resource, such as Location")
+	}
+	if len(a.Done.Statuses) == 0 {
+		v.addMistake(path, "an accepted request needs done: by which answer of the status resource it is done")
+	}
+	if status, ok := a.Done.Shared(a.Failed); ok && (a.Done.Covers(a.Failed) || a.Failed.Covers(a.Done)) {
+		v.addMistake(path, "%d of the status resource means both that it is done and that it failed; tell them apart with where", status)
+	}
+}
