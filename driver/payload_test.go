@@ -244,7 +244,7 @@ func TestStepsHaveFormsAndSignaturesAndDrawForThemselves(t *testing.T) {
 	}
 	r.Target.Login = []targets.Step{{
 		Request: targets.Request{Method: "POST", Path: "/login", Form: map[string]any{"user": "alice & co"}},
-		Take:    map[string]targets.Take{"Token": {JSON: "/token"}},
+		Extract: map[string]targets.Extract{"Token": {JSON: "/token"}},
 	}}
 	prepare := targets.Step{Request: targets.Request{Method: "POST", Path: "/customers", Form: map[string]any{"mail": `{{unique "email"}}`}, Sign: sign}}
 	r.Operations[0].Prepare = []targets.Step{prepare, prepare}

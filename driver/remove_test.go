@@ -121,7 +121,7 @@ func TestWhatARemovalTakesIsASecretFromThenOn(t *testing.T) {
 	r.Target.BaseURL, r.Dialers = "http://"+address, []driver.Dialer{dialerTo(address)}
 	o := &r.Operations[0].Operation
 	o.Remove = []targets.Step{
-		{Request: targets.Request{Method: http.MethodGet, Path: "/form"}, Take: map[string]targets.Take{"Csrf": {Cookie: "csrf"}}},
+		{Request: targets.Request{Method: http.MethodGet, Path: "/form"}, Extract: map[string]targets.Extract{"Csrf": {Cookie: "csrf"}}},
 		{Request: targets.Request{Method: http.MethodDelete, Path: "/orders/{{.Intent.Marker}}?csrf={{.Made.Csrf}}"}},
 	}
 	for n, a := range r.drive(t).Attempts {

@@ -60,7 +60,7 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 	return targets.Values{
 		Intent:    targets.IntentValues{Marker: w.marker(i, body), Reference: w.Names.Reference(author(i)), Number: i.Number},
 		Principal: p.Values,
-		Taken:     targets.Taken{Login: r.logins[p.Name], Prepared: r.prepared[w.scope(i)]},
+		Extracted: targets.Extracted{Login: r.logins[p.Name], Prepared: r.prepared[w.scope(i)]},
 	}.Drawing(w.Names.Draws(author(i), w.Base))
 }
 

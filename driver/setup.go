@@ -171,7 +171,7 @@ const Placeholder = "dttaken"
 func Placeholders(steps []targets.Step) map[string]string {
 	all := map[string]string{}
 	for _, step := range steps {
-		for name := range maps.Keys(step.Take) {
+		for name := range maps.Keys(step.Extract) {
 			all[name] = Placeholder + name + "dt"
 		}
 	}

@@ -26,7 +26,7 @@ func stepped(t *testing.T, s scenarios.Scenario, handler http.HandlerFunc) *rig 
 	r.Target.BaseURL = "http://" + address
 	r.Target.Login = []targets.Step{{
 		Request: targets.Request{Path: "/login", Body: map[string]any{"token": "{{.Principal.Token}}"}},
-		Take:    map[string]targets.Take{"Token": {Header: "X-Given"}},
+		Extract: map[string]targets.Extract{"Token": {Header: "X-Given"}},
 	}}
 	o := &r.Operations[0].Operation
 	o.Request.Path = "/customers/{{.Prepared.Customer}}/orders"
@@ -34,12 +34,12 @@ func stepped(t *testing.T, s scenarios.Scenario, handler http.HandlerFunc) *rig 
 	o.Request.Body["echo"] = "{{.Prepared.Cart}}"
 	o.Prepare = []targets.Step{{
 		Request: targets.Request{Path: "/customers/{{.Intent.Marker}}"},
-		Take:    map[string]targets.Take{"Customer": {Header: "X-Given"}, "Cart": {Cookie: "cart"}},
+		Extract: map[string]targets.Extract{"Customer": {Header: "X-Given"}, "Cart": {Cookie: "cart"}},
 	}}
 	o.Key.Issued = []targets.Step{{
-		Request: targets.Request{Method: "GET", Path: "/form"}, Take: map[string]targets.Take{"Form": {Header: "X-Given"}},
+		Request: targets.Request{Method: "GET", Path: "/form"}, Extract: map[string]targets.Extract{"Form": {Header: "X-Given"}},
 	}, {
-		Request: targets.Request{Method: "GET", Path: "/form/{{.Issued.Form}}"}, Take: map[string]targets.Take{"Key": {Header: "X-Given"}},
+		Request: targets.Request{Method: "GET", Path: "/form/{{.Issued.Form}}"}, Extract: map[string]targets.Extract{"Key": {Header: "X-Given"}},
 	}}
 	o.Cleanup = []targets.Step{{Request: targets.Request{Method: "DELETE", Path: "/customers/{{.Prepared.Customer}}"}}}
 	return r

@@ -148,12 +148,12 @@ func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]st
 	}
 	answer := targets.Answer{Header: x.record.Header, Cookies: x.cookies, Body: x.record.Content}
 	for _, name := range step.Names() {
-		value, err := step.Take[name].From(answer)
+		value, err := step.Extract[name].From(answer)
 		if err != nil {
 			return fmt.Errorf("was answered %d, and there is no %s: %w", status, name, err)
 		}
 		extracted[name] = value
-		if r.fact.For == history.Login || step.Take[name].Secret() && !r.isKey(name) {
+		if r.fact.For == history.Login || step.Extract[name].Secret() && !r.isKey(name) {
 			r.secret = append(r.secret, value)
 		}
 	}

@@ -17,12 +17,12 @@ import (
 type Values struct {
 	Intent    IntentValues
 	Principal map[string]string
-	Taken
+	Extracted
 	drawing drawing
 }
 
-// Taken is what steps have taken from answers, by name.
-type Taken struct {
+// Extracted is what steps have taken from answers, by name.
+type Extracted struct {
 	Login    map[string]string // of the principal
 	Prepared map[string]string // for the intent
 	Issued   map[string]string // for later steps of the same run of key.issued
@@ -39,7 +39,7 @@ func (o Operation) RemovesByIdentity() bool {
 }
 
 // names returns what templates can ask for.
-func (t Taken) names() []string {
+func (t Extracted) names() []string {
 	var names []string
 	for of, taken := range map[string]map[string]string{"Login": t.Login, "Prepared": t.Prepared, "Issued": t.Issued, "Made": t.Made, "Cleanup": t.Cleanup} {
 		for name := range taken {

@@ -5,15 +5,32 @@ import (
 	"slices"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// Step is a request beside those that are judged: one that logs in, prepares, asks for a key or cleans up. It
-// is sent once, and what is taken from its answer is there for templates.
+// Step is a request that is sent once and not judged: it logs in, prepares, asks for a key or cleans up. Templates can
+// use what it extracts from its answer.
 type Step struct {
-	Request  Request         `yaml:"request"`
-	Statuses []int           `yaml:"statuses"` // empty: any 2xx or 3xx
-	Take     map[string]Take `yaml:"take"`     // by the name that templates have for it
+	Request  Request            `yaml:"request"`
+	Statuses []int              `yaml:"statuses"` // empty: any 2xx or 3xx
+	Extract  map[string]Extract `yaml:"extract"`  // by the name that templates use; the file may also say take
+}
+
+// UnmarshalYAML reads a step. The key extract was once called take, and files that say so are still read.
+func (s *Step) UnmarshalYAML(node *yaml.Node) error {
+	type plain Step
+	both := struct {
+		plain `yaml:",inline"`
+		Take  map[string]Extract `yaml:"take"`
+	}{}
+	err := node.Decode(&both)
+	*s = Step(both.plain)
+	if s.Extract == nil {
+		s.Extract = both.Take
+	}
+	return err
 }
 
 // Expects reports whether an answer with this status lets the next step begin.
@@ -24,10 +41,10 @@ func (s Step) Expects(status int) bool {
 	return slices.Contains(s.Statuses, status)
 }
 
-// Names returns what is taken from the answer, sorted.
-func (s Step) Names() []string { return slices.Sorted(maps.Keys(s.Take)) }
+// Names returns the names of what is extracted from the answer, sorted.
+func (s Step) Names() []string { return slices.Sorted(maps.Keys(s.Extract)) }
 
-// IssuedKey is the name under which one of the steps of key.issued takes the key.
+// IssuedKey is the name under which one of the steps of key.issued extracts the key.
 const IssuedKey = "Key"
 
 // RateLimit is what a target lets through: Requests at once and then as many in each Per.

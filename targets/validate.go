@@ -15,10 +15,10 @@ import (
 
 // validator finds the mistakes that a schema cannot see.
 type validator struct {
-	doc      *document.Document
-	target   Target
-	mistakes document.Mistakes
-	taken    Taken // made-up data in place of what steps have taken by the place that is looked at
+	doc       *document.Document
+	target    Target
+	mistakes  document.Mistakes
+	extracted Extracted // made-up data in place of what the steps before this place extract
 }
 
 // validate returns the mistakes in what the file says as a whole. Where the schema has found a part

@@ -9,102 +9,103 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// stage is a list of steps of one purpose: where it stands in the file, and where templates find what it takes.
+// stage is a list of steps of one purpose: where it stands in the file, and where templates find what it extracts.
 type stage struct {
-	path  string
-	steps []Step
-	taken *map[string]string
-	known map[string]string // before the first of them
+	path      string
+	steps     []Step
+	extracted *map[string]string
+	known     map[string]string // before the first of them
 }
 
-// login looks at the steps that go ahead of everything. What they take is known to all templates.
+// login checks the steps that are sent before everything else. All templates know what they extract.
 func (v *validator) login() {
-	v.steps(stage{path: "/login", steps: v.target.Login, taken: &v.taken.Login})
+	v.steps(stage{path: "/login", steps: v.target.Login, extracted: &v.extracted.Login})
 	for i, step := range v.target.Login {
 		if usesIntent(step.Request) {
-			v.addMistake(jsonpointer.Of("login", i, "request"), "there is one login for each principal and none for an intent: {{.Intent...}} is not known here")
+			v.addMistake(jsonpointer.Of("login", i, "request"), "a login is sent once per principal, not per intent: {{.Intent...}} is not known here")
 		}
 	}
 }
 
-// around looks at the steps around an operation's requests, in the order in which they are sent, and leaves
-// what is taken for the request itself.
+// around checks the steps before and after an operation's requests, in the order in which they are sent, and leaves
+// what the request itself can use.
 func (v *validator) around(path string, o Operation) {
-	v.taken = Taken{Login: v.taken.Login}
-	v.steps(stage{path: path + "/prepare", steps: o.Prepare, taken: &v.taken.Prepared})
-	v.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, taken: &v.taken.Issued})
+	v.extracted = Extracted{Login: v.extracted.Login}
+	v.steps(stage{path: path + "/prepare", steps: o.Prepare, extracted: &v.extracted.Prepared})
+	v.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, extracted: &v.extracted.Issued})
 	v.issued(path+"/key/issued", o.Key)
-	v.taken.Issued = nil
+	v.extracted.Issued = nil
 	made := map[string]string{}
 	if o.Identity.Declared() {
 		made[MadeIdentity] = "sample"
 	}
-	v.steps(stage{path: path + "/remove", steps: o.Remove, taken: &v.taken.Made, known: made})
-	v.taken.Made = nil
+	v.steps(stage{path: path + "/remove", steps: o.Remove, extracted: &v.extracted.Made, known: made})
+	v.extracted.Made = nil
 	if v.doc.Has(path+"/remove") && !aboutIntent(o.Remove) {
-		v.addMistake(path+"/remove", "nothing in it says what is to be removed, such as {{.Made.Identity}} or {{.Intent.Marker}}: it would be everybody's")
+		v.addMistake(path+"/remove", "nothing in it says what is to be removed, such as {{.Made.Identity}} or {{.Intent.Marker}}: it would remove the rows of every intent")
 	}
-	v.steps(stage{path: path + "/cleanup", steps: o.Cleanup, taken: &v.taken.Cleanup})
-	v.taken.Cleanup = nil
+	v.steps(stage{path: path + "/cleanup", steps: o.Cleanup, extracted: &v.extracted.Cleanup})
+	v.extracted.Cleanup = nil
 }
 
-// knows makes what steps of prepare take known to the templates of a request.
+// knows makes known to the templates of a request what the steps of prepare extract.
 func (v *validator) knows(prepare []Step) {
-	v.taken = Taken{Login: sampleOf(v.target.Login), Prepared: sampleOf(prepare)}
+	v.extracted = Extracted{Login: sampleOf(v.target.Login), Prepared: sampleOf(prepare)}
 }
 
-// sampleOf is made-up data in place of what steps take.
+// sampleOf is made-up data in place of what steps extract.
 func sampleOf(steps []Step) map[string]string {
-	taken := map[string]string{}
+	extracted := map[string]string{}
 	for _, step := range steps {
-		for name := range step.Take {
-			taken[name] = "sample"
+		for name := range step.Extract {
+			extracted[name] = "sample"
 		}
 	}
-	return taken
+	return extracted
 }
 
-// steps looks at steps one after the other: each knows what those before it took.
+// steps checks steps one after the other: each knows what those before it extract.
 func (v *validator) steps(s stage) {
-	*s.taken = map[string]string{}
-	maps.Copy(*s.taken, s.known)
+	*s.extracted = map[string]string{}
+	maps.Copy(*s.extracted, s.known)
 	for i, step := range s.steps {
 		path := s.path + jsonpointer.Of(i)
+		key := v.extractKey(path)
 		o := Operation{Request: step.Request}
 		v.payload(path, o)
 		v.sign(path, o)
 		v.templates(path, o)
 		for _, name := range step.Names() {
-			at := path + jsonpointer.Of("take", name)
-			if _, taken := (*s.taken)[name]; taken {
-				v.addMistake(at, "%s is known already; take it under another name", name)
+			at := path + jsonpointer.Of(key, name)
+			if _, known := (*s.extracted)[name]; known {
+				v.addMistake(at, "%s is known already; extract it under another name", name)
 			}
-			if member, complaint := step.Take[name].wrong(); complaint != "" {
-				v.addMistake(strings.TrimSuffix(at+"/"+member, "/"), "%s", complaint)
+			if member, mistake := step.Extract[name].mistake(); mistake != "" {
+				v.addMistake(strings.TrimSuffix(at+"/"+member, "/"), "%s", mistake)
 			}
 		}
-		maps.Copy(*s.taken, sampleOf([]Step{step}))
+		maps.Copy(*s.extracted, sampleOf([]Step{step}))
 	}
 }
 
-// issued holds that the steps of key.issued take a key.
+// issued checks that a step of key.issued extracts a key.
 func (v *validator) issued(path string, k Key) {
 	if !v.doc.Has(path) {
 		return
 	}
-	takesKey := func(s Step) bool { _, takes := s.Take[IssuedKey]; return takes }
-	if !slices.ContainsFunc(k.Issued, takesKey) {
-		v.addMistake(path, "no step takes %s, which is the key that the target hands out", IssuedKey)
+	extractsKey := func(s Step) bool { _, is := s.Extract[IssuedKey]; return is }
+	if !slices.ContainsFunc(k.Issued, extractsKey) {
+		v.addMistake(path, "no step extracts %s, the key that the target issues", IssuedKey)
 	}
 }
 
-// aboutIntent reports that steps have something in them that is an intent's own.
+// aboutIntent reports that steps hold a value that belongs to one intent.
 func aboutIntent(steps []Step) bool {
 	text := fmt.Sprint(steps)
 	return slices.ContainsFunc([]string{".Intent.", ".Made.", ".Prepared."}, func(own string) bool { return strings.Contains(text, own) })
 }
 
-// usesIntent reports that a template of a request asks for an intent.
+// usesIntent reports that a template of a request uses an intent.
 func usesIntent(q Request) bool { return strings.Contains(fmt.Sprint(q), ".Intent") }
 
 // prepares reports that a step of prepare carries the marker, so that rows can be found by what is changed.
@@ -120,4 +121,16 @@ func (v *validator) rateLimit() {
 	if l := v.target.RateLimit; l != nil && l.Requests > 0 && l.Every() <= 0 {
 		v.addMistake("/rate_limit/per", "expected a time of more than 0s, such as 1s")
 	}
+}
+
+// extractKey returns the key under which a step of the file says what it extracts: extract, or its older name take.
+func (v *validator) extractKey(path string) string {
+	if !v.doc.Has(path + "/take") {
+		return "extract"
+	}
+	if v.doc.Has(path + "/extract") {
+		v.addMistake(path+"/take", "take is the older name of extract; leave it out")
+		return "extract"
+	}
+	return "take"
 }

@@ -40,7 +40,7 @@ func (t Target) samples() []sample {
 func (v *validator) samples() []sample {
 	all := v.target.samples()
 	for i := range all {
-		all[i].values.Taken = v.taken
+		all[i].values.Extracted = v.extracted
 	}
 	return all
 }
@@ -115,7 +115,7 @@ func (s sample) explain(err error) string {
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
 	}
-	known = append(known, s.values.Taken.names()...)
+	known = append(known, s.values.Extracted.names()...)
 	text := "there is no {{" + failed[1] + "}}"
 	if s.principal != "" && strings.HasPrefix(failed[1], ".Principal") {
 		text += " for the principal " + s.principal

@@ -220,7 +220,7 @@ func TestInitFollowsAFormThatRedirects(t *testing.T) {
 	require.Contains(t, text, "csrf_token: '{{.Prepared.CsrfToken}}'")
 	require.Contains(t, text, "statuses: [303]\n    headers: {Location: \"^(?:https?://[^/?#]+)?/orders/([0-9]+)(?:[/?#]|$)\"}")
 	require.Contains(t, text, `identity: {header: Location, pattern: "^(?:https?://[^/?#]+)?/orders/([0-9]+)(?:[/?#]|$)"} # of the created thing`)
-	require.Contains(t, text, "which nobody was seen to set: _ga.")
+	require.Contains(t, text, "no recorded answer sets them: _ga.")
 	require.NotContains(t, text, counterUser)
 
 	env := c.env()
@@ -247,7 +247,7 @@ func TestInitFollowsAPastedForm(t *testing.T) {
 	require.Contains(t, got.err, "after GET /orders/new")
 	text := readFile(t, file)
 	require.Contains(t, text, `Cookie: "${API_COOKIE}"`)
-	require.Contains(t, text, `take: {CsrfToken: {html: "input[name=\"csrf_token\"]", attribute: value}}`)
+	require.Contains(t, text, `extract: {CsrfToken: {html: "input[name=\"csrf_token\"]", attribute: value}}`)
 	require.Contains(t, text, "the Referer of the command says so")
 	require.NotContains(t, text, "API_CSRF_TOKEN")
 	env := c.env()

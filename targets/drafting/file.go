@@ -126,7 +126,7 @@ func (f *File) operation() {
 	d := f.Draft
 	f.line("operations:\n  %s:", flow(d.Name))
 	if len(d.Prepare) > 0 {
-		f.line("    prepare: # before every create; {{.Prepared.NAME}} is what was taken")
+		f.line("    prepare: # before every create; {{.Prepared.NAME}} is what was extracted")
 		f.steps("      ", d.Prepare)
 	}
 	f.line("    request:")

@@ -8,19 +8,19 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// Step is a request that comes before a create, and what is taken from its answer.
+// Step is a request that comes before a create, and what to extract from its answer.
 type Step struct {
 	Method    string
-	Path      string            // as in a target file
-	Header    map[string]string // as in a target file
-	Body      map[string]any    // values, not templates
-	Form      bool              // the body is sent as a form; if not, as JSON
-	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
-	Take      map[string]Take   // by the name that templates use
+	Path      string             // as in a target file
+	Header    map[string]string  // as in a target file
+	Body      map[string]any     // values, not templates
+	Form      bool               // the body is sent as a form; if not, as JSON
+	Templates map[string]string  // JSON pointer into the body: text of the target file that replaces the value
+	Extract   map[string]Extract // by the name that templates use
 }
 
-// Take says where an answer has a value: exactly one of its members is set.
-type Take struct {
+// Extract says where an answer has a value: exactly one of its members is set.
+type Extract struct {
 	JSON      string `yaml:"json,omitempty"` // JSON pointer into the body
 	Cookie    string `yaml:"cookie,omitempty"`
 	HTML      string `yaml:"html,omitempty"`      // CSS selector
@@ -33,13 +33,13 @@ const (
 	passwordTemplate = "{{.Principal.Password}}"
 )
 
-// Login is how whoever sends requests signs in. User and Password are JSON pointers into the step's body.
+// Login is how a principal logs in. User and Password are JSON pointers into the step's body.
 type Login struct {
 	Step
 	User, Password string
 }
 
-// Principal is who signs in, as a target file has it: variables.
+// Principal is the account that logs in, as a target file has it: variables.
 type Principal struct {
 	User     string `yaml:"User"`
 	Password string `yaml:"Password"`
@@ -64,7 +64,7 @@ func (d *Draft) SignIn(l Login, prefix string) {
 func (d *Draft) Ahead(parent Draft, name string) {
 	s := Step{
 		Method: parent.Method, Path: parent.Path, Header: cloneTexts(parent.Header), Body: parent.Body, Form: parent.Form,
-		Templates: cloneTexts(parent.Templates), Take: map[string]Take{name: {JSON: parent.Identity}},
+		Templates: cloneTexts(parent.Templates), Extract: map[string]Extract{name: {JSON: parent.Identity}},
 	}
 	Scalars("", parent.Body, func(pointer string, value any) {
 		text, isText := value.(string)
@@ -80,7 +80,7 @@ func (d *Draft) Ahead(parent Draft, name string) {
 		s.Header[parent.Key.Name] = referenceTemplate
 	}
 	for _, step := range append(slices.Clone(parent.Prepare), s) {
-		if !slices.ContainsFunc(d.Prepare, func(mine Step) bool { return maps.Equal(mine.Take, step.Take) }) {
+		if !slices.ContainsFunc(d.Prepare, func(mine Step) bool { return maps.Equal(mine.Extract, step.Extract) }) {
 			d.Prepare = append(d.Prepare, step)
 		}
 	}
@@ -111,9 +111,9 @@ func (f *File) signingIn() {
 	if len(f.Draft.Login) == 0 {
 		return
 	}
-	f.line("principals: # a second one, with other variables, shows whether one is told what the other sent")
+	f.line("principals: # add a second one, with other variables, to check that neither gets answers meant for the other")
 	f.line("  first: %s", flow(f.Draft.Principal))
-	f.line("login: # once for every principal; {{.Login.NAME}} is what was taken, and no file shows it")
+	f.line("login: # once for every principal; {{.Login.NAME}} is what was extracted; it is written to no file")
 	f.steps("  ", f.Draft.Login)
 }
 
@@ -125,8 +125,8 @@ func (f *File) steps(indent string, steps []Step) {
 		if s.Body != nil {
 			f.content(indent+"    ", s.Form, filled(s.Body, s.Templates))
 		}
-		if len(s.Take) > 0 {
-			f.line("%s  take: %s", indent, flow(s.Take))
+		if len(s.Extract) > 0 {
+			f.line("%s  extract: %s", indent, flow(s.Extract))
 		}
 	}
 }

@@ -79,7 +79,7 @@ func oncePerPath() contract.Contract {
 func describeChange(o *targets.Operation, of kind, body map[string]any) {
 	first := o.Request
 	first.Body = maps.Clone(first.Body)
-	o.Prepare = []targets.Step{{Request: first, Take: map[string]targets.Take{"ID": {JSON: "/id"}}}}
+	o.Prepare = []targets.Step{{Request: first, Extract: map[string]targets.Extract{"ID": {JSON: "/id"}}}}
 	o.Request = targets.Request{
 		Method: http.MethodPatch, Path: of.path("{{.Prepared.ID}}"), Header: first.Header, Body: body,
 	}

@@ -33,7 +33,7 @@ func formTokenDesign() Design {
 		Contract: promise,
 		Key: targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token", Required: true}, Issued: []targets.Step{{
 			Request: targets.Request{Method: http.MethodGet, Path: "/form", Header: map[string]string{"Authorization": "Bearer {{.Principal.Token}}"}},
-			Take:    map[string]targets.Take{targets.IssuedKey: {HTML: "input[name=token]", Attribute: "value"}},
+			Extract: map[string]targets.Extract{targets.IssuedKey: {HTML: "input[name=token]", Attribute: "value"}},
 		}}},
 		schema: []string{ordersTable, `create table forms (
 			token varchar(40) primary key,

@@ -55,7 +55,7 @@ func describeIfMatch(o *targets.Operation, of kind) {
 	alter := o.Alter
 	describeChange(o, of, map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200})
 	o.Prepare[0].Request.Body["note"] = "draft"
-	o.Prepare[0].Take["Version"] = targets.Take{Header: "ETag"}
+	o.Prepare[0].Extract["Version"] = targets.Extract{Header: "ETag"}
 	o.Request.Header = maps.Clone(o.Request.Header)
 	o.Request.Header["If-Match"] = "{{.Prepared.Version}}"
 	o.Alter = alter

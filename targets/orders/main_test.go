@@ -299,7 +299,7 @@ func (s subject) take(step targets.Step, values targets.Values, into map[string]
 	for name := range got.header {
 		answer.Header[name] = got.header.Get(name)
 	}
-	for name, what := range step.Take {
+	for name, what := range step.Extract {
 		if into[name], err = what.From(answer); err != nil {
 			panic(err)
 		}

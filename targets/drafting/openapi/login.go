@@ -66,16 +66,16 @@ func (d *Document) login(path string, op *openapi3.Operation, cookie string) (dr
 		return drafting.Login{}, false
 	}
 	schema := flatten(ref, 0)
-	l := drafting.Login{Step: drafting.Step{Method: http.MethodPost, Path: drafting.Escape(path), Form: jsonSchema(op) == nil, Take: map[string]drafting.Take{}}}
+	l := drafting.Login{Step: drafting.Step{Method: http.MethodPost, Path: drafting.Escape(path), Form: jsonSchema(op) == nil, Extract: map[string]drafting.Extract{}}}
 	l.User, l.Password = memberLike(schema, userNames), memberLike(schema, secretText)
-	take := drafting.Take{Cookie: cookie}
+	take := drafting.Extract{Cookie: cookie}
 	if cookie == "" {
 		take.JSON = tokenOf(op)
 	}
-	if l.User == "" || l.Password == "" || take == (drafting.Take{}) {
+	if l.User == "" || l.Password == "" || take == (drafting.Extract{}) {
 		return drafting.Login{}, false
 	}
-	l.Take["Token"] = take
+	l.Extract["Token"] = take
 	s := sampler{}
 	l.Body, _ = s.object(schema, "", 0).(map[string]any)
 	for _, name := range []string{l.User, l.Password} {

@@ -50,7 +50,7 @@ func (d *Document) parents(c Create, draft *drafting.Draft, prefix string, gener
 func (d *Document) ahead(parent Create, found bool, noun string, draft *drafting.Draft, prefix string, generation int) (string, bool) {
 	name := drafting.Exported(noun)
 	for _, s := range draft.Prepare {
-		if _, there := s.Take[name]; there {
+		if _, there := s.Extract[name]; there {
 			return name, true
 		}
 	}

@@ -14,7 +14,7 @@ func TestWhoSendsSignsInWhereTheDocumentHasAnOperationForIt(t *testing.T) {
 	require.Equal(t, []drafting.Step{{
 		Method: "POST", Path: "/token", Form: true, Body: map[string]any{"grant_type": "password", "username": "", "password": ""},
 		Templates: map[string]string{"/username": "{{.Principal.User}}", "/password": "{{.Principal.Password}}"},
-		Take:      map[string]drafting.Take{"Token": {JSON: "/access_token"}},
+		Extract:   map[string]drafting.Extract{"Token": {JSON: "/access_token"}},
 	}}, d.Login, "and does not register")
 	require.Equal(t, drafting.Principal{User: "${API_USER}", Password: "${API_PASSWORD}"}, d.Principal)
 	require.Equal(t, []string{"API_USER", "API_PASSWORD"}, d.Needed, "the token is no variable")
@@ -22,7 +22,7 @@ func TestWhoSendsSignsInWhereTheDocumentHasAnOperationForIt(t *testing.T) {
 
 	d = draft(t, "club.json", "addMember")
 	require.Equal(t, "sid={{.Login.Token}}", d.Header["Cookie"])
-	require.Equal(t, map[string]drafting.Take{"Token": {Cookie: "sid"}}, d.Login[0].Take)
+	require.Equal(t, map[string]drafting.Extract{"Token": {Cookie: "sid"}}, d.Login[0].Extract)
 	require.Equal(t, map[string]any{"login": "", "passwd": "", "device": "sample"}, d.Login[0].Body)
 
 	d = draft(t, "crm.yaml", "addProduct")
@@ -44,8 +44,8 @@ func TestWhatHasToExistIsCreatedAhead(t *testing.T) {
 	company, person, product := d.Prepare[0], d.Prepare[1], d.Prepare[2]
 	require.Equal(t, map[string]string{"Authorization": "Bearer {{.Login.Token}}", "Idempotency-Key": "{{.Intent.Reference}}"}, company.Header)
 	require.Equal(t, map[string]string{"/name": "{{.Intent.Reference}}", "/contact": "{{.Intent.Reference}}@example.com"}, company.Templates, "another one for every intent")
-	require.Equal(t, map[string]drafting.Take{"Company": {JSON: "/id"}}, company.Take)
-	require.Equal(t, map[string]drafting.Take{"People": {JSON: "/data/id"}}, person.Take)
+	require.Equal(t, map[string]drafting.Extract{"Company": {JSON: "/id"}}, company.Extract)
+	require.Equal(t, map[string]drafting.Extract{"People": {JSON: "/data/id"}}, person.Extract)
 	require.Equal(t, map[string]string{"/name": "{{.Intent.Reference}}"}, person.Templates)
 	require.Empty(t, product.Header, "each with its own credentials")
 	require.Len(t, d.Login, 1)

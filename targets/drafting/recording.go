@@ -11,61 +11,61 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// footstep is a recorded request that has to be sent before a create, because something of its answer is sent later.
-type footstep struct {
+// recordedStep is a recorded request that must be sent before a create: a later request sends a value of its answer.
+type recordedStep struct {
 	Step
 	entry entry
 	space string // of templates: Login or Prepared
 }
 
-// trail is what leads to a recorded create: the login before it, and the pages whose forms hold tokens.
-type trail struct {
+// recording is what precedes a recorded create: the login, and the pages whose forms hold tokens.
+type recording struct {
 	draft  *Draft
 	prefix string
-	steps  []*footstep
+	steps  []*recordedStep
 	asked  []string // variables for what else the login's body holds
 }
 
-// Draft is that of the request, with the login and the page that were recorded before it as steps, where something
-// of their answers was sent with it. Values that such steps take need no variables.
+// Draft drafts the request. The login and the page that were recorded before it become steps where the request sent a
+// value of their answers. Values that a step extracts need no variables.
 func (r Recorded) Draft(prefix string) Draft {
 	d := r.Request.Draft(prefix)
-	t := &trail{draft: &d, prefix: prefix}
+	rec := &recording{draft: &d, prefix: prefix}
 	k, login := r.login()
 	if k >= 0 {
-		t.page(r.before[:k], login, "Login")
-		t.signIn(r.before[k], login)
+		rec.page(r.before[:k], login, "Login")
+		rec.signIn(r.before[k], login)
 	}
-	t.page(r.before, r.Request, "Prepared")
-	linked := t.link(&d, r.Request)
-	t.keep()
-	t.doubtLogin()
+	rec.page(r.before, r.Request, "Prepared")
+	linked := rec.link(&d, r.Request)
+	rec.keep()
+	rec.doubtLogin()
 	d.prune()
 	if k >= 0 && len(d.Login) == 0 {
-		d.Doubts = append(d.Doubts, fmt.Sprintf("How one signs in: somebody did, with POST %s, and nothing of the answer was sent with the create; browsers leave cookies and tokens out of HAR files unless they are asked to keep them.", login.URL.Path))
+		d.Doubts = append(d.Doubts, fmt.Sprintf("How to log in: the recording has a login, POST %s, but the create sends nothing of its answer. Browsers leave cookies and tokens out of HAR files unless you ask them to keep them.", login.URL.Path))
 	}
 	if unknown := linked.unknown; len(linked.cookies) > 0 && len(unknown) > 0 {
-		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether these cookies may be left out, which nobody was seen to set: %s.", strings.Join(unknown, ", ")))
+		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether these cookies may be left out: no recorded answer sets them: %s.", strings.Join(unknown, ", ")))
 	}
 	return d
 }
 
 // page makes the page before a request a step, if the request sent something that stands in it.
-func (t *trail) page(before []entry, r Request, space string) {
+func (rec *recording) page(before []entry, r Request, space string) {
 	for _, e := range slices.Backward(before) {
 		page, ok := e.request()
 		if !ok || page.Method != http.MethodGet || page.URL.Host != r.URL.Host || page.Status != http.StatusOK {
 			continue
 		}
 		holds := func(name, value string) bool {
-			return secretName.MatchString(name) && tokenIn(e, name, value) != (Take{})
+			return secretName.MatchString(name) && tokenIn(e, name, value) != (Extract{})
 		}
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.said())), func(name string) bool { return holds(name, r.said()[name]) }) {
 			continue
 		}
-		d := page.Draft(t.prefix)
-		t.arrive(&d, t.link(&d, page), space)
-		t.add(e, d.step(), space, d)
+		d := page.Draft(rec.prefix)
+		rec.arrive(&d, rec.link(&d, page), space)
+		rec.add(e, d.step(), space, d)
 		return
 	}
 }
@@ -85,11 +85,11 @@ func (c Request) said() map[string]string {
 }
 
 // add appends a step. What its draft needs, the create's draft needs.
-func (t *trail) add(e entry, s Step, space string, d Draft) {
-	s.Take = map[string]Take{}
-	t.steps = append(t.steps, &footstep{Step: s, entry: e, space: space})
+func (rec *recording) add(e entry, s Step, space string, d Draft) {
+	s.Extract = map[string]Extract{}
+	rec.steps = append(rec.steps, &recordedStep{Step: s, entry: e, space: space})
 	for _, name := range d.Needed {
-		t.draft.variable(name, d.Given[name])
+		rec.draft.variable(name, d.Given[name])
 	}
 }
 
@@ -101,32 +101,32 @@ func (d Draft) step() Step {
 // linked is what of a request earlier steps give.
 type linked struct{ cookies, unknown []string }
 
-// arrive leaves out the cookies of somebody who signs in, unless an earlier step gave them: they are those of others.
-func (t *trail) arrive(d *Draft, l linked, space string) {
+// arrive leaves the cookies out of a login request, unless an earlier step gave them: they belong to another session.
+func (rec *recording) arrive(d *Draft, l linked, space string) {
 	if space == "Login" && len(l.cookies) == 0 {
 		maps.DeleteFunc(d.Header, func(name, _ string) bool { return strings.EqualFold(name, "Cookie") })
 	}
 }
 
 // link puts what earlier answers gave in the place of what was recorded.
-func (t *trail) link(d *Draft, r Request) linked {
+func (rec *recording) link(d *Draft, r Request) linked {
 	var l linked
 	for _, h := range r.Header {
 		if strings.EqualFold(h[0], "Cookie") {
-			l = t.cookies(d, h)
+			l = rec.cookies(d, h)
 			continue
 		}
 		scheme, secret, two := strings.Cut(h[1], " ")
 		if !two {
 			scheme, secret = "", h[1]
 		}
-		if text := t.from(h[0], secret); text != "" && d.Header[h[0]] != "" {
+		if text := rec.from(h[0], secret); text != "" && d.Header[h[0]] != "" {
 			d.Header[h[0]] = strings.TrimSpace(scheme + " " + text)
 		}
 	}
 	Scalars("", r.Body, func(pointer string, value any) {
 		sent, isText := value.(string)
-		if text := t.from(pointer[strings.LastIndex(pointer, "/")+1:], sent); isText && text != "" && strings.HasPrefix(d.Templates[pointer], "${") {
+		if text := rec.from(pointer[strings.LastIndex(pointer, "/")+1:], sent); isText && text != "" && strings.HasPrefix(d.Templates[pointer], "${") {
 			d.Templates[pointer] = text
 		}
 	})
@@ -134,11 +134,11 @@ func (t *trail) link(d *Draft, r Request) linked {
 }
 
 // cookies makes those that earlier answers set the only ones.
-func (t *trail) cookies(d *Draft, header [2]string) linked {
+func (rec *recording) cookies(d *Draft, header [2]string) linked {
 	var l linked
 	for pair := range strings.SplitSeq(header[1], ";") {
 		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
-		if text := t.cookie(name, value); text != "" {
+		if text := rec.cookie(name, value); text != "" {
 			l.cookies = append(l.cookies, name+"="+text)
 		} else {
 			l.unknown = append(l.unknown, name)
@@ -150,19 +150,19 @@ func (t *trail) cookies(d *Draft, header [2]string) linked {
 	return l
 }
 
-// keep leaves in the draft the steps of which something is taken.
-func (t *trail) keep() {
-	for _, s := range t.steps {
+// keep puts the steps into the draft from which something is extracted.
+func (rec *recording) keep() {
+	for _, s := range rec.steps {
 		switch {
-		case len(s.Take) == 0:
+		case len(s.Extract) == 0:
 		case s.space == "Login":
-			t.draft.Login = append(t.draft.Login, s.Step)
+			rec.draft.Login = append(rec.draft.Login, s.Step)
 		default:
-			t.draft.Prepare = append(t.draft.Prepare, s.Step)
+			rec.draft.Prepare = append(rec.draft.Prepare, s.Step)
 		}
 	}
-	if len(t.draft.Login) == 0 && t.draft.Principal != (Principal{}) {
-		t.draft.Principal = Principal{}
+	if len(rec.draft.Login) == 0 && rec.draft.Principal != (Principal{}) {
+		rec.draft.Principal = Principal{}
 	}
 }
 
@@ -180,7 +180,7 @@ func textAt(body map[string]any, pointer string) string {
 	return text
 }
 
-// tokenName are the names of members that a form's page gives, so that nobody else can send it.
+// tokenName matches the names of members whose value the form's page gives, so that no other page can send the form.
 var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_token$|verification_?token`)
 
 // page makes the page with the form a step, where the form has a token that stands in its page.
@@ -190,7 +190,7 @@ func (d *Draft) page(path string) {
 		if !tokenName.MatchString(name) || !strings.HasPrefix(d.Templates[pointer], "${") {
 			continue
 		}
-		s := Step{Method: http.MethodGet, Path: path, Header: map[string]string{}, Take: map[string]Take{
+		s := Step{Method: http.MethodGet, Path: path, Header: map[string]string{}, Extract: map[string]Extract{
 			Exported(name): {HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"},
 		}}
 		if cookie := d.Header["Cookie"]; cookie != "" {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// login finds the last recorded request before the create by which somebody signed in; k is -1 without one.
+// login finds the last login before the create; k is -1 without one.
 func (r Recorded) login() (k int, login Request) {
 	for k := len(r.before) - 1; k >= 0; k-- {
 		earlier, ok := r.before[k].recorded()
@@ -41,20 +41,20 @@ func (c Request) credentials() (user, password string, ok bool) {
 }
 
 // signIn makes the login a step.
-func (t *trail) signIn(e entry, login Request) {
+func (rec *recording) signIn(e entry, login Request) {
 	user, password, _ := login.credentials()
-	d := login.Draft(t.prefix)
-	t.ask(&d, user, password)
-	t.arrive(&d, t.link(&d, login), "Login")
-	t.draft.SignIn(Login{Step: d.step(), User: user, Password: password}, t.prefix)
-	t.draft.Given[Variable(t.prefix, "USER")], t.draft.Given[Variable(t.prefix, "PASSWORD")] = textAt(login.Body, user), textAt(login.Body, password)
-	t.add(e, t.draft.Login[0], "Login", d)
-	t.draft.Login = nil // until something of its answer is taken
+	d := login.Draft(rec.prefix)
+	rec.ask(&d, user, password)
+	rec.arrive(&d, rec.link(&d, login), "Login")
+	rec.draft.SignIn(Login{Step: d.step(), User: user, Password: password}, rec.prefix)
+	rec.draft.Given[Variable(rec.prefix, "USER")], rec.draft.Given[Variable(rec.prefix, "PASSWORD")] = textAt(login.Body, user), textAt(login.Body, password)
+	rec.add(e, rec.draft.Login[0], "Login", d)
+	rec.draft.Login = nil // until something of its answer is extracted
 }
 
-// ask makes variables of all else that the login's body holds: whoever signs in by a code or an answer to a question
-// calls it as he likes, so that its name tells nothing.
-func (t *trail) ask(d *Draft, user, password string) {
+// ask makes variables of everything else in the login's body. It may be a code or the answer to a question: the name
+// of a member does not show whether it is secret.
+func (rec *recording) ask(d *Draft, user, password string) {
 	Scalars("", d.Body, func(pointer string, value any) {
 		_, isTruth := value.(bool)
 		text, isText := value.(string)
@@ -62,36 +62,36 @@ func (t *trail) ask(d *Draft, user, password string) {
 			return
 		}
 		text = fmt.Sprint(value)
-		variable := t.free(d, pointer[strings.LastIndex(pointer, "/")+1:], text)
+		variable := rec.free(d, pointer[strings.LastIndex(pointer, "/")+1:], text)
 		d.Templates[pointer] = d.variable(variable, text)
 		if !isText {
 			d.Templates[pointer] = `{{"${` + variable + `}" | json}}`
 		}
-		t.asked = append(t.asked, variable)
+		rec.asked = append(rec.asked, variable)
 	})
 }
 
 // free is a variable for a value that stands for no other value yet.
-func (t *trail) free(d *Draft, name, value string) string {
-	base := Variable(t.prefix, name)
-	elsewhere := []string{Variable(t.prefix, "USER"), Variable(t.prefix, "PASSWORD"), Variable(t.prefix, "URL")}
+func (rec *recording) free(d *Draft, name, value string) string {
+	base := Variable(rec.prefix, name)
+	elsewhere := []string{Variable(rec.prefix, "USER"), Variable(rec.prefix, "PASSWORD"), Variable(rec.prefix, "URL")}
 	for n := 1; ; n++ {
 		variable := base
 		if n > 1 {
 			variable = fmt.Sprintf("%s_%d", base, n)
 		}
 		used := func(o *Draft) bool { return slices.Contains(o.Needed, variable) && o.Given[variable] != value }
-		if !slices.Contains(elsewhere, variable) && !used(d) && !used(t.draft) {
+		if !slices.Contains(elsewhere, variable) && !used(d) && !used(rec.draft) {
 			return variable
 		}
 	}
 }
 
-// doubtLogin says which variables came of the login's body, if anything asks for them.
-func (t *trail) doubtLogin() {
-	texts := fmt.Sprint(t.draft.Login)
-	asked := slices.DeleteFunc(t.asked, func(variable string) bool { return !strings.Contains(texts, "${"+variable+"}") })
+// doubtLogin names the variables that came from the login's body, if a step uses them.
+func (rec *recording) doubtLogin() {
+	texts := fmt.Sprint(rec.draft.Login)
+	asked := slices.DeleteFunc(rec.asked, func(variable string) bool { return !strings.Contains(texts, "${"+variable+"}") })
 	if len(asked) > 0 {
-		t.draft.Doubts = append(t.draft.Doubts, fmt.Sprintf("What of the login's body is secret: all of it is taken from variables, %s. Write out what is not, and mind that a code that holds once is another one every time.", strings.Join(asked, ", ")))
+		rec.draft.Doubts = append(rec.draft.Doubts, fmt.Sprintf("What of the login's body is secret: all of it comes from variables, %s. Write out what is not secret. A code that is valid once needs a new value for every run.", strings.Join(asked, ", ")))
 	}
 }

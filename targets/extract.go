@@ -17,8 +17,8 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// Take says where in an answer a value stands. Exactly one of JSON, Header, Cookie, HTML and Pattern is set.
-type Take struct {
+// Extract says where in an answer a value stands. Exactly one of JSON, Header, Cookie, HTML and Pattern is set.
+type Extract struct {
 	JSON      string `yaml:"json"`      // JSON pointer to a text, a number or a boolean
 	Header    string `yaml:"header"`    // name of a header
 	Cookie    string `yaml:"cookie"`    // name of a cookie that is set
@@ -27,7 +27,7 @@ type Take struct {
 	Pattern   string `yaml:"pattern"`   // regular expression over headers and body, with a group around the value
 }
 
-// Answer is an answer as far as values are taken from it.
+// Answer is the part of an answer from which values can be extracted.
 type Answer struct {
 	Header  map[string]string // lines of one name joined by ", "
 	Cookies []string          // the lines of Set-Cookie
@@ -35,9 +35,9 @@ type Answer struct {
 }
 
 // sources are the members of which exactly one is set.
-func (t Take) sources() []string {
+func (e Extract) sources() []string {
 	var set []string
-	for _, one := range []string{t.JSON, t.Header, t.Cookie, t.HTML, t.Pattern} {
+	for _, one := range []string{e.JSON, e.Header, e.Cookie, e.HTML, e.Pattern} {
 		if one != "" {
 			set = append(set, one)
 		}
@@ -45,63 +45,63 @@ func (t Take) sources() []string {
 	return set
 }
 
-// Secret reports that what is taken is a secret wherever it is taken.
-func (t Take) Secret() bool { return t.Cookie != "" }
+// Secret reports that the value is a secret in every step: it is a cookie.
+func (e Extract) Secret() bool { return e.Cookie != "" }
 
-// From takes the value from an answer. The error says where it was looked for; of the answer it tells names
-// and no values, which may be secret.
-func (t Take) From(a Answer) (string, error) {
-	value, err := t.find(a)
+// From extracts the value from an answer. The error says where it looked. Of the answer it names headers, cookies and
+// members, but no values: they may be secret.
+func (e Extract) From(a Answer) (string, error) {
+	value, err := e.find(a)
 	if err == nil && value == "" {
 		err = errors.New("an empty text")
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", t, err)
+		return "", fmt.Errorf("%s: %w", e, err)
 	}
 	return value, nil
 }
 
 // String names the place as a file does.
-func (t Take) String() string {
+func (e Extract) String() string {
 	switch {
-	case t.JSON != "":
-		return "json " + t.JSON
-	case t.Header != "":
-		return "header " + t.Header
-	case t.Cookie != "":
-		return "cookie " + t.Cookie
-	case t.HTML != "" && t.Attribute != "":
-		return fmt.Sprintf("html %s, attribute %s", t.HTML, t.Attribute)
-	case t.HTML != "":
-		return "html " + t.HTML
+	case e.JSON != "":
+		return "json " + e.JSON
+	case e.Header != "":
+		return "header " + e.Header
+	case e.Cookie != "":
+		return "cookie " + e.Cookie
+	case e.HTML != "" && e.Attribute != "":
+		return fmt.Sprintf("html %s, attribute %s", e.HTML, e.Attribute)
+	case e.HTML != "":
+		return "html " + e.HTML
 	default:
-		return "pattern " + t.Pattern
+		return "pattern " + e.Pattern
 	}
 }
 
-func (t Take) find(a Answer) (string, error) {
+func (e Extract) find(a Answer) (string, error) {
 	switch {
-	case t.JSON != "":
-		return t.inJSON(a.Body)
-	case t.Header != "":
-		return t.inHeader(a.Header)
-	case t.Cookie != "":
-		return t.inCookies(a.Cookies)
-	case t.HTML != "":
-		return t.inHTML(a.Body)
+	case e.JSON != "":
+		return e.inJSON(a.Body)
+	case e.Header != "":
+		return e.inHeader(a.Header)
+	case e.Cookie != "":
+		return e.inCookies(a.Cookies)
+	case e.HTML != "":
+		return e.inHTML(a.Body)
 	default:
-		return t.byPattern(a)
+		return e.byPattern(a)
 	}
 }
 
-func (t Take) inJSON(body string) (string, error) {
+func (e Extract) inJSON(body string) (string, error) {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(body))
 	decoder.UseNumber()
 	if err := decoder.Decode(&value); err != nil {
 		return "", errors.New("the answer is no JSON")
 	}
-	at, _ := jsonpointer.Resolve(value, t.JSON)
+	at, _ := jsonpointer.Resolve(value, e.JSON)
 	switch found := at.(type) {
 	case string:
 		return found, nil
@@ -125,22 +125,22 @@ func members(value any) string {
 	return "; the answer has /" + strings.Join(names[:min(len(names), most)], ", /")
 }
 
-func (t Take) inHeader(header map[string]string) (string, error) {
+func (e Extract) inHeader(header map[string]string) (string, error) {
 	for name, value := range header {
-		if strings.EqualFold(name, t.Header) {
+		if strings.EqualFold(name, e.Header) {
 			return value, nil
 		}
 	}
 	return "", errors.New("the answer has no such header")
 }
 
-func (t Take) inCookies(lines []string) (string, error) {
+func (e Extract) inCookies(lines []string) (string, error) {
 	var names []string
 	for _, line := range lines {
 		cookie, err := http.ParseSetCookie(line)
 		switch {
 		case err != nil:
-		case cookie.Name == t.Cookie:
+		case cookie.Name == e.Cookie:
 			return cookie.Value, nil
 		default:
 			names = append(names, cookie.Name)
@@ -152,8 +152,8 @@ func (t Take) inCookies(lines []string) (string, error) {
 	return "", errors.New("the answer does not set it")
 }
 
-func (t Take) inHTML(body string) (string, error) {
-	selector, err := cascadia.Compile(t.HTML)
+func (e Extract) inHTML(body string) (string, error) {
+	selector, err := cascadia.Compile(e.HTML)
 	if err != nil {
 		return "", err
 	}
@@ -165,11 +165,11 @@ func (t Take) inHTML(body string) (string, error) {
 	if element == nil {
 		return "", errors.New("the page has no such element")
 	}
-	if t.Attribute == "" {
+	if e.Attribute == "" {
 		return strings.TrimSpace(innerText(element)), nil
 	}
 	for _, a := range element.Attr {
-		if a.Key == t.Attribute {
+		if a.Key == e.Attribute {
 			return a.Val, nil
 		}
 	}
@@ -188,8 +188,8 @@ func innerText(element *html.Node) string {
 }
 
 // byPattern looks in the headers, a line each and sorted by name, and after an empty line in the body.
-func (t Take) byPattern(a Answer) (string, error) {
-	pattern, err := regexp.Compile(t.Pattern)
+func (e Extract) byPattern(a Answer) (string, error) {
+	pattern, err := regexp.Compile(e.Pattern)
 	if err != nil {
 		return "", err
 	}
@@ -205,21 +205,21 @@ func (t Take) byPattern(a Answer) (string, error) {
 	return string(found[1]), nil
 }
 
-// wrong says what is wrong with the words in which a place is given; empty: nothing.
-func (t Take) wrong() (member, complaint string) {
-	if len(t.sources()) != 1 {
+// mistake says what is wrong with an extract, and with which member of it; empty: nothing.
+func (e Extract) mistake() (member, text string) {
+	if len(e.sources()) != 1 {
 		return "", "expected exactly one of json, header, cookie, html and pattern"
 	}
-	if t.Attribute != "" && t.HTML == "" {
-		return "attribute", "an attribute is that of an element: it goes with html"
+	if e.Attribute != "" && e.HTML == "" {
+		return "attribute", "attribute needs html: it is an attribute of that element"
 	}
-	if t.HTML != "" {
-		if _, err := cascadia.Compile(t.HTML); err != nil {
+	if e.HTML != "" {
+		if _, err := cascadia.Compile(e.HTML); err != nil {
 			return "html", "expected a CSS selector such as input[name=token]"
 		}
 	}
-	if t.Pattern != "" {
-		pattern, err := regexp.Compile(t.Pattern)
+	if e.Pattern != "" {
+		pattern, err := regexp.Compile(e.Pattern)
 		if err != nil || pattern.NumSubexp() != 1 {
 			return "pattern", `expected a regular expression with one group, such as token="([^"]+)"`
 		}
