@@ -35,7 +35,7 @@ type piece struct {
 func pieces(t *testing.T) []piece {
 	t.Helper()
 	var all []piece
-	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			if entry != nil && slices.Contains([]string{".git", "bin", "runs"}, entry.Name()) {
 				return filepath.SkipDir
