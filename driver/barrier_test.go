@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 const members = 8
@@ -171,7 +171,7 @@ func TestTheGateDoesNotUseUpAClientsPatience(t *testing.T) {
 func TestABurstThatIsSwallowedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request has come through") })
-	weather := map[string][]scenarios.Fault{"hole": {{Toxic: &scenarios.Toxic{Type: "timeout", Stream: "upstream"}}}}
+	weather := map[string][]faults.Fault{"hole": {{Toxic: &faults.Toxic{Type: "timeout", Stream: "upstream"}}}}
 	lanes, err := proxy.Open(t.Context(), weather, proxy.Options{Upstream: address, Base: time.Now()})
 	require.NoError(t, err)
 	step := burst(members)

@@ -5,8 +5,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Config says what a [Sender] sends, where, and what it reports. Workload, Dialers and Record are needed to send;
@@ -54,8 +54,8 @@ type Controls struct {
 
 // Repeat has what was decided at random times in the run that is repeated. The zero value decides anew.
 type Repeat struct {
-	Offsets map[string]time.Duration    // of a sweep, by intent
-	Moments map[string]scenarios.Moment // at which a link broke, by intent
+	Offsets map[string]time.Duration // of a sweep, by intent
+	Moments map[string]faults.Moment // at which a link broke, by intent
 }
 
 // Defaults of Config.

@@ -4,15 +4,15 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Link is a link inside the target that can be broken.
 type Link struct {
 	// Strike breaks it at a moment from now, for a while. Over calls that off, if it has not come, and returns
 	// what came of it, by offsets from base.
-	Strike  func(base time.Time, moment scenarios.Moment, pause time.Duration) (over func() history.Cut)
+	Strike  func(base time.Time, moment faults.Moment, pause time.Duration) (over func() history.Cut)
 	Moments int // of a plain create; 0: no create is known to use it
 }
 
@@ -24,11 +24,11 @@ const mostSilence = 2
 // use.
 type linkBreaks struct {
 	links  map[string]Link
-	repeat map[string]scenarios.Moment // by intent: at which it broke in the run that is repeated
+	repeat map[string]faults.Moment // by intent: at which it broke in the run that is repeated
 	base   time.Time
 
 	mu       sync.Mutex
-	silences map[scenarios.Moment]int // how often a named moment did not come
+	silences map[faults.Moment]int // how often a named moment did not come
 }
 
 // strike prepares the break of a link that is planned while a request is under way. The function that it
@@ -53,18 +53,18 @@ func (b *linkBreaks) strike(o *outgoing) (over func()) {
 	}
 }
 
-func (b *linkBreaks) silent(moment scenarios.Moment) bool {
+func (b *linkBreaks) silent(moment faults.Moment) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.silences[moment] >= mostSilence
 }
 
 // learn notes whether a named moment came.
-func (b *linkBreaks) learn(moment scenarios.Moment, facts history.Cut) {
+func (b *linkBreaks) learn(moment faults.Moment, facts history.Cut) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.silences == nil {
-		b.silences = map[scenarios.Moment]int{}
+		b.silences = map[faults.Moment]int{}
 	}
 	switch {
 	case moment.Count() > 0:

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -69,8 +70,8 @@ func cuts(t *testing.T, intents int, change func(*driver.Repeat, *scenarios.Link
 	w, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
-	cut := scenarios.LinkCut{Link: "database", For: scenarios.Duration(time.Millisecond)}
-	link := driver.Link{Moments: 2 * len(questions), Strike: func(base time.Time, moment scenarios.Moment, pause time.Duration) func() history.Cut {
+	cut := scenarios.LinkCut{Link: "database", For: faults.Duration(time.Millisecond)}
+	link := driver.Link{Moments: 2 * len(questions), Strike: func(base time.Time, moment faults.Moment, pause time.Duration) func() history.Cut {
 		return w.Strike(base, moment, pause).Over
 	}}
 	send := plain()
@@ -99,7 +100,7 @@ func ptr[T any](v T) *T { return &v }
 
 func TestALinkBreaksWhileARequestIsUnderWay(t *testing.T) {
 	t.Parallel()
-	for moment, lost := range map[scenarios.Moment]string{"1": "begin", "4": "insert", scenarios.AtCommit: "commit", scenarios.AtCommitted: "commit"} {
+	for moment, lost := range map[faults.Moment]string{"1": "begin", "4": "insert", faults.AtCommit: "commit", faults.AtCommitted: "commit"} {
 		for _, a := range cuts(t, 2, func(_ *driver.Repeat, c *scenarios.LinkCut) { c.Moment = moment }, "begin", "insert", "commit") {
 			require.Equal(t, http.StatusInternalServerError, a.Status)
 			require.Equal(t, lost, strings.TrimSpace(a.Content))
@@ -135,7 +136,7 @@ func TestATargetThatNeverAsksForACommitHasItsOtherMoments(t *testing.T) {
 
 func TestALinkBreaksAgainWhenItDidBefore(t *testing.T) {
 	t.Parallel()
-	all := cuts(t, 2, func(d *driver.Repeat, _ *scenarios.LinkCut) { d.Moments = map[string]scenarios.Moment{"i002": "3"} }, "begin", "insert", "commit")
+	all := cuts(t, 2, func(d *driver.Repeat, _ *scenarios.LinkCut) { d.Moments = map[string]faults.Moment{"i002": "3"} }, "begin", "insert", "commit")
 	require.Equal(t, "committed", all[0].Cut.Moment)
 	require.Equal(t, "3", all[1].Cut.Moment)
 }

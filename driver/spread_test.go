@@ -16,6 +16,7 @@ import (
 	vegeta "github.com/tsenart/vegeta/v12/lib"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -54,9 +55,9 @@ func (a *arrivals) spread(b *testing.B, members int, quantile float64) time.Dura
 }
 
 // weathers are the lanes of the benchmark.
-func weathers() map[string][]scenarios.Fault {
-	ms := func(n int) scenarios.Duration { return scenarios.Duration(time.Duration(n) * time.Millisecond) }
-	return map[string][]scenarios.Fault{"jitter": {{Latency: &scenarios.Latency{Delay: ms(100), Jitter: ms(50)}}}}
+func weathers() map[string][]faults.Fault {
+	ms := func(n int) faults.Duration { return faults.Duration(time.Duration(n) * time.Millisecond) }
+	return map[string][]faults.Fault{"jitter": {{Latency: &faults.Latency{Delay: ms(100), Jitter: ms(50)}}}}
 }
 
 // BenchmarkSpread compares, on one machine and in one run, how far apart the members of a burst arrive:

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -313,8 +314,8 @@ func TestABurstMeetsBehindJitter(t *testing.T) {
 		case <-time.After(long):
 		}
 	})
-	weather := map[string][]scenarios.Fault{"jitter": {{Latency: &scenarios.Latency{
-		Delay: scenarios.Duration(60 * time.Millisecond), Jitter: scenarios.Duration(50 * time.Millisecond)}}}}
+	weather := map[string][]faults.Fault{"jitter": {{Latency: &faults.Latency{
+		Delay: faults.Duration(60 * time.Millisecond), Jitter: faults.Duration(50 * time.Millisecond)}}}}
 	lanes, err := proxy.Open(t.Context(), weather, proxy.Options{Upstream: server.address(), Base: time.Now()})
 	require.NoError(t, err)
 	step := burst(many)

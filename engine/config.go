@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -53,10 +54,10 @@ type Config struct {
 
 // Replay is a finding that is sent again.
 type Replay struct {
-	Dir     string                      // of the finding
-	Only    []int                       // numbers of the intents to send
-	Offsets map[string]time.Duration    // of a sweep, by intent
-	Moments map[string]scenarios.Moment // at which a link breaks, by intent
+	Dir     string                   // of the finding
+	Only    []int                    // numbers of the intents to send
+	Offsets map[string]time.Duration // of a sweep, by intent
+	Moments map[string]faults.Moment // at which a link breaks, by intent
 }
 
 // withDefaults fills in what is left out.
@@ -96,13 +97,13 @@ func randomSeed() uint64 {
 // Resend fills in what a finding knows and the config does not say: its plan, target and place.
 func (c Config) Resend(f rundir.Finding, dir string) Config {
 	c.Seed, c.Seeded, c.Confidence = f.Seed, true, f.Confidence
-	c.Replay = &Replay{Dir: dir, Only: f.Intents, Offsets: map[string]time.Duration{}, Moments: map[string]scenarios.Moment{}}
+	c.Replay = &Replay{Dir: dir, Only: f.Intents, Offsets: map[string]time.Duration{}, Moments: map[string]faults.Moment{}}
 	for _, a := range f.Finding.Attempts {
 		if a.After > 0 {
 			c.Replay.Offsets[a.Intent] = a.After.Duration()
 		}
 		if a.Cut != nil {
-			c.Replay.Moments[a.Intent] = scenarios.Moment(a.Cut.Moment)
+			c.Replay.Moments[a.Intent] = faults.Moment(a.Cut.Moment)
 		}
 	}
 	if c.SUT.Target == "" {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/proxy"
@@ -112,7 +113,7 @@ func CheckFaults(f scenarios.File) error {
 		return err
 	}
 	var found document.Mistakes
-	for key, roads := range map[string]map[string][]scenarios.Fault{"lanes": f.Scenario.Lanes, "links": f.Scenario.Links} {
+	for key, roads := range map[string]map[string][]faults.Fault{"lanes": f.Scenario.Lanes, "links": f.Scenario.Links} {
 		for name, faults := range roads {
 			for i, fault := range faults {
 				if err := proxy.Check(fault); err != nil {

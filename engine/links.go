@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // linksInUse are the names of the links that the scenario has to do with. A pilot counts what passes each.
@@ -57,7 +57,7 @@ func (r *scenarioRun) driverLinks() map[string]driver.Link {
 	all := map[string]driver.Link{}
 	for _, name := range r.linksInUse() {
 		link := r.session.System.Links.Named(name)
-		all[name] = driver.Link{Moments: r.session.moments[name], Strike: func(base time.Time, moment scenarios.Moment, pause time.Duration) func() history.Cut {
+		all[name] = driver.Link{Moments: r.session.moments[name], Strike: func(base time.Time, moment faults.Moment, pause time.Duration) func() history.Cut {
 			return link.Strike(base, moment, pause).Over
 		}}
 	}

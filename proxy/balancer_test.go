@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // balanced opens a balancer and returns where it listens.
@@ -156,11 +156,11 @@ func TestABalancerThatClosesEndsItsConnections(t *testing.T) {
 }
 
 func TestALaneLeadsToTheInstanceThatIsAskedFor(t *testing.T) {
-	lanes, err := proxy.Open(t.Context(), map[string][]scenarios.Fault{"slow": {{Latency: &scenarios.Latency{Delay: scenarios.Duration(time.Millisecond)}}}},
+	lanes, err := proxy.Open(t.Context(), map[string][]faults.Fault{"slow": {{Latency: &faults.Latency{Delay: faults.Duration(time.Millisecond)}}}},
 		proxy.Options{Upstream: named(t, "upstream"), Instances: []string{named(t, "a"), named(t, "b"), refusing(t)}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, lanes.Close()) }()
-	for _, lane := range []string{scenarios.Clean, "slow"} {
+	for _, lane := range []string{faults.Clean, "slow"} {
 		for instance, name := range []string{"upstream", "a", "b"} {
 			c, _, err := lanes.DialInstance(t.Context(), lane, instance)
 			require.NoError(t, err)
@@ -168,13 +168,13 @@ func TestALaneLeadsToTheInstanceThatIsAskedFor(t *testing.T) {
 			require.Equal(t, instance, c.(interface{ Instance() int }).Instance())
 		}
 	}
-	c, p, err := lanes.DialInstance(t.Context(), scenarios.Clean, 3)
+	c, p, err := lanes.DialInstance(t.Context(), faults.Clean, 3)
 	require.NoError(t, err)
 	_, err = io.ReadAll(c)
 	require.NoError(t, err)
 	require.True(t, p.Facts().Refused, "nobody else is asked")
 	require.NoError(t, c.Close())
-	_, _, err = lanes.DialInstance(t.Context(), scenarios.Clean, 4)
+	_, _, err = lanes.DialInstance(t.Context(), faults.Clean, 4)
 	require.ErrorContains(t, err, "there is no instance 4 of the target, only 3")
 }
 

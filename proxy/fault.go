@@ -4,21 +4,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"strings"
 	"time"
 
 	"github.com/Shopify/toxiproxy/v2/toxics"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // forEver is longer than any run, and short enough for toxiproxy to count it in nanoseconds.
 const forEver = 365 * 24 * time.Hour
 
 // Check says what is wrong with a fault, everything at once, without opening anything.
-func Check(f scenarios.Fault) error {
+func Check(f faults.Fault) error {
 	_, err := effectOf(f)
 	return err
 }
@@ -35,7 +34,7 @@ type effects struct {
 	toxics []toxic
 }
 
-func effectsOf(faults []scenarios.Fault) (effects, error) {
+func effectsOf(faults []faults.Fault) (effects, error) {
 	var all effects
 	var errs []error
 	for _, f := range faults {
@@ -53,8 +52,8 @@ func (e effects) facts(name, place string) history.Lane {
 }
 
 // effectOf translates a fault from the user's words into toxics and plain text.
-func effectOf(f scenarios.Fault) (effect, error) {
-	named := members(f)
+func effectOf(f faults.Fault) (effect, error) {
+	named := f.Names()
 	if len(named) != 1 {
 		return effect{}, fmt.Errorf("a fault is exactly one thing, this is %s", orNothing(named))
 	}
@@ -71,7 +70,7 @@ func effectOf(f scenarios.Fault) (effect, error) {
 		e, err = hangUp(*f.HangUp)
 	case f.Cut != nil:
 		e, err = cut(*f.Cut)
-	case f.Lose != scenarios.LoseNothing:
+	case f.Lose != faults.LoseNothing:
 		e, err = lose(f.Lose)
 	case f.SlowClose != nil:
 		e, err = slowClose(*f.SlowClose)
@@ -88,19 +87,6 @@ func effectOf(f scenarios.Fault) (effect, error) {
 	return e, nil
 }
 
-// members lists the members of a fault that are set, as they are written in files.
-func members(f scenarios.Fault) []string {
-	var named []string
-	value := reflect.ValueOf(f)
-	for i := range value.NumField() {
-		if !value.Field(i).IsZero() {
-			name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("yaml"), ",")
-			named = append(named, name)
-		}
-	}
-	return named
-}
-
 func orNothing(named []string) string {
 	if len(named) == 0 {
 		return "nothing"
@@ -108,7 +94,7 @@ func orNothing(named []string) string {
 	return strings.Join(named, " and ")
 }
 
-func latency(f scenarios.Latency) (effect, error) {
+func latency(f faults.Latency) (effect, error) {
 	delay, err1 := millis("delay", f.Delay)
 	jitter, err2 := millis("jitter", f.Jitter)
 	var err3 error
@@ -123,7 +109,7 @@ func latency(f scenarios.Latency) (effect, error) {
 	return bothWays("latency", f.Way, t, words, errors.Join(err1, err2, err3))
 }
 
-func bandwidth(f scenarios.Bandwidth) (effect, error) {
+func bandwidth(f faults.Bandwidth) (effect, error) {
 	t := &toxics.BandwidthToxic{Rate: f.Rate}
 	return bothWays("bandwidth", f.Way, t, fmt.Sprintf("bandwidth %d KB/s", f.Rate), checkRate("rate", f.Rate))
 }
@@ -140,7 +126,7 @@ func withhold() effect {
 	}}
 }
 
-func hangUp(f scenarios.HangUp) (effect, error) {
+func hangUp(f faults.HangUp) (effect, error) {
 	after, err := millis("after", f.After)
 	if err == nil && after == 0 { // which to toxiproxy means never
 		err = errors.New("after is missing: it must be at least 1ms")
@@ -149,7 +135,7 @@ func hangUp(f scenarios.HangUp) (effect, error) {
 	return effect{words: "hang-up after " + text(f.After), toxics: []toxic{t}}, err
 }
 
-func cut(f scenarios.Cut) (effect, error) {
+func cut(f faults.Cut) (effect, error) {
 	switch {
 	case f.After < 0:
 		return effect{}, fmt.Errorf("after is %d: it must not be negative", f.After)
@@ -162,14 +148,14 @@ func cut(f scenarios.Cut) (effect, error) {
 	return effect{words: fmt.Sprintf("cut after %d bytes", f.After), toxics: []toxic{t}}, nil
 }
 
-func lose(f scenarios.Loss) (effect, error) {
+func lose(f faults.Loss) (effect, error) {
 	switch f {
-	case scenarios.LoseRequest:
+	case faults.LoseRequest:
 		return effect{words: "lose request", toxics: []toxic{reset(up)}}, nil
-	case scenarios.LoseResponse:
+	case faults.LoseResponse:
 		return effect{words: "lose response", toxics: []toxic{reset(down)}}, nil
 	default:
-		return effect{}, fmt.Errorf("%q cannot be lost, only %s and %s", f, scenarios.LoseRequest, scenarios.LoseResponse)
+		return effect{}, fmt.Errorf("%q cannot be lost, only %s and %s", f, faults.LoseRequest, faults.LoseResponse)
 	}
 }
 
@@ -177,7 +163,7 @@ func reset(stream string) toxic {
 	return toxic{kind: "reset_peer", stream: stream, attributes: &toxics.ResetToxic{}}
 }
 
-func slowClose(f scenarios.SlowClose) (effect, error) {
+func slowClose(f faults.SlowClose) (effect, error) {
 	delay, err := millis("delay", f.Delay)
 	if f.Delay == 0 {
 		err = errors.New("delay is missing")
@@ -185,7 +171,7 @@ func slowClose(f scenarios.SlowClose) (effect, error) {
 	return bothWays("slow_close", f.Way, &toxics.SlowCloseToxic{Delay: delay}, "slow close "+text(f.Delay), err)
 }
 
-func slice(f scenarios.Slice) (effect, error) {
+func slice(f faults.Slice) (effect, error) {
 	var errs []error
 	if f.Variation < 0 {
 		errs = append(errs, fmt.Errorf("variation is %d: it must not be negative", f.Variation))
@@ -203,7 +189,7 @@ func slice(f scenarios.Slice) (effect, error) {
 	return bothWays("slicer", f.Way, t, words, errors.Join(errs...))
 }
 
-func raw(f scenarios.Toxic) (effect, error) {
+func raw(f faults.Toxic) (effect, error) {
 	t, err := rawToxic(f.Type, f.Stream, f.Attributes)
 	if err != nil {
 		return effect{}, err
@@ -213,24 +199,24 @@ func raw(f scenarios.Toxic) (effect, error) {
 }
 
 // bothWays puts a toxic on the streams of a way and says so in the words.
-func bothWays(kind string, way scenarios.Way, t toxics.Toxic, words string, err error) (effect, error) {
+func bothWays(kind string, way faults.Way, t toxics.Toxic, words string, err error) (effect, error) {
 	request := toxic{kind: kind, stream: up, attributes: t}
 	response := toxic{kind: kind, stream: down, attributes: t}
 	switch way {
-	case scenarios.BothWays:
+	case faults.BothWays:
 		return effect{words: words + ", both ways", toxics: []toxic{request, response}}, err
-	case scenarios.RequestWay:
+	case faults.RequestWay:
 		return effect{words: words + ", on the request", toxics: []toxic{request}}, err
-	case scenarios.ResponseWay:
+	case faults.ResponseWay:
 		return effect{words: words + ", on the response", toxics: []toxic{response}}, err
 	default:
-		wrong := fmt.Errorf("way is %q: it must be %s, %s or left out", way, scenarios.RequestWay, scenarios.ResponseWay)
+		wrong := fmt.Errorf("way is %q: it must be %s, %s or left out", way, faults.RequestWay, faults.ResponseWay)
 		return effect{}, errors.Join(err, wrong)
 	}
 }
 
 // millis is a time in toxiproxy's unit, which must not round a short time to none.
-func millis(name string, d scenarios.Duration) (int64, error) {
+func millis(name string, d faults.Duration) (int64, error) {
 	switch t := time.Duration(d); {
 	case t < 0:
 		return 0, fmt.Errorf("%s is %v: it must not be negative", name, t)
@@ -241,4 +227,4 @@ func millis(name string, d scenarios.Duration) (int64, error) {
 	}
 }
 
-func text(d scenarios.Duration) string { return time.Duration(d).String() }
+func text(d faults.Duration) string { return time.Duration(d).String() }

@@ -7,36 +7,36 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	micros := scenarios.Duration(100 * time.Microsecond)
+	micros := faults.Duration(100 * time.Microsecond)
 	for name, row := range map[string]struct {
-		fault     scenarios.Fault
+		fault     faults.Fault
 		complaint string // empty: none
 	}{
-		"nothing":            {scenarios.Fault{}, "a fault is exactly one thing, this is nothing"},
-		"two things":         {scenarios.Fault{Withhold: &scenarios.Withhold{}, Lose: "request"}, "this is withhold and lose"},
-		"no delay":           {scenarios.Fault{Latency: &scenarios.Latency{}}, "latency: delay is missing"},
-		"only jitter":        {scenarios.Fault{Latency: &scenarios.Latency{Jitter: ms(1)}}, ""},
-		"negative delay":     {scenarios.Fault{Latency: &scenarios.Latency{Delay: ms(-5)}}, "latency: delay is -5ms: it must not be negative"},
-		"delay too fine":     {scenarios.Fault{Latency: &scenarios.Latency{Delay: micros}}, "delay is 100µs: it must be whole milliseconds"},
-		"negative jitter":    {scenarios.Fault{Latency: &scenarios.Latency{Delay: ms(5), Jitter: ms(-1)}}, "jitter is -1ms"},
-		"unknown way":        {scenarios.Fault{Latency: &scenarios.Latency{Delay: ms(5), Way: "back"}}, `way is "back"`},
-		"no rate":            {scenarios.Fault{Bandwidth: &scenarios.Bandwidth{}}, "bandwidth: rate is 0: it must be at least 1 KB/s"},
-		"hang up at once":    {scenarios.Fault{HangUp: &scenarios.HangUp{}}, "hang-up: after is missing"},
-		"negative cut":       {scenarios.Fault{Cut: &scenarios.Cut{After: -1}}, "cut: after is -1"},
-		"cut twice":          {scenarios.Fault{Cut: &scenarios.Cut{After: 1, Reset: true}}, "cut: it is either a reset or"},
-		"cut at once":        {scenarios.Fault{Cut: &scenarios.Cut{}}, ""},
-		"lose something":     {scenarios.Fault{Lose: "hope"}, `lose: "hope" cannot be lost`},
-		"no slow close":      {scenarios.Fault{SlowClose: &scenarios.SlowClose{}}, "slow-close: delay is missing"},
-		"no slices":          {scenarios.Fault{Slice: &scenarios.Slice{}}, "slice: size is 0"},
-		"wild slices":        {scenarios.Fault{Slice: &scenarios.Slice{Size: 5, Variation: 5}}, "variation is 5: it must be less than size"},
-		"negative slices":    {scenarios.Fault{Slice: &scenarios.Slice{Size: 5, Variation: -5}}, "variation is -5"},
-		"fine slices":        {scenarios.Fault{Slice: &scenarios.Slice{Size: 5, Variation: 4, Delay: micros}}, ""},
+		"nothing":            {faults.Fault{}, "a fault is exactly one thing, this is nothing"},
+		"two things":         {faults.Fault{Withhold: &faults.Withhold{}, Lose: "request"}, "this is withhold and lose"},
+		"no delay":           {faults.Fault{Latency: &faults.Latency{}}, "latency: delay is missing"},
+		"only jitter":        {faults.Fault{Latency: &faults.Latency{Jitter: ms(1)}}, ""},
+		"negative delay":     {faults.Fault{Latency: &faults.Latency{Delay: ms(-5)}}, "latency: delay is -5ms: it must not be negative"},
+		"delay too fine":     {faults.Fault{Latency: &faults.Latency{Delay: micros}}, "delay is 100µs: it must be whole milliseconds"},
+		"negative jitter":    {faults.Fault{Latency: &faults.Latency{Delay: ms(5), Jitter: ms(-1)}}, "jitter is -1ms"},
+		"unknown way":        {faults.Fault{Latency: &faults.Latency{Delay: ms(5), Way: "back"}}, `way is "back"`},
+		"no rate":            {faults.Fault{Bandwidth: &faults.Bandwidth{}}, "bandwidth: rate is 0: it must be at least 1 KB/s"},
+		"hang up at once":    {faults.Fault{HangUp: &faults.HangUp{}}, "hang-up: after is missing"},
+		"negative cut":       {faults.Fault{Cut: &faults.Cut{After: -1}}, "cut: after is -1"},
+		"cut twice":          {faults.Fault{Cut: &faults.Cut{After: 1, Reset: true}}, "cut: it is either a reset or"},
+		"cut at once":        {faults.Fault{Cut: &faults.Cut{}}, ""},
+		"lose something":     {faults.Fault{Lose: "hope"}, `lose: "hope" cannot be lost`},
+		"no slow close":      {faults.Fault{SlowClose: &faults.SlowClose{}}, "slow-close: delay is missing"},
+		"no slices":          {faults.Fault{Slice: &faults.Slice{}}, "slice: size is 0"},
+		"wild slices":        {faults.Fault{Slice: &faults.Slice{Size: 5, Variation: 5}}, "variation is 5: it must be less than size"},
+		"negative slices":    {faults.Fault{Slice: &faults.Slice{Size: 5, Variation: -5}}, "variation is -5"},
+		"fine slices":        {faults.Fault{Slice: &faults.Slice{Size: 5, Variation: 4, Delay: micros}}, ""},
 		"unknown type":       {toxic("wobble", "upstream", nil), `toxic: there is no type "wobble", only bandwidth, latency, limit_data, noop, reset_peer, slicer, slow_close, timeout`},
 		"no stream":          {toxic("noop", "", nil), `toxic: stream is "": it must be upstream or downstream`},
 		"unknown attribute":  {toxic("latency", "upstream", map[string]any{"latancy": 1}), `unknown field "latancy"`},
@@ -61,27 +61,27 @@ func TestCheck(t *testing.T) {
 func TestEveryFaultIsKnown(t *testing.T) {
 	t.Parallel()
 	members := map[string]struct {
-		fault scenarios.Fault
+		fault faults.Fault
 		words string
 	}{
-		"Latency":   {scenarios.Fault{Latency: &scenarios.Latency{Delay: ms(5)}}, "latency 5ms, both ways"},
-		"Bandwidth": {scenarios.Fault{Bandwidth: &scenarios.Bandwidth{Rate: 5}}, "bandwidth 5 KB/s, both ways"},
+		"Latency":   {faults.Fault{Latency: &faults.Latency{Delay: ms(5)}}, "latency 5ms, both ways"},
+		"Bandwidth": {faults.Fault{Bandwidth: &faults.Bandwidth{Rate: 5}}, "bandwidth 5 KB/s, both ways"},
 		"Withhold":  {withhold, "withhold"},
-		"HangUp":    {scenarios.Fault{HangUp: &scenarios.HangUp{After: ms(2000)}}, "hang-up after 2s"},
-		"Cut":       {scenarios.Fault{Cut: &scenarios.Cut{After: 7}}, "cut after 7 bytes"},
+		"HangUp":    {faults.Fault{HangUp: &faults.HangUp{After: ms(2000)}}, "hang-up after 2s"},
+		"Cut":       {faults.Fault{Cut: &faults.Cut{After: 7}}, "cut after 7 bytes"},
 		"Lose":      {loseResponse, "lose response"},
-		"SlowClose": {scenarios.Fault{SlowClose: &scenarios.SlowClose{Delay: ms(5), Way: scenarios.ResponseWay}}, "slow close 5ms, on the response"},
-		"Slice":     {scenarios.Fault{Slice: &scenarios.Slice{Size: 5, Variation: 1, Delay: ms(1)}}, "slices of 5 ± 1 bytes, 1ms apart, both ways"},
+		"SlowClose": {faults.Fault{SlowClose: &faults.SlowClose{Delay: ms(5), Way: faults.ResponseWay}}, "slow close 5ms, on the response"},
+		"Slice":     {faults.Fault{Slice: &faults.Slice{Size: 5, Variation: 1, Delay: ms(1)}}, "slices of 5 ± 1 bytes, 1ms apart, both ways"},
 		"Toxic":     {toxic("noop", "upstream", nil), "toxic noop upstream {}"},
 	}
-	for i := range reflect.TypeFor[scenarios.Fault]().NumField() {
-		name := reflect.TypeFor[scenarios.Fault]().Field(i).Name
+	for i := range reflect.TypeFor[faults.Fault]().NumField() {
+		name := reflect.TypeFor[faults.Fault]().Field(i).Name
 		known, ok := members[name]
 		require.True(t, ok, "%s has no row in this test", name)
 		require.NoError(t, proxy.Check(known.fault))
 		require.Equal(t, []string{known.words}, faulty(t, "127.0.0.1:1", known.fault).Facts()[1].Faults)
 	}
 	require.Equal(t, "cut with a reset",
-		faulty(t, "127.0.0.1:1", scenarios.Fault{Cut: &scenarios.Cut{Reset: true}}).Facts()[1].Faults[0])
+		faulty(t, "127.0.0.1:1", faults.Fault{Cut: &faults.Cut{Reset: true}}).Facts()[1].Faults[0])
 	require.Equal(t, "lose request", faulty(t, "127.0.0.1:1", loseRequest).Facts()[1].Faults[0])
 }

@@ -19,9 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // long is longer than anything that is waited for should take.
@@ -134,11 +134,11 @@ func readRequest(c net.Conn) {
 	}
 }
 
-func open(t testing.TB, upstream string, lanes map[string][]scenarios.Fault) *proxy.Lanes {
+func open(t testing.TB, upstream string, lanes map[string][]faults.Fault) *proxy.Lanes {
 	return openWith(t, proxy.Options{Upstream: upstream, Base: time.Now()}, lanes)
 }
 
-func openWith(t testing.TB, o proxy.Options, lanes map[string][]scenarios.Fault) *proxy.Lanes {
+func openWith(t testing.TB, o proxy.Options, lanes map[string][]faults.Fault) *proxy.Lanes {
 	l, err := proxy.Open(context.Background(), lanes, o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })
@@ -146,8 +146,8 @@ func openWith(t testing.TB, o proxy.Options, lanes map[string][]scenarios.Fault)
 }
 
 // faulty opens a lane "faulty" with the given faults.
-func faulty(t testing.TB, upstream string, faults ...scenarios.Fault) *proxy.Lanes {
-	return open(t, upstream, map[string][]scenarios.Fault{"faulty": faults})
+func faulty(t testing.TB, upstream string, list ...faults.Fault) *proxy.Lanes {
+	return open(t, upstream, map[string][]faults.Fault{"faulty": list})
 }
 
 func dial(t testing.TB, l *proxy.Lanes, lane string) (net.Conn, *proxy.Passage) {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // message is what every test here sends.
@@ -29,12 +29,12 @@ func TestRequestsAreHeldBehindTheWeatherUntilAllHaveCome(t *testing.T) {
 	t.Parallel()
 	const members = 6
 	s := newTarget(t, 20)
-	weather := map[string][]scenarios.Fault{
-		"rough": {{Latency: &scenarios.Latency{Delay: scenarios.Duration(30 * time.Millisecond), Jitter: scenarios.Duration(25 * time.Millisecond)}}},
-		"slow":  {{Slice: &scenarios.Slice{Size: 16, Delay: scenarios.Duration(time.Millisecond), Way: scenarios.RequestWay}}},
+	weather := map[string][]faults.Fault{
+		"rough": {{Latency: &faults.Latency{Delay: faults.Duration(30 * time.Millisecond), Jitter: faults.Duration(25 * time.Millisecond)}}},
+		"slow":  {{Slice: &faults.Slice{Size: 16, Delay: faults.Duration(time.Millisecond), Way: faults.RequestWay}}},
 	}
 	lanes := open(t, s.addr(), weather)
-	for _, lane := range []string{scenarios.Clean, "rough", "slow"} {
+	for _, lane := range []string{faults.Clean, "rough", "slow"} {
 		before := s.started.Load()
 		arrived, left := make(chan func(), members), &atomic.Int64{}
 		var conns []net.Conn
@@ -69,8 +69,8 @@ func TestRequestsAreHeldBehindTheWeatherUntilAllHaveCome(t *testing.T) {
 func TestARequestThatDoesNotComeLeavesTheGate(t *testing.T) {
 	t.Parallel()
 	s := newTarget(t, 20)
-	lanes := open(t, s.addr(), map[string][]scenarios.Fault{"lost": {{Lose: scenarios.LoseRequest}}})
-	for lane, send := range map[string]string{"lost": message, scenarios.Clean: message[:len(message)-1]} {
+	lanes := open(t, s.addr(), map[string][]faults.Fault{"lost": {{Lose: faults.LoseRequest}}})
+	for lane, send := range map[string]string{"lost": message, faults.Clean: message[:len(message)-1]} {
 		arrived, left := make(chan func(), 1), &atomic.Int64{}
 		conn, passage := held(t, lanes, lane, arrived, left)
 		_, _ = io.WriteString(conn, send)
@@ -86,7 +86,7 @@ func TestAClientThatLeavesTheGateTakesItsRequestWithIt(t *testing.T) {
 	s := newTarget(t, 20)
 	lanes := open(t, s.addr(), nil)
 	arrived, left := make(chan func(), 1), &atomic.Int64{}
-	conn, passage := held(t, lanes, scenarios.Clean, arrived, left)
+	conn, passage := held(t, lanes, faults.Clean, arrived, left)
 	_, err := io.WriteString(conn, message)
 	require.NoError(t, err)
 	release := <-arrived
@@ -102,7 +102,7 @@ func TestATargetThatRefusesOrClosesEndsTheWaiting(t *testing.T) {
 	for name, upstream := range map[string]string{"refuses": refusing(t), "closes": closing} {
 		lanes := open(t, upstream, nil)
 		arrived, left := make(chan func(), 1), &atomic.Int64{}
-		conn, _ := held(t, lanes, scenarios.Clean, arrived, left)
+		conn, _ := held(t, lanes, faults.Clean, arrived, left)
 		_, _ = io.WriteString(conn, message[:len(message)-1])
 		require.Eventually(t, func() bool { return left.Load() > 0 }, long, time.Millisecond, name)
 		_ = conn.Close()

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 const (
@@ -50,7 +50,7 @@ type lane struct {
 // laneSpec is what a lane shall be.
 type laneSpec struct {
 	name    string
-	faults  []scenarios.Fault
+	faults  []faults.Fault
 	options Options
 }
 

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // patience is how long Close waits for toxics that sleep where they cannot be woken.
@@ -36,12 +36,12 @@ type Lanes struct {
 	instances int // of the target, that can be chosen
 }
 
-// Open opens all lanes, and [scenarios.Clean] besides, which has no faults. The toxics of a lane are
+// Open opens all lanes, and [faults.Clean] besides, which has no faults. The toxics of a lane are
 // there before its first connection and stay until it is closed: a toxic that is added to a living
 // connection does something else. If one lane cannot be opened, none is left open.
-func Open(ctx context.Context, lanes map[string][]scenarios.Fault, o Options) (*Lanes, error) {
-	if len(lanes[scenarios.Clean]) > 0 {
-		return nil, fmt.Errorf("open lanes: lane %q is the one without faults", scenarios.Clean)
+func Open(ctx context.Context, lanes map[string][]faults.Fault, o Options) (*Lanes, error) {
+	if len(lanes[faults.Clean]) > 0 {
+		return nil, fmt.Errorf("open lanes: lane %q is the one without faults", faults.Clean)
 	}
 	if o.Base.IsZero() {
 		o.Base = time.Now()
@@ -53,9 +53,9 @@ func Open(ctx context.Context, lanes map[string][]scenarios.Fault, o Options) (*
 	l := &Lanes{byName: map[string]*lane{}, host: h, instances: len(o.Instances)}
 	wanted := maps.Clone(lanes)
 	if wanted == nil {
-		wanted = map[string][]scenarios.Fault{}
+		wanted = map[string][]faults.Fault{}
 	}
-	wanted[scenarios.Clean] = nil
+	wanted[faults.Clean] = nil
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		opened, err := openLane(ctx, h, laneSpec{name: name, faults: wanted[name], options: o})
 		if err != nil {
@@ -111,13 +111,13 @@ func (l *Lanes) InFlight() int {
 	return n
 }
 
-// RemoveFaults closes every lane except [scenarios.Clean] and every connection on them: the target
+// RemoveFaults closes every lane except [faults.Clean] and every connection on them: the target
 // learns that the withheld clients are gone, and nothing that a lane delayed arrives any more.
 // It may be called again if it failed.
 func (l *Lanes) RemoveFaults(ctx context.Context) error {
 	var errs []error
 	for name, road := range l.byName {
-		if name == scenarios.Clean {
+		if name == faults.Clean {
 			continue
 		}
 		if err := road.shut(ctx); err != nil {

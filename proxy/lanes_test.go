@@ -15,9 +15,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 func TestEveryPassageBelongsToItsConnection(t *testing.T) {
@@ -28,8 +28,8 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 		id, _ := strconv.Atoi(strings.TrimPrefix(r.URL.Path, "/"))
 		w.WriteHeader(id)
 	})
-	l := open(t, target.addr(), map[string][]scenarios.Fault{
-		"jittery": {{Latency: &scenarios.Latency{Delay: ms(20), Jitter: ms(20)}}},
+	l := open(t, target.addr(), map[string][]faults.Fault{
+		"jittery": {{Latency: &faults.Latency{Delay: ms(20), Jitter: ms(20)}}},
 		"lossy":   {loseResponse},
 	})
 	type outcome struct {
@@ -41,7 +41,7 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 	}
 	outcomes := make(chan outcome, 150)
 	for want := 400; want < 450; want++ {
-		for _, lane := range []string{"jittery", "lossy", scenarios.Clean} {
+		for _, lane := range []string{"jittery", "lossy", faults.Clean} {
 			go func() {
 				c, p, err := l.Dial(context.Background(), lane)
 				if err != nil {
@@ -67,8 +67,8 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 
 func TestATargetThatRefusesIsToldApart(t *testing.T) {
 	t.Parallel()
-	l := open(t, refusing(t), map[string][]scenarios.Fault{"withheld": {withhold}})
-	c, p := dial(t, l, scenarios.Clean)
+	l := open(t, refusing(t), map[string][]faults.Fault{"withheld": {withhold}})
+	c, p := dial(t, l, faults.Clean)
 	eventually(t, "the refusal is recorded", func() bool { return p.Facts().Refused })
 	require.NotEqual(t, history.Timeout, exchange(c, request("/orders", 2)).kind())
 	require.Equal(t, history.Passage{Refused: true}, p.Facts())
@@ -92,7 +92,7 @@ func TestATargetThatDiesInItsAnswer(t *testing.T) {
 				<-seenPart // a reset would overtake it
 				_ = c.SetLinger(linger)
 			})
-			c, p := dial(t, open(t, addr, nil), scenarios.Clean)
+			c, p := dial(t, open(t, addr, nil), faults.Clean)
 			_, err := io.WriteString(c, request("/orders", 2))
 			require.NoError(t, err)
 			_, err = io.ReadFull(c, make([]byte, len(part)))
@@ -111,7 +111,7 @@ func TestATargetThatDiesInItsAnswer(t *testing.T) {
 func TestAResetByTheLaneIsAResetToTheTarget(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct {
-		fault scenarios.Fault
+		fault faults.Fault
 		reset bool
 	}{
 		"a lost request resets":      {fault: loseRequest, reset: true},
@@ -146,7 +146,7 @@ func TestInterimAnswersAreNotTheAnswer(t *testing.T) {
 		_, _ = io.WriteString(c, "HTTP/1.")
 		_, _ = io.WriteString(c, "1 201 Created\r\nContent-Length: 0\r\n\r\n")
 	})
-	c, p := dial(t, open(t, addr, nil), scenarios.Clean)
+	c, p := dial(t, open(t, addr, nil), faults.Clean)
 	eventually(t, "something comes back", func() bool { return p.Facts().Down > 0 })
 	require.Zero(t, p.Facts().Answered)
 	close(proceed)
@@ -164,7 +164,7 @@ func TestAnAnswerThatIsNotHTTPHasNoStatus(t *testing.T) {
 			defer c.Close()
 			_, _ = io.WriteString(c, answer)
 		})
-		_, p := dial(t, open(t, addr, nil), scenarios.Clean)
+		_, p := dial(t, open(t, addr, nil), faults.Clean)
 		facts := settled(t, p)
 		require.Zero(t, facts.Status, answer)
 		require.NotZero(t, facts.Answered, answer)
@@ -175,10 +175,10 @@ func TestAnAnswerThatIsNotHTTPHasNoStatus(t *testing.T) {
 func TestNothingIsStuckWhenClientsLeaveInTheMiddle(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 1<<20)
-	l := open(t, target.addr(), map[string][]scenarios.Fault{
-		"late":   {{Latency: &scenarios.Latency{Delay: ms(3), Way: scenarios.ResponseWay}}},
-		"narrow": {{Bandwidth: &scenarios.Bandwidth{Rate: 20_000}}},
-		"sliced": {{Slice: &scenarios.Slice{Size: 1000, Delay: scenarios.Duration(time.Microsecond)}}},
+	l := open(t, target.addr(), map[string][]faults.Fault{
+		"late":   {{Latency: &faults.Latency{Delay: ms(3), Way: faults.ResponseWay}}},
+		"narrow": {{Bandwidth: &faults.Bandwidth{Rate: 20_000}}},
+		"sliced": {{Slice: &faults.Slice{Size: 1000, Delay: faults.Duration(time.Microsecond)}}},
 	})
 	for _, road := range l.Facts() {
 		for range 5 {
@@ -196,12 +196,12 @@ func TestNothingIsStuckWhenClientsLeaveInTheMiddle(t *testing.T) {
 func TestNothingIsStuckWhenLanesCloseInTheMiddle(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 1<<20)
-	l := open(t, target.addr(), map[string][]scenarios.Fault{
-		"late":     {{Latency: &scenarios.Latency{Delay: scenarios.Duration(time.Hour), Way: scenarios.ResponseWay}}},
-		"narrow":   {{Bandwidth: &scenarios.Bandwidth{Rate: 1}}},
-		"sliced":   {{Slice: &scenarios.Slice{Size: 1, Delay: ms(1)}}},
+	l := open(t, target.addr(), map[string][]faults.Fault{
+		"late":     {{Latency: &faults.Latency{Delay: faults.Duration(time.Hour), Way: faults.ResponseWay}}},
+		"narrow":   {{Bandwidth: &faults.Bandwidth{Rate: 1}}},
+		"sliced":   {{Slice: &faults.Slice{Size: 1, Delay: ms(1)}}},
 		"withheld": {withhold},
-		"closing":  {{SlowClose: &scenarios.SlowClose{Delay: scenarios.Duration(time.Hour)}}},
+		"closing":  {{SlowClose: &faults.SlowClose{Delay: faults.Duration(time.Hour)}}},
 	})
 	for _, road := range l.Facts() {
 		c, p := dial(t, l, road.Name)
@@ -220,7 +220,7 @@ func TestNothingIsStuckWhenLanesCloseInTheMiddle(t *testing.T) {
 func TestNothingDelayedArrivesAfterRemoveFaults(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 10)
-	l := faulty(t, target.addr(), scenarios.Fault{Latency: &scenarios.Latency{Delay: scenarios.Duration(time.Hour)}})
+	l := faulty(t, target.addr(), faults.Fault{Latency: &faults.Latency{Delay: faults.Duration(time.Hour)}})
 	c, p := dial(t, l, "faulty")
 	_, err := io.WriteString(c, request("/orders", 2))
 	require.NoError(t, err)
@@ -233,12 +233,12 @@ func TestNothingDelayedArrivesAfterRemoveFaults(t *testing.T) {
 func TestTwoLanesAtOnceDoNotCollide(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 10)
-	lanes := map[string][]scenarios.Fault{"faulty": {withhold}}
+	lanes := map[string][]faults.Fault{"faulty": {withhold}}
 	one, other := open(t, target.addr(), lanes), open(t, target.addr(), lanes)
 	require.NoError(t, one.RemoveFaults(t.Context()))
 	_, p := dial(t, other, "faulty")
 	require.Zero(t, p.Facts().Answered)
-	c, _ := dial(t, one, scenarios.Clean)
+	c, _ := dial(t, one, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 }
 
@@ -284,10 +284,10 @@ func TestACloseWakesAReadUnderWay(t *testing.T) {
 
 func TestFactsOfLanes(t *testing.T) {
 	t.Parallel()
-	l := open(t, "127.0.0.1:1", map[string][]scenarios.Fault{
+	l := open(t, "127.0.0.1:1", map[string][]faults.Fault{
 		"slow": {
-			{Latency: &scenarios.Latency{Delay: ms(100), Jitter: ms(20)}},
-			{Latency: &scenarios.Latency{Delay: ms(5), Jitter: ms(20), Way: scenarios.RequestWay}},
+			{Latency: &faults.Latency{Delay: ms(100), Jitter: ms(20)}},
+			{Latency: &faults.Latency{Delay: ms(5), Jitter: ms(20), Way: faults.RequestWay}},
 			toxic("latency", "upstream", map[string]any{"latency": 7}),
 		},
 		"clean": nil,
@@ -310,7 +310,7 @@ func TestFactsOfLanes(t *testing.T) {
 
 func TestMistakesInOpenAndDial(t *testing.T) {
 	t.Parallel()
-	for complaint, lanes := range map[string]map[string][]scenarios.Fault{
+	for complaint, lanes := range map[string]map[string][]faults.Fault{
 		`open lanes: lane "clean" is the one without faults`:           {"clean": {withhold}},
 		`open lane "a": a fault is exactly one thing, this is nothing`: {"a": {{}}, "b": {withhold}},
 		`open lane "z": toxic: there is no type "wobble"`:              {"a": {withhold}, "z": {toxic("wobble", "upstream", nil)}},
@@ -318,7 +318,7 @@ func TestMistakesInOpenAndDial(t *testing.T) {
 		_, err := proxy.Open(t.Context(), lanes, proxy.Options{Upstream: "127.0.0.1:1"})
 		require.ErrorContains(t, err, complaint)
 	}
-	l := open(t, "127.0.0.1:1", map[string][]scenarios.Fault{"slow": nil})
+	l := open(t, "127.0.0.1:1", map[string][]faults.Fault{"slow": nil})
 	_, _, err := l.Dial(t.Context(), "fast")
 	require.EqualError(t, err, `dial: there is no lane "fast", only clean, slow`)
 	over, cancel := context.WithCancel(t.Context())
@@ -335,7 +335,7 @@ func BenchmarkExchange(b *testing.B) {
 	for name, connect := range map[string]func() (net.Conn, error){
 		"direct": func() (net.Conn, error) { return net.Dial("tcp", target.addr()) },
 		"clean lane": func() (net.Conn, error) {
-			c, _, err := l.Dial(context.Background(), scenarios.Clean)
+			c, _, err := l.Dial(context.Background(), faults.Clean)
 			return c, err
 		},
 	} {
@@ -365,8 +365,8 @@ func TestATargetOnAUnixDomainSocketIsSeenAtItsDoorstep(t *testing.T) {
 	serving.Go(func() { _ = server.Serve(listener) })
 	t.Cleanup(func() { _ = server.Close(); serving.Wait() })
 	for name, url := range map[string]string{"in process": "", "on a server": serverOf(t)} {
-		l := openWith(t, proxy.Options{Socket: path, Toxiproxy: url}, map[string][]scenarios.Fault{"lossy": {loseResponse}, "cut": {loseRequest}})
-		c, p := dial(t, l, scenarios.Clean)
+		l := openWith(t, proxy.Options{Socket: path, Toxiproxy: url}, map[string][]faults.Fault{"lossy": {loseResponse}, "cut": {loseRequest}})
+		c, p := dial(t, l, faults.Clean)
 		require.Equal(t, 201, exchange(c, request("/orders", 2)).status, name)
 		require.Equal(t, 201, settled(t, p).Status, name)
 		before := target.committed.Load()
@@ -381,7 +381,7 @@ func TestATargetOnAUnixDomainSocketIsSeenAtItsDoorstep(t *testing.T) {
 	}
 	_ = server.Close()
 	l := openWith(t, proxy.Options{Socket: path}, nil)
-	_, p := dial(t, l, scenarios.Clean)
+	_, p := dial(t, l, faults.Clean)
 	eventually(t, "nobody listens", func() bool { return p.Facts().Refused })
 }
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Link is a faulty stretch inside the target, such as the one to its database: a proxy on an address
@@ -15,7 +15,7 @@ type Link struct {
 	Name     string
 	Listen   string // host:port, from where toxiproxy runs
 	Upstream string // host:port of what the target talks to
-	Faults   []scenarios.Fault
+	Faults   []faults.Fault
 }
 
 // LiveLink is an open Link. Its methods are safe for concurrent use.

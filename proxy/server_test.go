@@ -13,9 +13,9 @@ import (
 	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // toxiproxyServer is a real toxiproxy server on a free port; it must be empty in the end.
@@ -33,7 +33,7 @@ func TestLanesOnAServer(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 1<<20)
 	url, api := toxiproxyServer(t)
-	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, map[string][]scenarios.Fault{
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, map[string][]faults.Fault{
 		"lossy answer/1": {loseResponse},
 		"withheld":       {withhold},
 	})
@@ -48,7 +48,7 @@ func TestLanesOnAServer(t *testing.T) {
 	c, p := dial(t, l, "lossy answer/1")
 	require.Equal(t, history.Reset, exchange(c, request("/orders", 2)).kind())
 	require.Equal(t, 201, settled(t, p).Status)
-	c, p = dial(t, l, scenarios.Clean)
+	c, p = dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Equal(t, 201, settled(t, p).Status)
 	c, p = dial(t, l, "withheld")
@@ -71,19 +71,19 @@ func TestTwoRunsOnOneServerDoNotCollide(t *testing.T) {
 	one, other := openWith(t, o, nil), openWith(t, o, nil)
 	require.Len(t, api.Collection.Proxies(), 2)
 	require.NoError(t, one.Close())
-	c, _ := dial(t, other, scenarios.Clean)
+	c, _ := dial(t, other, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 }
 
 func TestAProxyThatSomebodyElseDeletedIsNoProblem(t *testing.T) {
 	t.Parallel()
 	url, api := toxiproxyServer(t)
-	l, err := proxy.Open(t.Context(), map[string][]scenarios.Fault{"w": {withhold}}, proxy.Options{
+	l, err := proxy.Open(t.Context(), map[string][]faults.Fault{"w": {withhold}}, proxy.Options{
 		Upstream: "127.0.0.1:1", Toxiproxy: url,
 	})
 	require.NoError(t, err)
 	require.NoError(t, api.Collection.Clear())
-	_, _, err = l.Dial(t.Context(), scenarios.Clean)
+	_, _, err = l.Dial(t.Context(), faults.Clean)
 	require.ErrorContains(t, err, `dial lane "clean": `)
 	require.NoError(t, l.Close())
 }
@@ -102,7 +102,7 @@ func TestAServerThatIsNotThereIsNamed(t *testing.T) {
 func TestAnOpenThatFailsHalfWayLeavesNothing(t *testing.T) {
 	t.Parallel()
 	url, api := toxiproxyServer(t)
-	_, err := proxy.Open(t.Context(), map[string][]scenarios.Fault{"w": {withhold}, "z": {{}}}, proxy.Options{
+	_, err := proxy.Open(t.Context(), map[string][]faults.Fault{"w": {withhold}, "z": {{}}}, proxy.Options{
 		Upstream: "127.0.0.1:1", Toxiproxy: url,
 	})
 	require.ErrorContains(t, err, `open lane "z"`)
@@ -115,7 +115,7 @@ func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
 	target := newTarget(t, 10)
 	url, api := toxiproxyServer(t)
 	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, nil)
-	c, p := dial(t, l, scenarios.Clean)
+	c, p := dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Equal(t, 201, settled(t, p).Status)
 	for _, road := range api.Collection.Proxies() {
@@ -125,7 +125,7 @@ func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
 		require.NoError(t, stranger.Close())
 	}
 	require.Zero(t, p.Facts())
-	c, p = dial(t, l, scenarios.Clean)
+	c, p = dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Zero(t, p.Facts())
 }
@@ -136,14 +136,14 @@ func TestAConnectionThatDoesNotComeOutMakesTheLaneDoubtful(t *testing.T) {
 	target := newTarget(t, 10)
 	url, api := toxiproxyServer(t)
 	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, nil)
-	c, p := dial(t, l, scenarios.Clean)
+	c, p := dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Equal(t, 201, settled(t, p).Status)
 	for _, road := range api.Collection.Proxies() {
 		elsewhere := &toxiproxy.Proxy{Listen: road.Listen, Upstream: target.addr(), Enabled: true}
 		require.NoError(t, road.Update(elsewhere))
 	}
-	_, _, err := l.Dial(t.Context(), scenarios.Clean)
+	_, _, err := l.Dial(t.Context(), faults.Clean)
 	require.ErrorContains(t, err, `dial lane "clean": toxiproxy passed the connection on to nobody`)
 	require.Zero(t, p.Facts())
 }
@@ -184,11 +184,11 @@ func TestLanesOnADistantServerHaveNoDoorstep(t *testing.T) {
 	server.Start()
 	t.Cleanup(server.Close)
 
-	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: server.URL}, map[string][]scenarios.Fault{
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: server.URL}, map[string][]faults.Fault{
 		"lossy": {loseRequest},
 	})
 	require.False(t, l.Facts()[0].Doorstep)
-	c, p := dial(t, l, scenarios.Clean)
+	c, p := dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status)
 	require.Zero(t, p.Facts())
 	c, _ = dial(t, l, "lossy")
@@ -223,7 +223,7 @@ func TestLinks(t *testing.T) {
 				Name:     "db",
 				Listen:   "127.0.0.1:0",
 				Upstream: target.addr(),
-				Faults:   []scenarios.Fault{{Latency: &scenarios.Latency{Delay: ms(1)}}, {SlowClose: &scenarios.SlowClose{Delay: ms(3_600_000)}}},
+				Faults:   []faults.Fault{{Latency: &faults.Latency{Delay: ms(1)}}, {SlowClose: &faults.SlowClose{Delay: ms(3_600_000)}}},
 			}, o)
 			require.NoError(t, err)
 			require.Equal(t, history.Lane{
@@ -253,7 +253,7 @@ func TestLinks(t *testing.T) {
 
 func TestALinkWithAMistake(t *testing.T) {
 	t.Parallel()
-	_, err := proxy.OpenLink(t.Context(), proxy.Link{Name: "db", Faults: []scenarios.Fault{{}}}, proxy.Options{})
+	_, err := proxy.OpenLink(t.Context(), proxy.Link{Name: "db", Faults: []faults.Fault{{}}}, proxy.Options{})
 	require.ErrorContains(t, err, `open link "db": a fault is exactly one thing`)
 }
 

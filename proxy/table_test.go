@@ -10,22 +10,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-func ms(n int) scenarios.Duration { return scenarios.Duration(time.Duration(n) * time.Millisecond) }
+func ms(n int) faults.Duration { return faults.Duration(time.Duration(n) * time.Millisecond) }
 
-func toxic(kind, stream string, attributes map[string]any) scenarios.Fault {
-	return scenarios.Fault{Toxic: &scenarios.Toxic{Type: kind, Stream: stream, Attributes: attributes}}
+func toxic(kind, stream string, attributes map[string]any) faults.Fault {
+	return faults.Fault{Toxic: &faults.Toxic{Type: kind, Stream: stream, Attributes: attributes}}
 }
 
 var (
-	withhold     = scenarios.Fault{Withhold: &scenarios.Withhold{}}
-	loseRequest  = scenarios.Fault{Lose: scenarios.LoseRequest}
-	loseResponse = scenarios.Fault{Lose: scenarios.LoseResponse}
+	withhold     = faults.Fault{Withhold: &faults.Withhold{}}
+	loseRequest  = faults.Fault{Lose: faults.LoseRequest}
+	loseResponse = faults.Fault{Lose: faults.LoseResponse}
 )
 
 // A server that answers at once and then closes: who saw what.
@@ -34,39 +34,39 @@ func TestFaultTable(t *testing.T) {
 	const size = 1 << 20 // of requests and answers in the second half: many reads on every hop
 	for _, row := range []struct {
 		name      string
-		faults    []scenarios.Fault
+		faults    []faults.Fault
 		committed int64
 		saw       history.ErrorKind
 		bytes     int // that the client saw, where it is an error
 		status    int // that the target answered
 	}{
 		{name: "a clean lane passes everything", committed: 1, status: 201},
-		{name: "latency passes everything, later", committed: 1, status: 201, faults: []scenarios.Fault{
-			{Latency: &scenarios.Latency{Delay: ms(10), Jitter: ms(5)}}}},
-		{name: "bandwidth passes everything, slower", committed: 1, status: 201, faults: []scenarios.Fault{
-			{Bandwidth: &scenarios.Bandwidth{Rate: 10_000}}}},
-		{name: "slices pass everything, in pieces", committed: 1, status: 201, faults: []scenarios.Fault{
-			{Slice: &scenarios.Slice{Size: 20_000, Variation: 7_000, Delay: scenarios.Duration(10 * time.Microsecond)}}}},
-		{name: "a slow close passes everything", committed: 1, status: 201, faults: []scenarios.Fault{
-			{SlowClose: &scenarios.SlowClose{Delay: ms(10)}}}},
+		{name: "latency passes everything, later", committed: 1, status: 201, faults: []faults.Fault{
+			{Latency: &faults.Latency{Delay: ms(10), Jitter: ms(5)}}}},
+		{name: "bandwidth passes everything, slower", committed: 1, status: 201, faults: []faults.Fault{
+			{Bandwidth: &faults.Bandwidth{Rate: 10_000}}}},
+		{name: "slices pass everything, in pieces", committed: 1, status: 201, faults: []faults.Fault{
+			{Slice: &faults.Slice{Size: 20_000, Variation: 7_000, Delay: faults.Duration(10 * time.Microsecond)}}}},
+		{name: "a slow close passes everything", committed: 1, status: 201, faults: []faults.Fault{
+			{SlowClose: &faults.SlowClose{Delay: ms(10)}}}},
 		{name: "a lost response was committed and resets", committed: 1, saw: history.Reset, status: 201,
-			faults: []scenarios.Fault{loseResponse}},
+			faults: []faults.Fault{loseResponse}},
 		{name: "a lost request was not committed and resets", committed: 0, saw: history.Reset,
-			faults: []scenarios.Fault{loseRequest}},
+			faults: []faults.Fault{loseRequest}},
 		{name: "a cut with a reset was committed", committed: 1, saw: history.Reset, status: 201,
-			faults: []scenarios.Fault{{Cut: &scenarios.Cut{Reset: true}}}},
+			faults: []faults.Fault{{Cut: &faults.Cut{Reset: true}}}},
 		{name: "a cut at the first byte was committed", committed: 1, saw: history.Closed, status: 201,
-			faults: []scenarios.Fault{{Cut: &scenarios.Cut{}}}},
+			faults: []faults.Fault{{Cut: &faults.Cut{}}}},
 		{name: "a cut in the status line is garbage", committed: 1, saw: history.Garbage, bytes: 10, status: 201,
-			faults: []scenarios.Fault{{Cut: &scenarios.Cut{After: 10}}}},
+			faults: []faults.Fault{{Cut: &faults.Cut{After: 10}}}},
 		{name: "a cut in the body is truncated", committed: 1, saw: history.Truncated, bytes: 250, status: 201,
-			faults: []scenarios.Fault{{Cut: &scenarios.Cut{After: 250}}}},
+			faults: []faults.Fault{{Cut: &faults.Cut{After: 250}}}},
 		{name: "timeout 0 downstream passes on the target's close", committed: 1, saw: history.Closed, status: 201,
-			faults: []scenarios.Fault{toxic("timeout", "downstream", nil)}},
+			faults: []faults.Fault{toxic("timeout", "downstream", nil)}},
 		{name: "limit_data upstream cuts the request", committed: 0, saw: history.Closed, status: 0,
-			faults: []scenarios.Fault{toxic("limit_data", "upstream", map[string]any{"bytes": 3})}},
+			faults: []faults.Fault{toxic("limit_data", "upstream", map[string]any{"bytes": 3})}},
 		{name: "faults add up in their order", committed: 1, saw: history.Truncated, bytes: 250, status: 201,
-			faults: []scenarios.Fault{{Latency: &scenarios.Latency{Delay: ms(5)}}, {Cut: &scenarios.Cut{After: 250}}}},
+			faults: []faults.Fault{{Latency: &faults.Latency{Delay: ms(5)}}, {Cut: &faults.Cut{After: 250}}}},
 	} {
 		for _, big := range []bool{false, true} {
 			name, body := row.name, 200
@@ -165,7 +165,7 @@ func TestRemoveFaultsMakesTheWithheldKnown(t *testing.T) {
 	_, _, err := l.Dial(t.Context(), "faulty")
 	require.ErrorContains(t, err, `dial lane "faulty": the lane is closed`)
 	target.free()
-	c, _ := dial(t, l, scenarios.Clean)
+	c, _ := dial(t, l, faults.Clean)
 	require.Equal(t, 201, exchange(c, request("/orders", 2)).status, "the clean lane stays")
 	require.NoError(t, l.RemoveFaults(t.Context()), "again")
 }
@@ -173,7 +173,7 @@ func TestRemoveFaultsMakesTheWithheldKnown(t *testing.T) {
 func TestHangUpIsNoticedByTheTarget(t *testing.T) {
 	t.Parallel()
 	target := newSlowTarget(t)
-	c, p := dial(t, faulty(t, target.addr(), scenarios.Fault{HangUp: &scenarios.HangUp{After: ms(50)}}), "faulty")
+	c, p := dial(t, faulty(t, target.addr(), faults.Fault{HangUp: &faults.HangUp{After: ms(50)}}), "faulty")
 	require.Equal(t, history.Closed, exchange(c, request("/orders", 2)).kind())
 	eventually(t, "the target notices", func() bool { return target.noticed.Load() == 1 })
 	facts := settled(t, p)
@@ -187,7 +187,7 @@ func TestALeavingClientIsNoticedOnACleanLane(t *testing.T) {
 	t.Parallel()
 	target := newSlowTarget(t)
 	l := open(t, target.addr(), nil)
-	c, p := dial(t, l, scenarios.Clean)
+	c, p := dial(t, l, faults.Clean)
 	_, err := io.WriteString(c, request("/orders", 2))
 	require.NoError(t, err)
 	eventually(t, "the request is in flight", func() bool { return l.InFlight() == 1 })

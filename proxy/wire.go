@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Wire is a link inside the target that is there for a whole run: a listener of ours on the address that
@@ -63,7 +63,7 @@ func (w *Wire) Moments() int {
 
 // Slow makes the wire slow, for the connections that are there as well, and describes it. Faults that
 // would break connections are a mistake.
-func (w *Wire) Slow(ctx context.Context, faults []scenarios.Fault) (history.Link, error) {
+func (w *Wire) Slow(ctx context.Context, faults []faults.Fault) (history.Link, error) {
 	facts := history.Link{Name: w.name, Proxy: w.behind.facts.Proxy}
 	all, err := effectsOf(faults)
 	for _, f := range faults {
@@ -115,8 +115,8 @@ func (w *Wire) Noted() history.Traffic {
 type Strike struct {
 	wire   *Wire
 	base   time.Time
-	left   int              // moments until it comes
-	moment scenarios.Moment // if it has a word; empty: left counts
+	left   int           // moments until it comes
+	moment faults.Moment // if it has a word; empty: left counts
 	pause  time.Duration
 	facts  history.Cut
 }
@@ -124,7 +124,7 @@ type Strike struct {
 // Strike breaks the wire once, at a moment from now: what would pass then does not get through, all
 // connections are reset, and no other is taken for the time of the pause. Offsets count from base. A strike
 // that has not come is replaced by the next.
-func (w *Wire) Strike(base time.Time, moment scenarios.Moment, pause time.Duration) *Strike {
+func (w *Wire) Strike(base time.Time, moment faults.Moment, pause time.Duration) *Strike {
 	s := &Strike{wire: w, base: base, left: moment.Count(), pause: pause, facts: history.Cut{Link: w.name, Moment: string(moment)}}
 	if s.left == 0 {
 		s.moment = moment
@@ -139,9 +139,9 @@ func (w *Wire) Strike(base time.Time, moment scenarios.Moment, pause time.Durati
 // no turn, which is what counts.
 func (s *Strike) due(p *pair, answer, turns bool) bool {
 	switch s.moment {
-	case scenarios.AtCommit:
+	case faults.AtCommit:
 		return !answer && p.commits
-	case scenarios.AtCommitted:
+	case faults.AtCommitted:
 		return answer && p.commits
 	default:
 		if turns {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // archive is a small database: it greets, and answers each line with the same line in capitals.
@@ -98,7 +98,7 @@ func TestAWireIsSlowForAWhileAndItsConnectionsLive(t *testing.T) {
 		w := openWire(t, newArchive(t).addr, o)
 		a := newAsker(t, w)
 		base := time.Now()
-		for round, faults := range [][]scenarios.Fault{nil, {{Latency: &scenarios.Latency{Delay: ms(30)}}}, nil, {{Latency: &scenarios.Latency{Delay: ms(40), Way: scenarios.ResponseWay}}}} {
+		for round, faults := range [][]faults.Fault{nil, {{Latency: &faults.Latency{Delay: ms(30)}}}, nil, {{Latency: &faults.Latency{Delay: ms(40), Way: faults.ResponseWay}}}} {
 			facts, err := w.Slow(t.Context(), faults)
 			require.NoError(t, err)
 			w.Note(base)
@@ -131,7 +131,7 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 				w := openWire(t, archive.addr, o)
 				a, idle := newAsker(t, w), newAsker(t, w)
 				base := time.Now()
-				strike := w.Strike(base, scenarios.Moment(fmt.Sprint(moment)), 300*time.Millisecond)
+				strike := w.Strike(base, faults.Moment(fmt.Sprint(moment)), 300*time.Millisecond)
 				var answers []string
 				var err error
 				for _, question := range []string{"one", "two", "three"} {
@@ -176,8 +176,8 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 
 func TestAWireBreaksAtACommitOrItsAnswer(t *testing.T) {
 	t.Parallel()
-	for moment, asked := range map[scenarios.Moment][]string{
-		scenarios.AtCommit: {"begin", "insert"}, scenarios.AtCommitted: {"begin", "insert", " COMMIT"},
+	for moment, asked := range map[faults.Moment][]string{
+		faults.AtCommit: {"begin", "insert"}, faults.AtCommitted: {"begin", "insert", " COMMIT"},
 	} {
 		archive := newArchive(t)
 		w := openWire(t, archive.addr, proxy.Options{})
@@ -196,7 +196,7 @@ func TestAWireBreaksAtACommitOrItsAnswer(t *testing.T) {
 		cut := strike.Over()
 		require.Equal(t, string(moment), cut.Moment)
 		require.Positive(t, cut.At)
-		require.Equal(t, moment == scenarios.AtCommitted, cut.Answer)
+		require.Equal(t, moment == faults.AtCommitted, cut.Answer)
 	}
 }
 
@@ -241,8 +241,8 @@ func TestWiresWithAMistake(t *testing.T) {
 	_, err := proxy.OpenWire(t.Context(), "store", w.Address(), "127.0.0.1:1", proxy.Options{})
 	require.ErrorContains(t, err, `open link "store": `)
 	require.ErrorContains(t, err, "address already in use")
-	_, err = w.Slow(t.Context(), []scenarios.Fault{loseResponse})
+	_, err = w.Slow(t.Context(), []faults.Fault{loseResponse})
 	require.ErrorContains(t, err, `slow link "database" down: lose: response does not slow a link down`)
-	_, err = w.Slow(t.Context(), []scenarios.Fault{{Latency: &scenarios.Latency{}}})
+	_, err = w.Slow(t.Context(), []faults.Fault{{Latency: &faults.Latency{}}})
 	require.ErrorContains(t, err, "delay is missing")
 }

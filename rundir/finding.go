@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -106,7 +107,7 @@ func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
 			}
 			if step.Send != nil && step.Send.Cut != nil && a.Step == i && a.Cut != nil && a.Intent == f.Finding.Intent {
 				send, cut := *step.Send, *step.Send.Cut
-				cut.Moment = scenarios.Moment(a.Cut.Moment)
+				cut.Moment = faults.Moment(a.Cut.Moment)
 				send.Cut = &cut
 				s.Steps[i].Send = &send
 			}

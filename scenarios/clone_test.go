@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/faults"
 )
 
 func TestAClonesChangesLeaveTheOriginalAlone(t *testing.T) {
@@ -11,7 +13,7 @@ func TestAClonesChangesLeaveTheOriginalAlone(t *testing.T) {
 	original := func() Scenario {
 		return Scenario{
 			Name: "a", Needs: []Need{NeedsKey}, Neighbours: &Neighbours{Of: 2}, Background: &Background{Send: Send{Retry: &Retry{On: []RetryOn{NoAnswer}}}},
-			Lanes: map[string][]Fault{"one": {{Toxic: &Toxic{Attributes: map[string]any{"bytes": 5, "list": []any{1}}}}}},
+			Lanes: map[string][]faults.Fault{"one": {{Toxic: &faults.Toxic{Attributes: map[string]any{"bytes": 5, "list": []any{1}}}}}},
 			Steps: []Step{{Send: &Send{Lane: "one"}}, {Tabs: []Tab{{Count: 2}}}},
 		}
 	}

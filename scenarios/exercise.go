@@ -3,6 +3,7 @@ package scenarios
 import (
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
@@ -22,8 +23,8 @@ func (c shape) never(name proofs.Name) proofs.Obstacle {
 func (s *Scenario) shape() shape {
 	c := shape{}
 	c.clear(proofs.NoNeighbours, s.Neighbours != nil)
-	for _, faults := range s.Links {
-		c.clear(proofs.NoSlowLink, slices.ContainsFunc(faults, func(f Fault) bool { return f.Latency != nil }))
+	for _, list := range s.Links {
+		c.clear(proofs.NoSlowLink, slices.ContainsFunc(list, func(f faults.Fault) bool { return f.Latency != nil }))
 	}
 	c.clear(proofs.NoWaitCommitted, s.sendsAround(WaitCommitted))
 	c.clear(proofs.NoWaitExpired, s.sendsAround(WaitExpired))
@@ -56,8 +57,8 @@ func (s *Scenario) clearBySendings(c shape) {
 func (s *Scenario) clearByLane(c shape, lane string) {
 	for _, f := range s.Lanes[lane] {
 		c.clear(proofs.NothingSlow, f.Latency != nil || f.Bandwidth != nil || f.Slice != nil || f.SlowClose != nil || f.Toxic != nil)
-		c.clear(proofs.NoRequestLost, f.Lose == LoseRequest || f.HangUp != nil || f.Toxic != nil)
-		c.clear(proofs.NoAnswerLost, f.Lose != LoseRequest)
+		c.clear(proofs.NoRequestLost, f.Lose == faults.LoseRequest || f.HangUp != nil || f.Toxic != nil)
+		c.clear(proofs.NoAnswerLost, f.Lose != faults.LoseRequest)
 	}
 }
 

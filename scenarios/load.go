@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
@@ -36,7 +37,7 @@ const (
 	usualTimeout     = 10 * time.Second
 	usualWithin      = 5 * time.Second
 	usualSweep       = 1.2 // of the time that a plain create takes
-	usualCut         = Duration(50 * time.Millisecond)
+	usualCut         = faults.Duration(50 * time.Millisecond)
 )
 
 // Load reads a scenario file and fills in what it leaves out. The error is document.Mistakes: all of

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
@@ -24,11 +25,11 @@ func review(doc *document.Document, s Scenario) document.Mistakes {
 	r.counts()
 	r.needs()
 	r.known()
-	for name, faults := range s.Lanes {
-		r.lane(name, faults)
+	for name, list := range s.Lanes {
+		r.lane(name, list)
 	}
-	for name, faults := range s.Links {
-		r.slices(jsonpointer.Of("links", name), faults)
+	for name, list := range s.Links {
+		r.slices(jsonpointer.Of("links", name), list)
 	}
 	if doc.Length("/steps") == len(s.Steps) {
 		r.lanesInUse()
@@ -119,15 +120,15 @@ func (r *reviewer) known() {
 	r.mistakes = append(r.mistakes, repeated(r.doc, lines)...)
 }
 
-func (r *reviewer) lane(name string, faults []Fault) {
-	if name == Clean && len(faults) > 0 {
+func (r *reviewer) lane(name string, list []faults.Fault) {
+	if name == Clean && len(list) > 0 {
 		r.complain(jsonpointer.Of("lanes", name), "the lane clean has no faults; give this one another name")
 	}
-	r.slices(jsonpointer.Of("lanes", name), faults)
+	r.slices(jsonpointer.Of("lanes", name), list)
 }
 
-func (r *reviewer) slices(path string, faults []Fault) {
-	for i, f := range faults {
+func (r *reviewer) slices(path string, list []faults.Fault) {
+	for i, f := range list {
 		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
 			r.complain(path+jsonpointer.Of(i, "slice", "variation"), "must be less than the size, %d", f.Slice.Size)
 		}

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/document"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -105,22 +106,22 @@ func TestShorthandsAreReadAsTheyAreMeant(t *testing.T) {
 	require.NoError(t, err)
 	tenSeconds := scenarios.Span{Fixed: 10 * time.Second}
 	plain := scenarios.Send{Lane: scenarios.Clean, Timeout: tenSeconds}
-	require.Equal(t, []scenarios.Fault{
-		{Latency: &scenarios.Latency{Delay: scenarios.Duration(100 * time.Millisecond)}},
-		{Bandwidth: &scenarios.Bandwidth{Rate: 20}},
-		{Withhold: &scenarios.Withhold{}},
-		{HangUp: &scenarios.HangUp{After: scenarios.Duration(50 * time.Millisecond)}},
-		{Cut: &scenarios.Cut{Reset: true}},
-		{Lose: scenarios.LoseResponse},
-		{SlowClose: &scenarios.SlowClose{Delay: scenarios.Duration(500 * time.Millisecond)}},
-		{Slice: &scenarios.Slice{Size: 16}},
+	require.Equal(t, []faults.Fault{
+		{Latency: &faults.Latency{Delay: faults.Duration(100 * time.Millisecond)}},
+		{Bandwidth: &faults.Bandwidth{Rate: 20}},
+		{Withhold: &faults.Withhold{}},
+		{HangUp: &faults.HangUp{After: faults.Duration(50 * time.Millisecond)}},
+		{Cut: &faults.Cut{Reset: true}},
+		{Lose: faults.LoseResponse},
+		{SlowClose: &faults.SlowClose{Delay: faults.Duration(500 * time.Millisecond)}},
+		{Slice: &faults.Slice{Size: 16}},
 	}, s.Lanes["one"])
-	require.Equal(t, []scenarios.Fault{
-		{Withhold: &scenarios.Withhold{}},
-		{Withhold: &scenarios.Withhold{}},
-		{Cut: &scenarios.Cut{After: 130}},
-		{Latency: &scenarios.Latency{Delay: scenarios.Duration(time.Second), Jitter: scenarios.Duration(5 * time.Millisecond), Way: scenarios.RequestWay}},
-		{Toxic: &scenarios.Toxic{Type: "limit_data", Stream: "downstream", Attributes: map[string]any{"bytes": 5}}},
+	require.Equal(t, []faults.Fault{
+		{Withhold: &faults.Withhold{}},
+		{Withhold: &faults.Withhold{}},
+		{Cut: &faults.Cut{After: 130}},
+		{Latency: &faults.Latency{Delay: faults.Duration(time.Second), Jitter: faults.Duration(5 * time.Millisecond), Way: faults.RequestWay}},
+		{Toxic: &faults.Toxic{Type: "limit_data", Stream: "downstream", Attributes: map[string]any{"bytes": 5}}},
 	}, s.Lanes["two"])
 	require.Equal(t, []scenarios.Step{
 		{Send: &plain},

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -93,14 +94,14 @@ type PlannedAttempt struct {
 // Cutting says when a link breaks: at a moment, or part of the way through those of a create.
 type Cutting struct {
 	Link   string        `json:"link"`
-	Moment Moment        `json:"moment,omitempty"` // empty: by Part
+	Moment faults.Moment `json:"moment,omitempty"` // empty: by Part
 	Part   float64       `json:"part"`             // 0 to 1, drawn from the seed
 	For    time.Duration `json:"for"`
 }
 
 // At returns the moment, where a create has so many. A connection that is new has more to say than one
 // that was there for the pilot, so half as many again are tried.
-func (c Cutting) At(moments int) Moment {
+func (c Cutting) At(moments int) faults.Moment {
 	if c.Moment != "" {
 		return c.Moment
 	}
@@ -108,8 +109,8 @@ func (c Cutting) At(moments int) Moment {
 }
 
 // Counted returns the moment as if it had no word.
-func (c Cutting) Counted(moments int) Moment {
-	return Moment(strconv.Itoa(1 + int(c.Part*float64(moments+moments/2))))
+func (c Cutting) Counted(moments int) faults.Moment {
+	return faults.Moment(strconv.Itoa(1 + int(c.Part*float64(moments+moments/2))))
 }
 
 // OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. It
@@ -418,7 +419,7 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
 	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {
-		c.Moment = []Moment{AtCommitted, "", AtCommit, ""}[(p.number-1)%4]
+		c.Moment = []faults.Moment{faults.AtCommitted, "", faults.AtCommit, ""}[(p.number-1)%4]
 	}
 	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}
 }

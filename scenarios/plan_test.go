@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -36,8 +37,8 @@ func drawnStep(t *rapid.T) scenarios.Step {
 	switch rapid.IntRange(0, 9).Draw(t, "step") {
 	case 0:
 		if rapid.Bool().Draw(t, "cut") {
-			moment := rapid.SampledFrom([]scenarios.Moment{"", "7", scenarios.AtCommit}).Draw(t, "moment")
-			s.Cut = &scenarios.LinkCut{Link: "database", Moment: moment, For: scenarios.Duration(50 * time.Millisecond)}
+			moment := rapid.SampledFrom([]faults.Moment{"", "7", faults.AtCommit}).Draw(t, "moment")
+			s.Cut = &scenarios.LinkCut{Link: "database", Moment: moment, For: faults.Duration(50 * time.Millisecond)}
 		}
 		return scenarios.Step{Send: &s}
 	case 1:

@@ -4,32 +4,32 @@
 package scenarios
 
 import (
-	"strconv"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // Scenario is one scenario file.
 type Scenario struct {
-	Name        string             `yaml:"name"`
-	Summary     string             `yaml:"summary"`
-	Operation   string             `yaml:"operation,omitempty"`   // of the target; empty is its first
-	Intents     int                `yaml:"intents,omitempty"`     // things the user wants
-	Concurrency int                `yaml:"concurrency,omitempty"` // intents in flight at once
-	Twins       int                `yaml:"twins,omitempty"`       // neighbouring intents that share one body; 0 and 1 are none
-	Neighbours  *Neighbours        `yaml:"neighbours,omitempty"`
-	Needs       []Need             `yaml:"needs,omitempty"`
-	Lanes       map[string][]Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
-	Links       map[string][]Fault `yaml:"links,omitempty"` // inside the target; only faults that slow
-	Background  *Background        `yaml:"background,omitempty"`
-	Steps       []Step             `yaml:"steps"`
-	Exercised   []Proof            `yaml:"exercised"`
-	Known       []KnownBug         `yaml:"known,omitempty"`
+	Name        string                    `yaml:"name"`
+	Summary     string                    `yaml:"summary"`
+	Operation   string                    `yaml:"operation,omitempty"`   // of the target; empty is its first
+	Intents     int                       `yaml:"intents,omitempty"`     // things the user wants
+	Concurrency int                       `yaml:"concurrency,omitempty"` // intents in flight at once
+	Twins       int                       `yaml:"twins,omitempty"`       // neighbouring intents that share one body; 0 and 1 are none
+	Neighbours  *Neighbours               `yaml:"neighbours,omitempty"`
+	Needs       []Need                    `yaml:"needs,omitempty"`
+	Lanes       map[string][]faults.Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
+	Links       map[string][]faults.Fault `yaml:"links,omitempty"` // inside the target; only faults that slow
+	Background  *Background               `yaml:"background,omitempty"`
+	Steps       []Step                    `yaml:"steps"`
+	Exercised   []Proof                   `yaml:"exercised"`
+	Known       []KnownBug                `yaml:"known,omitempty"`
 }
 
 // Clean is the name of the lane without faults.
-const Clean = "clean"
+const Clean = faults.Clean
 
 // Background is plain creates that go on beside the scenario's intents, each an intent of its own, at a
 // steady rate until the others are through.
@@ -72,87 +72,6 @@ const (
 	AcrossPrincipals Across = "principals"
 	AcrossOperations Across = "operations"
 )
-
-// Fault is one thing wrong with a lane. Exactly one member is set.
-type Fault struct {
-	Latency   *Latency   `yaml:"latency,omitempty"`
-	Bandwidth *Bandwidth `yaml:"bandwidth,omitempty"`
-	Withhold  *Withhold  `yaml:"withhold,omitempty"`
-	HangUp    *HangUp    `yaml:"hang-up,omitempty"`
-	Cut       *Cut       `yaml:"cut,omitempty"`
-	Lose      Loss       `yaml:"lose,omitempty"`
-	SlowClose *SlowClose `yaml:"slow-close,omitempty"`
-	Slice     *Slice     `yaml:"slice,omitempty"`
-	Toxic     *Toxic     `yaml:"toxic,omitempty"`
-}
-
-// Way is a direction of travel. The empty way is both.
-type Way string
-
-// The ways.
-const (
-	BothWays    Way = ""
-	RequestWay  Way = "request"
-	ResponseWay Way = "response"
-)
-
-// Latency delays bytes by Delay, give or take Jitter, in each direction it applies to.
-type Latency struct {
-	Delay  Duration `yaml:"delay,omitempty"`
-	Jitter Duration `yaml:"jitter,omitempty"`
-	Way    Way      `yaml:"way,omitempty"`
-}
-
-// Bandwidth limits the flow to Rate kilobytes per second.
-type Bandwidth struct {
-	Rate int64 `yaml:"rate,omitempty"`
-	Way  Way   `yaml:"way,omitempty"`
-}
-
-// Withhold keeps every byte of the answer from the client, and the client's leaving from the target.
-type Withhold struct{}
-
-// HangUp closes both sides After the connection began: the target notices that the client is gone.
-type HangUp struct {
-	After Duration `yaml:"after,omitempty"`
-}
-
-// Cut breaks the answer off: with a reset at its first byte, or cleanly after so many bytes of it.
-type Cut struct {
-	Reset bool  `yaml:"reset,omitempty"`
-	After int64 `yaml:"after,omitempty"` // bytes; with Reset false
-}
-
-// Loss is a message that gets lost, and with it the connection.
-type Loss string
-
-// The losses. A lost request never reaches the target; a lost response was sent by it.
-const (
-	LoseNothing  Loss = ""
-	LoseRequest  Loss = "request"
-	LoseResponse Loss = "response"
-)
-
-// SlowClose keeps a closed connection open for the other side for Delay.
-type SlowClose struct {
-	Delay Duration `yaml:"delay,omitempty"`
-	Way   Way      `yaml:"way,omitempty"`
-}
-
-// Slice sends bytes in pieces of about Size, with Delay between them.
-type Slice struct {
-	Size      int64    `yaml:"size,omitempty"`
-	Variation int64    `yaml:"variation,omitempty"`
-	Delay     Duration `yaml:"delay,omitempty"`
-	Way       Way      `yaml:"way,omitempty"`
-}
-
-// Toxic is any toxic of toxiproxy by its own name and attributes, always at toxicity 1.
-type Toxic struct {
-	Type       string         `yaml:"type,omitempty"`
-	Stream     string         `yaml:"stream,omitempty"` // upstream or downstream
-	Attributes map[string]any `yaml:"attributes,omitempty"`
-}
 
 // Step is one step of an intent's story. Exactly one member is set.
 type Step struct {
@@ -197,26 +116,9 @@ type Send struct {
 // LinkCut breaks a link inside the target while a request is under way, at one of the moments at which
 // something passes it.
 type LinkCut struct {
-	Link   string   `yaml:"link,omitempty"`
-	Moment Moment   `yaml:"moment,omitempty"` // empty: the intents take all of them in turn
-	For    Duration `yaml:"for,omitempty"`    // so long no connection is made
-}
-
-// Moment is when something passes a link: a number from 1, where 1 is the first question after a request
-// began, 2 its answer, 3 the second question; or one of the words.
-type Moment string
-
-// The moments that have a word. They are known by the text "commit", which databases are sent as it is
-// unless the link is encrypted.
-const (
-	AtCommit    Moment = "commit"    // the question that asks for a commit, which is lost
-	AtCommitted Moment = "committed" // its answer
-)
-
-// Count returns the number of a moment; 0: it has a word, or is none.
-func (m Moment) Count() int {
-	n, _ := strconv.Atoi(string(m))
-	return n
+	Link   string          `yaml:"link,omitempty"`
+	Moment faults.Moment   `yaml:"moment,omitempty"` // empty: the intents take all of them in turn
+	For    faults.Duration `yaml:"for,omitempty"`    // so long no connection is made
 }
 
 // Burst is so many copies of one request, released together at the last byte.
@@ -317,9 +219,6 @@ type Proof struct {
 	Name    proofs.Name `yaml:"proof,omitempty"`
 	AtLeast float64     `yaml:"at_least,omitempty"` // share of intents, 0 to 1; 0 is one half
 }
-
-// Duration is a time.Duration that is written as "300ms" in files.
-type Duration time.Duration
 
 // Span is a stretch of time that is either fixed ("300ms") or a share of the time that a plain
 // create takes at this target ("50%"), as the pilot measured it.

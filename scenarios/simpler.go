@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
@@ -35,10 +36,10 @@ func Simpler(s Scenario) []Simplification {
 		x.send(i, one)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Lanes)) {
-		x.path("lane", name, s.Lanes[name], func(s *Scenario) map[string][]Fault { return s.Lanes })
+		x.path("lane", name, s.Lanes[name], func(s *Scenario) map[string][]faults.Fault { return s.Lanes })
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Links)) {
-		x.path("link", name, s.Links[name], func(s *Scenario) map[string][]Fault { return s.Links })
+		x.path("link", name, s.Links[name], func(s *Scenario) map[string][]faults.Fault { return s.Links })
 	}
 	slices.SortStableFunc(x.found, func(a, b Simplification) int { return a.rank() - b.rank() })
 	return x.found
@@ -109,8 +110,8 @@ func (s *Scenario) tidy() {
 			s.forget(name)
 		}
 	}
-	for name, faults := range s.Links {
-		if len(faults) == 0 {
+	for name, list := range s.Links {
+		if len(list) == 0 {
 			delete(s.Links, name)
 		}
 	}
@@ -257,8 +258,8 @@ func (x *simplifier) send(n int, one sending) {
 }
 
 // path takes away the faults of a lane or a link, and makes weaker ones of them.
-func (x *simplifier) path(kind, name string, faults []Fault, of func(*Scenario) map[string][]Fault) {
-	for i, f := range faults {
+func (x *simplifier) path(kind, name string, list []faults.Fault, of func(*Scenario) map[string][]faults.Fault) {
+	for i, f := range list {
 		where := fmt.Sprintf("%s on the %s %s", f, kind, name)
 		x.add(where, func(to *Scenario) { of(to)[name] = slices.Delete(of(to)[name], i, i+1) })
 		if f.Latency == nil {
@@ -268,7 +269,7 @@ func (x *simplifier) path(kind, name string, faults []Fault, of func(*Scenario) 
 			x.add("the jitter of "+where, func(to *Scenario) { of(to)[name][i].Latency.Jitter = 0 })
 		}
 		weaker := round(Span{Fixed: time.Duration(f.Latency.Delay) / 2})
-		x.add("half of "+where, func(to *Scenario) { of(to)[name][i].Latency.Delay = Duration(weaker.Fixed) })
+		x.add("half of "+where, func(to *Scenario) { of(to)[name][i].Latency.Delay = faults.Duration(weaker.Fixed) })
 	}
 }
 

@@ -19,22 +19,6 @@ var errSpan = errors.New("expected a duration such as 300ms or a share such as 5
 // maxShare is the largest share of the normal time, as a factor.
 const maxShare = 10
 
-// String returns the duration as it is written in files.
-func (d Duration) String() string { return time.Duration(d).String() }
-
-// MarshalText writes the duration as in files.
-func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
-
-// UnmarshalText reads a duration such as "300ms".
-func (d *Duration) UnmarshalText(text []byte) error {
-	parsed, err := contract.ParseDuration(string(text))
-	*d = Duration(parsed)
-	return err
-}
-
-// UnmarshalYAML reads a duration such as 300ms.
-func (d *Duration) UnmarshalYAML(node *yaml.Node) error { return unmarshalText(node, d.UnmarshalText) }
-
 // Of returns the length of the span where a plain create takes normal.
 func (s Span) Of(normal time.Duration) time.Duration {
 	if s.Share == 0 {

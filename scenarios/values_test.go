@@ -41,22 +41,6 @@ func TestSpansAreReadAsTheyAreWritten(t *testing.T) {
 	})
 }
 
-func TestDurationsAreReadAsTheyAreWritten(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		d := scenarios.Duration(rapid.Int64Min(0).Draw(t, "nanoseconds"))
-		var fromJSON, fromYAML scenarios.Duration
-		data, err := json.Marshal(d)
-		require.NoError(t, err)
-		require.NoError(t, json.Unmarshal(data, &fromJSON))
-		data, err = yaml.Marshal(d)
-		require.NoError(t, err)
-		require.NoError(t, yaml.Unmarshal(data, &fromYAML))
-		require.Equal(t, d, fromJSON)
-		require.Equal(t, d, fromYAML)
-	})
-}
-
 func TestSpansAreFixedOrAShareOfTheNormalTime(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 300*time.Millisecond, scenarios.Span{Fixed: 300 * time.Millisecond}.Of(time.Second))
@@ -70,34 +54,5 @@ func TestSpansRefuseWhatIsNeitherATimeNorAShare(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "300", "-1s", "1001%", "-5%", "%", "1e2%", "inf%", "NaN%", "half", "1.2.3%"} {
 		require.Error(t, new(scenarios.Span).UnmarshalText([]byte(text)), text)
-	}
-}
-
-func TestFaultsSpeakTheWordsOfAFile(t *testing.T) {
-	t.Parallel()
-	ms := func(n int) scenarios.Duration { return scenarios.Duration(time.Duration(n) * time.Millisecond) }
-	for want, f := range map[string]scenarios.Fault{
-		"latency: 100ms": {Latency: &scenarios.Latency{Delay: ms(100)}},
-		"latency: {delay: 100ms, jitter: 20ms, way: response}": {
-			Latency: &scenarios.Latency{Delay: ms(100), Jitter: ms(20), Way: scenarios.ResponseWay},
-		},
-		"bandwidth: 20":     {Bandwidth: &scenarios.Bandwidth{Rate: 20}},
-		"withhold":          {Withhold: &scenarios.Withhold{}},
-		"hang-up: 50ms":     {HangUp: &scenarios.HangUp{After: ms(50)}},
-		"cut: reset":        {Cut: &scenarios.Cut{Reset: true}},
-		"cut: {after: 0}":   {Cut: &scenarios.Cut{}},
-		"lose: request":     {Lose: scenarios.LoseRequest},
-		"slow-close: 500ms": {SlowClose: &scenarios.SlowClose{Delay: ms(500)}},
-		"slice: 16":         {Slice: &scenarios.Slice{Size: 16}},
-		"toxic: {type: limit_data, stream: upstream, attributes: {bytes: 5}}": {
-			Toxic: &scenarios.Toxic{Type: "limit_data", Stream: "upstream", Attributes: map[string]any{"bytes": 5}},
-		},
-	} {
-		require.Equal(t, want, f.String())
-		var again scenarios.Fault
-		data, err := yaml.Marshal(f)
-		require.NoError(t, err)
-		require.NoError(t, yaml.Unmarshal(data, &again))
-		require.Equal(t, f, again)
 	}
 }

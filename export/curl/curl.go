@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -20,11 +21,11 @@ type Script struct {
 	Base      string // URL of the target, unless BASE_URL says another
 	Plan      scenarios.Plan
 	Requests  map[string]driver.Rehearsed // by attempt
-	Lanes     map[string][]scenarios.Fault
-	Links     map[string][]scenarios.Fault // inside the target
-	Normal    time.Duration                // of a plain create; spans that are shares are of this
-	Variables map[string]string            // names of environment variables, by what stands for them in Requests
-	Rows      map[string]string            // row queries, with the parameter :marker, by operation
+	Lanes     map[string][]faults.Fault
+	Links     map[string][]faults.Fault // inside the target
+	Normal    time.Duration             // of a plain create; spans that are shares are of this
+	Variables map[string]string         // names of environment variables, by what stands for them in Requests
+	Rows      map[string]string         // row queries, with the parameter :marker, by operation
 	Client    Client
 	Database  string    // URL, unless DATABASE_URL says another; empty: that must
 	Broken    Condition // what the rows of an intent show if it happens again

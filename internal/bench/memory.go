@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // footprint is what this process occupies.
@@ -211,7 +211,7 @@ func costOf(ctx context.Context, n int) (lanesCost, error) {
 	}
 	defer s.close()
 	c := lanesCost{lanes: n}
-	faults := map[string][]scenarios.Fault{}
+	faults := map[string][]faults.Fault{}
 	for i := range n - 1 { // the clean lane is always there
 		faults[fmt.Sprint("lane", i)] = latency(50 * time.Millisecond)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -17,7 +18,7 @@ import (
 type weather struct {
 	name   string
 	words  string
-	faults []scenarios.Fault
+	faults []faults.Fault
 	atOnce int // bursts at a time
 }
 
@@ -31,9 +32,9 @@ func weathers() []weather {
 	}
 }
 
-func latency(jitter time.Duration) []scenarios.Fault {
-	return []scenarios.Fault{{Latency: &scenarios.Latency{
-		Delay: scenarios.Duration(100 * time.Millisecond), Jitter: scenarios.Duration(jitter), Way: scenarios.RequestWay,
+func latency(jitter time.Duration) []faults.Fault {
+	return []faults.Fault{{Latency: &faults.Latency{
+		Delay: faults.Duration(100 * time.Millisecond), Jitter: faults.Duration(jitter), Way: faults.RequestWay,
 	}}}
 }
 
@@ -68,7 +69,7 @@ type road struct {
 }
 
 func openRoad(ctx context.Context, w weather, upstream string) (*road, error) {
-	faults := map[string][]scenarios.Fault{w.name: w.faults}
+	faults := map[string][]faults.Fault{w.name: w.faults}
 	lanes, err := proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -39,10 +40,10 @@ func asking(t *testing.T, on subject) (s subject, link *proxy.Wire) {
 }
 
 // lostCharges are the moments of one charge: the question does not arrive, or its answer does not.
-var lostCharges = []scenarios.Moment{"1", "2"}
+var lostCharges = []faults.Moment{"1", "2"}
 
 // failOnce sends a wish whose charge is lost at this moment, and returns what it is told. The link is whole then.
-func (s subject) failOnce(t *testing.T, link *proxy.Wire, w wish, moment scenarios.Moment) reply {
+func (s subject) failOnce(t *testing.T, link *proxy.Wire, w wish, moment faults.Moment) reply {
 	t.Helper()
 	strike := link.Strike(time.Now(), moment, time.Nanosecond)
 	told := s.must(t, w)

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/proxy"
-	"github.com/doubletap-harness/doubletap/scenarios"
 	address "github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
@@ -29,9 +29,9 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), Road: link.Address(), Work: time.Millisecond})
 	s.must(t, newWish(w.key+"-first"))
-	moments := []scenarios.Moment{scenarios.AtCommitted, scenarios.AtCommit}
+	moments := []faults.Moment{faults.AtCommitted, faults.AtCommit}
 	for n := range mostMoments {
-		moments = append(moments, scenarios.Moment(fmt.Sprint(n+1)))
+		moments = append(moments, faults.Moment(fmt.Sprint(n+1)))
 	}
 	for _, moment := range moments {
 		one := newWish(fmt.Sprint(w.key, "-", moment))
