@@ -223,7 +223,7 @@ func TestTheGitLabJobLeavesItsReports(t *testing.T) {
 	t.Parallel()
 	docs := readGitLabJob(t)
 	bin, _ := fakeGo(t)
-	require.NoError(t, os.Symlink(usual(t), filepath.Join(bin, "doubletap")))
+	putOnPath(t, bin, false)
 	checkout := t.TempDir()
 	s := newShop(t, nil)
 	x := s.trial(t)

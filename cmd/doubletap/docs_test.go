@@ -21,12 +21,13 @@ type page struct {
 	design string
 	exits  map[string]int
 	except map[string]string // command: why it is not run here
+	whole  bool              // a run without scenarios plays the whole library; else a few of it, which take a tenth of the time
 }
 
 func documentation() map[string]page {
 	return map[string]page{
 		"README.md": {
-			design: "unique-key",
+			design: "unique-key", whole: true,
 			exits: map[string]int{
 				"bin/doubletap run --target builtin:check-then-insert --seed 7": exitFinding,
 			},
@@ -71,7 +72,7 @@ func TestTheCommandsOfTheDocumentation(t *testing.T) {
 			for _, block := range blocks {
 				commands := slices.DeleteFunc(block, func(command string) bool { return known.except[command] != "" })
 				if len(commands) > 0 {
-					newDesk(t, known.design).types(t, commands, known.exits[commands[len(commands)-1]])
+					newDesk(t, known).types(t, commands, known.exits[commands[len(commands)-1]])
 				}
 			}
 		})
@@ -109,15 +110,15 @@ type desk struct {
 	env      []string
 }
 
-func newDesk(t *testing.T, design string) *desk {
+func newDesk(t *testing.T, p page) *desk {
 	t.Helper()
-	server, err := orders.Start(t.Context(), orders.Options{Design: design})
+	server, err := orders.Start(t.Context(), orders.Options{Design: p.design})
 	require.NoError(t, err)
 	t.Cleanup(func() { server.Close() })
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	d := &desk{dir: t.TempDir(), url: server.Target().BaseURL}
-	d.env = append(os.Environ(), "PATH="+filepath.Dir(usual(t))+":"+os.Getenv("PATH"), "ORDERS_URL="+d.url, "DATABASE_URL="+server.Target().Database.URL, "ORDERS_TOKEN=alice")
+	d.env = append(os.Environ(), "PATH="+filepath.Join(d.dir, "path")+":"+os.Getenv("PATH"), "ORDERS_URL="+d.url, "DATABASE_URL="+server.Target().Database.URL, "ORDERS_TOKEN=alice")
 	require.NoError(t, os.CopyFS(d.dir, os.DirFS("../../docs/examples")))
 	for name, to := range map[string]string{
 		"docs": filepath.Join(root, "docs"), "bin/doubletap": usual(t), "mine/own.yaml": filepath.Join(root, "scenarios/library/sequential-replay.yaml"),
@@ -128,7 +129,30 @@ func newDesk(t *testing.T, design string) *desk {
 		require.NoError(t, os.Symlink(to, path))
 	}
 	require.NoError(t, os.MkdirAll(filepath.Join(d.dir, "new/yesterday"), 0o755))
+	putOnPath(t, filepath.Join(d.dir, "path"), p.whole)
 	return d
+}
+
+// putOnPath makes a folder with the program, which plays a few scenarios where none are named, unless whole is set.
+func putOnPath(t *testing.T, folder string, whole bool) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	path := filepath.Join(folder, "doubletap")
+	if whole {
+		require.NoError(t, os.Symlink(usual(t), path))
+		return
+	}
+	script := `#!/bin/bash
+named=0 flags=("$@")
+while shift && [ $# -gt 0 ]; do
+	case "$1" in --*) shift ;; *) named=1 ;; esac
+done
+if [ "${flags[0]}" = run ] && [ $named = 0 ]; then
+	flags+=(plain-create burst-same-key withheld-answer)
+fi
+exec ` + usual(t) + ` "${flags[@]}"
+`
+	require.NoError(t, os.WriteFile(path, []byte(script), 0o755))
 }
 
 // types has bash run commands one after the other, and wants the exit code of the last.

@@ -42,7 +42,8 @@ func purposes(h *history.History) map[history.Purpose]int {
 func TestAFormWhoseTokenIsTakenInOnePiecePasses(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	x := o.trial(t, formFile, "--inconclusive", "warn") // a busy machine does not get to everything
+	played := strings.Fields("plain-create sequential-replay burst-same-key double-click tabs-one-key distinct-twins key-blank key-case altered-after withheld-answer")
+	x := o.trial(t, formFile, append(played, "--inconclusive", "warn")...) // a busy machine does not get to everything
 	got := x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
 	require.Regexp(t, `key-case +n/a +0ms  the target hands its keys out`, got.out)
