@@ -26,34 +26,34 @@ func (t Terms) Monitor(a history.Attempt) string {
 
 // Followed reports whether a status resource has said its last word.
 func (t Terms) Followed(f history.Followup) bool {
-	accepted, said := t.Contract.Ack.Accepted, toldBy(f)
+	accepted, said := t.Contract.Ack.Accepted, lastAnswer(f)
 	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed))
 }
 
 // Done returns whether a status resource says that a request is done, and what it names as the created
 // thing; empty: nothing.
 func (t Terms) Done(f history.Followup) (identity string, done bool) {
-	said := toldBy(f)
+	said := lastAnswer(f)
 	return said.at(t.Contract.Ack.Accepted.Identity), f.Complete && said.bears(t.Contract.Ack.Accepted.Done)
 }
 
 // toldBy returns the last answer of a status resource.
-func toldBy(f history.Followup) *answer { return &answer{status: f.Status, text: f.Content} }
+func lastAnswer(f history.Followup) *answer { return &answer{status: f.Status, text: f.Content} }
 
 // gone reports that there is no status resource any more.
-func gone(f history.Followup) bool {
+func resourceGone(f history.Followup) bool {
 	return f.Complete && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)
 }
 
 // resolve turns an accepted attempt into what became of it by its status resource: acknowledged,
 // rejected, or still accepted.
-func (t Terms) resolve(j *judged, first *answer, o contract.Operation, f *history.Followup) {
+func (t Terms) resolve(j *classified, first *answer, o contract.Operation, f *history.Followup) {
 	accepted := t.Contract.Ack.Accepted
 	j.followup = f
 	if f == nil || !f.Complete {
 		return
 	}
-	switch last := toldBy(*f); {
+	switch last := lastAnswer(*f); {
 	case last.bears(accepted.Done):
 		j.outcome, j.identity = Acknowledged, last.at(accepted.Identity)
 		if accepted.Identity == "" {
@@ -66,27 +66,27 @@ func (t Terms) resolve(j *judged, first *answer, o contract.Operation, f *histor
 
 // accepted holds that what was accepted comes to an end that its status resource tells: decision table
 // 1, row 12. It is judged when the time for that is over.
-func (c *court) accepted(s *story) {
-	for _, a := range ofOutcome(s.attempts, Accepted) {
-		if text := c.terms.silence(a.followup); text != "" {
-			c.wonder("what became of attempt %s of intent %s is not known: %s", a.ID, s.intent.ID, text)
+func checkAccepted(e *evaluation, tr *trace) {
+	for _, a := range withOutcome(tr.attempts, Accepted) {
+		if text := e.terms.whySilent(a.followup); text != "" {
+			e.doubt("what became of attempt %s of intent %s is not known: %s", a.ID, tr.intent.ID, text)
 			continue
 		}
-		rows, known := c.rows(atT2, s.intent.Bodies[a.body].Marker)
+		rows, known := e.rows(atT2, tr.intent.Bodies[a.body].Marker)
 		if known {
-			c.unended(s, a, len(rows))
+			reportUnended(e, tr, a, len(rows))
 		}
 	}
 }
 
 // silence says why nothing is known from a status resource; empty: it answered.
-func (t Terms) silence(f *history.Followup) string {
+func (t Terms) whySilent(f *history.Followup) string {
 	switch {
 	case f == nil:
 		return "its answer names no status resource, or nobody asked it"
 	case !f.Complete:
 		return "its status resource gave no answer: " + f.Error
-	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, toldBy(*f).bears(t.Contract.Throttled):
+	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, lastAnswer(*f).bears(t.Contract.Throttled):
 		return fmt.Sprintf("its status resource let nobody ask: it answered %d", f.Status)
 	default:
 		return ""
@@ -94,19 +94,19 @@ func (t Terms) silence(f *history.Followup) string {
 }
 
 // unended judges an attempt whose status resource does not say that it is done, and not that it failed.
-func (c *court) unended(s *story, a *judged, rows int) {
+func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 	f := Finding{
-		Contract: "ack.accepted.within: " + c.terms.Contract.Ack.Accepted.Within.String(),
+		Contract: "ack.accepted.within: " + e.terms.Contract.Ack.Accepted.Within.String(),
 		Expected: "its status resource says by then that it is done, or that it failed",
 		Observed: fmt.Sprintf("attempt %s was accepted, its status resource answers %d, and there is %s", a.ID, a.followup.Status, count(rows, "row")),
 	}
 	switch {
-	case rows == 0 && gone(*a.followup):
+	case rows == 0 && resourceGone(*a.followup):
 		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "What was accepted is done, or its client can learn that it is not."
 	case rows == 0:
 		f.Kind, f.Detail, f.Promise = Unavailable, "accepted", "What was accepted comes to an end."
 	default:
 		f.Kind, f.Detail, f.Promise = ReplayMismatch, "status-resource", "A status resource tells what became of the request."
 	}
-	c.report(atT2, s, f)
+	e.report(atT2, tr, f)
 }

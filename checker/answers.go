@@ -11,34 +11,34 @@ import (
 // answers compares the acknowledgements of a group with each other and with the row: invariants I4,
 // I9 and I11, decision table 2. Each body and each key of a group is compared by itself: with a
 // natural key a group may have several, and a replay repeats the answer to its own key only.
-func (c *court) answers(m moment, s *story, g group) {
-	alone := len(g) == len(s.attempts)
+func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
+	alone := len(g) == len(tr.attempts)
 	for _, body := range []string{history.Original, history.Altered} {
-		same := ofBody(g, body)
-		c.identities(m, s, body, same, alone)
-		if c.terms.Contract.Level != contract.DedupOnly {
+		same := withBody(g, body)
+		checkIdentities(e, m, tr, body, same, alone)
+		if e.terms.Contract.Level != contract.DedupOnly {
 			for _, record := range byKey(same) {
-				for _, remembered := range c.terms.remembered(record) {
-					c.replays(m, s, g, remembered)
+				for _, remembered := range e.terms.remembered(record) {
+					checkReplays(e, m, tr, g, remembered)
 				}
 			}
 		}
 	}
-	if c.terms.Contract.Level != contract.DedupOnly && g[0].Key != "" && begins(s, g) {
-		c.nobodyFirst(m, s, g)
+	if e.terms.Contract.Level != contract.DedupOnly && g[0].Key != "" && begins(tr, g) {
+		checkNoFirst(e, m, tr, g)
 	}
 }
 
 // begins reports that a group has the first attempt of its key: what comes after the key may have been
 // forgotten may still be a replay.
-func begins(s *story, g group) bool {
-	first := slices.IndexFunc(s.attempts, func(a *judged) bool { return a.Key == g[0].Key })
-	return s.attempts[first] == g[0]
+func begins(tr *trace, g keyGroup) bool {
+	first := slices.IndexFunc(tr.attempts, func(a *classified) bool { return a.Key == g[0].Key })
+	return tr.attempts[first] == g[0]
 }
 
 // byKey splits attempts by key, leaving out those without: a request without a key promises no replay.
-func byKey(attempts []*judged) []group {
-	var records []group
+func byKey(attempts []*classified) []keyGroup {
+	var records []keyGroup
 	at := map[string]int{}
 	for _, a := range attempts {
 		i, known := at[a.Key]
@@ -56,25 +56,25 @@ func byKey(attempts []*judged) []group {
 
 // identities holds that all who name the created thing name the same one, and the one in the row.
 // Where the intent has other groups, the row may be theirs.
-func (c *court) identities(m moment, s *story, body string, attempts []*judged, alone bool) {
-	told := keep(attempts, func(a *judged) bool {
-		return a.outcome == Acknowledged && c.names(s, a).Declared() || a.outcome == Exists && a.identity != ""
+func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts []*classified, alone bool) {
+	told := filter(attempts, func(a *classified) bool {
+		return a.outcome == Acknowledged && e.identityPlace(tr, a).Declared() || a.outcome == Exists && a.identity != ""
 	})
 	want, source := "", ""
-	if rows, known := c.rows(m, s.intent.Bodies[body].Marker); known && len(rows) == 1 && !s.twin && !s.gone && alone {
-		want, source = rowIdentity(s, rows[0]), "the row"
+	if rows, known := e.rows(m, tr.intent.Bodies[body].Marker); known && len(rows) == 1 && !tr.twin && !tr.endedByRemoval && alone {
+		want, source = rowIdentity(tr, rows[0]), "the row"
 	}
-	named := keep(told, func(a *judged) bool { return a.identity != "" })
+	named := filter(told, func(a *classified) bool { return a.identity != "" })
 	if want == "" && len(named) > 0 {
 		want, source = named[0].identity, "attempt "+named[0].ID
 	}
-	c.strangers(m, s, named)
+	checkUnknownIdentities(e, m, tr, named)
 	for _, a := range told {
-		if a.identity == want || a.identity == "" && c.mayBeNameless(s, a) {
+		if a.identity == want || a.identity == "" && mayBeNameless(e, tr, a) {
 			continue
 		}
-		where := c.names(s, a).Where()
-		c.report(m, s, Finding{
+		where := e.identityPlace(tr, a).Where()
+		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
 			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
 			Expected: fmt.Sprintf("%s at %s, as %s has it", want, where, source),
@@ -87,22 +87,22 @@ func (c *court) identities(m moment, s *story, body string, attempts []*judged, 
 
 // strangers holds that whoever is told of a thing is told of one that is there, where the intent has
 // things at all and none is known to be lost.
-func (c *court) strangers(m moment, s *story, named []*judged) {
-	there := c.thingsOf(s)
-	lost := c.seen[fmt.Sprintf("%s//%s", LostWrite, s.intent.ID)] || c.seen[fmt.Sprintf("%s/overwrote/%s", AlteredBody, s.intent.ID)]
-	if len(there) == 0 || there[""] || lost || s.gone {
+func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
+	there := e.identitiesOf(tr)
+	lost := e.reported[fmt.Sprintf("%s//%s", LostWrite, tr.intent.ID)] || e.reported[fmt.Sprintf("%s/overwrote/%s", AlteredBody, tr.intent.ID)]
+	if len(there) == 0 || there[""] || lost || tr.endedByRemoval {
 		return
 	}
 	for _, a := range named {
 		if there[a.identity] {
 			continue
 		}
-		c.report(m, s, Finding{
+		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
 			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
-			Differs:  []Difference{{Attempt: a.ID, Where: c.names(s, a).Where(), First: "a row's", Then: a.identity}},
+			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: "a row's", Then: a.identity}},
 		})
 		return
 	}
@@ -110,38 +110,38 @@ func (c *court) strangers(m moment, s *story, named []*judged) {
 
 // thingsOf returns the identities that the rows of an intent have at either moment; none where rows of a
 // body are unknown at both.
-func (c *court) thingsOf(s *story) map[string]bool {
+func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 	there := map[string]bool{}
-	for _, b := range s.intent.Bodies {
-		before, knownBefore := c.rows(atT1, b.Marker)
-		after, knownAfter := c.rows(atT2, b.Marker)
+	for _, b := range tr.intent.Bodies {
+		before, knownBefore := e.rows(atT1, b.Marker)
+		after, knownAfter := e.rows(atT2, b.Marker)
 		if !knownBefore && !knownAfter {
 			return nil
 		}
 		for _, row := range slices.Concat(before, after) {
-			there[rowIdentity(s, row)] = true
+			there[rowIdentity(tr, row)] = true
 		}
 	}
 	return there
 }
 
 // names returns where an answer should name the created thing.
-func (c *court) names(s *story, a *judged) contract.Identity {
+func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	switch {
 	case a.outcome == Exists:
-		return c.terms.Contract.Existing.Identity
-	case a.followup != nil && c.terms.Contract.Ack.Accepted.Identity != "":
-		return contract.Identity{JSON: c.terms.Contract.Ack.Accepted.Identity}
+		return e.terms.Contract.Existing.Identity
+	case a.followup != nil && e.terms.Contract.Ack.Accepted.Identity != "":
+		return contract.Identity{JSON: e.terms.Contract.Ack.Accepted.Identity}
 	default:
-		return s.operation.Identity
+		return tr.operation.Identity
 	}
 }
 
 // mayBeNameless reports that an acknowledgement need not name what it acknowledges: it should name it in its body
 // and has none, or one that is on record only in part, or the contract promises nothing about it.
-func (c *court) mayBeNameless(s *story, a *judged) bool {
-	promise := c.terms.Contract
-	unread := c.names(s, a).Header == "" && (a.Length == 0 || a.Digest != "")
+func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
+	promise := e.terms.Contract
+	unread := e.identityPlace(tr, a).Header == "" && (a.Length == 0 || a.Digest != "")
 	return unread || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
 }
 
@@ -152,8 +152,8 @@ func orNothing(text string) string {
 	return text
 }
 
-func rowIdentity(s *story, row history.Row) string {
-	value := row[s.operation.Rows.Identity]
+func rowIdentity(tr *trace, row history.Row) string {
+	value := row[tr.operation.Rows.Identity]
 	if value == nil {
 		return ""
 	}
@@ -162,19 +162,19 @@ func rowIdentity(s *story, row history.Row) string {
 
 // contradicted holds that after an acknowledgement nobody with the same request is refused, and that
 // a stored refusal is not followed by an acknowledgement (I11).
-func (c *court) contradicted(m moment, s *story, record []*judged) {
-	acknowledged, rejected := ofOutcome(record, Acknowledged), keep(record, func(a *judged) bool { return a.outcome == Rejected && !a.respelled() })
-	c.contradiction(m, s, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
-	c.contradiction(m, s, keep(rejected, c.storedRefusal), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
+func checkContradictions(e *evaluation, m moment, tr *trace, record []*classified) {
+	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.outcome == Rejected && !a.respelled() })
+	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
+	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }
 
-func (c *court) contradiction(m moment, s *story, first, then []*judged, promise, line string) {
+func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*classified, promise, line string) {
 	for _, a := range first {
 		for _, b := range then {
 			if b.Start <= a.End {
 				continue
 			}
-			c.report(m, s, Finding{
+			e.report(m, tr, Finding{
 				Kind: ReplayMismatch, Detail: "status", Promise: promise, Contract: line,
 				Expected: fmt.Sprintf("status %d again", a.Status),
 				Observed: fmt.Sprintf("status %d", b.Status),
@@ -186,8 +186,8 @@ func (c *court) contradiction(m moment, s *story, first, then []*judged, promise
 }
 
 // takenForAnother holds that the same JSON value is the same request, however it is spelled.
-func (c *court) takenForAnother(m moment, s *story, record []*judged) {
-	mode := c.terms.Contract.Fingerprint.Mode
+func checkRespelled(e *evaluation, m moment, tr *trace, record []*classified) {
+	mode := e.terms.Contract.Fingerprint.Mode
 	if mode != contract.FingerprintJSON && mode != contract.FingerprintFields {
 		return
 	}
@@ -195,7 +195,7 @@ func (c *court) takenForAnother(m moment, s *story, record []*judged) {
 		if !a.respelled() || a.outcome != Rejected || !a.mismatch {
 			continue
 		}
-		c.report(m, s, Finding{
+		e.report(m, tr, Finding{
 			Kind: FalseConflict, Detail: "respelled",
 			Promise:  "The same request in another spelling is the same request.",
 			Contract: "fingerprint.mode: " + string(mode),

@@ -8,12 +8,12 @@ import (
 
 // bursts measures how far apart the members of each burst were let go. A burst that lost a member on
 // its way is left out.
-func (c *court) bursts() *Bursts {
+func measureBursts(e *evaluation) *Bursts {
 	b := Bursts{Gate: GateDoorstep}
 	var spreads []history.Offset
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			for _, members := range together(s.attempts) {
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			for _, members := range burstMembers(tr.attempts) {
 				spread, gate := spreadOf(members)
 				if spread < 0 || swept(members) {
 					continue
@@ -32,22 +32,22 @@ func (c *court) bursts() *Bursts {
 	slices.Sort(spreads)
 	n := len(spreads)
 	b.Count, b.Median, b.P90, b.Most = n, spreads[n/2], spreads[n*9/10], spreads[n-1]
-	b.Hits = hits(c.history.Run.Calibrated)
-	if b.Gate == GateLane && c.history.Run.Streams {
+	b.Hits = hits(e.history.Run.Calibrated)
+	if b.Gate == GateLane && e.history.Run.Streams {
 		b.Gate = GateWrite
 	}
 	return &b
 }
 
 // fewest is how many calibrating bursts say anything about 95 of 100.
-const fewest = 20
+const minCalibrations = 20
 
 // hits judges a scenario with several steps by the one whose bursts are the least close.
 func hits(steps []history.Calibration) *Hits {
 	var worst *Hits
 	for _, c := range steps {
 		n := len(c.Gaps)
-		if n < fewest {
+		if n < minCalibrations {
 			return nil
 		}
 		h := Hits{Bursts: n, Half: c.Gaps[(n-1)/2], Most: c.Gaps[(n*95+99)/100-1]}
@@ -59,8 +59,8 @@ func hits(steps []history.Calibration) *Hits {
 }
 
 // together splits off the members of each burst, by step.
-func together(attempts []*judged) map[int][]*judged {
-	steps := map[int][]*judged{}
+func burstMembers(attempts []*classified) map[int][]*classified {
+	steps := map[int][]*classified{}
 	for _, a := range attempts {
 		if a.Together {
 			steps[a.Step] = append(steps[a.Step], a)
@@ -71,11 +71,11 @@ func together(attempts []*judged) map[int][]*judged {
 
 // spreadOf returns the time from the first release to the last, negative where a member was not let go,
 // and where they were.
-func spreadOf(members []*judged) (history.Offset, Gate) {
+func spreadOf(members []*classified) (history.Offset, Gate) {
 	gate := GateDoorstep
 	var times []history.Offset
 	for _, a := range members {
-		at, where := letGo(a)
+		at, where := released(a)
 		if at == 0 {
 			return -1, gate
 		}
@@ -88,7 +88,7 @@ func spreadOf(members []*judged) (history.Offset, Gate) {
 }
 
 // letGo returns when a member of a burst was let go, and where; zero: it was not.
-func letGo(a *judged) (history.Offset, Gate) {
+func released(a *classified) (history.Offset, Gate) {
 	if a.Passage != nil && a.Passage.Held != 0 {
 		return a.Passage.Released, GateDoorstep
 	}
@@ -96,9 +96,9 @@ func letGo(a *judged) (history.Offset, Gate) {
 }
 
 // writers tells of the times that the writers of a table were held back.
-func (c *court) writers() *Writers {
-	w := Writers{Of: len(c.history.Holdings)}
-	for _, h := range c.history.Holdings {
+func measureWriters(e *evaluation) *Writers {
+	w := Writers{Of: len(e.history.Holdings)}
+	for _, h := range e.history.Holdings {
 		if h.Shut == 0 {
 			continue
 		}

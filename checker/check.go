@@ -91,39 +91,39 @@ func (m moment) String() string {
 // Check judges one history. It changes nothing and needs nothing but its arguments. Bugs of its scenario
 // that are known are found like others, and do not make it fail.
 func Check(h *history.History, t Terms, known ...KnownBug) Result {
-	c := &court{
-		terms: t, history: h, families: t.families(h), known: known,
-		sightings: map[string][]history.Sighting{}, kin: map[string][]*story{}, seen: map[string]bool{}, taken: taken(h.Before),
+	e := &evaluation{
+		terms: t, history: h, groups: t.markerGroups(h), known: known,
+		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, reported: map[string]bool{}, presentBefore: markersBefore(h.Before),
 	}
-	c.hidden = c.miscounted()
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			if s.intent.Kin != "" {
-				c.kin[s.intent.Kin] = append(c.kin[s.intent.Kin], s)
+	e.unrecorded = unrecordedRequests(e)
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			if tr.intent.Kin != "" {
+				e.neighbours[tr.intent.Kin] = append(e.neighbours[tr.intent.Kin], tr)
 			}
 		}
 	}
-	c.removals()
-	c.sessions()
+	splitAtRemovals(e)
+	findExpiredSessions(e)
 	for _, s := range h.Sightings {
-		c.sightings[s.Intent] = append(c.sightings[s.Intent], s)
+		e.sightings[s.Intent] = append(e.sightings[s.Intent], s)
 	}
 	for _, m := range []moment{atT1, atT2} {
-		for _, f := range c.families {
-			c.judge(f, m)
+		for _, mg := range e.groups {
+			judgeGroup(e, mg, m)
 		}
-		c.totals(m)
+		checkTotals(e, m)
 	}
-	c.leaks()
-	c.warn()
-	if c.misconfigured() {
-		c.findings = slices.DeleteFunc(c.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
+	checkLeaks(e)
+	addWarnings(e)
+	if neverReached(e) {
+		e.findings = slices.DeleteFunc(e.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
 	}
-	return c.result()
+	return resultOf(e)
 }
 
 // taken returns the markers that were there before the run; what is there later proves nothing.
-func taken(before *history.Snapshot) map[string]bool {
+func markersBefore(before *history.Snapshot) map[string]bool {
 	markers := map[string]bool{}
 	if before == nil {
 		return markers
@@ -137,32 +137,32 @@ func taken(before *history.Snapshot) map[string]bool {
 }
 
 // court collects what is found in one history.
-type court struct {
-	terms     Terms
-	history   *history.History
-	families  []*family
-	sightings map[string][]history.Sighting // by intent
-	kin       map[string][]*story           // intents with neighbours, by the first of them
-	hidden    string                        // why there must be requests that are not on record; empty: nothing says so
-	findings  []Finding
-	known     []KnownBug
-	warnings  []Warning
-	wonders   []string        // what nobody can explain and the target is not to blame for
-	taken     map[string]bool // markers that were in the database before the run
-	seen      map[string]bool // findings by kind, detail and intent: one that shows at T1 is not repeated at T2
+type evaluation struct {
+	terms         Terms
+	history       *history.History
+	groups        []*markerGroup
+	sightings     map[string][]history.Sighting // by intent
+	neighbours    map[string][]*trace           // intents with neighbours, by the first of them
+	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
+	findings      []Finding
+	known         []KnownBug
+	warnings      []Warning
+	doubts        []string        // what nobody can explain and the target is not to blame for
+	presentBefore map[string]bool // markers that were in the database before the run
+	reported      map[string]bool // findings by kind, detail and intent: one that shows at T1 is not repeated at T2
 }
 
-func (c *court) snapshot(m moment) *history.Snapshot {
+func (e *evaluation) snapshot(m moment) *history.Snapshot {
 	if m == atT1 {
-		return c.history.T1
+		return e.history.T1
 	}
-	return c.history.T2
+	return e.history.T2
 }
 
 // rows returns the rows of a marker at a moment, and whether they are known.
-func (c *court) rows(m moment, marker string) ([]history.Row, bool) {
-	s := c.snapshot(m)
-	if s == nil || s.Error != "" || c.taken[marker] {
+func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
+	s := e.snapshot(m)
+	if s == nil || s.Error != "" || e.presentBefore[marker] {
 		return nil, false
 	}
 	rows, asked := s.Rows[marker]
@@ -170,49 +170,49 @@ func (c *court) rows(m moment, marker string) ([]history.Row, bool) {
 }
 
 // report adds a finding about a story, with its evidence.
-func (c *court) report(m moment, s *story, f Finding) {
-	id := fmt.Sprintf("%s/%s/%s", f.Kind, f.Detail, s.intent.ID)
-	if c.seen[id] || c.unproven(f.Kind) || f.Kind == ReplayMismatch && c.seen[duplicated(s)] {
+func (e *evaluation) report(m moment, tr *trace, f Finding) {
+	id := fmt.Sprintf("%s/%s/%s", f.Kind, f.Detail, tr.intent.ID)
+	if e.reported[id] || e.unproven(f.Kind) || f.Kind == ReplayMismatch && e.reported[duplicated(tr)] {
 		return
 	}
-	c.seen[id] = true
+	e.reported[id] = true
 	if f.Kind == Duplicate {
-		c.seen[duplicated(s)] = true
+		e.reported[duplicated(tr)] = true
 	}
-	f.Intent, f.Moment = s.intent.ID, m.String()
-	f.Who = c.who(s)
-	for _, a := range c.evidence(m, s) {
+	f.Intent, f.Moment = tr.intent.ID, m.String()
+	f.Who = e.principals(tr)
+	for _, a := range e.evidence(m, tr) {
 		f.Attempts = append(f.Attempts, *a.Attempt)
 		f.Outcomes = append(f.Outcomes, a.outcome)
-		if k, struck := c.crashBeside(a.ID); struck {
+		if k, struck := e.crashBeside(a.ID); struck {
 			f.Crashes = append(f.Crashes, k)
 		}
 	}
-	for _, k := range c.history.Flushes { // for everybody, in whose story ever
+	for _, k := range e.history.Flushes { // for everybody, in whose story ever
 		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
 			f.Flushes = append(f.Flushes, k)
 		}
 	}
-	for _, r := range c.history.Removals {
-		if r.Intent == s.intent.ID {
+	for _, r := range e.history.Removals {
+		if r.Intent == tr.intent.ID {
 			f.Removals = append(f.Removals, r)
 		}
 	}
 	for _, body := range []string{history.Original, history.Altered} {
-		if b, sent := s.intent.Bodies[body]; sent {
-			rows, _ := c.rows(m, b.Marker)
+		if b, sent := tr.intent.Bodies[body]; sent {
+			rows, _ := e.rows(m, b.Marker)
 			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows})
 		}
 	}
-	c.add(f)
+	e.addFinding(f)
 }
 
 // who names the principals of a story and its neighbours, where there are several.
-func (c *court) who(s *story) map[string]string {
+func (e *evaluation) principals(tr *trace) map[string]string {
 	names, several := map[string]string{}, false
-	for _, other := range c.kin[s.intent.Kin] {
+	for _, other := range e.neighbours[tr.intent.Kin] {
 		names[other.intent.ID] = other.intent.Principal
-		several = several || other.intent.Principal != s.intent.Principal
+		several = several || other.intent.Principal != tr.intent.Principal
 	}
 	if !several {
 		return nil
@@ -222,101 +222,101 @@ func (c *court) who(s *story) map[string]string {
 
 // evidence lists the attempts that a finding about a story rests on: its own, and those of the
 // neighbours that it may have been mistaken for, in the order of sending.
-func (c *court) evidence(m moment, s *story) []*judged {
-	stories := []*story{s}
-	if s.intent.Kin != "" {
-		stories = c.kin[s.intent.Kin]
+func (e *evaluation) evidence(m moment, tr *trace) []*classified {
+	traces := []*trace{tr}
+	if tr.intent.Kin != "" {
+		traces = e.neighbours[tr.intent.Kin]
 	}
-	var all []*judged
-	for _, one := range stories {
+	var all []*classified
+	for _, one := range traces {
 		all = append(all, one.until(m).whole().attempts...)
 	}
-	slices.SortStableFunc(all, func(a, b *judged) int { return cmp.Compare(a.Start, b.Start) })
+	slices.SortStableFunc(all, func(a, b *classified) int { return cmp.Compare(a.Start, b.Start) })
 	return all
 }
 
 // reportAll adds a finding that no single intent can be blamed for.
-func (c *court) reportAll(m moment, f Finding) {
+func (e *evaluation) reportAll(m moment, f Finding) {
 	f.Intent, f.Moment = EveryIntent, m.String()
-	if id := fmt.Sprintf("%s/%s/", f.Kind, f.Detail); !c.seen[id] && !c.unproven(f.Kind) {
-		c.seen[id] = true
-		c.add(f)
+	if id := fmt.Sprintf("%s/%s/", f.Kind, f.Detail); !e.reported[id] && !e.unproven(f.Kind) {
+		e.reported[id] = true
+		e.addFinding(f)
 	}
 }
 
-func (c *court) add(f Finding) {
+func (e *evaluation) addFinding(f Finding) {
 	f.Promise = cmp.Or(f.Promise, f.Kind.Row().Promise)
 	if f.Contract == "" {
 		f.Contract = "holds for every contract"
 	}
-	c.findings = append(c.findings, f)
+	e.findings = append(e.findings, f)
 }
 
 // duplicated marks a story with several effects: that their answers differ is the same defect again
 // (decision table 2, second row).
-func duplicated(s *story) string { return "duplicated/" + s.intent.ID }
+func duplicated(tr *trace) string { return "duplicated/" + tr.intent.ID }
 
 // wonder notes what keeps a clean history from being a pass, though no promise was broken.
-func (c *court) wonder(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(c.wonders, text) {
-		c.wonders = append(c.wonders, text)
+func (e *evaluation) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(e.doubts, text) {
+		e.doubts = append(e.doubts, text)
 	}
 }
 
 // unproven reports that what went wrong around the run may be the cause of such a finding.
-func (c *court) unproven(k Kind) bool {
+func (e *evaluation) unproven(k Kind) bool {
 	switch k {
 	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
-		return c.gone() || c.incident(history.StillBusy) != nil || c.incident(history.Interruption) != nil || c.incident(history.HarnessFault) != nil
+		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
 	case PhantomRow: // a request that is not on record is a cause
-		return c.gone() || c.hidden != ""
+		return e.targetGone() || e.unrecorded != ""
 	default:
-		return c.gone() && !k.Row().Lasting
+		return e.targetGone() && !k.Row().Lasting
 	}
 }
 
-func (c *court) gone() bool { return c.incident(history.TargetGone) != nil }
+func (e *evaluation) targetGone() bool { return e.incident(history.TargetGone) != nil }
 
-func (c *court) incident(k history.IncidentKind) *history.Incident {
-	for i := range c.history.Incidents {
-		if c.history.Incidents[i].Kind == k {
-			return &c.history.Incidents[i]
+func (e *evaluation) incident(k history.IncidentKind) *history.Incident {
+	for i := range e.history.Incidents {
+		if e.history.Incidents[i].Kind == k {
+			return &e.history.Incidents[i]
 		}
 	}
 	return nil
 }
 
 // judge holds one family against the invariants at one moment.
-func (c *court) judge(f *family, m moment) {
-	if c.snapshot(m) == nil {
+func judgeGroup(e *evaluation, mg *markerGroup, m moment) {
+	if e.snapshot(m) == nil {
 		return
 	}
-	c.bygone(m, f.stories[0]) // who has a twin has none
-	if f.stories[0].void {
+	checkBeforeRemoval(e, m, mg.traces[0]) // who has a twin has none
+	if mg.traces[0].removalUnconfirmed {
 		return
 	}
-	stories := make([]*story, len(f.stories))
-	for i, s := range f.stories {
-		stories[i] = s.until(m)
+	traces := make([]*trace, len(mg.traces))
+	for i, tr := range mg.traces {
+		traces[i] = tr.until(m)
 	}
-	_, altered := stories[0].intent.Bodies[history.Altered]
+	_, altered := traces[0].intent.Bodies[history.Altered]
 	switch {
 	case !altered:
-		c.counts(m, stories)
-		c.scopeIgnored(m, stories)
-	case len(stories) == 1 && len(c.terms.groups(stories[0].attempts)) == 1:
-		c.altered(m, stories[0])
+		checkRowCounts(e, m, traces)
+		checkScope(e, m, traces)
+	case len(traces) == 1 && len(e.terms.groups(traces[0].attempts)) == 1:
+		checkAlteredBody(e, m, traces[0])
 	default:
-		c.alteredApart(m, stories)
+		checkBodiesApart(e, m, traces)
 	}
-	c.effects(m, stories[0])
-	for _, s := range stories {
-		for _, g := range c.terms.groups(s.attempts) {
-			c.answers(m, s, g)
+	checkEffects(e, m, traces[0])
+	for _, tr := range traces {
+		for _, g := range e.terms.groups(tr.attempts) {
+			checkAnswers(e, m, tr, g)
 		}
 		if m == atT2 {
-			c.accepted(s)
-			c.resolution(s)
+			checkAccepted(e, tr)
+			checkResolution(e, tr)
 		}
 	}
 }
@@ -330,33 +330,33 @@ func Compare(a, b Finding) int {
 	)
 }
 
-func (c *court) result() Result {
-	h := c.history
-	c.recognise()
-	slices.SortStableFunc(c.findings, Compare)
+func resultOf(e *evaluation) Result {
+	h := e.history
+	markKnown(e)
+	slices.SortStableFunc(e.findings, Compare)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
 		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
-		Findings: c.findings, Warnings: c.warnings, Exercise: c.exercise(), Bursts: c.bursts(), Writers: c.writers(), Phases: c.phases(),
-		DatabaseGone: c.incident(history.DatabaseGone) != nil,
+		Findings: e.findings, Warnings: e.warnings, Exercise: measureExercise(e), Bursts: measureBursts(e), Writers: measureWriters(e), Phases: measurePhases(e),
+		DatabaseGone: e.incident(history.DatabaseGone) != nil,
 	}
 	broken := map[string]bool{}
-	for _, f := range c.findings {
+	for _, f := range e.findings {
 		broken[f.Intent] = true
 	}
 	r.Failed = len(broken)
 	if broken[EveryIntent] {
 		r.Failed = len(h.Intents)
 	}
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			for _, a := range s.whole().attempts {
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			for _, a := range tr.whole().attempts {
 				r.Outcomes[a.outcome]++
 				r.Elapsed = max(r.Elapsed, a.End)
 			}
 		}
 	}
-	r.Verdict, r.Reasons = c.verdict(r.Exercise)
-	r.Warnings = append(r.Warnings, c.unseen(r)...)
+	r.Verdict, r.Reasons = decide(e, r.Exercise)
+	r.Warnings = append(r.Warnings, notSeen(e, r)...)
 	return r
 }

@@ -13,21 +13,21 @@ import (
 )
 
 // content holds that the columns which the target file names hold what the body said (I5).
-func (c *court) content(m moment, s *story, x side) {
-	sent, _ := parse(s.intent.Bodies[x.body].JSON())
+func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
+	sent, _ := parse(tr.intent.Bodies[x.body].JSON())
 	for _, row := range x.rows {
-		for _, column := range slices.Sorted(maps.Keys(s.operation.Rows.Content)) {
-			pointer := s.operation.Rows.Content[column]
+		for _, column := range slices.Sorted(maps.Keys(tr.operation.Rows.Content)) {
+			pointer := tr.operation.Rows.Content[column]
 			want, declared := jsonpointer.Resolve(sent, pointer)
 			got, there := row[column]
 			if !declared || there && same(want, normalise(got)) {
 				continue
 			}
 			if !there {
-				c.wonder("the row query returns no column %s, which rows.content names", column)
+				e.doubt("the row query returns no column %s, which rows.content names", column)
 				continue
 			}
-			c.report(m, s, Finding{
+			e.report(m, tr, Finding{
 				Kind: AlteredBody, Detail: "content",
 				Promise:  "A row holds the content of exactly one body that was sent.",
 				Expected: fmt.Sprintf("%s = %s, as the %s body says at %s", column, show(want), x.body, pointer),
@@ -69,14 +69,14 @@ func exactly(value any) any {
 }
 
 // owners says which principals introduced something.
-type owners map[string][]string
+type introducedBy map[string][]string
 
 // goods is what principals have that may be shown to others.
-type goods struct {
-	markers owners
-	things  owners // by operation and identity
-	names   owners // identities that can mean nothing else
-	told    owners // things that were acknowledged
+type introductions struct {
+	markers        introducedBy
+	identities     introducedBy // by operation and identity
+	longIdentities introducedBy // identities that can mean nothing else
+	acknowledged   introducedBy // things that were acknowledged
 }
 
 // longName is from how many characters on an identity means its thing wherever it stands. A shorter one, such as 7,
@@ -84,116 +84,116 @@ type goods struct {
 const longName = 16
 
 // foreign reports that something is known, and only other principals introduced it.
-func (o owners) foreign(text, principal string) bool {
+func (o introducedBy) foreign(text, principal string) bool {
 	introduced, known := o[text]
 	return known && text != "" && !slices.Contains(introduced, principal)
 }
 
 // leaks holds that no answer to one principal carries a marker, or names a thing, that only another
 // principal's requests introduced (I7). Principals who share their keys on purpose are one.
-func (c *court) leaks() {
-	if c.terms.Contract.Scope.Principal == contract.ScopeShared || !c.severalPrincipals() {
+func checkLeaks(e *evaluation) {
+	if e.terms.Contract.Scope.Principal == contract.ScopeShared || !e.severalPrincipals() {
 		return
 	}
-	g := goods{markers: owners{}, things: owners{}, names: owners{}, told: owners{}}
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			c.introduced(s, g)
+	g := introductions{markers: introducedBy{}, identities: introducedBy{}, longIdentities: introducedBy{}, acknowledged: introducedBy{}}
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			collectIntroductions(e, tr, g)
 		}
 	}
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			for _, a := range s.whole().attempts {
-				c.leaked(s, a, g)
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			for _, a := range tr.whole().attempts {
+				checkLeak(e, tr, a, g)
 			}
 		}
 	}
 }
 
 // severalPrincipals reports that there is anybody to whom something could be shown.
-func (c *court) severalPrincipals() bool {
-	return slices.ContainsFunc(c.history.Intents, func(i history.Intent) bool { return i.Principal != c.history.Intents[0].Principal })
+func (e *evaluation) severalPrincipals() bool {
+	return slices.ContainsFunc(e.history.Intents, func(i history.Intent) bool { return i.Principal != e.history.Intents[0].Principal })
 }
 
 // introduced notes what a story's principal brought into the world.
-func (c *court) introduced(s *story, g goods) {
-	for _, b := range s.intent.Bodies {
-		g.markers.add(b.Marker, s.intent.Principal)
+func collectIntroductions(e *evaluation, tr *trace, g introductions) {
+	for _, b := range tr.intent.Bodies {
+		g.markers.add(b.Marker, tr.intent.Principal)
 		for _, m := range []moment{atT1, atT2} {
-			rows, _ := c.rows(m, b.Marker)
+			rows, _ := e.rows(m, b.Marker)
 			for _, row := range rows {
-				id := rowIdentity(s, row)
-				g.things.add(thing(s, id), s.intent.Principal)
+				id := rowIdentity(tr, row)
+				g.identities.add(thing(tr, id), tr.intent.Principal)
 				if len(id) >= longName {
-					g.names.add(id, s.intent.Principal)
+					g.longIdentities.add(id, tr.intent.Principal)
 				}
 			}
 		}
 	}
 }
 
-func (o owners) add(text, principal string) { o[text] = append(o[text], principal) }
+func (o introducedBy) add(text, principal string) { o[text] = append(o[text], principal) }
 
 // thing names a created thing among those of all operations; empty: none.
-func thing(s *story, identity string) string {
+func thing(tr *trace, identity string) string {
 	if identity == "" {
 		return ""
 	}
-	return s.intent.Operation + "/" + identity
+	return tr.intent.Operation + "/" + identity
 }
 
 // leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
 // apart, no more principals are told of a thing than there are things of that name.
-func (c *court) leaked(s *story, a *judged, g goods) {
-	principal, id := s.intent.Principal, thing(s, a.identity)
-	marker, name := foreignMarker(a, principal, g.markers), foreignName(s, a, g.names)
+func checkLeak(e *evaluation, tr *trace, a *classified, g introductions) {
+	principal, id := tr.intent.Principal, thing(tr, a.identity)
+	marker, name := foreignMarker(a, principal, g.markers), foreignName(tr, a, g.longIdentities)
 	switch {
 	case marker != "":
-		c.leak(s, a, fmt.Sprintf("was answered with the marker %s of %s", marker, whose(g.markers[marker])))
-	case g.things.foreign(id, principal):
-		c.leak(s, a, fmt.Sprintf("names %s, which is %s's", a.identity, whose(g.things[id])))
+		reportLeak(e, tr, a, fmt.Sprintf("was answered with the marker %s of %s", marker, ownerName(g.markers[marker])))
+	case g.identities.foreign(id, principal):
+		reportLeak(e, tr, a, fmt.Sprintf("names %s, which is %s's", a.identity, ownerName(g.identities[id])))
 	case name != "":
-		c.leak(s, a, fmt.Sprintf("was answered with %s, which is %s's", name, whose(g.names[name])))
-	case a.outcome == Acknowledged && s.twin && g.told.foreign(id, principal) && c.things(s, a.identity) == len(g.told[id]):
-		c.leak(s, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, whose(g.told[id])))
-	case a.outcome == Acknowledged && !slices.Contains(g.told[id], principal):
-		g.told.add(id, principal)
+		reportLeak(e, tr, a, fmt.Sprintf("was answered with %s, which is %s's", name, ownerName(g.longIdentities[name])))
+	case a.outcome == Acknowledged && tr.twin && g.acknowledged.foreign(id, principal) && countIdentity(e, tr, a.identity) == len(g.acknowledged[id]):
+		reportLeak(e, tr, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, ownerName(g.acknowledged[id])))
+	case a.outcome == Acknowledged && !slices.Contains(g.acknowledged[id], principal):
+		g.acknowledged.add(id, principal)
 	}
 }
 
 // things counts the rows of a story's marker that have an identity, when there were the most.
-func (c *court) things(s *story, identity string) int {
+func countIdentity(e *evaluation, tr *trace, identity string) int {
 	most := 0
 	for _, m := range []moment{atT1, atT2} {
-		rows, _ := c.rows(m, s.intent.Bodies[history.Original].Marker)
-		n := len(slices.DeleteFunc(slices.Clone(rows), func(row history.Row) bool { return rowIdentity(s, row) != identity }))
+		rows, _ := e.rows(m, tr.intent.Bodies[history.Original].Marker)
+		n := len(slices.DeleteFunc(slices.Clone(rows), func(row history.Row) bool { return rowIdentity(tr, row) != identity }))
 		most = max(most, n)
 	}
 	return most
 }
 
 // whose names the principal to whom something belongs.
-func whose(owners []string) string {
+func ownerName(owners []string) string {
 	if owners[0] == "" {
 		return "nobody in particular"
 	}
 	return owners[0]
 }
 
-func (c *court) leak(s *story, a *judged, shown string) {
+func reportLeak(e *evaluation, tr *trace, a *classified, shown string) {
 	m := atT1
 	if a.Probe {
 		m = atT2
 	}
-	c.report(m, s, Finding{
+	e.report(m, tr, Finding{
 		Kind:     Leak,
-		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(s.intent.Principal)),
+		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(tr.intent.Principal)),
 		Observed: fmt.Sprintf("attempt %s %s", a.ID, shown),
 	})
 }
 
 // foreignMarker returns a marker of another principal that an answer shows anywhere, or nothing.
-func foreignMarker(a *judged, principal string, markers owners) string {
+func foreignMarker(a *classified, principal string, markers introducedBy) string {
 	texts := shown(a)
 	for length := range markers.lengths() {
 		for _, text := range texts {
@@ -209,13 +209,13 @@ func foreignMarker(a *judged, principal string, markers owners) string {
 
 // foreignName returns the identity of another principal's thing that stands by itself in an answer, or nothing. What
 // its own request says tells nobody anything.
-func foreignName(s *story, a *judged, names owners) string {
+func foreignName(tr *trace, a *classified, names introducedBy) string {
 	for _, word := range words(shown(a)) {
-		if !names.foreign(word, s.intent.Principal) {
+		if !names.foreign(word, tr.intent.Principal) {
 			continue
 		}
 		said := []string{a.Key}
-		for _, b := range s.intent.Bodies {
+		for _, b := range tr.intent.Bodies {
 			said = append(said, b.Content)
 		}
 		if !slices.Contains(words(said), word) {
@@ -233,7 +233,7 @@ func words(texts []string) []string {
 }
 
 // shown lists the texts of an answer.
-func shown(a *judged) []string {
+func shown(a *classified) []string {
 	texts := []string{a.Content}
 	for _, value := range a.Header {
 		texts = append(texts, value)
@@ -245,7 +245,7 @@ func shown(a *judged) []string {
 }
 
 // lengths returns how long the things are that somebody introduced.
-func (o owners) lengths() map[int]bool {
+func (o introducedBy) lengths() map[int]bool {
 	lengths := map[int]bool{}
 	for text := range o {
 		lengths[len(text)] = true

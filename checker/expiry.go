@@ -11,9 +11,9 @@ import (
 // epochs splits the attempts of one key where the target may have forgotten it in between. What can
 // lie on either side of an expiry stands alone, so that it is compared with nothing. A natural key does
 // not expire.
-func (t Terms) epochs(record group) []group {
+func (t Terms) epochs(record keyGroup) []keyGroup {
 	if len(t.Contract.NaturalKey) > 0 {
-		return []group{record}
+		return []keyGroup{record}
 	}
 	return t.remembered(record)
 }
@@ -22,13 +22,13 @@ func (t Terms) epochs(record group) []group {
 //
 // The target forgets a key some time after one of the attempts made its record, and looks at a later
 // attempt some time between its sending and its end; only what holds for every such moment is certain.
-func (t Terms) remembered(record group) []group {
+func (t Terms) remembered(record keyGroup) []keyGroup {
 	after := history.Offset(t.Contract.Expiry.After)
 	if after <= 0 {
-		return []group{record}
+		return []keyGroup{record}
 	}
-	var all []group
-	current := group{record[0]}
+	var all []keyGroup
+	current := keyGroup{record[0]}
 	earliest, latest := record[0].Start, record[0].latest
 	doubtful := history.Offset(0) // since when the key may have a newer record
 	for _, a := range record[1:] {
@@ -37,12 +37,12 @@ func (t Terms) remembered(record group) []group {
 			current, latest = append(current, a), max(latest, a.latest)
 		case a.Start-latest >= after:
 			all = append(all, current)
-			current, earliest, latest = group{a}, a.Start, a.latest
+			current, earliest, latest = keyGroup{a}, a.Start, a.latest
 			if doubtful != 0 {
 				earliest, doubtful = doubtful, 0
 			}
 		default:
-			all = append(all, group{a})
+			all = append(all, keyGroup{a})
 			if doubtful == 0 {
 				doubtful = a.Start
 			}
@@ -52,9 +52,9 @@ func (t Terms) remembered(record group) []group {
 }
 
 // executions splits the attempts of one key into those that may each have had an effect of their own.
-func (t Terms) executions(record group) []group {
+func (t Terms) executions(record keyGroup) []keyGroup {
 	if t.Contract.Expiry.Then == contract.ExpiryReject {
-		return []group{record}
+		return []keyGroup{record}
 	}
 	return t.epochs(record)
 }
@@ -62,11 +62,11 @@ func (t Terms) executions(record group) []group {
 // effectsTold counts the effects of one key that a client was told of. A target may remember a key for
 // longer than it must, so that acknowledgements speak of several effects only where they name different
 // things.
-func (t Terms) effectsTold(record group) int {
+func (t Terms) effectsTold(record keyGroup) int {
 	told := false
 	named := map[string]bool{}
 	for _, g := range t.executions(record) {
-		if first := slices.IndexFunc(g, func(a *judged) bool { return a.outcome == Acknowledged }); first >= 0 {
+		if first := slices.IndexFunc(g, func(a *classified) bool { return a.outcome == Acknowledged }); first >= 0 {
 			told = true
 			named[g[first].identity] = true
 		}
@@ -80,29 +80,29 @@ func (t Terms) effectsTold(record group) int {
 
 // expired reports that a repetition reached the target when it had forgotten the key of an answered
 // request.
-func (c *court) expired(first, then *judged) bool {
-	after := c.terms.Contract.Expiry.After
-	return after > 0 && first.outcome == Acknowledged && letIn(then) && first.Key == then.Key && first.body == then.body &&
+func expired(e *evaluation, first, then *classified) bool {
+	after := e.terms.Contract.Expiry.After
+	return after > 0 && first.outcome == Acknowledged && reachedTarget(then) && first.Key == then.Key && first.body == then.body &&
 		(then.Start-first.latest).Duration() >= time.Duration(after)
 }
 
 // mayBeForgotten reports that an attempt may have come after the target had forgotten its key.
-func (c *court) mayBeForgotten(s *story, last *judged) bool {
-	after := history.Offset(c.terms.Contract.Expiry.After)
-	return after > 0 && slices.ContainsFunc(s.attempts, func(a *judged) bool {
+func mayBeForgotten(e *evaluation, tr *trace, last *classified) bool {
+	after := history.Offset(e.terms.Contract.Expiry.After)
+	return after > 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
 		return a.Key == last.Key && last.latest-a.Start >= after
 	})
 }
 
 // rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
 // harm, but not what the contract says.
-func (c *court) rememberedLonger() {
-	if c.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
+func warnRememberedLonger(e *evaluation) {
+	if e.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
 		return
 	}
-	c.warnOf("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(s *story) bool {
-		return anyPair(s.attempts, func(a, b *judged) bool {
-			return c.expired(a, b) && b.outcome == Acknowledged && b.identity != "" && a.identity == b.identity
+	e.warn("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(tr *trace) bool {
+		return anyPair(tr.attempts, func(a, b *classified) bool {
+			return expired(e, a, b) && b.outcome == Acknowledged && b.identity != "" && a.identity == b.identity
 		})
 	})
 }

@@ -29,19 +29,19 @@ func (k KnownBug) explains(f Finding) bool {
 func (f Finding) isNew() bool { return f.Known == "" }
 
 // recognise says of findings that are known where they are told.
-func (c *court) recognise() {
-	for i, f := range c.findings {
-		at := slices.IndexFunc(c.known, func(k KnownBug) bool { return k.explains(f) })
+func markKnown(e *evaluation) {
+	for i, f := range e.findings {
+		at := slices.IndexFunc(e.known, func(k KnownBug) bool { return k.explains(f) })
 		if at >= 0 {
-			c.findings[i].Known = c.known[at].Link
+			e.findings[i].Known = e.known[at].Link
 		}
 	}
 }
 
 // mended says of the known bugs that they were not seen, in so many rounds.
-func (c *court) mended(rounds int) []string {
+func fixedReasons(e *evaluation, rounds int) []string {
 	var reasons []string
-	for _, k := range c.known {
+	for _, k := range e.known {
 		reasons = append(reasons, fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link))
 	}
 	return reasons
@@ -49,12 +49,12 @@ func (c *court) mended(rounds int) []string {
 
 // unseen warns of known bugs that a scenario did not show while it broke in another way. Only a full
 // judgement says that they are not there.
-func (c *court) unseen(r Result) []Warning {
+func notSeen(e *evaluation, r Result) []Warning {
 	if len(r.Reasons) > 0 {
 		return nil
 	}
 	var warnings []Warning
-	for _, k := range c.known {
+	for _, k := range e.known {
 		if !slices.ContainsFunc(r.Findings, k.explains) {
 			warnings = append(warnings, Warning{Kind: "known-not-seen", Text: fmt.Sprintf("a known %s was not seen (%s)", k, k.Link)})
 		}

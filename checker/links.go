@@ -9,13 +9,13 @@ import (
 
 // linkDelayed reports that a link which was slow had a question to carry, and its answer, while a request
 // was inside the target, and that this took as long as the link's latency at least.
-func (c *court) linkDelayed(a *judged) bool {
-	begin, end, known := c.inside(a)
+func linkDelayed(e *evaluation, a *classified) bool {
+	begin, end, known := e.inside(a)
 	if !known {
 		return false
 	}
-	for _, t := range c.history.Traffic {
-		delay := c.link(t.Link).Delay
+	for _, t := range e.history.Traffic {
+		delay := e.link(t.Link).Delay
 		if delay == 0 {
 			continue
 		}
@@ -35,12 +35,12 @@ func (c *court) linkDelayed(a *judged) bool {
 
 // linkCut reports that a link broke, with at least one connection on it, after a request had come to the
 // target and before it was answered.
-func (c *court) linkCut(a *judged) bool {
+func linkCut(e *evaluation, a *classified) bool {
 	if a.Cut == nil || a.Cut.Connections == 0 {
 		return false
 	}
-	begin, end, known := c.inside(a)
-	if !known && a.Passage == nil && c.lane(a.Lane).Delay == 0 {
+	begin, end, known := e.inside(a)
+	if !known && a.Passage == nil && e.lane(a.Lane).Delay == 0 {
 		begin, end = a.Wrote, a.End // nobody saw it come; the client's times have to do
 	}
 	return begin != 0 && end != 0 && begin <= a.Cut.At && a.Cut.At <= end
@@ -48,34 +48,34 @@ func (c *court) linkCut(a *judged) bool {
 
 // linkAway reports that a link broke, with at least one connection on it, while the first of two equal requests
 // was under way, and that the second came to the target before it was whole again.
-func (c *court) linkAway(a, b *judged) bool {
+func linkAway(e *evaluation, a, b *classified) bool {
 	cut := a.Cut
 	if cut == nil || cut.At == 0 || cut.Connections == 0 || !arrived(b) || a.body != b.body || a.Key != b.Key {
 		return false
 	}
-	came, _, _ := c.inside(b)
+	came, _, _ := e.inside(b)
 	return came > cut.At && came < cut.At+cut.Away
 }
 
 // meetsABreak reports that a link of the target was broken while a request was under way: its failure says nothing
 // of load.
-func meetsABreak(s *story, a *judged) bool {
-	return slices.ContainsFunc(s.attempts, func(b *judged) bool {
+func duringLinkCut(tr *trace, a *classified) bool {
+	return slices.ContainsFunc(tr.attempts, func(b *classified) bool {
 		return b.Cut != nil && b.Cut.At != 0 && b.Cut.At < a.End && a.Start < b.Cut.At+b.Cut.Away
 	})
 }
 
 // flushed reports that keys of the target's store were deleted between two equal requests.
-func (c *court) flushed(s *story) bool {
-	return slices.ContainsFunc(c.history.Flushes, func(f history.Flush) bool {
-		return f.Intent == s.intent.ID && f.Done != 0 && f.Deleted > 0 && anyPair(s.attempts, func(a, b *judged) bool {
-			return !keptOut(a) && letIn(b) && a.body == b.body && a.Key == b.Key && a.Wrote != 0 && a.Wrote < f.Begun && b.Start >= f.Done
+func flushed(e *evaluation, tr *trace) bool {
+	return slices.ContainsFunc(e.history.Flushes, func(f history.Flush) bool {
+		return f.Intent == tr.intent.ID && f.Done != 0 && f.Deleted > 0 && anyPair(tr.attempts, func(a, b *classified) bool {
+			return !notTried(a) && reachedTarget(b) && a.body == b.body && a.Key == b.Key && a.Wrote != 0 && a.Wrote < f.Begun && b.Start >= f.Done
 		})
 	})
 }
 
-func (c *court) link(name string) history.Link {
-	for _, l := range c.history.Run.Links {
+func (e *evaluation) link(name string) history.Link {
+	for _, l := range e.history.Run.Links {
 		if l.Name == name {
 			return l
 		}

@@ -10,19 +10,19 @@ import (
 
 // removals parts each story where what it had made was removed: what came before was another wish, whose story is
 // over. Where that is not certain, nobody knows what there was for the second wish to find.
-func (c *court) removals() {
+func splitAtRemovals(e *evaluation) {
 	why := map[string]string{}
-	for _, r := range c.history.Removals {
-		for _, f := range c.families {
-			for _, s := range f.stories {
-				if s.intent.ID == r.Intent {
-					why[r.Intent] = s.part(r)
+	for _, r := range e.history.Removals {
+		for _, mg := range e.groups {
+			for _, tr := range mg.traces {
+				if tr.intent.ID == r.Intent {
+					why[r.Intent] = tr.split(r)
 				}
 			}
 		}
 	}
 	unclear, first := 0, ""
-	for _, r := range c.history.Removals {
+	for _, r := range e.history.Removals {
 		if text := why[r.Intent]; text != "" {
 			if unclear++; first == "" {
 				first = fmt.Sprintf("%s: %s", r.Intent, text)
@@ -30,64 +30,64 @@ func (c *court) removals() {
 		}
 	}
 	if unclear > 0 {
-		c.wonder("what %s had made was not surely gone when it was wanted again; the first, %s", count(unclear, "intent"), first)
+		e.doubt("what %s had made was not surely gone when it was wanted again; the first, %s", count(unclear, "intent"), first)
 	}
 }
 
 // part parts a story in two, and says what makes it unclear where the first ended.
-func (s *story) part(r history.Removal) (unclear string) {
-	s.past = &story{
-		intent: s.intent, operation: s.operation, gone: true, found: r.Found,
-		attempts: keep(s.attempts, func(a *judged) bool { return a.Start < r.Begun }),
+func (tr *trace) split(r history.Removal) (unclear string) {
+	tr.beforeRemoval = &trace{
+		intent: tr.intent, operation: tr.operation, endedByRemoval: true, rowsFound: r.Found,
+		attempts: filter(tr.attempts, func(a *classified) bool { return a.Start < r.Begun }),
 	}
-	s.attempts = keep(s.attempts, func(a *judged) bool { return a.Start >= r.Begun })
-	busy := slices.IndexFunc(s.past.attempts, func(a *judged) bool {
+	tr.attempts = filter(tr.attempts, func(a *classified) bool { return a.Start >= r.Begun })
+	busy := slices.IndexFunc(tr.beforeRemoval.attempts, func(a *classified) bool {
 		return !a.is(Acknowledged, Exists, Rejected, Throttled, NotSent) || a.followup != nil || a.latest > r.Begun
 	})
 	switch {
 	case r.Done == 0:
 		unclear = cmp.Or(r.Error, "nobody knows that it was removed")
 	case busy >= 0:
-		unclear = fmt.Sprintf("the target may not have been done with attempt %s", s.past.attempts[busy].ID)
+		unclear = fmt.Sprintf("the target may not have been done with attempt %s", tr.beforeRemoval.attempts[busy].ID)
 	}
-	s.void = unclear != ""
+	tr.removalUnconfirmed = unclear != ""
 	return unclear
 }
 
 // wishes are the story and what came before a removal in it.
-func (s *story) wishes() []*story {
-	if s.past == nil {
-		return []*story{s}
+func (tr *trace) parts() []*trace {
+	if tr.beforeRemoval == nil {
+		return []*trace{tr}
 	}
-	return []*story{s.past, s}
+	return []*trace{tr.beforeRemoval, tr}
 }
 
 // whole is a story with what came before a removal.
-func (s *story) whole() *story {
-	if s.past == nil {
-		return s
+func (tr *trace) whole() *trace {
+	if tr.beforeRemoval == nil {
+		return tr
 	}
-	all := *s
-	all.attempts = slices.Concat(s.past.attempts, s.attempts)
+	all := *tr
+	all.attempts = slices.Concat(tr.beforeRemoval.attempts, tr.attempts)
 	return &all
 }
 
 // bygone holds what came before a removal against the contract, as far as that takes no snapshot.
-func (c *court) bygone(m moment, s *story) {
-	if s.past == nil {
+func checkBeforeRemoval(e *evaluation, m moment, tr *trace) {
+	if tr.beforeRemoval == nil {
 		return
 	}
-	wishes := max(c.terms.bounds(s.past).wishes, 1)
-	if n := s.past.found; n > wishes {
-		c.duplicate(m, s.past, n, wishes, ", before it was removed")
+	wishes := max(e.terms.bounds(tr.beforeRemoval).intended, 1)
+	if n := tr.beforeRemoval.rowsFound; n > wishes {
+		reportDuplicate(e, m, tr.beforeRemoval, n, wishes, ", before it was removed")
 	}
-	for _, g := range c.terms.groups(s.past.attempts) {
-		c.answers(m, s.past, g)
+	for _, g := range e.terms.groups(tr.beforeRemoval.attempts) {
+		checkAnswers(e, m, tr.beforeRemoval, g)
 	}
 }
 
 // refusedOnceGone reports that a wish that had come true was refused when it came again after what it made was gone.
-func refusedOnceGone(s *story) bool {
-	return s.past != nil && has(s.past.attempts, Acknowledged) && refusedAtOnce(s) &&
-		!slices.ContainsFunc(s.attempts, func(a *judged) bool { return a.turnedAway() })
+func rejectedAfterRemoval(tr *trace) bool {
+	return tr.beforeRemoval != nil && has(tr.beforeRemoval.attempts, Acknowledged) && rejectedAtOnce(tr) &&
+		!slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.unauthenticated() })
 }

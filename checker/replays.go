@@ -11,31 +11,31 @@ import (
 )
 
 // replays compares the answers to one key and one body.
-func (c *court) replays(m moment, s *story, g group, record []*judged) {
-	acknowledged := ofOutcome(record, Acknowledged)
-	c.contradicted(m, s, record)
-	c.takenForAnother(m, s, record)
-	c.severalFirst(m, s, acknowledged)
+func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*classified) {
+	acknowledged := withOutcome(record, Acknowledged)
+	checkContradictions(e, m, tr, record)
+	checkRespelled(e, m, tr, record)
+	checkSeveralFirst(e, m, tr, acknowledged)
 	if len(acknowledged) >= 2 {
-		c.statuses(m, s, g, acknowledged)
-		c.bodies(m, s, acknowledged)
-		c.headers(m, s, acknowledged)
+		checkReplayStatus(e, m, tr, g, acknowledged)
+		checkReplayBody(e, m, tr, acknowledged)
+		checkReplayHeaders(e, m, tr, acknowledged)
 	}
 }
 
 // statuses holds that one attempt can have been the original of which every acknowledgement of a
 // record is a legal replay.
-func (c *court) statuses(m moment, s *story, g group, acknowledged []*judged) {
+func checkReplayStatus(e *evaluation, m moment, tr *trace, g keyGroup, acknowledged []*classified) {
 	first := acknowledged[0]
-	if slices.ContainsFunc(c.originals(g, acknowledged), func(status int) bool { return c.legalReplays(status, acknowledged) }) {
+	if slices.ContainsFunc(originalStatuses(e, g, acknowledged), func(status int) bool { return legalReplays(e, status, acknowledged) }) {
 		return
 	}
-	i := slices.IndexFunc(acknowledged, func(a *judged) bool { return a.Status != first.Status })
+	i := slices.IndexFunc(acknowledged, func(a *classified) bool { return a.Status != first.Status })
 	then := acknowledged[i]
-	c.report(m, s, Finding{
+	e.report(m, tr, Finding{
 		Kind: ReplayMismatch, Detail: "status",
 		Promise:  "A replay has the status of the first answer, or one that the contract allows.",
-		Contract: fmt.Sprintf("replay.status: %s", statusRule(c.terms.Contract.Replay)),
+		Contract: fmt.Sprintf("replay.status: %s", statusRule(e.terms.Contract.Replay)),
 		Expected: fmt.Sprintf("status %d", first.Status),
 		Observed: fmt.Sprintf("status %d", then.Status),
 		Differs:  []Difference{{Attempt: then.ID, Where: "status", First: fmt.Sprint(first.Status), Then: fmt.Sprint(then.Status)}},
@@ -45,7 +45,7 @@ func (c *court) statuses(m moment, s *story, g group, acknowledged []*judged) {
 // originals lists the statuses that the one executing attempt of a group may have answered with. It
 // began before any answer of the record was complete; where its answer is unknown, it may have been
 // any acknowledgement.
-func (c *court) originals(g group, acknowledged []*judged) []int {
+func originalStatuses(e *evaluation, g keyGroup, acknowledged []*classified) []int {
 	earliest := firstEnd(acknowledged)
 	var statuses []int
 	for _, a := range g {
@@ -54,7 +54,7 @@ func (c *court) originals(g group, acknowledged []*judged) []int {
 		case a.outcome == Acknowledged:
 			statuses = append(statuses, a.Status)
 		case a.outcome == Unknown:
-			statuses = append(append(statuses, c.terms.Contract.Ack.Statuses...), c.terms.Contract.Ack.Accepted.Statuses...)
+			statuses = append(append(statuses, e.terms.Contract.Ack.Statuses...), e.terms.Contract.Ack.Accepted.Statuses...)
 		}
 	}
 	return statuses
@@ -62,9 +62,9 @@ func (c *court) originals(g group, acknowledged []*judged) []int {
 
 // legalReplays reports that every acknowledgement is the first answer itself, which had this status,
 // or a legal replay of it.
-func (c *court) legalReplays(status int, acknowledged []*judged) bool {
-	allowed := c.terms.Contract.Replay.Status[status]
-	return !slices.ContainsFunc(acknowledged, func(a *judged) bool {
+func legalReplays(e *evaluation, status int, acknowledged []*classified) bool {
+	allowed := e.terms.Contract.Replay.Status[status]
+	return !slices.ContainsFunc(acknowledged, func(a *classified) bool {
 		return a.Status != status && !slices.Contains(allowed, a.Status)
 	})
 }
@@ -77,17 +77,17 @@ func statusRule(r contract.Replay) string {
 }
 
 // bodies compares every acknowledgement's body with the first one's, as the contract asks.
-func (c *court) bodies(m moment, s *story, acknowledged []*judged) {
+func checkReplayBody(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
-		differs := c.compare(first.Attempt, a.Attempt)
+		differs := compareBodies(e, first.Attempt, a.Attempt)
 		if len(differs) == 0 {
 			continue
 		}
-		c.report(m, s, Finding{
+		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "body",
 			Promise:  "A replay has the body of the first answer.",
-			Contract: "replay.body: " + string(c.terms.Contract.Replay.Body),
+			Contract: "replay.body: " + string(e.terms.Contract.Replay.Body),
 			Expected: "the body of attempt " + first.ID,
 			Observed: fmt.Sprintf("attempt %s differs at %s", a.ID, differs[0].Where),
 			Differs:  differs,
@@ -97,8 +97,8 @@ func (c *court) bodies(m moment, s *story, acknowledged []*judged) {
 }
 
 // compare returns where two answers' bodies differ under the contract's comparison.
-func (c *court) compare(first, then *history.Attempt) []Difference {
-	r := c.terms.Contract.Replay
+func compareBodies(e *evaluation, first, then *history.Attempt) []Difference {
+	r := e.terms.Contract.Replay
 	whole := []Difference{{Attempt: then.ID, Where: "body", First: first.Content, Then: then.Content}}
 	if r.Body == contract.SameIdentity || r.Body == contract.AnyBody {
 		return nil
@@ -125,15 +125,15 @@ func (c *court) compare(first, then *history.Attempt) []Difference {
 }
 
 // headers compares the headers that the contract lists, and no others.
-func (c *court) headers(m moment, s *story, acknowledged []*judged) {
+func checkReplayHeaders(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
-		for _, name := range c.terms.Contract.Replay.Headers {
+		for _, name := range e.terms.Contract.Replay.Headers {
 			want, got := headerValue(first.Header, name), headerValue(a.Header, name)
 			if want == got {
 				continue
 			}
-			c.report(m, s, Finding{
+			e.report(m, tr, Finding{
 				Kind: ReplayMismatch, Detail: "header",
 				Promise:  "A replay has the headers of the first answer that the contract lists.",
 				Contract: "replay.headers: " + name,
@@ -162,12 +162,12 @@ func headerValue(header map[string]string, name string) string {
 	return ""
 }
 
-func unmarkedBy(rule *contract.ReplayMarker) func(*judged) bool {
-	return func(a *judged) bool { return headerValue(a.Header, rule.Name) != rule.Value }
+func unmarkedBy(rule *contract.ReplayMarker) func(*classified) bool {
+	return func(a *classified) bool { return headerValue(a.Header, rule.Name) != rule.Value }
 }
 
 // firstEnd returns when the first of some answers was complete.
-func firstEnd(answers []*judged) history.Offset {
+func firstEnd(answers []*classified) history.Offset {
 	earliest := answers[0].End
 	for _, a := range answers {
 		earliest = min(earliest, a.End)
@@ -176,13 +176,13 @@ func firstEnd(answers []*judged) history.Offset {
 }
 
 // severalFirst holds that at most one acknowledgement of a key does not say that it is a replay.
-func (c *court) severalFirst(m moment, s *story, acknowledged []*judged) {
-	rule := c.terms.Contract.Replay.Marker
+func checkSeveralFirst(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
+	rule := e.terms.Contract.Replay.Marker
 	if rule == nil || !rule.Required {
 		return
 	}
-	if unmarked := len(keep(acknowledged, unmarkedBy(rule))); unmarked >= 2 {
-		c.report(m, s, Finding{
+	if unmarked := len(filter(acknowledged, unmarkedBy(rule))); unmarked >= 2 {
+		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "marker", Contract: "replay.marker: " + rule.Name,
 			Promise:  "A replay says that it is one.",
 			Expected: "at most one answer without " + rule.Name,
@@ -192,16 +192,16 @@ func (c *court) severalFirst(m moment, s *story, acknowledged []*judged) {
 }
 
 // nobodyFirst holds that nobody is told of a replay where there can have been no first answer.
-func (c *court) nobodyFirst(m moment, s *story, g group) {
-	rule, acknowledged := c.terms.Contract.Replay.Marker, ofOutcome(g, Acknowledged)
-	if rule == nil || len(acknowledged) == 0 || len(keep(acknowledged, unmarkedBy(rule))) > 0 {
+func checkNoFirst(e *evaluation, m moment, tr *trace, g keyGroup) {
+	rule, acknowledged := e.terms.Contract.Replay.Marker, withOutcome(g, Acknowledged)
+	if rule == nil || len(acknowledged) == 0 || len(filter(acknowledged, unmarkedBy(rule))) > 0 {
 		return
 	}
 	earliest := firstEnd(acknowledged)
-	if slices.ContainsFunc(g, func(a *judged) bool { return a.is(Unknown, Accepted) && a.Start <= earliest }) {
+	if slices.ContainsFunc(g, func(a *classified) bool { return a.is(Unknown, Accepted) && a.Start <= earliest }) {
 		return
 	}
-	c.report(m, s, Finding{
+	e.report(m, tr, Finding{
 		Kind: ReplayMismatch, Detail: "marker", Contract: "replay.marker: " + rule.Name,
 		Promise:  "A first answer does not say that it is a replay.",
 		Expected: "one answer without " + rule.Name,

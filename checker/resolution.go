@@ -20,11 +20,11 @@ func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 
 // resolution holds that polite repetition comes to a final answer (I8): each key and body that was
 // probed must have got one.
-func (c *court) resolution(s *story) {
+func checkResolution(e *evaluation, tr *trace) {
 	type question struct{ key, body string }
-	asked := map[question][]*judged{}
+	asked := map[question][]*classified{}
 	var order []question
-	for _, a := range s.attempts {
+	for _, a := range tr.attempts {
 		if !a.Probe || a.ErrorKind == history.Interrupted {
 			continue
 		}
@@ -37,20 +37,20 @@ func (c *court) resolution(s *story) {
 	for _, q := range order {
 		tries := asked[q]
 		switch a, early := tries[len(tries)-1], tooEarly(tries); {
-		case a.lockedOut || c.resolved(s, a): // whose session ended was never let in, and the verdict says so
+		case a.sessionExpired || resolved(e, tr, a): // whose session ended was never let in, and the verdict says so
 		case a.is(NotSent, Throttled):
-			c.wonder("the final retry of intent %s was not let in: attempt %s was %s", s.intent.ID, a.ID, a.outcome)
+			e.doubt("the final retry of intent %s was not let in: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
 		case early != nil:
-			c.wonder("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, s.intent.ID)
+			e.doubt("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, tr.intent.ID)
 		default:
-			c.unavailable(s, a)
+			reportUnavailable(e, tr, a)
 		}
 	}
 }
 
 // tooEarly returns the first try that was told when to come again, if none came as late as that; nil: one did, or none
 // was told.
-func tooEarly(tries []*judged) *judged {
+func tooEarly(tries []*classified) *classified {
 	for _, a := range tries {
 		seconds, err := strconv.ParseUint(headerValue(a.Header, "Retry-After"), 10, 31)
 		if err != nil {
@@ -64,14 +64,14 @@ func tooEarly(tries []*judged) *judged {
 	return nil
 }
 
-func (c *court) resolved(s *story, last *judged) bool {
+func resolved(e *evaluation, tr *trace, last *classified) bool {
 	switch last.outcome {
 	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
 		return true
 	case Rejected:
-		return last.either || c.rejectionIsFinal(s, last)
+		return last.either || rejectionIsFinal(e, tr, last)
 	case Unknown:
-		return c.storedError(s, last)
+		return storedError(e, tr, last)
 	case InProgress:
 		return last.either // nothing tells which
 	default:
@@ -81,29 +81,29 @@ func (c *court) resolved(s *story, last *judged) bool {
 
 // storedError reports that a server error is what the target stored under the key. What it stored is
 // no error if it was acknowledged to somebody.
-func (c *court) storedError(s *story, last *judged) bool {
-	stored := c.terms.Contract.Errors.Store5xx
-	record := keep(s.attempts, func(a *judged) bool { return a.Key == last.Key && a.body == last.body })
+func storedError(e *evaluation, tr *trace, last *classified) bool {
+	stored := e.terms.Contract.Errors.Store5xx
+	record := filter(tr.attempts, func(a *classified) bool { return a.Key == last.Key && a.body == last.body })
 	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
 }
 
 // rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
 // an earlier answer told the client of it, or the client comes too late by the contract. A refusal
 // after an acknowledgement is judged by I11.
-func (c *court) rejectionIsFinal(s *story, last *judged) bool {
-	if has(ofBody(s.attempts, last.body), Acknowledged, Exists) || c.mayBeForgotten(s, last) {
+func rejectionIsFinal(e *evaluation, tr *trace, last *classified) bool {
+	if has(withBody(tr.attempts, last.body), Acknowledged, Exists) || mayBeForgotten(e, tr, last) {
 		return true
 	}
-	rows, _ := c.rows(atT2, s.intent.Bodies[last.body].Marker)
-	return len(rows) == 0 || s.twin
+	rows, _ := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
+	return len(rows) == 0 || tr.twin
 }
 
-func (c *court) unavailable(s *story, last *judged) {
+func reportUnavailable(e *evaluation, tr *trace, last *classified) {
 	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
 	if last.Status != 0 {
 		observed += fmt.Sprintf(" (status %d)", last.Status)
 	}
-	c.report(atT2, s, Finding{
+	e.report(atT2, tr, Finding{
 		Kind:     Unavailable,
 		Expected: "an acknowledgement, or a refusal where nothing took effect",
 		Observed: observed,
@@ -111,51 +111,51 @@ func (c *court) unavailable(s *story, last *judged) {
 }
 
 // warn notes what breaks no promise and is still worth knowing.
-func (c *court) warn() {
-	c.warnOf("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(s *story) bool {
-		return slices.ContainsFunc(s.attempts, func(a *judged) bool {
-			return a.outcome == Unknown && a.Complete && a.Status >= 500 && !meetsABreak(s, a)
+func addWarnings(e *evaluation) {
+	e.warn("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(tr *trace) bool {
+		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
+			return a.outcome == Unknown && a.Complete && a.Status >= 500 && !duringLinkCut(tr, a)
 		})
 	})
-	c.warnOf("late-visibility", "%s acknowledged before the row could be seen", c.seenLate)
-	c.rememberedLonger()
-	c.leftOver()
+	e.warn("late-visibility", "%s acknowledged before the row could be seen", func(tr *trace) bool { return seenLate(e, tr) })
+	warnRememberedLonger(e)
+	warnCleanupFailed(e)
 }
 
 // leftOver warns of steps that were to clean up and failed: what they should have taken away is still there.
-func (c *court) leftOver() {
+func warnCleanupFailed(e *evaluation) {
 	var intents []string
 	first := ""
-	for _, s := range c.history.Steps {
+	for _, s := range e.history.Steps {
 		if s.For == history.Cleanup && s.Error != "" {
 			intents = append(intents, s.Intent)
 			first = cmp.Or(first, s.Error)
 		}
 	}
 	if len(intents) > 0 {
-		c.warnings = append(c.warnings, Warning{Kind: "cleanup-failed", Intents: intents, Text: fmt.Sprintf("%s failed; the first: %s", count(len(intents), "cleanup"), first)})
+		e.warnings = append(e.warnings, Warning{Kind: "cleanup-failed", Intents: intents, Text: fmt.Sprintf("%s failed; the first: %s", count(len(intents), "cleanup"), first)})
 	}
 }
 
 // warnOf adds a warning about the intents to which it applies, if there are any.
-func (c *court) warnOf(kind, text string, applies func(*story) bool) {
+func (e *evaluation) warn(kind, text string, applies func(*trace) bool) {
 	var intents []string
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			if applies(s) {
-				intents = append(intents, s.intent.ID)
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			if applies(tr) {
+				intents = append(intents, tr.intent.ID)
 			}
 		}
 	}
 	if len(intents) > 0 {
-		c.warnings = append(c.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
+		e.warnings = append(e.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
 	}
 }
 
 // seenLate reports that a row was not there after its acknowledgement, and came later.
-func (c *court) seenLate(s *story) bool {
-	return c.committed(s) && slices.ContainsFunc(c.sightings[s.intent.ID], func(seen history.Sighting) bool {
-		return seen.Rows == 0 && slices.ContainsFunc(s.attempts, func(a *judged) bool {
+func seenLate(e *evaluation, tr *trace) bool {
+	return e.committed(tr) && slices.ContainsFunc(e.sightings[tr.intent.ID], func(seen history.Sighting) bool {
+		return seen.Rows == 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
 			return a.outcome == Acknowledged && a.followup == nil && a.End < seen.At
 		})
 	})

@@ -12,29 +12,29 @@ import (
 
 // visit is an attempt of a principal.
 type visit struct {
-	*judged
-	story *story
+	*classified
+	trace *trace
 }
 
 // sessions finds principals whose session ended in the middle: they were let in, and from some moment on everything
 // of theirs was turned away at the door, requests of intents that were never sent before as well. What they were told
 // then says nothing of how repetitions are answered. A target that turns away repetitions alone is not excused.
-func (c *court) sessions() {
+func findExpiredSessions(e *evaluation) {
 	byWho := map[string][]visit{}
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			for _, wish := range s.wishes() {
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			for _, wish := range tr.parts() {
 				for _, a := range wish.attempts {
-					byWho[s.intent.Principal] = append(byWho[s.intent.Principal], visit{a, wish})
+					byWho[tr.intent.Principal] = append(byWho[tr.intent.Principal], visit{a, wish})
 				}
 			}
 		}
 	}
 	for _, who := range slices.Sorted(maps.Keys(byWho)) {
-		again := c.loggedInAgain(who, byWho[who])
-		once := again == never && slices.ContainsFunc(c.history.Steps, func(s history.Step) bool { return s.For == history.Login && s.Principal == who })
-		c.session(who, slices.DeleteFunc(slices.Clone(byWho[who]), func(v visit) bool { return v.Start >= again }), once)
-		c.renewed(who, byWho[who], again)
+		again := loggedInAgain(e, who, byWho[who])
+		once := again == never && slices.ContainsFunc(e.history.Steps, func(s history.Step) bool { return s.For == history.Login && s.Principal == who })
+		checkSessionEnd(e, who, slices.DeleteFunc(slices.Clone(byWho[who]), func(v visit) bool { return v.Start >= again }), once)
+		checkNewLogin(e, who, byWho[who], again)
 	}
 }
 
@@ -42,9 +42,9 @@ func (c *court) sessions() {
 const never = history.Offset(math.MaxInt64)
 
 // loggedInAgain returns when a principal logged in after having sent requests.
-func (c *court) loggedInAgain(who string, all []visit) history.Offset {
+func loggedInAgain(e *evaluation, who string, all []visit) history.Offset {
 	again := never
-	for _, s := range c.history.Steps {
+	for _, s := range e.history.Steps {
 		after := slices.ContainsFunc(all, func(v visit) bool { return v.End > 0 && v.End <= s.Start })
 		if s.For == history.Login && s.Principal == who && s.Error == "" && after {
 			again = min(again, s.End)
@@ -55,32 +55,32 @@ func (c *court) loggedInAgain(who string, all []visit) history.Offset {
 
 // renewed excuses who was turned away, was let in with the same request after a new login, and with nothing in
 // between. What the scenario itself sent in between was not tried.
-func (c *court) renewed(who string, all []visit, again history.Offset) {
+func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset) {
 	var intents []string
 	var last history.Offset // the latest request that the old session was let in with began
 	let := 0
 	for _, v := range all {
-		if v.Complete && !v.turnedAway() && v.Start < again {
+		if v.Complete && !v.unauthenticated() && v.Start < again {
 			last, let = max(last, v.Start), let+1
 		}
 	}
 	for _, v := range all {
 		letIn := func(w visit) bool {
-			return w.story == v.story && w.Key == v.Key && w.body == v.body && w.Start >= again && w.Complete && !w.turnedAway()
+			return w.trace == v.trace && w.Key == v.Key && w.body == v.body && w.Start >= again && w.Complete && !w.unauthenticated()
 		}
-		if !v.turnedAway() || v.End <= last || v.Start >= again || !slices.ContainsFunc(all, letIn) {
+		if !v.unauthenticated() || v.End <= last || v.Start >= again || !slices.ContainsFunc(all, letIn) {
 			continue
 		}
-		v.lockedOut, v.outcome = true, Throttled
+		v.sessionExpired, v.outcome = true, Throttled
 		if !v.Probe {
-			c.lockedOut(who, let, v.Status)
+			doubtSession(e, who, let, v.Status)
 		}
-		if !slices.Contains(intents, v.story.intent.ID) {
-			intents = append(intents, v.story.intent.ID)
+		if !slices.Contains(intents, v.trace.intent.ID) {
+			intents = append(intents, v.trace.intent.ID)
 		}
 	}
 	if len(intents) > 0 {
-		c.warnings = append(c.warnings, Warning{
+		e.warnings = append(e.warnings, Warning{
 			Kind: "session-ended", Intents: intents, Text: count(len(intents), "intent") + " turned away at the door, and let in with a new login: the session had ended",
 		})
 	}
@@ -88,39 +88,39 @@ func (c *court) renewed(who string, all []visit, again history.Offset) {
 
 // session excuses who was turned away from some moment on. Of somebody who has logged in once it is not known
 // whether only repetitions are turned away where nothing else came after that moment.
-func (c *court) session(who string, all []visit, once bool) {
+func checkSessionEnd(e *evaluation, who string, all []visit, once bool) {
 	var last history.Offset // the latest request that was let in began
 	let := 0
 	for _, v := range all {
-		if v.Complete && !v.turnedAway() {
+		if v.Complete && !v.unauthenticated() {
 			last, let = max(last, v.Start), let+1
 		}
 	}
 	var after []visit
 	intents, fresh := map[string]bool{}, false
 	for _, v := range all {
-		if v.turnedAway() && v.End > last {
+		if v.unauthenticated() && v.End > last {
 			after = append(after, v)
-			intents[v.story.intent.ID] = true
-			fresh = fresh || v.fresh() && v.Start >= last
+			intents[v.trace.intent.ID] = true
+			fresh = fresh || v.firstOfItsIntent() && v.Start >= last
 		}
 	}
 	if let == 0 || !fresh && !once || len(intents) < 2 {
 		return
 	}
 	for _, v := range after {
-		v.lockedOut, v.outcome = true, Throttled
+		v.sessionExpired, v.outcome = true, Throttled
 	}
-	c.lockedOut(who, let, after[0].Status)
+	doubtSession(e, who, let, after[0].Status)
 }
 
 // lockedOut says that a session has ended after so many requests.
-func (c *court) lockedOut(who string, let, status int) {
+func doubtSession(e *evaluation, who string, let, status int) {
 	whose := "the login"
 	if who != "" {
 		whose = "the login of " + who
 	}
-	c.wonder("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), status)
+	e.doubt("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), status)
 }
 
 // loginPage is where web pages send whoever is not signed in.
@@ -128,18 +128,18 @@ var loginPage = regexp.MustCompile(`(?i)(log|sign)[-_]?in|/sessions?/new|/auth\b
 
 // TurnedAway reports that whoever sent an attempt was not known at the door (RFC 9110, section 15.5.2), or was sent
 // to sign in.
-func (t Terms) TurnedAway(a history.Attempt) bool { return turnedAway(&a, t.Classify(a)) }
+func (t Terms) Unauthenticated(a history.Attempt) bool { return unauthenticated(&a, t.Classify(a)) }
 
-func (a *judged) turnedAway() bool { return turnedAway(a.Attempt, a.outcome) }
+func (a *classified) unauthenticated() bool { return unauthenticated(a.Attempt, a.outcome) }
 
-func turnedAway(a *history.Attempt, o Outcome) bool {
+func unauthenticated(a *history.Attempt, o Outcome) bool {
 	redirected := a.Status == http.StatusFound || a.Status == http.StatusSeeOther
 	return a.Complete && (a.Status == http.StatusUnauthorized ||
 		redirected && o == Unknown && loginPage.MatchString(headerValue(a.Header, "Location")))
 }
 
 // fresh reports that a request is the plain first one of an intent of its own.
-func (v visit) fresh() bool {
-	return v.judged == v.story.attempts[0] && !v.Probe && v.Body == history.Original && v.story.intent.Kin == "" && !v.story.twin &&
-		(v.Key != "" || v.story.operation.Key.In == "")
+func (v visit) firstOfItsIntent() bool {
+	return v.classified == v.trace.attempts[0] && !v.Probe && v.Body == history.Original && v.trace.intent.Kin == "" && !v.trace.twin &&
+		(v.Key != "" || v.trace.operation.Key.In == "")
 }

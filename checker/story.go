@@ -35,60 +35,60 @@ func (t Terms) operations() []contract.Operation {
 }
 
 // judged is an attempt with its outcome.
-type judged struct {
+type classified struct {
 	*history.Attempt
-	outcome   Outcome
-	mismatch  bool              // it was told that the key was used with another body
-	either    bool              // what it was told may mean "it exists already", whatever the outcome
-	body      string            // Original or Altered: what it says, however it is spelled
-	identity  string            // of the created thing, as the answer names it; empty: it names none
-	latest    history.Offset    // the target was done with it by then
-	followup  *history.Followup // what its status resource said last; nil: it was not asked
-	lockedOut bool              // it was turned away at the door because a session had ended
+	outcome        Outcome
+	mismatch       bool              // it was told that the key was used with another body
+	either         bool              // what it was told may mean "it exists already", whatever the outcome
+	body           string            // Original or Altered: what it says, however it is spelled
+	identity       string            // of the created thing, as the answer names it; empty: it names none
+	latest         history.Offset    // the target was done with it by then
+	followup       *history.Followup // what its status resource said last; nil: it was not asked
+	sessionExpired bool              // it was turned away at the door because a session had ended
 }
 
-func (a *judged) respelled() bool { return a.body != a.Body }
+func (a *classified) respelled() bool { return a.body != a.Body }
 
-func (a *judged) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
+func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
 
 // story is one intent with its attempts in the order of sending.
-type story struct {
-	intent    history.Intent
-	operation contract.Operation
-	attempts  []*judged
-	twin      bool   // shares its marker, so that a row cannot be told to be its own
-	past      *story // the wish before, whose thing was removed; nil: none was
-	void      bool   // nobody knows what that left for this wish to find
-	gone      bool   // it is such a past: no snapshot has its rows
-	found     int    // then: how many rows there were
+type trace struct {
+	intent             history.Intent
+	operation          contract.Operation
+	attempts           []*classified
+	twin               bool   // shares its marker, so that a row cannot be told to be its own
+	beforeRemoval      *trace // the wish before, whose thing was removed; nil: none was
+	removalUnconfirmed bool   // nobody knows what that left for this wish to find
+	endedByRemoval     bool   // it is such a past: no snapshot has its rows
+	rowsFound          int    // then: how many rows there were
 }
 
 // family is the intents that share a marker: one, unless the scenario plans twins.
-type family struct {
-	stories []*story
+type markerGroup struct {
+	traces []*trace
 }
 
 // group is the attempts that the contract maps to one idempotency record, or to one natural key.
-type group []*judged
+type keyGroup []*classified
 
 // families arranges a history by marker, in the order of the intents.
-func (t Terms) families(h *history.History) []*family {
-	var all []*family
-	byMarker := map[string]*family{}
-	byIntent := map[string]*story{}
+func (t Terms) markerGroups(h *history.History) []*markerGroup {
+	var all []*markerGroup
+	byMarker := map[string]*markerGroup{}
+	byIntent := map[string]*trace{}
 	for _, i := range h.Intents {
-		s := &story{intent: i, operation: t.operation(i)}
-		byIntent[i.ID] = s
+		tr := &trace{intent: i, operation: t.operation(i)}
+		byIntent[i.ID] = tr
 		marker := i.Bodies[history.Original].Marker
-		f := byMarker[marker]
-		if f == nil {
-			f = &family{}
-			byMarker[marker] = f
-			all = append(all, f)
+		mg := byMarker[marker]
+		if mg == nil {
+			mg = &markerGroup{}
+			byMarker[marker] = mg
+			all = append(all, mg)
 		}
-		f.stories = append(f.stories, s)
-		if len(f.stories) > 1 {
-			s.twin, f.stories[0].twin = true, true
+		mg.traces = append(mg.traces, tr)
+		if len(mg.traces) > 1 {
+			tr.twin, mg.traces[0].twin = true, true
 		}
 	}
 	followups := map[string]*history.Followup{}
@@ -97,10 +97,10 @@ func (t Terms) families(h *history.History) []*family {
 	}
 	for i := range h.Attempts {
 		a := &h.Attempts[i]
-		if s := byIntent[a.Intent]; s != nil {
-			j := t.judge(a, s.operation, followups[a.ID])
+		if tr := byIntent[a.Intent]; tr != nil {
+			j := t.classifyAttempt(a, tr.operation, followups[a.ID])
 			j.latest = doneBy(a, h)
-			s.attempts = append(s.attempts, j)
+			tr.attempts = append(tr.attempts, j)
 		}
 	}
 	return all
@@ -125,9 +125,9 @@ func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	}
 }
 
-func (t Terms) judge(a *history.Attempt, o contract.Operation, f *history.Followup) *judged {
+func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *history.Followup) *classified {
 	said := answerOf(a)
-	j := &judged{
+	j := &classified{
 		Attempt: a, outcome: t.classify(a, said), mismatch: t.mismatch(a, said),
 		either: said.bears(t.Contract.Existing.Signature), body: history.Meaning(a.Body),
 	}
@@ -143,20 +143,20 @@ func (t Terms) judge(a *history.Attempt, o contract.Operation, f *history.Follow
 }
 
 // until returns the story as it stood at a moment: T1 does not know the final probe.
-func (s *story) until(m moment) *story {
+func (tr *trace) until(m moment) *trace {
 	if m == atT2 {
-		return s
+		return tr
 	}
-	until := *s
-	until.attempts = keep(s.attempts, func(a *judged) bool { return !a.Probe })
+	until := *tr
+	until.attempts = filter(tr.attempts, func(a *classified) bool { return !a.Probe })
 	return &until
 }
 
 // groups splits attempts as the contract does. With a natural key all attempts of an intent are one
 // group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
 // attempt without a key is one.
-func (t Terms) groups(attempts []*judged) []group {
-	var all []group
+func (t Terms) groups(attempts []*classified) []keyGroup {
+	var all []keyGroup
 	for _, record := range t.records(attempts) {
 		all = append(all, t.epochs(record)...)
 	}
@@ -164,14 +164,14 @@ func (t Terms) groups(attempts []*judged) []group {
 }
 
 // records splits attempts by natural key, or else by key, in the order of sending.
-func (t Terms) records(attempts []*judged) []group {
+func (t Terms) records(attempts []*classified) []keyGroup {
 	if len(t.Contract.NaturalKey) > 0 {
 		if len(attempts) == 0 {
 			return nil
 		}
-		return []group{attempts}
+		return []keyGroup{attempts}
 	}
-	var all []group
+	var all []keyGroup
 	byKey := map[string]int{}
 	for _, a := range attempts {
 		i, known := byKey[a.Key]
@@ -185,8 +185,8 @@ func (t Terms) records(attempts []*judged) []group {
 	return all
 }
 
-func keep(attempts []*judged, wanted func(*judged) bool) []*judged {
-	var kept []*judged
+func filter(attempts []*classified, wanted func(*classified) bool) []*classified {
+	var kept []*classified
 	for _, a := range attempts {
 		if wanted(a) {
 			kept = append(kept, a)
@@ -195,16 +195,16 @@ func keep(attempts []*judged, wanted func(*judged) bool) []*judged {
 	return kept
 }
 
-func ofOutcome(attempts []*judged, o Outcome) []*judged {
-	return keep(attempts, func(a *judged) bool { return a.outcome == o })
+func withOutcome(attempts []*classified, o Outcome) []*classified {
+	return filter(attempts, func(a *classified) bool { return a.outcome == o })
 }
 
-func ofBody(attempts []*judged, body string) []*judged {
-	return keep(attempts, func(a *judged) bool { return a.body == body })
+func withBody(attempts []*classified, body string) []*classified {
+	return filter(attempts, func(a *classified) bool { return a.body == body })
 }
 
 // has reports whether any attempt has one of the outcomes.
-func has(attempts []*judged, outcomes ...Outcome) bool {
+func has(attempts []*classified, outcomes ...Outcome) bool {
 	for _, a := range attempts {
 		for _, o := range outcomes {
 			if a.outcome == o {
@@ -216,33 +216,35 @@ func has(attempts []*judged, outcomes ...Outcome) bool {
 }
 
 // mayHaveEffect reports whether any attempt can have been executed.
-func mayHaveEffect(attempts []*judged) bool { return has(attempts, Acknowledged, Accepted, Unknown) }
+func mayHaveEffect(attempts []*classified) bool {
+	return has(attempts, Acknowledged, Accepted, Unknown)
+}
 
 // bounds is what the answers say about the number of rows (invariants I2 and I3).
 type bounds struct {
-	lower  int // effects that a client was told of
-	upper  int // groups that can have had an effect
-	wishes int // groups that may have one; a request without a key is a wish only once it got through
+	lower    int // effects that a client was told of
+	upper    int // groups that can have had an effect
+	intended int // groups that may have one; a request without a key is a wish only once it got through
 }
 
 // bounds counts over the groups of a story. "Exists already" speaks of an effect of the intent,
 // whichever group had it, and is no effect itself; where nothing can have had one, it is no promise
 // but a false conflict.
-func (t Terms) bounds(s *story) bounds {
+func (t Terms) bounds(tr *trace) bounds {
 	var b bounds
-	for _, record := range t.records(s.attempts) {
+	for _, record := range t.records(tr.attempts) {
 		b.lower += t.effectsTold(record)
 		for _, g := range t.executions(record) {
 			possible := mayHaveEffect(g)
 			if possible {
 				b.upper++
 			}
-			if possible || !t.singly(g) {
-				b.wishes++
+			if possible || !t.separate(g) {
+				b.intended++
 			}
 		}
 	}
-	if has(s.attempts, Exists) && b.upper > 0 {
+	if has(tr.attempts, Exists) && b.upper > 0 {
 		b.lower = max(b.lower, 1)
 	}
 	return b
@@ -250,13 +252,13 @@ func (t Terms) bounds(s *story) bounds {
 
 // singly reports that each attempt of a group stands for itself: it has no key, and no natural key
 // joins it to others.
-func (t Terms) singly(g group) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
+func (t Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
 
-func (t Terms) boundsOf(stories []*story) bounds {
+func (t Terms) boundsOf(traces []*trace) bounds {
 	var sum bounds
-	for _, s := range stories {
-		b := t.bounds(s)
-		sum.lower, sum.upper, sum.wishes = sum.lower+b.lower, sum.upper+b.upper, sum.wishes+b.wishes
+	for _, tr := range traces {
+		b := t.bounds(tr)
+		sum.lower, sum.upper, sum.intended = sum.lower+b.lower, sum.upper+b.upper, sum.intended+b.intended
 	}
 	return sum
 }
@@ -264,7 +266,7 @@ func (t Terms) boundsOf(stories []*story) bounds {
 // Named returns how an answer names what its intent has made: as an acknowledgement does, or an answer that it
 // exists already; empty: it does not.
 func (t Terms) Named(operation string, a history.Attempt) string {
-	return t.judge(&a, t.operation(history.Intent{Operation: operation}), nil).identity
+	return t.classifyAttempt(&a, t.operation(history.Intent{Operation: operation}), nil).identity
 }
 
 // Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it

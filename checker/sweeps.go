@@ -14,10 +14,10 @@ import (
 // if the words differ.
 func (t Terms) Phase(o string, first, second history.Attempt) string {
 	operation := t.operation(history.Intent{Operation: o})
-	return phase(t.judge(&first, operation, nil), t.judge(&second, operation, nil))
+	return phase(t.classifyAttempt(&first, operation, nil), t.classifyAttempt(&second, operation, nil))
 }
 
-func phase(first, second *judged) string {
+func phase(first, second *classified) string {
 	said := strings.ReplaceAll(second.outcome.String(), "-", " ")
 	known := first.identity != "" && second.identity != ""
 	switch {
@@ -33,11 +33,11 @@ func phase(first, second *judged) string {
 }
 
 // phases puts together at which offsets the second requests of sweeps were answered in the same way.
-func (c *court) phases() []Phase {
+func measurePhases(e *evaluation) []Phase {
 	var all []Phase
-	for _, f := range c.families {
-		for _, s := range f.stories {
-			for _, pair := range sweepsOf(s.attempts) {
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			for _, pair := range sweepsOf(tr.attempts) {
 				if offset, known := between(pair[0], pair[1]); known {
 					all = append(all, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
 				}
@@ -58,26 +58,26 @@ func (c *court) phases() []Phase {
 
 // sweepsOf finds the pairs of requests the second of which was to follow after a while, whichever of
 // the two was begun first.
-func sweepsOf(attempts []*judged) [][2]*judged {
-	var pairs [][2]*judged
-	for _, members := range together(attempts) {
+func sweepsOf(attempts []*classified) [][2]*classified {
+	var pairs [][2]*classified
+	for _, members := range burstMembers(attempts) {
 		if !swept(members) {
 			continue
 		}
-		slices.SortStableFunc(members, func(a, b *judged) int { return cmp.Compare(a.After, b.After) })
-		pairs = append(pairs, [2]*judged{members[0], members[1]})
+		slices.SortStableFunc(members, func(a, b *classified) int { return cmp.Compare(a.After, b.After) })
+		pairs = append(pairs, [2]*classified{members[0], members[1]})
 	}
 	return pairs
 }
 
 // swept reports that members were not to be let go at once.
-func swept(members []*judged) bool {
-	return len(members) == 2 && slices.ContainsFunc(members, func(a *judged) bool { return a.After > 0 })
+func swept(members []*classified) bool {
+	return len(members) == 2 && slices.ContainsFunc(members, func(a *classified) bool { return a.After > 0 })
 }
 
 // between returns how long after the first the second of two requests was let go.
-func between(first, second *judged) (history.Offset, bool) {
-	a, _ := letGo(first)
-	b, _ := letGo(second)
+func between(first, second *classified) (history.Offset, bool) {
+	a, _ := released(first)
+	b, _ := released(second)
 	return b - a, a != 0 && b != 0
 }

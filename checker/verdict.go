@@ -12,55 +12,55 @@ import (
 // not exercised: without findings, anything missing makes it inconclusive. Known findings excuse nothing
 // but themselves and what they may have kept from being exercised: of a run that was cut short nobody
 // knows what else it would have found.
-func (c *court) verdict(exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := c.brokenReasons(), c.doubts(), unexercised(exercise)
+func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
+	broken, doubts, idle := errorReasons(e), doubtReasons(e), unexercised(exercise)
 	switch {
-	case slices.ContainsFunc(c.findings, Finding.isNew):
+	case slices.ContainsFunc(e.findings, Finding.isNew):
 		return Fail, slices.Concat(broken, doubts, idle)
 	case len(broken) > 0:
 		return Broken, broken
 	case len(doubts) > 0:
 		return Inconclusive, append(doubts, idle...)
-	case len(c.findings) > 0:
+	case len(e.findings) > 0:
 		return Known, idle
 	case len(idle) > 0:
 		return Inconclusive, idle
-	case len(c.known) > 0:
-		return Mended, c.mended(Rounds(exercise))
+	case len(e.known) > 0:
+		return Mended, fixedReasons(e, Rounds(exercise))
 	default:
 		return Pass, nil
 	}
 }
 
 // brokenReasons says what failed in the harness or its surroundings.
-func (c *court) brokenReasons() []string {
+func errorReasons(e *evaluation) []string {
 	var reasons []string
 	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
-		if i := c.incident(k); i != nil {
+		if i := e.incident(k); i != nil {
 			reasons = append(reasons, i.Text)
 		}
 	}
-	if c.hidden != "" {
-		reasons = append(reasons, c.hidden)
+	if e.unrecorded != "" {
+		reasons = append(reasons, e.unrecorded)
 	}
 	return reasons
 }
 
 // doubts says what keeps a clean history from being a pass, besides a lack of exercise.
-func (c *court) doubts() []string {
+func doubtReasons(e *evaluation) []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy} {
-		if i := c.incident(k); i != nil {
+		if i := e.incident(k); i != nil {
 			doubts = append(doubts, i.Text)
 		}
 	}
-	if !c.history.Complete && c.incident(history.Interruption) == nil {
+	if !e.history.Complete && e.incident(history.Interruption) == nil {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
-	if c.misconfigured() {
+	if neverReached(e) {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or sent to sign in: the target file's address, path or credentials are wrong, or a session has ended")
 	}
-	return append(append(doubts, c.unknownRows()...), c.wonders...)
+	return append(append(doubts, unknownRows(e)...), e.doubts...)
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.
@@ -78,20 +78,20 @@ func unexercised(exercise []Exercise) []string {
 }
 
 // unknownRows says why rows could not be judged.
-func (c *court) unknownRows() []string {
-	if len(c.taken) > 0 {
-		marker := slices.Min(slices.Collect(maps.Keys(c.taken)))
+func unknownRows(e *evaluation) []string {
+	if len(e.presentBefore) > 0 {
+		marker := slices.Min(slices.Collect(maps.Keys(e.presentBefore)))
 		return []string{fmt.Sprintf("the marker %s was in the database before the run", marker)}
 	}
 	for _, m := range []moment{atT1, atT2} {
-		s := c.snapshot(m)
+		s := e.snapshot(m)
 		if s == nil {
 			return []string{fmt.Sprintf("rows are unknown: snapshot %s was not taken", m)}
 		}
 		if s.Error != "" {
 			return []string{fmt.Sprintf("rows are unknown: %s", s.Error)}
 		}
-		for _, i := range c.history.Intents {
+		for _, i := range e.history.Intents {
 			for _, b := range i.Bodies {
 				if _, asked := s.Rows[b.Marker]; !asked {
 					return []string{fmt.Sprintf("rows are unknown: snapshot %s lacks intent %s", m, i.ID)}
@@ -103,9 +103,9 @@ func (c *court) unknownRows() []string {
 }
 
 // misconfigured reports that nobody was let in at all: then nothing was tested.
-func (c *court) misconfigured() bool {
+func neverReached(e *evaluation) bool {
 	answered := 0
-	for _, a := range c.history.Attempts {
+	for _, a := range e.history.Attempts {
 		if p := a.Passage; !a.Complete && p != nil && p.Opened != 0 && p.Up < a.Sent {
 			continue // the doorstep saw that it did not get to the target whole
 		}
@@ -115,10 +115,10 @@ func (c *court) misconfigured() bool {
 		if !a.Complete {
 			continue
 		}
-		if !slices.Contains([]int{401, 403, 404}, a.Status) && !c.terms.TurnedAway(a) {
+		if !slices.Contains([]int{401, 403, 404}, a.Status) && !e.terms.Unauthenticated(a) {
 			return false
 		}
-		if missing := c.terms.Contract.MissingKey; missing.Narrowed() && answerOf(&a).bears(missing) {
+		if missing := e.terms.Contract.MissingKey; missing.Narrowed() && answerOf(&a).bears(missing) {
 			return false
 		}
 		answered++
@@ -128,24 +128,24 @@ func (c *court) misconfigured() bool {
 
 // miscounted compares the target's own count with the requests that reached it. A difference means
 // that somebody sends requests which are not on record, and then no verdict can be trusted.
-func (c *court) miscounted() string {
-	counted := c.history.Received
-	if counted == nil || !c.history.Complete {
+func unrecordedRequests(e *evaluation) string {
+	counted := e.history.Received
+	if counted == nil || !e.history.Complete {
 		return ""
 	}
-	for _, l := range c.history.Run.Lanes {
+	for _, l := range e.history.Run.Lanes {
 		if !l.Doorstep {
 			return ""
 		}
 	}
 	whole := 0
-	for _, a := range c.history.Attempts {
+	for _, a := range e.history.Attempts {
 		if p := a.Passage; p != nil && a.Sent > 0 && p.Up >= a.Sent {
 			whole++
 		}
 	}
 	own := 0 // requests that removed something, which the target counts or does not
-	for _, s := range c.history.Steps {
+	for _, s := range e.history.Steps {
 		if s.For == history.Remove && s.Status != 0 {
 			own++
 		}

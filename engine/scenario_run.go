@@ -156,7 +156,7 @@ func (r *scenarioRun) sending(plan scenarios.Plan) driver.Config {
 			Done: func() {
 				s.config.Observe(Progress{Done: min(int(r.ended.Add(1)), len(plan.Intents)), Of: len(plan.Intents)})
 			},
-			Identity: terms.Named, Throttled: r.throttled, Unauthenticated: terms.TurnedAway, Phase: terms.Phase,
+			Identity: terms.Named, Throttled: r.throttled, Unauthenticated: terms.Unauthenticated, Phase: terms.Phase,
 		},
 		Controls: driver.Controls{WriteGates: system.WriteGates(), Links: r.driverLinks()},
 		Repeat:   driver.Repeat{Offsets: s.config.Replay.Offsets, Moments: s.config.Replay.Moments},
@@ -178,7 +178,7 @@ func (r *scenarioRun) sending(plan scenarios.Plan) driver.Config {
 // throttled tells an answer that rejects a request before it reaches the target. It notes those whose login is not valid any more.
 func (r *scenarioRun) throttled(at history.Attempt) bool {
 	terms := r.session.System.Terms()
-	if terms.TurnedAway(at) {
+	if terms.Unauthenticated(at) {
 		r.stale.Store(true)
 	}
 	return terms.Classify(at) == checker.Throttled
