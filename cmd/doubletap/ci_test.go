@@ -72,7 +72,7 @@ func (j *job) run(t *testing.T) int {
 
 func (j *job) step(t *testing.T, script string, env map[string]string) int {
 	t.Helper()
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	file := filepath.Join(j.temp, "step.sh")
 	require.NoError(t, os.WriteFile(file, []byte(script), 0o644))

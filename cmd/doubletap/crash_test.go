@@ -37,7 +37,7 @@ func TestCrashesOfServedDesigns(t *testing.T) {
 				require.Equal(t, kind, f.Kind)
 				require.Len(t, f.Crashes, 1)
 				require.Equal(t, f.Attempts[0].ID, f.Crashes[0].Attempt)
-				require.Contains(t, p.out.String(), "the target was killed at ")
+				require.Contains(t, p.out.String(), "the target was killed")
 				require.FileExists(t, filepath.Join(onlyRun(t, reports), sut.ProcessLogName))
 			})
 		}

@@ -65,7 +65,7 @@ func TestTheDoctorNamesTheCause(t *testing.T) {
 	}{
 		"nothing": {
 			nil, shopFile, "", exitPass,
-			[]string{"✓ plain create", "✓ identity found at /id", "! received", "! write gate not declared", "✓ clock", "✓ repetition", "✓ burst", "· not tried", "a run will work"},
+			[]string{"✓ plain create", "✓ identity found at /id", "! received", "! write gate not declared", "✓ clock", "✓ repetition", "✓ burst", "· not tried", "ready:"},
 		},
 		"the password is wrong":       {nil, shopFile, wrongPassword.String(), exitEnvironment, []string{"✗ database", "password authentication failed", "a run would end here"}},
 		"the database is not there":   {nil, shopFile, nowhere.String(), exitEnvironment, []string{"✗ database", "connection refused"}},
@@ -73,7 +73,7 @@ func TestTheDoctorNamesTheCause(t *testing.T) {
 		"there is no database":        {nil, strings.Split(shopFile, "database:")[0] + "operations:" + strings.Split(strings.Split(shopFile, "operations:")[1], "    rows:")[0], "", exitPass, []string{"! database none is declared"}},
 		"the host is somebody else's": {nil, edited("${SHOP_URL}", "https://shop.example.com"), "", exitConfig, []string{"✗ hosts", "shop.example.com", "allow_hosts: [shop.example.com]"}},
 		"the table cannot be locked":  {nil, gatedShop("thingz"), "", exitPass, []string{"✗ write gate", "thingz", "leave database.write_gate out"}},
-		"the table can be locked":     {nil, gatedShop("things"), "", exitPass, []string{"✓ write gate the writers of things can be held back"}},
+		"the table can be locked":     {nil, gatedShop("things"), "", exitPass, []string{"✓ write gate writes to things can be held back"}},
 		"the identity is not said":    {nil, edited("    identity: /id\n", ""), "", exitPass, []string{"! identity not declared"}},
 		"the rate limit is slow":      {nil, shopFile + "rate_limit: {requests: 200, per: 100h}\n", "", exitPass, []string{"! rate limit 200 requests in 100h0m0s: a run of the whole library, of up to", "takes up to 5", "name fewer scenarios"}},
 		"the rate limit will do":      {nil, shopFile + "rate_limit: {requests: 200, per: 1s}\n", "", exitPass, []string{"✓ rate limit 200 requests in 1s: a run of the whole library", "takes up to"}},
@@ -107,7 +107,7 @@ func TestTheDoctorNamesTheCause(t *testing.T) {
 func TestTheDoctorLeavesNoFiles(t *testing.T) {
 	before, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
-	newShop(t, nil).trial(t).examined(t, exitPass, "a run will work")
+	newShop(t, nil).trial(t).examined(t, exitPass, "ready:")
 	after, err := os.ReadDir(os.TempDir())
 	require.NoError(t, err)
 	for _, entry := range after {

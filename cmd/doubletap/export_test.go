@@ -173,7 +173,7 @@ func TestAGoTestShowsADuplicate(t *testing.T) {
 		t.Run(design, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Dir(exported(t, finding, "go", nil, "--target", sut.BuiltinPrefix+design))
-			root, err := filepath.Abs("..")
+			root, err := filepath.Abs("../..")
 			require.NoError(t, err)
 			ours, err := os.ReadFile("../../go.mod")
 			require.NoError(t, err)

@@ -168,7 +168,7 @@ func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {
 			if row.code != exitFinding {
 				return
 			}
-			require.Contains(t, got.out, "What the target said that it held")
+			require.Contains(t, got.out, "Rows that the target reported")
 			finding := filepath.Join(run, rundir.FindingsName, "F1")
 			require.NoFileExists(t, filepath.Join(finding, rundir.TargetName), "the principals' tokens are spelled out in it")
 			path := filepath.Join(t.TempDir(), "target.yaml")

@@ -36,7 +36,7 @@ import (
 //	obeys SCHEMA FILE     the YAML file fits the JSON Schema; ! obeys: it does not
 //	empty DIR             the directory holds nothing or is not there
 func TestScripts(t *testing.T) {
-	root, err := filepath.Abs("..")
+	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	usual(t)
 	testscript.Run(t, testscript.Params{

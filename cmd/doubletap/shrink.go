@@ -75,7 +75,7 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out st
 	if errors.Is(failure, shrink.ErrNotReproduced) {
 		return showNotReproduced(f, r, s)
 	}
-	if r.LastN == 0 && failure != nil { // it ended before there was a best
+	if r.FirstK == 0 { // it failed before there was a best
 		return failure
 	}
 	if err := writeShrunk(f, r, out, flags, s); err != nil {

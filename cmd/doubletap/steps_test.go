@@ -105,7 +105,7 @@ func TestStepsSpeakHTTP2AsWell(t *testing.T) {
 func TestTheDoctorTakesTheStepsAsWell(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	o.trial(t, formFile).examined(t, exitPass, "acknowledged in", "a run will work", "the target hands its keys out")
+	o.trial(t, formFile).examined(t, exitPass, "acknowledged in", "ready:", "the target hands its keys out")
 	require.Zero(t, o.count(t, "customers"))
 }
 

@@ -57,7 +57,7 @@ func TestWritersAreHeldBackAndOffsetsMove(t *testing.T) {
 				require.NotEmpty(t, sweep.Phases)
 				require.Nil(t, sweep.Bursts)
 				require.Contains(t, got.out, "Blocked writers")
-				require.Contains(t, got.out, "What the sweeps saw")
+				require.Contains(t, got.out, "Sweeps: answers to the second request")
 				for _, r := range report.Results {
 					if code == exitPass {
 						require.Equal(t, checker.Pass, r.Verdict, "%s", got)
