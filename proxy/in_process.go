@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
+	"github.com/Shopify/toxiproxy/v2/toxics"
 	"github.com/rs/zerolog"
 )
 
@@ -17,10 +18,9 @@ type inProcess struct {
 	server *toxiproxy.ApiServer
 }
 
-// newInProcess also silences the logger that toxiproxy's bandwidth toxic writes to, past the one that
-// it was given; nothing else of ours logs with zerolog.
+// newInProcess changes nothing outside toxiproxy: the user's process may log with zerolog too.
 func newInProcess() inProcess {
-	zerolog.SetGlobalLevel(zerolog.Disabled)
+	toxics.Register(bandwidthKind, new(bandwidthToxic))
 	return inProcess{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}
 }
 
@@ -54,9 +54,13 @@ type inProcessRoad struct {
 }
 
 func (r inProcessRoad) add(ctx context.Context, i int, t toxic) error {
+	kind := t.kind
+	if _, limits := t.attributes.(*toxics.BandwidthToxic); limits {
+		kind = bandwidthKind
+	}
 	content, err := json.Marshal(map[string]any{
 		"name":       t.name(i),
-		"type":       t.kind,
+		"type":       kind,
 		"stream":     t.stream,
 		"toxicity":   always,
 		"attributes": t.attributes,

@@ -29,11 +29,16 @@ func newArchive(t testing.TB) *archive {
 	a := &archive{}
 	a.addr = rawTarget(t, func(c *net.TCPConn) {
 		fmt.Fprintln(c, "welcome")
-		for in := bufio.NewScanner(c); in.Scan(); {
+		for in := bufio.NewReader(c); ; {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return // what is left is no whole line
+			}
+			line = strings.TrimSuffix(line, "\n")
 			a.mu.Lock()
-			a.asked = append(a.asked, in.Text())
+			a.asked = append(a.asked, line)
 			a.mu.Unlock()
-			fmt.Fprintln(c, strings.ToUpper(in.Text()))
+			fmt.Fprintln(c, strings.ToUpper(line))
 		}
 	})
 	return a
