@@ -137,9 +137,13 @@ func overwrote(e *evaluation, m moment, acknowledged *classified, applied, other
 	})
 }
 
+// detailOverwrote is the detail of a finding that an acknowledged row was overwritten. Answers that name the lost row
+// are explained by it.
+const detailOverwrote = "overwrote"
+
 func reportOverwritten(e *evaluation, m moment, tr *trace, applied, other bodySide) {
 	e.report(m, tr, Finding{
-		Kind: AlteredBody, Detail: "overwrote",
+		Kind: AlteredBody, Detail: detailOverwrote,
 		Promise:  "What was acknowledged stays as it was acknowledged.",
 		Expected: fmt.Sprintf("the row of the %s body, which was acknowledged first", other.body),
 		Observed: fmt.Sprintf("the row now holds the %s body", applied.body),
@@ -182,12 +186,6 @@ func showsMarker(a *classified, marker string) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
 	})
 	return slices.Contains(words, marker)
-}
-
-// comparesBodies reports that the contract promises anything about the bodies of replays.
-func (e *evaluation) comparesBodies() bool {
-	body := e.terms.Contract.Replay.Body
-	return e.terms.Contract.Level != contract.DedupOnly && body != contract.AnyBody && body != contract.SameIdentity
 }
 
 // refusalForgotten holds that a refusal which the target stores is stored under the key, so that

@@ -11,18 +11,16 @@ import (
 func measureBursts(e *evaluation) *Bursts {
 	b := Bursts{Gate: GateDoorstep}
 	var spreads []history.Offset
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			for _, members := range burstMembers(tr.attempts) {
-				spread, gate := spreadOf(members)
-				if spread < 0 || swept(members) {
-					continue
-				}
-				spreads = append(spreads, spread)
-				b.Members = max(b.Members, len(members))
-				if gate == GateLane {
-					b.Gate = GateLane
-				}
+	for tr := range e.traces() {
+		for _, members := range burstMembers(tr.attempts) {
+			spread, gate := spreadOf(members)
+			if spread < 0 || swept(members) {
+				continue
+			}
+			spreads = append(spreads, spread)
+			b.Members = max(b.Members, len(members))
+			if gate == GateLane {
+				b.Gate = GateLane
 			}
 		}
 	}

@@ -66,239 +66,76 @@
 package checker
 
 import (
-	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// moment is one of the two snapshots.
-type moment int
-
-const (
-	atT1 moment = iota
-	atT2
-)
-
-func (m moment) String() string {
-	if m == atT1 {
-		return history.T1Name
-	}
-	return history.T2Name
-}
-
-// Check judges one history. It changes nothing and needs nothing but its arguments. Bugs of its scenario
-// that are known are found like others, and do not make it fail.
+// Check judges one history. It changes nothing and needs nothing but its arguments, so that it is safe for
+// concurrent use. Known bugs of its scenario are found like others, and do not make it fail.
 func Check(h *history.History, t Terms, known ...KnownBug) Result {
-	e := &evaluation{
-		terms: t, history: h, groups: t.markerGroups(h), known: known,
-		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, reported: map[string]bool{}, presentBefore: markersBefore(h.Before),
-	}
-	e.unrecorded = unrecordedRequests(e)
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			if tr.intent.Kin != "" {
-				e.neighbours[tr.intent.Kin] = append(e.neighbours[tr.intent.Kin], tr)
-			}
-		}
-	}
-	splitAtRemovals(e)
-	findExpiredSessions(e)
-	for _, s := range h.Sightings {
-		e.sightings[s.Intent] = append(e.sightings[s.Intent], s)
-	}
-	for _, m := range []moment{atT1, atT2} {
-		for _, mg := range e.groups {
-			judgeGroup(e, mg, m)
-		}
-		checkTotals(e, m)
-	}
-	checkLeaks(e)
-	addWarnings(e)
-	if neverReached(e) {
-		e.findings = slices.DeleteFunc(e.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
+	e := newEvaluation(h, t, known)
+	for _, p := range passes() {
+		p(e)
 	}
 	return resultOf(e)
 }
 
-// taken returns the markers that were there before the run; what is there later proves nothing.
-func markersBefore(before *history.Snapshot) map[string]bool {
-	markers := map[string]bool{}
-	if before == nil {
-		return markers
+// pass is one walk over an evaluation.
+type pass func(e *evaluation)
+
+// passes lists the passes in the order in which they run. Those that complete the facts come before the rules. The
+// rules run for both snapshots, the earlier first, so that a finding has the moment at which it showed.
+func passes() []pass {
+	return []pass{
+		splitAtRemovals,     // what came before a removal is a trace of its own
+		findExpiredSessions, // what an ended session was answered says nothing of repetitions
+		func(e *evaluation) { checkMoment(e, atT1) },
+		func(e *evaluation) { checkMoment(e, atT2) },
+		checkLeaks, // needs the identities of all intents
+		addWarnings,
+		keepWhatLasts, // needs all findings
+		markKnown,
 	}
-	for marker, rows := range before.Rows {
-		if len(rows) > 0 {
-			markers[marker] = true
+}
+
+// rule checks one thing of the traces that share a marker, at one moment.
+type rule func(e *evaluation, m moment, traces []*trace)
+
+// rules lists what is checked of the traces that share a marker, in this order: rows first, since what is missing or
+// overwritten explains answers that name nothing.
+func rules() []rule {
+	return []rule{
+		checkRows,
+		func(e *evaluation, m moment, traces []*trace) { checkEffects(e, m, traces[0]) },
+		checkGroups,
+	}
+}
+
+// checkMoment checks everything at one snapshot; a snapshot that was not taken shows nothing.
+func checkMoment(e *evaluation, m moment) {
+	for _, mg := range e.groups {
+		if e.snapshot(m) == nil {
+			break
+		}
+		checkBeforeRemoval(e, m, mg.traces[0]) // a trace with a removal has no twin
+		if mg.traces[0].removalUnconfirmed {
+			continue
+		}
+		traces := make([]*trace, len(mg.traces))
+		for i, tr := range mg.traces {
+			traces[i] = tr.until(m)
+		}
+		for _, check := range rules() {
+			check(e, m, traces)
 		}
 	}
-	return markers
+	checkTotals(e, m)
 }
 
-// court collects what is found in one history.
-type evaluation struct {
-	terms         Terms
-	history       *history.History
-	groups        []*markerGroup
-	sightings     map[string][]history.Sighting // by intent
-	neighbours    map[string][]*trace           // intents with neighbours, by the first of them
-	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
-	findings      []Finding
-	known         []KnownBug
-	warnings      []Warning
-	doubts        []string        // what nobody can explain and the target is not to blame for
-	presentBefore map[string]bool // markers that were in the database before the run
-	reported      map[string]bool // findings by kind, detail and intent: one that shows at T1 is not repeated at T2
-}
-
-func (e *evaluation) snapshot(m moment) *history.Snapshot {
-	if m == atT1 {
-		return e.history.T1
-	}
-	return e.history.T2
-}
-
-// rows returns the rows of a marker at a moment, and whether they are known.
-func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
-	s := e.snapshot(m)
-	if s == nil || s.Error != "" || e.presentBefore[marker] {
-		return nil, false
-	}
-	rows, asked := s.Rows[marker]
-	return rows, asked
-}
-
-// report adds a finding about a story, with its evidence.
-func (e *evaluation) report(m moment, tr *trace, f Finding) {
-	id := fmt.Sprintf("%s/%s/%s", f.Kind, f.Detail, tr.intent.ID)
-	if e.reported[id] || e.unproven(f.Kind) || f.Kind == ReplayMismatch && e.reported[duplicated(tr)] {
-		return
-	}
-	e.reported[id] = true
-	if f.Kind == Duplicate {
-		e.reported[duplicated(tr)] = true
-	}
-	f.Intent, f.Moment = tr.intent.ID, m.String()
-	f.Who = e.principals(tr)
-	for _, a := range e.evidence(m, tr) {
-		f.Attempts = append(f.Attempts, *a.Attempt)
-		f.Outcomes = append(f.Outcomes, a.outcome)
-		if k, struck := e.crashBeside(a.ID); struck {
-			f.Crashes = append(f.Crashes, k)
-		}
-	}
-	for _, k := range e.history.Flushes { // for everybody, in whose story ever
-		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
-			f.Flushes = append(f.Flushes, k)
-		}
-	}
-	for _, r := range e.history.Removals {
-		if r.Intent == tr.intent.ID {
-			f.Removals = append(f.Removals, r)
-		}
-	}
-	for _, body := range []string{history.Original, history.Altered} {
-		if b, sent := tr.intent.Bodies[body]; sent {
-			rows, _ := e.rows(m, b.Marker)
-			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows})
-		}
-	}
-	e.addFinding(f)
-}
-
-// who names the principals of a story and its neighbours, where there are several.
-func (e *evaluation) principals(tr *trace) map[string]string {
-	names, several := map[string]string{}, false
-	for _, other := range e.neighbours[tr.intent.Kin] {
-		names[other.intent.ID] = other.intent.Principal
-		several = several || other.intent.Principal != tr.intent.Principal
-	}
-	if !several {
-		return nil
-	}
-	return names
-}
-
-// evidence lists the attempts that a finding about a story rests on: its own, and those of the
-// neighbours that it may have been mistaken for, in the order of sending.
-func (e *evaluation) evidence(m moment, tr *trace) []*classified {
-	traces := []*trace{tr}
-	if tr.intent.Kin != "" {
-		traces = e.neighbours[tr.intent.Kin]
-	}
-	var all []*classified
-	for _, one := range traces {
-		all = append(all, one.until(m).whole().attempts...)
-	}
-	slices.SortStableFunc(all, func(a, b *classified) int { return cmp.Compare(a.Start, b.Start) })
-	return all
-}
-
-// reportAll adds a finding that no single intent can be blamed for.
-func (e *evaluation) reportAll(m moment, f Finding) {
-	f.Intent, f.Moment = EveryIntent, m.String()
-	if id := fmt.Sprintf("%s/%s/", f.Kind, f.Detail); !e.reported[id] && !e.unproven(f.Kind) {
-		e.reported[id] = true
-		e.addFinding(f)
-	}
-}
-
-func (e *evaluation) addFinding(f Finding) {
-	f.Promise = cmp.Or(f.Promise, f.Kind.Row().Promise)
-	if f.Contract == "" {
-		f.Contract = "holds for every contract"
-	}
-	e.findings = append(e.findings, f)
-}
-
-// duplicated marks a story with several effects: that their answers differ is the same defect again
-// (decision table 2, second row).
-func duplicated(tr *trace) string { return "duplicated/" + tr.intent.ID }
-
-// wonder notes what keeps a clean history from being a pass, though no promise was broken.
-func (e *evaluation) doubt(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(e.doubts, text) {
-		e.doubts = append(e.doubts, text)
-	}
-}
-
-// unproven reports that what went wrong around the run may be the cause of such a finding.
-func (e *evaluation) unproven(k Kind) bool {
-	switch k {
-	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
-		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
-	case PhantomRow: // a request that is not on record is a cause
-		return e.targetGone() || e.unrecorded != ""
-	default:
-		return e.targetGone() && !k.Row().Lasting
-	}
-}
-
-func (e *evaluation) targetGone() bool { return e.incident(history.TargetGone) != nil }
-
-func (e *evaluation) incident(k history.IncidentKind) *history.Incident {
-	for i := range e.history.Incidents {
-		if e.history.Incidents[i].Kind == k {
-			return &e.history.Incidents[i]
-		}
-	}
-	return nil
-}
-
-// judge holds one family against the invariants at one moment.
-func judgeGroup(e *evaluation, mg *markerGroup, m moment) {
-	if e.snapshot(m) == nil {
-		return
-	}
-	checkBeforeRemoval(e, m, mg.traces[0]) // who has a twin has none
-	if mg.traces[0].removalUnconfirmed {
-		return
-	}
-	traces := make([]*trace, len(mg.traces))
-	for i, tr := range mg.traces {
-		traces[i] = tr.until(m)
-	}
+// checkRows checks the rows by what was sent: one body, two bodies under one key, or two bodies that did not meet
+// under one key.
+func checkRows(e *evaluation, m moment, traces []*trace) {
 	_, altered := traces[0].intent.Bodies[history.Altered]
 	switch {
 	case !altered:
@@ -309,7 +146,11 @@ func judgeGroup(e *evaluation, mg *markerGroup, m moment) {
 	default:
 		checkBodiesApart(e, m, traces)
 	}
-	checkEffects(e, m, traces[0])
+}
+
+// checkGroups checks the answers of each trace: those of each key, and after the final retry whether they came to an
+// end.
+func checkGroups(e *evaluation, m moment, traces []*trace) {
 	for _, tr := range traces {
 		for _, g := range e.terms.groups(tr.attempts) {
 			checkAnswers(e, m, tr, g)
@@ -321,42 +162,10 @@ func judgeGroup(e *evaluation, mg *markerGroup, m moment) {
 	}
 }
 
-// Compare orders findings for a reader: those that no register tells of first, the worst kind first, an
-// unknown one last, and within a kind those with the fewest attempts, which are the easiest to understand.
-func Compare(a, b Finding) int {
-	return cmp.Or(
-		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
-		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
-	)
-}
-
-func resultOf(e *evaluation) Result {
-	h := e.history
-	markKnown(e)
-	slices.SortStableFunc(e.findings, Compare)
-	r := Result{
-		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
-		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
-		Findings: e.findings, Warnings: e.warnings, Exercise: measureExercise(e), Bursts: measureBursts(e), Writers: measureWriters(e), Phases: measurePhases(e),
-		DatabaseGone: e.incident(history.DatabaseGone) != nil,
+// keepWhatLasts drops findings that may be owed to a misconfigured target file, where every request was rejected at
+// the entry.
+func keepWhatLasts(e *evaluation) {
+	if neverReached(e) {
+		e.found.findings = slices.DeleteFunc(e.found.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
 	}
-	broken := map[string]bool{}
-	for _, f := range e.findings {
-		broken[f.Intent] = true
-	}
-	r.Failed = len(broken)
-	if broken[EveryIntent] {
-		r.Failed = len(h.Intents)
-	}
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			for _, a := range tr.whole().attempts {
-				r.Outcomes[a.outcome]++
-				r.Elapsed = max(r.Elapsed, a.End)
-			}
-		}
-	}
-	r.Verdict, r.Reasons = decide(e, r.Exercise)
-	r.Warnings = append(r.Warnings, notSeen(e, r)...)
-	return r
 }

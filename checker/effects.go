@@ -97,21 +97,6 @@ func expectedChange(e *evaluation, m moment, query string) (float64, bool) {
 	return change, true
 }
 
-// rowsOf counts the rows of all bodies of a story, and reports whether they are known.
-func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
-	total := 0
-	for _, body := range []string{history.Original, history.Altered} {
-		if b, sent := tr.intent.Bodies[body]; sent {
-			rows, known := e.rows(m, b.Marker)
-			if !known {
-				return 0, false
-			}
-			total += len(rows)
-		}
-	}
-	return total, true
-}
-
 // short reports that less than what is wanted is there: it may still come.
 func short(got, want float64) bool { return math.Abs(got) < math.Abs(want) && got*want >= 0 }
 

@@ -93,16 +93,3 @@ func mayBeForgotten(e *evaluation, tr *trace, last *classified) bool {
 		return a.Key == last.Key && last.latest-a.Start >= after
 	})
 }
-
-// rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
-// harm, but not what the contract says.
-func warnRememberedLonger(e *evaluation) {
-	if e.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
-		return
-	}
-	e.warn("remembered-longer", "%s answered with the first request's result after the key should have been forgotten", func(tr *trace) bool {
-		return anyPair(tr.attempts, func(a, b *classified) bool {
-			return expired(e, a, b) && b.outcome == Acknowledged && b.identity != "" && a.identity == b.identity
-		})
-	})
-}

@@ -30,10 +30,10 @@ func (f Finding) isNew() bool { return f.Known == "" }
 
 // recognise says of findings that are known where they are told.
 func markKnown(e *evaluation) {
-	for i, f := range e.findings {
+	for i, f := range e.found.findings {
 		at := slices.IndexFunc(e.known, func(k KnownBug) bool { return k.explains(f) })
 		if at >= 0 {
-			e.findings[i].Known = e.known[at].Link
+			e.found.findings[i].Known = e.known[at].Link
 		}
 	}
 }

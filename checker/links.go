@@ -73,12 +73,3 @@ func flushed(e *evaluation, tr *trace) bool {
 		})
 	})
 }
-
-func (e *evaluation) link(name string) history.Link {
-	for _, l := range e.history.Run.Links {
-		if l.Name == name {
-			return l
-		}
-	}
-	return history.Link{}
-}

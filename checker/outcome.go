@@ -1,14 +1,40 @@
 package checker
 
 import (
+	"fmt"
 	"mime"
 	"slices"
 	"strings"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
+
+var outcomeNames = [...]string{
+	Unknown: "unknown", Acknowledged: "acknowledged", Exists: "exists", Rejected: "rejected",
+	InProgress: "in-progress", Throttled: "throttled", NotSent: "not-sent", Accepted: "accepted",
+}
+
+// String returns the outcome's name, as it stands in files.
+func (o Outcome) String() string {
+	if o < 0 || int(o) >= len(outcomeNames) {
+		return fmt.Sprintf("outcome(%d)", int(o))
+	}
+	return outcomeNames[o]
+}
+
+// MarshalText writes the name.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
+
+// UnmarshalText reads the name; an unknown one is an error and leaves the outcome unknown.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	i := slices.Index(outcomeNames[:], string(text))
+	if i < 0 {
+		*o = Unknown
+		return fmt.Errorf("unknown outcome %q", text)
+	}
+	*o = Outcome(i)
+	return nil
+}
 
 // Outcome is the judgement on one attempt. The zero value is unknown.
 type Outcome int
@@ -116,71 +142,4 @@ const tooManyRequests = 429
 // request, or in its place.
 func fromIntermediary(status int) bool {
 	return slices.Contains([]int{408, 413, 431, 499}, status)
-}
-
-// answer is what was said to somebody. It is read as JSON once, when that is asked for.
-type answer struct {
-	status int
-	header map[string]string
-	text   string
-	value  any
-	isJSON bool
-	read   bool
-}
-
-func answerOf(a *history.Attempt) *answer {
-	return &answer{status: a.Status, header: a.Header, text: a.Content}
-}
-
-func (a *answer) json() (any, bool) {
-	if !a.read {
-		a.value, a.isJSON = parse(a.text)
-		a.read = true
-	}
-	return a.value, a.isJSON
-}
-
-// bears reports whether an answer has a signature: one of its statuses, every header and every member.
-func (a *answer) bears(s contract.Signature) bool {
-	if !slices.Contains(s.Statuses, a.status) {
-		return false
-	}
-	if !s.Fits(func(name string) string { return headerValue(a.header, name) }) {
-		return false
-	}
-	if len(s.Where) == 0 {
-		return true
-	}
-	body, ok := a.json()
-	if !ok {
-		return false
-	}
-	for pointer, want := range s.Where {
-		got, found := jsonpointer.Resolve(body, pointer)
-		if !found && want != nil || found && !equal(got, normalise(want)) {
-			return false
-		}
-	}
-	return true
-}
-
-// names returns what an answer names; empty: nothing.
-func (a *answer) names(where contract.Identity) string {
-	if where.Header != "" {
-		return where.In(headerValue(a.header, where.Header))
-	}
-	return a.at(where.JSON)
-}
-
-// at returns what an answer names at a pointer; empty: nothing.
-func (a *answer) at(pointer string) string {
-	if pointer == "" {
-		return ""
-	}
-	body, _ := a.json()
-	value, _ := jsonpointer.Resolve(body, pointer)
-	if value == nil {
-		return ""
-	}
-	return plain(value)
 }

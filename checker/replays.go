@@ -2,9 +2,7 @@ package checker
 
 import (
 	"fmt"
-	"mime"
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -144,22 +142,6 @@ func checkReplayHeaders(e *evaluation, m moment, tr *trace, acknowledged []*clas
 			return
 		}
 	}
-}
-
-// headerValue finds a header whatever its case; a media type is compared without its parameters.
-func headerValue(header map[string]string, name string) string {
-	for n, value := range header {
-		if !strings.EqualFold(n, name) {
-			continue
-		}
-		if strings.EqualFold(name, "Content-Type") {
-			if media, _, err := mime.ParseMediaType(value); err == nil {
-				return media
-			}
-		}
-		return value
-	}
-	return ""
 }
 
 func unmarkedBy(rule *contract.ReplayMarker) func(*classified) bool {

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -107,56 +106,5 @@ func reportUnavailable(e *evaluation, tr *trace, last *classified) {
 		Kind:     Unavailable,
 		Expected: "an acknowledgement, or a refusal where nothing took effect",
 		Observed: observed,
-	})
-}
-
-// warn notes what breaks no promise and is still worth knowing.
-func addWarnings(e *evaluation) {
-	e.warn("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(tr *trace) bool {
-		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Unknown && a.Complete && a.Status >= 500 && !duringLinkCut(tr, a)
-		})
-	})
-	e.warn("late-visibility", "%s acknowledged before the row could be seen", func(tr *trace) bool { return seenLate(e, tr) })
-	warnRememberedLonger(e)
-	warnCleanupFailed(e)
-}
-
-// leftOver warns of steps that were to clean up and failed: what they should have taken away is still there.
-func warnCleanupFailed(e *evaluation) {
-	var intents []string
-	first := ""
-	for _, s := range e.history.Steps {
-		if s.For == history.Cleanup && s.Error != "" {
-			intents = append(intents, s.Intent)
-			first = cmp.Or(first, s.Error)
-		}
-	}
-	if len(intents) > 0 {
-		e.warnings = append(e.warnings, Warning{Kind: "cleanup-failed", Intents: intents, Text: fmt.Sprintf("%s failed; the first: %s", count(len(intents), "cleanup"), first)})
-	}
-}
-
-// warnOf adds a warning about the intents to which it applies, if there are any.
-func (e *evaluation) warn(kind, text string, applies func(*trace) bool) {
-	var intents []string
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			if applies(tr) {
-				intents = append(intents, tr.intent.ID)
-			}
-		}
-	}
-	if len(intents) > 0 {
-		e.warnings = append(e.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
-	}
-}
-
-// seenLate reports that a row was not there after its acknowledgement, and came later.
-func seenLate(e *evaluation, tr *trace) bool {
-	return e.committed(tr) && slices.ContainsFunc(e.sightings[tr.intent.ID], func(seen history.Sighting) bool {
-		return seen.Rows == 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Acknowledged && a.followup == nil && a.End < seen.At
-		})
 	})
 }

@@ -1,6 +1,10 @@
 package checker
 
-import "github.com/doubletap-harness/doubletap/history"
+import (
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
 
 // Verdict is the judgement on one scenario. The zero value is inconclusive.
 type Verdict int
@@ -158,4 +162,33 @@ type Report struct {
 	OwnWord bool     `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Verdict Verdict  `json:"verdict"`
 	Results []Result `json:"results"`
+}
+
+func resultOf(e *evaluation) Result {
+	h := e.history
+	markKnown(e)
+	slices.SortStableFunc(e.found.findings, Compare)
+	r := Result{
+		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
+		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
+		Findings: e.found.findings, Warnings: e.found.warnings, Exercise: measureExercise(e), Bursts: measureBursts(e), Writers: measureWriters(e), Phases: measurePhases(e),
+		DatabaseGone: e.incident(history.DatabaseGone) != nil,
+	}
+	broken := map[string]bool{}
+	for _, f := range e.found.findings {
+		broken[f.Intent] = true
+	}
+	r.Failed = len(broken)
+	if broken[EveryIntent] {
+		r.Failed = len(h.Intents)
+	}
+	for tr := range e.traces() {
+		for _, a := range tr.whole().attempts {
+			r.Outcomes[a.outcome]++
+			r.Elapsed = max(r.Elapsed, a.End)
+		}
+	}
+	r.Verdict, r.Reasons = decide(e, r.Exercise)
+	r.Warnings = append(r.Warnings, notSeen(e, r)...)
+	return r
 }

@@ -21,12 +21,10 @@ type visit struct {
 // then says nothing of how repetitions are answered. A target that turns away repetitions alone is not excused.
 func findExpiredSessions(e *evaluation) {
 	byWho := map[string][]visit{}
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			for _, wish := range tr.parts() {
-				for _, a := range wish.attempts {
-					byWho[tr.intent.Principal] = append(byWho[tr.intent.Principal], visit{a, wish})
-				}
+	for tr := range e.traces() {
+		for _, wish := range tr.parts() {
+			for _, a := range wish.attempts {
+				byWho[tr.intent.Principal] = append(byWho[tr.intent.Principal], visit{a, wish})
 			}
 		}
 	}
@@ -80,7 +78,7 @@ func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset)
 		}
 	}
 	if len(intents) > 0 {
-		e.warnings = append(e.warnings, Warning{
+		e.found.warnings = append(e.found.warnings, Warning{
 			Kind: "session-ended", Intents: intents, Text: count(len(intents), "intent") + " turned away at the door, and let in with a new login: the session had ended",
 		})
 	}

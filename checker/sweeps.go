@@ -35,12 +35,10 @@ func phase(first, second *classified) string {
 // phases puts together at which offsets the second requests of sweeps were answered in the same way.
 func measurePhases(e *evaluation) []Phase {
 	var all []Phase
-	for _, mg := range e.groups {
-		for _, tr := range mg.traces {
-			for _, pair := range sweepsOf(tr.attempts) {
-				if offset, known := between(pair[0], pair[1]); known {
-					all = append(all, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
-				}
+	for tr := range e.traces() {
+		for _, pair := range sweepsOf(tr.attempts) {
+			if offset, known := between(pair[0], pair[1]); known {
+				all = append(all, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
 			}
 		}
 	}

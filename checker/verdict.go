@@ -8,6 +8,33 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+var verdictNames = [...]string{
+	Inconclusive: "inconclusive", Pass: "pass", Fail: "fail", NotApplicable: "not-applicable", Broken: "broken",
+	Known: "known", Mended: "mended",
+}
+
+// String returns the verdict's name, as it stands in files.
+func (v Verdict) String() string {
+	if v < 0 || int(v) >= len(verdictNames) {
+		return fmt.Sprintf("verdict(%d)", int(v))
+	}
+	return verdictNames[v]
+}
+
+// MarshalText writes the name.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
+// UnmarshalText reads the name; an unknown one is an error and leaves the verdict inconclusive.
+func (v *Verdict) UnmarshalText(text []byte) error {
+	i := slices.Index(verdictNames[:], string(text))
+	if i < 0 {
+		*v = Inconclusive
+		return fmt.Errorf("unknown verdict %q", text)
+	}
+	*v = Verdict(i)
+	return nil
+}
+
 // verdict weighs findings, exercise and what went wrong around the run. It adds nothing up that was
 // not exercised: without findings, anything missing makes it inconclusive. Known findings excuse nothing
 // but themselves and what they may have kept from being exercised: of a run that was cut short nobody
@@ -15,13 +42,13 @@ import (
 func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
 	broken, doubts, idle := errorReasons(e), doubtReasons(e), unexercised(exercise)
 	switch {
-	case slices.ContainsFunc(e.findings, Finding.isNew):
+	case slices.ContainsFunc(e.found.findings, Finding.isNew):
 		return Fail, slices.Concat(broken, doubts, idle)
 	case len(broken) > 0:
 		return Broken, broken
 	case len(doubts) > 0:
 		return Inconclusive, append(doubts, idle...)
-	case len(e.findings) > 0:
+	case len(e.found.findings) > 0:
 		return Known, idle
 	case len(idle) > 0:
 		return Inconclusive, idle
@@ -60,7 +87,7 @@ func doubtReasons(e *evaluation) []string {
 	if neverReached(e) {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or sent to sign in: the target file's address, path or credentials are wrong, or a session has ended")
 	}
-	return append(append(doubts, unknownRows(e)...), e.doubts...)
+	return append(append(doubts, unknownRows(e)...), e.found.doubts...)
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.

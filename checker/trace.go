@@ -1,38 +1,12 @@
 package checker
 
 import (
-	"maps"
 	"math"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
-
-// Terms is what attempts are held against: the target's contract and how its operations show
-// identities, keys and rows.
-type Terms struct {
-	Contract  contract.Contract             `json:"contract"`
-	Operation contract.Operation            `json:"operation"`        // the run's
-	Others    map[string]contract.Operation `json:"others,omitempty"` // by name
-}
-
-// operation returns the operation of an intent.
-func (t Terms) operation(i history.Intent) contract.Operation {
-	if other, found := t.Others[i.Operation]; found {
-		return other
-	}
-	return t.Operation
-}
-
-// operations returns all operations: the run's, then the others by name.
-func (t Terms) operations() []contract.Operation {
-	all := []contract.Operation{t.Operation}
-	for _, name := range slices.Sorted(maps.Keys(t.Others)) {
-		all = append(all, t.Others[name])
-	}
-	return all
-}
 
 // judged is an attempt with its outcome.
 type classified struct {
@@ -67,9 +41,6 @@ type trace struct {
 type markerGroup struct {
 	traces []*trace
 }
-
-// group is the attempts that the contract maps to one idempotency record, or to one natural key.
-type keyGroup []*classified
 
 // families arranges a history by marker, in the order of the intents.
 func (t Terms) markerGroups(h *history.History) []*markerGroup {
@@ -152,39 +123,6 @@ func (tr *trace) until(m moment) *trace {
 	return &until
 }
 
-// groups splits attempts as the contract does. With a natural key all attempts of an intent are one
-// group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
-// attempt without a key is one.
-func (t Terms) groups(attempts []*classified) []keyGroup {
-	var all []keyGroup
-	for _, record := range t.records(attempts) {
-		all = append(all, t.epochs(record)...)
-	}
-	return all
-}
-
-// records splits attempts by natural key, or else by key, in the order of sending.
-func (t Terms) records(attempts []*classified) []keyGroup {
-	if len(t.Contract.NaturalKey) > 0 {
-		if len(attempts) == 0 {
-			return nil
-		}
-		return []keyGroup{attempts}
-	}
-	var all []keyGroup
-	byKey := map[string]int{}
-	for _, a := range attempts {
-		i, known := byKey[a.Key]
-		if !known || a.Key == "" {
-			i = len(all)
-			all = append(all, nil)
-			byKey[a.Key] = i
-		}
-		all[i] = append(all[i], a)
-	}
-	return all
-}
-
 func filter(attempts []*classified, wanted func(*classified) bool) []*classified {
 	var kept []*classified
 	for _, a := range attempts {
@@ -218,59 +156,4 @@ func has(attempts []*classified, outcomes ...Outcome) bool {
 // mayHaveEffect reports whether any attempt can have been executed.
 func mayHaveEffect(attempts []*classified) bool {
 	return has(attempts, Acknowledged, Accepted, Unknown)
-}
-
-// bounds is what the answers say about the number of rows (invariants I2 and I3).
-type bounds struct {
-	lower    int // effects that a client was told of
-	upper    int // groups that can have had an effect
-	intended int // groups that may have one; a request without a key is a wish only once it got through
-}
-
-// bounds counts over the groups of a story. "Exists already" speaks of an effect of the intent,
-// whichever group had it, and is no effect itself; where nothing can have had one, it is no promise
-// but a false conflict.
-func (t Terms) bounds(tr *trace) bounds {
-	var b bounds
-	for _, record := range t.records(tr.attempts) {
-		b.lower += t.effectsTold(record)
-		for _, g := range t.executions(record) {
-			possible := mayHaveEffect(g)
-			if possible {
-				b.upper++
-			}
-			if possible || !t.separate(g) {
-				b.intended++
-			}
-		}
-	}
-	if has(tr.attempts, Exists) && b.upper > 0 {
-		b.lower = max(b.lower, 1)
-	}
-	return b
-}
-
-// singly reports that each attempt of a group stands for itself: it has no key, and no natural key
-// joins it to others.
-func (t Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
-
-func (t Terms) boundsOf(traces []*trace) bounds {
-	var sum bounds
-	for _, tr := range traces {
-		b := t.bounds(tr)
-		sum.lower, sum.upper, sum.intended = sum.lower+b.lower, sum.upper+b.upper, sum.intended+b.intended
-	}
-	return sum
-}
-
-// Named returns how an answer names what its intent has made: as an acknowledgement does, or an answer that it
-// exists already; empty: it does not.
-func (t Terms) Named(operation string, a history.Attempt) string {
-	return t.classifyAttempt(&a, t.operation(history.Intent{Operation: operation}), nil).identity
-}
-
-// Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
-// names none.
-func Identity(o contract.Operation, a history.Attempt) string {
-	return answerOf(&a).names(o.Identity)
 }

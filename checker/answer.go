@@ -1,0 +1,94 @@
+package checker
+
+import (
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// headerValue finds a header whatever its case; a media type is compared without its parameters.
+func headerValue(header map[string]string, name string) string {
+	for n, value := range header {
+		if !strings.EqualFold(n, name) {
+			continue
+		}
+		if strings.EqualFold(name, "Content-Type") {
+			if media, _, err := mime.ParseMediaType(value); err == nil {
+				return media
+			}
+		}
+		return value
+	}
+	return ""
+}
+
+// answer is what was said to somebody. It is read as JSON once, when that is asked for.
+type answer struct {
+	status int
+	header map[string]string
+	text   string
+	value  any
+	isJSON bool
+	read   bool
+}
+
+func answerOf(a *history.Attempt) *answer {
+	return &answer{status: a.Status, header: a.Header, text: a.Content}
+}
+
+func (a *answer) json() (any, bool) {
+	if !a.read {
+		a.value, a.isJSON = parse(a.text)
+		a.read = true
+	}
+	return a.value, a.isJSON
+}
+
+// bears reports whether an answer has a signature: one of its statuses, every header and every member.
+func (a *answer) bears(s contract.Signature) bool {
+	if !slices.Contains(s.Statuses, a.status) {
+		return false
+	}
+	if !s.Fits(func(name string) string { return headerValue(a.header, name) }) {
+		return false
+	}
+	if len(s.Where) == 0 {
+		return true
+	}
+	body, ok := a.json()
+	if !ok {
+		return false
+	}
+	for pointer, want := range s.Where {
+		got, found := jsonpointer.Resolve(body, pointer)
+		if !found && want != nil || found && !equal(got, normalise(want)) {
+			return false
+		}
+	}
+	return true
+}
+
+// names returns what an answer names; empty: nothing.
+func (a *answer) names(where contract.Identity) string {
+	if where.Header != "" {
+		return where.In(headerValue(a.header, where.Header))
+	}
+	return a.at(where.JSON)
+}
+
+// at returns what an answer names at a pointer; empty: nothing.
+func (a *answer) at(pointer string) string {
+	if pointer == "" {
+		return ""
+	}
+	body, _ := a.json()
+	value, _ := jsonpointer.Resolve(body, pointer)
+	if value == nil {
+		return ""
+	}
+	return plain(value)
+}

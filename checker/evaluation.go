@@ -1,0 +1,222 @@
+package checker
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// sinceProbe says so when something appeared only with the final probe: what shows at T1 already is
+// reported there.
+func (e *evaluation) sinceFinalRetry(m moment) string {
+	if t1 := e.history.T1; m == atT2 && t1 != nil && t1.Error == "" {
+		return ", one of them made by the final retry"
+	}
+	return ""
+}
+
+// sharing returns the intents that were sent with a key of this one, though by another principal or to
+// another operation.
+func (e *evaluation) sharing(tr *trace) []*trace {
+	var all []*trace
+	for _, other := range e.neighbours[tr.intent.Kin] {
+		apart := other.intent.Principal != tr.intent.Principal || other.intent.Operation != tr.intent.Operation
+		if apart && meet(tr, other, func(a, b *classified) bool { return equalKeys(a, b) && b.outcome != NotSent }) {
+			all = append(all, other)
+		}
+	}
+	return all
+}
+
+func (e *evaluation) link(name string) history.Link {
+	for _, l := range e.history.Run.Links {
+		if l.Name == name {
+			return l
+		}
+	}
+	return history.Link{}
+}
+
+// severalPrincipals reports that there is anybody to whom something could be shown.
+func (e *evaluation) severalPrincipals() bool {
+	return slices.ContainsFunc(e.history.Intents, func(i history.Intent) bool { return i.Principal != e.history.Intents[0].Principal })
+}
+
+func (e *evaluation) crashBeside(attempt string) (history.Crash, bool) {
+	n := slices.IndexFunc(e.history.Crashes, func(k history.Crash) bool { return k.Attempt == attempt })
+	if n < 0 {
+		return history.Crash{}, false
+	}
+	return e.history.Crashes[n], true
+}
+
+// comparesBodies reports that the contract promises anything about the bodies of replays.
+func (e *evaluation) comparesBodies() bool {
+	body := e.terms.Contract.Replay.Body
+	return e.terms.Contract.Level != contract.DedupOnly && body != contract.AnyBody && body != contract.SameIdentity
+}
+
+// overlapped reports that two requests were inside the target at once: each had arrived before the
+// other was answered. Without a doorstep, the client's own times serve where no latency blurs them.
+func (e *evaluation) overlapped(a, b *classified) bool {
+	beginA, endA, knownA := e.inside(a)
+	beginB, endB, knownB := e.inside(b)
+	return knownA && knownB && !notTried(a) && !notTried(b) && beginA < endB && beginB < endA
+}
+
+// inside returns when a request was inside the target, as far as it is known.
+func (e *evaluation) inside(a *classified) (begin, end history.Offset, known bool) {
+	if p := observed(a); p != nil {
+		end = p.Answered
+		for _, o := range []history.Offset{p.Closed, p.Left} {
+			if end == 0 {
+				end = o
+			}
+		}
+		return p.Arrived, end, arrived(a) && end != 0
+	}
+	if e.lane(a.Lane).Delay > 0 || a.Wrote == 0 || a.Replied == 0 {
+		return 0, 0, false
+	}
+	return a.Wrote, a.Replied, true
+}
+
+func (e *evaluation) lane(name string) history.Lane {
+	for _, l := range e.history.Run.Lanes {
+		if l.Name == name {
+			return l
+		}
+	}
+	return history.Lane{}
+}
+
+// committed reports that a row of the story was there before the final probe.
+func (e *evaluation) committed(tr *trace) bool {
+	for _, b := range tr.intent.Bodies {
+		if rows, known := e.rows(atT1, b.Marker); known && len(rows) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// rowsOf counts the rows of all bodies of a story, and reports whether they are known.
+func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
+	total := 0
+	for _, body := range []string{history.Original, history.Altered} {
+		if b, sent := tr.intent.Bodies[body]; sent {
+			rows, known := e.rows(m, b.Marker)
+			if !known {
+				return 0, false
+			}
+			total += len(rows)
+		}
+	}
+	return total, true
+}
+
+// moment is one of the two snapshots.
+type moment int
+
+const (
+	atT1 moment = iota
+	atT2
+)
+
+func (m moment) String() string {
+	if m == atT1 {
+		return history.T1Name
+	}
+	return history.T2Name
+}
+
+// taken returns the markers that were there before the run; what is there later proves nothing.
+func markersBefore(before *history.Snapshot) map[string]bool {
+	markers := map[string]bool{}
+	if before == nil {
+		return markers
+	}
+	for marker, rows := range before.Rows {
+		if len(rows) > 0 {
+			markers[marker] = true
+		}
+	}
+	return markers
+}
+
+// evaluation is one history under judgement: the facts, arranged and classified, and what was found in them.
+// Rules read the facts and report; they change no fact.
+type evaluation struct {
+	terms         Terms
+	history       *history.History
+	known         []KnownBug
+	groups        []*markerGroup
+	sightings     map[string][]history.Sighting // by intent
+	neighbours    map[string][]*trace           // by the first of them
+	presentBefore map[string]bool               // markers that were in the database before the run
+	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
+
+	found verdicts
+}
+
+// newEvaluation arranges a history: by marker, by neighbours and by intent.
+func newEvaluation(h *history.History, t Terms, known []KnownBug) *evaluation {
+	e := &evaluation{
+		terms: t, history: h, known: known, groups: t.markerGroups(h), presentBefore: markersBefore(h.Before),
+		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, found: newVerdicts(),
+	}
+	e.unrecorded = unrecordedRequests(e)
+	for tr := range e.traces() {
+		if tr.intent.Kin != "" {
+			e.neighbours[tr.intent.Kin] = append(e.neighbours[tr.intent.Kin], tr)
+		}
+	}
+	for _, s := range h.Sightings {
+		e.sightings[s.Intent] = append(e.sightings[s.Intent], s)
+	}
+	return e
+}
+
+// traces goes through all traces, in the order of the markers.
+func (e *evaluation) traces() iter.Seq[*trace] {
+	return func(yield func(*trace) bool) {
+		for _, mg := range e.groups {
+			for _, tr := range mg.traces {
+				if !yield(tr) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// snapshot returns what the database held at a moment; nil: it was not asked.
+func (e *evaluation) snapshot(m moment) *history.Snapshot {
+	if m == atT1 {
+		return e.history.T1
+	}
+	return e.history.T2
+}
+
+// rows returns the rows of a marker at a moment, and whether they are known.
+func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
+	s := e.snapshot(m)
+	if s == nil || s.Error != "" || e.presentBefore[marker] {
+		return nil, false
+	}
+	rows, asked := s.Rows[marker]
+	return rows, asked
+}
+
+func (e *evaluation) targetGone() bool { return e.incident(history.TargetGone) != nil }
+
+func (e *evaluation) incident(k history.IncidentKind) *history.Incident {
+	for i := range e.history.Incidents {
+		if e.history.Incidents[i].Kind == k {
+			return &e.history.Incidents[i]
+		}
+	}
+	return nil
+}

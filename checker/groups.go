@@ -1,0 +1,80 @@
+package checker
+
+// group is the attempts that the contract maps to one idempotency record, or to one natural key.
+type keyGroup []*classified
+
+// groups splits attempts as the contract does. With a natural key all attempts of an intent are one
+// group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
+// attempt without a key is one.
+func (t Terms) groups(attempts []*classified) []keyGroup {
+	var all []keyGroup
+	for _, record := range t.records(attempts) {
+		all = append(all, t.epochs(record)...)
+	}
+	return all
+}
+
+// records splits attempts by natural key, or else by key, in the order of sending.
+func (t Terms) records(attempts []*classified) []keyGroup {
+	if len(t.Contract.NaturalKey) > 0 {
+		if len(attempts) == 0 {
+			return nil
+		}
+		return []keyGroup{attempts}
+	}
+	var all []keyGroup
+	byKey := map[string]int{}
+	for _, a := range attempts {
+		i, known := byKey[a.Key]
+		if !known || a.Key == "" {
+			i = len(all)
+			all = append(all, nil)
+			byKey[a.Key] = i
+		}
+		all[i] = append(all[i], a)
+	}
+	return all
+}
+
+// bounds is what the answers say about the number of rows (invariants I2 and I3).
+type bounds struct {
+	lower    int // effects that a client was told of
+	upper    int // groups that can have had an effect
+	intended int // groups that may have one; a request without a key is a wish only once it got through
+}
+
+// bounds counts over the groups of a story. "Exists already" speaks of an effect of the intent,
+// whichever group had it, and is no effect itself; where nothing can have had one, it is no promise
+// but a false conflict.
+func (t Terms) bounds(tr *trace) bounds {
+	var b bounds
+	for _, record := range t.records(tr.attempts) {
+		b.lower += t.effectsTold(record)
+		for _, g := range t.executions(record) {
+			possible := mayHaveEffect(g)
+			if possible {
+				b.upper++
+			}
+			if possible || !t.separate(g) {
+				b.intended++
+			}
+		}
+	}
+	if has(tr.attempts, Exists) && b.upper > 0 {
+		b.lower = max(b.lower, 1)
+	}
+	return b
+}
+
+// singly reports that each attempt of a group stands for itself: it has no key, and no natural key
+// joins it to others.
+func (t Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
+
+func (t Terms) boundsOf(traces []*trace) bounds {
+	var sum bounds
+	for _, tr := range traces {
+		b := t.bounds(tr)
+		sum.lower, sum.upper, sum.intended = sum.lower+b.lower, sum.upper+b.upper, sum.intended+b.intended
+	}
+	return sum
+}

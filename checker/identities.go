@@ -1,0 +1,115 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// identities holds that all who name the created thing name the same one, and the one in the row.
+// Where the intent has other groups, the row may be theirs.
+func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts []*classified, alone bool) {
+	told := filter(attempts, func(a *classified) bool {
+		return a.outcome == Acknowledged && e.identityPlace(tr, a).Declared() || a.outcome == Exists && a.identity != ""
+	})
+	want, source := "", ""
+	if rows, known := e.rows(m, tr.intent.Bodies[body].Marker); known && len(rows) == 1 && !tr.twin && !tr.endedByRemoval && alone {
+		want, source = rowIdentity(tr, rows[0]), "the row"
+	}
+	named := filter(told, func(a *classified) bool { return a.identity != "" })
+	if want == "" && len(named) > 0 {
+		want, source = named[0].identity, "attempt "+named[0].ID
+	}
+	checkUnknownIdentities(e, m, tr, named)
+	for _, a := range told {
+		if a.identity == want || a.identity == "" && mayBeNameless(e, tr, a) {
+			continue
+		}
+		where := e.identityPlace(tr, a).Where()
+		e.report(m, tr, Finding{
+			Kind: ReplayMismatch, Detail: "identity",
+			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
+			Expected: fmt.Sprintf("%s at %s, as %s has it", want, where, source),
+			Observed: fmt.Sprintf("attempt %s names %s", a.ID, orNothing(a.identity)),
+			Differs:  []Difference{{Attempt: a.ID, Where: where, First: want, Then: orNothing(a.identity)}},
+		})
+		return
+	}
+}
+
+// strangers holds that whoever is told of a thing is told of one that is there, where the intent has
+// things at all and none is known to be lost.
+func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
+	there := e.identitiesOf(tr)
+	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
+	if len(there) == 0 || there[""] || lost || tr.endedByRemoval {
+		return
+	}
+	for _, a := range named {
+		if there[a.identity] {
+			continue
+		}
+		e.report(m, tr, Finding{
+			Kind: ReplayMismatch, Detail: "identity",
+			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
+			Expected: "something that the rows of this intent name",
+			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
+			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: "a row's", Then: a.identity}},
+		})
+		return
+	}
+}
+
+// thingsOf returns the identities that the rows of an intent have at either moment; none where rows of a
+// body are unknown at both.
+func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
+	there := map[string]bool{}
+	for _, b := range tr.intent.Bodies {
+		before, knownBefore := e.rows(atT1, b.Marker)
+		after, knownAfter := e.rows(atT2, b.Marker)
+		if !knownBefore && !knownAfter {
+			return nil
+		}
+		for _, row := range slices.Concat(before, after) {
+			there[rowIdentity(tr, row)] = true
+		}
+	}
+	return there
+}
+
+// names returns where an answer should name the created thing.
+func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
+	switch {
+	case a.outcome == Exists:
+		return e.terms.Contract.Existing.Identity
+	case a.followup != nil && e.terms.Contract.Ack.Accepted.Identity != "":
+		return contract.Identity{JSON: e.terms.Contract.Ack.Accepted.Identity}
+	default:
+		return tr.operation.Identity
+	}
+}
+
+// mayBeNameless reports that an acknowledgement need not name what it acknowledges: it should name it in its body
+// and has none, or one that is on record only in part, or the contract promises nothing about it.
+func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
+	promise := e.terms.Contract
+	unread := e.identityPlace(tr, a).Header == "" && (a.Length == 0 || a.Digest != "")
+	return unread || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
+}
+
+func orNothing(text string) string {
+	if text == "" {
+		return "nothing"
+	}
+	return text
+}
+
+func rowIdentity(tr *trace, row history.Row) string {
+	value := row[tr.operation.Rows.Identity]
+	if value == nil {
+		return ""
+	}
+	return plain(normalise(value))
+}

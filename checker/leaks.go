@@ -1,0 +1,187 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// owners says which principals introduced something.
+type introducedBy map[string][]string
+
+// goods is what principals have that may be shown to others.
+type introductions struct {
+	markers        introducedBy
+	identities     introducedBy // by operation and identity
+	longIdentities introducedBy // identities that can mean nothing else
+	acknowledged   introducedBy // things that were acknowledged
+}
+
+// longName is from how many characters on an identity means its thing wherever it stands. A shorter one, such as 7,
+// may be anything.
+const longName = 16
+
+// foreign reports that something is known, and only other principals introduced it.
+func (o introducedBy) foreign(text, principal string) bool {
+	introduced, known := o[text]
+	return known && text != "" && !slices.Contains(introduced, principal)
+}
+
+// leaks holds that no answer to one principal carries a marker, or names a thing, that only another
+// principal's requests introduced (I7). Principals who share their keys on purpose are one.
+func checkLeaks(e *evaluation) {
+	if e.terms.Contract.Scope.Principal == contract.ScopeShared || !e.severalPrincipals() {
+		return
+	}
+	g := introductions{markers: introducedBy{}, identities: introducedBy{}, longIdentities: introducedBy{}, acknowledged: introducedBy{}}
+	for tr := range e.traces() {
+		collectIntroductions(e, tr, g)
+	}
+	for tr := range e.traces() {
+		for _, a := range tr.whole().attempts {
+			checkLeak(e, tr, a, g)
+		}
+	}
+}
+
+// introduced notes what a story's principal brought into the world.
+func collectIntroductions(e *evaluation, tr *trace, g introductions) {
+	for _, b := range tr.intent.Bodies {
+		g.markers.add(b.Marker, tr.intent.Principal)
+		for _, m := range []moment{atT1, atT2} {
+			rows, _ := e.rows(m, b.Marker)
+			for _, row := range rows {
+				id := rowIdentity(tr, row)
+				g.identities.add(thing(tr, id), tr.intent.Principal)
+				if len(id) >= longName {
+					g.longIdentities.add(id, tr.intent.Principal)
+				}
+			}
+		}
+	}
+}
+
+func (o introducedBy) add(text, principal string) { o[text] = append(o[text], principal) }
+
+// thing names a created thing among those of all operations; empty: none.
+func thing(tr *trace, identity string) string {
+	if identity == "" {
+		return ""
+	}
+	return tr.intent.Operation + "/" + identity
+}
+
+// leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
+// apart, no more principals are told of a thing than there are things of that name.
+func checkLeak(e *evaluation, tr *trace, a *classified, g introductions) {
+	principal, id := tr.intent.Principal, thing(tr, a.identity)
+	marker, name := foreignMarker(a, principal, g.markers), foreignName(tr, a, g.longIdentities)
+	switch {
+	case marker != "":
+		reportLeak(e, tr, a, fmt.Sprintf("was answered with the marker %s of %s", marker, ownerName(g.markers[marker])))
+	case g.identities.foreign(id, principal):
+		reportLeak(e, tr, a, fmt.Sprintf("names %s, which is %s's", a.identity, ownerName(g.identities[id])))
+	case name != "":
+		reportLeak(e, tr, a, fmt.Sprintf("was answered with %s, which is %s's", name, ownerName(g.longIdentities[name])))
+	case a.outcome == Acknowledged && tr.twin && g.acknowledged.foreign(id, principal) && countIdentity(e, tr, a.identity) == len(g.acknowledged[id]):
+		reportLeak(e, tr, a, fmt.Sprintf("is told of %s, which was acknowledged to %s", a.identity, ownerName(g.acknowledged[id])))
+	case a.outcome == Acknowledged && !slices.Contains(g.acknowledged[id], principal):
+		g.acknowledged.add(id, principal)
+	}
+}
+
+// things counts the rows of a story's marker that have an identity, when there were the most.
+func countIdentity(e *evaluation, tr *trace, identity string) int {
+	most := 0
+	for _, m := range []moment{atT1, atT2} {
+		rows, _ := e.rows(m, tr.intent.Bodies[history.Original].Marker)
+		n := len(slices.DeleteFunc(slices.Clone(rows), func(row history.Row) bool { return rowIdentity(tr, row) != identity }))
+		most = max(most, n)
+	}
+	return most
+}
+
+// whose names the principal to whom something belongs.
+func ownerName(owners []string) string {
+	if owners[0] == "" {
+		return "nobody in particular"
+	}
+	return owners[0]
+}
+
+func reportLeak(e *evaluation, tr *trace, a *classified, shown string) {
+	m := atT1
+	if a.Probe {
+		m = atT2
+	}
+	e.report(m, tr, Finding{
+		Kind:     Leak,
+		Expected: fmt.Sprintf("nothing of another principal in the answer to %s", orNothing(tr.intent.Principal)),
+		Observed: fmt.Sprintf("attempt %s %s", a.ID, shown),
+	})
+}
+
+// foreignMarker returns a marker of another principal that an answer shows anywhere, or nothing.
+func foreignMarker(a *classified, principal string, markers introducedBy) string {
+	texts := shown(a)
+	for length := range markers.lengths() {
+		for _, text := range texts {
+			for i := 0; i+length <= len(text); i++ {
+				if markers.foreign(text[i:i+length], principal) {
+					return text[i : i+length]
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// foreignName returns the identity of another principal's thing that stands by itself in an answer, or nothing. What
+// its own request says tells nobody anything.
+func foreignName(tr *trace, a *classified, names introducedBy) string {
+	for _, word := range words(shown(a)) {
+		if !names.foreign(word, tr.intent.Principal) {
+			continue
+		}
+		said := []string{a.Key}
+		for _, b := range tr.intent.Bodies {
+			said = append(said, b.Content)
+		}
+		if !slices.Contains(words(said), word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// words splits texts as identities and keys are written: at what is no letter, digit, dash or underscore.
+func words(texts []string) []string {
+	return strings.FieldsFunc(strings.Join(texts, " "), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
+	})
+}
+
+// shown lists the texts of an answer.
+func shown(a *classified) []string {
+	texts := []string{a.Content}
+	for _, value := range a.Header {
+		texts = append(texts, value)
+	}
+	if a.followup != nil {
+		texts = append(texts, a.followup.Content)
+	}
+	return texts
+}
+
+// lengths returns how long the things are that somebody introduced.
+func (o introducedBy) lengths() map[int]bool {
+	lengths := map[int]bool{}
+	for text := range o {
+		lengths[len(text)] = true
+	}
+	return lengths
+}

@@ -1,0 +1,35 @@
+package checker
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// meet reports that something holds between an attempt of each of two intents.
+func meet(one, other *trace, holds func(a, b *classified) bool) bool {
+	return slices.ContainsFunc(one.attempts, func(a *classified) bool {
+		return slices.ContainsFunc(other.attempts, func(b *classified) bool { return holds(a, b) })
+	})
+}
+
+func equalKeys(a, b *classified) bool { return a.Key != "" && a.Key == b.Key }
+
+// resemblingKeys reports that two keys begin alike, whatever the case of their letters. Blank keys do.
+func resemblingKeys(a, b *classified) bool {
+	half := min(len(a.Key), len(b.Key)) / 2
+	return strings.EqualFold(a.Key[:half], b.Key[:half])
+}
+
+// alikeKeys reports that two keys differ in their digits at most, so that one is no odder than the other. Blank keys are
+// alike.
+func alikeKeys(a, b *classified) bool { return withoutDigits(a.Key) == withoutDigits(b.Key) }
+
+func withoutDigits(key string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return '0'
+		}
+		return r
+	}, key)
+}

@@ -1,0 +1,161 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// warnOf adds a warning about the intents to which it applies, if there are any.
+func (e *evaluation) warn(kind, text string, applies func(*trace) bool) {
+	var intents []string
+	for tr := range e.traces() {
+		if applies(tr) {
+			intents = append(intents, tr.intent.ID)
+		}
+	}
+	if len(intents) > 0 {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
+	}
+}
+
+// findingKey tells findings apart: one that shows before the final retry is not repeated after it.
+type findingKey struct {
+	kind   Kind
+	detail string
+	intent string
+}
+
+// verdicts is what rules have found so far.
+type verdicts struct {
+	findings   []Finding
+	reported   map[findingKey]bool
+	duplicates map[string]bool // intents with several effects
+	warnings   []Warning
+	doubts     []string // what nothing on record explains and the target is not to blame for
+}
+
+func newVerdicts() verdicts {
+	return verdicts{reported: map[findingKey]bool{}, duplicates: map[string]bool{}}
+}
+
+// has reports whether an intent has a finding of this kind and detail.
+func (v verdicts) has(k Kind, detail string, tr *trace) bool {
+	return v.reported[findingKey{k, detail, tr.intent.ID}]
+}
+
+// report adds a finding about a trace, with its evidence. It does not where the finding is there already, where what
+// went wrong around the run may be its cause, and where answers differ because the intent has several effects: that is
+// the same defect again (decision table 2, second row).
+func (e *evaluation) report(m moment, tr *trace, f Finding) {
+	id := tr.intent.ID
+	if e.found.has(f.Kind, f.Detail, tr) || e.unproven(f.Kind) || f.Kind == ReplayMismatch && e.found.duplicates[id] {
+		return
+	}
+	e.found.reported[findingKey{f.Kind, f.Detail, id}] = true
+	if f.Kind == Duplicate {
+		e.found.duplicates[id] = true
+	}
+	f.Intent, f.Moment = tr.intent.ID, m.String()
+	f.Who = e.principals(tr)
+	for _, a := range e.evidence(m, tr) {
+		f.Attempts = append(f.Attempts, *a.Attempt)
+		f.Outcomes = append(f.Outcomes, a.outcome)
+		if k, struck := e.crashBeside(a.ID); struck {
+			f.Crashes = append(f.Crashes, k)
+		}
+	}
+	for _, k := range e.history.Flushes { // for everybody, in whose story ever
+		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
+			f.Flushes = append(f.Flushes, k)
+		}
+	}
+	for _, r := range e.history.Removals {
+		if r.Intent == tr.intent.ID {
+			f.Removals = append(f.Removals, r)
+		}
+	}
+	for _, body := range []string{history.Original, history.Altered} {
+		if b, sent := tr.intent.Bodies[body]; sent {
+			rows, _ := e.rows(m, b.Marker)
+			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows})
+		}
+	}
+	e.addFinding(f)
+}
+
+// who names the principals of a story and its neighbours, where there are several.
+func (e *evaluation) principals(tr *trace) map[string]string {
+	names, several := map[string]string{}, false
+	for _, other := range e.neighbours[tr.intent.Kin] {
+		names[other.intent.ID] = other.intent.Principal
+		several = several || other.intent.Principal != tr.intent.Principal
+	}
+	if !several {
+		return nil
+	}
+	return names
+}
+
+// evidence lists the attempts that a finding about a story rests on: its own, and those of the
+// neighbours that it may have been mistaken for, in the order of sending.
+func (e *evaluation) evidence(m moment, tr *trace) []*classified {
+	traces := []*trace{tr}
+	if tr.intent.Kin != "" {
+		traces = e.neighbours[tr.intent.Kin]
+	}
+	var all []*classified
+	for _, one := range traces {
+		all = append(all, one.until(m).whole().attempts...)
+	}
+	slices.SortStableFunc(all, func(a, b *classified) int { return cmp.Compare(a.Start, b.Start) })
+	return all
+}
+
+// reportAll adds a finding that shows only in all intents together.
+func (e *evaluation) reportAll(m moment, f Finding) {
+	f.Intent, f.Moment = EveryIntent, m.String()
+	key := findingKey{f.Kind, f.Detail, EveryIntent}
+	if !e.found.reported[key] && !e.unproven(f.Kind) {
+		e.found.reported[key] = true
+		e.addFinding(f)
+	}
+}
+
+func (e *evaluation) addFinding(f Finding) {
+	f.Promise = cmp.Or(f.Promise, f.Kind.Row().Promise)
+	if f.Contract == "" {
+		f.Contract = "holds for every contract"
+	}
+	e.found.findings = append(e.found.findings, f)
+}
+
+// wonder notes what keeps a clean history from being a pass, though no promise was broken.
+func (e *evaluation) doubt(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(e.found.doubts, text) {
+		e.found.doubts = append(e.found.doubts, text)
+	}
+}
+
+// unproven reports that what went wrong around the run may be the cause of such a finding.
+func (e *evaluation) unproven(k Kind) bool {
+	switch k {
+	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
+		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
+	case PhantomRow: // a request that is not on record is a cause
+		return e.targetGone() || e.unrecorded != ""
+	default:
+		return e.targetGone() && !k.Row().Lasting
+	}
+}
+
+// Compare orders findings for a reader: those that no register tells of first, the worst kind first, an
+// unknown one last, and within a kind those with the fewest attempts, which are the easiest to understand.
+func Compare(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
+		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
+	)
+}

@@ -1,0 +1,111 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// counts holds the rows of stories that were sent with one body against their bounds: invariants I1
+// to I3, decision table 1 and the rows of table 4.
+func checkRowCounts(e *evaluation, m moment, traces []*trace) {
+	for _, tr := range traces {
+		checkMissingKey(e, m, tr)
+	}
+	marker := traces[0].intent.Bodies[history.Original].Marker
+	rows, known := e.rows(m, marker)
+	if !known {
+		return
+	}
+	b, n := e.terms.boundsOf(traces), len(rows)
+	switch {
+	case n > max(b.intended, 1):
+		reportDuplicate(e, m, traces[0], n, max(b.intended, 1), e.sinceFinalRetry(m))
+	case n < b.lower:
+		reportMissing(e, m, traces, n, b.lower)
+	case n > b.upper && untouched(traces):
+		e.doubt("intent %s has a row although nothing of it reached the target: somebody else writes its marker", traces[0].intent.ID)
+	case n > b.upper:
+		reportPhantom(e, m, unexplainedTrace(e, traces), n, b.upper)
+	}
+	checkFalseConflicts(e, m, traces, n)
+	checkContent(e, m, traces[0], bodySide{body: history.Original, rows: rows})
+}
+
+// untouched reports that the harness knows of no request that reached the target.
+func untouched(traces []*trace) bool {
+	return !slices.ContainsFunc(traces, func(tr *trace) bool {
+		return slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome != NotSent })
+	})
+}
+
+// unexplained picks the story to which a row without a cause belongs.
+func unexplainedTrace(e *evaluation, traces []*trace) *trace {
+	i := slices.IndexFunc(traces, func(tr *trace) bool {
+		b := e.terms.bounds(tr)
+		return b.upper < max(b.intended, 1)
+	})
+	return traces[max(i, 0)]
+}
+
+// duplicate reports more rows than there were wishes; since tells more of the rows.
+func reportDuplicate(e *evaluation, m moment, tr *trace, rows, wishes int, since string) {
+	e.report(m, tr, Finding{
+		Kind:     Duplicate,
+		Expected: fmt.Sprintf("at most %s for this marker", count(wishes, "row")),
+		Observed: count(rows, "row") + since,
+	})
+}
+
+// missing reports acknowledged rows that are not there, on the stories that can have lost one.
+func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
+	for _, tr := range traces {
+		if e.terms.bounds(tr).lower == 0 {
+			continue
+		}
+		e.report(m, tr, Finding{
+			Kind:     LostWrite,
+			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", count(lower, "row")),
+			Observed: count(rows, "row"),
+		})
+	}
+}
+
+func reportPhantom(e *evaluation, m moment, tr *trace, rows, upper int) {
+	if slices.ContainsFunc(e.terms.groups(tr.attempts), onlyToldExists) {
+		reportCreatorToldExists(e, m, tr, rows)
+		return
+	}
+	e.report(m, tr, Finding{
+		Kind:     PhantomRow,
+		Expected: fmt.Sprintf("at most %s: every other attempt was refused", count(upper, "row")),
+		Observed: count(rows, "row"),
+	})
+}
+
+// toldExists reports that somebody was told "that exists already" and nobody can have made it.
+func onlyToldExists(g keyGroup) bool {
+	return has(g, Exists) && !mayHaveEffect(g)
+}
+
+func reportCreatorToldExists(e *evaluation, m moment, tr *trace, rows int) {
+	e.report(m, tr, Finding{
+		Kind: PhantomRow, Detail: "creator-told-exists",
+		Promise:  "Whoever creates something is told that it was created.",
+		Expected: "an attempt that was acknowledged, or whose answer was lost",
+		Observed: count(rows, "row") + ", and whoever asked for it was told that it exists already",
+	})
+}
+
+// count renders a number of things.
+func count(n int, thing string) string {
+	switch n {
+	case 0:
+		return "no " + thing
+	case 1:
+		return "1 " + thing
+	default:
+		return fmt.Sprintf("%d %ss", n, thing)
+	}
+}

@@ -1,0 +1,44 @@
+package checker
+
+import (
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+)
+
+// scopeIgnored holds that where the contract refuses a key that another principal, or another operation,
+// has used, nobody gets through with it.
+func checkScope(e *evaluation, m moment, traces []*trace) {
+	scope := e.terms.Contract.Scope
+	for _, tr := range traces {
+		for _, other := range e.sharing(tr) {
+			line := ""
+			switch {
+			case other.intent.Principal != tr.intent.Principal && scope.Principal == contract.ScopeReject:
+				line = "scope.principal: reject"
+			case other.intent.Operation != tr.intent.Operation && scope.Operation == contract.ScopeReject:
+				line = "scope.operation: reject"
+			}
+			if line == "" || !acknowledgedBefore(other.until(m), tr) {
+				continue
+			}
+			e.report(m, tr, Finding{
+				Kind: AlteredBody, Detail: "scope",
+				Promise:  "A key that is taken is refused to everybody else.",
+				Contract: line,
+				Expected: "a refusal: the key had been used for intent " + other.intent.ID,
+				Observed: "an acknowledgement",
+			})
+		}
+	}
+}
+
+// acknowledgedBefore reports that one story was acknowledged before anything of another was sent that
+// got through.
+func acknowledgedBefore(first, then *trace) bool {
+	return slices.ContainsFunc(first.attempts, func(a *classified) bool {
+		return a.outcome == Acknowledged && slices.ContainsFunc(then.attempts, func(b *classified) bool {
+			return b.outcome == Acknowledged && a.Key == b.Key && a.End < b.Start
+		})
+	})
+}

@@ -1,0 +1,46 @@
+package checker
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// Terms is what attempts are held against: the target's contract and how its operations show
+// identities, keys and rows.
+type Terms struct {
+	Contract  contract.Contract             `json:"contract"`
+	Operation contract.Operation            `json:"operation"`        // the run's
+	Others    map[string]contract.Operation `json:"others,omitempty"` // by name
+}
+
+// operation returns the operation of an intent.
+func (t Terms) operation(i history.Intent) contract.Operation {
+	if other, found := t.Others[i.Operation]; found {
+		return other
+	}
+	return t.Operation
+}
+
+// operations returns all operations: the run's, then the others by name.
+func (t Terms) operations() []contract.Operation {
+	all := []contract.Operation{t.Operation}
+	for _, name := range slices.Sorted(maps.Keys(t.Others)) {
+		all = append(all, t.Others[name])
+	}
+	return all
+}
+
+// Named returns how an answer names what its intent has made: as an acknowledgement does, or an answer that it
+// exists already; empty: it does not.
+func (t Terms) Named(operation string, a history.Attempt) string {
+	return t.classifyAttempt(&a, t.operation(history.Intent{Operation: operation}), nil).identity
+}
+
+// Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
+// names none.
+func Identity(o contract.Operation, a history.Attempt) string {
+	return answerOf(&a).names(o.Identity)
+}
