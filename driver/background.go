@@ -20,7 +20,7 @@ func (r *intentRunner) background(ctx context.Context) (stop func()) {
 	planned := map[string]scenarios.PlannedIntent{}
 	all := make([]*outgoing, 0, len(traffic))
 	for n, i := range traffic {
-		a := i.Moves[0].Volley[0]
+		a := i.Moves[0].Batch[0]
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)
 		o.record.Step, o.at = outsideSteps, time.Duration(n)*every
 		planned[a.ID] = i
@@ -31,7 +31,7 @@ func (r *intentRunner) background(ctx context.Context) (stop func()) {
 		var retries sync.WaitGroup
 		r.attack(ctx, schedule{ctx: pacing, all: all, pace: r.config.Pace}, func(o *outgoing) {
 			i := planned[o.record.ID]
-			retries.Go(func() { r.retry(ctx, i, i.Moves[0].Volley[0], o) })
+			retries.Go(func() { r.retry(ctx, i, i.Moves[0].Batch[0], o) })
 		})
 		retries.Wait()
 	})

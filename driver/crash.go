@@ -20,7 +20,7 @@ type Crasher struct {
 func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier) {
 	from, to := m.Crash.From.Of(r.config.Normal), m.Crash.To.Of(r.config.Normal)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
-	facts := history.Crash{Attempt: m.Volley[0].ID, After: history.Offset(after)}
+	facts := history.Crash{Attempt: m.Batch[0].ID, After: history.Offset(after)}
 	at.after = func() {
 		sleepUntil(ctx, time.Now().Add(after))
 		if ctx.Err() != nil {

@@ -83,7 +83,7 @@ func TestEveryPlannedAttemptIsRecorded(t *testing.T) {
 		var want, got []string
 		for _, i := range r.Plan.Intents {
 			for _, m := range i.Moves {
-				for _, a := range m.Volley {
+				for _, a := range m.Batch {
 					want = append(want, story(a, h.Attempts)...)
 				}
 			}

@@ -50,21 +50,21 @@ func (r *intentRunner) runIntent(ctx context.Context, i scenarios.PlannedIntent)
 
 // runMove sends a batch and the retries that its answers ask for, and returns when all have ended.
 func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
-	if !r.paced(ctx, len(m.Volley)) {
+	if !r.paced(ctx, len(m.Batch)) {
 		return
 	}
 	planned := map[string]scenarios.PlannedAttempt{}
-	for _, a := range m.Volley {
+	for _, a := range m.Batch {
 		planned[a.ID] = a
 	}
 	var together *barrier
 	if m.Together || m.Crash != nil {
-		barrier, stop := newBarrier(ctx, r.release, len(m.Volley), cmp.Or(r.config.Hold, DefaultHold))
+		barrier, stop := newBarrier(ctx, r.release, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
 		defer stop()
 		together = barrier
 	}
 	answered := func() {}
-	if m.Gate {
+	if m.WriteGate {
 		answered = r.holdWrites(ctx, i, m, together)
 	}
 	if m.Crash != nil {
@@ -93,8 +93,8 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 // load builds the requests of a move. Those that are released together share connections in HTTP/2.
 func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, together *barrier) []*outgoing {
 	shared := h2.NewPool()
-	all := make([]*outgoing, 0, len(m.Volley))
-	for _, a := range m.Volley {
+	all := make([]*outgoing, 0, len(m.Batch))
+	for _, a := range m.Batch {
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)
 		o.record.Step, o.cut = m.Step, a.Cut
 		if together != nil {

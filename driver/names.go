@@ -43,9 +43,9 @@ func (n Names) Draws(family int, now time.Time) targets.Draws {
 	return targets.Draws{Plan: plan, Run: n.Run + "\x00" + plan, Now: now}
 }
 
-// KinKey returns the key of an intent that has neighbours: its own, or one that resembles theirs. No
+// NeighbourKey returns the key of an intent that has neighbours: its own, or one that resembles theirs. No
 // two of them are equal unless they are meant to be. A blank key is empty.
-func (n Names) KinKey(kin scenarios.Kin, intent string) string {
+func (n Names) NeighbourKey(kin scenarios.Neighbour, intent string) string {
 	family := fmt.Sprint("kin", kin.First)
 	base := alikeLetters + n.letters("key", family)
 	switch kin.Keys {

@@ -22,7 +22,7 @@ func Once(ctx context.Context, c Config) (history.Attempt, error) {
 		return history.Attempt{}, err
 	}
 	intent := c.Plan.Intents[0]
-	first := intent.Moves[0].Volley[0]
+	first := intent.Moves[0].Batch[0]
 	o := s.requests.newRequest(intent, first, first.ID, first.Key, first.Lane)
 	request, err := o.target.Request()
 	if err != nil {

@@ -35,7 +35,7 @@ func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 	all := map[string]Rehearsed{}
 	for _, i := range w.Plan.Intents {
 		for _, m := range i.Moves {
-			for _, a := range m.Volley {
+			for _, a := range m.Batch {
 				all[a.ID] = r.rehearse(i, a)
 			}
 		}

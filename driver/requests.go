@@ -86,7 +86,7 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 	if operation.Key.In == contract.KeyInPath && w.keyless(i) {
 		return history.Intent{}, fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
 	}
-	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: w.principal(i).Name, Kin: kin(i), Behind: i.Behind, Bodies: map[string]history.Body{}}
+	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: w.principal(i).Name, Kin: kin(i), Behind: i.Background, Bodies: map[string]history.Body{}}
 	if operation.Name != w.Operations[0].Name {
 		intent.Operation = operation.Name
 	}
@@ -136,8 +136,8 @@ func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAtte
 	case keyName == "":
 	case len(r.config.operation(i).Key.Issued) > 0:
 		record.Key = r.issued[issuedKey{i.ID, keyName}]
-	case keyName == scenarios.OwnKey && i.Kin != nil:
-		record.Key = r.config.Names.KinKey(*i.Kin, i.ID)
+	case keyName == scenarios.OwnKey && i.Neighbour != nil:
+		record.Key = r.config.Names.NeighbourKey(*i.Neighbour, i.ID)
 		record.BlankKey = record.Key == ""
 	default:
 		record.Key = r.config.Names.Key(i.ID, keyName)

@@ -85,7 +85,7 @@ func TestResultKeepsItsIntent(t *testing.T) {
 	require.Len(t, h.Attempts, volleys*workers)
 	keys := map[string]string{}
 	for _, i := range r.Plan.Intents {
-		for _, a := range i.Moves[0].Volley {
+		for _, a := range i.Moves[0].Batch {
 			keys[a.ID] = r.Names.Key(i.ID, a.Key)
 		}
 	}

@@ -39,8 +39,8 @@ type Workload struct {
 
 // operation returns the operation of an intent.
 func (w *Workload) operation(i scenarios.PlannedIntent) Operation {
-	if i.Kin != nil && i.Kin.Across == scenarios.AcrossOperations {
-		return w.Operations[i.Kin.Place%len(w.Operations)]
+	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossOperations {
+		return w.Operations[i.Neighbour.Place%len(w.Operations)]
 	}
 	return w.Operations[0]
 }
@@ -50,8 +50,8 @@ func (w *Workload) principal(i scenarios.PlannedIntent) Principal {
 	switch {
 	case len(w.Principals) == 0:
 		return Principal{}
-	case i.Kin != nil && i.Kin.Across == scenarios.AcrossPrincipals:
-		return w.Principals[i.Kin.Place%len(w.Principals)]
+	case i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossPrincipals:
+		return w.Principals[i.Neighbour.Place%len(w.Principals)]
 	default:
 		return w.Principals[0]
 	}
@@ -61,7 +61,7 @@ func (w *Workload) principal(i scenarios.PlannedIntent) Principal {
 func (w *Workload) intents(background bool) []scenarios.PlannedIntent {
 	var some []scenarios.PlannedIntent
 	for _, i := range w.Plan.Intents {
-		if i.Behind == background {
+		if i.Background == background {
 			some = append(some, i)
 		}
 	}
@@ -130,11 +130,11 @@ func (w *Workload) Steps() int {
 
 // keyless reports whether an intent is ever sent without a key, or with a blank one.
 func (w *Workload) keyless(i scenarios.PlannedIntent) bool {
-	if i.Kin != nil && w.Names.KinKey(*i.Kin, i.ID) == "" {
+	if i.Neighbour != nil && w.Names.NeighbourKey(*i.Neighbour, i.ID) == "" {
 		return true
 	}
 	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
-		return slices.ContainsFunc(m.Volley, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
+		return slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Key == "" })
 	})
 }
 
@@ -148,7 +148,7 @@ func urlOf(t targets.Target, path string) string { return strings.TrimSuffix(t.B
 func bodiesOf(i scenarios.PlannedIntent) []string {
 	bodies := []string{history.Original}
 	for _, m := range i.Moves {
-		for _, a := range m.Volley {
+		for _, a := range m.Batch {
 			if !slices.Contains(bodies, a.Body) {
 				bodies = append(bodies, a.Body)
 			}
@@ -161,7 +161,7 @@ func bodiesOf(i scenarios.PlannedIntent) []string {
 func keyNames(i scenarios.PlannedIntent) []string {
 	var names []string
 	for _, m := range i.Moves {
-		for _, a := range m.Volley {
+		for _, a := range m.Batch {
 			if a.Key == "" {
 				continue
 			}
@@ -189,8 +189,8 @@ func removals(i scenarios.PlannedIntent) int {
 }
 
 func kin(i scenarios.PlannedIntent) string {
-	if i.Kin == nil {
+	if i.Neighbour == nil {
 		return ""
 	}
-	return scenarios.IntentID(i.Kin.First)
+	return scenarios.IntentID(i.Neighbour.First)
 }

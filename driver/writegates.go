@@ -44,7 +44,7 @@ func (r *intentRunner) holdWrites(ctx context.Context, i scenarios.PlannedIntent
 	}
 	at.after = func() {
 		if held != nil {
-			r.awaitWriters(ctx, held, &facts, func() int { return len(m.Volley) - int(answers.Load()) }, table.Longest)
+			r.awaitWriters(ctx, held, &facts, func() int { return len(m.Batch) - int(answers.Load()) }, table.Longest)
 		}
 		_ = r.config.Record.Holding(facts) // a failed write is noticed by the next attempt
 	}

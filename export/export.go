@@ -61,7 +61,7 @@ var goTest string
 
 // AsGo is a Go test that fails for as long as the finding can be seen.
 func (f Finding) AsGo() ([]byte, error) {
-	source, err := scenarios.Source(f.Scenario.WithIntents(testRounds * f.Scenario.Family()))
+	source, err := scenarios.Source(f.Scenario.WithIntents(testRounds * f.Scenario.GroupSize()))
 	if err != nil {
 		return nil, runerror.Environment(err)
 	}

@@ -95,7 +95,7 @@ func (d Dir) WriteFinding(f Finding, source []byte, plan scenarios.Plan, target 
 // Narrowed is the scenario of a finding with one family of intents, and with a sweep, or the break of a link,
 // fixed where it broke.
 func (f Finding) Narrowed(s scenarios.Scenario) scenarios.Scenario {
-	s.Intents = s.Family()
+	s.Intents = s.GroupSize()
 	s.Steps = slices.Clone(s.Steps)
 	for i, step := range s.Steps {
 		for _, a := range f.Finding.Attempts {

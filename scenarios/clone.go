@@ -2,13 +2,13 @@ package scenarios
 
 import "reflect"
 
-// clone copies a scenario with all that its pointers, slices and maps lead to, so that a change of the copy leaves the
-// original alone. A nil stays nil.
+// clone copies a scenario with everything that its pointers, slices and maps lead to, so that a change of the copy
+// leaves the original alone. A nil stays nil.
 func (s Scenario) clone() Scenario {
 	return deepCopy(reflect.ValueOf(s)).Interface().(Scenario)
 }
 
-// deepCopy copies a value that has only exported fields, as what a file is read into has.
+// deepCopy copies a value that has only exported fields, as the types of files have.
 func deepCopy(v reflect.Value) reflect.Value {
 	to := reflect.New(v.Type()).Elem()
 	switch v.Kind() {

@@ -15,15 +15,15 @@ var knownSchema []byte
 // KnownSchema returns the JSON Schema of registers of known bugs.
 func KnownSchema() []byte { return bytes.Clone(knownSchema) }
 
-// KnownBug is a bug that a scenario shows and that cannot be mended today.
+// KnownBug is a bug that a scenario finds and that is expected until it is fixed.
 type KnownBug struct {
 	Expect string `yaml:"expect"`           // kind of its findings
 	Detail string `yaml:"detail,omitempty"` // of its findings; empty: any
-	Link   string `yaml:"link"`             // where it is told
+	Link   string `yaml:"link"`             // to the report of the bug
 }
 
-// Register is the known bugs of built-in scenarios, by their names. A scenario of one's own has them in
-// its file.
+// Register is the known bugs of built-in scenarios, by their names. Other scenarios have them in
+// their own files.
 type Register map[string][]KnownBug
 
 // registered is a line of a register.
@@ -32,7 +32,7 @@ type registered struct {
 	KnownBug `yaml:",inline"`
 }
 
-// LoadRegister reads a register of known bugs. The error is document.Mistakes where the file is to blame.
+// LoadRegister reads a register of known bugs. The error is document.Mistakes where the file has mistakes.
 func LoadRegister(file string, data []byte) (Register, error) {
 	doc, err := document.Parse(data, document.Options{File: file, Schema: knownSchema})
 	if doc == nil {
@@ -50,7 +50,7 @@ func LoadRegister(file string, data []byte) (Register, error) {
 	if err != nil {
 		return nil, err
 	}
-	mistakes = append(mistakes, strangers(doc, content.Known, library)...)
+	mistakes = append(mistakes, unknownScenarios(doc, content.Known, library)...)
 	mistakes = append(mistakes, repeated(doc, content.Known)...)
 	register := Register{}
 	for _, line := range content.Known {
@@ -59,8 +59,8 @@ func LoadRegister(file string, data []byte) (Register, error) {
 	return register, mistakes.Err()
 }
 
-// strangers complains of lines about scenarios that there are not.
-func strangers(doc *document.Document, lines []registered, library []File) document.Mistakes {
+// unknownScenarios returns the mistakes of lines whose scenario does not exist.
+func unknownScenarios(doc *document.Document, lines []registered, library []File) document.Mistakes {
 	var names []string
 	for _, f := range library {
 		names = append(names, f.Scenario.Name)
@@ -73,14 +73,14 @@ func strangers(doc *document.Document, lines []registered, library []File) docum
 		}
 		hint := document.DidYouMean(line.Scenario, names)
 		if hint == "" {
-			hint = "; the file of a scenario of one's own has a key known itself"
+			hint = "; known bugs of your own scenario go into its own file, under the key known"
 		}
 		mistakes = append(mistakes, doc.Mistake(path, "there is no built-in scenario %q%s", line.Scenario, hint))
 	}
 	return mistakes
 }
 
-// repeated complains of lines that say again what one before them says.
+// repeated returns the mistakes of lines that repeat an earlier one.
 func repeated(doc *document.Document, lines []registered) document.Mistakes {
 	var mistakes document.Mistakes
 	for i, line := range lines {

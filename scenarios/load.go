@@ -51,7 +51,7 @@ func Load(file string, data []byte) (Scenario, error) {
 }
 
 // LoadFS reads every *.yaml file of a folder, in the order of their names. The error is
-// document.Mistakes where the files are to blame: those of all files.
+// document.Mistakes where files have mistakes: those of all files.
 func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 	paths, err := fs.Glob(fsys, path.Join(dir, "*.yaml"))
 	if err != nil {
@@ -100,13 +100,13 @@ func load(file string, data []byte) (*document.Document, Scenario, error) {
 	}
 	var mistakes document.Mistakes
 	collect(&mistakes, err)
-	// What could be read is reviewed even if something could not. Where the schema has complained
-	// already, the decoder has nothing to add.
+	// What could be read is validated even if something could not. Where the schema has found a mistake
+	// already, the decoder adds nothing.
 	if unfit := doc.Decode(&s); unfit != nil && err == nil {
 		return doc, s, unfit
 	}
 	s.complete()
-	mistakes = append(mistakes, review(doc, s)...)
+	mistakes = append(mistakes, validate(doc, s)...)
 	return doc, s, mistakes.Err()
 }
 

@@ -25,41 +25,40 @@ type Plan struct {
 	Intents     []PlannedIntent
 }
 
-// PlannedIntent is one intent's story.
+// PlannedIntent is everything that is planned for one intent.
 type PlannedIntent struct {
-	ID     string `json:"id"`
-	Number int    `json:"number"`         // from 1
-	Twin   int    `json:"twin,omitempty"` // number of the intent whose body this one shares; 0: its own
-	Kin    *Kin   `json:"kin,omitempty"`  // nil: no neighbours
-	Moves  []Move `json:"moves"`
-	Behind bool   `json:"background,omitempty"` // part of the background traffic
+	ID         string     `json:"id"`
+	Number     int        `json:"number"`         // from 1
+	Twin       int        `json:"twin,omitempty"` // number of the intent whose body this one shares; 0: its own
+	Neighbour  *Neighbour `json:"kin,omitempty"`  // nil: no neighbours
+	Moves      []Move     `json:"moves"`
+	Background bool       `json:"background,omitempty"` // part of the background traffic
 }
 
-// Kin is an intent's place among its neighbours.
-type Kin struct {
+// Neighbour is the place of an intent in its group of neighbours.
+type Neighbour struct {
 	First  int      `json:"first"` // number of the first of them
 	Place  int      `json:"place"` // from 0
 	Keys   Likeness `json:"keys,omitempty"`
 	Across Across   `json:"across,omitempty"`
 }
 
-// Move is what an intent does next: send a volley, or wait.
+// Move is what an intent does next: it sends a batch of requests, or does something else, such as waiting.
 type Move struct {
-	Step     int              `json:"step"` // index in the scenario's steps
-	Volley   []PlannedAttempt `json:"volley,omitempty"`
-	Together bool             `json:"together,omitempty"`   // held at the last byte and released at once
-	Gate     bool             `json:"write_gate,omitempty"` // with Together: their writes wait for each other
-	Sweep    *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
-	Crash    *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
-	Wait     *Wait            `json:"wait,omitempty"`
-	Look     bool             `json:"look,omitempty"`   // look into the database once
-	Remove   bool             `json:"remove,omitempty"` // what the intent has made is removed
-	Flush    bool             `json:"flush,omitempty"`  // the target's store loses everything that it may lose
+	Step      int              `json:"step"` // index in the scenario's steps
+	Batch     []PlannedAttempt `json:"volley,omitempty"`
+	Together  bool             `json:"together,omitempty"`   // all stop before their last byte and are released together
+	WriteGate bool             `json:"write_gate,omitempty"` // with Together: the database lets none of them write before all of them wait
+	Sweep     *Sweeping        `json:"sweep,omitempty"`      // with Together: the second is released later
+	Crash     *Crashing        `json:"crash,omitempty"`      // the target is killed beside it
+	Wait      *Wait            `json:"wait,omitempty"`
+	Look      bool             `json:"look,omitempty"`   // look into the database once
+	Remove    bool             `json:"remove,omitempty"` // what the intent has made is removed
+	Flush     bool             `json:"flush,omitempty"`  // the target's store loses everything that it may lose
 }
 
-// Sweeping says how long after the first of two requests the second is released: part of the way from
-// From to To, or across that gap between two earlier offsets which is worth a closer look. Which gap that
-// is depends on what was answered.
+// Sweeping says how long after the first of two requests the second is released. An even one is released at Part of the
+// way from From to To; the others within a gap between two earlier offsets, which the driver chooses by the answers.
 type Sweeping struct {
 	From Span    `json:"from"`
 	To   Span    `json:"to"`
@@ -67,17 +66,17 @@ type Sweeping struct {
 	Part float64 `json:"part"` // of the way, 0 to 1, drawn from the seed
 }
 
-// Crashing says how long after a request was let go the target is killed: part of the way from From to To.
+// Crashing says how long after the release of a request the target is killed: at Part of the way from From to To.
 type Crashing struct {
 	From Span    `json:"from"`
 	To   Span    `json:"to"`
 	Part float64 `json:"part"` // of the way, 0 to 1: another for each intent, drawn from the seed within its share
 }
 
-// PlannedAttempt is one request and what becomes of it if its answer asks for a retry.
+// PlannedAttempt is one request, and its retries if its answer asks for them.
 type PlannedAttempt struct {
 	ID        string    `json:"id"`
-	At        Span      `json:"at"`   // after the volley began
+	At        Span      `json:"at"`   // after the batch began
 	Plus      Span      `json:"plus"` // drawn from the seed, on top of At
 	Lane      string    `json:"lane"`
 	Timeout   Span      `json:"timeout"`
@@ -99,8 +98,8 @@ type Cutting struct {
 	For    time.Duration `json:"for"`
 }
 
-// At returns the moment, where a create has so many. A connection that is new has more to say than one
-// that was there for the pilot, so half as many again are tried.
+// At returns the moment, where the pilot's create had so many. A new connection exchanges more messages than the pilot's
+// did, so the moments reach half as far again.
 func (c Cutting) At(moments int) faults.Moment {
 	if c.Moment != "" {
 		return c.Moment
@@ -108,13 +107,13 @@ func (c Cutting) At(moments int) faults.Moment {
 	return c.Counted(moments)
 }
 
-// Counted returns the moment as if it had no word.
+// Counted returns the moment by its number, even if it has a word.
 func (c Cutting) Counted(moments int) faults.Moment {
 	return faults.Moment(strconv.Itoa(1 + int(c.Part*float64(moments+moments/2))))
 }
 
-// OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. It
-// is the one that resembles those of its neighbours.
+// OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. Only this key is
+// made to resemble those of neighbours.
 const OwnKey = "own"
 
 // NewPlan plans a scenario. The same scenario and seed give the same plan. Each intent's draws
@@ -124,7 +123,7 @@ func NewPlan(s Scenario, seed uint64) Plan {
 	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
 	for n := 1; n <= s.Intents; n++ {
 		pl := planner{scenario: s, id: IntentID(n), number: n, draw: drawFor(seed, s.Name, n)}
-		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Kin: kinOf(s, n), Moves: pl.moves()})
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Neighbour: neighbourOf(s, n), Moves: pl.moves()})
 	}
 	return p.withBackground(s)
 }
@@ -137,24 +136,24 @@ func (p Plan) withBackground(s Scenario) Plan {
 	p.Background = s.Background.Rate
 	for n := s.Intents + 1; n <= s.Intents+s.Background.Intents; n++ {
 		pl := planner{scenario: s, id: IntentID(n), number: n, draw: drawFor(p.Seed, s.Name, n)}
-		move := Move{Volley: []PlannedAttempt{pl.attempt(s.Background.Send, history.Original)}}
-		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Behind: true, Moves: []Move{move}})
+		move := Move{Batch: []PlannedAttempt{pl.attempt(s.Background.Send, history.Original)}}
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Background: true, Moves: []Move{move}})
 	}
 	return p
 }
 
-// Races reports whether anything is sent at the same time as something else of its intent, or a crash
-// strikes beside it: a round of such a scenario may or may not hit a window.
+// Races reports whether requests of one intent are in flight together, or one is when the target crashes. Whether a
+// round of such a scenario hits a race window is a matter of chance.
 func (s Scenario) Races() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool {
 		return step.Burst != nil || step.Sweep != nil || step.Crash != nil || len(step.Tabs) > 0
 	})
 }
 
-// WithIntents returns the scenario with at least n intents, and with all those that belong together.
+// WithIntents returns the scenario with at least n intents, in whole groups of twins and neighbours.
 func (s Scenario) WithIntents(n int) Scenario {
-	family := s.Family()
-	s.Intents = max(s.Intents, (n+family-1)/family*family)
+	size := s.GroupSize()
+	s.Intents = max(s.Intents, (n+size-1)/size*size)
 	return s
 }
 
@@ -170,38 +169,37 @@ func IntentNumber(id string) (int, bool) {
 	return n, true
 }
 
-// Only returns the plan of just the intents with these numbers, of their twins and neighbours, and of the
-// background traffic that they had to do with, in the plan's order. What broke in the background broke beside
-// all the others.
+// Only returns the part of the plan with the intents of these numbers, their twins and neighbours, and the background
+// traffic, in the plan's order. It returns the whole plan for an intent of the background: that one ran beside all others.
 func (p Plan) Only(numbers []int) Plan {
 	wanted := map[int]bool{}
 	for _, n := range numbers {
 		wanted[n] = true
 	}
-	family := map[int]bool{}
+	groups := map[int]bool{}
 	for _, i := range p.Intents {
-		if wanted[i.Number] && i.Behind {
+		if wanted[i.Number] && i.Background {
 			return p
 		}
 		if wanted[i.Number] {
-			family[i.family()] = true
+			groups[i.group()] = true
 		}
 	}
 	part := p
 	part.Intents = nil
 	for _, i := range p.Intents {
-		if family[i.family()] || i.Behind {
+		if groups[i.group()] || i.Background {
 			part.Intents = append(part.Intents, i)
 		}
 	}
 	return part
 }
 
-// family is the number of the first of the intents that belong together.
-func (i PlannedIntent) family() int {
+// group is the number of the first intent of a group of twins or neighbours.
+func (i PlannedIntent) group() int {
 	switch {
-	case i.Kin != nil:
-		return i.Kin.First
+	case i.Neighbour != nil:
+		return i.Neighbour.First
 	case i.Twin != 0:
 		return i.Twin
 	default:
@@ -214,7 +212,7 @@ func (p Plan) Requests() int {
 	n := 0
 	for _, i := range p.Intents {
 		for _, m := range i.Moves {
-			for _, a := range m.Volley {
+			for _, a := range m.Batch {
 				n += 1 + len(a.Pauses)
 			}
 		}
@@ -227,7 +225,7 @@ func (p Plan) AtOnce() int {
 	most := 0
 	for _, i := range p.Intents {
 		for _, m := range i.Moves {
-			most = max(most, len(m.Volley))
+			most = max(most, len(m.Batch))
 		}
 	}
 	return most
@@ -280,12 +278,12 @@ func twinOf(s Scenario, n int) int {
 	return n - (n-1)%s.Twins
 }
 
-func kinOf(s Scenario, n int) *Kin {
+func neighbourOf(s Scenario, n int) *Neighbour {
 	if s.Neighbours == nil {
 		return nil
 	}
 	place := (n - 1) % s.Neighbours.Of
-	return &Kin{First: n - place, Place: place, Keys: s.Neighbours.Keys, Across: s.Neighbours.Across}
+	return &Neighbour{First: n - place, Place: place, Keys: s.Neighbours.Keys, Across: s.Neighbours.Across}
 }
 
 // planner plans one intent.
@@ -311,17 +309,17 @@ func (p *planner) moves() []Move {
 func (p *planner) move(s Step) Move {
 	switch {
 	case s.Send != nil:
-		return Move{Volley: []PlannedAttempt{p.attempt(*s.Send, history.Original)}}
+		return Move{Batch: []PlannedAttempt{p.attempt(*s.Send, history.Original)}}
 	case s.Alter != nil:
-		return Move{Volley: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
+		return Move{Batch: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
 	case s.Burst != nil:
-		return Move{Volley: p.burst(*s.Burst), Together: true, Gate: s.Burst.WriteGate}
+		return Move{Batch: p.burst(*s.Burst), Together: true, WriteGate: s.Burst.WriteGate}
 	case s.Sweep != nil:
 		return p.sweep(*s.Sweep)
 	case s.Crash != nil:
 		return p.crash(*s.Crash)
 	case s.Respell != nil:
-		return Move{Volley: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
+		return Move{Batch: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
 	case s.Wait != nil:
 		return Move{Wait: s.Wait}
 	case s.Look != nil:
@@ -331,7 +329,7 @@ func (p *planner) move(s Step) Move {
 	case s.Flush != "":
 		return Move{Flush: true}
 	default:
-		return Move{Volley: p.tabs(s.Tabs)}
+		return Move{Batch: p.tabs(s.Tabs)}
 	}
 }
 
@@ -343,8 +341,7 @@ func (r Respell) body() string {
 	return history.Reordered
 }
 
-// burst spreads the altered copies over the burst in an order drawn from the seed: what is released
-// first must not be known by its body.
+// burst shuffles the altered copies among the others: the order of release must not depend on the body.
 func (p *planner) burst(b Burst) []PlannedAttempt {
 	bodies := make([]string, b.Copies)
 	for i := range bodies {
@@ -354,11 +351,11 @@ func (p *planner) burst(b Burst) []PlannedAttempt {
 		}
 	}
 	p.draw.Shuffle(len(bodies), func(i, j int) { bodies[i], bodies[j] = bodies[j], bodies[i] })
-	volley := make([]PlannedAttempt, 0, b.Copies)
+	batch := make([]PlannedAttempt, 0, b.Copies)
 	for _, body := range bodies {
-		volley = append(volley, p.attempt(b.Send, body))
+		batch = append(batch, p.attempt(b.Send, body))
 	}
-	return volley
+	return batch
 }
 
 // sweep spreads the first third of the intents evenly, each drawn within its part of the way.
@@ -368,7 +365,7 @@ func (p *planner) sweep(s Sweep) Move {
 		m.Sweep.Even, m.Sweep.Part = true, (float64(p.number-1)+m.Sweep.Part)/float64(even)
 	}
 	for range 2 {
-		m.Volley = append(m.Volley, p.attempt(s.Send, history.Original))
+		m.Batch = append(m.Batch, p.attempt(s.Send, history.Original))
 	}
 	return m
 }
@@ -377,13 +374,13 @@ func (p *planner) sweep(s Sweep) Move {
 func (p *planner) crash(c Crash) Move {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, 1))
 	return Move{
-		Crash:  &Crashing{From: c.From, To: c.To, Part: part},
-		Volley: []PlannedAttempt{p.attempt(c.Send, history.Original)},
+		Crash: &Crashing{From: c.From, To: c.To, Part: part},
+		Batch: []PlannedAttempt{p.attempt(c.Send, history.Original)},
 	}
 }
 
 func (p *planner) tabs(tabs []Tab) []PlannedAttempt {
-	var volley []PlannedAttempt
+	var batch []PlannedAttempt
 	for _, tab := range tabs {
 		body := history.Original
 		if tab.Altered {
@@ -392,10 +389,10 @@ func (p *planner) tabs(tabs []Tab) []PlannedAttempt {
 		for range max(tab.Count, 1) {
 			a := p.attempt(tab.Send, body)
 			a.At, a.Plus = tab.At, tab.Within.Scale(p.draw.Float64())
-			volley = append(volley, a)
+			batch = append(batch, a)
 		}
 	}
-	return volley
+	return batch
 }
 
 func (p *planner) attempt(s Send, body string) PlannedAttempt {
@@ -415,7 +412,8 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 }
 
 // cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
-// takes a commit instead, whose place among them nobody knows, or its answer. Stores and other services know no commits.
+// breaks at a commit or at its answer instead: no number tells which message that is. Stores and other services
+// have no commits.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
 	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {

@@ -109,12 +109,12 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 			require.Equal(t, n+1, i.Number)
 			require.False(t, seen[i.ID])
 			seen[i.ID] = true
-			require.Equal(t, i.Number > s.Intents, i.Behind)
+			require.Equal(t, i.Number > s.Intents, i.Background)
 			steps := s.Steps
-			if i.Behind {
+			if i.Background {
 				steps = []scenarios.Step{{Send: &s.Background.Send}}
 				require.Zero(t, i.Twin)
-				require.Nil(t, i.Kin)
+				require.Nil(t, i.Neighbour)
 			} else {
 				requireKin(t, s, i)
 			}
@@ -124,7 +124,7 @@ func TestEveryIntentIsPlannedOnce(t *testing.T) {
 				requireMove(t, steps[step], m)
 				requireTogether(t, s.Intents, i.Number, steps[step], m)
 				requireCrash(t, s.Intents, i.Number, steps[step], m)
-				for _, a := range m.Volley {
+				for _, a := range m.Batch {
 					require.True(t, strings.HasPrefix(a.ID, i.ID+"."))
 					require.False(t, seen[a.ID])
 					seen[a.ID] = true
@@ -146,7 +146,7 @@ func traffic(s scenarios.Scenario) int {
 // and which follow the first at a time of their own.
 func requireTogether(t *rapid.T, intents, number int, step scenarios.Step, m scenarios.Move) {
 	require.Equal(t, step.Burst != nil || step.Sweep != nil, m.Together)
-	require.Equal(t, step.Burst != nil && step.Burst.WriteGate, m.Gate)
+	require.Equal(t, step.Burst != nil && step.Burst.WriteGate, m.WriteGate)
 	require.Equal(t, step.Sweep != nil, m.Sweep != nil)
 	if m.Sweep == nil {
 		return
@@ -178,14 +178,14 @@ func requireCrash(t *rapid.T, intents, number int, step scenarios.Step, m scenar
 // requireKin checks an intent's place among its neighbours.
 func requireKin(t *rapid.T, s scenarios.Scenario, i scenarios.PlannedIntent) {
 	if s.Neighbours == nil {
-		require.Nil(t, i.Kin)
+		require.Nil(t, i.Neighbour)
 		return
 	}
-	require.Equal(t, i.Number, i.Kin.First+i.Kin.Place)
-	require.Less(t, i.Kin.Place, s.Neighbours.Of)
-	require.Equal(t, (i.Number-1)/s.Neighbours.Of, (i.Kin.First-1)/s.Neighbours.Of)
-	require.Equal(t, s.Neighbours.Keys, i.Kin.Keys)
-	require.Equal(t, s.Neighbours.Across, i.Kin.Across)
+	require.Equal(t, i.Number, i.Neighbour.First+i.Neighbour.Place)
+	require.Less(t, i.Neighbour.Place, s.Neighbours.Of)
+	require.Equal(t, (i.Number-1)/s.Neighbours.Of, (i.Neighbour.First-1)/s.Neighbours.Of)
+	require.Equal(t, s.Neighbours.Keys, i.Neighbour.Keys)
+	require.Equal(t, s.Neighbours.Across, i.Neighbour.Across)
 }
 
 // requireMove checks that a move does what its step says: so many requests, so many of them altered,
@@ -199,8 +199,8 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 		require.True(t, m.Look)
 	case step.Respell != nil:
 		sends[false]++
-		require.Contains(t, []string{history.Reordered, history.Renumbered}, m.Volley[0].Body)
-		require.Equal(t, step.Respell.Spelling == scenarios.SpellingNumbers, m.Volley[0].Body == history.Renumbered)
+		require.Contains(t, []string{history.Reordered, history.Renumbered}, m.Batch[0].Body)
+		require.Equal(t, step.Respell.Spelling == scenarios.SpellingNumbers, m.Batch[0].Body == history.Renumbered)
 	case step.Send != nil:
 		sends[false]++
 	case step.Alter != nil:
@@ -217,7 +217,7 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 		}
 	}
 	keys := map[string]bool{}
-	for _, a := range m.Volley {
+	for _, a := range m.Batch {
 		if a.Body == history.Altered {
 			altered++
 		}
@@ -226,7 +226,7 @@ func requireMove(t *rapid.T, step scenarios.Step, m scenarios.Move) {
 		require.True(t, len(a.Pauses) == 0 || len(a.RetryOn) > 0, "retries that nothing asks for")
 	}
 	require.Equal(t, sends[true], altered)
-	require.Len(t, m.Volley, sends[true]+sends[false])
+	require.Len(t, m.Batch, sends[true]+sends[false])
 }
 
 func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
@@ -243,11 +243,11 @@ func TestAPartOfAPlanIsTheSameAsInTheWhole(t *testing.T) {
 			require.Greater(t, i.Number, last, "in the plan's order")
 			last, at[i.Number] = i.Number, i
 		}
-		beside := slices.ContainsFunc(whole.Intents, func(i scenarios.PlannedIntent) bool { return i.Behind && slices.Contains(numbers, i.Number) })
+		beside := slices.ContainsFunc(whole.Intents, func(i scenarios.PlannedIntent) bool { return i.Background && slices.Contains(numbers, i.Number) })
 		for _, i := range whole.Intents {
 			_, kept := at[i.Number]
 			wanted := slices.ContainsFunc(numbers, func(n int) bool { return related(s, n, i.Number) })
-			require.Equal(t, wanted || i.Behind || beside, kept)
+			require.Equal(t, wanted || i.Background || beside, kept)
 		}
 		part.Intents = whole.Intents
 		require.Equal(t, whole, part)
@@ -383,12 +383,12 @@ func TestDifferentSeedsDifferOnlyInWhatIsRandom(t *testing.T) {
 func requireSpread(t *testing.T, p scenarios.Plan) {
 	t.Helper()
 	for _, i := range p.Intents {
-		for n, pause := range i.Moves[0].Volley[0].Pauses {
+		for n, pause := range i.Moves[0].Batch[0].Pauses {
 			most := 100 * time.Millisecond << n
 			require.LessOrEqual(t, pause.Fixed, most)
 			require.GreaterOrEqual(t, pause.Fixed, most/2)
 		}
-		for _, a := range i.Moves[2].Volley {
+		for _, a := range i.Moves[2].Batch {
 			require.Less(t, a.Plus.Fixed, 10*time.Millisecond)
 		}
 	}
@@ -400,7 +400,7 @@ func TestIntentsOfOnePlanDifferInWhatIsRandom(t *testing.T) {
 	s.Intents = 50
 	seen := map[string]bool{}
 	for _, i := range scenarios.NewPlan(s, 7).Intents {
-		plus := i.Moves[2].Volley[0].Plus.String()
+		plus := i.Moves[2].Batch[0].Plus.String()
 		require.False(t, seen[plus], plus)
 		seen[plus] = true
 	}

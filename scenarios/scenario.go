@@ -39,8 +39,8 @@ type Background struct {
 	Send    `yaml:",inline"`
 }
 
-// Neighbours are intents that follow each other and have something in common by which a target may
-// mistake one for another. Each has a body of its own unless they are twins as well.
+// Neighbours are intents in a row that a target may mistake for each other, because their keys are alike or because
+// different principals or operations use the same key. Each has its own body unless they are twins as well.
 type Neighbours struct {
 	Of     int      `yaml:"of,omitempty"`     // how many belong together
 	Keys   Likeness `yaml:"keys,omitempty"`   // of their own keys
@@ -73,7 +73,7 @@ const (
 	AcrossOperations Across = "operations"
 )
 
-// Step is one step of an intent's story. Exactly one member is set.
+// Step is one step of every intent. Exactly one member is set.
 type Step struct {
 	Send    *Send    `yaml:"send,omitempty"`
 	Burst   *Burst   `yaml:"burst,omitempty"`
@@ -113,36 +113,35 @@ type Send struct {
 	Cut     *LinkCut  `yaml:"cut,omitempty"` // only of a single request
 }
 
-// LinkCut breaks a link inside the target while a request is under way, at one of the moments at which
-// something passes it.
+// LinkCut breaks a link inside the target while a request is in flight, at one of the moments at which a message
+// passes the link.
 type LinkCut struct {
 	Link   string          `yaml:"link,omitempty"`
-	Moment faults.Moment   `yaml:"moment,omitempty"` // empty: the intents take all of them in turn
-	For    faults.Duration `yaml:"for,omitempty"`    // so long no connection is made
+	Moment faults.Moment   `yaml:"moment,omitempty"` // empty: each intent takes the next one
+	For    faults.Duration `yaml:"for,omitempty"`    // no connection is accepted for so long
 }
 
-// Burst is so many copies of one request, released together at the last byte.
+// Burst is so many copies of one request: all wait before their last byte and are released together.
 type Burst struct {
 	Copies    int  `yaml:"copies,omitempty"`
 	Altered   int  `yaml:"altered,omitempty"`    // of Copies: how many carry the altered body
-	WriteGate bool `yaml:"write_gate,omitempty"` // their writes wait for each other in the database
+	WriteGate bool `yaml:"write_gate,omitempty"` // the database lets none of them write before all of them wait
 	Send      `yaml:",inline"`
 }
 
-// Sweep is two copies of one request, the second of which follows at a time that moves over the first
-// one's life from intent to intent: evenly for the first third of the intents, and after that where the
-// second was answered differently.
+// Sweep is two copies of one request. The time between them changes from intent to intent: the first third of the
+// intents spreads it evenly over the life of the first copy; the others look closer where the second copy's answers
+// change.
 type Sweep struct {
 	From Span `yaml:"from,omitempty"` // earliest time after the first
 	To   Span `yaml:"to,omitempty"`   // latest
 	Send `yaml:",inline"`
 }
 
-// Crash is one request while which the target's process is killed with everything it has started, at a time
-// that moves over the request's life from intent to intent, and is started again. Retries wait until it is
-// ready.
+// Crash is one request during which the target's process and its children are killed and started again. The time of
+// the kill spreads over the request's life from intent to intent. Retries wait until the target is ready.
 type Crash struct {
-	From Span `yaml:"from,omitempty"` // earliest time after the request was let go
+	From Span `yaml:"from,omitempty"` // earliest time after the request was released
 	To   Span `yaml:"to,omitempty"`   // latest
 	Send `yaml:",inline"`
 }
@@ -172,11 +171,11 @@ const (
 	SpellingNumbers Spelling = "numbers"
 )
 
-// Look looks into the database once, for a row of the intent.
+// Look asks the database once for a row of the intent.
 type Look struct{}
 
-// Remove removes what the intent has made, as the target file says. What is sent after it is a new wish for the
-// same thing.
+// Remove removes what the intent has created, as the target file says. A request after it is a new intent for the same
+// thing.
 type Remove struct{}
 
 // Wait pauses until something is true, or for a time.
@@ -193,10 +192,10 @@ type WaitFor string
 const (
 	WaitPause     WaitFor = ""
 	WaitCommitted WaitFor = "committed" // the row query finds a row of the intent
-	WaitExpired   WaitFor = "expired"   // the target has forgotten every key that was used so far, by its contract
+	WaitExpired   WaitFor = "expired"   // by its contract, the target has forgotten every key used so far
 )
 
-// Retry makes a client send again, as its answer asks for.
+// Retry makes a client send again after certain answers.
 type Retry struct {
 	Max     int       `yaml:"max,omitempty"`     // retries after the first sending
 	Backoff Span      `yaml:"backoff,omitempty"` // before the first retry
@@ -214,13 +213,13 @@ type RetryOn string
 // NoAnswer stands for a timeout or a broken connection.
 const NoAnswer RetryOn = "no-answer"
 
-// Proof is a condition without which a scenario proves nothing.
+// Proof is a condition that must hold for enough intents, or the verdict is inconclusive.
 type Proof struct {
 	Name    proofs.Name `yaml:"proof,omitempty"`
 	AtLeast float64     `yaml:"at_least,omitempty"` // share of intents, 0 to 1; 0 is one half
 }
 
-// Span is a stretch of time that is either fixed ("300ms") or a share of the time that a plain
+// Span is a length of time that is either fixed ("300ms") or a share of the time that a plain
 // create takes at this target ("50%"), as the pilot measured it.
 type Span struct {
 	Fixed time.Duration

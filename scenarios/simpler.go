@@ -12,14 +12,14 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
-// Simplification is a scenario that lacks one thing that another one has.
+// Simplification is a scenario from which one thing was removed.
 type Simplification struct {
-	Without  string // what it lacks, in the words of a file
+	Without  string // what was removed, in the words of a file
 	Scenario Scenario
 }
 
-// Simpler lists the scenarios that lack one thing that s has: those that lack the most first. A scenario
-// from which nothing can be taken any more has none. S must have been loaded.
+// Simpler lists the scenarios that are s without one thing, the simplest first. If nothing can be removed, it lists
+// none. S must have been loaded.
 func Simpler(s Scenario) []Simplification {
 	x := simplifier{from: s}
 	x.traffic()
@@ -45,16 +45,16 @@ func Simpler(s Scenario) []Simplification {
 	return x.found
 }
 
-// Family is how many intents belong together: the least that the scenario makes sense with.
-func (s Scenario) Family() int {
-	family := max(s.Twins, 1)
+// GroupSize is how many intents make a group of twins or neighbours, the smallest number that exercises the scenario.
+func (s Scenario) GroupSize() int {
+	size := max(s.Twins, 1)
 	if s.Neighbours != nil {
-		family = max(family, s.Neighbours.Of)
+		size = max(size, s.Neighbours.Of)
 	}
-	return family
+	return size
 }
 
-// rank is how much is left: requests before faults, faults before figures.
+// rank is how much is left, for sorting: the number of requests counts most, then faults, then steps.
 func (s Simplification) rank() int {
 	plan := NewPlan(s.Scenario.only(), 1)
 	faults := 0
@@ -67,9 +67,9 @@ func (s Simplification) rank() int {
 	return 100*plan.Requests() + 10*faults + len(s.Scenario.Steps)
 }
 
-// only is the scenario with one family.
+// only is the scenario with one group of intents.
 func (s Scenario) only() Scenario {
-	s.Intents = s.Family()
+	s.Intents = s.GroupSize()
 	return s
 }
 
@@ -78,7 +78,7 @@ type simplifier struct {
 	found []Simplification
 }
 
-// add adds the scenario that a change makes, unless that changes nothing.
+// add adds the scenario that a change makes, unless the change makes no difference or leaves nothing to send.
 func (x *simplifier) add(without string, change func(*Scenario)) {
 	before, to := x.from.clone(), x.from.clone()
 	change(&to)
@@ -89,8 +89,8 @@ func (x *simplifier) add(without string, change func(*Scenario)) {
 	}
 }
 
-// tidy leaves out what nothing uses any more: waits for something that was never sent, lanes, needs that
-// no step has, and proofs that can never hold.
+// tidy removes what has no use any more: waits before the first request, lanes, needs of no step, and proofs that can
+// never hold.
 func (s *Scenario) tidy() {
 	sent := false
 	s.Steps = slices.DeleteFunc(s.Steps, func(step Step) bool {
@@ -124,7 +124,7 @@ func (s *Scenario) tidy() {
 	s.complete()
 }
 
-// forget takes a lane away; who used it takes the clean one.
+// forget removes a lane; its users send through the clean one.
 func (s *Scenario) forget(lane string) {
 	delete(s.Lanes, lane)
 	for _, send := range s.sends() {
@@ -149,7 +149,7 @@ func (s *Scenario) sends() []*Send {
 	return all
 }
 
-// traffic takes away what goes on beside an intent.
+// traffic removes what is sent beside an intent.
 func (x *simplifier) traffic() {
 	if x.from.Background != nil {
 		x.add("the background traffic", func(to *Scenario) { to.Background = nil })
@@ -159,7 +159,7 @@ func (x *simplifier) traffic() {
 	}
 }
 
-// together takes away what intents share.
+// together removes what intents share.
 func (x *simplifier) together() {
 	if x.from.Twins > 1 {
 		x.add("twins", func(to *Scenario) { to.Twins = 0 })
@@ -222,7 +222,7 @@ func (x *simplifier) tabs(i int, tabs []Tab) {
 	}
 }
 
-// send takes away what is special about the n-th sending.
+// send removes what is special about the n-th sending.
 func (x *simplifier) send(n int, one sending) {
 	change := func(what string, f func(*Send)) {
 		x.add(what, func(to *Scenario) { f(to.sendings()[n].send) })
@@ -257,7 +257,7 @@ func (x *simplifier) send(n int, one sending) {
 	}
 }
 
-// path takes away the faults of a lane or a link, and makes weaker ones of them.
+// path removes the faults of a lane or a link, or makes them weaker.
 func (x *simplifier) path(kind, name string, list []faults.Fault, of func(*Scenario) map[string][]faults.Fault) {
 	for i, f := range list {
 		where := fmt.Sprintf("%s on the %s %s", f, kind, name)
@@ -273,7 +273,7 @@ func (x *simplifier) path(kind, name string, list []faults.Fault, of func(*Scena
 	}
 }
 
-// span takes away a stretch of time, or half of it, or what makes its figure odd.
+// span removes a length of time, or half of it, or rounds it.
 func (x *simplifier) span(what string, s Span, set func(to *Scenario, short Span)) {
 	if s.IsZero() {
 		return

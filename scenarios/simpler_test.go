@@ -138,9 +138,9 @@ exercised: [acknowledged]
 
 func TestAFamilyIsWhatBelongsTogether(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 1, scenarios.Scenario{}.Family())
-	require.Equal(t, 3, scenarios.Scenario{Twins: 3}.Family())
-	require.Equal(t, 4, scenarios.Scenario{Neighbours: &scenarios.Neighbours{Of: 4}}.Family())
+	require.Equal(t, 1, scenarios.Scenario{}.GroupSize())
+	require.Equal(t, 3, scenarios.Scenario{Twins: 3}.GroupSize())
+	require.Equal(t, 4, scenarios.Scenario{Neighbours: &scenarios.Neighbours{Of: 4}}.GroupSize())
 }
 
 func TestTheSourceOfAScenarioIsReadAsTheScenario(t *testing.T) {

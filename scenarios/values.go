@@ -32,7 +32,7 @@ func (s Span) surelyLonger(than Span) bool {
 	return s.Fixed > than.Fixed && than.Share == 0 || s.Share > than.Share && than.Fixed == 0
 }
 
-// IsZero reports whether the span was left out, or is no time at all.
+// IsZero reports whether the span was left out, or is zero.
 func (s Span) IsZero() bool { return s == Span{} }
 
 // String returns the span as it is written in files: "300ms" or "50%".
@@ -77,7 +77,7 @@ func parsePercent(digits string) (float64, error) {
 	return percent / 100, err
 }
 
-// unmarshalText reads a scalar and gives the complaint its place.
+// unmarshalText reads a scalar; its errors have the place in the file.
 func unmarshalText(node *yaml.Node, read func([]byte) error) error {
 	if node.Kind != yaml.ScalarNode {
 		return document.Wrong(node, "expected a plain value")

@@ -211,7 +211,7 @@ func hindrance(h *history.History) error {
 // play plays so many rounds of a scenario and counts those that break as the finding says. Rounds that the end of
 // the time or a hindrance cut short do not count.
 func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) error {
-	family := s.Family()
+	family := s.GroupSize()
 	s = s.WithIntents(rounds * family)
 	s.Name = fmt.Sprintf("%s-%d", s.Name[:min(len(s.Name), 40)], k.rounds)
 	k.rounds += rounds

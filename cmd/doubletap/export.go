@@ -79,7 +79,7 @@ func readForExport(dir string, o targetFlags, s streams) (export.Finding, error)
 			return export.Finding{}, err
 		}
 		small = files[0].Scenario
-		small.Intents = small.Family()
+		small.Intents = small.GroupSize()
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
 	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target}, instances: c.SUT.Instances}

@@ -167,7 +167,7 @@ func TestWhatIsSentIsWhatTheDriverSends(t *testing.T) {
 	marker := strings.Split(strings.Split(all[0].body, `"note":"`)[1], `"`)[0]
 	require.Regexp(t, `^dt[a-z2-7]{16}$`, marker)
 	keys := map[string]int{}
-	planned := s.Requests[s.Plan.Intents[0].Moves[0].Volley[0].ID]
+	planned := s.Requests[s.Plan.Intents[0].Moves[0].Batch[0].ID]
 	own := all[2].key
 	for _, one := range all {
 		keys[one.key]++

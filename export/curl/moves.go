@@ -28,10 +28,10 @@ func what(m scenarios.Move) string {
 	case m.Crash != nil:
 		return "a request, and beside it $CRASH, which kills the target and starts it again"
 	case m.Together:
-		return fmt.Sprintf("%d requests at once", len(m.Volley))
-	case len(m.Volley) > 1:
-		return fmt.Sprintf("%d requests, each on a connection of its own", len(m.Volley))
-	case len(m.Volley) == 1:
+		return fmt.Sprintf("%d requests at once", len(m.Batch))
+	case len(m.Batch) > 1:
+		return fmt.Sprintf("%d requests, each on a connection of its own", len(m.Batch))
+	case len(m.Batch) == 1:
 		return "a request"
 	case m.Flush:
 		return "$FLUSH, which deletes what the target's store may lose"
@@ -58,17 +58,17 @@ func (w *writer) move(m scenarios.Move) string {
 	case m.Wait != nil:
 		return "sleep " + w.seconds(w.pause(*m.Wait))
 	case m.Sweep != nil:
-		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.request(m.Volley[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.request(m.Volley[1]))
+		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.request(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.request(m.Batch[1]))
 	case m.Crash != nil:
 		after := m.Crash.From.Of(w.page.Normal) + time.Duration(m.Crash.Part*float64(m.Crash.To.Of(w.page.Normal)-m.Crash.From.Of(w.page.Normal)))
-		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.request(m.Volley[0]), w.seconds(after))
+		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.request(m.Batch[0]), w.seconds(after))
 	case m.Together:
-		return w.atOnce(m.Volley)
-	case len(m.Volley) == 1:
-		return w.withRetries(m.Volley[0])
+		return w.atOnce(m.Batch)
+	case len(m.Batch) == 1:
+		return w.withRetries(m.Batch[0])
 	}
 	var lines []string
-	for _, a := range m.Volley {
+	for _, a := range m.Batch {
 		lines = append(lines, fmt.Sprintf("{ sleep %s; %s; } &", w.seconds(a.At.Of(w.page.Normal)+a.Plus.Of(w.page.Normal)), w.withRetries(a)))
 	}
 	return strings.Join(append(lines, "wait"), "\n")

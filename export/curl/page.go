@@ -41,7 +41,7 @@ func (s Script) page() page {
 		w.named = map[string]string{}
 	}
 	for _, i := range s.Plan.Intents {
-		if i.Behind {
+		if i.Background {
 			w.page.Missing = append(w.page.Missing, "the background traffic")
 			continue
 		}
@@ -67,7 +67,7 @@ type writer struct {
 
 func (w *writer) intent(i scenarios.PlannedIntent) {
 	for n, m := range i.Moves {
-		for _, a := range m.Volley {
+		for _, a := range m.Batch {
 			w.name(w.page.Requests[a.ID])
 			w.lacks(a)
 		}
@@ -80,15 +80,15 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		if m.Remove {
 			w.page.Needed = append(w.page.Needed, "REMOVE")
 		}
-		if m.Gate {
+		if m.WriteGate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 		}
 		move := w.move(m)
 		if m.Remove {
-			marker, _ := w.variable("marker", w.page.Requests[i.Moves[0].Volley[0].ID].Marker)
+			marker, _ := w.variable("marker", w.page.Requests[i.Moves[0].Batch[0].ID].Marker)
 			move = fmt.Sprintf(`sh -c "$REMOVE" remove "$%s"`, marker)
 		}
-		if w.page.Signed && len(m.Volley) > 0 {
+		if w.page.Signed && len(m.Batch) > 0 {
 			move = "now=$(date +%s)\n" + move
 		}
 		w.page.Moves = append(w.page.Moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), move))

@@ -17,7 +17,7 @@ func kinKeys(likeness scenarios.Likeness, of int) []string {
 	n := driver.Names{Seed: 7, Run: "r1", Scenario: "s"}
 	var keys []string
 	for place := range of {
-		keys = append(keys, n.KinKey(scenarios.Kin{First: 3, Place: place, Keys: likeness}, scenarios.IntentID(3+place)))
+		keys = append(keys, n.NeighbourKey(scenarios.Neighbour{First: 3, Place: place, Keys: likeness}, scenarios.IntentID(3+place)))
 	}
 	return keys
 }
