@@ -21,7 +21,7 @@ type htmlFinding struct {
 type htmlEvidence struct {
 	ID          string // of the finding
 	Line        *timeline
-	Notes     []note
+	Notes       []note
 	Columns     []string // the moments in Times
 	Times       []timesRow
 	Differs     []differenceView

@@ -49,7 +49,7 @@ func (p *page) section(s section) {
 }
 
 func (p *page) flush(w io.Writer) error {
-	if _, err := io.WriteString(w, p.String()); err != nil {
+	if _, err := io.WriteString(NewSafeWriter(w, p.style.Color), p.String()); err != nil {
 		return fmt.Errorf("write text report: %w", err)
 	}
 	return nil

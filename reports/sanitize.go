@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
@@ -81,12 +82,20 @@ func clean(s string) string {
 			marks = 0
 		}
 		if hidden(r) || marks > mostMarks {
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+			b.WriteString(goEscape(r))
 			continue
 		}
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// goEscape writes a character as Go escapes it in a string.
+func goEscape(r rune) string {
+	if r < ' ' || r > '~' {
+		return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
+	}
+	return fmt.Sprintf(`\x%02x`, r)
 }
 
 // hidden is true for control characters, of the C1 range too, and for those that turn the direction

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
 )
 
 // Exit codes, on which a CI gate may rely.
@@ -99,8 +100,10 @@ func attempt(ctx context.Context, args []string, s streams) (err error) {
 	return err
 }
 
-// complain prints an error. Mistakes in files begin with their places, as editors expect them.
+// complain prints an error, which may repeat what a target said. Mistakes in files begin with their places, as editors
+// expect them.
 func complain(to io.Writer, err error) {
+	to = reports.NewSafeWriter(to, false)
 	var e exit
 	var places document.Mistakes
 	switch {
