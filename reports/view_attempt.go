@@ -286,7 +286,7 @@ func proxyView(a history.Attempt, zero history.Offset) string {
 	case a.Complete:
 		return ""
 	case p.Arrived != 0:
-		return fmt.Sprintf("the request reached the target at %s; no answer came back", clock(p.Arrived-zero))
+		return fmt.Sprintf("reached the target at %s; no answer came back", clock(p.Arrived-zero))
 	case p.Up == 0:
 		return "no byte of the request reached the target"
 	default:
