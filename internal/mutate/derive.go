@@ -123,6 +123,10 @@ func (s *surgeon) visit(n ast.Node) bool {
 		s.cases(n.Body, true)
 	case *ast.RangeStmt:
 		s.elements(n.X)
+	case *ast.ReturnStmt:
+		for _, result := range n.Results {
+			s.rules(result)
+		}
 	case *ast.CallExpr:
 		switch name := s.of(n.Fun); {
 		case name == "append" && len(n.Args) > 1:
@@ -192,6 +196,35 @@ func (s *surgeon) elements(list ast.Expr) {
 	}
 }
 
+// rules removes each rule of a list or map of functions that is returned, and turns the answers of those that are written
+// there.
+func (s *surgeon) rules(result ast.Expr) {
+	literal, ok := result.(*ast.CompositeLit)
+	if !ok || len(literal.Elts) == 0 {
+		return
+	}
+	for _, e := range literal.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			e = pair.Value
+		}
+		switch e.(type) {
+		case *ast.Ident, *ast.FuncLit, *ast.CallExpr:
+		default:
+			return // data
+		}
+	}
+	if _, ok := literal.Type.(*ast.Ident); ok {
+		return // a struct
+	}
+	s.drop("", literal.Elts)
+	ast.Inspect(literal, func(n ast.Node) bool {
+		if f, ok := n.(*ast.FuncLit); ok && yesOrNo(f.Type) {
+			s.answers(f.Body)
+		}
+		return true
+	})
+}
+
 func (s *surgeon) drop(kind string, list []ast.Expr) {
 	for i, e := range list {
 		from, to := s.at(e.Pos()), s.at(e.End())
@@ -200,7 +233,7 @@ func (s *surgeon) drop(kind string, list []ast.Expr) {
 		} else if i > 0 {
 			from = s.at(list[i-1].End())
 		}
-		s.cut(e, "removed: "+kind+s.of(e), from, to, "")
+		s.cut(e, "removed: "+kind+firstLine(s.of(e)), from, to, "")
 	}
 }
 

@@ -45,9 +45,12 @@ func TestTestedRulesAreKilledAndOthersSurvive(t *testing.T) {
 	require.Equal(t, "killed by TestCheck/dollars", lines[`known: removed: case "USD"`])
 	require.Equal(t, "SURVIVED", lines["small: never: amount == 3"])
 	require.Contains(t, lines[`known: removed: case strings.TrimSpace(" ")`], `not a program: toy.go:4:8: "strings" imported and not used`)
+	require.Equal(t, "killed by TestFine", lines["rules: removed: func(amount int) bool { return amount > 0 }"])
+	require.Equal(t, "SURVIVED", lines["rules: removed: small"])
+	require.Equal(t, "killed by TestFine", lines["rules: never: amount > 0"])
 	require.Equal(t, "killed by timeout", lines["Wait: never: n == 0"])
 	require.Contains(t, out, "survived: toy.go:16 Check: never: amount > 1000")
-	require.Contains(t, out, "18 mutants: 14 killed, 3 survived, 0 equivalent, 1 not a program in ")
+	require.Contains(t, out, "25 mutants: 20 killed, 4 survived, 0 equivalent, 1 not a program in ")
 }
 
 func TestEquivalentMutantsNeedAReason(t *testing.T) {

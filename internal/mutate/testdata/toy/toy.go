@@ -51,3 +51,20 @@ func Wait(n int) int {
 		n--
 	}
 }
+
+// Fine reports that an amount passes every rule.
+func Fine(amount int) bool {
+	for _, rule := range rules() {
+		if !rule(amount) {
+			return false
+		}
+	}
+	return true
+}
+
+func rules() []func(int) bool {
+	return []func(int) bool{
+		func(amount int) bool { return amount > 0 },
+		small,
+	}
+}

@@ -33,3 +33,9 @@ func TestWait(t *testing.T) {
 		t.Error("not at zero")
 	}
 }
+
+func TestFine(t *testing.T) {
+	if !Fine(1) || Fine(0) {
+		t.Error("a rule is missing")
+	}
+}
