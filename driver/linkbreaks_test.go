@@ -42,7 +42,7 @@ func archive(t *testing.T) string {
 }
 
 // asking is a target that asks the archive these questions for each request, by the wire.
-func asking(t *testing.T, w *proxy.Wire, questions ...string) string {
+func asking(t *testing.T, w *proxy.LinkProxy, questions ...string) string {
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, _ *http.Request) {
 		c, err := net.Dial("tcp", w.Address())
 		if err != nil {
@@ -67,7 +67,7 @@ func asking(t *testing.T, w *proxy.Wire, questions ...string) string {
 // cuts drives so many intents, whose link breaks, and returns what came of it.
 func cuts(t *testing.T, intents int, change func(*driver.Repeat, *scenarios.LinkCut), questions ...string) []history.Attempt {
 	t.Helper()
-	w, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
+	w, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	cut := scenarios.LinkCut{Link: "database", For: faults.Duration(time.Millisecond)}

@@ -40,7 +40,7 @@ func (r *scenarioRun) slowLinks(ctx context.Context) error {
 func (r *scenarioRun) clearLinks(ctx context.Context) error {
 	var errs []error
 	for _, name := range r.linksInUse() {
-		errs = append(errs, r.session.System.Links.Named(name).Calm(ctx))
+		errs = append(errs, r.session.System.Links.Named(name).ClearToxics(ctx))
 	}
 	return errors.Join(errs...)
 }

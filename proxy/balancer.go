@@ -85,11 +85,11 @@ func acceptAll(ctx context.Context, listener net.Listener, serve func(*net.TCPCo
 func through(ctx context.Context, near *net.TCPConn, to string) {
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", to)
 	if err != nil {
-		slam(near)
+		resetConn(near)
 		return
 	}
 	far := conn.(*net.TCPConn)
-	defer context.AfterFunc(ctx, func() { slam(near); slam(far) })()
+	defer context.AfterFunc(ctx, func() { resetConn(near); resetConn(far) })()
 	var answering sync.WaitGroup
 	answering.Go(func() { oneWay(near, far) })
 	oneWay(far, near)
@@ -101,8 +101,8 @@ func through(ctx context.Context, near *net.TCPConn, to string) {
 // oneWay passes on what comes from one side until its end, which is passed on too. What breaks resets both.
 func oneWay(to, from *net.TCPConn) {
 	if _, err := io.Copy(to, from); err != nil {
-		slam(to)
-		slam(from)
+		resetConn(to)
+		resetConn(from)
 		return
 	}
 	_ = to.CloseWrite()

@@ -13,19 +13,19 @@ import (
 
 // conn is the client's end of a connection on a lane.
 //
-// Toxiproxy moves bytes through channels, and what sends into a channel that nobody empties is stuck
+// Toxiproxy moves bytes through channels, and what sends into a channel without a receiver is stuck
 // for ever: one or two goroutines with their buffers for every connection that breaks while two reads'
 // worth of bytes or more are on their way (small answers too, when bandwidth or slice chops them).
 // Three things break so: the client leaves, the lane is shut, or a toxic closes in mid-stream.
-// Therefore a conn that is closed says so to the lane but goes on emptying its socket, a [doorstep]
+// Therefore a conn that is closed says so to the lane but goes on emptying its socket, a [upstreamTap]
 // does the same, and neither hands to a lane more than its toxics take (see [allowance]). What can
 // still get stuck, until the process ends: connections that are reset (by the target, or by a toxic
 // of the other stream) with much on its way, lanes that do not run dry within [grace], those without
-// a doorstep, and links, whose ends are not ours.
+// an upstream tap, and links, whose ends are not ours.
 type conn struct {
 	net.Conn // tcp, so that only what is defined here can be done to it
 	tcp      *net.TCPConn
-	passage  *Passage
+	tap      *Tap
 	gone     func() // called once, when the socket is closed
 
 	reading sync.Mutex // held by a Read of the client
@@ -37,10 +37,10 @@ type conn struct {
 
 // Instance is the instance of the target to which the connection went, see [Lanes.DialInstance].
 func (c *conn) Instance() int {
-	if c.passage.doubtful.Load() {
+	if c.tap.doubtful.Load() {
 		return 0
 	}
-	return c.passage.instance
+	return c.tap.instance
 }
 
 // Read reads from the lane, as the client.

@@ -46,7 +46,7 @@ func effectsOf(faults []faults.Fault) (effects, error) {
 	return all, errors.Join(errs...)
 }
 
-// facts describes a lane with these effects and without a doorstep.
+// facts describes a lane with these effects and without an upstream tap.
 func (e effects) facts(name, place string) history.Lane {
 	return history.Lane{Name: name, Faults: e.words, Delay: history.Offset(leastDelay(e.toxics)), Proxy: place}
 }

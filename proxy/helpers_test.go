@@ -150,7 +150,7 @@ func faulty(t testing.TB, upstream string, list ...faults.Fault) *proxy.Lanes {
 	return open(t, upstream, map[string][]faults.Fault{"faulty": list})
 }
 
-func dial(t testing.TB, l *proxy.Lanes, lane string) (net.Conn, *proxy.Passage) {
+func dial(t testing.TB, l *proxy.Lanes, lane string) (net.Conn, *proxy.Tap) {
 	c, p, err := l.Dial(context.Background(), lane)
 	require.NoError(t, err)
 	require.NotNil(t, p)
@@ -228,7 +228,7 @@ func eventually(t testing.TB, what string, condition func() bool) {
 }
 
 // settled waits until the connection to the target is closed, and returns what was observed of it.
-func settled(t testing.TB, p *proxy.Passage) history.Passage {
+func settled(t testing.TB, p *proxy.Tap) history.Passage {
 	t.Helper()
 	eventually(t, "the target's connection is closed", func() bool { return p.Facts().Closed != 0 })
 	return p.Facts()

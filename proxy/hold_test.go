@@ -17,7 +17,7 @@ import (
 var message = request("/orders", 50)
 
 // held dials a lane and has its request held. Arrived gets what lets it go.
-func held(t *testing.T, lanes *proxy.Lanes, lane string, arrived chan<- func(), left *atomic.Int64) (net.Conn, *proxy.Passage) {
+func held(t *testing.T, lanes *proxy.Lanes, lane string, arrived chan<- func(), left *atomic.Int64) (net.Conn, *proxy.Tap) {
 	t.Helper()
 	conn, passage, err := lanes.Dial(t.Context(), lane)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestRequestsAreHeldBehindTheWeatherUntilAllHaveCome(t *testing.T) {
 		before := s.started.Load()
 		arrived, left := make(chan func(), members), &atomic.Int64{}
 		var conns []net.Conn
-		var passages []*proxy.Passage
+		var passages []*proxy.Tap
 		for range members {
 			conn, passage := held(t, lanes, lane, arrived, left)
 			conns, passages = append(conns, conn), append(passages, passage)
@@ -111,5 +111,5 @@ func TestATargetThatRefusesOrClosesEndsTheWaiting(t *testing.T) {
 
 func TestWithoutADoorstepNothingIsHeld(t *testing.T) {
 	t.Parallel()
-	require.False(t, new(proxy.Passage).Hold(10, func(func()) {}, func() {}))
+	require.False(t, new(proxy.Tap).Hold(10, func(func()) {}, func() {}))
 }

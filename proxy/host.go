@@ -9,20 +9,20 @@ import (
 type host interface {
 	place() string         // "in-process" or the URL of a server
 	reachesLoopback() bool // a listener of ours on 127.0.0.1 can be its upstream
-	build(ctx context.Context, plan roadPlan) (road, error)
+	build(ctx context.Context, plan proxyPlan) (toxicProxy, error)
 	leave()
 }
 
-// road is one toxiproxy proxy that accepts connections.
-type road interface {
+// toxicProxy is one toxiproxy proxy that accepts connections.
+type toxicProxy interface {
 	address() string                               // host:port to dial
 	add(ctx context.Context, i int, t toxic) error // the i-th toxic, also to connections that are there
-	calm(ctx context.Context) error                // removes the toxics, so that none sleeps on; may be repeated
+	clearToxics(ctx context.Context) error         // removes the toxics, so that none sleeps on; may be repeated
 	close(ctx context.Context) error               // removes the proxy and its connections; may be repeated
 }
 
-// roadPlan is what a road shall be.
-type roadPlan struct {
+// proxyPlan describes a toxicProxy.
+type proxyPlan struct {
 	name     string
 	listen   string // empty: a free port
 	upstream string

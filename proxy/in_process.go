@@ -28,7 +28,7 @@ func (inProcess) place() string         { return "in-process" }
 func (inProcess) reachesLoopback() bool { return true }
 func (inProcess) leave()                {}
 
-func (h inProcess) build(ctx context.Context, plan roadPlan) (road, error) {
+func (h inProcess) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (h inProcess) build(ctx context.Context, plan roadPlan) (road, error) {
 	if listen == "" {
 		listen = "127.0.0.1:0"
 	}
-	r := inProcessRoad{proxy: toxiproxy.NewProxy(h.server, plan.name, listen, plan.upstream)}
+	r := inProcessProxy{proxy: toxiproxy.NewProxy(h.server, plan.name, listen, plan.upstream)}
 	for i, t := range plan.toxics {
 		if err := r.add(ctx, i, t); err != nil {
 			return nil, err
@@ -48,12 +48,12 @@ func (h inProcess) build(ctx context.Context, plan roadPlan) (road, error) {
 	return r, nil
 }
 
-// inProcessRoad is a proxy in this process.
-type inProcessRoad struct {
+// inProcessProxy is a proxy in this process.
+type inProcessProxy struct {
 	proxy *toxiproxy.Proxy
 }
 
-func (r inProcessRoad) add(ctx context.Context, i int, t toxic) error {
+func (r inProcessProxy) add(ctx context.Context, i int, t toxic) error {
 	kind := t.kind
 	if _, limits := t.attributes.(*toxics.BandwidthToxic); limits {
 		kind = bandwidthKind
@@ -76,11 +76,11 @@ func (r inProcessRoad) add(ctx context.Context, i int, t toxic) error {
 	})
 }
 
-func (r inProcessRoad) address() string { return r.proxy.Listen }
+func (r inProcessProxy) address() string { return r.proxy.Listen }
 
-// calm removes the last toxic first: what lies behind a toxic that has closed its stream can only
+// clearToxics removes the last toxic first: what lies behind a toxic that has closed its stream can only
 // be removed before it (ResetToxics, which goes forwards, leaves it asleep).
-func (r inProcessRoad) calm(ctx context.Context) error {
+func (r inProcessProxy) clearToxics(ctx context.Context) error {
 	return inTime(ctx, "remove toxics", func() error {
 		for _, t := range slices.Backward(r.proxy.Toxics.GetToxicArray()) {
 			err := r.proxy.Toxics.RemoveToxic(context.WithoutCancel(ctx), nameOf(t))
@@ -92,7 +92,7 @@ func (r inProcessRoad) calm(ctx context.Context) error {
 	})
 }
 
-func (r inProcessRoad) close(ctx context.Context) error {
+func (r inProcessProxy) close(ctx context.Context) error {
 	return inTime(ctx, "stop proxy", func() error {
 		r.proxy.Stop()
 		return nil

@@ -14,28 +14,28 @@ import (
 )
 
 const (
-	handshake = 5 * time.Second // for a connection to get from the lane's entry to its doorstep
+	handshake = 5 * time.Second // for a connection to get from the lane's entry to its upstream tap
 	grace     = 2 * time.Second // for connections to run dry when a lane is shut
 )
 
 var errShut = errors.New("the lane is closed")
 
-// errNoSocket is for a target on a Unix domain socket: toxiproxy reaches it only by a doorstep.
+// errNoSocket is for a target on a Unix domain socket: toxiproxy reaches it only by an upstream tap.
 var errNoSocket = errors.New("the target listens on a Unix domain socket, to which a toxiproxy server on another machine does not get through; leave --toxiproxy out")
 
-// lane is one open lane: its road through toxiproxy, its doorstep, and the clients on it.
+// lane is one open lane: its toxiproxy proxy, its upstream tap, and the clients on it.
 type lane struct {
 	facts    history.Lane
 	base     time.Time
-	road     road
-	doorstep *doorstep     // nil: the road leads to the target itself
+	proxy    toxicProxy
+	tap      *upstreamTap  // nil: the proxy leads to the target itself
 	upstream int64         // bytes that the toxics take from a client, see allowance
 	turn     chan struct{} // held by the one dial that is under way
 	shutting chan struct{} // closed when the lane begins to shut
 	once     sync.Once     // guards the closing of shutting
 
-	// doubtful is set when a connection at the doorstep may not be the one that was dialled: which
-	// passage belongs to whom is then unknown, and all facts of the lane's passages read zero.
+	// doubtful is set when a connection at the upstream tap may not be the one that was dialled: which
+	// tap belongs to which dial is then unknown, and all facts of the lane's taps read zero.
 	doubtful atomic.Bool
 
 	busy    sync.WaitGroup // clients' connections
@@ -47,7 +47,7 @@ type lane struct {
 	ended  bool
 }
 
-// laneSpec is what a lane shall be.
+// laneSpec describes a lane.
 type laneSpec struct {
 	name    string
 	faults  []faults.Fault
@@ -67,49 +67,49 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 		shutting: make(chan struct{}),
 		clients:  map[*conn]struct{}{},
 	}
-	plan := roadPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
+	plan := proxyPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
 	if h.reachesLoopback() {
-		step := doorstepSpec{network: "tcp", target: plan.upstream, instances: spec.options.Instances, room: allowance(effects.toxics, down), lane: l}
+		step := tapSpec{network: "tcp", target: plan.upstream, instances: spec.options.Instances, room: allowance(effects.toxics, down), lane: l}
 		if spec.options.Socket != "" {
 			step.network, step.target = "unix", spec.options.Socket
 		}
-		if l.doorstep, err = openDoorstep(step); err != nil {
+		if l.tap, err = openUpstreamTap(step); err != nil {
 			return nil, err
 		}
 		l.facts.Doorstep = true
-		plan.upstream = l.doorstep.address()
+		plan.upstream = l.tap.address()
 	} else if spec.options.Socket != "" {
 		return nil, errNoSocket
 	}
-	if l.road, err = h.build(ctx, plan); err != nil {
-		l.closeDoorstep()
+	if l.proxy, err = h.build(ctx, plan); err != nil {
+		l.closeTap()
 		return nil, err
 	}
 	return l, nil
 }
 
-// dial connects to the lane's entry and returns once the connection stands at the doorstep.
+// dial connects to the lane's entry and returns once the connection stands at the upstream tap.
 //
-// Nothing in a TCP stream says which connection at the doorstep belongs to which at the entry, so
+// Nothing in a TCP stream says which connection at the upstream tap belongs to which at the entry, so
 // order must: only one dial is under way in a lane at any time, and it ends when its connection has
 // come out at the other end. A connection that comes out while a dial waits is therefore the one
 // that was dialled (toxiproxy itself accepts, dials on, and only then accepts the next). A dial that
 // was refused left nothing behind; one that timed out may still come out later, and one that did not
 // come out at all may yet do so: both make the lane doubtful, and so does a connection at the
-// doorstep that nobody waits for, unless the lane is shutting and the dial was called off.
-func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Passage, error) {
+// upstream tap that no dial waits for, unless the lane is shutting and the dial was called off.
+func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Tap, error) {
 	if err := l.take(ctx); err != nil {
 		return nil, nil, err
 	}
 	defer func() { <-l.turn }()
-	p := newPassage(l.base, &l.doubtful)
-	if l.doorstep != nil {
+	p := newTap(l.base, &l.doubtful)
+	if l.tap != nil {
 		p.instance = instance
 	}
 	l.expect(p)
 	defer l.expect(nil)
 	// A connect that is given up may have succeeded at the other end, so ctx does not end it.
-	tcp, err := net.DialTimeout("tcp", l.road.address(), handshake)
+	tcp, err := net.DialTimeout("tcp", l.proxy.address(), handshake)
 	if err != nil {
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 			l.doubtful.Store(true)
@@ -120,8 +120,8 @@ func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Passage, erro
 	if err != nil {
 		return nil, nil, err
 	}
-	if l.doorstep == nil {
-		p.ends()
+	if l.tap == nil {
+		p.recordEnd()
 	}
 	if err := errors.Join(l.await(p), ctx.Err()); err != nil {
 		_ = c.Close()
@@ -156,15 +156,15 @@ func (l *lane) isShutting() bool {
 	}
 }
 
-func (l *lane) expect(p *Passage) {
-	if l.doorstep != nil {
-		l.doorstep.expect(p)
+func (l *lane) expect(p *Tap) {
+	if l.tap != nil {
+		l.tap.expect(p)
 	}
 }
 
-// await waits until the connection of p stands at the doorstep.
-func (l *lane) await(p *Passage) error {
-	if l.doorstep == nil {
+// await waits until the connection of p stands at the upstream tap.
+func (l *lane) await(p *Tap) error {
+	if l.tap == nil {
 		return nil
 	}
 	limit := time.NewTimer(handshake)
@@ -176,13 +176,13 @@ func (l *lane) await(p *Passage) error {
 		return errShut
 	case <-limit.C:
 		l.doubtful.Store(true)
-		return fmt.Errorf("toxiproxy passed the connection on to nobody within %v", handshake)
+		return fmt.Errorf("toxiproxy did not pass the connection on within %v", handshake)
 	}
 }
 
 // adopt makes tcp a connection of this lane, which ends with it at the latest.
-func (l *lane) adopt(tcp *net.TCPConn, p *Passage) (*conn, error) {
-	c := &conn{Conn: tcp, tcp: tcp, passage: p, room: l.upstream}
+func (l *lane) adopt(tcp *net.TCPConn, p *Tap) (*conn, error) {
+	c := &conn{Conn: tcp, tcp: tcp, tap: p, room: l.upstream}
 	c.gone = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -201,13 +201,13 @@ func (l *lane) adopt(tcp *net.TCPConn, p *Passage) (*conn, error) {
 }
 
 func (l *lane) inFlight() int {
-	if l.doorstep == nil {
+	if l.tap == nil {
 		return 0
 	}
-	return l.doorstep.inFlight()
+	return l.tap.inFlight()
 }
 
-// shut closes the lane. The order matters: the target is let go of first, so that nothing delayed
+// shut closes the lane. The order matters: the target is disconnected first, so that nothing delayed
 // arrives; then both ends only listen, so that toxiproxy can empty itself into them when its toxics
 // are removed (see conn for what happens otherwise); the proxy goes when nothing is left in it.
 func (l *lane) shut(ctx context.Context) error {
@@ -217,20 +217,20 @@ func (l *lane) shut(ctx context.Context) error {
 		return nil
 	}
 	l.once.Do(func() { close(l.shutting) })
-	if l.doorstep != nil {
-		l.doorstep.letGo()
+	if l.tap != nil {
+		l.tap.disconnect()
 	}
 	for _, c := range l.bar() {
 		_ = c.Close()
 	}
-	err := l.road.calm(ctx)
+	err := l.proxy.clearToxics(ctx)
 	l.settle()
-	err = errors.Join(err, l.road.close(ctx))
+	err = errors.Join(err, l.proxy.close(ctx))
 	for _, c := range l.bar() {
 		_ = c.tcp.Close()
 	}
 	l.busy.Wait()
-	l.closeDoorstep()
+	l.closeTap()
 	l.ended = err == nil
 	return err
 }
@@ -252,8 +252,8 @@ func (l *lane) settle() {
 	dry := make(chan struct{})
 	go func() {
 		l.busy.Wait()
-		if l.doorstep != nil {
-			l.doorstep.busy.Wait()
+		if l.tap != nil {
+			l.tap.busy.Wait()
 		}
 		close(dry)
 	}()
@@ -263,8 +263,8 @@ func (l *lane) settle() {
 	}
 }
 
-func (l *lane) closeDoorstep() {
-	if l.doorstep != nil {
-		l.doorstep.close()
+func (l *lane) closeTap() {
+	if l.tap != nil {
+		l.tap.close()
 	}
 }

@@ -1,6 +1,6 @@
-// Package proxy turns the lanes of a scenario into roads to the target, each of them one toxiproxy
-// proxy with a fixed set of toxics, and turns a dial into a connection on such a road together with
-// the passage that was observed of it at the target's doorstep, behind the faults.
+// Package proxy turns the lanes of a scenario into network paths to the target, each through one toxiproxy proxy
+// with a fixed set of toxics, and turns a dial into a connection on such a path. An upstream tap, between toxiproxy
+// and the target, records what passed behind the faults.
 package proxy
 
 import (
@@ -66,18 +66,18 @@ func Open(ctx context.Context, lanes map[string][]faults.Fault, o Options) (*Lan
 	return l, nil
 }
 
-// Dial connects to the target by the named lane. The passage is never nil without an error; it fills
-// as the connection lives. Closing the connection closes it for good, but its socket is kept, and
-// emptied, until the lane has let go of it as well: see conn. TLS and HTTP are the caller's business.
-func (l *Lanes) Dial(ctx context.Context, lane string) (net.Conn, *Passage, error) {
+// Dial connects to the target through the named lane. The tap is never nil without an error; it records while the
+// connection is open. Closing the connection closes it for good, but its socket is kept, and emptied, until the lane
+// has closed it as well: see conn. TLS and HTTP are left to the caller.
+func (l *Lanes) Dial(ctx context.Context, lane string) (net.Conn, *Tap, error) {
 	return l.DialInstance(ctx, lane, 0)
 }
 
-// DialInstance is Dial for one of Options.Instances, from 1; 0 is Options.Upstream. The choice is the
-// doorstep's: a lane without one leads to Options.Upstream. The connection has a method Instance() int, which
-// says where it went; 0: to no instance in particular, or nobody knows.
-func (l *Lanes) DialInstance(ctx context.Context, lane string, instance int) (net.Conn, *Passage, error) {
-	road, known := l.byName[lane]
+// DialInstance is Dial for one of Options.Instances, from 1; 0 is Options.Upstream. The upstream tap
+// dials the instance: a lane without one leads to Options.Upstream. The connection has a method Instance() int, which
+// says where it went; 0: to no instance in particular, or it is not known.
+func (l *Lanes) DialInstance(ctx context.Context, lane string, instance int) (net.Conn, *Tap, error) {
+	opened, known := l.byName[lane]
 	if !known {
 		names := strings.Join(slices.Sorted(maps.Keys(l.byName)), ", ")
 		return nil, nil, fmt.Errorf("dial: there is no lane %q, only %s", lane, names)
@@ -85,7 +85,7 @@ func (l *Lanes) DialInstance(ctx context.Context, lane string, instance int) (ne
 	if instance < 0 || instance > l.instances {
 		return nil, nil, fmt.Errorf("dial lane %q: there is no instance %d of the target, only %d", lane, instance, l.instances)
 	}
-	c, p, err := road.dial(ctx, instance)
+	c, p, err := opened.dial(ctx, instance)
 	if err != nil {
 		return nil, nil, fmt.Errorf("dial lane %q: %w", lane, err)
 	}
@@ -102,25 +102,25 @@ func (l *Lanes) Facts() []history.Lane {
 }
 
 // InFlight counts the requests of which something arrived at the target, that it has not begun to
-// answer, and whose connection to it is open. Lanes without a doorstep count none.
+// answer, and whose connection to it is open. Lanes without an upstream tap count none.
 func (l *Lanes) InFlight() int {
 	n := 0
-	for _, road := range l.byName {
-		n += road.inFlight()
+	for _, opened := range l.byName {
+		n += opened.inFlight()
 	}
 	return n
 }
 
-// RemoveFaults closes every lane except [faults.Clean] and every connection on them: the target
-// learns that the withheld clients are gone, and nothing that a lane delayed arrives any more.
+// RemoveFaults closes every lane except [faults.Clean] and every connection on them: the target learns that withheld
+// clients are gone, and nothing that a lane delayed arrives any more.
 // It may be called again if it failed.
 func (l *Lanes) RemoveFaults(ctx context.Context) error {
 	var errs []error
-	for name, road := range l.byName {
+	for name, opened := range l.byName {
 		if name == faults.Clean {
 			continue
 		}
-		if err := road.shut(ctx); err != nil {
+		if err := opened.shut(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("remove faults of lane %q: %w", name, err))
 		}
 	}
@@ -134,8 +134,8 @@ func (l *Lanes) Close() error {
 	defer cancel()
 	defer l.host.leave()
 	var errs []error
-	for name, road := range l.byName {
-		if err := road.shut(ctx); err != nil {
+	for name, opened := range l.byName {
+		if err := opened.shut(ctx); err != nil {
 			errs = append(errs, fmt.Errorf("close lane %q: %w", name, err))
 		}
 	}

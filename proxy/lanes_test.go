@@ -33,11 +33,11 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 		"lossy":   {loseResponse},
 	})
 	type outcome struct {
-		lane    string
-		want    int
-		saw     int
-		passage *proxy.Passage
-		err     error
+		lane string
+		want int
+		saw  int
+		tap  *proxy.Tap
+		err  error
 	}
 	outcomes := make(chan outcome, 150)
 	for want := 400; want < 450; want++ {
@@ -50,7 +50,7 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 				}
 				defer c.Close()
 				saw := exchange(c, request("/"+strconv.Itoa(want), 10))
-				outcomes <- outcome{lane: lane, want: want, saw: saw.status, passage: p}
+				outcomes <- outcome{lane: lane, want: want, saw: saw.status, tap: p}
 			}()
 		}
 	}
@@ -60,7 +60,7 @@ func TestEveryPassageBelongsToItsConnection(t *testing.T) {
 		if o.lane != "lossy" {
 			require.Equal(t, o.want, o.saw)
 		}
-		require.Equal(t, o.want, settled(t, o.passage).Status)
+		require.Equal(t, o.want, settled(t, o.tap).Status)
 	}
 	require.Zero(t, l.InFlight())
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Link is a faulty stretch inside the target, such as the one to its database: a proxy on an address
-// that the target was told to use. It has no doorstep, so nothing is observed of it.
+// Link is a connection inside the target with faults, such as the one to its database: a toxiproxy proxy on an
+// address that the target was told to use. It has no upstream tap, so nothing is recorded of it.
 type Link struct {
 	Name     string
 	Listen   string // host:port, from where toxiproxy runs
@@ -18,15 +18,15 @@ type Link struct {
 	Faults   []faults.Fault
 }
 
-// LiveLink is an open Link. Its methods are safe for concurrent use.
-type LiveLink struct {
+// PlainLink is an open [Link]. Its faults stay as they are. Its methods are safe for concurrent use.
+type PlainLink struct {
 	facts history.Lane
 	host  host
-	road  road
+	proxy toxicProxy
 }
 
 // OpenLink opens a link; of the options only Toxiproxy matters.
-func OpenLink(ctx context.Context, link Link, o Options) (*LiveLink, error) {
+func OpenLink(ctx context.Context, link Link, o Options) (*PlainLink, error) {
 	effects, err := effectsOf(link.Faults)
 	if err != nil {
 		return nil, fmt.Errorf("open link %q: %w", link.Name, err)
@@ -35,27 +35,27 @@ func OpenLink(ctx context.Context, link Link, o Options) (*LiveLink, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open link %q: %w", link.Name, err)
 	}
-	plan := roadPlan{name: link.Name, listen: link.Listen, upstream: link.Upstream, toxics: effects.toxics}
+	plan := proxyPlan{name: link.Name, listen: link.Listen, upstream: link.Upstream, toxics: effects.toxics}
 	r, err := h.build(ctx, plan)
 	if err != nil {
 		h.leave()
 		return nil, fmt.Errorf("open link %q: %w", link.Name, err)
 	}
-	return &LiveLink{facts: effects.facts(link.Name, h.place()), host: h, road: r}, nil
+	return &PlainLink{facts: effects.facts(link.Name, h.place()), host: h, proxy: r}, nil
 }
 
 // Address is where the link listens, as host:port; the port is the true one if it was given as 0.
-func (l *LiveLink) Address() string { return l.road.address() }
+func (l *PlainLink) Address() string { return l.proxy.address() }
 
 // Facts describes the link as it was opened.
-func (l *LiveLink) Facts() history.Lane { return l.facts }
+func (l *PlainLink) Facts() history.Lane { return l.facts }
 
 // Close closes the link and all connections on it. It may be repeated.
-func (l *LiveLink) Close() error {
+func (l *PlainLink) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	defer l.host.leave()
-	if err := errors.Join(l.road.calm(ctx), l.road.close(ctx)); err != nil {
+	if err := errors.Join(l.proxy.clearToxics(ctx), l.proxy.close(ctx)); err != nil {
 		return fmt.Errorf("close link %q: %w", l.facts.Name, err)
 	}
 	return nil

@@ -16,7 +16,7 @@ import (
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
 )
 
-// server is a toxiproxy server that somebody else runs.
+// server is a toxiproxy server outside this process.
 type server struct {
 	client *toxiproxy.Client
 	url    *url.URL
@@ -40,7 +40,7 @@ func newServer(address string) (*server, error) {
 	return s, nil
 }
 
-// runPrefix sets this run's proxies apart from those of others, and tells the age of forgotten ones.
+// runPrefix names this run's proxies apart from those of others, and dates the ones that are left behind.
 func runPrefix() string {
 	return "doubletap-" + time.Now().UTC().Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:8])
 }
@@ -55,7 +55,7 @@ func (s *server) reachesLoopback() bool {
 // leave gives up the connection that the client keeps to the server; it lives in the default pool.
 func (*server) leave() { http.DefaultClient.CloseIdleConnections() }
 
-func (s *server) build(ctx context.Context, plan roadPlan) (road, error) {
+func (s *server) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func (s *server) build(ctx context.Context, plan roadPlan) (road, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create proxy %s on %s at %s: %w", name, listen, s.place(), err)
 	}
-	r := &serverRoad{proxy: p, dial: s.reachable(p.Listen)}
+	r := &serverProxy{proxy: p, dial: s.reachable(p.Listen)}
 	for i, t := range plan.toxics {
 		if err := r.add(ctx, i, t); err != nil {
 			return nil, errors.Join(err, r.close(context.WithoutCancel(ctx)))
@@ -90,14 +90,14 @@ func (s *server) reachable(listen string) string {
 	return listen
 }
 
-// serverRoad is a proxy on a server.
-type serverRoad struct {
+// serverProxy is a proxy on a server.
+type serverProxy struct {
 	proxy  *toxiproxy.Proxy
 	dial   string
 	toxics []string // names, in the order in which they were added
 }
 
-func (r *serverRoad) add(_ context.Context, i int, t toxic) error {
+func (r *serverProxy) add(_ context.Context, i int, t toxic) error {
 	var attributes toxiproxy.Attributes
 	content, err := json.Marshal(t.attributes)
 	if err == nil {
@@ -113,10 +113,10 @@ func (r *serverRoad) add(_ context.Context, i int, t toxic) error {
 	return nil
 }
 
-func (r *serverRoad) address() string { return r.dial }
+func (r *serverProxy) address() string { return r.dial }
 
-// calm removes the last toxic first, for the reason given at the in-process road.
-func (r *serverRoad) calm(ctx context.Context) error {
+// clearToxics removes the last toxic first, for the reason given at inProcessProxy.
+func (r *serverProxy) clearToxics(ctx context.Context) error {
 	err := inTime(ctx, "remove toxics", func() error {
 		for _, name := range slices.Backward(r.toxics) {
 			if err := r.proxy.RemoveToxic(name); err != nil && !isNotFound(err) {
@@ -131,7 +131,7 @@ func (r *serverRoad) calm(ctx context.Context) error {
 	return err
 }
 
-func (r *serverRoad) close(ctx context.Context) error {
+func (r *serverProxy) close(ctx context.Context) error {
 	return inTime(ctx, "delete proxy "+r.proxy.Name, func() error {
 		if err := r.proxy.Delete(); err != nil && !isNotFound(err) {
 			return fmt.Errorf("delete proxy %s: %w", r.proxy.Name, err)

@@ -109,7 +109,7 @@ func TestAnOpenThatFailsHalfWayLeavesNothing(t *testing.T) {
 	require.Empty(t, api.Collection.Proxies())
 }
 
-// A connection at the doorstep that nobody dialled: from then on nobody knows whose is whose.
+// A connection at the upstream tap that nobody dialled: from then on nobody knows whose is whose.
 func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 10)
@@ -144,7 +144,7 @@ func TestAConnectionThatDoesNotComeOutMakesTheLaneDoubtful(t *testing.T) {
 		require.NoError(t, road.Update(elsewhere))
 	}
 	_, _, err := l.Dial(t.Context(), faults.Clean)
-	require.ErrorContains(t, err, `dial lane "clean": toxiproxy passed the connection on to nobody`)
+	require.ErrorContains(t, err, `dial lane "clean": toxiproxy did not pass the connection on`)
 	require.Zero(t, p.Facts())
 }
 
@@ -170,7 +170,7 @@ func TestAnInterruptedDialDoesNotMakeTheLaneDoubtful(t *testing.T) {
 	require.Equal(t, 201, p.Facts().Status)
 }
 
-// A server under a name that is not a loopback address could not reach a doorstep of ours.
+// A server under a name that is not a loopback address could not reach an upstream tap of ours.
 func TestLanesOnADistantServerHaveNoDoorstep(t *testing.T) {
 	t.Parallel()
 	address := distantAddress(t)

@@ -36,7 +36,7 @@ const notYetKnown = "127.0.0.1:1"
 
 // Links are the link proxies inside the system, by name.
 type Links struct {
-	open    map[string]*proxy.Wire
+	open    map[string]*proxy.LinkProxy
 	planned map[string]bool   // between a process and what it talks to: opened once that is there
 	missing map[string]string // why a link is not there that doubletap would open
 }
@@ -45,7 +45,7 @@ type Links struct {
 func (l Links) Names() []string { return slices.Sorted(maps.Keys(l.open)) }
 
 // Named returns the proxy of a link; nil: there is none.
-func (l Links) Named(name string) *proxy.Wire { return l.open[name] }
+func (l Links) Named(name string) *proxy.LinkProxy { return l.open[name] }
 
 // plan decides whether a link to an address will be opened, and remembers why not. No address: there is nothing that a
 // link could lead to.
@@ -72,13 +72,13 @@ func (l *Links) plan(name, to, toxiproxy string) error {
 }
 
 // openLink puts a link proxy on the way to an address.
-func (s *System) openLink(ctx context.Context, name, listen, to string) (*proxy.Wire, error) {
-	link, err := proxy.OpenWire(ctx, name, listen, to, proxy.Options{Toxiproxy: s.options.Toxiproxy})
+func (s *System) openLink(ctx context.Context, name, listen, to string) (*proxy.LinkProxy, error) {
+	link, err := proxy.OpenLinkProxy(ctx, name, listen, to, proxy.Options{Toxiproxy: s.options.Toxiproxy})
 	if err != nil {
 		return nil, err
 	}
 	if s.Links.open == nil {
-		s.Links.open = map[string]*proxy.Wire{}
+		s.Links.open = map[string]*proxy.LinkProxy{}
 	}
 	s.Links.open[name] = link
 	s.onClose(link.Close)

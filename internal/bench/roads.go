@@ -65,7 +65,7 @@ func weathersNamed(list string) ([]weather, error) {
 type road struct {
 	lane  string
 	lanes *proxy.Lanes
-	entry *proxy.LiveLink
+	entry *proxy.PlainLink
 }
 
 func openRoad(ctx context.Context, w weather, upstream string) (*road, error) {

@@ -21,14 +21,14 @@ import (
 )
 
 // asking serves another API of this one's design over tables of its own, which asks its dependency by a link.
-func asking(t *testing.T, on subject) (s subject, link *proxy.Wire) {
+func asking(t *testing.T, on subject) (s subject, link *proxy.LinkProxy) {
 	t.Helper()
 	o := orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), Work: time.Millisecond}
 	if strings.HasPrefix(o.Database, "sqlite:") {
 		o.Database = ""
 	}
 	o.DependencyRoad = func(ctx context.Context, to string) (string, error) {
-		wire, err := proxy.OpenWire(ctx, scenarios.Dependency, "127.0.0.1:0", to, proxy.Options{})
+		wire, err := proxy.OpenLinkProxy(ctx, scenarios.Dependency, "127.0.0.1:0", to, proxy.Options{})
 		if err != nil {
 			return "", err
 		}
@@ -43,7 +43,7 @@ func asking(t *testing.T, on subject) (s subject, link *proxy.Wire) {
 var lostCharges = []faults.Moment{"1", "2"}
 
 // failOnce sends a wish whose charge is lost at this moment, and returns what it is told. The link is whole then.
-func (s subject) failOnce(t *testing.T, link *proxy.Wire, w wish, moment faults.Moment) reply {
+func (s subject) failOnce(t *testing.T, link *proxy.LinkProxy, w wish, moment faults.Moment) reply {
 	t.Helper()
 	strike := link.Strike(time.Now(), moment, time.Nanosecond)
 	told := s.must(t, w)

@@ -24,7 +24,7 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 	if to == "" {
 		return false
 	}
-	link, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
+	link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), Road: link.Address(), Work: time.Millisecond})

@@ -43,7 +43,7 @@ func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w wish) bool {
 }
 
 // byLink serves another API of this one's design, which goes to Redis by the link.
-func byLink(t *testing.T, on subject) (s subject, link *proxy.Wire) {
+func byLink(t *testing.T, on subject) (s subject, link *proxy.LinkProxy) {
 	t.Helper()
 	link = linkToStore(t, "127.0.0.1:0")
 	s = serve(t, orders.Options{Design: on.Design().Name, StoreRoad: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
@@ -51,11 +51,11 @@ func byLink(t *testing.T, on subject) (s subject, link *proxy.Wire) {
 }
 
 // linkToStore opens a link to Redis at an address.
-func linkToStore(t *testing.T, address string) *proxy.Wire {
+func linkToStore(t *testing.T, address string) *proxy.LinkProxy {
 	t.Helper()
 	options, err := redis.ParseURL(store)
 	require.NoError(t, err)
-	link, err := proxy.OpenWire(t.Context(), "store", address, options.Addr, proxy.Options{})
+	link, err := proxy.OpenLinkProxy(t.Context(), "store", address, options.Addr, proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	return link

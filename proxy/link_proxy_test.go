@@ -50,9 +50,9 @@ func (a *archive) questions() []string {
 	return append([]string(nil), a.asked...)
 }
 
-func openWire(t testing.TB, to string, o proxy.Options) *proxy.Wire {
+func openWire(t testing.TB, to string, o proxy.Options) *proxy.LinkProxy {
 	t.Helper()
-	w, err := proxy.OpenWire(t.Context(), "database", "127.0.0.1:0", to, o)
+	w, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, w.Close())
@@ -67,7 +67,7 @@ type asker struct {
 	in *bufio.Reader
 }
 
-func newAsker(t testing.TB, w *proxy.Wire) asker {
+func newAsker(t testing.TB, w *proxy.LinkProxy) asker {
 	t.Helper()
 	c, err := net.Dial("tcp", w.Address())
 	require.NoError(t, err)
@@ -121,8 +121,8 @@ func TestAWireIsSlowForAWhileAndItsConnectionsLive(t *testing.T) {
 			}
 			require.Equal(t, []history.Offset{0, 60e6, 0, 40e6}[round], facts.Delay)
 			require.Equal(t, 4*(round+1), w.Moments(), "the greeting answers nothing")
-			require.NoError(t, w.Calm(t.Context()))
-			require.NoError(t, w.Calm(t.Context()), "again")
+			require.NoError(t, w.ClearToxics(t.Context()))
+			require.NoError(t, w.ClearToxics(t.Context()), "again")
 		}
 		require.Empty(t, w.Noted().Exchanges, "nothing is noted any more")
 	})
@@ -243,7 +243,7 @@ func TestAWireEndsWhatItsServerEnds(t *testing.T) {
 func TestWiresWithAMistake(t *testing.T) {
 	t.Parallel()
 	w := openWire(t, newArchive(t).addr, proxy.Options{})
-	_, err := proxy.OpenWire(t.Context(), "store", w.Address(), "127.0.0.1:1", proxy.Options{})
+	_, err := proxy.OpenLinkProxy(t.Context(), "store", w.Address(), "127.0.0.1:1", proxy.Options{})
 	require.ErrorContains(t, err, `open link "store": `)
 	require.ErrorContains(t, err, "address already in use")
 	_, err = w.Slow(t.Context(), []faults.Fault{loseResponse})

@@ -13,12 +13,12 @@ import (
 // headLimit bounds what is kept of an answer while its status is looked for.
 const headLimit = 16 << 10
 
-// Passage is what happens to one connection at the target's doorstep. It is made by [Lanes.Dial]
-// and safe for concurrent use.
-type Passage struct {
+// Tap records what happens to one connection upstream of its lane's faults, where the target is. [Lanes.Dial] makes
+// it. Safe for concurrent use.
+type Tap struct {
 	base     time.Time
 	doubtful *atomic.Bool  // of the lane
-	arrived  chan struct{} // closed when the connection stands at the doorstep
+	arrived  chan struct{} // closed when the connection stands at the upstream tap
 	instance int           // of the target, to which the connection is to go, from 1; 0: as the lane leads
 
 	mu    sync.Mutex
@@ -38,15 +38,14 @@ type hold struct {
 	away   bool // it will not come any more
 }
 
-func newPassage(base time.Time, doubtful *atomic.Bool) *Passage {
-	return &Passage{base: base, doubtful: doubtful, arrived: make(chan struct{})}
+func newTap(base time.Time, doubtful *atomic.Bool) *Tap {
+	return &Tap{base: base, doubtful: doubtful, arrived: make(chan struct{})}
 }
 
-// Hold keeps the last of a request's size bytes at the doorstep: when all others have come through the
-// lane's weather, arrive is called with the function that lets it go. If they never come, leave is
-// called, perhaps more than once. It must be called before the first byte is sent, and reports whether
-// the lane has a doorstep at which the request can be held.
-func (p *Passage) Hold(size int64, arrive func(release func()), leave func()) bool {
+// Hold keeps the last of a request's size bytes at the upstream tap: when all others have come through the faults,
+// arrive is called with the function that releases it. If they never come, leave is called, perhaps more than once.
+// Call Hold before the first byte is sent. It reports whether the lane has an upstream tap that can hold the request.
+func (p *Tap) Hold(size int64, arrive func(release func()), leave func()) bool {
 	select {
 	case <-p.arrived:
 	default:
@@ -66,7 +65,7 @@ func (p *Passage) Hold(size int64, arrive func(release func()), leave func()) bo
 }
 
 // split divides what has come of a request into what is passed on and what is kept back.
-func (p *Passage) split(b []byte) (pass, keep []byte) {
+func (p *Tap) split(b []byte) (pass, keep []byte) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,21 +81,21 @@ func (p *Passage) split(b []byte) (pass, keep []byte) {
 	return b[:cut], b[cut:]
 }
 
-// waits announces the connection at the gate that it is held for.
-func (p *Passage) waits(release func()) {
+// arriveAtBarrier tells the barrier of the burst that only the last byte is missing.
+func (p *Tap) arriveAtBarrier(release func()) {
 	p.mu.Lock()
 	arrive := p.held.arrive
 	p.mu.Unlock()
 	arrive(release)
 }
 
-// releasing is passing for what was held back.
-func (p *Passage) releasing(n int) (passed func(m int)) {
+// recordRelease is recordPassing for what was held.
+func (p *Tap) recordRelease(n int) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.facts.Released = at
-	return p.passes(at, n)
+	return p.recordBytes(at, n)
 }
 
 // burst is for how long after a release no answer is passed on. What the first answers set off, from the
@@ -104,8 +103,8 @@ func (p *Passage) releasing(n int) (passed func(m int)) {
 // doubles the spread at the 99th percentile.
 const burst = 5 * time.Millisecond
 
-// calm returns how long an answer is to be kept for the sake of the burst.
-func (p *Passage) calm() time.Duration {
+// holdOff returns how long an answer is still kept for the sake of the burst.
+func (p *Tap) holdOff() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.facts.Released == 0 {
@@ -114,8 +113,8 @@ func (p *Passage) calm() time.Duration {
 	return (p.facts.Released - p.now()).Duration() + burst
 }
 
-// leaves tells the gate that the connection will not come there any more, if it has not been there.
-func (p *Passage) leaves() {
+// leaveBarrier tells the barrier that the connection will not arrive any more, if it has not.
+func (p *Tap) leaveBarrier() {
 	p.mu.Lock()
 	p.held.away = true
 	leave := p.held.leave
@@ -126,63 +125,63 @@ func (p *Passage) leaves() {
 }
 
 // Facts returns what was observed so far, of the first exchange if there is more than one. It is
-// zero if the lane has no doorstep, or if it became doubtful which connection is whose.
-func (p *Passage) Facts() history.Passage {
+// zero if the lane has no upstream tap, or if it became doubtful which connection is whose.
+func (p *Tap) Facts() history.Passage {
 	if p.doubtful.Load() {
 		return history.Passage{}
 	}
 	return p.observed()
 }
 
-// Over reports that nothing more will be seen: the connection has left the doorstep, or never comes there.
-func (p *Passage) Over() bool {
+// Over reports that nothing more will be seen: the connection has left the upstream tap, or never comes there.
+func (p *Tap) Over() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.over
 }
 
-func (p *Passage) ends() {
+func (p *Tap) recordEnd() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.over = true
 }
 
-// observed is Facts without regard to whose passage it is.
-func (p *Passage) observed() history.Passage {
+// observed is Facts without regard to whose connection it is.
+func (p *Tap) observed() history.Passage {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.facts
 }
 
 // now is the present moment of the run, never zero.
-func (p *Passage) now() history.Offset {
+func (p *Tap) now() history.Offset {
 	return max(1, history.Offset(time.Since(p.base)))
 }
 
-func (p *Passage) refused() {
+func (p *Tap) recordRefused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.facts.Refused = true
 }
 
-func (p *Passage) opened() {
+func (p *Tap) recordOpened() {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.facts.Opened = at
 }
 
-// passing records that n bytes are about to be passed to the target. It must be told before they
-// are: the answer may be there, and the connection closed, before the writing call has returned.
+// recordPassing records that n bytes are about to be passed to the target. It is called before they are: the answer
+// may be there, and the connection closed, before the writing call has returned.
 // The function it returns takes back what was not passed after all.
-func (p *Passage) passing(n int) (passed func(m int)) {
+func (p *Tap) recordPassing(n int) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.passes(at, n)
+	return p.recordBytes(at, n)
 }
 
-func (p *Passage) passes(at history.Offset, n int) (passed func(m int)) {
+func (p *Tap) recordBytes(at history.Offset, n int) (passed func(m int)) {
 	before := p.facts.Arrived
 	if p.facts.Answered == 0 {
 		p.facts.Arrived = at
@@ -198,8 +197,8 @@ func (p *Passage) passes(at history.Offset, n int) (passed func(m int)) {
 	}
 }
 
-// answered records that the target sent b.
-func (p *Passage) answered(b []byte) {
+// recordAnswer records that the target sent b.
+func (p *Tap) recordAnswer(b []byte) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -219,7 +218,7 @@ func (p *Passage) answered(b []byte) {
 
 // readStatus reads the status in head. An interim answer such as 100 Continue is not the answer:
 // it is skipped, and the answer is still to come.
-func (p *Passage) readStatus(at history.Offset) {
+func (p *Tap) readStatus(at history.Offset) {
 	for {
 		status, enough := statusOf(p.head)
 		if !enough {
@@ -258,8 +257,8 @@ func statusOf(head []byte) (status int, enough bool) {
 	return status, true
 }
 
-// left records that the client's side is gone, unless the target's went first.
-func (p *Passage) left() {
+// recordLeft records that the client's side is gone, unless the target's went first.
+func (p *Tap) recordLeft() {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -268,7 +267,7 @@ func (p *Passage) left() {
 	}
 }
 
-func (p *Passage) closed() {
+func (p *Tap) recordClosed() {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -278,7 +277,7 @@ func (p *Passage) closed() {
 }
 
 // inFlight says whether the target has (part of) a request that it has not begun to answer.
-func (p *Passage) inFlight() bool {
+func (p *Tap) inFlight() bool {
 	f := p.observed()
 	return f.Arrived != 0 && f.Answered == 0 && f.Closed == 0
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// pair is one connection of the target on a wire, and what leads on from there.
-type pair struct {
-	wire      *Wire
+// linkConnection is one connection of the target on a link, and the one that continues it to toxiproxy.
+type linkConnection struct {
+	link      *LinkProxy
 	near, far *net.TCPConn // to the target; to toxiproxy
 
-	// guarded by the wire's lock
+	// guarded by the link's lock
 	answered bool // the last bytes were an answer
 	commits  bool // the last question asks for a commit
 	asked    time.Time
@@ -19,7 +19,7 @@ type pair struct {
 }
 
 // relay passes bytes on until both directions are done.
-func (p *pair) relay() {
+func (p *linkConnection) relay() {
 	var both sync.WaitGroup
 	both.Go(p.answers)
 	p.questions()
@@ -29,11 +29,11 @@ func (p *pair) relay() {
 }
 
 // questions passes on what the target says. The end of it is passed on as an end.
-func (p *pair) questions() {
+func (p *linkConnection) questions() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.near.Read(buffer)
-		if n > 0 && p.wire.passes(p, false, buffer[:n]) {
+		if n > 0 && p.link.passes(p, false, buffer[:n]) {
 			_, _ = p.far.Write(buffer[:n]) // answers will notice
 		}
 		if err != nil {
@@ -43,13 +43,13 @@ func (p *pair) questions() {
 	}
 }
 
-// answers passes on what comes back. What can not be passed on is read all the same: bytes that nobody
-// takes would be stuck in toxiproxy, see conn.
-func (p *pair) answers() {
+// answers passes on what comes back. What cannot be passed on is read all the same: unread bytes would be stuck in
+// toxiproxy, see conn.
+func (p *linkConnection) answers() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.far.Read(buffer)
-		if n > 0 && p.wire.passes(p, true, buffer[:n]) {
+		if n > 0 && p.link.passes(p, true, buffer[:n]) {
 			_, _ = p.near.Write(buffer[:n]) // questions will notice
 		}
 		if err != nil {
@@ -60,15 +60,15 @@ func (p *pair) answers() {
 }
 
 // breaks resets the connection for the target, and ends it for the other side. It is called with the
-// wire's lock held.
-func (p *pair) breaks() {
+// link's lock held.
+func (p *linkConnection) breaks() {
 	p.broken = true
-	slam(p.near)
+	resetConn(p.near)
 	_ = p.far.CloseWrite()
 }
 
 // abandon ends the connection for both sides.
-func (p *pair) abandon() {
+func (p *linkConnection) abandon() {
 	_ = p.near.Close()
 	_ = p.far.Close()
 }

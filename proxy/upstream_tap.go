@@ -13,28 +13,28 @@ import (
 // chunk is how many bytes a relay reads at once.
 const chunk = 8 << 10
 
-// doorstep is a relay between a lane, which is TCP, and the target that takes down what passes. It behaves as
-// the target would: it hands closes and resets on as what they are. A Unix domain socket knows no reset that
-// a client could send: to a target on one it is a close.
-type doorstep struct {
-	listener  net.Listener
-	network   string // tcp or unix
-	target    string
-	instances []string // of the target, for connections that are to go to one of them
-	room      int64    // bytes of an answer that the lane's toxics take, see allowance
-	lane      *lane
-	letGo     context.CancelFunc // ends all connections to the target
-	abandon   context.CancelFunc // ends all connections to the lane
+// upstreamTap is a relay between a lane, which is TCP, and the target. It records what passes, and behaves as the
+// target would: a close stays a close, and a reset a reset. A client cannot reset a Unix domain socket: there the
+// target sees a close.
+type upstreamTap struct {
+	listener   net.Listener
+	network    string // tcp or unix
+	target     string
+	instances  []string // of the target, for connections that are to go to one of them
+	room       int64    // bytes of an answer that the lane's toxics take, see allowance
+	lane       *lane
+	disconnect context.CancelFunc // ends all connections to the target
+	abandon    context.CancelFunc // ends all connections to the lane
 
 	busy sync.WaitGroup // the accepting goroutine and all relays
 
 	mu       sync.Mutex
-	expected *Passage // of the dial that is under way
-	here     map[*Passage]struct{}
+	expected *Tap // of the dial that is under way
+	here     map[*Tap]struct{}
 }
 
-// doorstepSpec is what a doorstep shall be.
-type doorstepSpec struct {
+// tapSpec describes an upstream tap.
+type tapSpec struct {
 	network   string // tcp or unix
 	target    string
 	instances []string
@@ -42,42 +42,42 @@ type doorstepSpec struct {
 	lane      *lane
 }
 
-func openDoorstep(spec doorstepSpec) (*doorstep, error) {
+func openUpstreamTap(spec tapSpec) (*upstreamTap, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, fmt.Errorf("open doorstep: %w", err)
+		return nil, fmt.Errorf("open upstream tap: %w", err)
 	}
-	d := &doorstep{
+	d := &upstreamTap{
 		listener:  listener,
 		network:   spec.network,
 		target:    spec.target,
 		instances: spec.instances,
 		room:      spec.room,
 		lane:      spec.lane,
-		here:      map[*Passage]struct{}{},
+		here:      map[*Tap]struct{}{},
 	}
-	staying, letGo := context.WithCancel(context.Background())
+	staying, disconnect := context.WithCancel(context.Background())
 	listening, abandon := context.WithCancel(context.Background())
 	d.abandon = abandon
-	d.letGo = func() {
+	d.disconnect = func() {
 		_ = listener.Close()
-		letGo()
+		disconnect()
 	}
 	d.busy.Go(func() { d.accept(staying, listening) })
 	return d, nil
 }
 
-func (d *doorstep) address() string { return d.listener.Addr().String() }
+func (d *upstreamTap) address() string { return d.listener.Addr().String() }
 
-// expect says whose connection is the next to arrive; nil is nobody's.
-func (d *doorstep) expect(p *Passage) {
+// expect says which tap records the next connection that arrives; nil: none is expected.
+func (d *upstreamTap) expect(p *Tap) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.expected = p
 }
 
-// admit returns the passage of a connection that has arrived.
-func (d *doorstep) admit() *Passage {
+// admit returns the tap of a connection that has arrived.
+func (d *upstreamTap) admit() *Tap {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.expected
@@ -86,21 +86,21 @@ func (d *doorstep) admit() *Passage {
 		if !d.lane.isShutting() {
 			d.lane.doubtful.Store(true)
 		}
-		p = newPassage(d.lane.base, &d.lane.doubtful)
+		p = newTap(d.lane.base, &d.lane.doubtful)
 	}
 	d.here[p] = struct{}{}
 	close(p.arrived)
 	return p
 }
 
-func (d *doorstep) forget(p *Passage) {
+func (d *upstreamTap) forget(p *Tap) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.here, p)
-	p.ends()
+	p.recordEnd()
 }
 
-func (d *doorstep) inFlight() int {
+func (d *upstreamTap) inFlight() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := 0
@@ -112,16 +112,16 @@ func (d *doorstep) inFlight() int {
 	return n
 }
 
-// close ends everything that is left at the doorstep and waits for it.
-func (d *doorstep) close() {
-	d.letGo()
+// close ends everything that is left at the upstream tap and waits for it.
+func (d *upstreamTap) close() {
+	d.disconnect()
 	d.abandon()
 	d.busy.Wait()
 }
 
-// accept serves connections from the lane until letGo. Connections to the target end when staying
+// accept serves connections from the lane until disconnect. Connections to the target end when staying
 // does, connections to the lane when listening does.
-func (d *doorstep) accept(staying, listening context.Context) {
+func (d *upstreamTap) accept(staying, listening context.Context) {
 	acceptAll(staying, d.listener, func(left *net.TCPConn) {
 		p := d.admit()
 		d.busy.Go(func() {
@@ -134,7 +134,7 @@ func (d *doorstep) accept(staying, listening context.Context) {
 }
 
 // targetOf is where a connection leads.
-func (d *doorstep) targetOf(p *Passage) string {
+func (d *upstreamTap) targetOf(p *Tap) string {
 	if p.instance > 0 {
 		return d.instances[p.instance-1]
 	}
@@ -142,20 +142,20 @@ func (d *doorstep) targetOf(p *Passage) string {
 }
 
 // serve relays one connection until the lane has closed it.
-func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
-	defer p.leaves()
+func (d *upstreamTap) serve(ctx context.Context, left *net.TCPConn, p *Tap) {
+	defer p.leaveBarrier()
 	target, err := new(net.Dialer).DialContext(ctx, d.network, d.targetOf(p))
 	if err != nil {
 		if ctx.Err() == nil {
-			p.refused()
+			p.recordRefused()
 		}
-		p.leaves()
+		p.leaveBarrier()
 		_ = left.CloseWrite()
 		_, _ = io.Copy(io.Discard, left)
 		return
 	}
-	p.opened()
-	r := relay{left: left, target: target, room: d.room, passage: p}
+	p.recordOpened()
+	r := relay{left: left, target: target, room: d.room, tap: p}
 	defer context.AfterFunc(ctx, func() { r.closeTarget(false) })()
 	var answering sync.WaitGroup
 	answering.Go(r.down)
@@ -163,12 +163,12 @@ func (d *doorstep) serve(ctx context.Context, left *net.TCPConn, p *Passage) {
 	answering.Wait()
 }
 
-// relay is one connection at the doorstep: left leads to the lane.
+// relay is one connection at the upstream tap: left leads to the lane.
 type relay struct {
-	left    *net.TCPConn
-	target  net.Conn
-	room    int64 // bytes that the lane will still take; negative: any number
-	passage *Passage
+	left   *net.TCPConn
+	target net.Conn
+	room   int64 // bytes that the lane will still take; negative: any number
+	tap    *Tap
 
 	sending sync.Mutex // guards kept, held while bytes go to the target
 	kept    []byte     // what is kept back of the request
@@ -183,8 +183,8 @@ func (r *relay) up() {
 			broken = r.forward(buffer[:n]) != nil
 		}
 		if err != nil {
-			r.passage.leaves()
-			r.passage.left()
+			r.tap.leaveBarrier()
+			r.tap.recordLeft()
 			r.closeTarget(isReset(err))
 			return
 		}
@@ -199,22 +199,22 @@ func (r *relay) forward(b []byte) error {
 		r.sending.Unlock()
 		return nil
 	}
-	pass, keep := r.passage.split(b)
+	pass, keep := r.tap.split(b)
 	r.kept = bytes.Clone(keep)
 	err := r.send(pass)
 	r.sending.Unlock()
 	if len(keep) > 0 {
-		r.passage.waits(r.release)
+		r.tap.arriveAtBarrier(r.release)
 	}
 	return err
 }
 
-// release lets go what was kept back. Its caller has no time to lose.
+// release passes on what was held. It must be fast: other members of the burst are released after it.
 func (r *relay) release() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
-	passed := r.passage.releasing(len(r.kept))
-	n, _ := r.target.Write(r.kept) // whoever waits for the answer will notice
+	passed := r.tap.recordRelease(len(r.kept))
+	n, _ := r.target.Write(r.kept) // down notices a failure
 	passed(n)
 	r.kept = nil
 }
@@ -223,7 +223,7 @@ func (r *relay) send(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	passed := r.passage.passing(len(b))
+	passed := r.tap.recordPassing(len(b))
 	n, err := r.target.Write(b)
 	passed(n)
 	return err
@@ -235,12 +235,12 @@ func (r *relay) down() {
 	for {
 		n, err := r.target.Read(buffer)
 		if n > 0 {
-			r.passage.answered(buffer[:n])
-			time.Sleep(r.passage.calm())
+			r.tap.recordAnswer(buffer[:n])
+			time.Sleep(r.tap.holdOff())
 			r.pass(buffer[:n])
 		}
 		if err != nil {
-			r.passage.leaves()
+			r.tap.leaveBarrier()
 			r.closeTarget(false)
 			r.closeLeft(isReset(err))
 			return
@@ -264,7 +264,7 @@ func (r *relay) pass(b []byte) {
 
 // closeTarget closes the connection to the target in both directions, as toxiproxy does.
 func (r *relay) closeTarget(reset bool) {
-	r.passage.closed()
+	r.tap.recordClosed()
 	if tcp, ok := r.target.(*net.TCPConn); ok && reset {
 		_ = tcp.SetLinger(0)
 	}
@@ -275,7 +275,7 @@ func (r *relay) closeTarget(reset bool) {
 // through, and up ends the connection when the lane has closed it too.
 func (r *relay) closeLeft(reset bool) {
 	if reset {
-		slam(r.left)
+		resetConn(r.left)
 		return
 	}
 	_ = r.left.CloseWrite()
