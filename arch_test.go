@@ -3,14 +3,20 @@ package doubletap_test
 import (
 	"encoding/json"
 	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -38,6 +44,7 @@ func rooms() map[string][]string {
 		"internal/sqldrivers":      {},
 		"internal/english":         {},
 		"sut/services":             {},
+		"internal/libraryuse":      {},
 		"internal/ephemeral":       {"targets/databases", "internal/servers"},
 		"internal/servers/install": {"internal/servers"},
 		"internal/servers/with":    {"internal/servers"},
@@ -105,6 +112,7 @@ func owners() map[string][]string {
 		"github.com/rogpeppe/go-internal":          {}, // tests only
 		"go.uber.org/goleak":                       {}, // tests only
 		"pgregory.net/rapid":                       {}, // tests only
+		"github.com/glebarez/go-sqlite":            {}, // tests only
 	}
 }
 
@@ -159,6 +167,103 @@ func TestTheCheckerIsPure(t *testing.T) {
 	require.Contains(t, linked, module+"/checker", "the list is not empty by mistake")
 	for _, path := range linked {
 		require.Contains(t, leaves, strings.TrimPrefix(path, module+"/"), "the checker links it")
+	}
+}
+
+// TestTheLibraryIsLean holds that a Go test which imports the library links no command line, no database driver and no OpenAPI
+// reader. Of the modules that it does link, toxiproxy and vegeta bring 23 with them.
+func TestTheLibraryIsLean(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".", "./doubletaptest")
+	out, err := command.Output()
+	require.NoError(t, err, "go list")
+	linked := slices.Compact(slices.Sorted(slices.Values(strings.Fields(string(out)))))
+	require.Contains(t, linked, module, "the list is not empty by mistake")
+	for _, heavy := range []string{
+		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
+		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
+	} {
+		require.NotContains(t, linked, heavy)
+	}
+	require.LessOrEqual(t, len(linked)-1, 34, "%s", linked)
+}
+
+// mostFields and mostMethods are what a type has that can be taken in at one look.
+const mostFields, mostMethods = 20, 40
+
+func TestNoTypeIsTooLarge(t *testing.T) {
+	t.Parallel()
+	fields, methods := sizes(t)
+	require.Greater(t, len(fields), 100, "the list is not empty by mistake")
+	records := map[string]int{
+		"history.Attempt":       28, // a line of the file, as flat as its JSON
+		"targets/orders.Design": 21,
+	}
+	for name, n := range fields {
+		if known, is := records[name]; is {
+			assert.Equal(t, known, n, "fields of %s", name)
+			continue
+		}
+		assert.LessOrEqual(t, n, mostFields, "fields of %s", name)
+	}
+	steps := map[string]int{ // one short method for each rule of a file or sentence of a page
+		"targets.validator":         53,
+		"targets/explain.explainer": 55,
+	}
+	for name, n := range methods {
+		if known, is := steps[name]; is {
+			assert.LessOrEqual(t, n, known, "methods of %s", name)
+			continue
+		}
+		assert.LessOrEqual(t, n, mostMethods, "methods of %s", name)
+	}
+}
+
+// sizes counts the fields and the methods of every type, outside of tests.
+func sizes(t *testing.T) (fields, methods map[string]int) {
+	t.Helper()
+	fields, methods = map[string]int{}, map[string]int{}
+	require.NoError(t, filepath.WalkDir(".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
+			return err
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		room := filepath.Dir(path) + "."
+		for _, declaration := range file.Decls {
+			switch d := declaration.(type) {
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if s, is := spec.(*ast.TypeSpec); is {
+						if of, is := s.Type.(*ast.StructType); is {
+							fields[room+s.Name.Name] = of.Fields.NumFields()
+						}
+					}
+				}
+			case *ast.FuncDecl:
+				if d.Recv != nil {
+					methods[room+receiver(d.Recv.List[0].Type)]++
+				}
+			}
+		}
+		return nil
+	}))
+	return fields, methods
+}
+
+// receiver is the name of a method's type.
+func receiver(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiver(e.X)
+	case *ast.IndexExpr:
+		return receiver(e.X)
+	case *ast.Ident:
+		return e.Name
+	default:
+		return ""
 	}
 }
 

@@ -33,7 +33,7 @@ func (c create) diagnose(a history.Attempt) error {
 	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
 	switch {
 	case refused:
-		return c.session.notReachable()
+		return notReachable(c.session)
 	case a.ErrorKind == history.Timeout && a.Passage != nil && a.Passage.Opened == 0:
 		return runerror.Environment(fmt.Errorf("no connection to %s came about within %s (--pilot-timeout): is that the right host, and does nothing between here and there drop what is sent to it?", where, a.Deadline.Duration()))
 	case a.ErrorKind == history.Timeout:
@@ -70,7 +70,7 @@ func adviceOnTLS(text string) string {
 	return ""
 }
 
-func (s *Session) notReachable() error {
+func notReachable(s *Session) error {
 	if ended := s.System.Ended(); ended != nil {
 		return runerror.Environment(fmt.Errorf("%s takes no connections: %w", s.System.Address(), ended))
 	}
@@ -123,7 +123,7 @@ func (c create) diagnoseMonitor(a history.Attempt) error {
 
 // diagnoseFollowup says why it cannot be told from its status resource what became of an accepted
 // create.
-func (s *Session) diagnoseFollowup(f history.Followup) error {
+func diagnoseFollowup(s *Session, f history.Followup) error {
 	accepted, name := s.System.Target.Contract.Ack.Accepted, s.System.Name
 	identity, done := s.System.Terms().Done(f)
 	switch {
@@ -160,7 +160,7 @@ func (c create) diagnoseIdentity(a history.Attempt) error {
 
 // diagnoseFirstRows says why there are rows before the first request: of a new marker there can be none but
 // those of what was prepared.
-func (s *Session) diagnoseFirstRows(h *history.History) error {
+func diagnoseFirstRows(s *Session, h *history.History) error {
 	if h.Before == nil {
 		return nil
 	}
@@ -174,14 +174,14 @@ func (s *Session) diagnoseFirstRows(h *history.History) error {
 }
 
 // diagnoseRows says why the row query does not find exactly what plain creates made.
-func (s *Session) diagnoseRows(ctx context.Context, h *history.History) error {
+func diagnoseRows(ctx context.Context, s *Session, h *history.History) error {
 	switch {
 	case !s.System.Target.KnowsRows(s.System.Operation().Operation):
 		return nil
 	case h.T1 == nil:
-		return s.diagnoseQuery(ctx, "the snapshot was not taken")
+		return diagnoseQuery(ctx, s, "the snapshot was not taken")
 	case h.T1.Error != "":
-		return s.diagnoseQuery(ctx, h.T1.Error)
+		return diagnoseQuery(ctx, s, h.T1.Error)
 	}
 	for _, i := range h.Intents {
 		marker := i.Bodies[history.Original].Marker
@@ -246,7 +246,7 @@ func either(first bool, one, other string) string {
 }
 
 // diagnoseQuery tells a query that the database refuses from a database that is not there.
-func (s *Session) diagnoseQuery(ctx context.Context, text string) error {
+func diagnoseQuery(ctx context.Context, s *Session, text string) error {
 	err := fmt.Errorf("%s: a query failed: %s", s.System.Name, text)
 	if s.System.Target.AsksItself() {
 		err = fmt.Errorf("%s: %s", s.System.Name, text)

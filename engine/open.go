@@ -96,7 +96,7 @@ func (s *Session) bringUp(ctx context.Context) error {
 		if s.config.DryRun {
 			return nil
 		}
-		s.config.Observe(BroughtUp{step.name, time.Since(began), s.addressOf(step.name)})
+		s.config.Observe(BroughtUp{step.name, time.Since(began), addressOf(s, step.name)})
 		if step.name == StepDatabase && !hosted {
 			if err := s.begin(); err != nil {
 				return err
@@ -186,7 +186,7 @@ func (s *Session) abort(ctx context.Context, cause error) error {
 }
 
 // addressOf is where something is that was brought up; empty: it has no address.
-func (s *Session) addressOf(step Step) string {
+func addressOf(s *Session, step Step) string {
 	switch step {
 	case StepProcess:
 		return s.System.Target.BaseURL

@@ -37,7 +37,7 @@ exercised: [{proof: acknowledged, at_least: 100%%}]
 
 // pilotAcross lists what the pilot has to try besides the run's principal and operation: what the neighbours of scenarios do not
 // share. A diagnosis tries all there are.
-func (s *Session) pilotAcross() []scenarios.Across {
+func pilotAcross(s *Session) []scenarios.Across {
 	var all []scenarios.Across
 	if s.config.Diagnose {
 		if len(s.System.Principals) > 1 {
@@ -57,9 +57,9 @@ func (s *Session) pilotAcross() []scenarios.Across {
 }
 
 // pilotFiles are the pilot's scenarios, in their order. The last one sets the normal time.
-func (s *Session) pilotFiles(timeout time.Duration) []scenarios.File {
+func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 	var files []scenarios.File
-	for _, across := range s.pilotAcross() {
+	for _, across := range pilotAcross(s) {
 		creates := len(s.System.Principals)
 		if across == scenarios.AcrossOperations {
 			creates = len(s.System.Operations)
@@ -73,10 +73,10 @@ func (s *Session) pilotFiles(timeout time.Duration) []scenarios.File {
 // pilot plays the pilot and says what is wrong with the target file or its surroundings, so that
 // it is said once and not as hundreds of findings. It sets the stage's normal time.
 func (s *Session) pilot(ctx context.Context) error {
-	if err := s.diagnoseCount(ctx); err != nil {
+	if err := diagnoseCount(ctx, s); err != nil {
 		return err
 	}
-	for _, f := range s.pilotFiles(s.config.PilotTimeout) {
+	for _, f := range pilotFiles(s, s.config.PilotTimeout) {
 		if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (s *Session) pilot(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := s.diagnosePilot(ctx, h); err != nil {
+		if err := diagnosePilot(ctx, s, h); err != nil {
 			return err
 		}
 		s.normal, s.moments = normalTime(h.Attempts), momentsOf(h)
@@ -97,7 +97,7 @@ func (s *Session) pilot(ctx context.Context) error {
 }
 
 // diagnoseCount says why a target that is said to count its requests gives no number.
-func (s *Session) diagnoseCount(ctx context.Context) error {
+func diagnoseCount(ctx context.Context, s *Session) error {
 	if s.System.Target.Received == nil {
 		return nil
 	}
@@ -108,18 +108,18 @@ func (s *Session) diagnoseCount(ctx context.Context) error {
 	case s.alive(ctx):
 		return runerror.Configf("received of %s: %w", s.System.Name, err)
 	default:
-		return s.notReachable()
+		return notReachable(s)
 	}
 }
 
-func (s *Session) diagnosePilot(ctx context.Context, h *history.History) error {
+func diagnosePilot(ctx context.Context, s *Session, h *history.History) error {
 	if h.Before != nil && h.Before.Error != "" {
 		if !s.alive(ctx) { // and its tables may have gone with it
-			return s.notReachable()
+			return notReachable(s)
 		}
-		return s.diagnoseQuery(ctx, h.Before.Error)
+		return diagnoseQuery(ctx, s, h.Before.Error)
 	}
-	if err := s.diagnoseFirstRows(h); err != nil {
+	if err := diagnoseFirstRows(s, h); err != nil {
 		return err
 	}
 	for i, a := range h.Attempts {
@@ -128,14 +128,14 @@ func (s *Session) diagnosePilot(ctx context.Context, h *history.History) error {
 		}
 	}
 	for _, f := range h.Followups {
-		if err := s.diagnoseFollowup(f); err != nil {
+		if err := diagnoseFollowup(s, f); err != nil {
 			return err
 		}
 	}
 	if r := checker.Check(h, s.System.Terms()); r.Verdict == checker.Broken {
 		return runerror.Environment(errors.New(r.Reasons[0]))
 	}
-	return s.diagnoseRows(ctx, h)
+	return diagnoseRows(ctx, s, h)
 }
 
 // normalTime is the median duration of the plain creates.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -67,7 +66,7 @@ func (r *scenarioRun) stopGone(err error) error {
 
 // gone notes that the target went away, with the last that was heard of it.
 func (r *scenarioRun) gone(err error) {
-	text := fmt.Sprintf("%s: %v%s", r.session.System.Address(), err, r.lastHeard())
+	text := fmt.Sprintf("%s: %v%s", r.session.System.Address(), err, lastHeard(r))
 	if ended := r.session.System.Ended(); ended != nil {
 		text += "; " + ended.Error()
 	}
@@ -75,7 +74,7 @@ func (r *scenarioRun) gone(err error) {
 }
 
 // lastHeard tells of the last answer, and of the first attempts after it that broke.
-func (r *scenarioRun) lastHeard() string {
+func lastHeard(r *scenarioRun) string {
 	h, err := r.session.History(r.scenario.Name)
 	if err != nil || len(h.Attempts) == 0 {
 		return ""
@@ -106,10 +105,10 @@ func short(o history.Offset) time.Duration { return o.Duration().Round(time.Mill
 // snapshotBefore sees that no marker is there yet. Where the database cannot be asked, nothing that
 // is sent could be judged, so nothing is.
 func (r *scenarioRun) snapshotBefore(ctx context.Context) error {
-	if r.rows == nil {
+	if r.rows.reader == nil {
 		return nil
 	}
-	return r.recordSnapshot(ctx, history.BeforeName, r.rows.Snapshot(ctx, r.questions))
+	return r.recordSnapshot(ctx, history.BeforeName, r.rows.snapshot(ctx))
 }
 
 // snapshotBeforeRetry records T1.
@@ -131,26 +130,16 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 	if r.session.lost == history.DatabaseGone {
 		return nil
 	}
-	if r.rows == nil {
+	if r.rows.reader == nil {
 		r.record.Snapshot(name, history.Snapshot{At: r.now(), Error: "the target file names no database"})
 		return nil
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.patience())
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.rows.patience())
 	if ctx.Err() != nil {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}
 	defer cancel()
-	last := r.rows.Snapshot(look, r.questions)
-	for last.Error == "" {
-		pause(look, quietPoll)
-		next := r.rows.Snapshot(look, r.questions)
-		if reflect.DeepEqual(r.compared(last), r.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
-			last = next
-			break
-		}
-		last = next
-	}
-	return r.recordSnapshot(ctx, name, last)
+	return r.recordSnapshot(ctx, name, r.rows.settled(look))
 }
 
 // recordSnapshot records a snapshot. Without one no more is sent: a final retry could not be judged.

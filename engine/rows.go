@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,45 +30,74 @@ func (s *Session) tellsRows(ctx context.Context) bool {
 	return s.alive(ctx)
 }
 
+// rowQueries read the rows of one run of a scenario.
+type rowQueries struct {
+	target    targets.Target
+	reader    rowReader // nil: the rows are unknown
+	questions []snapshots.Question
+}
+
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
 func (r *scenarioRun) prepareQuestions(context.Context) error {
 	system := r.session.System
+	r.rows.target = system.Target
 	switch {
 	case system.Rows != nil:
-		r.rows = system.Rows
-	case r.session.System.Target.AsksItself():
-		r.rows = snapshots.NewListing(r.sender.Look)
+		r.rows.reader = system.Rows
+	case system.Target.AsksItself():
+		r.rows.reader = snapshots.NewListing(r.sender.Look)
 	default:
 		return nil
 	}
 	markers, views := r.sender.Workload().Markers(), r.sender.Views()
-	r.questions = nil
+	r.rows.questions = nil
 	for _, o := range system.Operations {
 		if len(markers[o.Name]) == 0 {
 			continue
 		}
 		q := questionAbout(o, markers[o.Name])
 		if o.Rows.HTTP != nil && r.prepared != nil { // before a login the target would list nothing
-			gets, err := r.gets(*o.Rows.HTTP, markers[o.Name], views)
+			gets, err := listingGets(*o.Rows.HTTP, markers[o.Name], views, r.sender.Workload())
 			if err != nil {
 				return runerror.Configf("operations.%s.rows.http of %s: %w", o.Name, system.Name, err)
 			}
 			q.Gets = gets
 		}
-		r.questions = append(r.questions, q)
+		r.rows.questions = append(r.rows.questions, q)
 	}
 	return nil
 }
 
-// countRows counts the rows of a marker, once the questions are prepared; nil: rows are read nowhere.
-func (r *scenarioRun) countRows() func(ctx context.Context, operation, marker string) (int, error) {
+// rowCounter counts the rows of a marker, once the questions are prepared; nil: rows are read nowhere.
+func (r *scenarioRun) rowCounter() func(ctx context.Context, operation, marker string) (int, error) {
 	if r.session.System.Rows == nil && !r.session.System.Target.AsksItself() {
 		return nil
 	}
-	return func(ctx context.Context, operation, marker string) (int, error) {
-		n := slices.IndexFunc(r.questions, func(q snapshots.Question) bool { return q.Operation == operation })
-		return r.rows.Rows(ctx, r.questions[n], marker)
+	return r.rows.count
+}
+
+func (q *rowQueries) count(ctx context.Context, operation, marker string) (int, error) {
+	n := slices.IndexFunc(q.questions, func(q snapshots.Question) bool { return q.Operation == operation })
+	return q.reader.Rows(ctx, q.questions[n], marker)
+}
+
+// snapshot reads all rows once.
+func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
+	return q.reader.Snapshot(ctx, q.questions)
+}
+
+// settled takes snapshots until two in a row are equal, and returns the last.
+func (q *rowQueries) settled(ctx context.Context) history.Snapshot {
+	last := q.snapshot(ctx)
+	for last.Error == "" {
+		pause(ctx, quietPoll)
+		next := q.snapshot(ctx)
+		if reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
+			return next
+		}
+		last = next
 	}
+	return last
 }
 
 // questionAbout is what a snapshot asks for one operation.
@@ -89,8 +119,8 @@ func questionAbout(o driver.Operation, markers []string) snapshots.Question {
 	return q
 }
 
-// gets are the questions to the target itself, by marker.
-func (r *scenarioRun) gets(l contract.Listing, markers []string, views map[string][]targets.Values) (map[string][]snapshots.Get, error) {
+// listingGets are the questions to the target itself, by marker.
+func listingGets(l contract.Listing, markers []string, views map[string][]targets.Values, w *driver.Workload) (map[string][]snapshots.Get, error) {
 	all := map[string][]snapshots.Get{}
 	for _, marker := range markers {
 		for _, values := range views[marker] {
@@ -98,7 +128,7 @@ func (r *scenarioRun) gets(l contract.Listing, markers []string, views map[strin
 			if err != nil {
 				return nil, err
 			}
-			all[marker] = append(all[marker], snapshots.Get{URL: r.sender.Workload().URL(path), Header: header})
+			all[marker] = append(all[marker], snapshots.Get{URL: w.URL(path), Header: header})
 		}
 	}
 	return all, nil
@@ -106,13 +136,13 @@ func (r *scenarioRun) gets(l contract.Listing, markers []string, views map[strin
 
 // patience is how long two equal looks may take: the target's own listing is asked for one marker at a time,
 // and no faster than its rate limit allows.
-func (r *scenarioRun) patience() time.Duration {
-	limit, markers := r.session.System.Target.RateLimit, 0
-	if limit == nil || !r.session.System.Target.AsksItself() {
+func (q *rowQueries) patience() time.Duration {
+	limit, markers := q.target.RateLimit, 0
+	if limit == nil || !q.target.AsksItself() {
 		return quietLongest
 	}
-	for _, q := range r.questions {
-		markers += len(q.Markers)
+	for _, asked := range q.questions {
+		markers += len(asked.Markers)
 	}
 	const looks = 4 // two views each, or two more that are not equal yet
 	return quietLongest + looks*time.Duration(markers)*limit.Every()
@@ -120,14 +150,14 @@ func (r *scenarioRun) patience() time.Duration {
 
 // compared returns of a snapshot what the target is checked against: it may tell more of a thing, such as
 // how old it is, and that need not stay the same.
-func (r *scenarioRun) compared(s history.Snapshot) map[string][]history.Row {
-	if !r.session.System.Target.AsksItself() {
+func (q *rowQueries) compared(s history.Snapshot) map[string][]history.Row {
+	if !q.target.AsksItself() {
 		return s.Rows
 	}
 	rows := map[string][]history.Row{}
-	for _, q := range r.questions {
-		of := r.session.System.Target.Operations[q.Operation].Rows
-		for _, marker := range q.Markers {
+	for _, asked := range q.questions {
+		of := q.target.Operations[asked.Operation].Rows
+		for _, marker := range asked.Markers {
 			rows[marker] = []history.Row{}
 			for _, row := range s.Rows[marker] {
 				rows[marker] = append(rows[marker], namedColumns(row, of))

@@ -15,7 +15,6 @@ import (
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -57,8 +56,7 @@ type scenarioRun struct {
 	sender     *driver.Sender
 	prepared   *driver.Prepared // nil: it is not logged in and prepared
 	sent       *driver.Sent     // nil: nothing was sent
-	rows       rowReader        // nil: the rows are unknown
-	questions  []snapshots.Question
+	rows       rowQueries
 	calibrated []history.Calibration
 	received   int64        // requests that the target had counted before; negative: it cannot count
 	ended      atomic.Int64 // intents and final retries that are over
@@ -134,7 +132,7 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	r.sender = driver.New(r.sending(plan))
 	err = r.slowLinks(ctx)
 	if err == nil {
-		err = runerror.Environment(r.record.Run(r.head(plan)))
+		err = runerror.Environment(r.record.Run(head(r, plan)))
 	}
 	if err != nil {
 		return errors.Join(err, r.clearLinks(context.WithoutCancel(ctx)), r.lanes.Close())
@@ -151,7 +149,7 @@ func (r *scenarioRun) sending(plan scenarios.Plan) driver.Config {
 			Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: s.manifest.Run, Scenario: plan.Scenario}, Base: r.base,
 			Logins: s.login.lasting(),
 		},
-		Dialers: r.dialers(), Record: r.record, Rows: r.countRows(), Normal: s.normal, Pace: s.pace, RealTime: s.config.RealTime,
+		Dialers: r.dialers(), Record: r.record, Rows: r.rowCounter(), Normal: s.normal, Pace: s.pace, RealTime: s.config.RealTime,
 		Hooks: driver.Hooks{
 			Done: func() {
 				s.config.Observe(Progress{Done: min(int(r.ended.Add(1)), len(plan.Intents)), Of: len(plan.Intents)})
@@ -222,7 +220,7 @@ func dialerOf(lanes *proxy.Lanes, instance int) driver.Dialer {
 
 // laneFacts are the lanes as they were opened. What an upstream tap sees of TLS is a handshake, and of HTTP/2 a
 // connection of many requests, which says nothing of one request: then there is none.
-func (r *scenarioRun) laneFacts() []history.Lane {
+func laneFacts(r *scenarioRun) []history.Lane {
 	lanes := r.lanes.Facts()
 	for i := range lanes {
 		lanes[i].Doorstep = lanes[i].Doorstep && !r.session.System.Opaque()
@@ -230,13 +228,13 @@ func (r *scenarioRun) laneFacts() []history.Lane {
 	return lanes
 }
 
-func (r *scenarioRun) head(plan scenarios.Plan) history.Run {
+func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 	system := r.session.System
 	run := history.Run{
 		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
 		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Started: r.base,
 		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
-		Lanes: r.laneFacts(), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
+		Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
 	}
 	for _, p := range r.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: string(p.Name), AtLeast: p.AtLeast})

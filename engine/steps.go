@@ -47,7 +47,7 @@ func (r *scenarioRun) setUp(ctx context.Context) error {
 		r.incident(history.StepFailed, err.Error())
 		_ = r.tidyUp(ctx)
 		if !s.alive(ctx) {
-			return s.notReachable()
+			return notReachable(s)
 		}
 		return runerror.Environment(fmt.Errorf("%s: %w", s.System.Name, err))
 	default:

@@ -140,7 +140,7 @@ func (s *System) planProcessLinks() error {
 }
 
 // databaseForProcess is the URL of the database as the process is told it: by the link, if one was planned.
-func (s *System) databaseForProcess(ctx context.Context) (string, error) {
+func databaseForProcess(ctx context.Context, s *System) (string, error) {
 	database := s.Target.Database.URL
 	if !s.Links.planned[databaseLink] {
 		return database, nil
@@ -159,7 +159,7 @@ func needLinks(files []scenarios.File) bool {
 }
 
 // lacksLink says which link of a scenario the system does not have; empty: it has all.
-func (s *System) lacksLink(scenario scenarios.Scenario) string {
+func lacksLink(s *System, scenario scenarios.Scenario) string {
 	for _, name := range scenario.LinksInUse() {
 		if _, found := s.Target.Links[name]; found {
 			continue
@@ -170,7 +170,7 @@ func (s *System) lacksLink(scenario scenarios.Scenario) string {
 		case s.BuiltIn() && name == storeLink:
 			return noStoreAtAll
 		case s.BuiltIn() && name == dependencyLink:
-			return s.lacksDependency()
+			return lacksDependency(s)
 		case len(names) == 0:
 			return noLinks
 		default:
@@ -181,7 +181,7 @@ func (s *System) lacksLink(scenario scenarios.Scenario) string {
 }
 
 // lacksDependency says why no link leads to a service that a built-in target asks.
-func (s *System) lacksDependency() string {
+func lacksDependency(s *System) string {
 	name, _ := builtInDesign(s.Name)
 	if d, _ := s.options.design(name); d.Dependency {
 		return hiddenDependency

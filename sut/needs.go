@@ -16,7 +16,7 @@ const longestExpiry = time.Minute
 
 // LeavesOut says why a scenario is not played against the subject; empty: it is.
 func (s *System) LeavesOut(scenario scenarios.Scenario) string {
-	if why := s.lacks(scenario); why != "" {
+	if why := lacks(s, scenario); why != "" {
 		return why
 	}
 	limit, atOnce := s.Target.RateLimit, scenarios.NewPlan(scenario, 0).AtOnce()
@@ -27,9 +27,9 @@ func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 }
 
 // lacks says which of a scenario's needs the subject does not meet; empty: none.
-func (s *System) lacks(scenario scenarios.Scenario) string {
-	unmet := s.unmet()
-	if why := s.lacksLink(scenario); why != "" {
+func lacks(s *System, scenario scenarios.Scenario) string {
+	unmet := unmet(s)
+	if why := lacksLink(s, scenario); why != "" {
 		unmet[scenarios.NeedsLink] = why
 	}
 	if scenario.TouchesStore() && s.Target.Contract.Store.OnFailure == contract.FailOpen {
@@ -44,7 +44,7 @@ func (s *System) lacks(scenario scenarios.Scenario) string {
 }
 
 // unmet says for every need why the subject does not meet it, where it does not.
-func (s *System) unmet() map[scenarios.Need]string {
+func unmet(s *System) map[scenarios.Need]string {
 	promise, key := s.Target.Contract, s.Operation().Key
 	why := map[scenarios.Need]string{}
 	unless := func(met bool, need scenarios.Need, text string) {
@@ -94,7 +94,7 @@ func (s *System) unmet() map[scenarios.Need]string {
 	unless(s.Target.Process != nil, scenarios.NeedsInstances, "somebody else has started the target (no process in the target file), so nobody knows which instance gets a request")
 	unless(s.Instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
 	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
-	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(s.storeless(), "the target file names no keys of its store that may be deleted (store.flush)"))
+	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")

@@ -80,7 +80,7 @@ func (s *System) Start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	where, err := s.place(ctx)
+	where, err := place(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s *System) Start(ctx context.Context, dir string) error {
 	var all []services.Options
 	for i, port := range ports {
 		where.Port = port
-		o, err := s.instance(where, s.newLog(s.logOf(i)))
+		o, err := instance(s, where, s.newLog(s.logOf(i)))
 		if err != nil {
 			return err
 		}
@@ -110,7 +110,7 @@ func (s *System) Start(ctx context.Context, dir string) error {
 }
 
 // instance is how one of the target's instances is started.
-func (s *System) instance(where targets.Place, log *services.Log) (services.Options, error) {
+func instance(s *System, where targets.Place, log *services.Log) (services.Options, error) {
 	p := s.Target.Process
 	command, env, err := p.Fill(where)
 	if err != nil {
@@ -164,13 +164,13 @@ func (s *System) startDatabase(ctx context.Context) error {
 }
 
 // place is what the process is told, but for its port.
-func (s *System) place(ctx context.Context) (targets.Place, error) {
-	database, err := s.databaseForProcess(ctx)
+func place(ctx context.Context, s *System) (targets.Place, error) {
+	database, err := databaseForProcess(ctx, s)
 	where := targets.Place{Database: targets.DatabasePlace{URL: database}}
 	if err != nil {
 		return where, err
 	}
-	if where.Store, err = s.storeForProcess(ctx); err != nil {
+	if where.Store, err = storeForProcess(ctx, s); err != nil {
 		return where, err
 	}
 	u, err := url.Parse(database)

@@ -60,17 +60,17 @@ func (s *System) FileWithoutSecrets() []byte {
 		return nil
 	}
 	source, err := s.options.source()
-	if err != nil || s.spellsOutPassword(source) {
+	if err != nil || spellsOutPassword(s, source) {
 		return nil
 	}
 	shadow, stands, err := s.Unexpanded(nil)
-	if err != nil || shadow.spellsOut(stands) {
+	if err != nil || spellsOut(shadow, stands) {
 		return nil
 	}
 	return source
 }
 
-func (s *System) spellsOutPassword(source []byte) bool {
+func spellsOutPassword(s *System, source []byte) bool {
 	for _, place := range []string{s.loaded.Database.URL, s.loaded.Store.URL} {
 		if _, err := url.Parse(place); err != nil {
 			return true
@@ -102,7 +102,7 @@ func passwordIn(place string) []string {
 
 // spellsOut reports that a secret header, or what is known of a principal, has nothing in it that stands for
 // a variable.
-func (s *System) spellsOut(stands map[string]string) bool {
+func spellsOut(s *System, stands map[string]string) bool {
 	given := func(value string) bool {
 		return strings.Contains(value, driver.Placeholder) || slices.ContainsFunc(slices.Collect(maps.Keys(stands)), func(text string) bool { return strings.Contains(value, text) })
 	}
@@ -113,7 +113,7 @@ func (s *System) spellsOut(stands map[string]string) bool {
 			}
 		}
 	}
-	if s.spellsOutRequests(given) || s.spellsOutProcess(given) {
+	if spellsOutRequests(s, given) || spellsOutProcess(s, given) {
 		return true
 	}
 	for _, o := range s.Operations {
@@ -139,7 +139,7 @@ var secretName = regexp.MustCompile(`(?i)secret|token|passw|credential|api_?key|
 
 // spellsOutProcess reports that the environment of the target's process has such a variable with a text of the
 // file's own.
-func (s *System) spellsOutProcess(given func(string) bool) bool {
+func spellsOutProcess(s *System, given func(string) bool) bool {
 	if s.Target.Process == nil {
 		return false
 	}
@@ -153,7 +153,7 @@ func (s *System) spellsOutProcess(given func(string) bool) bool {
 
 // spellsOutRequests reports that a request has a secret in it that neither a template nor a variable gives: what its
 // name speaks for. The driver looks at the headers of a create, and its body is on record anyway.
-func (s *System) spellsOutRequests(given func(string) bool) bool {
+func spellsOutRequests(s *System, given func(string) bool) bool {
 	steps, asked := slices.Clone(s.Target.Login), []string{}
 	for _, o := range s.Target.Operations {
 		steps = slices.Concat(steps, o.Prepare, o.Key.Issued, o.Remove, o.Cleanup)

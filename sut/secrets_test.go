@@ -37,7 +37,7 @@ func TestTheProcessLogHoldsNoSpellingOfAPassword(t *testing.T) {
 func TestAFileThatSpellsAStoresPasswordOutIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	spells := func(store, source string) bool {
-		return (&System{loaded: targets.Target{Store: targets.Store{URL: store}}}).spellsOutPassword([]byte(source))
+		return spellsOutPassword(&System{loaded: targets.Target{Store: targets.Store{URL: store}}}, []byte(source))
 	}
 	require.True(t, spells("redis://:p%40ss-w%6Frd@127.0.0.1:6379/0", "store: {url: 'redis://:p%40ss-w%6Frd@127.0.0.1:6379/0'}"))
 	require.False(t, spells("redis://:p%40ss-w%6Frd@127.0.0.1:6379/0", "store: {url: '${REDIS_URL}'}"))

@@ -40,7 +40,7 @@ func NoStore(design string) error {
 }
 
 // storeless says why nothing can be deleted in a store where there is none; empty: there is one.
-func (s *System) storeless() string {
+func storeless(s *System) string {
 	if s.Target.Store.Declared() {
 		return ""
 	}
@@ -73,7 +73,7 @@ func noEphemeral(name, key string) error {
 }
 
 // storeForProcess is the store as the process is told it: by the link, if one was planned.
-func (s *System) storeForProcess(ctx context.Context) (targets.StorePlace, error) {
+func storeForProcess(ctx context.Context, s *System) (targets.StorePlace, error) {
 	where := targets.StorePlace{URL: s.Target.Store.URL}
 	if where.URL == "" {
 		return where, nil
