@@ -44,7 +44,6 @@ func rooms() map[string][]string {
 		"internal/sqldrivers":      {},
 		"internal/english":         {},
 		"sut/services":             {},
-		"internal/libraryuse":      {},
 		"internal/ephemeral":       {"targets/databases", "internal/servers"},
 		"internal/servers/install": {"internal/servers"},
 		"internal/servers/with":    {"internal/servers"},
@@ -57,6 +56,8 @@ func rooms() map[string][]string {
 		"checker":                  {"history", "contract", "proofs", "jsonpointer"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases"},
 		"internal/mutate":          {},
+		"internal/libraryuse":      {}, // tests only
+		"internal/steady":          {},
 		"internal/tables":          {"checker", "proofs", "scenarios"},
 		"reports":                  {"checker", "history", "jsonpointer", "internal/english"},
 		"internal/runerror":        {},
