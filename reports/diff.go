@@ -111,6 +111,7 @@ func Compare(old, recent checker.Report) Comparison {
 	return c
 }
 
+// sideOf takes from a report what a comparison says of a run.
 func sideOf(r checker.Report) Side {
 	return Side{Run: r.Run, Dir: r.Dir, Tool: r.Tool, Target: r.Target, Seed: r.Seed, Started: r.Started, Verdict: r.Verdict}
 }
@@ -141,6 +142,7 @@ func changes(old, recent checker.Report) []Change {
 	return list
 }
 
+// find returns the failure group with a signature, and whether there is one.
 func find(list []failureGroup, s signature) (failureGroup, bool) {
 	i := slices.IndexFunc(list, func(b failureGroup) bool { return b.signature == s })
 	if i < 0 {
@@ -164,6 +166,7 @@ func rateIn(r checker.Report, list []failureGroup, b failureGroup) *Rate {
 	return &rate
 }
 
+// resultOf returns the result of a scenario, and whether the run played it.
 func resultOf(r checker.Report, scenario string) (checker.Result, bool) {
 	for _, res := range r.Results {
 		if res.Scenario == scenario {
@@ -196,6 +199,7 @@ func test(list []Change) {
 	}
 }
 
+// trend compares the two rates. A rate that is missing comes first: without a judgement nothing is gone.
 func (c Change) trend() Trend {
 	switch {
 	case c.New == nil:
@@ -213,6 +217,7 @@ func (c Change) trend() Trend {
 	}
 }
 
+// share is the rate as a number from 0 to 1. A rate of nothing is 0.
 func (r Rate) share() float64 { return float64(r.Broke) / float64(max(r.Of, 1)) }
 
 // frequency says how often: "in 3 of 12 intents".
@@ -264,6 +269,7 @@ func (t VerdictChange) lost() bool {
 	return t.Old != nil && t.New != nil && !undecided(*t.Old) && undecided(*t.New)
 }
 
+// outcome is the worst that any change means. Without a scenario that both runs judged, nothing was compared.
 func (c Comparison) outcome() Outcome {
 	switch {
 	case slices.ContainsFunc(c.Findings, func(f Change) bool { return f.Trend == Appeared || f.Trend == Risen }):

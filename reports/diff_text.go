@@ -26,6 +26,7 @@ func ComparisonText(w io.Writer, c Comparison, s Style) error {
 	return p.flush(w)
 }
 
+// sides names both runs, with their verdicts, targets and seeds.
 func (p *page) sides(c Comparison) {
 	run, target := max(cells(c.Old.Run), cells(c.New.Run)), max(cells(c.Old.Target), cells(c.New.Target))
 	for _, side := range []struct {
@@ -40,6 +41,7 @@ func (p *page) sides(c Comparison) {
 	}
 }
 
+// trendTitle is the title above the broken promises of one trend.
 func trendTitle(t Trend) string {
 	switch t {
 	case Appeared:
@@ -57,6 +59,7 @@ func trendTitle(t Trend) string {
 	}
 }
 
+// trend lists the broken promises of one trend. Without any it writes nothing.
 func (p *page) trend(t Trend, all []Change) {
 	titled := false
 	for _, c := range all {
@@ -146,6 +149,7 @@ func (p *page) onlyIn(title string, all []VerdictChange, which func(VerdictChang
 	p.wrapped("  ", strings.Join(names, ", "))
 }
 
+// outcome writes the verdict on the comparison, and how it was computed if rates were tested.
 func (p *page) outcome(c Comparison) {
 	p.line()
 	verdict := map[Outcome]checker.Verdict{Worse: checker.Fail, NotCompared: checker.Inconclusive, NotWorse: checker.Pass}[c.Outcome]
@@ -190,6 +194,7 @@ func (c Comparison) sentence() string {
 	return text
 }
 
+// lost counts the scenarios that have no judgement any more.
 func (c Comparison) lost() int {
 	n := 0
 	for _, t := range c.Scenarios {

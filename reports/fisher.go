@@ -30,6 +30,7 @@ func logChoose(n, k int) float64 {
 	return logFactorial(n) - logFactorial(k) - logFactorial(n-k)
 }
 
+// logFactorial is the logarithm of n!, by the gamma function: n! itself overflows from 171 on.
 func logFactorial(n int) float64 {
 	v, _ := math.Lgamma(float64(n) + 1)
 	return v

@@ -47,6 +47,7 @@ func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
+// annotation says what broke, how often, what was expected, and how to replay it.
 func (g failureGroup) annotation(v view, file string) annotation {
 	f := g.finding
 	text := []string{

@@ -22,11 +22,13 @@ type codeQuality struct {
 	Location    codeLocation `json:"location"`
 }
 
+// codeLocation is where GitLab shows an entry: GitLab requires a path and a line.
 type codeLocation struct {
 	Path  string    `json:"path"`
 	Lines codeLines `json:"lines"`
 }
 
+// codeLines has the first line. A finding concerns a whole scenario, so it is always line 1.
 type codeLines struct {
 	Begin int `json:"begin"`
 }
@@ -55,6 +57,7 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
+// issue makes one entry of a failure group. A known one has the lowest severity.
 func (g failureGroup) issue(file string) codeQuality {
 	f := g.finding
 	if file == "" {

@@ -42,6 +42,7 @@ func HTML(w io.Writer, r checker.Report) error {
 	return nil
 }
 
+// renderHTML renders into memory first, so that a failing template leaves no half a file.
 func renderHTML(r checker.Report) ([]byte, error) {
 	t, err := template.ParseFS(htmlFiles, "html/*.html")
 	if err != nil {
@@ -74,6 +75,8 @@ type document struct {
 	Confidence    []htmlConfidence
 }
 
+// newDocument collects what the page shows. It needs the raw report too: answers are parsed before they are
+// sanitized.
 func newDocument(t *template.Template, raw checker.Report) (document, error) {
 	v := newView(raw)
 	d := document{overview: newOverview(v), Confidence: htmlConfidences(v), Filters: newFilters(v), Kinds: htmlKinds(v)}
@@ -105,6 +108,7 @@ func (d *document) embed() error {
 	return nil
 }
 
+// sourceHash is a text as a Content-Security-Policy names it (CSP Level 3, section 2.3.1).
 func sourceHash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

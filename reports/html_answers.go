@@ -65,6 +65,7 @@ func answerViews(f checker.Finding) ([]answerView, int) {
 	return leading(all), max(len(all)-mostAnswers, 0)
 }
 
+// differing reports that the answer of an attempt differs from the first one.
 func differing(f checker.Finding, id string) bool {
 	return slices.ContainsFunc(f.Differs, func(d checker.Difference) bool { return d.Attempt == id })
 }
@@ -90,6 +91,7 @@ func leading(all []answerView) []answerView {
 	return all
 }
 
+// answerRank puts the first answer and those that differ from it before the others.
 func answerRank(a answerView, first int) int {
 	if a.first == first || a.differs {
 		return 0
@@ -120,6 +122,7 @@ func answerHead(a history.Attempt, judged string, where map[string]bool) []answe
 	return lines
 }
 
+// answerText sanitizes and cuts one line of an answer.
 func answerText(s string) string { return fit(clean(head(s, longest)), widestAnswer) }
 
 // contentLines spreads a body over lines, JSON with a member on each.
@@ -141,6 +144,7 @@ func contentLines(content string, where map[string]bool) []answerLine {
 	return p.lines
 }
 
+// plainLines shows the first lines of an answer that is not JSON.
 func plainLines(content string, differs bool) []answerLine {
 	const most = 6
 	var lines []answerLine
@@ -164,6 +168,7 @@ type printer struct {
 	lines   []answerLine
 }
 
+// add writes one line. Where there is no more room, it ends the value with an ellipsis.
 func (p *printer) add(depth int, text, pointer string) error {
 	if len(p.lines) == mostAnswerLines {
 		p.lines = append(p.lines, answerLine{Text: "…"})
@@ -214,6 +219,7 @@ func (p *printer) value(label, pointer string, depth int, after string) error {
 	return p.add(depth, fmt.Sprint(end)+after, pointer)
 }
 
+// member writes one member of an object, or one item of a list.
 func (p *printer) member(open json.Delim, pointer string, i, depth int) error {
 	if open == '[' {
 		return p.value("", fmt.Sprintf("%s/%d", pointer, i), depth, "")

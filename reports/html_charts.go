@@ -55,6 +55,7 @@ func newStack(label string, parts []part) *stack {
 	return &stack{Label: label, Parts: parts}
 }
 
+// verdictStack draws how many scenarios got each verdict.
 func verdictStack(count map[checker.Verdict]int) *stack {
 	var parts []part
 	for _, v := range byAttention() {

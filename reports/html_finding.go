@@ -44,6 +44,7 @@ type htmlRows struct {
 	MoreColumns int
 }
 
+// newBrief is a finding in one line of the list.
 func newBrief(f findingView, anchor string) htmlFinding {
 	return htmlFinding{
 		Anchor: anchor, ID: name(f.ID), Kind: name(f.Kind), Scenario: name(f.Scenario), Intent: name(f.Intent),
@@ -63,6 +64,7 @@ func (h htmlFinding) withEvidence(v view, f findingView, recorded checker.Findin
 	return h
 }
 
+// newHTMLEvidence cuts the evidence to what the page has room for. Recorded is the finding before it was sanitized.
 func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htmlEvidence {
 	e := f.evidence()
 	h := htmlEvidence{MoreDiffers: e.MoreDiffers}
@@ -85,6 +87,7 @@ func timesColumns() []string {
 	return []string{"started", "written", "held", "released", "at target", "answered", "client left", "ended"}
 }
 
+// times lists the moments of each attempt by the finding's clock, as exactly as they were measured.
 func times(e evidence) []timesRow {
 	var rows []timesRow
 	for _, a := range e.Attempts {
@@ -103,6 +106,7 @@ func times(e evidence) []timesRow {
 	return rows
 }
 
+// momentCell writes a moment in milliseconds. One that was not observed is a dash.
 func momentCell(o, zero history.Offset) string {
 	if o == 0 {
 		return "–"
@@ -119,6 +123,7 @@ func attemptNotes(e evidence) []note {
 	return present(list)
 }
 
+// newHTMLRows cuts rows to what a table has room for, and counts the columns that it leaves out.
 func newHTMLRows(rows rowsView) htmlRows {
 	shown := min(len(rows.Columns), mostMDColumn)
 	h := htmlRows{rowsView: rowsView{Title: capital(rows.Title), More: rows.More}, MoreColumns: len(rows.Columns) - shown}

@@ -33,6 +33,7 @@ type figure struct {
 	Label string
 }
 
+// newOverview collects what the first screen shows.
 func newOverview(v view) overview {
 	t := v.Totals
 	return overview{
@@ -55,6 +56,7 @@ func bounds(v view) []string {
 	return list
 }
 
+// runCommands are the two commands that a reader needs first.
 func runCommands(v view) []note {
 	list := []note{{"Repeat the run", v.Again}}
 	if len(v.Findings) > 0 {
@@ -69,6 +71,7 @@ type filters struct {
 	Kinds, Scenarios []string
 }
 
+// newFilters offers only what occurs in the report.
 func newFilters(v view) filters {
 	var f filters
 	for _, verdict := range byAttention() {
@@ -103,6 +106,7 @@ type htmlConfidence struct {
 	Scenarios string
 }
 
+// htmlConfidences lists what passes show, the strongest first, each with a bar as long as its bound.
 func htmlConfidences(v view) []htmlConfidence {
 	var list []htmlConfidence
 	for _, c := range v.Confidence[:min(len(v.Confidence), mostConfidences)] {
@@ -115,6 +119,7 @@ func htmlConfidences(v view) []htmlConfidence {
 	return list
 }
 
+// runOutcomes draws how all requests of the run were answered.
 func runOutcomes(v view) *stack {
 	sum := map[checker.Outcome]int{}
 	for _, s := range v.Scenarios {

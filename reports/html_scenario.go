@@ -75,6 +75,7 @@ func newHTMLScenario(s scenarioView, anchors map[string]string) htmlScenario {
 	return h
 }
 
+// newProofView draws a proof against what it needs, which may be more than there were intents.
 func newProofView(e checker.Exercise) proofView {
 	of := max(float64(e.Of), float64(e.Needed), 1)
 	return proofView{

@@ -115,6 +115,7 @@ type stretch struct {
 	left, right float64
 }
 
+// newScale deals out the width: each piece gets the same least part, the rest goes by its duration.
 func newScale(attempts []history.Attempt, zero history.Offset) scale {
 	x := scale{zero: zero}
 	pieces := busy(attempts)
@@ -142,6 +143,7 @@ func newScale(attempts []history.Attempt, zero history.Offset) scale {
 	return x
 }
 
+// lasts is a duration as a float: a difference of offsets from elsewhere may overflow an integer.
 func lasts(from, to history.Offset) float64 { return float64(to) - float64(from) }
 
 // at returns where a moment stands, in percent.
@@ -159,8 +161,10 @@ func (x scale) at(o history.Offset) float64 {
 	return 0
 }
 
+// place is where a moment stands, as an SVG attribute has it.
 func (x scale) place(o history.Offset) string { return decimal(x.at(o)) }
 
+// decimal writes a number with two digits, which is finer than a pixel.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // cuts returns where idle time was left out.
@@ -247,6 +251,7 @@ func (x scale) looks(f checker.Finding, attempts []history.Attempt) []look {
 	return all
 }
 
+// newLook marks a snapshot. Its label stands left of the line, so that those of two lines do not overlap.
 func newLook(snapshot string, at float64, shown string) look {
 	l := look{X: decimal(at), Anchor: "end", Text: "rows read " + momentWords(snapshot), Shown: snapshot == shown}
 	if at < labelSpacing {
@@ -268,6 +273,7 @@ func (x scale) lane(a attemptView) lane {
 	return l
 }
 
+// spans draws what took a while: the exchange, the wait in front of the target, and the time inside it.
 func (x scale) spans(a history.Attempt, m []history.Offset) []span {
 	over := a.End
 	class := "flight"
@@ -295,6 +301,7 @@ func (x scale) spans(a history.Attempt, m []history.Offset) []span {
 	return all
 }
 
+// span draws one of them. What explains it to readers who point at it; empty: nothing.
 func (x scale) span(class, what string, from, to history.Offset) span {
 	s := span{Class: class, X: x.place(from), Width: decimal(max(x.at(to)-x.at(from), 0))}
 	if what != "" {
@@ -303,6 +310,7 @@ func (x scale) span(class, what string, from, to history.Offset) span {
 	return s
 }
 
+// marks draws the moments of an attempt that were observed.
 func (x scale) marks(a history.Attempt, first history.Offset) []glyph {
 	var all []glyph
 	add := func(name string, o history.Offset) {

@@ -58,21 +58,25 @@ type reportFile struct {
 	Results []resultFile `json:"results"`
 }
 
+// resultFile is a result whose findings are [findingFile].
 type resultFile struct {
 	checker.Result
 	Findings []findingFile `json:"findings"`
 }
 
+// findingFile is a finding whose attempts are [attemptFile].
 type findingFile struct {
 	checker.Finding
 	Attempts []attemptFile `json:"attempts"`
 }
 
+// attemptFile is an attempt with its passage.
 type attemptFile struct {
 	history.Attempt
 	Passage *history.Passage `json:"passage,omitempty"`
 }
 
+// packed makes the file of a report.
 func packed(r checker.Report) reportFile {
 	file := reportFile{Report: r, Results: []resultFile{}}
 	if file.Version == 0 {
@@ -84,6 +88,7 @@ func packed(r checker.Report) reportFile {
 	return file
 }
 
+// packedResult makes the part of one result. Lists that readers loop over are never null.
 func packedResult(res checker.Result) resultFile {
 	res.Exercise = list(res.Exercise)
 	if res.Outcomes == nil {
@@ -100,6 +105,7 @@ func packedResult(res checker.Result) resultFile {
 	return file
 }
 
+// packedFinding makes the part of one finding.
 func packedFinding(f checker.Finding) findingFile {
 	f.Outcomes, f.Rows = list(f.Outcomes), list(slices.Clone(f.Rows))
 	for i := range f.Rows {
@@ -120,6 +126,7 @@ func list[T any](items []T) []T {
 	return items
 }
 
+// unpacked puts the passages back where the checker has them.
 func unpacked(file reportFile) checker.Report {
 	r := file.Report
 	for _, resFile := range file.Results {
@@ -154,4 +161,6 @@ func escaped(text []byte) []byte {
 	return b.Bytes()
 }
 
+// mustEscape is true for hidden characters of the Basic Multilingual Plane, which has all control characters and all
+// that turn the direction of text.
 func mustEscape(r rune) bool { return r != '\n' && r < 0x10000 && hidden(r) }

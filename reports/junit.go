@@ -16,6 +16,7 @@ import (
 // mostBodies is how many findings of a scenario are shown in full in JUnit.
 const mostBodies = 5
 
+// junitSuites is the root element, with the counts of its suites.
 type junitSuites struct {
 	XMLName  xml.Name     `xml:"testsuites"`
 	Name     string       `xml:"name,attr"`
@@ -27,6 +28,7 @@ type junitSuites struct {
 	Suites   []junitSuite `xml:"testsuite"`
 }
 
+// junitSuite is the run.
 type junitSuite struct {
 	Name       string          `xml:"name,attr"`
 	Tests      int             `xml:"tests,attr"`
@@ -39,6 +41,7 @@ type junitSuite struct {
 	Cases      []junitCase     `xml:"testcase"`
 }
 
+// junitCase is one scenario. It has at most one of Skipped, Error and Failure; with none of them it passed.
 type junitCase struct {
 	Name       string          `xml:"name,attr"`
 	Class      string          `xml:"classname,attr"`
@@ -50,17 +53,20 @@ type junitCase struct {
 	Out        *junitText      `xml:"system-out"`
 }
 
+// junitProperty is a name and a value.
 type junitProperty struct {
 	Name  string `xml:"name,attr"`
 	Value string `xml:"value,attr"`
 }
 
+// junitProblem says why a case did not pass.
 type junitProblem struct {
 	Message string `xml:"message,attr"`
 	Type    string `xml:"type,attr,omitempty"`
 	Text    string `xml:",cdata"`
 }
 
+// junitText is text in CDATA, which keeps its line feeds.
 type junitText struct {
 	Text string `xml:",cdata"`
 }
@@ -88,6 +94,7 @@ func JUnit(w io.Writer, r checker.Report) error {
 	})
 }
 
+// writeXML encodes the suites, after an XML declaration.
 func writeXML(w io.Writer, suites junitSuites) error {
 	text, err := xml.MarshalIndent(suites, "", "  ")
 	if err != nil {
@@ -99,6 +106,7 @@ func writeXML(w io.Writer, suites junitSuites) error {
 	return nil
 }
 
+// add appends a case and counts it.
 func (s *junitSuite) add(c junitCase) {
 	s.Tests++
 	switch {
@@ -117,6 +125,7 @@ func (v view) findingsOf(place int) []findingView {
 	return slices.DeleteFunc(slices.Clone(v.Findings), func(f findingView) bool { return f.place != place })
 }
 
+// testCase makes the case of a scenario. Only a pass without a new finding is green, whatever else the report says.
 func testCase(v view, s scenarioView, findings []findingView) junitCase {
 	c := junitCase{
 		Name: s.Name, Class: "doubletap." + v.Target, Time: seconds(s.Result.Elapsed),
@@ -154,6 +163,7 @@ func expected(s scenarioView) *junitProblem {
 	return &junitProblem{Message: fit("known: "+firstOf(strings.Split(p.String(), "\n")), 300), Text: p.String()}
 }
 
+// failureOf shows the findings of a scenario as the text report does, the first few in full.
 func failureOf(v view, s scenarioView, findings []findingView) *junitProblem {
 	if len(findings) == 0 {
 		return &junitProblem{Message: "fail, without a recorded finding", Type: "fail"}
@@ -173,6 +183,7 @@ func failureOf(v view, s scenarioView, findings []findingView) *junitProblem {
 	return &junitProblem{Message: s.Share, Type: findings[0].Kind, Text: p.String()}
 }
 
+// caseProperties are what scripts read of a case.
 func caseProperties(v view, s scenarioView, findings []findingView) []junitProperty {
 	res := s.Result
 	list := properties("seed", fmt.Sprint(res.Seed), "verdict", res.Verdict.String(),
@@ -214,6 +225,7 @@ func properties(pairs ...string) []junitProperty {
 	return list
 }
 
+// firstOf returns the first text, or none.
 func firstOf(list []string) string {
 	if len(list) == 0 {
 		return ""

@@ -65,6 +65,7 @@ type summary struct {
 	full bool
 }
 
+// add appends a block. The first one that does not fit ends the summary.
 func (m *summary) add(block string) {
 	if m.full || block == "" {
 		return
@@ -79,11 +80,13 @@ func (m *summary) add(block string) {
 	m.text.WriteString(block)
 }
 
+// heading is the verdict and the sentence that sums the run up.
 func heading(v view) string {
 	title := fmt.Sprintf("## %s doubletap: %s", v.Verdict.Mark, v.Verdict.Word)
 	return fmt.Sprintf("%s\n\n%s\n", title, markdown(v.Sentence))
 }
 
+// scenarioTable has a row for each scenario, in the order of the run.
 func scenarioTable(v view) string {
 	rows := [][]string{{"", "Scenario", "Verdict", "Evidence", "Elapsed"}}
 	for _, s := range v.Scenarios[:min(len(v.Scenarios), mostListed)] {
@@ -111,6 +114,7 @@ func grid(rows [][]string) string {
 	return b.String()
 }
 
+// details shows one finding behind a fold. Open says that it begins unfolded.
 func details(v view, f findingView, open bool) string {
 	var b strings.Builder
 	unfolded := ""
@@ -132,6 +136,7 @@ func details(v view, f findingView, open bool) string {
 	return b.String()
 }
 
+// promises lists what was promised and what happened instead.
 func promises(f findingView, e evidence) string {
 	var b strings.Builder
 	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}})...)
@@ -144,6 +149,7 @@ func promises(f findingView, e evidence) string {
 	return b.String() + "\n"
 }
 
+// attemptTable has a row for each attempt: Markdown has no room for a time line.
 func attemptTable(f findingView, e evidence) string {
 	if f.Whole {
 		return ""
@@ -164,6 +170,7 @@ func attemptTable(f findingView, e evidence) string {
 	return text
 }
 
+// rowTable shows the rows of one marker, as many columns as a summary has room for.
 func rowTable(v rowsView) string {
 	text := markdown(v.Title) + "\n\n"
 	if len(v.Columns) == 0 {
@@ -208,6 +215,7 @@ func missing(v view) section {
 	return s
 }
 
+// footer names the run, and the command that repeats it.
 func footer(v view) string {
 	text := fmt.Sprintf("Target %s, seed %s, run %s.\n", markdown(name(v.Target)), v.Seed, markdown(name(v.Run)))
 	if v.Again != "" {

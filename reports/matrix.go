@@ -69,6 +69,7 @@ func (r MatrixRow) Has(seed uint64, scenario string) bool {
 	return at >= 0 && r.Played[at].Marks[scenario] != checker.Unplayed
 }
 
+// seed returns the index of what was played with a seed; -1: nothing.
 func (r MatrixRow) seed(seed uint64) int {
 	return slices.IndexFunc(r.Played, func(p MatrixSeed) bool { return p.Seed == seed })
 }
@@ -161,6 +162,7 @@ func (m Matrix) firsts() (all []history.Offset) {
 	return all
 }
 
+// firstsOf are those of one row.
 func (m Matrix) firstsOf(row MatrixRow) (all []history.Offset) {
 	for _, p := range row.Played {
 		if p.First > 0 && (p.Seed == 1 || !m.Sparing) {
@@ -196,6 +198,7 @@ func (m Matrix) summary() []string {
 	return lines
 }
 
+// everySeed says with how many seeds.
 func everySeed(n int) string {
 	if n == 1 {
 		return "the one seed"
@@ -351,6 +354,7 @@ func (m Matrix) method() string {
 	return how + " What is wrong with a target, and which finding shows it, was declared before."
 }
 
+// table writes a row for each target that is correct, or broken, and a column for each scenario.
 func (m Matrix) table(b *strings.Builder, correct bool) {
 	fmt.Fprintf(b, "| target | on | right | known by |")
 	for i := range m.Scenarios {

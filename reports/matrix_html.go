@@ -16,11 +16,13 @@ type matrixPage struct {
 	Marks   []string
 }
 
+// matrixTable is the correct targets, or the broken ones.
 type matrixTable struct {
 	Title string
 	Rows  []matrixLine
 }
 
+// matrixLine is one target on one database.
 type matrixLine struct {
 	Target, Store, Shows string
 	Right                int
@@ -28,6 +30,7 @@ type matrixLine struct {
 	Cells                []matrixCell
 }
 
+// matrixCell is what one scenario made of a target. The title says it in words.
 type matrixCell struct{ Text, Class, Title string }
 
 // MatrixHTML writes a matrix as one file for any browser.
@@ -46,6 +49,7 @@ func MatrixHTML(w io.Writer, m Matrix) error {
 	return nil
 }
 
+// lines are the targets that are correct, or broken.
 func (m Matrix) lines(correct bool) (lines []matrixLine) {
 	for _, row := range m.Rows {
 		if row.Correct != correct {
@@ -63,6 +67,7 @@ func (m Matrix) lines(correct bool) (lines []matrixLine) {
 	return lines
 }
 
+// titleOf is the title above the targets that are correct, or broken.
 func titleOf(correct bool) string {
 	if correct {
 		return "Correct targets"

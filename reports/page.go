@@ -12,6 +12,7 @@ type page struct {
 	style Style
 }
 
+// line writes one line, without the spaces at its end that padding leaves.
 func (p *page) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.WriteByte('\n')
@@ -48,6 +49,7 @@ func (p *page) section(s section) {
 	}
 }
 
+// flush writes the page at once. The safe writer is the last line of defence: texts are sanitized before.
 func (p *page) flush(w io.Writer) error {
 	if _, err := io.WriteString(NewSafeWriter(w, p.style.Color), p.String()); err != nil {
 		return fmt.Errorf("write text report: %w", err)

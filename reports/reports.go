@@ -1,6 +1,12 @@
-// Package reports renders one [checker.Report] for its readers: a terminal, a program, a CI server
+// Package reports renders one [checker.Report] for its readers: a terminal, a browser, a program, a CI server
 // and a CI job summary. Every renderer is a pure function of the report, and what a target or a
 // database said is never trusted: it reaches no reader as a control character or as markup.
+//
+//	checker.Report -> sanitize -> view -> Text, Markdown, HTML, JUnit, GitHub, GitLab
+//	checker.Report ------------------> JSON
+//
+// The view (view*.go) has all words: headline, sentences, notes, tables, commands. A renderer only lays it out and cuts what
+// its readers have no room for, so that all reports say the same. Renderers share no state, and are safe for concurrent use.
 package reports
 
 import (
@@ -33,6 +39,7 @@ func StyleFor(f *os.File, getenv func(string) string) Style {
 	return Style{Color: colored(terminal, getenv), Width: widthOf(f, terminal, getenv)}
 }
 
+// colored decides about colour. NO_COLOR (no-color.org) outranks FORCE_COLOR, and both outrank the terminal.
 func colored(terminal bool, getenv func(string) string) bool {
 	switch force := getenv("FORCE_COLOR"); {
 	case getenv("NO_COLOR") != "":
@@ -44,6 +51,7 @@ func colored(terminal bool, getenv func(string) string) bool {
 	}
 }
 
+// widthOf asks the terminal, then COLUMNS.
 func widthOf(f *os.File, terminal bool, getenv func(string) string) int {
 	if terminal {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -57,6 +65,7 @@ func widthOf(f *os.File, terminal bool, getenv func(string) string) int {
 	return columns
 }
 
+// width is the columns of a line, held between the least and the most that the layout is made for.
 func (s Style) width() int {
 	if s.Width == 0 {
 		return DefaultWidth
@@ -64,6 +73,7 @@ func (s Style) width() int {
 	return min(max(s.Width, leastWidth), mostWidth)
 }
 
+// names is the columns for the name of a scenario: never so many that the rest has no room.
 func (s Style) names() int {
 	if s.Names == 0 {
 		return s.width() / 5

@@ -19,6 +19,7 @@ func sanitize[T any](v T) T {
 	return copied.Interface().(T)
 }
 
+// sanitizeValue copies one value. Kinds without a string in them are copied as they are.
 func sanitizeValue(in reflect.Value) reflect.Value {
 	out := reflect.New(in.Type()).Elem()
 	switch in.Kind() {
@@ -47,6 +48,7 @@ func sanitizeValue(in reflect.Value) reflect.Value {
 	return out
 }
 
+// sanitizeSlice copies a list. Nil stays nil, which JSON tells from an empty list.
 func sanitizeSlice(in, out reflect.Value) {
 	if in.IsNil() {
 		return
@@ -57,6 +59,7 @@ func sanitizeSlice(in, out reflect.Value) {
 	}
 }
 
+// sanitizeMap copies a map. Keys are strings from outside too.
 func sanitizeMap(in, out reflect.Value) {
 	if in.IsNil() {
 		return

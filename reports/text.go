@@ -24,12 +24,14 @@ func Line(res checker.Result, s Style) string {
 	return line(newScenarioView(sanitize(res)), s)
 }
 
+// line lays out one scenario.
 func line(v scenarioView, s Style) string {
 	verdict := v.Verdict.verdict
 	return fmt.Sprintf("%s %s  %s  %s  %s", s.verdict(verdict, v.Verdict.Mark), pad(v.Name, s.names()),
 		s.verdict(verdict, pad(short(verdict), verdictWidth)), s.faint(padLeft(v.Elapsed, elapsedWidth)), v.Evidence)
 }
 
+// short is a verdict in as few columns as the column of verdicts has.
 func short(v checker.Verdict) string {
 	if v == checker.NotApplicable {
 		return "n/a"
@@ -78,6 +80,7 @@ func Details(w io.Writer, r checker.Report, s Style) error {
 	return p.flush(w)
 }
 
+// longestName is how wide the column of names must be for this run.
 func longestName(v view) int {
 	longest := len("scenario")
 	for _, s := range v.Scenarios {
@@ -86,6 +89,7 @@ func longestName(v view) int {
 	return longest
 }
 
+// details goes from what matters most to what matters least, and ends with the summary: a terminal shows the end.
 func (p *page) details(v view) {
 	if len(v.Findings) > 0 {
 		p.line()
@@ -133,6 +137,7 @@ func brief(f findingView) string {
 		joined([]string{f.known(), f.Detail, f.Expectation}, ": "))
 }
 
+// warnings lists the first few warnings of all scenarios.
 func (p *page) warnings(v view) {
 	all := v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })
 	more := len(all.Notes) - mostLines
@@ -170,6 +175,7 @@ func (p *page) confidence(v view) {
 	p.section(all)
 }
 
+// summary writes the verdict, the sentence, and what a reader needs to find the run again.
 func (p *page) summary(v view) {
 	p.line()
 	p.line(p.style.verdict(v.Verdict.verdict, strings.ToUpper(v.Verdict.Word)))

@@ -47,6 +47,7 @@ func (p *page) headline(f findingView) {
 	p.wrapped("    ", "known bug: "+f.Known)
 }
 
+// sent draws the attempts on one time axis. A finding of all intents has none of its own.
 func (p *page) sent(f findingView, e evidence) {
 	if f.Whole {
 		return
@@ -95,6 +96,7 @@ func (s Style) tone(t tone) func(string) string {
 	}
 }
 
+// plain is the colour of text that has none.
 func plain(text string) string { return text }
 
 // aside writes what does not fit beside a bar, under it.
@@ -118,6 +120,7 @@ type table struct {
 	narrow                      bool
 }
 
+// newTable gives each column the width of its longest text, up to a part of the line. The bars get the rest.
 func newTable(list []attemptView, width int) table {
 	t := table{id: 7, lane: 4, sent: 4, answer: 6, narrow: width < 90}
 	for _, a := range list {
@@ -136,6 +139,7 @@ func newTable(list []attemptView, width int) table {
 	return t
 }
 
+// row lays one line out. Tone colours the answer, after it was cut: colours have no width.
 func (t table) row(id, lane, sent, bar, answer string, tone func(string) string) string {
 	between := ""
 	if !t.narrow {
@@ -162,6 +166,7 @@ func wrapParts(s string, n int) []string {
 	return lines
 }
 
+// rows shows what the database held for each marker.
 func (p *page) rows(title string, e evidence) {
 	p.title("  " + title)
 	if len(e.Rows) == 0 {
@@ -209,6 +214,7 @@ func (p *page) grid(rows rowsView) {
 	}
 }
 
+// promises says what was promised, and what happened instead.
 func (p *page) promises(f findingView, e evidence) {
 	p.title("  What was promised")
 	for _, n := range f.Promises {

@@ -173,6 +173,7 @@ func (x axis) bar(a history.Attempt) string {
 	return string(line)
 }
 
+// ending is the mark at which an attempt is over for its client.
 func ending(a history.Attempt) rune {
 	if a.Complete {
 		return heard
@@ -180,6 +181,7 @@ func ending(a history.Attempt) rune {
 	return unknown
 }
 
+// flight draws how long an attempt took. Without an end it runs to the edge; the target may go on after its client.
 func (x axis) flight(line []rune, a history.Attempt, m []history.Offset) {
 	over := a.End
 	if over == 0 {
@@ -190,6 +192,7 @@ func (x axis) flight(line []rune, a history.Attempt, m []history.Offset) {
 	fill(line, x.column(m[0]), x.column(over), flying)
 }
 
+// passage marks what the proxy saw. Without a passage there is nothing to mark but the written request.
 func (x axis) passage(line []rune, a history.Attempt) {
 	set := func(at history.Offset, mark rune) {
 		if at != 0 {
@@ -203,6 +206,7 @@ func (x axis) passage(line []rune, a history.Attempt) {
 	}
 }
 
+// fill repeats a mark from one column to another, both included.
 func fill(line []rune, from, to int, with rune) {
 	for i := from; i <= to && i < len(line); i++ {
 		line[i] = with

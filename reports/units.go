@@ -28,6 +28,7 @@ func capital(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
+// percent writes a share from 0 to 1, with two digits where it is small.
 func percent(p float64) string {
 	if p >= 0.1 {
 		return fmt.Sprintf("%.0f%%", 100*p)

@@ -94,6 +94,7 @@ func caveat(r checker.Report) string {
 	return "The rows are what the target itself reports: its database was not read."
 }
 
+// countVerdicts counts the scenarios by verdict.
 func countVerdicts(r checker.Report) map[checker.Verdict]int {
 	count := map[checker.Verdict]int{}
 	for _, res := range r.Results {

@@ -32,6 +32,7 @@ const (
 	toneNo   tone = "no"
 )
 
+// toneOf sorts an answer. A cut answer is none: its client cannot rely on the status.
 func toneOf(a history.Attempt) tone {
 	switch {
 	case !a.Complete:
@@ -171,6 +172,7 @@ func tellingRank(f checker.Finding, i int) int {
 	}
 }
 
+// outcome is the judgement on an attempt, in words. A report from elsewhere may lack it.
 func outcome(f checker.Finding, i int) string {
 	if i >= len(f.Outcomes) {
 		return ""
@@ -197,6 +199,7 @@ func keyNames(attempts []history.Attempt) map[string]string {
 	return names
 }
 
+// sent says what is special about an attempt: its instance, its key, its body, which retry it is.
 func sent(a history.Attempt, i int, keys map[string]string) string {
 	key := keys[a.Key]
 	switch {
@@ -228,6 +231,7 @@ func sent(a history.Attempt, i int, keys map[string]string) string {
 	return joined(parts, ", ")
 }
 
+// answer says what the client got: a status with the judgement on it, or why there is none.
 func answer(a history.Attempt, judged string) string {
 	what := ""
 	if a.Status != 0 {

@@ -70,6 +70,7 @@ func findings(r checker.Report) []findingView {
 	return all
 }
 
+// findingsOf returns the findings of one scenario. Place is its index in the run.
 func findingsOf(res checker.Result, place int) []findingView {
 	var all []findingView
 	for _, f := range res.Findings {
@@ -81,6 +82,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 	return all
 }
 
+// newFindingView says a finding in words. What belongs to the scenario, the caller fills in.
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
@@ -114,6 +116,7 @@ func about(f checker.Finding) string {
 	return "intent " + name(f.Intent)
 }
 
+// expectation says what was expected and what was observed, in one clause.
 func expectation(f checker.Finding) string {
 	if f.Expected == "" {
 		return prose(f.Observed)
@@ -129,6 +132,7 @@ func (v findingView) known() string {
 	return "known"
 }
 
+// newNextCommands names the commands of a run.
 func newNextCommands(r checker.Report) nextCommands {
 	return nextCommands{
 		Again: r.Again, Replay: r.Replay,
@@ -171,6 +175,7 @@ func (d differenceView) text() string {
 	return fmt.Sprintf("%s in %s: first %s, then %s", name(d.Where), name(d.Attempt), quoted(d.First), quoted(d.Then))
 }
 
+// quoted puts a value of an answer in quotes. A missing one is "nothing".
 func quoted(s string) string {
 	if s == "" {
 		return "nothing"
@@ -186,6 +191,7 @@ func rowsTitle(r checker.Report) string {
 	return "Rows in the database"
 }
 
+// newRowsView lays the rows of one marker out, the first few of them.
 func newRowsView(e checker.RowEvidence) rowsView {
 	found := "no row"
 	if n := len(e.Rows); n > 0 {
@@ -221,6 +227,7 @@ func columnsOf(rows []history.Row) []string {
 	return names
 }
 
+// columnRank puts the id first.
 func columnRank(column string) int {
 	if strings.EqualFold(column, "id") {
 		return 0

@@ -58,6 +58,7 @@ func sweep(phases []checker.Phase) string {
 	return strings.Join(parts, "; ")
 }
 
+// phase describes one phase: its delays, and the answer.
 func phase(p checker.Phase) string {
 	if p.From == p.To {
 		return fmt.Sprintf("at %s %s", tenths(p.From), prose(p.Answer))

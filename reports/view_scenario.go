@@ -26,6 +26,7 @@ type scenarioView struct {
 	Result        checker.Result // as judged, and sanitized: what charts are drawn from
 }
 
+// newScenarioView says a result in words.
 func newScenarioView(res checker.Result) scenarioView {
 	v := scenarioView{
 		Name: res.Scenario, Summary: prose(res.Summary), Verdict: newVerdictView(res.Verdict), Elapsed: duration(res.Elapsed),
@@ -51,6 +52,7 @@ func proof(e checker.Exercise) string {
 	return text
 }
 
+// warning says what happened, and in how many intents where they are known.
 func warning(w checker.Warning) string {
 	if len(w.Intents) == 0 {
 		return name(w.Kind) + ": " + prose(w.Text)
@@ -58,6 +60,7 @@ func warning(w checker.Warning) string {
 	return fmt.Sprintf("%s in %s: %s", name(w.Kind), english.Plural(len(w.Intents), "intent"), prose(w.Text))
 }
 
+// evidence is why the scenario has its verdict: what broke, or else what is missing, and what was exercised.
 func (v scenarioView) evidence() string {
 	parts := []string{v.Share}
 	if len(v.Result.Findings) == 0 && len(v.Result.Reasons) > 0 && v.Result.Verdict != checker.Pass {

@@ -12,6 +12,8 @@ type verdictView struct {
 	verdict           checker.Verdict
 }
 
+// newVerdictView says a verdict in words. An unknown one, of a report from elsewhere, has the class of an
+// inconclusive one.
 func newVerdictView(v checker.Verdict) verdictView {
 	class := "inconclusive"
 	switch v {
@@ -48,6 +50,7 @@ func byAttention() []checker.Verdict {
 	}
 }
 
+// attention orders verdicts by [byAttention].
 func attention(v checker.Verdict) int { return slices.Index(byAttention(), v) }
 
 // flawless is true for a scenario that was exercised and in which nothing broke.
