@@ -29,7 +29,7 @@ const (
 // Meanings lists what an answer can mean; the index is one of the Means constants.
 func (c Contract) Meanings() []Meaning {
 	return []Meaning{
-		MeansThrottled: {Line: "throttled", Says: "the request was turned away at the door", Signature: c.Throttled},
+		MeansThrottled: {Line: "throttled", Says: "the request was rejected before any handling", Signature: c.Throttled},
 		MeansRunning:   {Line: "in_progress", Says: "the first request is still running", Signature: c.InProgress.Signature},
 		MeansAccepted:  {Line: "ack.accepted", Says: "it will be done", Signature: c.Ack.Accepted.Signature},
 		MeansDone:      {Line: "ack", Says: "it is done", Signature: c.Ack.Signature},
@@ -47,7 +47,7 @@ type Overlap struct {
 	Hidden        bool // whatever means Second means First as well, so that Second is never recognised
 }
 
-// Overlaps lists the meanings that share a status with nothing in the body to tell them apart.
+// Overlaps lists the meanings that share a status with nothing in the body to distinguish them.
 func (c Contract) Overlaps() []Overlap {
 	var all []Overlap
 	meanings := c.Meanings()
@@ -82,7 +82,7 @@ func (o Overlap) Misleading() bool {
 // Path returns where the line stands in a file.
 func (m Meaning) Path() string { return "/contract/" + strings.ReplaceAll(m.Line, ".", "/") }
 
-// Shared returns a status of both signatures, unless their bodies tell them apart. Two patterns of one header may
+// Shared returns a status of both signatures, unless their bodies distinguish them. Two patterns of one header may
 // both match.
 func (s Signature) Shared(other Signature) (int, bool) {
 	for pointer, value := range s.Where {

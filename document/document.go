@@ -22,7 +22,7 @@ const (
 	MaxDepth  = 100
 	MaxValues = 100_000 // each alias counts as what it stands for
 
-	maxMistakes = 1000 // that are told of one file
+	maxMistakes = 1000 // that one error lists
 )
 
 // Options says how a file is read.
@@ -89,8 +89,8 @@ func (d *Document) Decode(into any) error {
 		return Mistakes{d.unfitText(err)}
 	}
 	var mistakes Mistakes
-	for _, complaint := range unfit.Errors {
-		mistakes = append(mistakes, d.unfit(complaint))
+	for _, text := range unfit.Errors {
+		mistakes = append(mistakes, d.unfit(text))
 	}
 	return mistakes.Err()
 }

@@ -21,7 +21,7 @@ func (w *walker) expand(n *yaml.Node, at string) {
 	}
 	text, given, problems := expand(n.Value, w.env)
 	for _, problem := range problems {
-		w.complain(n, at, problem)
+		w.addMistake(n, at, problem)
 	}
 	if text == n.Value || len(problems) > 0 {
 		return

@@ -66,16 +66,16 @@ func (m Mistakes) Err() error {
 	return m.Sorted()
 }
 
-// Wrong returns the error with which an UnmarshalYAML method complains about a node. Decode turns it
+// Wrong returns the error with which an UnmarshalYAML method reports a mistake in a node. Decode turns it
 // into a Mistake. The text must not repeat the node's value, which may be a secret.
 func Wrong(node *yaml.Node, format string, args ...any) error {
 	text := fmt.Sprintf("line %d: column %d: %s", node.Line, node.Column, fmt.Sprintf(format, args...))
 	return &yaml.TypeError{Errors: []string{text}}
 }
 
-// unfit is the complaint of a decoder: of Wrong where it has a column, of the YAML library elsewhere.
-func (d *Document) unfit(complaint string) Mistake {
-	parts := regexp.MustCompile(`(?s)^line (\d+): (?:column (\d+): (.*))?`).FindStringSubmatch(complaint)
+// unfit is the mistake that a decoder reports: of Wrong where it has a column, of the YAML library elsewhere.
+func (d *Document) unfit(text string) Mistake {
+	parts := regexp.MustCompile(`(?s)^line (\d+): (?:column (\d+): (.*))?`).FindStringSubmatch(text)
 	if parts == nil {
 		return d.at(1, 1, "this is not what the file's schema describes")
 	}
@@ -94,7 +94,7 @@ func (d *Document) unfit(complaint string) Mistake {
 }
 
 // unfitText is the mistake for an error of a type that reads itself from a text. Such a type knows the text
-// but not its place, so that the first value with this text is taken for it.
+// but not its place, so that the first value with this text is taken.
 func (d *Document) unfitText(err error) Mistake {
 	var unfit interface{ Value() string }
 	if !errors.As(err, &unfit) {

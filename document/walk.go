@@ -35,7 +35,7 @@ func (w *walker) document(root *yaml.Node) (any, error) {
 	return w.value(root, "", 0)
 }
 
-func (w *walker) complain(n *yaml.Node, at string, text string) {
+func (w *walker) addMistake(n *yaml.Node, at string, text string) {
 	if len(w.doc.mistakes) >= maxMistakes {
 		return
 	}
@@ -47,24 +47,24 @@ func (w *walker) complain(n *yaml.Node, at string, text string) {
 
 func (w *walker) value(n *yaml.Node, at string, depth int) (any, error) {
 	if w.left--; w.left < 0 {
-		w.complain(n, "", "the file holds more than 100000 values, counting what its aliases stand for")
+		w.addMistake(n, "", "the file holds more than 100000 values, counting what its aliases stand for")
 		return nil, errTooMuch
 	}
 	if depth > MaxDepth {
-		w.complain(n, at, "this is nested deeper than 100 levels")
+		w.addMistake(n, at, "this is nested deeper than 100 levels")
 		return nil, errTooMuch
 	}
 	if n.Kind == yaml.ScalarNode {
 		return w.scalar(n, at), nil
 	}
 	if w.open[n] {
-		w.complain(n, at, "this value contains itself")
+		w.addMistake(n, at, "this value contains itself")
 		return nil, errTooMuch
 	}
 	w.open[n] = true
 	defer delete(w.open, n)
 	if tag := n.ShortTag(); tag != "!!map" && tag != "!!seq" {
-		w.complain(n, at, "the tag "+tag+" is not supported")
+		w.addMistake(n, at, "the tag "+tag+" is not supported")
 		return nil, nil
 	}
 	if n.Kind == yaml.SequenceNode {
@@ -112,14 +112,14 @@ func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
 	return out, nil
 }
 
-// key reports whether a key can be used, and complains if not.
+// key reports whether a key can be used, and adds a mistake if not.
 func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) bool {
 	if key.Kind != yaml.ScalarNode {
-		w.complain(key, at, "a key must be a plain text")
+		w.addMistake(key, at, "a key must be a plain text")
 		return false
 	}
 	if first, twice := lines[key.Value]; twice {
-		w.complain(key, at, duplicate(key.Value, first.Line))
+		w.addMistake(key, at, duplicate(key.Value, first.Line))
 		return false
 	}
 	lines[key.Value] = key
@@ -153,7 +153,7 @@ func (w *walker) forget(pointer string) {
 // replace them.
 func (w *walker) merge(out map[string]any, source *yaml.Node, at string, depth int) error {
 	if depth > MaxDepth || w.open[source] {
-		w.complain(source, at, "this value contains itself")
+		w.addMistake(source, at, "this value contains itself")
 		return errTooMuch
 	}
 	switch source.Kind {
@@ -173,7 +173,7 @@ func (w *walker) merge(out map[string]any, source *yaml.Node, at string, depth i
 		}
 		return err
 	}
-	w.complain(source, at, "<< takes a mapping or a list of mappings")
+	w.addMistake(source, at, "<< takes a mapping or a list of mappings")
 	return nil
 }
 
@@ -184,16 +184,16 @@ func (w *walker) scalar(n *yaml.Node, at string) any {
 	case "!!timestamp", mergeTag:
 		n.Tag = "!!str"
 	default:
-		w.complain(n, at, "the tag "+tag+" is not supported")
+		w.addMistake(n, at, "the tag "+tag+" is not supported")
 		return nil
 	}
 	var v any
 	if err := n.Decode(&v); err != nil {
-		w.complain(n, at, "this value does not fit its tag "+n.ShortTag())
+		w.addMistake(n, at, "this value does not fit its tag "+n.ShortTag())
 		return nil
 	}
 	if f, ok := v.(float64); ok && (math.IsNaN(f) || math.IsInf(f, 0)) {
-		w.complain(n, at, "a number must be finite")
+		w.addMistake(n, at, "a number must be finite")
 		return nil
 	}
 	return v

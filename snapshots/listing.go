@@ -43,7 +43,7 @@ func NewListing(ask Ask) *Listing {
 	return &Listing{ask: ask, room: make(chan struct{}, askAtOnce)}
 }
 
-// Snapshot returns the rows of every marker. They are not of one moment: whoever needs that takes another
+// Snapshot returns the rows of every marker. They are not of one moment: for that, take another
 // snapshot and compares.
 func (l *Listing) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
 	s := history.Snapshot{Rows: map[string][]history.Row{}}
@@ -93,7 +93,7 @@ func (l *Listing) enter(ctx context.Context) bool {
 
 func (l *Listing) leave() { <-l.room }
 
-// Rows returns the number of rows that the target tells of for one marker.
+// Rows returns the number of rows that the target lists for one marker.
 func (l *Listing) Rows(ctx context.Context, q Question, marker string) (int, error) {
 	if !l.enter(ctx) {
 		return 0, context.Cause(ctx)
@@ -103,11 +103,11 @@ func (l *Listing) Rows(ctx context.Context, q Question, marker string) (int, err
 	return len(rows), err
 }
 
-// rows asks everybody who may see something of a marker. A thing that two of them see is one thing.
+// rows asks as every principal that may see rows of a marker. A row that two of them see is one row.
 func (l *Listing) rows(ctx context.Context, q Question, marker string) ([]history.Row, error) {
 	gets := q.Gets[marker]
 	if len(gets) == 0 {
-		return nil, fmt.Errorf("nobody is known who could be asked for the marker %s", marker)
+		return nil, fmt.Errorf("no principal is known that could list the marker %s", marker)
 	}
 	all := []history.Row{}
 	for _, get := range gets {

@@ -14,7 +14,7 @@ import (
 // Reader asks one database. Safe for concurrent use.
 type Reader struct {
 	db       *databases.Database
-	borrowed bool // the database is somebody else's to close
+	borrowed bool // the caller closes the database
 }
 
 // connections bounds what the harness takes of the database's connections.
@@ -30,7 +30,7 @@ func Open(ctx context.Context, databaseURL string) (*Reader, error) {
 	return &Reader{db: db}, nil
 }
 
-// Over returns a reader of a database that somebody else has opened, and closes. Whether it may write is
+// Over returns a reader of a database that the caller has opened, and closes. Whether it may write is
 // theirs, too, but for the transactions of snapshots on PostgreSQL and MariaDB, which only read.
 func Over(ctx context.Context, db *sql.DB) (*Reader, error) {
 	given, err := databases.Over(ctx, db)

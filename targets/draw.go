@@ -35,7 +35,7 @@ type UniqueKind string
 // The kinds.
 const (
 	UniqueText   UniqueKind = "text"   // 16 letters and digits, lower case
-	UniqueEmail  UniqueKind = "email"  // such a text at a domain that is nobody's (RFC 2606)
+	UniqueEmail  UniqueKind = "email"  // such a text at a reserved domain (RFC 2606)
 	UniqueNumber UniqueKind = "number" // 15 digits, which fits into a number of JSON
 	UniqueUUID   UniqueKind = "uuid"   // version 4 (RFC 9562)
 )
@@ -66,7 +66,7 @@ type drawing struct {
 	place  string
 	calls  int    // of functions so far, in this text
 	values int    // of those of json
-	drawn  *Drawn // nil: nobody asks
+	drawn  *Drawn // nil: no statistics
 }
 
 func (d *drawing) functions() template.FuncMap {

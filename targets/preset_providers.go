@@ -79,7 +79,7 @@ func square(c *contract.Contract) {
 // something was created with a key, the key gets 409 invalid_state with the reason
 // idempotent_creation_conflict and links.conflicting_resource_id (announcement and Ruby library). Not
 // verified: that this reason stands first in errors. Another body with a used key gets 409 as well,
-// and nothing tells the two apart, so that fingerprint stays undeclared. Unknown, and so undeclared:
+// and no answer distinguishes the two, so that fingerprint stays undeclared. Unknown, and so undeclared:
 // concurrent requests, and how long keys are kept. Left out: that a failed request may be repeated.
 func goCardless(c *contract.Contract) {
 	dedupOnly(c)

@@ -112,13 +112,14 @@ func (t Target) unbalanced() error {
 	case t.Socket != "":
 		return errors.New("several instances are reached by TCP, each on a port of its own, and this target by a socket")
 	case !t.Process.Tells(".Port"):
-		return errors.New("nothing tells each instance its own port; put {{.Port}} into command or env")
+		return errors.New("the instances do not get their own ports; put {{.Port}} into command or env")
 	default:
 		return nil
 	}
 }
 
-// Tells reports whether the process is told a value, such as .Port, or what begins so, such as .Database.
+// Tells reports whether command or env of the process use a value, such as .Port, or one that begins so, such as
+// .Database.
 func (p Process) Tells(value string) bool {
 	uses := func(text string) bool { return strings.Contains(text, "{{") && strings.Contains(text, value) }
 	return slices.ContainsFunc(p.Command, uses) || slices.ContainsFunc(slices.Collect(maps.Values(p.Env)), uses)

@@ -17,7 +17,7 @@ type Target struct {
 	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
 	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
-	Process    *Process             `yaml:"process" json:"-"`                         // nil: somebody else starts the target
+	Process    *Process             `yaml:"process" json:"-"`                         // nil: the target runs already
 	Database   Database             `yaml:"database" json:"database"`
 	Store      Store                `yaml:"store" json:"store,omitzero"`
 	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
@@ -47,7 +47,7 @@ type Database struct {
 	URL       string     `yaml:"url" json:"-"`
 	Ephemeral Engine     `yaml:"ephemeral" json:"ephemeral,omitempty"`   // started for the target, and removed in the end
 	Schema    []string   `yaml:"schema" json:"-"`                        // files with SQL, run once in an ephemeral one; after Load no longer relative to the target file
-	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: nobody's writes are held back
+	WriteGate *WriteGate `yaml:"write_gate" json:"write_gate,omitempty"` // nil: no writes are blocked
 }
 
 // Store is the Redis server in which the target keeps what it may lose, such as locks and answers to keys. The
@@ -73,10 +73,10 @@ type WriteGate struct {
 	Longest contract.Duration `yaml:"longest" json:"longest,omitempty"` // shorter than the target's own patience with its database
 }
 
-// Principal is somebody who sends requests: names and values for templates, such as a token.
+// Principal is an account that sends requests: names and values for templates, such as a token.
 type Principal map[string]string
 
-// Received tells where a target reports how many requests it has received.
+// Received says where a target reports how many requests it has received.
 type Received struct {
 	Path    string `yaml:"path" json:"path"`       // of a GET on base_url
 	Pointer string `yaml:"pointer" json:"pointer"` // JSON pointer to the number

@@ -212,7 +212,7 @@ func (o Operation) queries(name string) bool {
 	return parameters.Has(name)
 }
 
-const noMarker = "the parameter :marker is missing, by which the rows of one intent are told from all others"
+const noMarker = "the parameter :marker is missing: it selects the rows of one intent"
 
 func hasMarker(query string) bool {
 	return regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query)

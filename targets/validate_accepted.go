@@ -2,7 +2,7 @@ package targets
 
 import "github.com/doubletap-harness/doubletap/contract"
 
-// accepted looks for promises of a later outcome that nobody could follow up.
+// accepted finds promises of a later outcome that no client could follow up.
 func (v *validator) accepted(a contract.Accepted) {
 	const path = "/contract/ack/accepted"
 	if len(a.Statuses) == 0 {
@@ -18,6 +18,6 @@ func (v *validator) accepted(a contract.Accepted) {
 		v.addMistake(path, "an accepted request needs done: by which answer of the status resource it is done")
 	}
 	if status, ok := a.Done.Shared(a.Failed); ok && (a.Done.Covers(a.Failed) || a.Failed.Covers(a.Done)) {
-		v.addMistake(path, "%d of the status resource means both that it is done and that it failed; tell them apart with where", status)
+		v.addMistake(path, "%d of the status resource means both that it is done and that it failed; distinguish them with where", status)
 	}
 }

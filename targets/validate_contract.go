@@ -72,7 +72,7 @@ func (v *validator) refusals(line, what string, s contract.Signature) {
 		case status < 400 && s.Narrowed():
 			continue
 		case status < 400:
-			otherwise = ", or a where or headers that tell it from what is done"
+			otherwise = ", or a where or headers that distinguish it from success"
 		case status < 500 && !slices.Contains([]int{408, 413, 429, 431, 499}, status):
 			continue
 		}
@@ -81,7 +81,7 @@ func (v *validator) refusals(line, what string, s contract.Signature) {
 	}
 }
 
-// expiry looks for promises about a time that is not declared, and for answers that nobody gets.
+// expiry finds promises about a time that is not declared, and answers that cannot occur.
 func (v *validator) expiry(e contract.Expiry) {
 	const path = "/contract/expiry"
 	switch {
@@ -93,7 +93,7 @@ func (v *validator) expiry(e contract.Expiry) {
 			}
 		}
 	case e.Then == contract.ExpiryExecute && len(e.Statuses) > 0:
-		v.addMistake(path, "statuses are those of a refusal, but with then: execute nobody is refused")
+		v.addMistake(path, "statuses are those of a refusal, but with then: execute no request is refused")
 	default:
 		v.refusals("expiry", "an expired key", e.Signature)
 	}
@@ -109,7 +109,7 @@ func (v *validator) ambiguous(c contract.Contract) {
 		first, second := meanings[o.First], meanings[o.Second]
 		path := v.present(first.Path(), second.Path())
 		if !first.Signature.Narrowed() && !second.Signature.Narrowed() {
-			v.addMistake(path, "%d means both that %s and that %s; tell them apart with where%s", o.Status, first.Says, second.Says, advice(c, o))
+			v.addMistake(path, "%d means both that %s and that %s; distinguish them with where%s", o.Status, first.Says, second.Says, advice(c, o))
 			continue
 		}
 		v.addMistake(path, "every %d that means that %s means that %s as well; narrow %s with where%s",
@@ -120,7 +120,7 @@ func (v *validator) ambiguous(c contract.Contract) {
 // advice names the way out that a mode opens.
 func advice(c contract.Contract, o contract.Overlap) string {
 	if o.First == contract.MeansRunning && c.InProgress.Mode == contract.InProgressWait {
-		return ", or write statuses: [] under in_progress, since with mode wait nobody is told so"
+		return ", or write statuses: [] under in_progress, since with mode wait no request is answered so"
 	}
 	return ""
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// links looks for addresses that nobody can use, or two links would.
+// links finds addresses that cannot be used, or that two links share.
 func (v *validator) links() {
 	listens := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(v.target.Links)) {

@@ -45,7 +45,7 @@ func beside(file, path string) string {
 // process looks at what the harness is to start: the target, and its database.
 func (v *validator) process() {
 	base, err := url.Parse(v.target.BaseURL)
-	if err != nil { // which is complained of elsewhere
+	if err != nil { // which is a mistake of another place
 		return
 	}
 	p := v.target.Process
@@ -67,16 +67,16 @@ func (v *validator) process() {
 	case !isLoopback(host) && host != "":
 		v.addMistake("/base_url", "a process is started on this machine; expected a host such as 127.0.0.1")
 	case base.Port() == "0" && !p.Tells(".Port"):
-		v.addMistake("/process", "nothing tells the process the free port of base_url; put {{.Port}} into command or env")
+		v.addMistake("/process", "the process does not get the free port of base_url; put {{.Port}} into command or env")
 	}
 	if err := v.target.unbalanced(); err != nil {
 		v.addMistake("/process/instances", "%s", err)
 	}
 	if !v.target.Database.Declared() && p.Tells(".Database.") {
-		v.addMistake("/process", "there is no database to tell the process of; add database.ephemeral or database.url, or leave {{.Database...}} out")
+		v.addMistake("/process", "{{.Database...}} has no value; add database.ephemeral or database.url, or leave it out")
 	}
 	if v.target.Database.Ephemeral != NoEngine && !p.Tells(".Database.") {
-		v.addMistake("/process", "nothing tells the process where its database is; put {{.Database.URL}}, or parts of it, into command or env")
+		v.addMistake("/process", "the process does not get the address of its database; put {{.Database.URL}}, or parts of it, into command or env")
 	}
 }
 
@@ -86,7 +86,7 @@ func (v *validator) unstarted(base *url.URL) {
 		v.addMistake("/base_url", "port 0 stands for a free port, which is for a target that the harness starts; there is no process")
 	}
 	if v.target.Database.Ephemeral != NoEngine {
-		v.addMistake("/database/ephemeral", "nobody would know of this database: it is for a target that the harness starts, and there is no process")
+		v.addMistake("/database/ephemeral", "an ephemeral database needs process: only a target that the harness starts gets its address")
 	}
 }
 

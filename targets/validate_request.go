@@ -41,7 +41,7 @@ func (v *validator) sign(path string, o Operation) {
 	}
 }
 
-// leaveHeader complains of a header that the request names and must not.
+// leaveHeader adds a mistake if the request names a header that it must not.
 func (v *validator) leaveHeader(path string, o Operation, name, why string) {
 	for header := range o.Request.Header {
 		if strings.EqualFold(header, name) {

@@ -15,7 +15,7 @@ func (v *validator) store() {
 			v.addMistake(path, "the key \"url\" is missing, or \"ephemeral\" for a store that the harness starts")
 		}
 		if mentioned {
-			v.addMistake("/process", "there is no store to tell the process of; add store.ephemeral or store.url, or leave {{.Store...}} out")
+			v.addMistake("/process", "{{.Store...}} has no value; add store.ephemeral or store.url, or leave it out")
 		}
 		return
 	}
@@ -23,9 +23,9 @@ func (v *validator) store() {
 	case s.URL != "" && s.Ephemeral != NoEngine:
 		v.addMistake(path+"/ephemeral", "the store is named by url already; leave one of them out")
 	case s.Ephemeral != NoEngine && p == nil:
-		v.addMistake(path+"/ephemeral", "nobody would know of this store: it is for a target that the harness starts, and there is no process")
+		v.addMistake(path+"/ephemeral", "an ephemeral store needs process: only a target that the harness starts gets its address")
 	case s.Ephemeral != NoEngine && !mentioned:
-		v.addMistake("/process", "nothing tells the process where its store is; put {{.Store.URL}}, or parts of it, into command or env")
+		v.addMistake("/process", "the process does not get the address of its store; put {{.Store.URL}}, or parts of it, into command or env")
 	}
 	if s.URL != "" {
 		v.storeURL(path+"/url", s.URL)

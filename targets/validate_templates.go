@@ -86,7 +86,7 @@ func (v *validator) template(path, text string) {
 	v.try(path, func(v Values) error { _, err := fill(text, v); return err })
 }
 
-// try fills in a template with every sample, and complains once.
+// try fills in a template with every sample. A template has at most one mistake.
 func (v *validator) try(path string, fill func(Values) error) {
 	for _, s := range v.samples() {
 		err := fill(s.values)
@@ -160,7 +160,7 @@ func (v *validator) carriesMarker(path string, o Operation) {
 		return
 	}
 	if !carried {
-		v.addMistake(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot tell an altered request from the other one; leave alter out")
+		v.addMistake(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot show which body took effect; leave alter out")
 		return
 	}
 	if carried, err = o.carriesMarker(values, true); err != nil {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Over returns the database that somebody else has opened. What kind it is, it is asked itself, whatever
-// driver is between. Its settings are left as they are, and so is what may be written.
+// Over returns a database that the caller has opened, with any driver. It asks the database of what kind it is. It
+// changes no settings: what may be written stays as it is.
 func Over(ctx context.Context, db *sql.DB) (*Database, error) {
 	ctx, cancel := context.WithTimeout(ctx, reachTimeout)
 	defer cancel()

@@ -17,7 +17,7 @@ func (f *File) doubtContract() {
 		f.doubt("%s", anyRedirect(f.Proof.Redirect))
 	}
 	if d.Key.In == contract.KeyNowhere {
-		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different wishes, and most scenarios do not apply; add key, or natural_key to the contract.")
+		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.")
 		return
 	}
 	if !slices.Contains(d.Statuses, 422) {

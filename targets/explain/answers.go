@@ -28,7 +28,7 @@ func (x *explainer) replays() {
 	x.replayMarker()
 }
 
-// unusedReplay names what the level makes void.
+// unusedReplay names the lines that have no effect at this level.
 func (x *explainer) unusedReplay() {
 	r := x.contract.Replay
 	var lines []string
@@ -42,7 +42,7 @@ func (x *explainer) unusedReplay() {
 		lines = append(lines, "replay.status")
 	}
 	if len(lines) > 0 {
-		x.weakened("level: dedup-only", "Nothing is held against the target by %s", english.List(lines, "and"))
+		x.weakened("level: dedup-only", "These lines have no effect: %s", english.List(lines, "and"))
 	}
 }
 
@@ -112,7 +112,7 @@ func (x *explainer) replayMarker() {
 
 // refusals says whether a refusal must come again.
 func (x *explainer) refusals() {
-	const refused = "Once a key was refused, but for what is said at the door such as 401 or 404,"
+	const refused = "After a key was refused, except before any handling (such as 401 or 404),"
 	switch stored := x.contract.Errors.Store4xx; {
 	case !x.keyed():
 	case stored == nil:
@@ -136,7 +136,7 @@ func (x *explainer) serverErrors() {
 	case !*stored:
 		x.notChecked("errors.store_5xx: false", "Whether a server error comes again"+beyond)
 	default:
-		x.weakened("errors.store_5xx: true", "A server error that comes again and again is taken for the final answer, unless there was an acknowledgement")
+		x.weakened("errors.store_5xx: true", "A server error that comes again and again counts as the final answer, unless there was an acknowledgement")
 	}
 }
 
@@ -150,7 +150,7 @@ func (x *explainer) resolution() {
 	if x.rowsKnown() {
 		refusal += " where nothing took effect"
 	}
-	x.held(everyContract, "A client that politely asks again learns where it stands: %s, or %s", answers, refusal)
+	x.held(everyContract, "A client that retries with backoff gets a final answer: %s, or %s", answers, refusal)
 }
 
 func words(texts []string) []string {

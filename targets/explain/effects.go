@@ -6,7 +6,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
-// effects says what is held against the changes beyond the row.
+// effects says what is checked of the changes beyond the row.
 func (x *explainer) effects() {
 	if !x.rowsKnown() {
 		return
@@ -20,7 +20,7 @@ func (x *explainer) effects() {
 			x.held(from, "For each created thing %s is %s", name, number(*e.Value))
 		case e.Delta != nil:
 			x.held(from, "Each created thing changes %s by %s", name, number(*e.Delta))
-			x.weakened(from, "The change of %s is checked for all created things together, and nobody but the run may change it meanwhile", name)
+			x.weakened(from, "The change of %s is checked for all created things together, so only the run may change it meanwhile", name)
 		}
 	}
 }

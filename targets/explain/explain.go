@@ -14,8 +14,8 @@ import (
 // what it cannot. It describes the judge and is not used by it.
 type Explanation struct {
 	Operation  string     `json:"operation"`
-	Held       []Sentence `json:"held"`                  // held against the target
-	Weakened   []Sentence `json:"weakened,omitempty"`    // held, but less than one might think
+	Held       []Sentence `json:"held"`                  // checked
+	Weakened   []Sentence `json:"weakened,omitempty"`    // checked, but less strictly than it may seem
 	NotChecked []Sentence `json:"not_checked,omitempty"` // passes whatever the target does
 }
 
@@ -25,7 +25,7 @@ type Sentence struct {
 	From string `json:"from"` // the line of the contract or of the operation
 }
 
-// everyContract is where the invariants come from that need no declaration.
+// everyContract is the source of the invariants that need no declaration.
 const everyContract = "holds for every contract"
 
 // String returns the sentence with its source.
@@ -47,8 +47,8 @@ func Operations(t targets.Target) []Explanation {
 func (e Explanation) String() string {
 	var b strings.Builder
 	fmt.Fprintln(&b, e.Operation)
-	section(&b, "Held against the target", e.Held)
-	section(&b, "Held, but weaker than it may seem", e.Weakened)
+	section(&b, "Checked", e.Held)
+	section(&b, "Checked, but less strictly than it may seem", e.Weakened)
 	section(&b, "Not checked", e.NotChecked)
 	return b.String()
 }
@@ -72,7 +72,7 @@ type explainer struct {
 }
 
 func (x *explainer) explain() {
-	x.wishes()
+	x.intents()
 	x.prepared()
 	x.keys()
 	x.rows()
@@ -100,7 +100,7 @@ func (x *explainer) explain() {
 	x.rateLimit()
 	x.instances()
 	x.confusions()
-	x.surroundings()
+	x.outside()
 }
 
 func (x *explainer) held(from, format string, args ...any) {

@@ -17,7 +17,7 @@ func (x *explainer) keys() {
 	}
 	x.keyFormat()
 	if x.operation.Key.In != contract.KeyInPath {
-		x.held("key", "Who sends a blank key is not given what somebody else made with one")
+		x.held("key", "A request with a blank key does not get what another request with a blank key created")
 	}
 	x.weakened("key", "A key of an unusual form may be refused instead")
 }
@@ -46,14 +46,14 @@ func (x *explainer) keyFormat() {
 // keepsSpace reports that a space at the end of a key reaches the target.
 func keepsSpace(k targets.Key) bool { return k.In != contract.KeyInHeader || k.Quoted }
 
-// optionalKey says what is held against requests that leave out a key which need not be there.
+// optionalKey says what is checked of requests without a key where the key is optional.
 func (x *explainer) optionalKey() {
 	switch {
 	case x.natural():
-		x.notChecked("natural_key", "What becomes of requests without a key, because it is the natural key that makes them one wish or two")
+		x.notChecked("natural_key", "What requests without a key create, because the natural key decides whether they are one intent")
 	case x.contract.ContentWindow > 0:
 		x.notChecked("content_window", "What becomes of requests without a key, because their bodies may make them repetitions")
 	default:
-		x.held("key.required", "Every request without a key is a wish of its own, also where its body is that of another one")
+		x.held("key.required", "Every request without a key is an intent of its own, even if its body equals that of another one")
 	}
 }

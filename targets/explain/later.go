@@ -12,7 +12,7 @@ import (
 // maxAwaited is the longest expiry that a run waits for.
 const maxAwaited = contract.Duration(time.Minute)
 
-// accepted says what is held against "it will be done".
+// accepted says what is checked of "it will be done".
 func (x *explainer) accepted() {
 	const line = "ack.accepted"
 	a := x.contract.Ack.Accepted
@@ -44,7 +44,7 @@ func (x *explainer) expiry() {
 	switch {
 	case !x.keyed():
 	case x.natural():
-		x.notChecked("natural_key", "How long a key is remembered, because a natural key goes on naming the same wish")
+		x.notChecked("natural_key", "How long a key is remembered, because a natural key never expires")
 	case e.After == 0:
 		x.undeclared("expiry", "How long a key is remembered, and what its repetition gets afterwards")
 	case !x.awaitsExpiry():

@@ -6,11 +6,11 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// running says what a request may be told that meets a running one.
+// running says how a request may be answered while another one with its key runs.
 func (x *explainer) running() {
 	p := x.contract.InProgress
 	if len(p.Statuses) > 0 {
-		x.held("in_progress", "While a request runs, a second one may be told %s: it is then asked again, and must not be told so for ever", p.Signature)
+		x.held("in_progress", "While a request runs, a second one may be answered %s: the client then asks again, and must get another answer in the end", p.Signature)
 	}
 	switch {
 	case p.Mode == contract.InProgressWait && len(p.Statuses) > 0:
@@ -18,11 +18,11 @@ func (x *explainer) running() {
 	case p.Mode == contract.InProgressWait:
 		x.notChecked("in_progress.mode: wait", "Whether a second request waits for the first: what it is answered in the end is judged like any other answer")
 	case len(p.Statuses) == 0:
-		x.undeclared("in_progress", "What a second request is told while the first one runs")
+		x.undeclared("in_progress", "What a second request is answered while the first one runs")
 	}
 }
 
-// existing says what "it exists already" is held against.
+// existing says what is checked of "it exists already".
 func (x *explainer) existing() {
 	e := x.contract.Existing
 	switch {
@@ -30,9 +30,9 @@ func (x *explainer) existing() {
 		x.undeclared("existing", "Whether a refusal means \"it exists already\"")
 		return
 	case x.rowsKnown():
-		x.held("existing", "Who is told %s is told the truth: it exists, and another request can have made it", e.Signature)
+		x.held("existing", "An answer %s is true: the thing exists, and another request can have created it", e.Signature)
 	default:
-		x.held("existing", "Who is told %s learns that it exists already", e.Signature)
+		x.held("existing", "An answer %s means that the thing exists already", e.Signature)
 	}
 	switch {
 	case !e.Identity.Declared():
@@ -44,7 +44,7 @@ func (x *explainer) existing() {
 	}
 }
 
-// otherBody says what a key that comes with another body is held against.
+// otherBody says what is checked of a key that comes with another body.
 func (x *explainer) otherBody() {
 	if len(x.operation.Alter) == 0 {
 		x.notChecked("alter", "What happens when a %s comes with another body, because the operation has no other body", x.keyWord())
@@ -107,14 +107,14 @@ func (x *explainer) keyWord() string {
 	return "natural key"
 }
 
-// throttled says what is taken for a refusal at the door.
+// throttled says which answers count as a rejection before any handling.
 func (x *explainer) throttled() {
 	if t := x.contract.Throttled; len(t.Statuses) > 0 {
-		x.held("throttled", "Who is told %s was turned away at the door: nothing took effect", t)
+		x.held("throttled", "An answer %s means that the request was rejected before any handling: nothing took effect", t)
 	}
 }
 
-// confusions says what one answer can mean when the contract does not tell two meanings apart. A
+// confusions says what one answer can mean when the contract does not distinguish two meanings. A
 // loaded contract has only those that do no harm.
 func (x *explainer) confusions() {
 	meanings := x.contract.Meanings()
@@ -123,10 +123,10 @@ func (x *explainer) confusions() {
 		from := first.Line + ", " + second.Line
 		switch {
 		case o.Second == contract.MeansMismatch && (o.First == contract.MeansRunning || o.First == contract.MeansExists):
-			x.weakened(from, "%d can mean both that %s and that %s: said of the same body it is taken for the one, of another body for the other",
+			x.weakened(from, "%d can mean both that %s and that %s: for the same body it counts as the first, for another body as the second",
 				o.Status, first.Says, second.Says)
 		case o.First == contract.MeansExpired && o.Second == contract.MeansMismatch:
-			x.weakened(from, "%d can mean both that %s and that %s: after the expiry it is taken for the one, before it for the other",
+			x.weakened(from, "%d can mean both that %s and that %s: after the expiry it counts as the first, before it as the second",
 				o.Status, first.Says, second.Says)
 		case o.First == contract.MeansRunning && o.Second == contract.MeansExists && o.Hidden:
 			x.weakened(from, "%d means both that %s and that %s, so that it proves neither", o.Status, first.Says, second.Says)

@@ -9,29 +9,29 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
-// wishes says which requests are one wish.
-func (x *explainer) wishes() {
+// intents says which requests are one intent.
+func (x *explainer) intents() {
 	switch {
 	case x.natural():
 		var pointers []string
 		for _, pointer := range x.contract.NaturalKey {
 			pointers = append(pointers, english.Word(pointer))
 		}
-		x.held("natural_key", "Requests with the same %s are one wish, whatever their keys", english.List(pointers, "and"))
+		x.held("natural_key", "Requests with the same %s are one intent, whatever their keys", english.List(pointers, "and"))
 	case x.keyed():
 		x.weakened("natural_key is not declared",
-			"Different keys are different wishes: an intent that is sent with two keys may have two rows")
+			"Different keys may create different rows: an intent that is sent with two keys may have two rows")
 	default:
 		x.weakened("neither key nor natural_key is declared",
-			"Every request is a wish of its own: scenarios that repeat a request are left out")
+			"Every request is an intent of its own: scenarios that repeat a request do not apply")
 	}
 	if window := x.contract.ContentWindow; window > 0 {
 		x.notChecked("content_window: "+brief(window),
-			"Whether equal bodies of two wishes are told apart, because for so long the target takes an equal body for a repetition, and afterwards not")
+			"Whether equal bodies of two intents create two rows, because for so long the target treats an equal body as a repetition, and later not")
 	}
 }
 
-// rows says what is held against the number of rows.
+// rows says what is checked of the number of rows.
 func (x *explainer) rows() {
 	done := x.contract.Ack.Signature
 	if !x.rowsKnown() {
@@ -40,11 +40,11 @@ func (x *explainer) rows() {
 			"Whether anything was created once, twice or not at all, because the rows are unknown: only answers are judged, and no verdict can be a pass")
 		return
 	}
-	x.held(everyContract, "At most one row per %s, whatever the answers", x.wish())
+	x.held(everyContract, "At most one row per %s, whatever the answers", x.unit())
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
 	x.held(everyContract, "Where every request was refused, there is no row")
 	if x.operation.Rows.HTTP != nil {
-		x.weakened("rows.http", "The rows are the target's own word: what its listing does not show is not there, and what it shows only once is there once")
+		x.weakened("rows.http", "The rows are what the target itself lists: a row that its listing does not show counts as missing, and one that it shows once as one row")
 	}
 	if gate := x.target.Database.WriteGate; gate != nil {
 		x.held("database.write_gate", "Two requests of a burst that both get past the target's own check write at the same moment, however short the time in between: the writers of %s are held back, for %s at most",
@@ -54,12 +54,12 @@ func (x *explainer) rows() {
 			"A window between check and write that is shorter than the time between two requests of a burst is hit only with luck")
 	}
 	if lines := x.conflicts(); len(lines) > 0 {
-		x.held(strings.Join(lines, ", "), "A new wish is not refused as the repetition of another")
+		x.held(strings.Join(lines, ", "), "A new intent is not refused as the repetition of another")
 	}
 }
 
-// wish names what may have one row.
-func (x *explainer) wish() string {
+// unit names what may have one row.
+func (x *explainer) unit() string {
 	switch {
 	case x.natural():
 		return "intent"
@@ -120,7 +120,7 @@ func (x *explainer) identity() {
 	}
 }
 
-// missingKey says what is held against requests without a key.
+// missingKey says what is checked of requests without a key.
 func (x *explainer) missingKey() {
 	switch {
 	case !x.keyed():
@@ -137,8 +137,8 @@ func (x *explainer) missingKey() {
 	}
 }
 
-// surroundings says what no line of this contract or operation can make visible.
-func (x *explainer) surroundings() {
+// outside says what no line of this contract or operation can make visible.
+func (x *explainer) outside() {
 	if x.target.Received != nil {
 		x.held("received", "The target's own count of requests is that of the requests on record, or the run is void")
 	} else {

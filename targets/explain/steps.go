@@ -2,7 +2,7 @@ package explain
 
 // issued says what cannot be tried where the target hands its keys out.
 func (x *explainer) issued() {
-	x.held("key.issued", "A key that the target has handed out is good for one intent, whoever sends it again")
+	x.held("key.issued", "A key that the target has issued is valid for one intent only, whichever client sends it again")
 	x.notChecked("key.issued", "Whether keys that hardly differ, or are blank, or those of two principals or operations are kept apart, because clients do not choose them")
 }
 
@@ -12,9 +12,9 @@ func (x *explainer) prepared() {
 		return
 	}
 	x.held("prepare", "All requests of an intent are about the one thing that was prepared for it, and the row shows that it was changed")
-	x.notChecked("prepare", "Whether two wishes about one thing are told apart, and requests with another body from the first, because a row has the marker of what was prepared")
+	x.notChecked("prepare", "Whether two intents about one thing are kept apart, or an altered body from the original, because a row has the marker of what was prepared")
 	if len(x.operation.Effects) == 0 {
-		x.notChecked("effects", "Whether a change was made twice, because a thing that was changed is one row however often: an effect with a value tells")
+		x.notChecked("effects", "Whether a change was made twice, because a changed thing is one row however often it changes; declare an effect with a value")
 	}
 }
 
