@@ -124,7 +124,7 @@ func TestATargetThatIsNotThereLeavesRowsUnknown(t *testing.T) {
 	_, err := l.Rows(t.Context(), q, "one")
 	require.Error(t, err)
 	_, err = l.Rows(t.Context(), q, "two")
-	require.ErrorContains(t, err, "nobody is known")
+	require.ErrorContains(t, err, "no principal is known")
 }
 
 func TestManyMarkersAreAskedForSomeAtOnce(t *testing.T) {
