@@ -41,6 +41,7 @@ type timeline struct {
 	Ticks       []tick
 	Cuts        []string
 	Looks       []look
+	Reads       bool // one of them is not that at which the finding showed, so that the legend explains it
 	Lanes       []lane
 	Legend      []glyph
 	More        int
@@ -81,6 +82,7 @@ func newTimeline(f checker.Finding, e evidence, anchor string) *timeline {
 		texts = append(texts, laneText(a, x.zero))
 	}
 	t.Looks = x.looks(f, recorded(e.Attempts))
+	t.Reads = slices.ContainsFunc(t.Looks, func(l look) bool { return !l.Shown })
 	t.Desc = strings.Join(texts, " ")
 	t.Legend = legendOf(t.Lanes)
 	return t
