@@ -148,23 +148,59 @@ func TestABurstWaitsForItsSlowestMemberOnlySoLong(t *testing.T) {
 	require.Equal(t, []string{"late", "almost", "last"}, seen[len(seen)-3:], "the late one goes alone")
 }
 
-// The deadline of a member begins when it is released: waiting for the others is not its patience.
-func TestTheGateDoesNotUseUpAClientsPatience(t *testing.T) {
+// deadlines notes the deadlines that a connection was given.
+type deadlines struct {
+	net.Conn
+	mu  *sync.Mutex
+	set *[]time.Time
+}
+
+func (d deadlines) SetDeadline(at time.Time) error {
+	d.mu.Lock()
+	*d.set = append(*d.set, at)
+	d.mu.Unlock()
+	return d.Conn.SetDeadline(at)
+}
+
+// The deadline of a member begins when it is released: waiting for the others is not its timeout.
+func TestTheBarrierDoesNotUseUpAClientsTimeout(t *testing.T) {
 	t.Parallel()
 	d, address := serveDoorman(t)
-	step := burst(members)
-	step.Burst.Timeout = fixed(time.Second)
-	r := newRig(t, address, send(), step)
+	r := newRig(t, address, send(), burst(members))
+	const slowness = time.Second
 	r.hold(3, func(context.Context) error {
 		for range members - 1 {
-			within(t, d.almost, "a member at the gate")
+			within(t, d.almost, "a member at the barrier")
 		}
-		time.Sleep(time.Second)
+		time.Sleep(slowness)
 		return nil
 	})
+	var mu sync.Mutex
+	var all []*[]time.Time
+	dial := r.Dialers[0]
+	r.Dialers[0] = func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+		conn, tap, err := dial(ctx, lane)
+		set := new([]time.Time)
+		mu.Lock()
+		all = append(all, set)
+		mu.Unlock()
+		return deadlines{conn, &mu, set}, tap, err
+	}
 	for _, a := range r.drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 	}
+	waited := 0
+	for _, set := range all {
+		if len(*set) == 1 {
+			continue // a request alone
+		}
+		require.Len(t, *set, 3, "when it is connected, while it waits, and when it is released")
+		require.Zero(t, (*set)[1], "it waits without a deadline")
+		if (*set)[2].Sub((*set)[0]) >= slowness {
+			waited++
+		}
+	}
+	require.Equal(t, members-1, waited, "all but the slow one")
 }
 
 // A lane may swallow what is sent: nothing of a burst comes to the gate then, and the clients give up.

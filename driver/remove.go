@@ -34,7 +34,7 @@ func (r *intentRunner) removeRow(ctx context.Context, i scenarios.PlannedIntent,
 		return errors.New("no answer has named it (identity)")
 	}
 	if r.config.Rows == nil {
-		return errors.New("nobody can be asked whether its row is gone")
+		return errors.New("its rows cannot be read, so it is not known whether it is gone")
 	}
 	marker := r.config.marker(i, history.Original)
 	var err error

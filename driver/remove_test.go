@@ -91,7 +91,7 @@ func TestARemovalThatFailsSaysWhy(t *testing.T) {
 		"operations.create.remove[0] (DELETE /orders/o1) for intent i001 as alice was answered 404": remover(t, &ledger{}, 1, 0, http.StatusNotFound),
 		"its row is still found (1)":     remover(t, &ledger{}, 1, 1, http.StatusNoContent),
 		"there was no row to be removed": remover(t, &ledger{}, 0, 0, http.StatusNoContent),
-		"nobody can be asked": func() *rig {
+		"its rows cannot be read": func() *rig {
 			r := remover(t, &ledger{}, 1, 0, http.StatusNoContent)
 			r.Rows = nil
 			return r

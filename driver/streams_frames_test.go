@@ -347,7 +347,7 @@ func TestAConnectionEndsWithItsLastStream(t *testing.T) {
 		p.stay()
 		left <- struct{}{}
 	})
-	for _, a := range newRig2(t, address, sendWithin(5*time.Second), sendWithin(5*time.Second)).drive(t).Attempts {
+	for _, a := range newRig2(t, address, send(), send()).drive(t).Attempts {
 		require.Equal(t, 201, a.Status, a.Error)
 	}
 }

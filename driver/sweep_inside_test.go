@@ -196,7 +196,7 @@ func TestOffsetsOfASweep(t *testing.T) {
 	require.Equal(t, millis(44), d.offset(scenarios.PlannedIntent{ID: "i009"}, moving(20, 60, 0.5, false)))
 }
 
-// there is a passage that was seen at the doorstep.
+// there is a passage that was seen at the upstream tap.
 type there history.Passage
 
 func (p there) Facts() history.Passage              { return history.Passage(p) }
@@ -219,7 +219,7 @@ func TestWhatASweepLearns(t *testing.T) {
 		first, second *outgoing
 		want          []trial
 	}{
-		"by the client where there is no doorstep": {
+		"by the client where there is no upstream tap": {
 			attempt(201, 10, 50, nil), attempt(409, 35, 40, nil), []trial{{millis(25), "409", true}},
 		},
 		"after the first was answered": {
@@ -228,14 +228,14 @@ func TestWhatASweepLearns(t *testing.T) {
 		"while the first is not answered at all": {
 			attempt(0, 10, 0, nil), attempt(409, 35, 40, nil), []trial{{millis(25), "409", true}},
 		},
-		"the doorstep knows better": {
+		"the upstream tap knows better": {
 			attempt(201, 10, 50, &history.Passage{Released: moment(20), Answered: moment(28)}), attempt(201, 35, 60, &history.Passage{Released: moment(29)}),
 			[]trial{{millis(9), "201", false}},
 		},
-		"a doorstep that saw no more than the connection": {
+		"an upstream tap that saw no more than the connection": {
 			attempt(201, 10, 50, &history.Passage{Opened: 1}), attempt(409, 35, 60, &history.Passage{Opened: 1}), []trial{{millis(25), "409", true}},
 		},
-		"which comes first is seen at the doorstep": {
+		"which comes first is seen at the upstream tap": {
 			attempt(201, 10, 50, &history.Passage{Released: moment(20)}), attempt(201, 35, 60, &history.Passage{Released: moment(19)}), []trial{{millis(-1), "201", true}},
 		},
 		"nothing where the first was never sent":  {attempt(0, 0, 0, nil), attempt(409, 35, 40, nil), nil},

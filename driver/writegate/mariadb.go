@@ -44,7 +44,7 @@ func (table mariadb) take(ctx context.Context, conn *sql.Conn, longest time.Dura
 func (mariadb) give() (string, bool) { return "unlock tables", false }
 
 // waiting reads the list of sessions: the server's tables of metadata locks are switched off, or not
-// installed, unless somebody has asked for them.
+// installed, unless the administrator turned them on.
 func (table mariadb) waiting(ctx context.Context, db *sql.DB) (n int, known bool, err error) {
 	rows, err := db.QueryContext(ctx, `select info from information_schema.processlist
 		where state in ('Waiting for table metadata lock', 'Waiting for table level lock') and info is not null`)

@@ -1,8 +1,8 @@
-// Package writegate holds back the writers of one table: it turns a database URL and a table's name
-// into a lock that lets reads pass and makes writes stand in line. Requests that have read "nothing
-// there yet" then wait to write, and all write at once when the gate opens.
+// Package writegate blocks the writers of one table: it turns a database URL and a table's name into a lock that
+// lets reads pass and makes writes wait. Requests that have read "nothing there yet" then wait to write, and all
+// write together when the lock is released.
 //
-// Writers wait as long as the gate is held, and by their own rules: a target whose driver gives up
+// Writers wait as long as the lock is held, or until their own timeouts: a target whose driver gives up
 // earlier answers with an error of its own. On SQLite the writers of every table of the file wait, and
 // a transaction that has read before it writes is refused at once, as SQLite always does while
 // another connection writes.
@@ -27,7 +27,7 @@ const (
 	connections = 2                // one holds, one counts
 )
 
-// Gate holds back the writers of one table. Safe for concurrent use.
+// Gate blocks the writers of one table. Safe for concurrent use.
 type Gate struct {
 	db    *databases.Database
 	lock  lock
@@ -40,12 +40,12 @@ type Gate struct {
 
 // lock is what differs between the databases.
 type lock interface {
-	// take makes the connection hold the lock. A server that no longer hears of us takes it back a
+	// take makes the connection hold the lock. A server that no longer hears from this process releases it a
 	// margin after longest.
 	take(ctx context.Context, conn *sql.Conn, longest time.Duration) error
 	// give returns what ends the lock, and whether the connection is then as good as new.
 	give() (statement string, reusable bool)
-	// waiting counts the writers in line. Known is false where the database cannot tell.
+	// waiting counts the blocked writers. Known is false where the database cannot tell.
 	waiting(ctx context.Context, db *sql.DB) (n int, known bool, err error)
 }
 
@@ -119,7 +119,7 @@ func (g *Gate) Hold(ctx context.Context, longest time.Duration) (*Held, error) {
 	return g.hold(ctx, conn, longest), nil
 }
 
-// enter waits until nobody else holds the lock by this gate.
+// enter waits until no other Held of this gate holds the lock.
 func (g *Gate) enter(ctx context.Context) error {
 	select {
 	case g.place <- struct{}{}:
@@ -186,12 +186,12 @@ func discard(conn *sql.Conn) {
 	_ = conn.Close()
 }
 
-// Close lets all go, if the lock is held, and ends all connections. Closing again does nothing.
+// Close releases the lock, if it is held, and ends all connections. Closing again does nothing.
 func (g *Gate) Close() error { return g.close() }
 
 func (g *Gate) shut(end context.CancelFunc) error {
 	end()
-	g.place <- struct{}{} // whoever holds the lock gives it back; nobody gets it any more
+	g.place <- struct{}{} // the lock is released, and cannot be taken any more
 	return g.db.Close()
 }
 
@@ -201,13 +201,13 @@ type Held struct {
 	release func() error
 }
 
-// Waiting counts the writers that stand in line for the table now. Known is false where the database
-// cannot tell, which is so on SQLite. A statement that would lock rows or the table before it reads,
+// Waiting counts the writers that wait for the table now. Known is false where the database cannot tell,
+// which is so on SQLite. A statement that would lock rows or the table before it reads,
 // the guard of a pessimistic design, is no writer.
 //
 // MariaDB and MySQL show the sessions of other users only to one with the privilege PROCESS, and name no
-// table: counted are the statements in line for some table that are INSERT, UPDATE, REPLACE, DELETE or
-// LOAD and hold this table's name. One that comes to the table by a trigger or a view is missed.
+// table: counted are the statements that wait for some table, are INSERT, UPDATE, REPLACE, DELETE or LOAD, and
+// hold this table's name. One that comes to the table by a trigger or a view is missed.
 func (h *Held) Waiting(ctx context.Context) (n int, known bool, err error) {
 	n, known, err = h.gate.lock.waiting(ctx, h.gate.db.DB)
 	if err != nil {
@@ -216,7 +216,7 @@ func (h *Held) Waiting(ctx context.Context) (n int, known bool, err error) {
 	return n, known, nil
 }
 
-// Release lets all writers go, whether or not the context of Hold has ended. Releasing again does
+// Release releases all writers, whether or not the context of Hold has ended. Releasing again does
 // nothing and returns the same. An error means that the connection was lost: the server then took the
 // lock back itself, perhaps earlier.
 func (h *Held) Release() error { return h.release() }

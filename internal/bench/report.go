@@ -57,7 +57,7 @@ func (r *results) facts() []string {
 		"The server that the bursts go to is " + where + ".",
 		"Senders take turns of at most 100 bursts. In the lanes with latency 4 bursts are under way at a time, of every sender alike; on the clean lane 1.",
 		"barrier is N goroutines of our own, each with an open connection, that wait for one signal and then send, as hand-written tests do.",
-		"vegeta, barrier and doubletap dial the same lanes. k6 and hey need an address: theirs are the same toxics without a doorstep, one relay fewer, which is in their favour.",
+		"vegeta, barrier and doubletap dial the same lanes. k6 and hey need an address: theirs are the same toxics without an upstream tap, one relay fewer, which is in their favour.",
 		"Connections are warm but for hey's, which is one process for each burst; starting it is in its duplicates per second and in no spread. So is starting k6, once in a turn.",
 	}
 	if len(versions) > 0 {
@@ -271,7 +271,7 @@ func (r *results) memoryTables() []table {
 func (r *results) laneTables() []table {
 	t := table{
 		title: "Cost of a lane",
-		notes: []string{"Per lane: its proxy, its doorstep and their listeners; then one connection on each, with all ends of it that are in this process."},
+		notes: []string{"Per lane: its proxy, its upstream tap and their listeners; then one connection on each, with all ends of it that are in this process."},
 		heads: []string{"lanes", "heap", "stacks", "goroutines", "heap of a connection", "stacks", "goroutines"},
 	}
 	for _, c := range r.lanes {

@@ -61,7 +61,7 @@ func weathersNamed(list string) ([]weather, error) {
 
 // road is one lane to a target, in both of its forms. Senders in this process dial the lane itself.
 // Other processes need an address, and get that of a toxiproxy proxy with the same toxics and without
-// a doorstep. That spares them one relay, so what differs is in their favour.
+// an upstream tap. That spares them one relay, so what differs is in their favour.
 type road struct {
 	lane  string
 	lanes *proxy.Lanes

@@ -30,7 +30,7 @@ func (r rate) median() float64 {
 const (
 	rateOurs    = "doubletap, history in a file"
 	rateVegeta  = "vegeta, same lane"
-	rateEntry   = "vegeta, lane without a doorstep"
+	rateEntry   = "vegeta, lane without an upstream tap"
 	rateNoProxy = "vegeta, no lane"
 )
 

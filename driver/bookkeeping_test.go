@@ -56,7 +56,7 @@ func TestWhatIsSuspicious(t *testing.T) {
 		unseen, broke bool
 	}{
 		"a complete answer":                        {answer, scenarios.Clean, &seen, false, false},
-		"a complete answer without a doorstep":     {answer, scenarios.Clean, nil, false, false},
+		"a complete answer without an upstream tap":     {answer, scenarios.Clean, nil, false, false},
 		"no answer on the clean lane":              {hangUp, scenarios.Clean, nil, true, true},
 		"no answer on another lane":                {hangUp, "side", nil, true, false},
 		"no answer, although the target gave one":  {hangUp, "side", &seen, false, false},

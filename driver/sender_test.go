@@ -194,7 +194,7 @@ func TestATargetThatBreaksConnectionsIsNotGone(t *testing.T) {
 	require.Len(t, r.drive(t).Attempts, 20)
 }
 
-// Behind a lane, a connection always stands; it is the doorstep that sees the refusal.
+// Behind a lane, a connection always stands; it is the upstream tap that sees the refusal.
 func TestARefusalAtTheDoorstepCounts(t *testing.T) {
 	t.Parallel()
 	address := serveRaw(t, func(*peer) {})

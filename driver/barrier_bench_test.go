@@ -61,7 +61,7 @@ func weathers() map[string][]faults.Fault {
 }
 
 // BenchmarkSpread compares, on one machine and in one run, how far apart the members of a burst arrive:
-// let go at the doorstep, by vegeta, and by goroutines behind a barrier, each through the same lanes.
+// let go at the upstream tap, by vegeta, and by goroutines behind a barrier, each through the same lanes.
 // What counts are the ratios.
 func BenchmarkSpread(b *testing.B) {
 	senders := []struct {

@@ -17,14 +17,14 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// step is a doorstep that holds what it is told to, in front of a target that is not there: it notes
+// step is an upstream tap that holds what it is told to, in front of a target that is not there: it notes
 // the order of things.
 type step struct {
 	ledger
 	refuse bool // no request can be held
 }
 
-// standing is one connection at a doorstep.
+// standing is one connection at an upstream tap.
 type standing struct {
 	*step
 	mu     sync.Mutex
