@@ -124,7 +124,7 @@ func doubtSession(e *evaluation, who string, let, status int) {
 // loginPage is where web pages send whoever is not signed in.
 var loginPage = regexp.MustCompile(`(?i)(log|sign)[-_]?in|/sessions?/new|/auth\b`)
 
-// TurnedAway reports that whoever sent an attempt was not known at the door (RFC 9110, section 15.5.2), or was sent
+// Unauthenticated reports that whoever sent an attempt was not known at the door (RFC 9110, section 15.5.2), or was sent
 // to sign in.
 func (t Terms) Unauthenticated(a history.Attempt) bool { return unauthenticated(&a, t.Classify(a)) }
 
