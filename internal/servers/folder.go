@@ -9,7 +9,7 @@ import (
 	"syscall"
 )
 
-// sweeper removes a folder when descriptor 3 comes to its end without a word. Whoever uses the folder may
+// sweeper removes a folder when descriptor 3 ends without a line. The processes that use the folder may
 // still be ending then.
 const sweeper = `read -r _ <&3 && exit
 for _ in 1 2 3 4 5 6 7 8 9 10; do rm -rf -- "$1" && exit; sleep 0.1; done
@@ -52,8 +52,8 @@ func (f *Folder) Path() string { return f.path }
 func (f *Folder) Remove() error {
 	f.once.Do(func() {
 		err := os.RemoveAll(f.path)
-		_, told := f.line.WriteString("removed\n")
-		f.err = errors.Join(err, told, f.line.Close(), f.sweeper.Wait())
+		_, writeErr := f.line.WriteString("removed\n")
+		f.err = errors.Join(err, writeErr, f.line.Close(), f.sweeper.Wait())
 	})
 	return f.err
 }

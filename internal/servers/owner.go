@@ -19,7 +19,7 @@ type owner struct {
 }
 
 // findOwner returns the user with the name if we are root, and ourselves otherwise: PostgreSQL
-// refuses to run as root, and nobody else can become another user.
+// refuses to run as root, and only root can become another user.
 func findOwner(name string) (owner, error) {
 	if os.Geteuid() != 0 {
 		return owner{}, nil
@@ -36,7 +36,7 @@ func findOwner(name string) (owner, error) {
 	return owner{credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}, nil
 }
 
-// makeDir makes a temporary folder that belongs to the owner and that nobody else can read.
+// makeDir makes a temporary folder that only its owner can read.
 func (o owner) makeDir(parent, prefix string) (string, error) {
 	dir, err := os.MkdirTemp(parent, prefix)
 	if err != nil {
@@ -51,7 +51,7 @@ func (o owner) makeDir(parent, prefix string) (string, error) {
 	return dir, nil
 }
 
-// writeFile writes a file that the owner can read and nobody else.
+// writeFile writes a file that only the owner can read.
 func (o owner) writeFile(path, content string) error {
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 // keeper runs a server as its child, ends it when descriptor 3 comes to its end, and removes the
 // folder. The other end of descriptor 3 is ours alone: the kernel closes it even when we are killed,
 // which a parent-death signal would not survive as well: that one is sent when the thread ends which
-// started the child, and nobody would be left to remove the folder. The keeper prints nothing after
+// started the child, and the folder would never be removed. The keeper prints nothing after
 // the start: a word to a log whose reader is gone would kill it.
 const keeper = `signal=$1 dir=$2
 shift 2
@@ -67,7 +67,7 @@ func launch(where site, signal string, line []string, log io.Writer) (*process, 
 	}
 	go func() {
 		defer close(p.ended)
-		// How it ended is of no interest: it is told to end by a signal.
+		// Its error is ignored: a signal ends it.
 		_ = p.command.Wait()
 	}()
 	return p, nil

@@ -39,7 +39,7 @@ func redisProgram(folder string) (string, error) {
 
 func redisConfig(where site) string { return filepath.Join(where.dir, "redis.conf") }
 
-// prepareRedis writes the settings into a file: everybody may read a command line, and with it the password.
+// prepareRedis writes the settings into a file: every user can read a command line, and with it the password.
 func prepareRedis(_ context.Context, where site) error {
 	settings := fmt.Sprintf("bind 127.0.0.1\nport %d\nrequirepass %s\ndir %s\nmaxclients %d\nsave \"\"\nappendonly no\ndaemonize no\n",
 		where.port, where.password, where.dir, where.connections)

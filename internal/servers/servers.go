@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Limits of a server that has not been told otherwise.
+// Default limits of a server.
 const (
 	defaultConnections = 400
 	startTimeout       = 60 * time.Second
@@ -139,7 +139,7 @@ func greet(ctx context.Context, p plan, where site) error {
 	return p.greet(ctx, where)
 }
 
-// freePort finds a loopback port that nobody uses now.
+// freePort finds a loopback port that is not in use.
 func freePort() (int, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,7 +15,7 @@ func Serving(run func(postgresURL, mariadbURL string) int) int {
 }
 
 func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbURL string) int) int {
-	unserved := func(err error) int { return complain(out, err) }
+	unserved := func(err error) int { return reportMissing(out, err) }
 	if err := Install(ctx, out); err != nil {
 		return unserved(err)
 	}
@@ -39,18 +39,18 @@ func ServingRedis(run func(redisURL string) int) int {
 
 func servingRedis(ctx context.Context, out io.Writer, run func(redisURL string) int) int {
 	if err := Install(ctx, out); err != nil {
-		return complain(out, err)
+		return reportMissing(out, err)
 	}
 	redis, err := Redis(ctx, Options{})
 	if err != nil {
-		return complain(out, err)
+		return reportMissing(out, err)
 	}
 	defer redis.Stop()
 	return run(redis.URL())
 }
 
-// complain says why the tests cannot run, and returns their exit code.
-func complain(out io.Writer, err error) int {
+// reportMissing says why the tests cannot run, and returns their exit code.
+func reportMissing(out io.Writer, err error) int {
 	fmt.Fprintln(out, "the tests need real database servers:", err)
 	return 1
 }

@@ -63,13 +63,13 @@ func begin(program string, o Options) (*life, error) {
 }
 
 // bury waits for the end of the process and kills what it has left behind. This is done at once: later its
-// number may be somebody else's.
+// number may belong to another process.
 func (l *life) bury() {
 	defer close(l.ended)
 	_ = l.command.Wait() // how it ended is in ProcessState
 	l.signal(syscall.SIGKILL)
-	_, told := l.line.WriteString("ended\n")
-	l.err = errors.Join(told, l.line.Close(), l.keeper.Wait())
+	_, writeErr := l.line.WriteString("ended\n")
+	l.err = errors.Join(writeErr, l.line.Close(), l.keeper.Wait())
 }
 
 // keep makes sure that the process ends with us.

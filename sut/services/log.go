@@ -57,7 +57,7 @@ func (l *Log) Mask(text string) string {
 	return l.mask.Replace(text)
 }
 
-// Write never fails: a full disk is no reason to stop a service. Flush tells.
+// Write never fails: a full disk is no reason to stop a service. Flush returns the error.
 func (l *Log) Write(text []byte) (int, error) {
 	l.lock.Lock()
 	defer l.lock.Unlock()

@@ -15,7 +15,7 @@ const (
 	portTries   = 100
 )
 
-// FreePort finds a port of a host that nobody uses now. A connection of somebody's must not take it by
+// FreePort finds a port of a host that is not in use. A connection of another process must not take it by
 // chance while the service is being started again, so it is none of those that clients get.
 func FreePort(host string) (int, error) {
 	for range portTries {
@@ -28,7 +28,7 @@ func FreePort(host string) (int, error) {
 	return 0, errors.New("find a free port of " + host)
 }
 
-// Taken reports whether somebody takes connections at an address, host:port.
+// Taken reports whether a server accepts connections at an address, host:port.
 func Taken(address string) bool {
 	conn, err := net.DialTimeout("tcp", address, time.Second)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 const (
 	pollEvery     = 10 * time.Millisecond // between two questions whether it is ready
 	obituaryLines = 3
-	waitDelay     = time.Second // for those who hold its output open after its end
+	waitDelay     = time.Second // for child processes that keep its output open after its end
 )
 
 // Options says what is started, and how.
@@ -96,7 +96,7 @@ func (s *Service) await(ctx context.Context, l *life) error {
 	for {
 		err := s.options.Ready(ctx)
 		select {
-		case <-l.ended: // whoever answers now is somebody else
+		case <-l.ended: // another process answers now
 			return fmt.Errorf("it ended before it was ready (%s)%s", l.how(), s.options.Log)
 		default:
 		}

@@ -33,7 +33,7 @@ func (f *File) contract() {
 	d := f.Draft
 	f.line("contract: # what is promised; doubletap explain --target FILE says it in sentences")
 	if d.Key.In == contract.KeyNowhere {
-		f.line("  preset: dedup-only # one effect for one wish, and nothing about the answers")
+		f.line("  preset: dedup-only # one effect per intent, and no promise about the answers")
 	} else {
 		f.line("  preset: ietf # 422 for another body under the same key, 400 for a missing key, 409 while the first runs")
 		if !slices.Contains(d.Statuses, 409) {

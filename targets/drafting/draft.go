@@ -12,7 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Draft is an operation as far as its source tells.
+// Draft is what the source says about an operation.
 type Draft struct {
 	Name      string
 	Summary   string
@@ -46,7 +46,7 @@ func textHints() []string {
 	return []string{"note", "comment", "description", "memo", "remark", "message", "text", "title", "label", "subject", "name", "reference"}
 }
 
-// Likely tells how likely a field of this name holds any text and keeps it: less is likelier, and ok says
+// Likely says how likely a field of this name holds any text and keeps it: less is likelier, and ok says
 // that the name speaks for it at all.
 func Likely(field string) (rank int, ok bool) {
 	for i, hint := range textHints() {

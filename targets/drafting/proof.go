@@ -12,7 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
-// marks tell the texts of one create apart, each by one character behind the marker.
+// marks distinguish the texts of one create by one character after the marker.
 const (
 	marks     = "0123456789abcdefghij"
 	markSpace = "x"
@@ -130,7 +130,7 @@ func squeezed(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 }
 
-// idLike are the names of members and columns that tell one thing from another.
+// idLike matches names of members and columns that identify a thing.
 var idLike = regexp.MustCompile(`(?i)(^|[_-])(id|uuid|guid|number|no|code|key|ref|reference|slug|token)$|[a-z](Id|ID|Uuid|Number)$`)
 
 // Redirects reports that the answer sends a browser on, as after a form.

@@ -17,7 +17,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Request is a request that somebody has sent before.
+// Request is a request that was sent before: recorded, or given as a curl command.
 type Request struct {
 	Method string
 	URL    *url.URL

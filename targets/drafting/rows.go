@@ -109,7 +109,7 @@ func (f *File) effects() {
 	}
 }
 
-// name tells the child from the others.
+// name distinguishes the child from the others.
 func (c Child) name(all []Child) string {
 	same := func(o Child) bool { return o.Table.FullName() == c.Table.FullName() && o.By != c.By }
 	if slices.ContainsFunc(all, same) {

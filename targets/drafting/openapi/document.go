@@ -23,7 +23,7 @@ type Document struct {
 	doc *openapi3.T
 }
 
-// Create is an operation that creates something, as far as its document tells.
+// Create is an operation that creates something, as far as its document says.
 type Create struct {
 	Name    string // fit for a target file, and unique in the document
 	Method  string
@@ -187,7 +187,7 @@ func jsonContent(content openapi3.Content) *openapi3.SchemaRef {
 	return nil
 }
 
-// operationName makes a name for a target file, which nobody else has.
+// operationName makes a name that is unique in a target file.
 func operationName(from string, taken map[string]bool) string {
 	const longest = 58
 	name := strings.Trim(regexp.MustCompile(`[^A-Za-z0-9_-]+`).ReplaceAllString(from, "_"), "_-")

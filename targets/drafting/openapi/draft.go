@@ -52,7 +52,7 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 	return draft, nil
 }
 
-// reason is what a complaint of the schema says, without the schema.
+// reason is what an error of the schema says, without the schema.
 func reason(err error) string {
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return strings.TrimRight(oneLine(first), ".")

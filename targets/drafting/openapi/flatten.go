@@ -85,7 +85,7 @@ func mergeValues(into, from *openapi3.Schema) {
 	}
 }
 
-// discriminate makes the member by which alternatives are told apart name the chosen one.
+// discriminate sets the discriminator, the member that names the chosen alternative.
 func discriminate(schema *openapi3.Schema, by *openapi3.Discriminator, of *openapi3.Schema) {
 	choice := append(slices.Clone(of.OneOf), of.AnyOf...)
 	if by.PropertyName == "" || len(choice) == 0 || choice[0] == nil {

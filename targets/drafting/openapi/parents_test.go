@@ -8,28 +8,6 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
-func TestWhoSendsSignsInWhereTheDocumentHasAnOperationForIt(t *testing.T) {
-	t.Parallel()
-	d := draft(t, "crm.yaml", "addCompany")
-	require.Equal(t, []drafting.Step{{
-		Method: "POST", Path: "/token", Form: true, Body: map[string]any{"grant_type": "password", "username": "", "password": ""},
-		Templates: map[string]string{"/username": "{{.Principal.User}}", "/password": "{{.Principal.Password}}"},
-		Extract:   map[string]drafting.Extract{"Token": {JSON: "/access_token"}},
-	}}, d.Login, "and does not register")
-	require.Equal(t, drafting.Principal{User: "${API_USER}", Password: "${API_PASSWORD}"}, d.Principal)
-	require.Equal(t, []string{"API_USER", "API_PASSWORD"}, d.Needed, "the token is no variable")
-	require.Equal(t, "Bearer {{.Login.Token}}", d.Header["Authorization"])
-
-	d = draft(t, "club.json", "addMember")
-	require.Equal(t, "sid={{.Login.Token}}", d.Header["Cookie"])
-	require.Equal(t, map[string]drafting.Extract{"Token": {Cookie: "sid"}}, d.Login[0].Extract)
-	require.Equal(t, map[string]any{"login": "", "passwd": "", "device": "sample"}, d.Login[0].Body)
-
-	d = draft(t, "crm.yaml", "addProduct")
-	require.Empty(t, d.Login, "who needs no credentials does not sign in")
-	require.Empty(t, d.Header)
-}
-
 func TestWhatHasToExistIsCreatedAhead(t *testing.T) {
 	t.Parallel()
 	d := draft(t, "crm.yaml", "addDeal")
@@ -59,17 +37,4 @@ func TestAnIdStaysAVariableWhereNothingCreatesWhatItNames(t *testing.T) {
 	d := draft(t, "security.yaml", "addItem")
 	require.Empty(t, d.Prepare)
 	require.Contains(t, d.Doubts, "Which vaultId the path leads to: set API_VAULT_ID to one that exists.")
-}
-
-func TestAFormHasWhatADocumentSpellsInOneWay(t *testing.T) {
-	t.Parallel()
-	d := draft(t, "forms.yaml", "")
-	require.True(t, d.Form)
-	require.Equal(t, map[string]any{"amount": int64(100), "currency": "eur", "description": "sample"}, d.Body)
-	require.Equal(t, []string{"/description"}, d.Texts)
-	for _, o := range d.Others {
-		require.Contains(t, []string{"/amount", "/currency", "/description"}, o.Pointer)
-	}
-	require.Equal(t, "/id", d.Identity)
-	require.Contains(t, d.Doubts[0], "Whether the sample body fits its schema", "which requires what is left out")
 }

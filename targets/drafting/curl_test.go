@@ -1,0 +1,72 @@
+package drafting_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+func TestCurlCommandsAreReadAsShellsReadThem(t *testing.T) {
+	t.Parallel()
+	const want = "POST http://localhost:8080/orders a b"
+	for name, command := range map[string]string{
+		"single quotes":         `curl -X POST http://localhost:8080/orders -H 'Note: x' -d '{"note": "a b"}'`,
+		"double quotes":         `curl --request=POST "http://localhost:8080/orders" -H "Note: x" --data "{\"note\": \"a b\"}"`,
+		"no blanks":             `curl -XPOST -d'{"note":"a b"}' -H'Note:x' http://localhost:8080/orders`,
+		"lines that go on":      "curl \\\n  http://localhost:8080/orders \\\r\n -H 'Note: x' --data-raw '{\"note\": \"a b\"}'",
+		"dollar quotes":         `curl http://localhost:8080/orders -H $'Note: x' --json $'{"note": "a\u0020b"}'`,
+		"flags that are passed": `curl -sS -o /dev/null --max-time 3 -w '%{http_code}' --url localhost:8080/orders -H 'Note: x' -d '{"note": "a b"}'`,
+		"escaped blanks":        `curl localhost:8080/orders -H Note:\ x -d {\"note\":\"a\ b\"}`,
+	} {
+		c, err := drafting.ReadCurl(strings.ReplaceAll(command, `\u0020`, " "))
+		require.NoError(t, err, name)
+		require.Equal(t, want, c.Method+" "+c.URL.String()+" "+c.Body["note"].(string), name)
+		require.Equal(t, [][2]string{{"Note", "x"}}, c.Header, name)
+	}
+}
+
+func TestCurlCommandsThatAreNoCreate(t *testing.T) {
+	t.Parallel()
+	for command, says := range map[string]string{
+		"":                              "does not begin with curl",
+		"curl -d '{}' ftp://localhost":  "names no URL",
+		"curl -d '{}'":                  "names no URL",
+		"curl -d '{}' a b":              "more than one URL",
+		"curl a -d":                     "-d has no value",
+		"curl a -d 'x":                  "a quotation mark is not closed",
+		"curl a -d '[1]'":               "neither a JSON object nor a form",
+		"curl a -d '{} {}'":             "neither a JSON object nor a form",
+		"curl a -d null":                "neither a JSON object nor a form",
+		"curl a -d a=1 -d a=2":          "its form has a more than once",
+		"curl http://u:p@a -d '{}'":     "give it with -u",
+		"curl a --data-binary @x.json ": "its body is in a file",
+	} {
+		_, err := drafting.ReadCurl(command)
+		require.ErrorContains(t, err, says, command)
+		require.NotContains(t, err.Error(), "u:p")
+	}
+}
+
+func TestNumbersOfACurlCommandStayWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl a -d '{"big": 9007199254740993, "part": 1.5, "list": [1]}'`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"big": int64(9007199254740993), "part": 1.5, "list": []any{int64(1)}}, c.Body)
+}
+
+func TestAKeyInTheBodyIsLeftToTheKey(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl a/orders -d '{"idempotency_key": "7", "item": "lamp", "at": "2030-01-01"}'`)
+	require.NoError(t, err)
+	d := c.Draft("API")
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "idempotency_key"}}, d.Key)
+	require.NotContains(t, d.Body, "idempotency_key")
+	require.Equal(t, []string{"/item"}, d.Texts, "a plain word, where no name speaks for a text")
+	require.Equal(t, "create_orders", d.Name)
+}

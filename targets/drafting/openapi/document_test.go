@@ -1,0 +1,155 @@
+package openapi_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
+)
+
+func read(t *testing.T, name string) (*openapi.Document, error) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return openapi.Read(path, data)
+}
+
+// draft drafts an operation of a document; an empty name is the only one that creates something.
+
+func names(creates []openapi.Create) []string {
+	var all []string
+	for _, c := range creates {
+		all = append(all, c.Name)
+	}
+	return all
+}
+
+func TestOperationsThatCreateAreFound(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string][]string{
+		"orders.yaml":   {"create_order"},
+		"minimal.json":  {"post_notes"},
+		"pets.yaml":     {"addPet"},
+		"payments.yaml": {"payments_create"},
+		"staff.yaml":    {"createPerson"},
+		"cycles.yaml":   {"post_categories", "post_trees"},
+		"security.yaml": {"addGuest", "addKey", "addVault", "addItem"},
+		"several.json":  {"createItem", "createItem_2"},
+		"parts.yaml":    {"post_parts"},
+		"loose.yaml":    {"create_thing_v1"},
+		"readonly.yaml": {"post_numbers"},
+		"tickets.json":  {"openTicket"},
+		"crm.yaml":      {"post_auth_register", "addCompany", "addPerson", "addDeal", "addLedger", "addProduct", "post_unlock"},
+		"club.json":     {"addMember"},
+		"forms.yaml":    {"createCharge"},
+	} {
+		doc, err := read(t, name)
+		require.NoError(t, err, name)
+		require.Equal(t, want, names(doc.Creates()), name)
+	}
+	doc, err := read(t, "several.json")
+	require.NoError(t, err)
+	_, found := doc.Find("login")
+	require.True(t, found, "whoever names an operation gets it")
+	_, found = doc.Find("POST /carts")
+	require.True(t, found)
+	_, found = doc.Find("nobody")
+	require.False(t, found)
+}
+
+// TestEverySampleFitsItsSchema holds the samples against the validator of the library.
+
+func TestOneMessageSaysWhatIsWrongWithADocument(t *testing.T) {
+	t.Parallel()
+	for name, says := range map[string]string{
+		"broken.yaml":  "Nowhere",
+		"swagger.json": "it is Swagger 2.0; convert it to OpenAPI 3",
+		"garbage.yaml": "it is neither YAML nor JSON",
+		"abroad.yaml":  "only files beside the document are read",
+	} {
+		_, err := read(t, name)
+		require.ErrorContains(t, err, says, name)
+		require.NotContains(t, err.Error(), "\n", name)
+	}
+	for text, says := range map[string]string{
+		"":              "it is no OpenAPI document",
+		"- 1":           "it is neither YAML nor JSON",
+		"openapi: 4.0.": "3.0 and later 3.x can be read",
+	} {
+		_, err := openapi.Read("", []byte(text))
+		require.ErrorContains(t, err, says, text)
+	}
+	doc, err := read(t, "readonly.yaml")
+	require.NoError(t, err)
+	_, err = doc.Draft(doc.Creates()[0], "API")
+	require.ErrorContains(t, err, "no JSON object")
+}
+
+func TestFilesOutsideOfTheDocumentsFolderAreNotRead(t *testing.T) {
+	t.Parallel()
+	for _, ref := range []string{"/etc/hostname", "../openapi_test.go", "file:///etc/hostname"} {
+		text := fmt.Sprintf("openapi: 3.0.0\ninfo: {title: T, version: '1'}\npaths: {/t: {$ref: %q}}\n", ref)
+		_, err := openapi.Read("testdata/made-up.yaml", []byte(text))
+		require.ErrorContains(t, err, "only files beside the document are read", ref)
+	}
+}
+
+// large is a document of about a megabyte whose schemas refer to each other.
+
+func large() []byte {
+	var out strings.Builder
+	out.WriteString("openapi: 3.0.3\ninfo: {title: Large, version: '1'}\npaths:\n")
+	const n = 1500
+	for i := range n {
+		fmt.Fprintf(&out, "  /things%d:\n    post:\n      operationId: create%d\n      summary: %s\n      requestBody: {content: {application/json: {schema: {$ref: '#/components/schemas/Thing%d'}}}}\n      responses: {'201': {description: Made}}\n",
+			i, i, strings.Repeat("what it is for ", 10), i)
+	}
+	out.WriteString("components:\n  schemas:\n")
+	for i := range n {
+		fmt.Fprintf(&out, "    Thing%d:\n      type: object\n      required: [name, next, count]\n      properties:\n        name: {type: string}\n        count: {type: integer}\n        next: {oneOf: [{type: string, format: email}, {$ref: '#/components/schemas/Thing%d'}]}\n        also: {$ref: '#/components/schemas/Thing%d'}\n", i, (i+1)%n, (i*7)%n)
+	}
+	return []byte(out.String())
+}
+
+func TestALargeDocumentIsRead(t *testing.T) {
+	t.Parallel()
+	data := large()
+	require.Greater(t, len(data), 900_000)
+	doc, err := openapi.Read("", data)
+	require.NoError(t, err)
+	creates := doc.Creates()
+	require.Len(t, creates, 1500)
+	d, err := doc.Draft(creates[700], "API")
+	require.NoError(t, err)
+	require.Empty(t, d.Doubts)
+	require.Equal(t, "sample@example.com", d.Body["next"])
+}
+
+// FuzzRead holds that no document crashes the reader, and that what can be read can be drafted or is refused.
+
+func FuzzRead(f *testing.F) {
+	found, err := filepath.Glob("testdata/*.*")
+	require.NoError(f, err)
+	for _, path := range found {
+		data, err := os.ReadFile(path)
+		require.NoError(f, err)
+		f.Add(data)
+	}
+	f.Fuzz(func(_ *testing.T, data []byte) {
+		doc, err := openapi.Read("", data)
+		if err != nil {
+			return
+		}
+		doc.Server()
+		for _, c := range doc.Creates() {
+			_, _ = doc.Draft(c, drafting.Prefix(drafting.Slug(doc.Title())))
+		}
+	})
+}

@@ -1,0 +1,63 @@
+package drafting_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // opened by their names
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+func landing(table string, columns []string, row map[string]string) databases.Landing {
+	return databases.Landing{
+		Table: databases.Table{Name: table, Primary: []string{"id"}, Columns: []databases.Column{{Name: "id"}, {Name: "note"}, {Name: "amount"}, {Name: "public_id"}}},
+		Row:   row, Columns: columns,
+	}
+}
+
+func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/v1/orders?x=1", Texts: []string{"/note", "/reference"}}
+	answer := map[string]any{"order": map[string]any{"id": "o1"}, "count": "17"}
+	outbox := landing("outbox", []string{"note"}, map[string]string{"id": "17", "note": `{"note":"mx0"}`})
+	audit := landing("audit", []string{"note"}, map[string]string{"id": "18", "note": "mx0"})
+	order := landing("Order", []string{"note"}, map[string]string{"id": "o1", "note": "mx1"})
+	for name, landings := range map[string][]databases.Landing{
+		"one order": {outbox, audit, order}, "another order": {order, outbox, audit},
+	} {
+		p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: landings})
+		require.Equal(t, "Order", p.Table.Name, name)
+		require.Equal(t, "/reference", p.Text, "the mark tells which member it was")
+		require.Equal(t, contract.Identity{JSON: "/order/id"}, p.Named)
+		require.Equal(t, "id", p.Identity)
+		require.True(t, p.Exact)
+		require.Equal(t, 1, p.Rows)
+		require.Equal(t, []string{"audit.note"}, p.Others)
+	}
+	p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{outbox}})
+	require.False(t, p.Exact)
+	require.Empty(t, p.Identity, "a member that is called count is no id")
+	require.Nil(t, draft.Prove(drafting.Created{Marker: "m"}))
+	require.Nil(t, draft.Prove(drafting.Created{Marker: "other", Landings: []databases.Landing{order}}))
+	inside := landing("orders", []string{"note"}, map[string]string{"id": "19", "note": "mx0 and more"})
+	p = draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{inside, audit}})
+	require.Equal(t, "audit", p.Table.Name, "the marker stands there alone")
+	named := landing("deals", []string{"note"}, map[string]string{"id": "o1", "note": "mx0"})
+	called := landing("orders", []string{"note"}, map[string]string{"id": "20", "note": "mx0"})
+	p = draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{called, named}})
+	require.Equal(t, "deals", p.Table.Name, "the answer names that row")
+	twice := draft.Prove(drafting.Created{Marker: "m", Landings: []databases.Landing{audit, audit}})
+	require.Equal(t, 2, twice.Rows)
+}
+
+func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/orders", Texts: []string{"/note"}}
+	order := landing("orders", []string{"note"}, map[string]string{"id": "1", "public_id": "o-77", "note": "mx0"})
+	p := draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"id": "o-77"}, Landings: []databases.Landing{order}})
+	require.Equal(t, "public_id", p.Identity)
+	require.Equal(t, contract.Identity{JSON: "/id"}, p.Named)
+}
