@@ -24,7 +24,7 @@ func (t Terms) Monitor(a history.Attempt) string {
 	}
 }
 
-// Followed reports whether a status resource has said its last word.
+// Followed reports whether a status resource said that the request is done, or that it failed.
 func (t Terms) Followed(f history.Followup) bool {
 	accepted, said := t.Contract.Ack.Accepted, lastAnswer(f)
 	return f.Complete && (said.bears(accepted.Done) || said.bears(accepted.Failed))
@@ -37,16 +37,16 @@ func (t Terms) Done(f history.Followup) (identity string, done bool) {
 	return said.at(t.Contract.Ack.Accepted.Identity), f.Complete && said.bears(t.Contract.Ack.Accepted.Done)
 }
 
-// toldBy returns the last answer of a status resource.
+// lastAnswer returns the last answer of a status resource.
 func lastAnswer(f history.Followup) *answer { return &answer{status: f.Status, text: f.Content} }
 
-// gone reports that there is no status resource any more.
+// resourceGone reports that the status resource does not exist any more.
 func resourceGone(f history.Followup) bool {
 	return f.Complete && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)
 }
 
-// resolve turns an accepted attempt into what became of it by its status resource: acknowledged,
-// rejected, or still accepted.
+// resolve gives an accepted attempt the outcome that its status resource told: acknowledged, rejected, or still
+// accepted.
 func (t Terms) resolve(j *classified, first *answer, o contract.Operation, f *history.Followup) {
 	accepted := t.Contract.Ack.Accepted
 	j.followup = f
@@ -64,8 +64,8 @@ func (t Terms) resolve(j *classified, first *answer, o contract.Operation, f *hi
 	}
 }
 
-// accepted holds that what was accepted comes to an end that its status resource tells: decision table
-// 1, row 12. It is judged when the time for that is over.
+// checkAccepted checks that every accepted request comes to an end that its status resource tells: decision table 1,
+// row 12. It runs when the contract's time for that is over.
 func checkAccepted(e *evaluation, tr *trace) {
 	for _, a := range withOutcome(tr.attempts, Accepted) {
 		if text := e.terms.whySilent(a.followup); text != "" {
@@ -79,7 +79,7 @@ func checkAccepted(e *evaluation, tr *trace) {
 	}
 }
 
-// silence says why nothing is known from a status resource; empty: it answered.
+// whySilent says why nothing is known from a status resource; empty: it answered.
 func (t Terms) whySilent(f *history.Followup) string {
 	switch {
 	case f == nil:
@@ -93,7 +93,7 @@ func (t Terms) whySilent(f *history.Followup) string {
 	}
 }
 
-// unended judges an attempt whose status resource does not say that it is done, and not that it failed.
+// reportUnended reports an attempt whose status resource says neither that it is done nor that it failed.
 func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 	f := Finding{
 		Contract: "ack.accepted.within: " + e.terms.Contract.Ack.Accepted.Within.String(),

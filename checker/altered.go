@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// side is one of the two bodies that a key was used with.
+// bodySide is one of the two bodies that a key was used with, with its attempts and rows.
 type bodySide struct {
 	body     string
 	marker   string
@@ -17,8 +17,8 @@ type bodySide struct {
 	rows     []history.Row
 }
 
-// altered holds a story that was sent with two bodies under one key against decision table 3:
-// either body may win, but exactly one.
+// checkAlteredBody checks a trace that was sent with two bodies under one key: either body may win, but exactly one
+// (decision table 3).
 func checkAlteredBody(e *evaluation, m moment, tr *trace) {
 	original, knownO := e.sideOf(m, tr, history.Original)
 	changed, knownC := e.sideOf(m, tr, history.Altered)
@@ -42,14 +42,15 @@ func checkAlteredBody(e *evaluation, m moment, tr *trace) {
 	checkContent(e, m, tr, changed)
 }
 
+// sideOf collects what belongs to one body, and reports whether its rows are known.
 func (e *evaluation) sideOf(m moment, tr *trace, body string) (bodySide, bool) {
 	marker := tr.intent.Bodies[body].Marker
 	rows, known := e.rows(m, marker)
 	return bodySide{body: body, marker: marker, attempts: withBody(tr.attempts, body), rows: rows}, known
 }
 
-// alteredApart judges stories whose two bodies did not meet under one key: twins, or an altered body
-// with a key of its own. Nothing says then which body must win, so only the numbers count.
+// checkBodiesApart checks traces whose two bodies did not meet under one key: twins, or an altered body with a key of
+// its own. The contract does not say which body must win, so only the numbers count.
 func checkBodiesApart(e *evaluation, m moment, traces []*trace) {
 	b, total := e.terms.boundsOf(traces), 0
 	for _, body := range []string{history.Original, history.Altered} {
@@ -70,6 +71,7 @@ func checkBodiesApart(e *evaluation, m moment, traces []*trace) {
 	}
 }
 
+// reportBothApplied reports that each body has a row. If one of them was only rejected, its row is a phantom.
 func reportBothApplied(e *evaluation, m moment, tr *trace, sides ...bodySide) {
 	for _, x := range sides {
 		if !has(x.attempts, Acknowledged, Accepted, Unknown, Exists, InProgress) {
@@ -90,7 +92,7 @@ func reportBothApplied(e *evaluation, m moment, tr *trace, sides ...bodySide) {
 	})
 }
 
-// oneApplied judges the answers to the body that left no row, while the other body's row is there.
+// checkOneApplied checks the answers to the body that left no row, where the other body has one.
 func checkOneApplied(e *evaluation, m moment, tr *trace, applied, other bodySide) {
 	acknowledged := withOutcome(other.attempts, Acknowledged)
 	if slices.ContainsFunc(acknowledged, func(a *classified) bool { return overwrote(e, m, a, applied, other) }) {
@@ -113,7 +115,7 @@ func checkOneApplied(e *evaluation, m moment, tr *trace, applied, other bodySide
 	checkStoredRejection(e, m, tr, applied, other)
 }
 
-// noneApplied judges a key of which nothing took effect, whichever body it came with.
+// checkNoneApplied checks a key of which neither body took effect.
 func checkNoneApplied(e *evaluation, m moment, tr *trace) {
 	reportMissing(e, m, []*trace{tr}, 0, 1)
 	if mayHaveEffect(tr.attempts) {
@@ -126,8 +128,8 @@ func checkNoneApplied(e *evaluation, m moment, tr *trace) {
 	}
 }
 
-// overwrote reports that one body was acknowledged and lost its row to the other: its answer was
-// complete before any attempt of the other body began, or its row was seen before the final probe.
+// overwrote reports that one body was acknowledged and lost its row to the other. That is certain if its answer was
+// complete before any attempt of the other body began, or if its row was seen before the final retry.
 func overwrote(e *evaluation, m moment, acknowledged *classified, applied, other bodySide) bool {
 	if rows, known := e.rows(atT1, other.marker); m == atT2 && known && len(rows) > 0 && acknowledged.End <= e.history.T1.At {
 		return true
@@ -141,6 +143,7 @@ func overwrote(e *evaluation, m moment, acknowledged *classified, applied, other
 // are explained by it.
 const detailOverwrote = "overwrote"
 
+// reportOverwritten reports an acknowledged row that now holds the other body.
 func reportOverwritten(e *evaluation, m moment, tr *trace, applied, other bodySide) {
 	e.report(m, tr, Finding{
 		Kind: AlteredBody, Detail: detailOverwrote,
@@ -153,7 +156,7 @@ func reportOverwritten(e *evaluation, m moment, tr *trace, applied, other bodySi
 	}
 }
 
-// undetected judges an acknowledgement of the losing body that may name the winner's thing.
+// checkUndetected checks an acknowledgement of the losing body, which may name the winner's row.
 func checkUndetected(e *evaluation, m moment, tr *trace, a *classified, applied, other bodySide) {
 	promise := e.terms.Contract
 	switch {
@@ -179,8 +182,8 @@ func checkUndetected(e *evaluation, m moment, tr *trace, a *classified, applied,
 	}
 }
 
-// echoes reports that an answer says a marker, or points at something named after it. Markers are words
-// of lower-case letters and digits, and one may begin like another.
+// showsMarker reports that an answer contains a marker, or points at something named after it. It compares whole
+// words of lower-case letters and digits, since one marker may begin like another.
 func showsMarker(a *classified, marker string) bool {
 	words := strings.FieldsFunc(a.Content+" "+headerValue(a.Header, "Location"), func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9')
@@ -188,8 +191,8 @@ func showsMarker(a *classified, marker string) bool {
 	return slices.Contains(words, marker)
 }
 
-// refusalForgotten holds that a refusal which the target stores is stored under the key, so that
-// another body does not get through with it.
+// checkStoredRejection checks that a rejection which the target stores keeps its key: another body must not get
+// through with it.
 func checkStoredRejection(e *evaluation, m moment, tr *trace, applied, other bodySide) {
 	for _, r := range filter(other.attempts, func(a *classified) bool { return storedRejection(e, a) }) {
 		if slices.ContainsFunc(applied.attempts, func(a *classified) bool { return a.Start < r.End }) {
@@ -206,8 +209,8 @@ func checkStoredRejection(e *evaluation, m moment, tr *trace, applied, other bod
 	}
 }
 
-// storedRefusal reports that an answer is one that the contract says is stored under the key. What a
-// target says at the door, before it looks at the key, is not.
+// storedRejection reports that the contract says an answer is stored under the key. What a target answers before it
+// looks at the key is not stored.
 func storedRejection(e *evaluation, a *classified) bool {
 	stored := e.terms.Contract.Errors.Store4xx
 	atTheDoor := slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)

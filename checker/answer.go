@@ -26,7 +26,7 @@ func headerValue(header map[string]string, name string) string {
 	return ""
 }
 
-// answer is what was said to somebody. It is read as JSON once, when that is asked for.
+// answer is one answer of the target. It is parsed as JSON once, on demand.
 type answer struct {
 	status int
 	header map[string]string
@@ -36,10 +36,12 @@ type answer struct {
 	read   bool
 }
 
+// answerOf returns the answer to an attempt.
 func answerOf(a *history.Attempt) *answer {
 	return &answer{status: a.Status, header: a.Header, text: a.Content}
 }
 
+// json returns the body as a normalised JSON value; false: it is no JSON.
 func (a *answer) json() (any, bool) {
 	if !a.read {
 		a.value, a.isJSON = parse(a.text)
@@ -48,7 +50,7 @@ func (a *answer) json() (any, bool) {
 	return a.value, a.isJSON
 }
 
-// bears reports whether an answer has a signature: one of its statuses, every header and every member.
+// bears reports whether an answer matches a signature: one of its statuses, every header and every member.
 func (a *answer) bears(s contract.Signature) bool {
 	if !slices.Contains(s.Statuses, a.status) {
 		return false
@@ -72,7 +74,7 @@ func (a *answer) bears(s contract.Signature) bool {
 	return true
 }
 
-// names returns what an answer names; empty: nothing.
+// names returns the identity that an answer has at a place; empty: none.
 func (a *answer) names(where contract.Identity) string {
 	if where.Header != "" {
 		return where.In(headerValue(a.header, where.Header))
@@ -80,7 +82,7 @@ func (a *answer) names(where contract.Identity) string {
 	return a.at(where.JSON)
 }
 
-// at returns what an answer names at a pointer; empty: nothing.
+// at returns the identity that an answer has at a JSON pointer; empty: none.
 func (a *answer) at(pointer string) string {
 	if pointer == "" {
 		return ""

@@ -7,9 +7,9 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// answers compares the acknowledgements of a group with each other and with the row: invariants I4,
-// I9 and I11, decision table 2. Each body and each key of a group is compared by itself: with a
-// natural key a group may have several, and a replay repeats the answer to its own key only.
+// checkAnswers compares the acknowledgements of a group with each other and with the row: invariants I4, I9 and I11,
+// decision table 2. It compares within one body and one key: with a natural key a group may have several keys, and a
+// replay repeats the answer to its own key only.
 func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
 	alone := len(g) == len(tr.attempts)
 	for _, body := range []string{history.Original, history.Altered} {
@@ -28,14 +28,14 @@ func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
 	}
 }
 
-// begins reports that a group has the first attempt of its key: what comes after the key may have been
-// forgotten may still be a replay.
+// begins reports that a group has the first attempt of its key. A later group may still be answered with a replay,
+// since a target may remember a key for longer than it must.
 func begins(tr *trace, g keyGroup) bool {
 	first := slices.IndexFunc(tr.attempts, func(a *classified) bool { return a.Key == g[0].Key })
 	return tr.attempts[first] == g[0]
 }
 
-// byKey splits attempts by key, leaving out those without: a request without a key promises no replay.
+// byKey splits attempts by key and drops those without: a request without a key promises no replay.
 func byKey(attempts []*classified) []keyGroup {
 	var records []keyGroup
 	at := map[string]int{}

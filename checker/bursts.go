@@ -6,8 +6,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// bursts measures how far apart the members of each burst were let go. A burst that lost a member on
-// its way is left out.
+// measureBursts measures how far apart the members of each burst were released. It leaves out a burst that lost a
+// member on its way.
 func measureBursts(e *evaluation) *Bursts {
 	b := Bursts{Gate: GateDoorstep}
 	var spreads []history.Offset
@@ -37,10 +37,10 @@ func measureBursts(e *evaluation) *Bursts {
 	return &b
 }
 
-// fewest is how many calibrating bursts say anything about 95 of 100.
+// minCalibrations is how many calibrating bursts it takes to say anything about 95 of 100.
 const minCalibrations = 20
 
-// hits judges a scenario with several steps by the one whose bursts are the least close.
+// hits returns the worst of the scenario's steps: the one whose bursts are the least close.
 func hits(steps []history.Calibration) *Hits {
 	var worst *Hits
 	for _, c := range steps {
@@ -56,7 +56,7 @@ func hits(steps []history.Calibration) *Hits {
 	return worst
 }
 
-// together splits off the members of each burst, by step.
+// burstMembers groups the attempts of bursts by step.
 func burstMembers(attempts []*classified) map[int][]*classified {
 	steps := map[int][]*classified{}
 	for _, a := range attempts {
@@ -67,8 +67,8 @@ func burstMembers(attempts []*classified) map[int][]*classified {
 	return steps
 }
 
-// spreadOf returns the time from the first release to the last, negative where a member was not let go,
-// and where they were.
+// spreadOf returns the time from the first release to the last and where they were; negative: a member was not
+// released.
 func spreadOf(members []*classified) (history.Offset, Gate) {
 	gate := GateDoorstep
 	var times []history.Offset
@@ -85,7 +85,7 @@ func spreadOf(members []*classified) (history.Offset, Gate) {
 	return slices.Max(times) - slices.Min(times), gate
 }
 
-// letGo returns when a member of a burst was let go, and where; zero: it was not.
+// released returns when a member of a burst was released, and where; zero: it was not.
 func released(a *classified) (history.Offset, Gate) {
 	if a.Passage != nil && a.Passage.Held != 0 {
 		return a.Passage.Released, GateDoorstep
@@ -93,7 +93,7 @@ func released(a *classified) (history.Offset, Gate) {
 	return a.Wrote, GateLane
 }
 
-// writers tells of the times that the writers of a table were held back.
+// measureWriters counts how often the writers of a table were held back; nil: no burst asked for it.
 func measureWriters(e *evaluation) *Writers {
 	w := Writers{Of: len(e.history.Holdings)}
 	for _, h := range e.history.Holdings {

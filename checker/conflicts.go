@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// falseConflicts reports fresh intents that were refused as repetitions of something else.
+// checkFalseConflicts reports new intents that were rejected as repetitions of something else.
 func checkFalseConflicts(e *evaluation, m moment, traces []*trace, rows int) {
 	if rows >= len(traces) {
 		return
@@ -19,8 +19,8 @@ func checkFalseConflicts(e *evaluation, m moment, traces []*trace, rows int) {
 	}
 }
 
-// excused reports that a refusal may be right, because somebody else used the intent's key and the
-// contract does not say that keys are kept apart.
+// mayBeRejected reports that a rejection may be right: another intent used the same key, and the contract does not
+// keep such keys apart.
 func mayBeRejected(e *evaluation, tr *trace) bool {
 	scope := e.terms.Contract.Scope
 	return slices.ContainsFunc(e.sharing(tr), func(other *trace) bool {
@@ -29,23 +29,25 @@ func mayBeRejected(e *evaluation, tr *trace) bool {
 	})
 }
 
-// refusedBesideKin reports that of two intents that the contract keeps apart in spite of their one key,
-// one got through and this one was refused.
+// rejectedBesideNeighbour reports that of two intents with one key, which the contract keeps apart, the other got
+// through and this one was rejected.
 func rejectedBesideNeighbour(e *evaluation, tr *trace) bool {
 	return rejectedAtOnce(tr) && slices.ContainsFunc(e.sharing(tr), func(other *trace) bool { return mayHaveEffect(other.attempts) })
 }
 
-// refusedAtOnce reports that an intent was refused, and not because something was tried and failed.
+// rejectedAtOnce reports that an intent was rejected without having been executed: nothing was in progress, and no
+// accepted work failed.
 func rejectedAtOnce(tr *trace) bool {
 	return !has(tr.attempts, InProgress) &&
 		slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Rejected && a.followup == nil })
 }
 
-// refusedBesideTwin reports that of two equal requests one got through and this one was refused.
+// rejectedBesideTwin reports that one of two equal requests got through and this one was rejected.
 func rejectedBesideTwin(tr *trace, traces []*trace) bool {
 	return rejectedAtOnce(tr) && slices.ContainsFunc(traces, func(twin *trace) bool { return mayHaveEffect(twin.attempts) })
 }
 
+// reportFalseConflict reports a new intent that was rejected, with the line of the contract that keeps its key apart.
 func reportFalseConflict(e *evaluation, m moment, tr *trace) {
 	f := Finding{
 		Kind:     FalseConflict,
@@ -61,7 +63,7 @@ func reportFalseConflict(e *evaluation, m moment, tr *trace) {
 	e.report(m, tr, f)
 }
 
-// anew says why a wish is a new one.
+// whyNew says why an intent is a new one.
 func whyNew(tr *trace) string {
 	if tr.beforeRemoval != nil {
 		return "what was made before is gone"
@@ -69,15 +71,15 @@ func whyNew(tr *trace) string {
 	return "nothing with this key was wanted before"
 }
 
-// mistaken reports that an intent was refused as the repetition of something else.
+// mistakenForAnother reports that an intent was rejected as the repetition of something else.
 func mistakenForAnother(e *evaluation, tr *trace) bool {
 	return has(tr.attempts, Exists) ||
 		slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.mismatch }) && !mayRejectKey(e, tr)
 }
 
-// mayRefuseKey reports that an intent may have been refused for the form of its key, which is made to resemble its
-// neighbours' keys. Where a mismatch is known by its status alone, the two refusals look the same: it was mistaken for
-// a neighbour surely only where one got through with a key like that.
+// mayRejectKey reports that an intent may have been rejected for the form of its key, which resembles its neighbours'
+// keys on purpose. Where the contract knows a mismatch by its status alone, both rejections look the same. The intent
+// was surely mistaken for a neighbour only where a neighbour got through with a key of that form.
 func mayRejectKey(e *evaluation, tr *trace) bool {
 	if e.terms.Contract.Fingerprint.Narrowed() {
 		return false

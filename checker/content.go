@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// content holds that the columns which the target file names hold what the body said (I5).
+// checkContent checks that the columns which the target file names hold what the body said (I5).
 func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 	sent, _ := parse(tr.intent.Bodies[x.body].JSON())
 	for _, row := range x.rows {
@@ -34,8 +34,8 @@ func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 	}
 }
 
-// same compares a sent value with a stored one. Databases give numbers back as text, and the other
-// way round, so what reads the same is the same.
+// same compares a sent value with a stored one. Databases return numbers as text and text as numbers, so two values
+// that read the same are the same.
 func same(sent, stored any) bool {
 	if text, ok := stored.(string); ok {
 		if value, ok := parse(text); ok && equal(sent, value) {
@@ -45,7 +45,7 @@ func same(sent, stored any) bool {
 	return equal(sent, stored) || plain(exactly(asNumber(sent))) == plain(exactly(asNumber(stored)))
 }
 
-// asNumber gives truth values the numbers that databases without them store.
+// asNumber turns a truth value into the number that databases without truth values store.
 func asNumber(value any) any {
 	switch value {
 	case true:
@@ -57,6 +57,7 @@ func asNumber(value any) any {
 	}
 }
 
+// exactly turns a text that reads as a number into an exact number.
 func exactly(value any) any {
 	if text, ok := value.(string); ok {
 		return exact(text)

@@ -6,14 +6,15 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// contradicted holds that after an acknowledgement nobody with the same request is refused, and that
-// a stored refusal is not followed by an acknowledgement (I11).
+// checkContradictions checks that an acknowledged request is not rejected afterwards, and that a stored rejection is
+// not followed by an acknowledgement (I11).
 func checkContradictions(e *evaluation, m moment, tr *trace, record []*classified) {
 	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.outcome == Rejected && !a.respelled() })
 	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
 	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
 }
 
+// reportContradiction reports the first attempt of one list that began after an answer of the other was complete.
 func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*classified, promise, line string) {
 	for _, a := range first {
 		for _, b := range then {
@@ -31,7 +32,7 @@ func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*clas
 	}
 }
 
-// takenForAnother holds that the same JSON value is the same request, however it is spelled.
+// checkRespelled checks that the same JSON value counts as the same request, however it is spelled.
 func checkRespelled(e *evaluation, m moment, tr *trace, record []*classified) {
 	mode := e.terms.Contract.Fingerprint.Mode
 	if mode != contract.FingerprintJSON && mode != contract.FingerprintFields {

@@ -6,7 +6,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// crashed reports whether something holds of an attempt and a crash beside it, after which the target was
+// crashedBeside reports whether something holds of an attempt and of the crash beside it, after which the target was
 // ready again.
 func crashedBeside(e *evaluation, tr *trace, holds func(history.Crash, *classified) bool) bool {
 	return slices.ContainsFunc(tr.attempts, func(a *classified) bool {

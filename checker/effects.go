@@ -8,8 +8,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// effects holds that every row comes with what else belongs to it, no more and no less (I6): child
-// rows, and values by marker.
+// checkEffects checks that every row comes with its child rows and values, no more and no fewer (I6). Before the
+// final retry fewer are fine: they may still come.
 func checkEffects(e *evaluation, m moment, tr *trace) {
 	for _, fx := range tr.operation.Effects {
 		for _, body := range []string{history.Original, history.Altered} {
@@ -36,7 +36,7 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 	}
 }
 
-// perRow returns how much of an effect belongs to one row, and what is counted.
+// perRow returns how much of an effect belongs to one row, and the name of what is counted.
 func perRow(fx contract.Effect) (float64, string) {
 	if fx.Rows != nil {
 		return float64(*fx.Rows), "rows"
@@ -44,8 +44,8 @@ func perRow(fx contract.Effect) (float64, string) {
 	return *fx.Value, "value"
 }
 
-// totals holds that what all effects change together has changed once for each: counters and balances.
-// Whose request changed it too often cannot be told from a total.
+// checkTotals checks that counters and balances changed once for each row of all intents. A total does not tell which
+// request changed it too often, so the finding is about all intents.
 func checkTotals(e *evaluation, m moment) {
 	before, now := e.history.Before, e.snapshot(m)
 	if before == nil || now == nil || before.Error != "" || now.Error != "" {
@@ -77,8 +77,8 @@ func checkTotals(e *evaluation, m moment) {
 	}
 }
 
-// changedBy adds up what the rows of all intents change of a total, whichever operation made them, and
-// reports whether all of those rows are known.
+// expectedChange sums what the rows of all intents, of any operation, change of a total. It reports whether all of
+// those rows are known.
 func expectedChange(e *evaluation, m moment, query string) (float64, bool) {
 	change := 0.0
 	for _, mg := range e.groups {
@@ -97,10 +97,10 @@ func expectedChange(e *evaluation, m moment, query string) (float64, bool) {
 	return change, true
 }
 
-// short reports that less than what is wanted is there: it may still come.
+// short reports that there is less than expected: the rest may still come.
 func short(got, want float64) bool { return math.Abs(got) < math.Abs(want) && got*want >= 0 }
 
-// near compares numbers that may have been added up.
+// near compares sums of floating-point numbers.
 func near(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// sinceProbe says so when something appeared only with the final probe: what shows at T1 already is
-// reported there.
+// sinceFinalRetry says that something appeared only with the final retry; empty before it.
 func (e *evaluation) sinceFinalRetry(m moment) string {
 	if t1 := e.history.T1; m == atT2 && t1 != nil && t1.Error == "" {
 		return ", one of them made by the final retry"
@@ -17,8 +16,7 @@ func (e *evaluation) sinceFinalRetry(m moment) string {
 	return ""
 }
 
-// sharing returns the intents that were sent with a key of this one, though by another principal or to
-// another operation.
+// sharing returns the intents that used a key of this one as another principal or at another operation.
 func (e *evaluation) sharing(tr *trace) []*trace {
 	var all []*trace
 	for _, other := range e.neighbours[tr.intent.Kin] {
@@ -30,6 +28,7 @@ func (e *evaluation) sharing(tr *trace) []*trace {
 	return all
 }
 
+// link returns a link of the run by its name; the zero value: there is none.
 func (e *evaluation) link(name string) history.Link {
 	for _, l := range e.history.Run.Links {
 		if l.Name == name {
@@ -39,11 +38,12 @@ func (e *evaluation) link(name string) history.Link {
 	return history.Link{}
 }
 
-// severalPrincipals reports that there is anybody to whom something could be shown.
+// severalPrincipals reports that more than one principal sent requests.
 func (e *evaluation) severalPrincipals() bool {
 	return slices.ContainsFunc(e.history.Intents, func(i history.Intent) bool { return i.Principal != e.history.Intents[0].Principal })
 }
 
+// crashBeside returns the crash that was planned beside an attempt.
 func (e *evaluation) crashBeside(attempt string) (history.Crash, bool) {
 	n := slices.IndexFunc(e.history.Crashes, func(k history.Crash) bool { return k.Attempt == attempt })
 	if n < 0 {
@@ -58,15 +58,15 @@ func (e *evaluation) comparesBodies() bool {
 	return e.terms.Contract.Level != contract.DedupOnly && body != contract.AnyBody && body != contract.SameIdentity
 }
 
-// overlapped reports that two requests were inside the target at once: each had arrived before the
-// other was answered. Without a doorstep, the client's own times serve where no latency blurs them.
+// overlapped reports that two requests were inside the target at once: each arrived before the other was answered.
+// Without an upstream tap it uses the client's times, unless the lane adds latency to them.
 func (e *evaluation) overlapped(a, b *classified) bool {
 	beginA, endA, knownA := e.inside(a)
 	beginB, endB, knownB := e.inside(b)
 	return knownA && knownB && !notTried(a) && !notTried(b) && beginA < endB && beginB < endA
 }
 
-// inside returns when a request was inside the target, as far as it is known.
+// inside returns when a request was inside the target, and whether that is known.
 func (e *evaluation) inside(a *classified) (begin, end history.Offset, known bool) {
 	if p := observed(a); p != nil {
 		end = p.Answered
@@ -83,6 +83,7 @@ func (e *evaluation) inside(a *classified) (begin, end history.Offset, known boo
 	return a.Wrote, a.Replied, true
 }
 
+// lane returns a lane of the run by its name; the zero value: there is none.
 func (e *evaluation) lane(name string) history.Lane {
 	for _, l := range e.history.Run.Lanes {
 		if l.Name == name {
@@ -92,7 +93,7 @@ func (e *evaluation) lane(name string) history.Lane {
 	return history.Lane{}
 }
 
-// committed reports that a row of the story was there before the final probe.
+// committed reports that a row of the trace was there before the final retry.
 func (e *evaluation) committed(tr *trace) bool {
 	for _, b := range tr.intent.Bodies {
 		if rows, known := e.rows(atT1, b.Marker); known && len(rows) > 0 {
@@ -102,7 +103,7 @@ func (e *evaluation) committed(tr *trace) bool {
 	return false
 }
 
-// rowsOf counts the rows of all bodies of a story, and reports whether they are known.
+// rowCount counts the rows of all bodies of a trace, and reports whether they are known.
 func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
 	total := 0
 	for _, body := range []string{history.Original, history.Altered} {
@@ -117,7 +118,7 @@ func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
 	return total, true
 }
 
-// moment is one of the two snapshots.
+// moment is one of the two snapshots after the first attempt.
 type moment int
 
 const (
@@ -125,6 +126,7 @@ const (
 	atT2
 )
 
+// String returns the name that files have for the snapshot.
 func (m moment) String() string {
 	if m == atT1 {
 		return history.T1Name
@@ -132,7 +134,7 @@ func (m moment) String() string {
 	return history.T2Name
 }
 
-// taken returns the markers that were there before the run; what is there later proves nothing.
+// markersBefore returns the markers that were in the database before the run. Their rows prove nothing.
 func markersBefore(before *history.Snapshot) map[string]bool {
 	markers := map[string]bool{}
 	if before == nil {
@@ -210,8 +212,10 @@ func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
 	return rows, asked
 }
 
+// targetGone reports that the target stopped taking connections.
 func (e *evaluation) targetGone() bool { return e.incident(history.TargetGone) != nil }
 
+// incident returns the first incident of a kind; nil: there was none.
 func (e *evaluation) incident(k history.IncidentKind) *history.Incident {
 	for i := range e.history.Incidents {
 		if e.history.Incidents[i].Kind == k {

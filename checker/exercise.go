@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
-// exercise counts for how many intents each of the scenario's proofs held.
+// measureExercise counts for how many intents each of the scenario's proofs held. Background traffic does not count.
 func measureExercise(e *evaluation) []Exercise {
 	var all []Exercise
 	rules := exerciseRules()
@@ -32,7 +32,7 @@ func measureExercise(e *evaluation) []Exercise {
 	return all
 }
 
-// sentence says in words what a proof shows.
+// sentence returns the words of a proof.
 func sentence(p proofs.Name) string {
 	if row, found := proofs.Of(p); found {
 		return row.Sentence
@@ -52,6 +52,7 @@ func anyPair(attempts []*classified, holds func(a, b *classified) bool) bool {
 	return false
 }
 
+// delayed reports that an answer took at least as long as the lane's latency, or that the client gave up on it.
 func delayed(e *evaluation, a *classified) bool {
 	delay := e.lane(a.Lane).Delay
 	if delay == 0 || a.Wrote == 0 {
@@ -60,8 +61,8 @@ func delayed(e *evaluation, a *classified) bool {
 	return a.Replied-a.Wrote >= delay || a.ErrorKind == history.Timeout
 }
 
-// committedBefore reports that the row was seen while no answer had come, and a later attempt began
-// after that.
+// committedBeforeRetry reports that the row was seen after an answer was lost, and that a later attempt began after
+// that.
 func committedBeforeRetry(e *evaluation, tr *trace) bool {
 	for _, seen := range e.sightings[tr.intent.ID] {
 		if seen.Rows == 0 {
@@ -76,7 +77,7 @@ func committedBeforeRetry(e *evaluation, tr *trace) bool {
 	return false
 }
 
-// vanished reports that the request of an attempt did not get to the target whole.
+// vanished reports that the request of an attempt did not reach the target whole.
 func vanished(e *evaluation, tr *trace, a *classified) bool {
 	if observed(a) != nil {
 		return !arrived(a)
@@ -84,6 +85,7 @@ func vanished(e *evaluation, tr *trace, a *classified) bool {
 	return len(tr.attempts) == 1 && !e.committed(tr)
 }
 
+// distinctKeys reports that as many keys were answered as there are intents with the same body.
 func distinctKeys(e *evaluation, mg *markerGroup) bool {
 	answered := map[string]bool{}
 	for _, tr := range mg.traces {

@@ -7,11 +7,11 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
-// exerciseRule reports whether a proof held for an intent: a story that ends at T1, with what came before a
-// removal in it, in its family.
+// exerciseRule reports whether a proof held for an intent. The trace ends before the final retry, and includes what
+// came before a removal.
 type exerciseRule func(e *evaluation, mg *markerGroup, tr *trace) bool
 
-// exerciseRules has the rule of every proof, under the name that the table of proofs has for it.
+// exerciseRules has the rule of every proof, under its name in the table of proofs.
 func exerciseRules() map[proofs.Name]exerciseRule {
 	return map[proofs.Name]exerciseRule{
 		proofs.Acknowledged:    func(_ *evaluation, _ *markerGroup, tr *trace) bool { return has(tr.attempts, Acknowledged) },

@@ -8,9 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// epochs splits the attempts of one key where the target may have forgotten it in between. What can
-// lie on either side of an expiry stands alone, so that it is compared with nothing. A natural key does
-// not expire.
+// epochs splits the attempts of one key where the target may have forgotten it. A natural key is not forgotten.
 func (t Terms) epochs(record keyGroup) []keyGroup {
 	if len(t.Contract.NaturalKey) > 0 {
 		return []keyGroup{record}
@@ -18,10 +16,10 @@ func (t Terms) epochs(record keyGroup) []keyGroup {
 	return t.remembered(record)
 }
 
-// remembered splits the attempts of one key. A request without one stands alone already.
-//
-// The target forgets a key some time after one of the attempts made its record, and looks at a later
-// attempt some time between its sending and its end; only what holds for every such moment is certain.
+// remembered splits the attempts of one key where the target may have forgotten it. The target forgets a key some
+// time after one of the attempts made its record, and looks at a later attempt some time between its start and its
+// end. Only what holds for every such moment is certain. An attempt that may lie on either side stands alone, so that
+// it is compared with nothing.
 func (t Terms) remembered(record keyGroup) []keyGroup {
 	after := history.Offset(t.Contract.Expiry.After)
 	if after <= 0 {
@@ -51,7 +49,7 @@ func (t Terms) remembered(record keyGroup) []keyGroup {
 	return append(all, current)
 }
 
-// executions splits the attempts of one key into those that may each have had an effect of their own.
+// executions splits the attempts of one key into groups that may each have had an effect.
 func (t Terms) executions(record keyGroup) []keyGroup {
 	if t.Contract.Expiry.Then == contract.ExpiryReject {
 		return []keyGroup{record}
@@ -59,9 +57,8 @@ func (t Terms) executions(record keyGroup) []keyGroup {
 	return t.epochs(record)
 }
 
-// effectsTold counts the effects of one key that a client was told of. A target may remember a key for
-// longer than it must, so that acknowledgements speak of several effects only where they name different
-// things.
+// effectsTold counts the effects of one key that a client was told of. A target may remember a key for longer than it
+// must, so that two acknowledgements speak of two effects only where they name different identities.
 func (t Terms) effectsTold(record keyGroup) int {
 	told := false
 	named := map[string]bool{}
@@ -78,15 +75,14 @@ func (t Terms) effectsTold(record keyGroup) int {
 	return max(1, len(named))
 }
 
-// expired reports that a repetition reached the target when it had forgotten the key of an answered
-// request.
+// expired reports that a repetition reached the target after it had to forget the key of an acknowledged request.
 func expired(e *evaluation, first, then *classified) bool {
 	after := e.terms.Contract.Expiry.After
 	return after > 0 && first.outcome == Acknowledged && reachedTarget(then) && first.Key == then.Key && first.body == then.body &&
 		(then.Start-first.latest).Duration() >= time.Duration(after)
 }
 
-// mayBeForgotten reports that an attempt may have come after the target had forgotten its key.
+// mayBeForgotten reports that an attempt may have come after the target forgot its key.
 func mayBeForgotten(e *evaluation, tr *trace, last *classified) bool {
 	after := history.Offset(e.terms.Contract.Expiry.After)
 	return after > 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {

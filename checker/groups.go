@@ -1,11 +1,10 @@
 package checker
 
-// group is the attempts that the contract maps to one idempotency record, or to one natural key.
+// keyGroup is the attempts that the contract maps to one idempotency record, or to one natural key.
 type keyGroup []*classified
 
-// groups splits attempts as the contract does. With a natural key all attempts of an intent are one
-// group, whatever their keys; without, each key is a group, and again after it was forgotten, and each
-// attempt without a key is one.
+// groups splits attempts as the contract does. With a natural key all attempts of an intent are one group, whatever
+// their keys. Without one, each key is a group, again after the target forgot it, and each attempt without a key.
 func (t Terms) groups(attempts []*classified) []keyGroup {
 	var all []keyGroup
 	for _, record := range t.records(attempts) {
@@ -43,9 +42,8 @@ type bounds struct {
 	intended int // groups that may have one; a request without a key is a wish only once it got through
 }
 
-// bounds counts over the groups of a story. "Exists already" speaks of an effect of the intent,
-// whichever group had it, and is no effect itself; where nothing can have had one, it is no promise
-// but a false conflict.
+// bounds counts over the groups of a trace. "Exists already" speaks of an effect of the intent, in whichever group,
+// and is no effect itself. Where nothing can have had an effect, it is no promise of a row but a false conflict.
 func (t Terms) bounds(tr *trace) bounds {
 	var b bounds
 	for _, record := range t.records(tr.attempts) {
@@ -66,10 +64,11 @@ func (t Terms) bounds(tr *trace) bounds {
 	return b
 }
 
-// singly reports that each attempt of a group stands for itself: it has no key, and no natural key
-// joins it to others.
+// separate reports that each attempt of a group is an intent of its own: it has no key, and no natural key joins it
+// to others.
 func (t Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
 
+// boundsOf sums the bounds of traces that share a marker.
 func (t Terms) boundsOf(traces []*trace) bounds {
 	var sum bounds
 	for _, tr := range traces {

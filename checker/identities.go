@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// identities holds that all who name the created thing name the same one, and the one in the row.
+// checkIdentities checks that all answers which name the created row name the same one, and the one in the database.
 // Where the intent has other groups, the row may be theirs.
 func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts []*classified, alone bool) {
 	told := filter(attempts, func(a *classified) bool {
@@ -39,8 +39,8 @@ func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts [
 	}
 }
 
-// strangers holds that whoever is told of a thing is told of one that is there, where the intent has
-// things at all and none is known to be lost.
+// checkUnknownIdentities checks that every identity in an answer is that of an existing row. It does not where the
+// intent has no row, where rows have no identity, and where one is known to be lost.
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
 	there := e.identitiesOf(tr)
 	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
@@ -62,8 +62,8 @@ func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classif
 	}
 }
 
-// thingsOf returns the identities that the rows of an intent have at either moment; none where rows of a
-// body are unknown at both.
+// identitiesOf returns the identities of an intent's rows in either snapshot; none where rows of a body are unknown
+// in both.
 func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 	there := map[string]bool{}
 	for _, b := range tr.intent.Bodies {
@@ -79,7 +79,7 @@ func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 	return there
 }
 
-// names returns where an answer should name the created thing.
+// identityPlace returns where an answer should name the created row.
 func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	switch {
 	case a.outcome == Exists:
@@ -91,8 +91,8 @@ func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	}
 }
 
-// mayBeNameless reports that an acknowledgement need not name what it acknowledges: it should name it in its body
-// and has none, or one that is on record only in part, or the contract promises nothing about it.
+// mayBeNameless reports that an acknowledgement need not name the row: it has no body, its body is recorded only in
+// part, or the contract promises nothing about it.
 func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
 	promise := e.terms.Contract
 	unread := e.identityPlace(tr, a).Header == "" && (a.Length == 0 || a.Digest != "")

@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// KnownBug is a broken promise that is told of somewhere and cannot be kept today. One that is told
-// nowhere is not known.
+// KnownBug is a broken promise that is registered and expected. Without a link it is not known.
 type KnownBug struct {
 	Expect Kind   `json:"expect"`
 	Detail string `json:"detail,omitempty"` // of the finding; empty: any
 	Link   string `json:"link"`             // where it is told
 }
 
-// String is the bug in a few words: "replay-mismatch (status)".
+// String names the bug in a few words: "replay-mismatch (status)".
 func (k KnownBug) String() string {
 	if k.Detail == "" {
 		return string(k.Expect)
@@ -28,7 +27,7 @@ func (k KnownBug) explains(f Finding) bool {
 
 func (f Finding) isNew() bool { return f.Known == "" }
 
-// recognise says of findings that are known where they are told.
+// markKnown gives findings of known bugs their links.
 func markKnown(e *evaluation) {
 	for i, f := range e.found.findings {
 		at := slices.IndexFunc(e.known, func(k KnownBug) bool { return k.explains(f) })
@@ -38,7 +37,7 @@ func markKnown(e *evaluation) {
 	}
 }
 
-// mended says of the known bugs that they were not seen, in so many rounds.
+// fixedReasons says of the known bugs that they were not seen, in how many rounds.
 func fixedReasons(e *evaluation, rounds int) []string {
 	var reasons []string
 	for _, k := range e.known {
@@ -47,8 +46,8 @@ func fixedReasons(e *evaluation, rounds int) []string {
 	return reasons
 }
 
-// unseen warns of known bugs that a scenario did not show while it broke in another way. Only a full
-// judgement says that they are not there.
+// notSeen warns of known bugs that a scenario did not show while it broke in another way. Only a complete judgement
+// says that they are not there.
 func notSeen(e *evaluation, r Result) []Warning {
 	if len(r.Reasons) > 0 {
 		return nil
@@ -62,7 +61,7 @@ func notSeen(e *evaluation, r Result) []Warning {
 	return warnings
 }
 
-// Rounds is the number of intents for which every proof of exercise held.
+// Rounds returns the number of intents for which every proof of exercise held.
 func Rounds(exercise []Exercise) int {
 	if len(exercise) == 0 {
 		return 0

@@ -10,10 +10,10 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// owners says which principals introduced something.
+// introducedBy says which principals introduced something.
 type introducedBy map[string][]string
 
-// goods is what principals have that may be shown to others.
+// introductions is what each principal brought into the run and others must not see.
 type introductions struct {
 	markers        introducedBy
 	identities     introducedBy // by operation and identity
@@ -21,18 +21,18 @@ type introductions struct {
 	acknowledged   introducedBy // things that were acknowledged
 }
 
-// longName is from how many characters on an identity means its thing wherever it stands. A shorter one, such as 7,
-// may be anything.
+// longName is from how many characters on an identity is unique wherever it stands. A shorter one, such as 7, may be
+// anything.
 const longName = 16
 
-// foreign reports that something is known, and only other principals introduced it.
+// foreign reports that something is known, and that only other principals introduced it.
 func (o introducedBy) foreign(text, principal string) bool {
 	introduced, known := o[text]
 	return known && text != "" && !slices.Contains(introduced, principal)
 }
 
-// leaks holds that no answer to one principal carries a marker, or names a thing, that only another
-// principal's requests introduced (I7). Principals who share their keys on purpose are one.
+// checkLeaks checks that no answer to one principal carries a marker or an identity that only another principal
+// introduced (I7). Principals who share their keys on purpose are one.
 func checkLeaks(e *evaluation) {
 	if e.terms.Contract.Scope.Principal == contract.ScopeShared || !e.severalPrincipals() {
 		return
@@ -48,7 +48,7 @@ func checkLeaks(e *evaluation) {
 	}
 }
 
-// introduced notes what a story's principal brought into the world.
+// collectIntroductions notes the markers and identities of a trace's principal.
 func collectIntroductions(e *evaluation, tr *trace, g introductions) {
 	for _, b := range tr.intent.Bodies {
 		g.markers.add(b.Marker, tr.intent.Principal)
@@ -65,9 +65,10 @@ func collectIntroductions(e *evaluation, tr *trace, g introductions) {
 	}
 }
 
+// add notes that a principal introduced something.
 func (o introducedBy) add(text, principal string) { o[text] = append(o[text], principal) }
 
-// thing names a created thing among those of all operations; empty: none.
+// thing names an identity among those of all operations; empty: none.
 func thing(tr *trace, identity string) string {
 	if identity == "" {
 		return ""
@@ -75,8 +76,8 @@ func thing(tr *trace, identity string) string {
 	return tr.intent.Operation + "/" + identity
 }
 
-// leaked looks for what is another principal's in one answer. Of twins, whose rows cannot be told
-// apart, no more principals are told of a thing than there are things of that name.
+// checkLeak looks for another principal's marker or identity in one answer. The rows of twins cannot be told apart,
+// so no more principals may be told of an identity than there are rows with it.
 func checkLeak(e *evaluation, tr *trace, a *classified, g introductions) {
 	principal, id := tr.intent.Principal, thing(tr, a.identity)
 	marker, name := foreignMarker(a, principal, g.markers), foreignName(tr, a, g.longIdentities)
@@ -94,7 +95,7 @@ func checkLeak(e *evaluation, tr *trace, a *classified, g introductions) {
 	}
 }
 
-// things counts the rows of a story's marker that have an identity, when there were the most.
+// countIdentity counts the rows of a trace's marker that have an identity, in the snapshot with the most.
 func countIdentity(e *evaluation, tr *trace, identity string) int {
 	most := 0
 	for _, m := range []moment{atT1, atT2} {
@@ -105,7 +106,7 @@ func countIdentity(e *evaluation, tr *trace, identity string) int {
 	return most
 }
 
-// whose names the principal to whom something belongs.
+// ownerName names the principal who introduced something.
 func ownerName(owners []string) string {
 	if owners[0] == "" {
 		return "nobody in particular"
@@ -113,6 +114,7 @@ func ownerName(owners []string) string {
 	return owners[0]
 }
 
+// reportLeak reports what an answer showed.
 func reportLeak(e *evaluation, tr *trace, a *classified, shown string) {
 	m := atT1
 	if a.Probe {
@@ -125,7 +127,7 @@ func reportLeak(e *evaluation, tr *trace, a *classified, shown string) {
 	})
 }
 
-// foreignMarker returns a marker of another principal that an answer shows anywhere, or nothing.
+// foreignMarker returns a marker of another principal that stands anywhere in an answer; empty: none.
 func foreignMarker(a *classified, principal string, markers introducedBy) string {
 	texts := shown(a)
 	for length := range markers.lengths() {
@@ -140,8 +142,8 @@ func foreignMarker(a *classified, principal string, markers introducedBy) string
 	return ""
 }
 
-// foreignName returns the identity of another principal's thing that stands by itself in an answer, or nothing. What
-// its own request says tells nobody anything.
+// foreignName returns a long identity of another principal's row that stands as a word in an answer; empty: none. A
+// word that the request itself said reveals nothing.
 func foreignName(tr *trace, a *classified, names introducedBy) string {
 	for _, word := range words(shown(a)) {
 		if !names.foreign(word, tr.intent.Principal) {
@@ -158,7 +160,7 @@ func foreignName(tr *trace, a *classified, names introducedBy) string {
 	return ""
 }
 
-// words splits texts as identities and keys are written: at what is no letter, digit, dash or underscore.
+// words splits texts at what is no letter, digit, dash or underscore, as identities and keys are written.
 func words(texts []string) []string {
 	return strings.FieldsFunc(strings.Join(texts, " "), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '-' && r != '_'
@@ -177,7 +179,7 @@ func shown(a *classified) []string {
 	return texts
 }
 
-// lengths returns how long the things are that somebody introduced.
+// lengths returns the lengths of what was introduced.
 func (o introducedBy) lengths() map[int]bool {
 	lengths := map[int]bool{}
 	for text := range o {

@@ -7,8 +7,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// linkDelayed reports that a link which was slow had a question to carry, and its answer, while a request
-// was inside the target, and that this took as long as the link's latency at least.
+// linkDelayed reports that a slow link carried a question and its answer while a request was inside the target, and
+// that this took at least the link's latency.
 func linkDelayed(e *evaluation, a *classified) bool {
 	begin, end, known := e.inside(a)
 	if !known {
@@ -33,8 +33,8 @@ func linkDelayed(e *evaluation, a *classified) bool {
 	return false
 }
 
-// linkCut reports that a link broke, with at least one connection on it, after a request had come to the
-// target and before it was answered.
+// linkCut reports that a link with at least one connection broke after a request came to the target and before it was
+// answered.
 func linkCut(e *evaluation, a *classified) bool {
 	if a.Cut == nil || a.Cut.Connections == 0 {
 		return false
@@ -46,8 +46,8 @@ func linkCut(e *evaluation, a *classified) bool {
 	return begin != 0 && end != 0 && begin <= a.Cut.At && a.Cut.At <= end
 }
 
-// linkAway reports that a link broke, with at least one connection on it, while the first of two equal requests
-// was under way, and that the second came to the target before it was whole again.
+// linkAway reports that a link with at least one connection broke while the first of two equal requests was under
+// way, and that the second came to the target before the link was whole again.
 func linkAway(e *evaluation, a, b *classified) bool {
 	cut := a.Cut
 	if cut == nil || cut.At == 0 || cut.Connections == 0 || !arrived(b) || a.body != b.body || a.Key != b.Key {
@@ -57,15 +57,16 @@ func linkAway(e *evaluation, a, b *classified) bool {
 	return came > cut.At && came < cut.At+cut.Away
 }
 
-// meetsABreak reports that a link of the target was broken while a request was under way: its failure says nothing
-// of load.
+// duringLinkCut reports that a link of the target was broken while a request was under way: its failure says nothing
+// about load.
 func duringLinkCut(tr *trace, a *classified) bool {
 	return slices.ContainsFunc(tr.attempts, func(b *classified) bool {
 		return b.Cut != nil && b.Cut.At != 0 && b.Cut.At < a.End && a.Start < b.Cut.At+b.Cut.Away
 	})
 }
 
-// flushed reports that keys of the target's store were deleted between two equal requests.
+// flushed reports that keys of the target's store were deleted between two equal requests, or while the first was
+// inside.
 func flushed(e *evaluation, tr *trace) bool {
 	return slices.ContainsFunc(e.history.Flushes, func(f history.Flush) bool {
 		return f.Intent == tr.intent.ID && f.Done != 0 && f.Deleted > 0 && anyPair(tr.attempts, func(a, b *classified) bool {

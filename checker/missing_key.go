@@ -6,6 +6,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// checkMissingKey checks that a request without a required key is rejected. Without an acknowledgement it takes a row
+// that nothing but such a request can have made.
 func checkMissingKey(e *evaluation, m moment, tr *trace) {
 	if !tr.operation.Key.Required {
 		return
@@ -29,6 +31,7 @@ func checkMissingKey(e *evaluation, m moment, tr *trace) {
 	})
 }
 
+// whatIsMissing names the request without a key.
 func whatIsMissing(a *classified) string {
 	if a.BlankKey {
 		return "a blank key"

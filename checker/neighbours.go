@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// meet reports that something holds between an attempt of each of two intents.
+// meet reports that something holds between an attempt of each of two traces.
 func meet(one, other *trace, holds func(a, b *classified) bool) bool {
 	return slices.ContainsFunc(one.attempts, func(a *classified) bool {
 		return slices.ContainsFunc(other.attempts, func(b *classified) bool { return holds(a, b) })
@@ -21,8 +21,7 @@ func resemblingKeys(a, b *classified) bool {
 	return strings.EqualFold(a.Key[:half], b.Key[:half])
 }
 
-// alikeKeys reports that two keys differ in their digits at most, so that one is no odder than the other. Blank keys are
-// alike.
+// alikeKeys reports that two keys differ at most in their digits, so that they have one form. Blank keys are alike.
 func alikeKeys(a, b *classified) bool { return withoutDigits(a.Key) == withoutDigits(b.Key) }
 
 func withoutDigits(key string) string {

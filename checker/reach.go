@@ -6,8 +6,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// insideAt reports that a request was inside the target at a moment: it had arrived, and was not answered.
-// Without a doorstep, the client's own times have to do.
+// insideAt reports that a request was inside the target at a moment: it had arrived, and was not answered. Without an
+// upstream tap the client's times have to do.
 func insideAt(a *classified, at history.Offset) bool {
 	if p := observed(a); p != nil {
 		return arrived(a) && p.Arrived <= at && (p.Answered == 0 || p.Answered >= at)
@@ -15,12 +15,12 @@ func insideAt(a *classified, at history.Offset) bool {
 	return a.Wrote != 0 && a.Wrote <= at && (a.Replied == 0 || a.Replied >= at)
 }
 
-// answered reports that an intent was let in and got a complete answer before the final probe.
+// answered reports that an intent got a complete answer before the final retry, and was not rejected at the entry.
 func answered(tr *trace) bool {
 	return slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.Complete && !a.Probe && !notTried(a) })
 }
 
-// watched returns the passage of an attempt if a connection was seen at the doorstep.
+// observed returns the passage of an attempt if the upstream tap saw a connection; nil: it did not.
 func observed(a *classified) *history.Passage {
 	if a.Passage == nil || a.Passage.Opened == 0 {
 		return nil
@@ -28,7 +28,7 @@ func observed(a *classified) *history.Passage {
 	return a.Passage
 }
 
-// arrived reports that the whole request reached the target: seen at the doorstep, or answered.
+// arrived reports that the whole request reached the target: the upstream tap saw it, or it was answered.
 func arrived(a *classified) bool {
 	if p := observed(a); p != nil {
 		return a.Sent > 0 && p.Up >= a.Sent
@@ -36,14 +36,15 @@ func arrived(a *classified) bool {
 	return a.Replied != 0
 }
 
-// keptOut reports that a request was refused at the door, so that nothing of the target was tried.
+// notTried reports that a request was rejected at the entry, throttled or unauthenticated, so that nothing of the
+// target was tried.
 func notTried(a *classified) bool { return a.outcome == Throttled || a.unauthenticated() }
 
-// letIn reports that the whole request reached the target and was not refused at the door.
+// reachedTarget reports that the whole request reached the target and was not rejected at the entry.
 func reachedTarget(a *classified) bool { return arrived(a) && !notTried(a) }
 
-// leftRunning reports that the client's side was gone before the target had answered. Without a
-// doorstep, a deadline that passed after the request was written has to do.
+// leftRunning reports that the client was gone before the target answered. Without an upstream tap, a deadline that
+// passed after the request was written counts.
 func leftRunning(a *classified) bool {
 	if p := observed(a); p != nil {
 		return arrived(a) && p.Left != 0 && (p.Answered == 0 || p.Answered > p.Left)
@@ -51,6 +52,7 @@ func leftRunning(a *classified) bool {
 	return a.ErrorKind == history.Timeout && a.Wrote != 0
 }
 
+// reached reports that one of the wanted attempts reached the target.
 func reached(attempts []*classified, wanted func(*classified) bool) bool {
 	return slices.ContainsFunc(attempts, func(a *classified) bool { return wanted(a) && reachedTarget(a) })
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// removals parts each story where what it had made was removed: what came before was another wish, whose story is
-// over. Where that is not certain, nobody knows what there was for the second wish to find.
+// splitAtRemovals splits each trace where its rows were removed: what came before is a trace of its own, which is
+// over. Where the removal is not confirmed, nothing on record says what the second part found.
 func splitAtRemovals(e *evaluation) {
 	why := map[string]string{}
 	for _, r := range e.history.Removals {
@@ -34,7 +34,7 @@ func splitAtRemovals(e *evaluation) {
 	}
 }
 
-// part parts a story in two, and says what makes it unclear where the first ended.
+// split splits a trace in two, and says why the end of the first part is unclear; empty: it is clear.
 func (tr *trace) split(r history.Removal) (unclear string) {
 	tr.beforeRemoval = &trace{
 		intent: tr.intent, operation: tr.operation, endedByRemoval: true, rowsFound: r.Found,
@@ -54,7 +54,7 @@ func (tr *trace) split(r history.Removal) (unclear string) {
 	return unclear
 }
 
-// wishes are the story and what came before a removal in it.
+// parts returns the trace and what came before a removal in it.
 func (tr *trace) parts() []*trace {
 	if tr.beforeRemoval == nil {
 		return []*trace{tr}
@@ -62,7 +62,7 @@ func (tr *trace) parts() []*trace {
 	return []*trace{tr.beforeRemoval, tr}
 }
 
-// whole is a story with what came before a removal.
+// whole returns the trace with what came before a removal.
 func (tr *trace) whole() *trace {
 	if tr.beforeRemoval == nil {
 		return tr
@@ -72,7 +72,7 @@ func (tr *trace) whole() *trace {
 	return &all
 }
 
-// bygone holds what came before a removal against the contract, as far as that takes no snapshot.
+// checkBeforeRemoval checks what came before a removal, as far as that takes no snapshot.
 func checkBeforeRemoval(e *evaluation, m moment, tr *trace) {
 	if tr.beforeRemoval == nil {
 		return
@@ -86,7 +86,8 @@ func checkBeforeRemoval(e *evaluation, m moment, tr *trace) {
 	}
 }
 
-// refusedOnceGone reports that a wish that had come true was refused when it came again after what it made was gone.
+// rejectedAfterRemoval reports that an acknowledged intent was rejected when it was sent again after its row was
+// removed.
 func rejectedAfterRemoval(tr *trace) bool {
 	return tr.beforeRemoval != nil && has(tr.beforeRemoval.attempts, Acknowledged) && rejectedAtOnce(tr) &&
 		!slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.unauthenticated() })

@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// replays compares the answers to one key and one body.
+// checkReplays compares the answers to one key and one body.
 func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*classified) {
 	acknowledged := withOutcome(record, Acknowledged)
 	checkContradictions(e, m, tr, record)
@@ -21,8 +21,8 @@ func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*clas
 	}
 }
 
-// statuses holds that one attempt can have been the original of which every acknowledgement of a
-// record is a legal replay.
+// checkReplayStatus checks that one attempt can have been the original of which every acknowledgement is a legal
+// replay.
 func checkReplayStatus(e *evaluation, m moment, tr *trace, g keyGroup, acknowledged []*classified) {
 	first := acknowledged[0]
 	if slices.ContainsFunc(originalStatuses(e, g, acknowledged), func(status int) bool { return legalReplays(e, status, acknowledged) }) {
@@ -40,9 +40,8 @@ func checkReplayStatus(e *evaluation, m moment, tr *trace, g keyGroup, acknowled
 	})
 }
 
-// originals lists the statuses that the one executing attempt of a group may have answered with. It
-// began before any answer of the record was complete; where its answer is unknown, it may have been
-// any acknowledgement.
+// originalStatuses lists the statuses that the one executing attempt of a group may have answered with. It began
+// before any answer of the record was complete. Where its answer is unknown, it may have been any acknowledgement.
 func originalStatuses(e *evaluation, g keyGroup, acknowledged []*classified) []int {
 	earliest := firstEnd(acknowledged)
 	var statuses []int
@@ -58,8 +57,8 @@ func originalStatuses(e *evaluation, g keyGroup, acknowledged []*classified) []i
 	return statuses
 }
 
-// legalReplays reports that every acknowledgement is the first answer itself, which had this status,
-// or a legal replay of it.
+// legalReplays reports that every acknowledgement is the first answer itself, with this status, or a legal replay of
+// it.
 func legalReplays(e *evaluation, status int, acknowledged []*classified) bool {
 	allowed := e.terms.Contract.Replay.Status[status]
 	return !slices.ContainsFunc(acknowledged, func(a *classified) bool {
@@ -67,6 +66,7 @@ func legalReplays(e *evaluation, status int, acknowledged []*classified) bool {
 	})
 }
 
+// statusRule returns the contract's rule for statuses, in words.
 func statusRule(r contract.Replay) string {
 	if len(r.Status) == 0 {
 		return "same"
@@ -74,7 +74,7 @@ func statusRule(r contract.Replay) string {
 	return fmt.Sprint(r.Status)
 }
 
-// bodies compares every acknowledgement's body with the first one's, as the contract asks.
+// checkReplayBody compares every acknowledgement's body with the first one's, as the contract asks.
 func checkReplayBody(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
@@ -94,7 +94,7 @@ func checkReplayBody(e *evaluation, m moment, tr *trace, acknowledged []*classif
 	}
 }
 
-// compare returns where two answers' bodies differ under the contract's comparison.
+// compareBodies returns where two bodies differ under the contract's comparison.
 func compareBodies(e *evaluation, first, then *history.Attempt) []Difference {
 	r := e.terms.Contract.Replay
 	whole := []Difference{{Attempt: then.ID, Where: "body", First: first.Content, Then: then.Content}}
@@ -122,7 +122,7 @@ func compareBodies(e *evaluation, first, then *history.Attempt) []Difference {
 	return list
 }
 
-// headers compares the headers that the contract lists, and no others.
+// checkReplayHeaders compares the headers that the contract lists, and no others.
 func checkReplayHeaders(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
 	first := acknowledged[0]
 	for _, a := range acknowledged[1:] {
@@ -144,6 +144,7 @@ func checkReplayHeaders(e *evaluation, m moment, tr *trace, acknowledged []*clas
 	}
 }
 
+// unmarkedBy returns whether an answer lacks the header by which a replay says that it is one.
 func unmarkedBy(rule *contract.ReplayMarker) func(*classified) bool {
 	return func(a *classified) bool { return headerValue(a.Header, rule.Name) != rule.Value }
 }
@@ -157,7 +158,7 @@ func firstEnd(answers []*classified) history.Offset {
 	return earliest
 }
 
-// severalFirst holds that at most one acknowledgement of a key does not say that it is a replay.
+// checkSeveralFirst checks that at most one acknowledgement of a key does not say that it is a replay.
 func checkSeveralFirst(e *evaluation, m moment, tr *trace, acknowledged []*classified) {
 	rule := e.terms.Contract.Replay.Marker
 	if rule == nil || !rule.Required {
@@ -173,7 +174,7 @@ func checkSeveralFirst(e *evaluation, m moment, tr *trace, acknowledged []*class
 	}
 }
 
-// nobodyFirst holds that nobody is told of a replay where there can have been no first answer.
+// checkNoFirst checks that not every answer says that it is a replay, unless a first answer may be lost.
 func checkNoFirst(e *evaluation, m moment, tr *trace, g keyGroup) {
 	rule, acknowledged := e.terms.Contract.Replay.Marker, withOutcome(g, Acknowledged)
 	if rule == nil || len(acknowledged) == 0 || len(filter(acknowledged, unmarkedBy(rule))) > 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// warnOf adds a warning about the intents to which it applies, if there are any.
+// warn adds a warning about the intents to which it applies, if there are any.
 func (e *evaluation) warn(kind, text string, applies func(*trace) bool) {
 	var intents []string
 	for tr := range e.traces() {
@@ -37,6 +37,7 @@ type verdicts struct {
 	doubts     []string // what nothing on record explains and the target is not to blame for
 }
 
+// newVerdicts returns an empty collection.
 func newVerdicts() verdicts {
 	return verdicts{reported: map[findingKey]bool{}, duplicates: map[string]bool{}}
 }
@@ -86,7 +87,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 	e.addFinding(f)
 }
 
-// who names the principals of a story and its neighbours, where there are several.
+// principals names the principals of a trace and its neighbours; nil: there is only one.
 func (e *evaluation) principals(tr *trace) map[string]string {
 	names, several := map[string]string{}, false
 	for _, other := range e.neighbours[tr.intent.Kin] {
@@ -99,8 +100,8 @@ func (e *evaluation) principals(tr *trace) map[string]string {
 	return names
 }
 
-// evidence lists the attempts that a finding about a story rests on: its own, and those of the
-// neighbours that it may have been mistaken for, in the order of sending.
+// evidence lists the attempts that a finding rests on, in the order of sending: those of the trace, and of the
+// neighbours that it may have been mistaken for.
 func (e *evaluation) evidence(m moment, tr *trace) []*classified {
 	traces := []*trace{tr}
 	if tr.intent.Kin != "" {
@@ -124,6 +125,7 @@ func (e *evaluation) reportAll(m moment, f Finding) {
 	}
 }
 
+// addFinding adds a finding, with the promise of its kind where it has none of its own.
 func (e *evaluation) addFinding(f Finding) {
 	f.Promise = cmp.Or(f.Promise, f.Kind.Row().Promise)
 	if f.Contract == "" {
@@ -132,14 +134,14 @@ func (e *evaluation) addFinding(f Finding) {
 	e.found.findings = append(e.found.findings, f)
 }
 
-// wonder notes what keeps a clean history from being a pass, though no promise was broken.
+// doubt notes why a clean history is not a pass, although no promise was broken.
 func (e *evaluation) doubt(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(e.found.doubts, text) {
 		e.found.doubts = append(e.found.doubts, text)
 	}
 }
 
-// unproven reports that what went wrong around the run may be the cause of such a finding.
+// unproven reports that what went wrong around the run may be the cause of a finding of this kind.
 func (e *evaluation) unproven(k Kind) bool {
 	switch k {
 	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
@@ -151,8 +153,8 @@ func (e *evaluation) unproven(k Kind) bool {
 	}
 }
 
-// Compare orders findings for a reader: those that no register tells of first, the worst kind first, an
-// unknown one last, and within a kind those with the fewest attempts, which are the easiest to understand.
+// Compare orders findings for a reader: new ones before expected failures, the worst kind first, an unknown kind
+// last, and within a kind those with the fewest attempts, which are the easiest to understand.
 func Compare(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),

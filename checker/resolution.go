@@ -9,16 +9,16 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Settled reports whether an answer to the final probe is final: the client knows where it stands.
+// Settled reports whether an answer to the final retry is final: the client knows the state of its intent.
 func (t Terms) Settled(a history.Attempt) bool {
 	return slices.Contains([]Outcome{Acknowledged, Accepted, Exists, Rejected}, t.Classify(a))
 }
 
-// Keyless reports whether repeating a request without a key is no new wish.
+// Keyless reports whether repeating a request without a key is no new intent.
 func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 
-// resolution holds that polite repetition comes to a final answer (I8): each key and body that was
-// probed must have got one.
+// checkResolution checks that retrying with backoff comes to a final answer (I8), for each key and body that the
+// final retry sent.
 func checkResolution(e *evaluation, tr *trace) {
 	type question struct{ key, body string }
 	asked := map[question][]*classified{}
@@ -47,8 +47,8 @@ func checkResolution(e *evaluation, tr *trace) {
 	}
 }
 
-// tooEarly returns the first try that was told when to come again, if none came as late as that; nil: one did, or none
-// was told.
+// tooEarly returns the first retry that was told when to come again, where no later one waited that long; nil: one
+// did, or none was told.
 func tooEarly(tries []*classified) *classified {
 	for _, a := range tries {
 		seconds, err := strconv.ParseUint(headerValue(a.Header, "Retry-After"), 10, 31)
@@ -63,6 +63,7 @@ func tooEarly(tries []*classified) *classified {
 	return nil
 }
 
+// resolved reports that the last answer to the final retry is final.
 func resolved(e *evaluation, tr *trace, last *classified) bool {
 	switch last.outcome {
 	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
@@ -78,17 +79,17 @@ func resolved(e *evaluation, tr *trace, last *classified) bool {
 	}
 }
 
-// storedError reports that a server error is what the target stored under the key. What it stored is
-// no error if it was acknowledged to somebody.
+// storedError reports that a server error is what the target stored under the key. It did not store an error if it
+// acknowledged the request before.
 func storedError(e *evaluation, tr *trace, last *classified) bool {
 	stored := e.terms.Contract.Errors.Store5xx
 	record := filter(tr.attempts, func(a *classified) bool { return a.Key == last.Key && a.body == last.body })
 	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
 }
 
-// rejectionIsFinal reports that a refusal leaves nobody in the dark: there is no effect of this body,
-// an earlier answer told the client of it, or the client comes too late by the contract. A refusal
-// after an acknowledgement is judged by I11.
+// rejectionIsFinal reports that a rejection leaves the client informed: this body had no effect, an earlier answer
+// told the client of it, or the client comes too late by the contract. I11 judges a rejection after an
+// acknowledgement.
 func rejectionIsFinal(e *evaluation, tr *trace, last *classified) bool {
 	if has(withBody(tr.attempts, last.body), Acknowledged, Exists) || mayBeForgotten(e, tr, last) {
 		return true
@@ -97,6 +98,7 @@ func rejectionIsFinal(e *evaluation, tr *trace, last *classified) bool {
 	return len(rows) == 0 || tr.twin
 }
 
+// reportUnavailable reports that the final retry got no final answer.
 func reportUnavailable(e *evaluation, tr *trace, last *classified) {
 	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
 	if last.Status != 0 {

@@ -68,7 +68,7 @@ type Warning struct {
 	Intents []string `json:"intents"`
 }
 
-// Exercise says how far a proof of exercise held.
+// Exercise says for how many intents a proof of exercise held.
 type Exercise struct {
 	Proof  string `json:"proof"`
 	Held   int    `json:"held"` // intents for which it held
@@ -77,7 +77,7 @@ type Exercise struct {
 	Text   string `json:"text"` // in words: "2 or more requests were inside the target at once"
 }
 
-// Gate is where the members of a burst were let go.
+// Gate is where the members of a burst were released.
 type Gate string
 
 // The gates. What is let go in front of a lane meets the lane's weather afterwards; the ends of HTTP/2
@@ -88,7 +88,7 @@ const (
 	GateWrite    Gate = "write"
 )
 
-// Bursts says how tight the bursts of a scenario were: from the first member's release to the last's.
+// Bursts says how close together the members of bursts were released.
 type Bursts struct {
 	Count   int            `json:"count"`   // bursts of which every member was let go
 	Members int            `json:"members"` // requests in the largest
@@ -107,8 +107,8 @@ type Hits struct {
 	Most   history.Offset `json:"most"`   // in 95 of 100
 }
 
-// Writers says how often the writers of a table were held back while a burst was let go. That all of a
-// burst stand in line is normal for a target that relies on a constraint: it is no finding.
+// Writers says how often the writers of a table were held back while a burst was released. Many blocked writers are
+// normal for a target that relies on a constraint: they are no finding.
 type Writers struct {
 	Held    int      `json:"held"` // times
 	Of      int      `json:"of"`   // bursts for which it was tried
@@ -116,7 +116,7 @@ type Writers struct {
 	Waiting []int    `json:"waiting,omitempty"` // how many stood in line when they were let go, sorted; empty: the database does not tell
 }
 
-// Phase is a stretch of a request's life in which a second one was always answered in the same way.
+// Phase is a range of offsets in which a second request was always answered in the same way.
 type Phase struct {
 	Answer string         `json:"answer"`
 	From   history.Offset `json:"from"` // of the offsets that were tried
@@ -164,6 +164,7 @@ type Report struct {
 	Results []Result `json:"results"`
 }
 
+// resultOf puts the result together, with the findings in the order of Compare.
 func resultOf(e *evaluation) Result {
 	h := e.history
 	markKnown(e)

@@ -7,8 +7,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// counts holds the rows of stories that were sent with one body against their bounds: invariants I1
-// to I3, decision table 1 and the rows of table 4.
+// checkRowCounts checks the number of rows of traces that were sent with one body: invariants I1 to I3, decision
+// table 1 and the rows of table 4.
 func checkRowCounts(e *evaluation, m moment, traces []*trace) {
 	for _, tr := range traces {
 		checkMissingKey(e, m, tr)
@@ -33,14 +33,14 @@ func checkRowCounts(e *evaluation, m moment, traces []*trace) {
 	checkContent(e, m, traces[0], bodySide{body: history.Original, rows: rows})
 }
 
-// untouched reports that the harness knows of no request that reached the target.
+// untouched reports that no request of the traces reached the target.
 func untouched(traces []*trace) bool {
 	return !slices.ContainsFunc(traces, func(tr *trace) bool {
 		return slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome != NotSent })
 	})
 }
 
-// unexplained picks the story to which a row without a cause belongs.
+// unexplainedTrace returns the trace to which a row without a cause belongs.
 func unexplainedTrace(e *evaluation, traces []*trace) *trace {
 	i := slices.IndexFunc(traces, func(tr *trace) bool {
 		b := e.terms.bounds(tr)
@@ -49,7 +49,7 @@ func unexplainedTrace(e *evaluation, traces []*trace) *trace {
 	return traces[max(i, 0)]
 }
 
-// duplicate reports more rows than there were wishes; since tells more of the rows.
+// reportDuplicate reports more rows than intents; since says more about the rows.
 func reportDuplicate(e *evaluation, m moment, tr *trace, rows, wishes int, since string) {
 	e.report(m, tr, Finding{
 		Kind:     Duplicate,
@@ -58,7 +58,7 @@ func reportDuplicate(e *evaluation, m moment, tr *trace, rows, wishes int, since
 	})
 }
 
-// missing reports acknowledged rows that are not there, on the stories that can have lost one.
+// reportMissing reports acknowledged rows that are not there, on the traces that can have lost one.
 func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 	for _, tr := range traces {
 		if e.terms.bounds(tr).lower == 0 {
@@ -72,6 +72,7 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 	}
 }
 
+// reportPhantom reports a row that no attempt explains.
 func reportPhantom(e *evaluation, m moment, tr *trace, rows, upper int) {
 	if slices.ContainsFunc(e.terms.groups(tr.attempts), onlyToldExists) {
 		reportCreatorToldExists(e, m, tr, rows)
@@ -84,11 +85,12 @@ func reportPhantom(e *evaluation, m moment, tr *trace, rows, upper int) {
 	})
 }
 
-// toldExists reports that somebody was told "that exists already" and nobody can have made it.
+// onlyToldExists reports that an attempt was told "exists already" although no attempt can have created anything.
 func onlyToldExists(g keyGroup) bool {
 	return has(g, Exists) && !mayHaveEffect(g)
 }
 
+// reportCreatorToldExists reports a row whose creator was told that it exists already.
 func reportCreatorToldExists(e *evaluation, m moment, tr *trace, rows int) {
 	e.report(m, tr, Finding{
 		Kind: PhantomRow, Detail: "creator-told-exists",
@@ -98,7 +100,7 @@ func reportCreatorToldExists(e *evaluation, m moment, tr *trace, rows int) {
 	})
 }
 
-// count renders a number of things.
+// count writes a number of things: "no row", "1 row", "2 rows".
 func count(n int, thing string) string {
 	switch n {
 	case 0:

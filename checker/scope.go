@@ -6,8 +6,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// scopeIgnored holds that where the contract refuses a key that another principal, or another operation,
-// has used, nobody gets through with it.
+// checkScope checks that a key which another principal or operation has used is rejected, where the contract says so.
 func checkScope(e *evaluation, m moment, traces []*trace) {
 	scope := e.terms.Contract.Scope
 	for _, tr := range traces {
@@ -33,8 +32,8 @@ func checkScope(e *evaluation, m moment, traces []*trace) {
 	}
 }
 
-// acknowledgedBefore reports that one story was acknowledged before anything of another was sent that
-// got through.
+// acknowledgedBefore reports that one trace was acknowledged before an acknowledged attempt of another was sent with
+// the same key.
 func acknowledgedBefore(first, then *trace) bool {
 	return slices.ContainsFunc(first.attempts, func(a *classified) bool {
 		return a.outcome == Acknowledged && slices.ContainsFunc(then.attempts, func(b *classified) bool {

@@ -10,15 +10,16 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// visit is an attempt of a principal.
+// visit is an attempt of a principal, with its trace.
 type visit struct {
 	*classified
 	trace *trace
 }
 
-// sessions finds principals whose session ended in the middle: they were let in, and from some moment on everything
-// of theirs was turned away at the door, requests of intents that were never sent before as well. What they were told
-// then says nothing of how repetitions are answered. A target that turns away repetitions alone is not excused.
+// findExpiredSessions finds principals whose session expired during the run: they were answered, and from some moment
+// on every request of theirs was unauthenticated, also requests of intents that were never sent before. What they
+// were told then says nothing of how repetitions are answered. A target that rejects only repetitions in this way is
+// not excused.
 func findExpiredSessions(e *evaluation) {
 	byWho := map[string][]visit{}
 	for tr := range e.traces() {
@@ -36,10 +37,10 @@ func findExpiredSessions(e *evaluation) {
 	}
 }
 
-// never is later than everything.
+// never is later than every moment of a run.
 const never = history.Offset(math.MaxInt64)
 
-// loggedInAgain returns when a principal logged in after having sent requests.
+// loggedInAgain returns when a principal logged in after having sent requests; never: it did not.
 func loggedInAgain(e *evaluation, who string, all []visit) history.Offset {
 	again := never
 	for _, s := range e.history.Steps {
@@ -51,8 +52,8 @@ func loggedInAgain(e *evaluation, who string, all []visit) history.Offset {
 	return again
 }
 
-// renewed excuses who was turned away, was let in with the same request after a new login, and with nothing in
-// between. What the scenario itself sent in between was not tried.
+// checkNewLogin excuses an unauthenticated request if the same request was answered after a new login, with nothing
+// in between. The scenario's own requests in between count as not tried.
 func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset) {
 	var intents []string
 	var last history.Offset // the latest request that the old session was let in with began
@@ -84,8 +85,8 @@ func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset)
 	}
 }
 
-// session excuses who was turned away from some moment on. Of somebody who has logged in once it is not known
-// whether only repetitions are turned away where nothing else came after that moment.
+// checkSessionEnd excuses requests that were unauthenticated from some moment on. For a principal that logged in
+// once, it is not known whether only repetitions are rejected where no new intent came after that moment.
 func checkSessionEnd(e *evaluation, who string, all []visit, once bool) {
 	var last history.Offset // the latest request that was let in began
 	let := 0
@@ -112,7 +113,7 @@ func checkSessionEnd(e *evaluation, who string, all []visit, once bool) {
 	doubtSession(e, who, let, after[0].Status)
 }
 
-// lockedOut says that a session has ended after so many requests.
+// doubtSession notes that a session expired after some requests.
 func doubtSession(e *evaluation, who string, let, status int) {
 	whose := "the login"
 	if who != "" {
@@ -121,22 +122,24 @@ func doubtSession(e *evaluation, who string, let, status int) {
 	e.doubt("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), status)
 }
 
-// loginPage is where web pages send whoever is not signed in.
+// loginPage matches where web applications redirect an unauthenticated client.
 var loginPage = regexp.MustCompile(`(?i)(log|sign)[-_]?in|/sessions?/new|/auth\b`)
 
-// Unauthenticated reports that whoever sent an attempt was not known at the door (RFC 9110, section 15.5.2), or was sent
-// to sign in.
+// Unauthenticated reports that the target did not accept the sender's credentials (RFC 9110, section 15.5.2), or
+// redirected it to sign in.
 func (t Terms) Unauthenticated(a history.Attempt) bool { return unauthenticated(&a, t.Classify(a)) }
 
+// unauthenticated reports the same of a classified attempt.
 func (a *classified) unauthenticated() bool { return unauthenticated(a.Attempt, a.outcome) }
 
+// unauthenticated reports that an answer asks the sender to sign in.
 func unauthenticated(a *history.Attempt, o Outcome) bool {
 	redirected := a.Status == http.StatusFound || a.Status == http.StatusSeeOther
 	return a.Complete && (a.Status == http.StatusUnauthorized ||
 		redirected && o == Unknown && loginPage.MatchString(headerValue(a.Header, "Location")))
 }
 
-// fresh reports that a request is the plain first one of an intent of its own.
+// firstOfItsIntent reports that a request is the plain first one of an intent of its own.
 func (v visit) firstOfItsIntent() bool {
 	return v.classified == v.trace.attempts[0] && !v.Probe && v.Body == history.Original && v.trace.intent.Kin == "" && !v.trace.twin &&
 		(v.Key != "" || v.trace.operation.Key.In == "")

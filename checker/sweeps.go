@@ -9,14 +9,14 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Phase says how the second of two requests was answered, in words. It needs no other attempts, so a
-// driver can ask it while a run goes on: two moments of the first request's life are in different phases
-// if the words differ.
+// Phase describes how the second of two requests was answered. It needs no other attempts, so a driver can ask it
+// during a run: two moments of the first request's life are in different phases if the words differ.
 func (t Terms) Phase(o string, first, second history.Attempt) string {
 	operation := t.operation(history.Intent{Operation: o})
 	return phase(t.classifyAttempt(&first, operation, nil), t.classifyAttempt(&second, operation, nil))
 }
 
+// phase describes the answer to the second request, and whether it names the same row as the first.
 func phase(first, second *classified) string {
 	said := strings.ReplaceAll(second.outcome.String(), "-", " ")
 	known := first.identity != "" && second.identity != ""
@@ -32,7 +32,7 @@ func phase(first, second *classified) string {
 	}
 }
 
-// phases puts together at which offsets the second requests of sweeps were answered in the same way.
+// measurePhases groups the offsets of sweeps by how the second request was answered.
 func measurePhases(e *evaluation) []Phase {
 	var all []Phase
 	for tr := range e.traces() {
@@ -54,8 +54,7 @@ func measurePhases(e *evaluation) []Phase {
 	return merged
 }
 
-// sweepsOf finds the pairs of requests the second of which was to follow after a while, whichever of
-// the two was begun first.
+// sweepsOf finds the pairs of requests of sweeps, in the order in which they were to be released.
 func sweepsOf(attempts []*classified) [][2]*classified {
 	var pairs [][2]*classified
 	for _, members := range burstMembers(attempts) {
@@ -68,12 +67,12 @@ func sweepsOf(attempts []*classified) [][2]*classified {
 	return pairs
 }
 
-// swept reports that members were not to be let go at once.
+// swept reports that members were not to be released at once.
 func swept(members []*classified) bool {
 	return len(members) == 2 && slices.ContainsFunc(members, func(a *classified) bool { return a.After > 0 })
 }
 
-// between returns how long after the first the second of two requests was let go.
+// between returns how long after the first the second of two requests was released, and whether both were.
 func between(first, second *classified) (history.Offset, bool) {
 	a, _ := released(first)
 	b, _ := released(second)

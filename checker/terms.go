@@ -8,8 +8,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Terms is what attempts are held against: the target's contract and how its operations show
-// identities, keys and rows.
+// Terms is what attempts are checked against: the target's contract, and how its operations show identities, keys and
+// rows.
 type Terms struct {
 	Contract  contract.Contract             `json:"contract"`
 	Operation contract.Operation            `json:"operation"`        // the run's
@@ -33,14 +33,12 @@ func (t Terms) operations() []contract.Operation {
 	return all
 }
 
-// Named returns how an answer names what its intent has made: as an acknowledgement does, or an answer that it
-// exists already; empty: it does not.
+// Named returns the identity that an answer names, as an acknowledgement or as "exists already"; empty: none.
 func (t Terms) Named(operation string, a history.Attempt) string {
 	return t.classifyAttempt(&a, t.operation(history.Intent{Operation: operation}), nil).identity
 }
 
-// Identity returns the created thing's identity as an operation's acknowledgement names it; empty: it
-// names none.
+// Identity returns the identity that an acknowledgement of an operation names; empty: none.
 func Identity(o contract.Operation, a history.Attempt) string {
 	return answerOf(&a).names(o.Identity)
 }

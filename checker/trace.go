@@ -8,7 +8,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// judged is an attempt with its outcome.
+// classified is an attempt with its outcome.
 type classified struct {
 	*history.Attempt
 	outcome        Outcome
@@ -21,11 +21,13 @@ type classified struct {
 	sessionExpired bool              // it was turned away at the door because a session had ended
 }
 
+// respelled reports that the body was sent in another spelling.
 func (a *classified) respelled() bool { return a.body != a.Body }
 
+// is reports whether the attempt has one of the outcomes.
 func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
 
-// story is one intent with its attempts in the order of sending.
+// trace is one intent with its attempts in the order of sending.
 type trace struct {
 	intent             history.Intent
 	operation          contract.Operation
@@ -37,12 +39,12 @@ type trace struct {
 	rowsFound          int    // then: how many rows there were
 }
 
-// family is the intents that share a marker: one, unless the scenario plans twins.
+// markerGroup is the traces that share a marker: one, unless the scenario plans twins.
 type markerGroup struct {
 	traces []*trace
 }
 
-// families arranges a history by marker, in the order of the intents.
+// markerGroups arranges a history by marker, in the order of the intents.
 func (t Terms) markerGroups(h *history.History) []*markerGroup {
 	var all []*markerGroup
 	byMarker := map[string]*markerGroup{}
@@ -77,8 +79,8 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 	return all
 }
 
-// doneBy returns a moment by which the target was done with an attempt. Where its answer was lost,
-// that is when the target was seen to be quiet.
+// doneBy returns a moment by which the target was done with an attempt. Where its answer was lost, that is when the
+// target was seen to be quiet.
 func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	quiet := h.T1
 	if a.Probe {
@@ -96,6 +98,7 @@ func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	}
 }
 
+// classifyAttempt gives an attempt its outcome, and the identity that its answer names.
 func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *history.Followup) *classified {
 	said := answerOf(a)
 	j := &classified{
@@ -113,7 +116,7 @@ func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *hist
 	return j
 }
 
-// until returns the story as it stood at a moment: T1 does not know the final probe.
+// until returns the trace as it stood at a moment: the first snapshot does not know the final retry.
 func (tr *trace) until(m moment) *trace {
 	if m == atT2 {
 		return tr
@@ -123,6 +126,7 @@ func (tr *trace) until(m moment) *trace {
 	return &until
 }
 
+// filter returns the attempts that are wanted.
 func filter(attempts []*classified, wanted func(*classified) bool) []*classified {
 	var kept []*classified
 	for _, a := range attempts {
@@ -133,10 +137,12 @@ func filter(attempts []*classified, wanted func(*classified) bool) []*classified
 	return kept
 }
 
+// withOutcome returns the attempts with an outcome.
 func withOutcome(attempts []*classified, o Outcome) []*classified {
 	return filter(attempts, func(a *classified) bool { return a.outcome == o })
 }
 
+// withBody returns the attempts with a body, however it is spelled.
 func withBody(attempts []*classified, body string) []*classified {
 	return filter(attempts, func(a *classified) bool { return a.body == body })
 }

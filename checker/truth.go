@@ -2,8 +2,8 @@ package checker
 
 import "slices"
 
-// Truth is what is known of a target before it is tested. The zero value is a broken target of which
-// nothing is known.
+// Truth is what is known of a target before it is tested. The zero value is a broken target of which nothing is
+// known.
 type Truth struct {
 	Correct bool     `json:"correct"`
 	Shows   []Kind   `json:"shows,omitempty"` // findings by which a broken one can be known
@@ -53,8 +53,8 @@ func (t Truth) Same(other Truth) bool {
 	return t.Correct == other.Correct && slices.Equal(t.Shows, other.Shows) && slices.Equal(t.By, other.By)
 }
 
-// Right reports whether the marks of a whole run are what they should be: a broken target is caught at
-// least once, and a correct one has no mark but clean and n/a.
+// Right reports whether the marks of a whole run are as expected: a broken target is caught at least once, and a
+// correct one has no mark but clean and n/a.
 func (t Truth) Right(marks []Mark) bool {
 	if !t.Correct {
 		return slices.Contains(marks, Caught)

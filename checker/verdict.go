@@ -35,10 +35,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// verdict weighs findings, exercise and what went wrong around the run. It adds nothing up that was
-// not exercised: without findings, anything missing makes it inconclusive. Known findings excuse nothing
-// but themselves and what they may have kept from being exercised: of a run that was cut short nobody
-// knows what else it would have found.
+// decide weighs findings, exercise and incidents. Without findings, anything missing makes the verdict inconclusive.
+// Expected failures excuse only themselves and what they may have kept from being exercised: a run that was cut short
+// might have found more.
 func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
 	broken, doubts, idle := errorReasons(e), doubtReasons(e), unexercised(exercise)
 	switch {
@@ -59,7 +58,7 @@ func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
 	}
 }
 
-// brokenReasons says what failed in the harness or its surroundings.
+// errorReasons says what failed in the harness or its environment.
 func errorReasons(e *evaluation) []string {
 	var reasons []string
 	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
@@ -73,7 +72,7 @@ func errorReasons(e *evaluation) []string {
 	return reasons
 }
 
-// doubts says what keeps a clean history from being a pass, besides a lack of exercise.
+// doubtReasons says why a clean history is not a pass, besides a lack of exercise.
 func doubtReasons(e *evaluation) []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy} {
@@ -129,7 +128,7 @@ func unknownRows(e *evaluation) []string {
 	return nil
 }
 
-// misconfigured reports that nobody was let in at all: then nothing was tested.
+// neverReached reports that every request was rejected at the entry: then nothing was tested.
 func neverReached(e *evaluation) bool {
 	answered := 0
 	for _, a := range e.history.Attempts {
@@ -153,8 +152,9 @@ func neverReached(e *evaluation) bool {
 	return answered > 0
 }
 
-// miscounted compares the target's own count with the requests that reached it. A difference means
-// that somebody sends requests which are not on record, and then no verdict can be trusted.
+// unrecordedRequests compares the target's own count with the requests that reached it, and says how they differ;
+// empty: they do not. A difference means that requests which are not on record reach the target, and then no verdict
+// can be trusted.
 func unrecordedRequests(e *evaluation) string {
 	counted := e.history.Received
 	if counted == nil || !e.history.Complete {

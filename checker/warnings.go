@@ -9,8 +9,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// rememberedLonger warns of keys that were still answered for when they should have been forgotten: no
-// harm, but not what the contract says.
+// warnRememberedLonger warns of keys that were still answered for after they should have been forgotten. That harms
+// nobody, but it is not what the contract says.
 func warnRememberedLonger(e *evaluation) {
 	if e.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
 		return
@@ -22,7 +22,7 @@ func warnRememberedLonger(e *evaluation) {
 	})
 }
 
-// warn notes what breaks no promise and is still worth knowing.
+// addWarnings notes what breaks no promise and is still worth knowing.
 func addWarnings(e *evaluation) {
 	e.warn("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(tr *trace) bool {
 		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
@@ -34,7 +34,7 @@ func addWarnings(e *evaluation) {
 	warnCleanupFailed(e)
 }
 
-// leftOver warns of steps that were to clean up and failed: what they should have taken away is still there.
+// warnCleanupFailed warns of failed cleanup steps: what they should have removed is still there.
 func warnCleanupFailed(e *evaluation) {
 	var intents []string
 	first := ""
