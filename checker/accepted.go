@@ -83,11 +83,11 @@ func checkAccepted(e *evaluation, tr *trace) {
 func (t Terms) whySilent(f *history.Followup) string {
 	switch {
 	case f == nil:
-		return "its answer names no status resource, or nobody asked it"
+		return "its answer names no status resource, or it was never asked"
 	case !f.Complete:
 		return "its status resource gave no answer: " + f.Error
 	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, lastAnswer(*f).bears(t.Contract.Throttled):
-		return fmt.Sprintf("its status resource let nobody ask: it answered %d", f.Status)
+		return fmt.Sprintf("its status resource refused to answer: status %d", f.Status)
 	default:
 		return ""
 	}
@@ -102,9 +102,9 @@ func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 	}
 	switch {
 	case rows == 0 && resourceGone(*a.followup):
-		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "What was accepted is done, or its client can learn that it is not."
+		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "An accepted request is done, or its client can learn that it is not."
 	case rows == 0:
-		f.Kind, f.Detail, f.Promise = Unavailable, "accepted", "What was accepted comes to an end."
+		f.Kind, f.Detail, f.Promise = Unavailable, "accepted", "An accepted request comes to an end."
 	default:
 		f.Kind, f.Detail, f.Promise = ReplayMismatch, "status-resource", "A status resource tells what became of the request."
 	}

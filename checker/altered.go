@@ -77,8 +77,8 @@ func reportBothApplied(e *evaluation, m moment, tr *trace, sides ...bodySide) {
 		if !has(x.attempts, Acknowledged, Accepted, Unknown, Exists, InProgress) {
 			e.report(m, tr, Finding{
 				Kind: PhantomRow, Detail: "rejected-yet-applied",
-				Promise:  "What was refused has no effect.",
-				Expected: fmt.Sprintf("no row of the %s body: all its attempts were refused", x.body),
+				Promise:  "What was rejected has no effect.",
+				Expected: fmt.Sprintf("no row of the %s body: all its attempts were rejected", x.body),
 				Observed: "1 row of each body",
 			})
 			return
@@ -200,7 +200,7 @@ func checkStoredRejection(e *evaluation, m moment, tr *trace, applied, other bod
 		}
 		e.report(m, tr, Finding{
 			Kind: AlteredBody, Detail: "refusal-forgotten",
-			Promise:  "A stored refusal keeps its key.",
+			Promise:  "A stored rejection keeps its key.",
 			Contract: "errors.store_4xx: true",
 			Expected: fmt.Sprintf("a refusal of the %s body: the key had been answered with status %d", applied.body, r.Status),
 			Observed: fmt.Sprintf("the row of the %s body", applied.body),

@@ -1,68 +1,63 @@
-// Package checker judges: it turns a history and the contract of its target into a verdict with
-// findings. Check is a pure function; the readers that take snapshots are in snapshots.
+// Package checker judges a run: it turns a history and the contract of its target into a verdict with findings. Check is
+// a pure function. The package links the standard library and leaves of doubletap only; the room snapshots takes the
+// snapshots.
 //
-// The rules are those of linearizability for an operation that may execute at most once: there must
-// be a sequential history, consistent with real time, in which at most one attempt of a key group
-// executes and every other answer is a legal answer of one that did not. Because at most one
-// executes, counting rows and comparing answers suffices; nothing is searched.
+// The rules are those of linearizability for an operation that may execute at most once: there must be a sequential
+// history, consistent with real time, in which at most one attempt of a key group executes and every other answer is a
+// legal answer of an attempt that did not. At most one executes, so counting rows and comparing answers suffices, and
+// no search is needed.
+//
+// An evaluation holds the facts, [Check] runs its passes in one order, and each rule is a function over the facts.
 //
 // Decisions where the rules leave room:
 //
-//   - Rows are judged twice, before the final probe (T1) and after it (T2), and the findings of both
-//     count: a probe heals a lost write, and it brings a second row to light.
-//   - Intents with one marker (twins) are judged by the sum of their bounds, since their rows cannot
-//     be told apart.
-//   - An intent that is told "that exists already" although nothing of it exists is a false conflict
-//     if nothing of it can have been executed, and a lost write if one attempt may have been.
-//   - Of twins, a refusal is a false conflict only where the other twin got through.
-//   - When the target went away in the middle, only findings that more waiting cannot undo are
-//     reported: duplicates, leaks, altered bodies and unequal answers.
-//   - "Exists already" speaks of an effect of the intent, in whichever group, and is no effect itself:
-//     where nothing else can have made the row, whoever made it was told that it exists (phantom row).
-//   - A row of an intent of which no request reached the target is nobody's proven fault: inconclusive.
-//     A request that was throttled is one that the target answered, so its row is a phantom row.
-//   - Status 429 is throttled even where the contract does not say so (RFC 6585).
-//   - Attempts that were only told "in progress" are not wedged at T1, but if the final probe is told
-//     so until its tries are used up.
-//   - A final probe that was throttled to the end, or that ended before a target wanted to be asked again (Retry-After),
-//     has learnt nothing: inconclusive.
-//   - An answer that can be "in progress" or "exists already" with nothing to tell which forbids
-//     nothing and resolves.
-//   - A stored server error resolves only where nobody was acknowledged: what was stored is the
-//     acknowledgement then.
-//   - A replay repeats the answer to its own key. Answers to other keys of a natural key must name the
-//     same thing and nothing more; requests without a key promise no replay.
-//   - Where an intent has several effects, its answers differ for that reason: the duplicate is
-//     reported, and no unequal replay besides.
+//   - Rows are judged before the final retry (T1) and after it (T2), and the findings of both count: a retry restores a
+//     lost write, and it shows a second row.
+//   - Intents with one marker (twins) are judged by the sum of their bounds, since their rows cannot be told apart.
+//   - "Exists already" for an intent without a row is a false conflict if nothing of the intent can have been executed,
+//     and a lost write if one attempt may have been.
+//   - The rejection of a twin is a false conflict only if the other twin got through.
+//   - If the target died during the run, only findings that more waiting cannot undo are reported: duplicates, leaks,
+//     altered bodies and unequal answers.
+//   - "Exists already" speaks of an effect of the intent, in whichever group, and is no effect itself. If nothing else
+//     can have made the row, its creator was told that it exists (phantom row).
+//   - A row of an intent whose requests never reached the target is inconclusive. The target answered a request that it
+//     throttled, so that the row of such an intent is a phantom row.
+//   - Status 429 is throttled even if the contract does not say so (RFC 6585).
+//   - Attempts that were only told "in progress" are not unavailable at T1. They are if the final retry is told so until
+//     it has no tries left.
+//   - A final retry that was throttled to the end, or that ended before the time of a Retry-After, says nothing:
+//     inconclusive.
+//   - An answer that may mean "in progress" or "exists already" forbids nothing and resolves.
+//   - A stored server error resolves only if no attempt was acknowledged: the target stored the acknowledgement then.
+//   - A replay repeats the answer to its own key. Answers to other keys of a natural key must name the same row and
+//     nothing more. Requests without a key promise no replay.
+//   - Where an intent has several effects, its answers differ for that reason: only the duplicate is reported.
 //   - A marker that was in the database before the run is not judged, and the verdict is inconclusive.
-//   - What was accepted (202) counts as what its status resource says became of it. One that never says
-//     so by the contract's time is unavailable without a row, and a replay mismatch with one. One that lets
-//     nobody ask says nothing.
-//   - A key is a new key only when it must have been forgotten, whichever of its attempts made the record
-//     and whenever the target looked. What may lie on either side is compared with nothing, and a target
-//     that remembers for longer is worth a warning.
-//   - Requests in different spellings of one JSON value are one body. That the target refuses one of them
-//     as another request is a false conflict only where the contract compares values; a refusal for its
-//     form is none.
-//   - One key of two principals, or at two operations, is two keys only where the contract says so.
-//     Elsewhere the second may be refused, but it is shown nothing of the first, and what it is told is
-//     there.
-//   - Two principals may be told of things with one name, such as 1, if there are two of them.
-//   - A blank key is no key. Keys that differ, however little, are different keys; a target may refuse
-//     such a key. Where a mismatch is a status and no more, a refusal is a false conflict only beside a
-//     neighbour that got through with a key of the same form.
-//   - A row is explained by attempts with its body only: another body's lost answer explains none.
-//   - The name of another's thing is a leak anywhere in an answer if it has 16 characters or more, and the
-//     request did not say it.
-//   - Totals, such as a counter, are held against the rows of all intents, and the finding is theirs
-//     together.
-//   - Rows without a cause are not reported when the target counted more or fewer requests than are on
-//     record, and "unavailable" is not when the probe was cut short.
-//   - Whose session ends in the middle of a run is not told how repetitions are answered: inconclusive. That it ended
-//     is known by requests of other intents, sent for the first time, that are turned away from then on as well, or
-//     by a new login with which the same request is let in.
-//   - An answer that ends where the connection ends has no framing that tells whether it is whole. It
-//     counts as complete.
+//   - An accepted request (202) counts as what its status resource says became of it. If that says nothing final in the
+//     contract's time, the request is unavailable without a row, and a replay mismatch with one. If the status resource
+//     does not answer, nothing is known.
+//   - A key is a new key only if the target must have forgotten it, whichever attempt made the record and whenever the
+//     target looked. What may lie on either side is compared with nothing. A target that remembers for longer gets a
+//     warning.
+//   - Requests in different spellings of one JSON value are one body. If the target rejects one of them as another
+//     request, that is a false conflict only if the contract compares values. A rejection for its form is none.
+//   - One key of two principals, or at two operations, is two keys only if the contract says so. Elsewhere the target may
+//     reject the second, but must show it nothing of the first, and an identity in its answer must exist.
+//   - Two principals may be told of the same short identity, such as 1, if there are two rows with it.
+//   - A blank key is no key. Keys that differ, however little, are different keys; a target may reject an unusual key.
+//     If a mismatch is only a status, a rejection is a false conflict only beside a neighbour that got through with a
+//     key of the same form.
+//   - Only attempts with its own body explain a row: another body's lost answer does not.
+//   - Another principal's identity is a leak anywhere in an answer if it has 16 characters or more and the request did
+//     not say it.
+//   - Totals, such as a counter, are compared with the rows of all intents, and the finding is about all of them.
+//   - Phantom rows are not reported if the target counted more or fewer requests than are on record, and "unavailable" is
+//     not if the final retry was cut short.
+//   - If a session expires during a run, its requests say nothing of how repetitions are answered: inconclusive. The
+//     evidence is that new requests of other intents are unauthenticated from then on as well, or that the same request
+//     is answered after a new login.
+//   - An answer that ends where the connection ends has no framing that says whether it is whole. It counts as complete.
 package checker
 
 import (

@@ -55,7 +55,7 @@ func reportFalseConflict(e *evaluation, m moment, tr *trace) {
 		Observed: "a refusal, and no row",
 	}
 	if shared := e.sharing(tr); len(shared) > 0 {
-		f.Contract, f.Expected = "scope.operation: separate", "an acknowledgement: at this operation nothing with this key was wanted before"
+		f.Contract, f.Expected = "scope.operation: separate", "an acknowledgement: this operation had not seen this key before"
 		if who := tr.intent.Principal; who != shared[0].intent.Principal {
 			f.Contract, f.Expected = "scope.principal: separate", fmt.Sprintf("an acknowledgement: %s had not used this key before", orNothing(who))
 		}
@@ -66,9 +66,9 @@ func reportFalseConflict(e *evaluation, m moment, tr *trace) {
 // whyNew says why an intent is a new one.
 func whyNew(tr *trace) string {
 	if tr.beforeRemoval != nil {
-		return "what was made before is gone"
+		return "the row that was made before is removed"
 	}
-	return "nothing with this key was wanted before"
+	return "nothing was sent with this key before"
 }
 
 // mistakenForAnother reports that an intent was rejected as the repetition of something else.

@@ -10,8 +10,8 @@ import (
 // not followed by an acknowledgement (I11).
 func checkContradictions(e *evaluation, m moment, tr *trace, record []*classified) {
 	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.outcome == Rejected && !a.respelled() })
-	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not refused.", "level: idempotent")
-	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once refused, a repetition is refused again.", "errors.store_4xx: true")
+	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not rejected.", "level: idempotent")
+	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once rejected, a repetition is rejected again.", "errors.store_4xx: true")
 }
 
 // reportContradiction reports the first attempt of one list that began after an answer of the other was complete.

@@ -16,6 +16,24 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
+// amounts changes the amount in the rows of a marker, at both moments.
+func amounts(h *history.History, marker string, amount float64) *history.History {
+	for _, s := range []*history.Snapshot{h.T1, h.T2} {
+		for i, row := range s.Rows[marker] {
+			s.Rows[marker][i] = history.Row{"id": row["id"], "amount": amount}
+		}
+	}
+	return h
+}
+
+func unasked(h *history.History, marker string) *history.History {
+	delete(h.T1.Rows, marker)
+	delete(h.T2.Rows, marker)
+	return h
+}
+
+func nameless(t *checker.Terms) { t.Operation.Rows.Identity = "" }
+
 // The words of the tables: story(acknowledged(201, "o1"), unknown(history.Timeout)).rows(1).probe(...)
 // is one intent whose attempts follow each other, the rows of its marker, and the final probe.
 
@@ -241,13 +259,20 @@ func acknowledged(status int, id string) history.Attempt {
 func exists(id string) history.Attempt {
 	return answer(409, fmt.Sprintf(`{"error":"exists","id":%q}`, id))
 }
-func inProgress() history.Attempt         { return answer(409, `{"error":"in_progress"}`) }
-func throttled() history.Attempt          { return answer(503, `{"error":"slow"}`) }
-func limited() history.Attempt            { return answer(429, "") }
-func mismatch() history.Attempt           { return answer(422, `{"error":"mismatch"}`) }
+
+func inProgress() history.Attempt { return answer(409, `{"error":"in_progress"}`) }
+
+func throttled() history.Attempt { return answer(503, `{"error":"slow"}`) }
+
+func limited() history.Attempt { return answer(429, "") }
+
+func mismatch() history.Attempt { return answer(422, `{"error":"mismatch"}`) }
+
 func rejected(status int) history.Attempt { return answer(status, `{"error":"invalid"}`) }
-func serverError() history.Attempt        { return answer(500, `{"error":"oops"}`) }
-func refused() history.Attempt            { return history.Attempt{ErrorKind: history.Refused} }
+
+func serverError() history.Attempt { return answer(500, `{"error":"oops"}`) }
+
+func refused() history.Attempt { return history.Attempt{ErrorKind: history.Refused} }
 
 func unknown(kind history.ErrorKind) history.Attempt {
 	return history.Attempt{Sent: 100, ErrorKind: kind, Error: string(kind)}
@@ -314,18 +339,27 @@ func terms(changes ...func(*checker.Terms)) checker.Terms {
 
 func says(code string) map[string]any { return map[string]any{"/error": code} }
 
-func store5xx(t *checker.Terms)    { yes := true; t.Contract.Errors.Store5xx = &yes }
-func store4xx(t *checker.Terms)    { yes := true; t.Contract.Errors.Store4xx = &yes }
-func dedupOnly(t *checker.Terms)   { t.Contract.Level = contract.DedupOnly }
-func naturalKey(t *checker.Terms)  { t.Contract.NaturalKey = []string{"/ref"} }
+func store5xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store5xx = &yes }
+
+func store4xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store4xx = &yes }
+
+func dedupOnly(t *checker.Terms) { t.Contract.Level = contract.DedupOnly }
+
+func naturalKey(t *checker.Terms) { t.Contract.NaturalKey = []string{"/ref"} }
+
 func keyRequired(t *checker.Terms) { t.Operation.Key.Required = true }
+
 func replayFirst(t *checker.Terms) {
 	t.Contract.Fingerprint.OnMismatch = contract.MismatchReplayOriginal
 }
-func undeclared(t *checker.Terms)   { t.Contract.Fingerprint.OnMismatch = contract.MismatchUnspecified }
+
+func undeclared(t *checker.Terms) { t.Contract.Fingerprint.OnMismatch = contract.MismatchUnspecified }
+
 func onlyIdentity(t *checker.Terms) { t.Contract.Replay.Body = contract.SameIdentity }
-func anyBody(t *checker.Terms)      { t.Contract.Replay.Body = contract.AnyBody }
-func sameBytes(t *checker.Terms)    { t.Contract.Replay.Body = contract.SameBytes }
+
+func anyBody(t *checker.Terms) { t.Contract.Replay.Body = contract.AnyBody }
+
+func sameBytes(t *checker.Terms) { t.Contract.Replay.Body = contract.SameBytes }
 
 func sameJSON(t *checker.Terms) { t.Contract.Fingerprint.Mode = contract.FingerprintJSON }
 

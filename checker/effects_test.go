@@ -10,6 +10,54 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// totalled sets a total at the three moments.
+func totalled(h *history.History, before, t1, t2 float64) *history.History {
+	for s, n := range map[*history.Snapshot]float64{h.Before: before, h.T1: t1, h.T2: t2} {
+		s.Effects = map[string]map[string]float64{"stock": {"": n}}
+	}
+	return h
+}
+
+func TestTotalsOfAnUnusedOperation(t *testing.T) {
+	t.Parallel()
+	elsewhere := func(t *checker.Terms) {
+		x := -1.0
+		other := t.Operation
+		other.Effects = []contract.Effect{{Name: "stock", Delta: &x}}
+		t.Others = map[string]contract.Operation{"quote": other}
+	}
+	h := func() *history.History { return totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 5, 5) }
+	judge(t, h(), terms(elsewhere), []string{"effect-mismatch/stock"}, "")
+	failed := h()
+	failed.T1.Error, failed.T2.Error = "gone", "gone"
+	require.Empty(t, checker.Check(failed, terms(elsewhere)).Findings, "a snapshot that failed says nothing")
+}
+
+func TestATotalThatWasNotAskedForIsADoubt(t *testing.T) {
+	t.Parallel()
+	h := totalled(scene(story(acknowledged(201, "o1")).rows(1)), 10, 8, 8)
+	delete(h.Before.Effects, "stock")
+	judge(t, h, terms(stock), nil, "the effect stock was not asked for")
+}
+
+func TestATotalMayComeLate(t *testing.T) {
+	t.Parallel()
+	h := func() *history.History { return scene(story(acknowledged(201, "o1")).rows(1)) }
+	judge(t, totalled(h(), 10, 9, 8), terms(stock), nil, "")
+	judge(t, totalled(h(), 10, 11, 8), terms(stock), []string{"effect-mismatch/stock"}, "")
+}
+
+func TestAnEffectMayComeLaterThanItsRow(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1")).rows(1).with("lines", 2).with("sum", 12.5))
+	h.T1.Effects["lines"]["dti1"] = 1
+	judge(t, h, terms(lines), nil, "")
+	h.T1.Effects["lines"]["dti1"] = 3
+	require.Equal(t, []string{"effect-mismatch/lines"}, found(checker.Check(h, terms(lines))), "too much never goes away")
+	h.T1.Effects["lines"]["dti1"], h.T2.Effects["lines"]["dti1"] = 2, 1
+	require.Equal(t, []string{"effect-mismatch/lines"}, found(checker.Check(h, terms(lines))), "it never came")
+}
+
 // lines and sums are effects by marker: two lines and a sum of 12.5 for each row.
 func lines(t *checker.Terms) {
 	n, x := 2, 12.5

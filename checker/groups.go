@@ -39,7 +39,7 @@ func (t Terms) records(attempts []*classified) []keyGroup {
 type bounds struct {
 	lower    int // effects that a client was told of
 	upper    int // groups that can have had an effect
-	intended int // groups that may have one; a request without a key is a wish only once it got through
+	intended int // groups that may have one; a request without a key is an intent only if it got through
 }
 
 // bounds counts over the groups of a trace. "Exists already" speaks of an effect of the intent, in whichever group,

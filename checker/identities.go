@@ -30,7 +30,7 @@ func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts [
 		where := e.identityPlace(tr, a).Where()
 		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
-			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
+			Promise:  "All answers name the same row, and it exists.",
 			Expected: fmt.Sprintf("%s at %s, as %s has it", want, where, source),
 			Observed: fmt.Sprintf("attempt %s names %s", a.ID, orNothing(a.identity)),
 			Differs:  []Difference{{Attempt: a.ID, Where: where, First: want, Then: orNothing(a.identity)}},
@@ -53,7 +53,7 @@ func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classif
 		}
 		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
-			Promise:  "Everybody is told of the same thing, and it is the one that exists.",
+			Promise:  "All answers name the same row, and it exists.",
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
 			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: "a row's", Then: a.identity}},

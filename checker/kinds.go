@@ -51,7 +51,7 @@ func KindTable() []KindRow {
 		},
 		{
 			Kind: AlteredBody, Meaning: "the same key with another body was not rejected", Lasting: true,
-			Promise: "A key that comes with another body is refused.",
+			Promise: "A key that comes with another body is rejected.",
 			Against: "`fingerprint`, `rows.content`; that it does not overwrite an acknowledged row: " + always,
 		},
 		{
@@ -64,16 +64,16 @@ func KindTable() []KindRow {
 		},
 		{
 			Kind: FalseConflict, Meaning: "a new request was rejected as a duplicate",
-			Promise: "A new wish is not refused as the repetition of another.",
+			Promise: "A new intent is not rejected as the repetition of another.",
 			Against: always + "; with a key that another client used: `scope`",
 		},
 		{
 			Kind: MissingKeyAccepted, Meaning: "a request without the required key was accepted", Lasting: true,
-			Promise: "A request without the required idempotency key is refused.", Against: "`key.required`",
+			Promise: "A request without the required idempotency key is rejected.", Against: "`key.required`",
 		},
 		{
 			Kind: Unavailable, Meaning: "retries with backoff never got a final answer",
-			Promise: "A client that politely asks again learns where it stands.", Against: always,
+			Promise: "A client that retries with backoff gets a final answer.", Against: always,
 		},
 	}
 }

@@ -109,7 +109,7 @@ func countIdentity(e *evaluation, tr *trace, identity string) int {
 // ownerName names the principal who introduced something.
 func ownerName(owners []string) string {
 	if owners[0] == "" {
-		return "nobody in particular"
+		return "an unnamed principal"
 	}
 	return owners[0]
 }

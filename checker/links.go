@@ -41,7 +41,7 @@ func linkCut(e *evaluation, a *classified) bool {
 	}
 	begin, end, known := e.inside(a)
 	if !known && a.Passage == nil && e.lane(a.Lane).Delay == 0 {
-		begin, end = a.Wrote, a.End // nobody saw it come; the client's times have to do
+		begin, end = a.Wrote, a.End // no tap saw it come; the client's times have to do
 	}
 	return begin != 0 && end != 0 && begin <= a.Cut.At && a.Cut.At <= end
 }

@@ -46,7 +46,7 @@ const (
 	Exists                      // X: "that exists already"
 	Rejected                    // R: a definite no; this attempt had no effect
 	InProgress                  // P: another attempt of the group is being executed
-	Throttled                   // T: refused at the door
+	Throttled                   // T: rejected at the entry, before the target looked at it
 	NotSent                     // N: no byte of the request reached the target
 	Accepted                    // A': it will be done; what became of it is not known, or still to come
 )
@@ -96,8 +96,8 @@ func (t Terms) exists(a *history.Attempt, said *answer) bool {
 	return said.bears(t.Contract.Existing.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
 }
 
-// refuses reports whether the contract names an answer as a refusal, whatever its status says: who
-// refuses with a 200, as in GraphQL, is known by the members of the answer.
+// refuses reports whether the contract names an answer as a refusal, whatever its status says. A
+// target that rejects with a 200, as in GraphQL, is known by the members of the answer.
 func (t Terms) refuses(said *answer) bool {
 	c := t.Contract
 	return said.bears(c.Fingerprint.Signature) || said.bears(c.MissingKey) || said.bears(c.Expiry.Signature)

@@ -30,7 +30,7 @@ func splitAtRemovals(e *evaluation) {
 		}
 	}
 	if unclear > 0 {
-		e.doubt("what %s had made was not surely gone when it was wanted again; the first, %s", count(unclear, "intent"), first)
+		e.doubt("the removal for %s was not confirmed before the next request; the first, %s", count(unclear, "intent"), first)
 	}
 }
 
@@ -46,7 +46,7 @@ func (tr *trace) split(r history.Removal) (unclear string) {
 	})
 	switch {
 	case r.Done == 0:
-		unclear = cmp.Or(r.Error, "nobody knows that it was removed")
+		unclear = cmp.Or(r.Error, "the removal was not confirmed")
 	case busy >= 0:
 		unclear = fmt.Sprintf("the target may not have been done with attempt %s", tr.beforeRemoval.attempts[busy].ID)
 	}
@@ -77,9 +77,9 @@ func checkBeforeRemoval(e *evaluation, m moment, tr *trace) {
 	if tr.beforeRemoval == nil {
 		return
 	}
-	wishes := max(e.terms.bounds(tr.beforeRemoval).intended, 1)
-	if n := tr.beforeRemoval.rowsFound; n > wishes {
-		reportDuplicate(e, m, tr.beforeRemoval, n, wishes, ", before it was removed")
+	intended := max(e.terms.bounds(tr.beforeRemoval).intended, 1)
+	if n := tr.beforeRemoval.rowsFound; n > intended {
+		reportDuplicate(e, m, tr.beforeRemoval, n, intended, ", before it was removed")
 	}
 	for _, g := range e.terms.groups(tr.beforeRemoval.attempts) {
 		checkAnswers(e, m, tr.beforeRemoval, g)

@@ -45,18 +45,18 @@ func TestWhatComesAfterARemovalIsAnotherWish(t *testing.T) {
 	}
 }
 
-func TestNobodyKnowsWhoMadeWhatIsThereAfterARemoval(t *testing.T) {
-	judge(t, gone(scene(story(acknowledged(201, "o1")).rows(1))), terms(naturalKey), nil, "somebody else writes its marker")
+func TestARowAfterARemovalIsInconclusive(t *testing.T) {
+	judge(t, gone(scene(story(acknowledged(201, "o1")).rows(1))), terms(naturalKey), nil, "another client writes its marker")
 }
 
-func TestWhatIsNotSurelyGoneIsADoubt(t *testing.T) {
+func TestAnUnconfirmedRemovalIsADoubt(t *testing.T) {
 	second := keyed("fresh", during(30, 39, exists("o1")))
 	lost := during(10, 19, unknown(history.Timeout))
 	for doubt, h := range map[string]*history.History{
 		"i1: step 1 was answered 404":                             removal(0, "step 1 was answered 404", scene(story(acknowledged(201, "o1"), second).rows(0))),
-		"i1: nobody knows that it was removed":                    removal(0, "", scene(story(acknowledged(201, "o1"), second).rows(0))),
+		"i1: the removal was not confirmed":                       removal(0, "", scene(story(acknowledged(201, "o1"), second).rows(0))),
 		"i1: the target may not have been done with attempt i1.2": gone(scene(story(during(5, 9, acknowledged(201, "o1")), lost, second).rows(0))),
-		"what 1 intent had made was not surely gone":              gone(scene(story(acknowledged(201, "o1"), during(12, 18, inProgress()), second).rows(0))),
+		"the removal for 1 intent was not confirmed":              gone(scene(story(acknowledged(201, "o1"), during(12, 18, inProgress()), second).rows(0))),
 		"may not have been done with attempt i1.1":                gone(scene(story(during(10, 22, acknowledged(201, "o1")), second).rows(0))),
 		"the target may not have been done with attempt i1.1":     gone(scene(story(answer(202, `{"id":"o1"}`), second).then(history.Followup{Attempt: "i1.1", At: ms(500), Status: 200, Content: `{"state":"done","order":"o1"}`, Complete: true}).rows(0))),
 	} {
@@ -89,7 +89,7 @@ func TestASessionThatEndsAfterARemovalIsNoRefusal(t *testing.T) {
 	for _, id := range []string{"i1", "i2"} {
 		h.Removals = append(h.Removals, history.Removal{Intent: id, Begun: ms(20), Found: 1, Done: ms(25)})
 	}
-	judge(t, h, terms(naturalKey), nil, "does the session end?")
+	judge(t, h, terms(naturalKey), nil, "did the session expire?")
 }
 
 func TestAFindingAfterARemovalTellsOfBoth(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAFindingAfterARemovalTellsOfBoth(t *testing.T) {
 	require.Len(t, f.Removals, 1)
 	r = checker.Check(removal(ms(25), "", scene(story(acknowledged(201, "o1"), keyed("fresh", during(30, 39, acknowledged(201, "o2")))).holding("o2"))), terms(naturalKey))
 	require.Equal(t, 3, r.Outcomes[checker.Acknowledged], "every attempt is counted")
-	require.Equal(t, "an acknowledgement: what was made before is gone", f.Expected)
+	require.Equal(t, "an acknowledgement: the row that was made before is removed", f.Expected)
 }
 
 // A target that counts may count the requests that remove as well.

@@ -68,7 +68,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 			f.Crashes = append(f.Crashes, k)
 		}
 	}
-	for _, k := range e.history.Flushes { // for everybody, in whose story ever
+	for _, k := range e.history.Flushes { // a flush hits all intents, whichever asked for it
 		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
 			f.Flushes = append(f.Flushes, k)
 		}
@@ -144,7 +144,7 @@ func (e *evaluation) doubt(format string, args ...any) {
 // unproven reports that what went wrong around the run may be the cause of a finding of this kind.
 func (e *evaluation) unproven(k Kind) bool {
 	switch k {
-	case Unavailable: // needs all tries of the final probe, and that nothing runs any more
+	case Unavailable: // needs all tries of the final retry, and a quiet target
 		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
 	case PhantomRow: // a request that is not on record is a cause
 		return e.targetGone() || e.unrecorded != ""

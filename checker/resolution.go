@@ -36,9 +36,9 @@ func checkResolution(e *evaluation, tr *trace) {
 	for _, q := range order {
 		tries := asked[q]
 		switch a, early := tries[len(tries)-1], tooEarly(tries); {
-		case a.sessionExpired || resolved(e, tr, a): // whose session ended was never let in, and the verdict says so
+		case a.sessionExpired || resolved(e, tr, a): // an expired session was never answered, and the verdict says so
 		case a.is(NotSent, Throttled):
-			e.doubt("the final retry of intent %s was not let in: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
+			e.doubt("the final retry of intent %s was rejected at the entry: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
 		case early != nil:
 			e.doubt("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, tr.intent.ID)
 		default:

@@ -15,9 +15,9 @@ const (
 	Pass                         // exercised, and every promise held
 	Fail                         // at least one finding that is not known
 	NotApplicable                // the target's contract has nothing for this scenario to test
-	Broken                       // the harness or its surroundings failed: no judgement
+	Broken                       // the harness or its environment failed: no judgement
 	Known                        // it fails as expected: all findings are known
-	Mended                       // exercised, and a bug that is known was not seen
+	Mended                       // exercised, and a known bug was not seen: it is fixed
 )
 
 // EveryIntent stands for the intent of a finding that shows only in all of them together.
@@ -30,7 +30,7 @@ type Finding struct {
 	Detail   string            `json:"detail,omitempty"` // what differs in a replay: status, body, header, identity, marker; or the sub-kind
 	Known    string            `json:"known,omitempty"`  // where it is told; empty: it is new
 	Intent   string            `json:"intent"`           // or EveryIntent
-	Moment   string            `json:"moment"`           // snapshot at which it showed: "T1" before the final probe, "T2" after it
+	Moment   string            `json:"moment"`           // snapshot at which it showed: "T1" before the final retry, "T2" after it
 	Promise  string            `json:"promise"`          // the invariant in one sentence
 	Contract string            `json:"contract"`         // the line of the contract, or "holds for every contract"
 	Expected string            `json:"expected"`
@@ -80,8 +80,8 @@ type Exercise struct {
 // Gate is where the members of a burst were released.
 type Gate string
 
-// The gates. What is let go in front of a lane meets the lane's weather afterwards; the ends of HTTP/2
-// streams meet it together, in one write.
+// The gates. What is released in front of a lane passes the lane's faults afterwards; the ends of HTTP/2
+// streams pass them together, in one write.
 const (
 	GateDoorstep Gate = "doorstep"
 	GateLane     Gate = "lane"
@@ -129,12 +129,12 @@ type Result struct {
 	Scenario string          `json:"scenario"`
 	Summary  string          `json:"summary,omitempty"`
 	Verdict  Verdict         `json:"verdict"`
-	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken, not applicable or mended; or what a failure left unexercised
+	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken, not applicable or fixed; or what a failure left unexercised
 	Findings []Finding       `json:"findings"`
 	Warnings []Warning       `json:"warnings,omitempty"`
 	Exercise []Exercise      `json:"exercise"`
 	Bursts   *Bursts         `json:"bursts,omitempty"`  // nil: there were none
-	Writers  *Writers        `json:"writers,omitempty"` // nil: nobody was to be held back
+	Writers  *Writers        `json:"writers,omitempty"` // nil: no burst asked for it
 	Phases   []Phase         `json:"phases,omitempty"`  // of what sweeps saw, by offset
 	Intents  int             `json:"intents"`
 	Attempts int             `json:"attempts"`
@@ -143,7 +143,7 @@ type Result struct {
 	Elapsed  history.Offset  `json:"elapsed"`
 	Seed     uint64          `json:"seed"`
 
-	DatabaseGone bool `json:"database_gone,omitempty"` // or the target's own listing: nobody told the rows any more
+	DatabaseGone bool `json:"database_gone,omitempty"` // or the target's own listing: the rows became unknown
 }
 
 // Report is the judgement on a whole run: what every renderer gets.
@@ -167,7 +167,6 @@ type Report struct {
 // resultOf puts the result together, with the findings in the order of Compare.
 func resultOf(e *evaluation) Result {
 	h := e.history
-	markKnown(e)
 	slices.SortStableFunc(e.found.findings, Compare)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,

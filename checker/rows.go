@@ -25,7 +25,7 @@ func checkRowCounts(e *evaluation, m moment, traces []*trace) {
 	case n < b.lower:
 		reportMissing(e, m, traces, n, b.lower)
 	case n > b.upper && untouched(traces):
-		e.doubt("intent %s has a row although nothing of it reached the target: somebody else writes its marker", traces[0].intent.ID)
+		e.doubt("intent %s has a row although none of its requests reached the target: another client writes its marker", traces[0].intent.ID)
 	case n > b.upper:
 		reportPhantom(e, m, unexplainedTrace(e, traces), n, b.upper)
 	}
@@ -50,10 +50,10 @@ func unexplainedTrace(e *evaluation, traces []*trace) *trace {
 }
 
 // reportDuplicate reports more rows than intents; since says more about the rows.
-func reportDuplicate(e *evaluation, m moment, tr *trace, rows, wishes int, since string) {
+func reportDuplicate(e *evaluation, m moment, tr *trace, rows, intended int, since string) {
 	e.report(m, tr, Finding{
 		Kind:     Duplicate,
-		Expected: fmt.Sprintf("at most %s for this marker", count(wishes, "row")),
+		Expected: fmt.Sprintf("at most %s for this marker", count(intended, "row")),
 		Observed: count(rows, "row") + since,
 	})
 }
@@ -80,7 +80,7 @@ func reportPhantom(e *evaluation, m moment, tr *trace, rows, upper int) {
 	}
 	e.report(m, tr, Finding{
 		Kind:     PhantomRow,
-		Expected: fmt.Sprintf("at most %s: every other attempt was refused", count(upper, "row")),
+		Expected: fmt.Sprintf("at most %s: every other attempt was rejected", count(upper, "row")),
 		Observed: count(rows, "row"),
 	})
 }
@@ -94,9 +94,9 @@ func onlyToldExists(g keyGroup) bool {
 func reportCreatorToldExists(e *evaluation, m moment, tr *trace, rows int) {
 	e.report(m, tr, Finding{
 		Kind: PhantomRow, Detail: "creator-told-exists",
-		Promise:  "Whoever creates something is told that it was created.",
+		Promise:  "The client that creates something is told that it was created.",
 		Expected: "an attempt that was acknowledged, or whose answer was lost",
-		Observed: count(rows, "row") + ", and whoever asked for it was told that it exists already",
+		Observed: count(rows, "row") + ", and its client was told that it exists already",
 	})
 }
 

@@ -23,7 +23,7 @@ func checkScope(e *evaluation, m moment, traces []*trace) {
 			}
 			e.report(m, tr, Finding{
 				Kind: AlteredBody, Detail: "scope",
-				Promise:  "A key that is taken is refused to everybody else.",
+				Promise:  "A key that is taken is rejected for everyone else.",
 				Contract: line,
 				Expected: "a refusal: the key had been used for intent " + other.intent.ID,
 				Observed: "an acknowledgement",

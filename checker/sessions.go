@@ -23,9 +23,9 @@ type visit struct {
 func findExpiredSessions(e *evaluation) {
 	byWho := map[string][]visit{}
 	for tr := range e.traces() {
-		for _, wish := range tr.parts() {
-			for _, a := range wish.attempts {
-				byWho[tr.intent.Principal] = append(byWho[tr.intent.Principal], visit{a, wish})
+		for _, part := range tr.parts() {
+			for _, a := range part.attempts {
+				byWho[tr.intent.Principal] = append(byWho[tr.intent.Principal], visit{a, part})
 			}
 		}
 	}
@@ -56,23 +56,23 @@ func loggedInAgain(e *evaluation, who string, all []visit) history.Offset {
 // in between. The scenario's own requests in between count as not tried.
 func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset) {
 	var intents []string
-	var last history.Offset // the latest request that the old session was let in with began
-	let := 0
+	var last history.Offset // the latest request that the old session got an answer to began
+	answered := 0
 	for _, v := range all {
 		if v.Complete && !v.unauthenticated() && v.Start < again {
-			last, let = max(last, v.Start), let+1
+			last, answered = max(last, v.Start), answered+1
 		}
 	}
 	for _, v := range all {
-		letIn := func(w visit) bool {
+		answeredAgain := func(w visit) bool {
 			return w.trace == v.trace && w.Key == v.Key && w.body == v.body && w.Start >= again && w.Complete && !w.unauthenticated()
 		}
-		if !v.unauthenticated() || v.End <= last || v.Start >= again || !slices.ContainsFunc(all, letIn) {
+		if !v.unauthenticated() || v.End <= last || v.Start >= again || !slices.ContainsFunc(all, answeredAgain) {
 			continue
 		}
 		v.sessionExpired, v.outcome = true, Throttled
 		if !v.Probe {
-			doubtSession(e, who, let, v.Status)
+			doubtSession(e, who, answered, v.Status)
 		}
 		if !slices.Contains(intents, v.trace.intent.ID) {
 			intents = append(intents, v.trace.intent.ID)
@@ -80,7 +80,7 @@ func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset)
 	}
 	if len(intents) > 0 {
 		e.found.warnings = append(e.found.warnings, Warning{
-			Kind: "session-ended", Intents: intents, Text: count(len(intents), "intent") + " turned away at the door, and let in with a new login: the session had ended",
+			Kind: "session-ended", Intents: intents, Text: count(len(intents), "intent") + " unauthenticated, and answered after a new login: the session had expired",
 		})
 	}
 }
@@ -88,11 +88,11 @@ func checkNewLogin(e *evaluation, who string, all []visit, again history.Offset)
 // checkSessionEnd excuses requests that were unauthenticated from some moment on. For a principal that logged in
 // once, it is not known whether only repetitions are rejected where no new intent came after that moment.
 func checkSessionEnd(e *evaluation, who string, all []visit, once bool) {
-	var last history.Offset // the latest request that was let in began
-	let := 0
+	var last history.Offset // the latest authenticated request began
+	answered := 0
 	for _, v := range all {
 		if v.Complete && !v.unauthenticated() {
-			last, let = max(last, v.Start), let+1
+			last, answered = max(last, v.Start), answered+1
 		}
 	}
 	var after []visit
@@ -104,22 +104,22 @@ func checkSessionEnd(e *evaluation, who string, all []visit, once bool) {
 			fresh = fresh || v.firstOfItsIntent() && v.Start >= last
 		}
 	}
-	if let == 0 || !fresh && !once || len(intents) < 2 {
+	if answered == 0 || !fresh && !once || len(intents) < 2 {
 		return
 	}
 	for _, v := range after {
 		v.sessionExpired, v.outcome = true, Throttled
 	}
-	doubtSession(e, who, let, after[0].Status)
+	doubtSession(e, who, answered, after[0].Status)
 }
 
 // doubtSession notes that a session expired after some requests.
-func doubtSession(e *evaluation, who string, let, status int) {
+func doubtSession(e *evaluation, who string, answered, status int) {
 	whose := "the login"
 	if who != "" {
 		whose = "the login of " + who
 	}
-	e.doubt("%s was refused after %s that went through, and from then on every time (status %d): does the session end?", whose, count(let, "request"), status)
+	e.doubt("%s was rejected after %s that succeeded, and every time from then on (status %d): did the session expire?", whose, count(answered, "request"), status)
 }
 
 // loginPage matches where web applications redirect an unauthenticated client.

@@ -18,7 +18,7 @@ type classified struct {
 	identity       string            // of the created thing, as the answer names it; empty: it names none
 	latest         history.Offset    // the target was done with it by then
 	followup       *history.Followup // what its status resource said last; nil: it was not asked
-	sessionExpired bool              // it was turned away at the door because a session had ended
+	sessionExpired bool              // it was unauthenticated because its session had expired
 }
 
 // respelled reports that the body was sent in another spelling.
@@ -33,10 +33,10 @@ type trace struct {
 	operation          contract.Operation
 	attempts           []*classified
 	twin               bool   // shares its marker, so that a row cannot be told to be its own
-	beforeRemoval      *trace // the wish before, whose thing was removed; nil: none was
-	removalUnconfirmed bool   // nobody knows what that left for this wish to find
-	endedByRemoval     bool   // it is such a past: no snapshot has its rows
-	rowsFound          int    // then: how many rows there were
+	beforeRemoval      *trace // the part of the trace before its row was removed; nil: none was
+	removalUnconfirmed bool   // what that left for this part to find is not known
+	endedByRemoval     bool   // it is the part before a removal: no snapshot has its rows
+	rowsFound          int    // with endedByRemoval: how many rows there were
 }
 
 // markerGroup is the traces that share a marker: one, unless the scenario plans twins.

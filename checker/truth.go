@@ -22,7 +22,7 @@ const (
 	FalseAlarm Mark = "false alarm"  // a finding at a correct target
 	Misnamed   Mark = "misnamed"     // a finding at a broken target, but none that it is known for
 	Unsure     Mark = "inconclusive" // not enough was exercised
-	Unjudged   Mark = "broken"       // the harness or its surroundings failed
+	Unjudged   Mark = "broken"       // the harness or its environment failed
 	Idle       Mark = "n/a"          // the contract has nothing for the scenario
 )
 

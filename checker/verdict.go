@@ -84,7 +84,7 @@ func doubtReasons(e *evaluation) []string {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
 	if neverReached(e) {
-		doubts = append(doubts, "every request was answered 401, 403 or 404, or sent to sign in: the target file's address, path or credentials are wrong, or a session has ended")
+		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
 	return append(append(doubts, unknownRows(e)...), e.found.doubts...)
 }
@@ -133,7 +133,7 @@ func neverReached(e *evaluation) bool {
 	answered := 0
 	for _, a := range e.history.Attempts {
 		if p := a.Passage; !a.Complete && p != nil && p.Opened != 0 && p.Up < a.Sent {
-			continue // the doorstep saw that it did not get to the target whole
+			continue // the tap saw that it did not reach the target whole
 		}
 		if !a.Complete && a.Sent > 0 {
 			return false // it may have got in
@@ -178,7 +178,7 @@ func unrecordedRequests(e *evaluation) string {
 		}
 	}
 	if received := counted.After - counted.Before; received != int64(whole) && received != int64(whole+own) {
-		return fmt.Sprintf("the target received %d requests, the history has %d that reached it: somebody sends requests that are not on record", received, whole)
+		return fmt.Sprintf("the target received %d requests, the history has %d that reached it: some requests are not on record", received, whole)
 	}
 	return ""
 }

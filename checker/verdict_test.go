@@ -7,9 +7,45 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/proofs"
 )
+
+func TestABrokenRunDoesNotHideDoubts(t *testing.T) {
+	t.Parallel()
+	h := wrong()
+	happened(history.DatabaseGone, h)
+	happened(history.HarnessFault, h)
+	r := checker.Check(h, terms())
+	require.Equal(t, checker.Fail, r.Verdict)
+	reasons := strings.Join(r.Reasons, "\n")
+	require.Contains(t, reasons, "it was harness")
+	require.Contains(t, reasons, "it was database-gone")
+}
+
+func TestARunWithoutAnswersIsNotMisconfigured(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(alone(story(unknown(history.Timeout)).rows(2)), terms())
+	require.Equal(t, []string{"duplicate"}, found(r))
+}
+
+func TestARunWithoutCompleteAnswersIsNotMisconfigured(t *testing.T) {
+	t.Parallel()
+	for name, d := range map[string]*draft{"nothing was sent": story(), "nothing got through": story(refused(), refused())} {
+		r := checker.Check(alone(d.rows(2)), terms())
+		require.NotContains(t, strings.Join(r.Reasons, "\n"), "credentials", name)
+	}
+	r := checker.Check(alone(story(answer(401, ""))), terms())
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "credentials")
+
+	keyless := story(answer(403, `{"code":"no_token"}`))
+	where := map[string]any{"/code": "no_token"}
+	for _, tells := range []map[string]any{nil, where} {
+		r = checker.Check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = contract.Signature{Statuses: []int{403}, Where: tells} }))
+		require.Equal(t, tells == nil, strings.Contains(strings.Join(r.Reasons, "\n"), "credentials"), "a 403 that says what it is refuses no credentials")
+	}
+}
 
 func TestZeroValuesNeverPass(t *testing.T) {
 	t.Parallel()
@@ -87,7 +123,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-func TestNobodyWasLetIn(t *testing.T) {
+func TestEveryRequestWasRejectedAtTheEntry(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403, 404} {
 		h := scenes([]*draft{story(rejected(status), refused()).rows(1).probe(rejected(status))})
@@ -97,7 +133,7 @@ func TestNobodyWasLetIn(t *testing.T) {
 		require.Contains(t, strings.Join(res.Reasons, "\n"), "401, 403 or 404")
 	}
 	h := scenes([]*draft{story(partly(watched(10, 0, unknown(history.Reset))), rejected(401)).probe(rejected(401))})
-	require.Equal(t, checker.Inconclusive, checker.Check(h, terms()).Verdict, "what was lost on its way was not let in")
+	require.Equal(t, checker.Inconclusive, checker.Check(h, terms()).Verdict, "what was lost on its way was rejected at the entry")
 	h = scenes([]*draft{story(rejected(401)).rows(2)})
 	require.Equal(t, []string{"duplicate"}, found(checker.Check(h, terms())), "two rows are two rows")
 	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})

@@ -9,8 +9,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// warnRememberedLonger warns of keys that were still answered for after they should have been forgotten. That harms
-// nobody, but it is not what the contract says.
+// warnRememberedLonger warns of keys that were still answered for after they should have been forgotten. That does
+// no harm, but it is not what the contract says.
 func warnRememberedLonger(e *evaluation) {
 	if e.terms.Contract.Expiry.Then == contract.ExpiryUnspecified {
 		return

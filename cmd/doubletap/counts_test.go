@@ -50,7 +50,7 @@ func TestARequestThatIsNotOnRecordIsNoticed(t *testing.T) {
 	x.file = shopFile + "received: {path: /-/received, pointer: /received}\n"
 	got := x.run(t)
 	require.Equal(t, exitEnvironment, got.code, "%s", got)
-	require.Contains(t, got.err, "somebody sends requests that are not on record")
+	require.Contains(t, got.err, "some requests are not on record")
 	require.EqualValues(t, 2, count.Load(), "it was asked once")
 	x.checked(t, got)
 }

@@ -54,7 +54,7 @@ func TestASessionThatEndsBeforeTheFinalProbeIsRenewed(t *testing.T) {
 		x.file = behindALogin()
 		got := x.run(t)
 		require.Equal(t, exitPass, got.code, "%s", got)
-		require.Contains(t, strings.Join(strings.Fields(got.out), " "), "turned away at the door, and let in with a new login: the session had ended")
+		require.Contains(t, strings.Join(strings.Fields(got.out), " "), "unauthenticated, and answered after a new login: the session had expired")
 		requireNowhere(t, x.reports, "token-of-session-1")
 		requireNowhere(t, x.reports, "token-of-session-2")
 	}
@@ -75,7 +75,7 @@ func TestASessionThatEndsBeforeTheFinalProbeIsRenewed(t *testing.T) {
 	x.file = behindALogin()
 	got := x.run(t)
 	require.Equal(t, exitFinding, got.code, "%s", got)
-	require.Contains(t, got.out, "Once acknowledged, a repetition is not refused.")
+	require.Contains(t, got.out, "Once acknowledged, a repetition is not rejected.")
 }
 
 // behindALogin is a target file of a shop that one has to log in to.

@@ -75,15 +75,15 @@ func TestOneGroupWithOneBody(t *testing.T) {
 		{name: "10: acknowledged, then refused, and two rows are a duplicate", story: story(a, r).rows(2), want: []string{"duplicate"}},
 		{name: "10: acknowledged, then in progress to the end, is unavailable", story: story(a).rows(1).probe(p, p), want: []string{"unavailable"}},
 
-		{name: "11: never sent and no row is inconclusive", story: story(refused()).probe(refused()), doubt: "was not let in"},
-		{name: "11: throttled to the end and no row is inconclusive", story: story(throttled(), refused()).probe(throttled()), doubt: "was not let in"},
-		{name: "11: never sent and one row is inconclusive", story: story(refused()).rows(1), doubt: "although nothing of it reached the target"},
+		{name: "11: never sent and no row is inconclusive", story: story(refused()).probe(refused()), doubt: "was rejected at the entry"},
+		{name: "11: throttled to the end and no row is inconclusive", story: story(throttled(), refused()).probe(throttled()), doubt: "was rejected at the entry"},
+		{name: "11: never sent and one row is inconclusive", story: story(refused()).rows(1), doubt: "although none of its requests reached the target"},
 		{name: "11: throttled and one row is a phantom row (the table says inconclusive, but the target did answer)", story: story(throttled()).rows(1), want: []string{"phantom-row"}},
 		{name: "11: never sent and two rows are a duplicate", story: story(refused()).rows(2), want: []string{"duplicate"}},
-		{name: "11: a lost answer and a probe that is never let in is inconclusive", story: story(u).rows(1).probe(refused()), doubt: "was not let in"},
-		{name: "11: a lost answer and a probe that is throttled to the end is inconclusive", story: story(u).rows(1).probe(throttled(), throttled()), doubt: "was not let in: attempt i1.3 was throttled"},
-		{name: "11: acknowledged, and a probe that is throttled without a declaration is inconclusive", story: story(a, a, limited()).rows(1).probe(limited(), limited()), doubt: "was not let in"},
-		{name: "11: in progress and then throttled to the end is inconclusive", story: story(u).rows(1).probe(p, throttled()), doubt: "was not let in"},
+		{name: "11: a lost answer and a probe that is never let in is inconclusive", story: story(u).rows(1).probe(refused()), doubt: "was rejected at the entry"},
+		{name: "11: a lost answer and a probe that is throttled to the end is inconclusive", story: story(u).rows(1).probe(throttled(), throttled()), doubt: "was rejected at the entry: attempt i1.3 was throttled"},
+		{name: "11: acknowledged, and a probe that is throttled without a declaration is inconclusive", story: story(a, a, limited()).rows(1).probe(limited(), limited()), doubt: "was rejected at the entry"},
+		{name: "11: in progress and then throttled to the end is inconclusive", story: story(u).rows(1).probe(p, throttled()), doubt: "was rejected at the entry"},
 	})
 }
 

@@ -3,10 +3,19 @@ package checker_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
+
+func TestTheContractThatAStatusBreaks(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
+	require.Equal(t, "replay.status: same", checker.Check(h, terms()).Findings[0].Contract)
+	require.Equal(t, "replay.status: map[204:[204]]", checker.Check(h, terms(replayStatus(204, 204))).Findings[0].Contract)
+}
 
 // Decision table 2: replay equality, with one row and at least two acknowledgements.
 func TestReplayEquality(t *testing.T) {

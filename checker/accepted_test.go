@@ -10,6 +10,13 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+func TestAStatusResourceThatIsGoneForGood(t *testing.T) {
+	t.Parallel()
+	taken := bearing("Location", "/operations/7", answer(202, `{"operation":"7"}`))
+	gone := history.Followup{At: ms(900), Tries: 2, Status: 410, Complete: true}
+	judge(t, scene(story(taken).then(gone)), terms(accepting), []string{"lost-acknowledged-write/accepted"}, "")
+}
+
 // Accepted answers, and what their status resource says of them (row 12).
 func TestAccepted(t *testing.T) {
 	t.Parallel()
@@ -32,16 +39,16 @@ func TestAccepted(t *testing.T) {
 		{name: "never done, and two rows", story: story(taken).then(running).rows(2), want: []string{"duplicate"}},
 		{name: "gone, and no row", story: story(taken).then(gone), want: []string{"lost-acknowledged-write/accepted"}},
 		{name: "gone, and one row", story: story(taken).then(gone).rows(1), want: []string{"replay-mismatch/status-resource"}},
-		{name: "throttled when it was asked, and one row", story: story(taken).then(says(429, ``)).rows(1), doubt: "its status resource let nobody ask: it answered 429"},
-		{name: "throttled when it was asked, and no row", story: story(taken).then(says(429, ``)), doubt: "it answered 429"},
-		{name: "throttled as declared when it was asked", story: story(taken).then(says(503, `{"error":"slow"}`)).rows(1), doubt: "it answered 503"},
-		{name: "turned away when it was asked", story: story(taken).then(says(401, ``)).rows(1), doubt: "it answered 401"},
+		{name: "throttled when it was asked, and one row", story: story(taken).then(says(429, ``)).rows(1), doubt: "its status resource refused to answer: status 429"},
+		{name: "throttled when it was asked, and no row", story: story(taken).then(says(429, ``)), doubt: "refused to answer: status 429"},
+		{name: "throttled as declared when it was asked", story: story(taken).then(says(503, `{"error":"slow"}`)).rows(1), doubt: "refused to answer: status 503"},
+		{name: "turned away when it was asked", story: story(taken).then(says(401, ``)).rows(1), doubt: "refused to answer: status 401"},
 		{name: "throttled when it was asked, and two rows", story: story(taken).then(says(429, ``)).rows(2), want: []string{"duplicate"}},
 		{name: "a server error when it was asked, and one row", story: story(taken).then(says(503, `{"error":"down"}`)).rows(1), want: []string{"replay-mismatch/status-resource"}},
 		{name: "throttled and not heard to its end", story: story(taken).then(history.Followup{Status: 429, Error: "broken off"}).rows(1), doubt: "broken off"},
 		{name: "not to be asked", story: story(taken).then(none).rows(1), doubt: "gave no answer: connection refused"},
 		{name: "not heard to its end", story: story(taken).then(history.Followup{Status: 200, Content: `{"state":"done","thing":"o1"}`, Error: "broken off"}).rows(1), doubt: "broken off"},
-		{name: "not asked", story: story(taken).rows(1), doubt: "nobody asked it"},
+		{name: "not asked", story: story(taken).rows(1), doubt: "it was never asked"},
 		{name: "accepted again, and done", story: story(taken).then(done).rows(1).probe(taken).then(done)},
 		{name: "accepted again as another operation", story: story(taken).then(done).rows(1).probe(saying(`{"operation":"8"}`, taken)).then(done), want: []string{"replay-mismatch/body"}},
 		{name: "accepted, then acknowledged with a status that is not declared", story: story(taken).then(done).rows(1).probe(acknowledged(200, "o1")), want: []string{"replay-mismatch/status", "replay-mismatch/body", "replay-mismatch/header"}},

@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,7 +10,41 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
+
+func TestAPassageThatSawNoConnectionProvesNothing(t *testing.T) {
+	t.Parallel()
+	h := alone(story(keyed(noKey, passing(history.Passage{}, acknowledged(201, "o1")))).rows(1))
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.KeyOmitted)}}
+	require.Equal(t, 1, checker.Check(h, terms()).Exercise[0].Held)
+}
+
+func TestSignaturesOfEveryNumber(t *testing.T) {
+	t.Parallel()
+	for answered, want := range map[string]any{"7": 7, "7.0": int64(7), "18446744073709551615": ^uint64(0), "0.75": 0.75} {
+		x := terms()
+		x.Contract.Throttled.Where = map[string]any{"/code": want}
+		require.Equal(t, checker.Throttled, x.Classify(answer(503, `{"code":`+answered+`}`)))
+		require.Equal(t, checker.Unknown, x.Classify(answer(503, `{"code":8}`)))
+	}
+}
+
+func TestAnswersThatAreNoJSON(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, checker.Unknown, terms().Classify(answer(201, "  ")), "white space is no JSON value")
+	x := terms()
+	x.Contract.Ack.Where = map[string]any{"/error": nil}
+	require.Equal(t, checker.Acknowledged, x.Classify(answer(201, `{"id":"o1"}`)))
+	require.Equal(t, checker.Unknown, x.Classify(bearing("Content-Type", "text/plain", answer(201, "done"))))
+
+	text, value := bearing("Content-Type", "text/plain", answer(201, "done")), acknowledged(201, "o1")
+	for _, pair := range [][]history.Attempt{{text, value}, {value, text}} {
+		r := checker.Check(scene(story(pair...).rows(1)), terms())
+		i := slices.IndexFunc(r.Findings, func(f checker.Finding) bool { return f.Detail == "body" })
+		require.Equal(t, "body", r.Findings[i].Differs[0].Where)
+	}
+}
 
 func passing(p history.Passage, a history.Attempt) history.Attempt { a.Passage = &p; return a }
 

@@ -10,6 +10,45 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// A key that may have been executed anew at the edge of its time is remembered from then on.
+func TestAKeyIsForgottenAgainAfterTheEdge(t *testing.T) {
+	t.Parallel()
+	execute := terms(onlyIdentity, expiring(100, contract.ExpiryExecute))
+	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
+	judge(t, scene(story(during(1, 10, one), during(95, 105, two), during(150, 160, two), during(200, 210, three)).rows(3)), execute, nil, "")
+	judge(t, scene(story(during(1, 10, one), during(150, 160, two), during(200, 210, three)).rows(3)), execute, []string{"duplicate"}, "")
+}
+
+// How long a target may have worked on a request whose answer was lost: until it was seen to be quiet.
+func TestWhenATargetWasDone(t *testing.T) {
+	t.Parallel()
+	execute := terms(onlyIdentity, expiring(100, contract.ExpiryExecute))
+	one, two, three := acknowledged(201, "o1"), acknowledged(201, "o2"), acknowledged(201, "o3")
+	first, lost := during(1, 10, one), unknown(history.Timeout)
+	for name, c := range map[string]struct {
+		story *draft
+		want  []string
+	}{
+		"a lost probe until after the probe": {
+			story(first).rows(1).later("o1", "o2", "o3").probe(during(2000, 2010, lost), during(2050, 2060, three)), nil,
+		},
+		"an answered probe until its answer": {
+			story(first).rows(1).later("o1", "o2", "o3").probe(during(2000, 2010, two), during(2050, 2060, three)), []string{"duplicate"},
+		},
+		"a lost request no longer than until the probe": {
+			story(during(1, 10, lost)).rows(1).later("o1", "o2").probe(during(2000, 2010, two), during(2050, 2060, one)), []string{"replay-mismatch/identity"},
+		},
+		"a request that never came, not at all": {
+			story(first, during(20, 21, refused()), during(200, 210, two), during(280, 290, one)).rows(2), []string{"replay-mismatch/identity"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, found(checker.Check(scene(c.story), execute)))
+		})
+	}
+}
+
 // Keys that are forgotten after 100 ms (TTL).
 func TestExpiry(t *testing.T) {
 	t.Parallel()

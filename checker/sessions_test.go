@@ -20,7 +20,7 @@ func TestASessionThatEnds(t *testing.T) {
 		}
 		return story(attempts...).named("i2")
 	}
-	const ended = "the login was refused after 2 requests that went through, and from then on every time (status 401): does the session end?"
+	const ended = "the login was rejected after 2 requests that succeeded, and every time from then on (status 401): did the session expire?"
 	for _, c := range []struct {
 		name  string
 		terms checker.Terms
@@ -30,7 +30,7 @@ func TestASessionThatEnds(t *testing.T) {
 	}{
 		{name: "everything of all intents is turned away from some moment on", all: []*draft{early(story(a, out).probe(out)), late(out).probe(out)}, doubt: ended},
 		{name: "who lost an answer and then the session is not in the dark for the target's fault",
-			all: []*draft{early(story(unknown(history.Reset), out).probe(out, out)), story(during(5, 6, acknowledged(201, "o9"))).named("i3").holding("o9").probe(out), late(out).probe(out)}, doubt: "does the session end?"},
+			all: []*draft{early(story(unknown(history.Reset), out).probe(out, out)), story(during(5, 6, acknowledged(201, "o9"))).named("i3").holding("o9").probe(out), late(out).probe(out)}, doubt: "did the session expire?"},
 		{name: "only repetitions are turned away", all: []*draft{early(story(a, out).probe(out)), late(acknowledged(201, "o2")).holding("o2").probe(out)}, want: []string{"replay-mismatch/status"}},
 		{name: "a repetition is turned away, and others are let in later", all: []*draft{early(story(a, out)), late(out, acknowledged(201, "o2")).holding("o2")}, want: []string{"replay-mismatch/status"}},
 		{name: "another principal's session says nothing of this one", all: []*draft{early(story(a, out).of("alice").probe(out)), late(out).of("bob").probe(out)}, want: []string{"replay-mismatch/status"}},
@@ -40,7 +40,7 @@ func TestASessionThatEnds(t *testing.T) {
 		{name: "an acknowledged row that is gone is lost all the same", all: []*draft{story(a, out).rows(0).probe(out), late(out).probe(out)}, want: []string{"lost-acknowledged-write"}},
 		{name: "web pages send whoever is not signed in to the login", terms: terms(redirecting),
 			all:   []*draft{early(story(sentOn("/orders/o1"), sentOn("/users/sign_in?next=/")).probe(sentOn("/login"))), late(sentOn("/login")).probe(sentOn("/login"))},
-			doubt: "(status 303): does the session end?"},
+			doubt: "(status 303): did the session expire?"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestASessionThatEndsIsOneDoubt(t *testing.T) {
 	})
 	reasons := checker.Check(h, terms()).Reasons
 	require.Len(t, reasons, 1)
-	require.Contains(t, reasons[0], "does the session end?")
+	require.Contains(t, reasons[0], "did the session expire?")
 }
 
 // A new login shows whose fault it was: who is let in with the same request had lost his session.
@@ -112,7 +112,7 @@ func TestASessionThatGoesOnExcusesNobody(t *testing.T) {
 		doubt string
 	}{
 		{other: during(500, 505, acknowledged(201, "o2")), want: []string{"replay-mismatch/status"}},
-		{other: during(5, 6, acknowledged(201, "o2")), doubt: "does the session end?"},
+		{other: during(5, 6, acknowledged(201, "o2")), doubt: "did the session expire?"},
 	} {
 		h := scenes([]*draft{first, story(c.other).named("i2").holding("o2")})
 		h.Steps = append(h.Steps, anew)
@@ -130,7 +130,7 @@ func TestARefusalAtTheDoorIsNoFalseConflict(t *testing.T) {
 		story(during(50, 55, out)).named("i2").twinOf("twins").probe(out, let).later("o2"),
 	})
 	h.Steps = append(h.Steps, history.Step{For: history.Login, Number: 1, Start: ms(2500), End: ms(2501)})
-	judge(t, h, terms(), nil, "does the session end?")
+	judge(t, h, terms(), nil, "did the session expire?")
 }
 
 // Of who logged in once and then only repeated, nobody knows whether the session ended.
@@ -145,7 +145,7 @@ func TestNobodyElseCameAfterTheSessionMayHaveEnded(t *testing.T) {
 	}
 	h := scenes(all())
 	h.Steps = append(h.Steps, history.Step{For: history.Login, Number: 1, Start: ms(0), End: ms(0.5)})
-	judge(t, h, terms(), nil, "does the session end?")
+	judge(t, h, terms(), nil, "did the session expire?")
 	judge(t, scenes(all()), terms(), []string{"replay-mismatch/status"}, "")
 }
 

@@ -7,6 +7,46 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+func TestAlteredBodiesAreNotJudgedByOneMarker(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	first := scene(story(a, altered(mismatch())).rows(1))
+	judge(t, unasked(first, "dti1"), terms(), nil, "lacks intent i1")
+	second := scene(story(mismatch(), altered(a)).and("o1"))
+	judge(t, unasked(second, "dti1changed"), terms(), nil, "lacks intent i1")
+}
+
+func TestContentOfAlteredBodies(t *testing.T) {
+	t.Parallel()
+	want := []string{"altered-body-violation/content"}
+	second := scene(story(mismatch(), altered(acknowledged(201, "o1"))).and("o1"))
+	judge(t, amounts(second, "dti1changed", 1), terms(), want, "")
+	apart := scene(story(acknowledged(201, "o1"), keyed("k2", altered(acknowledged(201, "o2")))).rows(1).and("o2"))
+	judge(t, amounts(apart, "dti1changed", 1), terms(), want, "")
+}
+
+func TestAlteredBodiesBesideEachOther(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	runCells(t, []cell{
+		{name: "an acknowledgement of the losing body, where rows name nothing, is undetected", terms: terms(nameless),
+			story: story(a, altered(acknowledged(201, "o2"))).rows(1), want: []string{"altered-body-violation/undetected"}},
+		{name: "one body refused and the other told exists, and nothing there, is a false conflict",
+			story: story(rejected(400), altered(exists("o1"))), want: []string{"false-conflict"}},
+		{name: "unequal answers to the altered body are an unequal replay",
+			story: story(mismatch(), altered(a), altered(saying(`{"id":"o1","late":true}`, a))).and("o1"), want: []string{"replay-mismatch/body"}},
+	})
+}
+
+func TestRejectionsAtTheEntryAreNotStored(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	for _, status := range []int{401, 403, 404, 405, 407, 415} {
+		judge(t, scene(story(rejected(status), a).rows(1).probe(a)), terms(store4xx), nil, "")
+	}
+	judge(t, scene(story(rejected(400), a).rows(1).probe(a)), terms(store4xx), []string{"replay-mismatch/status"}, "")
+}
+
 // Decision table 3: one key with two bodies. W is the body that was acknowledged first, L the other.
 func TestAlteredBody(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,79 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+func TestWhatAnswersAndRowsName(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	anonymous := scene(story(a).rows(1).probe(a))
+	for _, s := range []*history.Snapshot{anonymous.T1, anonymous.T2} {
+		s.Rows["dti1"][0]["id"] = nil
+	}
+	judge(t, anonymous, terms(), nil, "")
+	runCells(t, []cell{
+		{name: "two answers that name two things are unequal, where rows name nothing", terms: terms(nameless, onlyIdentity),
+			story: story(a, acknowledged(201, "o2")).rows(1), want: []string{"replay-mismatch/identity"}},
+		{name: "an acknowledgement without a body need not name anything", terms: terms(onlyIdentity, replayStatus(201, 204)),
+			story: story(a, saying("", acknowledged(204, ""))).rows(1).probe(a)},
+	})
+	r := checker.Check(scene(story(a, answer(201, `{}`)).rows(1)), terms(onlyIdentity))
+	require.Contains(t, r.Findings[0].Observed, "names nothing")
+}
+
+func TestThingsAreKnownFromEitherSnapshot(t *testing.T) {
+	t.Parallel()
+	mine := func() *draft { return story(unknown(history.Timeout)).named("p1").of("p") }
+	theirs := story(acknowledged(201, "o1")).named("q1").of("q").holding("o9").later("o9")
+	for name, p := range map[string]*draft{"gone at T2": mine().rows(1).later(), "there at T2": mine().rows(0).later("o1")} {
+		r := checker.Check(scene(p, theirs), terms())
+		require.Contains(t, found(r), "leak", name)
+	}
+}
+
+func TestNamesOfWhatIsNone(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "verdict(-1)", checker.Verdict(-1).String())
+	require.Equal(t, "verdict(99)", checker.Verdict(99).String())
+	require.Equal(t, "outcome(-1)", checker.Outcome(-1).String())
+	require.Equal(t, "outcome(99)", checker.Outcome(99).String())
+}
+
+func TestExistsThatNamesNothing(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	runCells(t, []cell{
+		{name: "told exists with an identity that is null is right", story: story(a).rows(1).probe(answer(409, `{"error":"exists","id":null}`))},
+		{name: "told exists, where the contract says of no identity, is right",
+			terms: terms(func(t *checker.Terms) { t.Contract.Existing.Identity = contract.Identity{} }), story: story(a).rows(1).probe(exists("o7"))},
+	})
+}
+
+func TestAnAcknowledgementThatNamesNothingIsOfNoThingMore(t *testing.T) {
+	t.Parallel()
+	execute := terms(anyBody, expiring(100, contract.ExpiryExecute))
+	judge(t, scene(story(during(1, 10, acknowledged(201, "o1")), during(200, 210, answer(204, ""))).rows(1)), execute, nil, "")
+}
+
+func TestEveryIdentityInAnAnswerExists(t *testing.T) {
+	t.Parallel()
+	one, nine := acknowledged(201, "o1"), acknowledged(201, "o9")
+	bare := func(x history.Attempt) history.Attempt { return keyed(noKey, x) }
+	stranger := []string{"replay-mismatch/identity"}
+	runCells(t, []cell{
+		{name: "of two keys", story: story(one, keyed("k2", nine)).rows(2), want: stranger},
+		{name: "without a key", story: story(bare(one), bare(nine)).rows(2), want: stranger},
+		{name: "after an expiry", terms: terms(onlyIdentity, expiring(100, contract.ExpiryExecute)), story: story(during(1, 10, one), during(200, 210, nine)).rows(2), want: stranger},
+		{name: "after an expiry that refuses", terms: terms(onlyIdentity, expiring(100, contract.ExpiryReject)), story: story(during(1, 10, one), during(200, 210, nine)).rows(1), want: stranger},
+		{name: "that is gone at the end", story: story(one).holding("o1").later(), want: []string{"lost-acknowledged-write"}},
+	})
+	twins := scene(story(one).named("t1").twinOf("dtwin").holding("o1", "o2"), story(nine).named("t2").twinOf("dtwin"))
+	judge(t, twins, terms(), stranger, "")
+}

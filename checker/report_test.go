@@ -1,0 +1,48 @@
+package checker_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+func TestAFindingIsReportedOnce(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(wrong(), terms())
+	require.Len(t, r.Findings, 1, "it shows at T1 and at T2")
+	require.Equal(t, "T1", r.Findings[0].Moment)
+}
+
+func TestRowsOfBothBodiesAreEvidence(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(scene(story(acknowledged(201, "o1"), altered(acknowledged(201, "o2"))).rows(1).and("o2")), terms())
+	require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
+	rows := r.Findings[0].Rows
+	require.Len(t, rows, 2)
+	require.Equal(t, history.Altered, rows[1].Body)
+	require.Equal(t, "o2", rows[1].Rows[0]["id"])
+}
+
+func TestFindingsThatStandWithoutTheTarget(t *testing.T) {
+	t.Parallel()
+	mine := story(acknowledged(201, "o1")).named("p1").of("p").rows(1)
+	leak := scene(mine, story(answer(201, `{"id":"o2","note":"dtp1"}`)).named("q1").of("q").holding("o2"))
+	happened(history.TargetGone, leak)
+	require.Equal(t, []string{"leak"}, found(checker.Check(leak, terms())))
+
+	accepted := scene(story(keyed(noKey, acknowledged(201, "o1"))).rows(1))
+	happened(history.TargetGone, accepted)
+	require.Equal(t, []string{"missing-key-accepted"}, found(checker.Check(accepted, terms(keyRequired))))
+}
+
+func TestNeighboursOfOnePrincipalNeedNoNames(t *testing.T) {
+	t.Parallel()
+	beside := func(id, who string) *draft {
+		return story(acknowledged(201, id)).named(id).beside("p1").of(who).rows(2)
+	}
+	require.Nil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "alice")), terms()).Findings[0].Who)
+	require.NotNil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "bob")), terms()).Findings[0].Who)
+}
