@@ -135,7 +135,7 @@ func TestAListingBehindASessionThatEnds(t *testing.T) {
 	).Replace(x.file)
 	got := x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
-	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "let in with a new login: the session had ended")
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "answered after a new login: the session had expired")
 }
 
 func TestATargetWithoutADatabaseIsAskedForItsRows(t *testing.T) {

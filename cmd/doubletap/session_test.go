@@ -92,6 +92,6 @@ func TestASessionThatEndsInMidRunIsNoBrokenPromise(t *testing.T) {
 	require.Equal(t, exitInconclusive, got.code, "%s", got)
 	require.Regexp(t, `sequential-replay +inconclusive`, got.out)
 	text := strings.Join(strings.Fields(got.out), " ")
-	require.Regexp(t, `the login was refused after \d+ requests that went through, and from then on every time \(status 303\): does the session end\?`, text)
+	require.Regexp(t, `the login was rejected after \d+ requests that succeeded, and every time from then on \(status 303\): did the session expire\?`, text)
 	require.Regexp(t, `plain-create +pass`, got.out, "it has a login of its own")
 }
