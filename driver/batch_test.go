@@ -1,6 +1,7 @@
 package driver_test
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"testing"
@@ -14,21 +15,27 @@ import (
 
 func TestTabsGoOutInTheOrderOfTheirOffsets(t *testing.T) {
 	t.Parallel()
-	late, early, middle := 80*time.Millisecond, time.Duration(0), scenarios.Span{Share: 0.5}
+	const late, middle = time.Hour, 40 * time.Millisecond
 	step := scenarios.Step{Tabs: []scenarios.Tab{
-		{At: fixed(late), Send: plain()}, {At: fixed(early), Send: plain()}, {At: middle, Send: plain()},
+		{At: fixed(late), Send: plain()}, {At: fixed(0), Send: plain()}, {At: scenarios.Span{Share: 0.5}, Send: plain()},
 	}}
-	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) {}), step)
-	r.Normal = 80 * time.Millisecond
-	attempts := r.drive(t).Attempts
-	require.Len(t, attempts, 3)
-	for i, want := range []struct {
-		id string
-		at time.Duration
-	}{{"i001.2", early}, {"i001.3", late / 2}, {"i001.1", late}} {
-		require.Equal(t, want.id, attempts[i].ID)
-		require.GreaterOrEqual(t, attempts[i].Start.Duration(), want.at)
+	came := make(chan struct{}, 3)
+	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{} }), step)
+	r.Normal = 2 * middle
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := r.begin(ctx)
+	within(t, came, "the first tab")
+	within(t, came, "the second tab")
+	require.Eventually(t, func() bool { return len(r.lines(t, "attempt")) == 2 }, long, time.Millisecond)
+	cancel(errEnough)
+	require.ErrorIs(t, within(t, ended, "the end"), errEnough)
+	starts := map[string]time.Duration{}
+	for _, a := range r.history(t).Attempts {
+		starts[a.ID] = a.Start.Duration()
 	}
+	require.Len(t, starts, 2, "the last is not due for an hour")
+	require.Contains(t, starts, "i001.2")
+	require.GreaterOrEqual(t, starts["i001.3"], middle)
 }
 
 // script answers the requests of one key, one after the other, with these statuses; 0 closes the

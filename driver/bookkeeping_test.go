@@ -55,14 +55,14 @@ func TestWhatIsSuspicious(t *testing.T) {
 		passage       *history.Passage
 		unseen, broke bool
 	}{
-		"a complete answer":                        {answer, scenarios.Clean, &seen, false, false},
-		"a complete answer without an upstream tap":     {answer, scenarios.Clean, nil, false, false},
-		"no answer on the clean lane":              {hangUp, scenarios.Clean, nil, true, true},
-		"no answer on another lane":                {hangUp, "side", nil, true, false},
-		"no answer, although the target gave one":  {hangUp, "side", &seen, false, false},
-		"a request that the target still has":      {hangUp, "side", &history.Passage{Opened: 1, Arrived: 2}, true, false},
-		"a connection that nobody saw at the door": {hangUp, "side", &history.Passage{}, true, false},
-		"a request that never arrived":             {hangUp, "side", &history.Passage{Opened: 1}, false, false},
+		"a complete answer":                         {answer, scenarios.Clean, &seen, false, false},
+		"a complete answer without an upstream tap": {answer, scenarios.Clean, nil, false, false},
+		"no answer on the clean lane":               {hangUp, scenarios.Clean, nil, true, true},
+		"no answer on another lane":                 {hangUp, "side", nil, true, false},
+		"no answer, although the target gave one":   {hangUp, "side", &seen, false, false},
+		"a request that the target still has":       {hangUp, "side", &history.Passage{Opened: 1, Arrived: 2}, true, false},
+		"a connection that nobody saw at the door":  {hangUp, "side", &history.Passage{}, true, false},
+		"a request that never arrived":              {hangUp, "side", &history.Passage{Opened: 1}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
