@@ -104,7 +104,7 @@ func TestBackgroundTrafficEndsWithTheOthers(t *testing.T) {
 	c := &crowd{}
 	inside, over := make(chan struct{}, 1000), make(chan struct{})
 	c.others = func() { inside <- struct{}{}; within(t, over, "the end of the others") }
-	c.own = func() { within(t, inside, "somebody else") }
+	c.own = func() { within(t, inside, "another request") }
 	r := newCrowd(t, c, 50, 1000, nil)
 	r.Hooks.Done = func() { close(over) }
 	_, attempts := behind(t, r.drive(t))

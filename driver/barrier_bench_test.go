@@ -22,7 +22,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// bursts is how many each sender lets go in one round of the benchmark.
+// bursts is how many each sender sends in one round of the benchmark.
 const bursts = 100
 
 // arrivals is a target that notes when each request of a burst had come whole.
@@ -61,7 +61,7 @@ func weathers() map[string][]faults.Fault {
 }
 
 // BenchmarkSpread compares, on one machine and in one run, how far apart the members of a burst arrive:
-// let go at the upstream tap, by vegeta, and by goroutines behind a barrier, each through the same lanes.
+// released at the upstream tap, by vegeta, and by goroutines behind a barrier, each through the same lanes.
 // What counts are the ratios.
 func BenchmarkSpread(b *testing.B) {
 	senders := []struct {

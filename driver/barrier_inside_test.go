@@ -12,7 +12,7 @@ import (
 // patience is longer than anything that is waited for should take.
 const patience = time.Minute
 
-// roll notes who was let go, in order.
+// roll notes the members that were released, in order.
 type roll struct {
 	mu    sync.Mutex
 	names []string
@@ -90,7 +90,7 @@ func TestMembersGoInTheOrderOfTheirTimes(t *testing.T) {
 	}
 }
 
-func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
+func TestEachMembersWaitEndsWhenItIsReleased(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -103,7 +103,7 @@ func TestEachMembersWaitEndsWhenItIsLetGo(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, soon(t, second), context.Canceled)
 	stop()
-	require.Equal(t, []string{"first"}, r.all(), "when the context has ended nobody is let go any more")
+	require.Equal(t, []string{"first"}, r.all(), "when the context has ended no member is released any more")
 }
 
 func TestAMemberThatComesLateGoesAlone(t *testing.T) {
@@ -146,7 +146,7 @@ func TestASeatCountsOnce(t *testing.T) {
 	require.ElementsMatch(t, []string{"first", "second"}, r.all())
 }
 
-func TestNobodyIsLetGoWhenTheContextHasEnded(t *testing.T) {
+func TestNoMemberIsReleasedWhenTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	g, stop := newBarrier(ctx, &releaser{}, 3, patience)
@@ -170,7 +170,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	g.after = func() { <-done; r.call("after") }
 	first, second := g.come(r, "first", 0), g.come(r, "second", time.Millisecond)
 	requireWaiting(t, first, second)
-	require.Empty(t, r.all(), "whoever comes last does not do it himself")
+	require.Empty(t, r.all(), "the member that comes last does not do it itself")
 	close(ready)
 	require.NoError(t, soon(t, first))
 	require.NoError(t, soon(t, second))
@@ -179,7 +179,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	go func() { stop(); close(stopped) }()
 	select {
 	case <-stopped:
-		require.Fail(t, "stop does not wait for what the gate does")
+		require.Fail(t, "stop does not wait for what the barrier does")
 	case <-time.After(10 * time.Millisecond):
 	}
 	close(done)
@@ -187,7 +187,7 @@ func TestWhatIsDoneBeforeAndAfter(t *testing.T) {
 	require.Equal(t, []string{"before", "first", "second", "after"}, r.all())
 }
 
-func TestAGateThatNeverOpenedIsStopped(t *testing.T) {
+func TestABarrierThatNeverOpenedIsStopped(t *testing.T) {
 	t.Parallel()
 	g, stop := newBarrier(t.Context(), &releaser{}, 2, patience)
 	r := &roll{}
@@ -196,5 +196,5 @@ func TestAGateThatNeverOpenedIsStopped(t *testing.T) {
 	stop()
 	require.Empty(t, r.all())
 	g.come(r, "late", 0)
-	require.Equal(t, []string{"late"}, r.all(), "whoever comes after that waits for nobody")
+	require.Equal(t, []string{"late"}, r.all(), "a member that comes after that waits for no other")
 }

@@ -47,7 +47,7 @@ func (s *standing) Hold(size int64, arrive func(func()), leave func()) bool {
 	return true
 }
 
-// serve reads one request. It answers when the request is let go.
+// serve reads one request. It answers when the request is released.
 func (s *standing) serve(conn net.Conn) {
 	defer conn.Close()
 	request, err := http.ReadRequest(bufio.NewReader(conn))
@@ -145,7 +145,7 @@ func TestWhereADoorstepCannotHoldTheBurstIsHeldInFrontOfTheLane(t *testing.T) {
 	require.Equal(t, map[string]int{"came": members, "went": members}, s.tally())
 }
 
-func TestABurstThatIsCalledOffIsNotLetGoAtTheDoorstep(t *testing.T) {
+func TestABurstThatIsCalledOffIsNotReleasedAtTheTap(t *testing.T) {
 	t.Parallel()
 	s := &step{}
 	r := newRig(t, "", burst(members))

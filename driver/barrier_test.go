@@ -77,7 +77,7 @@ func TestABurstIsReleasedOnlyWhenAllAreThere(t *testing.T) {
 	r := newRig(t, address, send(), burst(members))
 	r.hold(3, func(context.Context) error {
 		for range members - 1 {
-			within(t, d.almost, "a member at the gate")
+			within(t, d.almost, "a member at the barrier")
 		}
 		d.add("released")
 		return nil
@@ -115,7 +115,7 @@ func TestACancelledBurstIsNotReleased(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)
 	for range members - 1 {
-		within(t, d.almost, "a member at the gate")
+		within(t, d.almost, "a member at the barrier")
 	}
 	stop := errors.New("enough")
 	cancel(stop)
@@ -203,7 +203,7 @@ func TestTheBarrierDoesNotUseUpAClientsTimeout(t *testing.T) {
 	require.Equal(t, members-1, waited, "all but the slow one")
 }
 
-// A lane may swallow what is sent: nothing of a burst comes to the gate then, and the clients give up.
+// A lane may swallow what is sent: nothing of a burst comes to the barrier then, and the clients give up.
 func TestABurstThatIsSwallowedIsGivenUp(t *testing.T) {
 	t.Parallel()
 	address := serve(t, func(http.ResponseWriter, *http.Request) { t.Error("a request has come through") })

@@ -61,7 +61,7 @@ func TestWhatIsSuspicious(t *testing.T) {
 		"no answer on another lane":                 {hangUp, "side", nil, true, false},
 		"no answer, although the target gave one":   {hangUp, "side", &seen, false, false},
 		"a request that the target still has":       {hangUp, "side", &history.Passage{Opened: 1, Arrived: 2}, true, false},
-		"a connection that nobody saw at the door":  {hangUp, "side", &history.Passage{}, true, false},
+		"a connection that no tap saw":              {hangUp, "side", &history.Passage{}, true, false},
 		"a request that never arrived":              {hangUp, "side", &history.Passage{Opened: 1}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,7 @@ var answers = map[string]struct {
 	"a status that is none":                 {says("HTTP/1.1 000 OK\r\n\r\n"), history.Attempt{ErrorKind: history.Garbage}},
 	"a length that is none":                 {says("HTTP/1.1 200 OK\r\nContent-Length: ten\r\n\r\n"), history.Attempt{ErrorKind: history.Garbage}},
 	"a header without a colon":              {says("HTTP/1.1 200 OK\r\nnonsense\r\n\r\n{}"), history.Attempt{ErrorKind: history.Garbage}},
-	"a transfer encoding that nobody asked": {
+	"a transfer encoding that was not asked for": {
 		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n"), history.Attempt{ErrorKind: history.Garbage},
 	},
 	"a chunk of no length": {

@@ -72,17 +72,17 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 
 func TestResultKeepsItsIntent(t *testing.T) {
 	t.Parallel()
-	const volleys, workers = 50, 64
+	const batches, workers = 50, 64
 	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("X-Key", r.Header.Get("Idempotency-Key"))
 		_, _ = w.Write(body)
 	})
 	r := newRigFor(t, address, scenarios.Scenario{
-		Name: "crowd", Intents: volleys, Concurrency: 2, Steps: []scenarios.Step{tabs(workers, scenarios.FreshKey)},
+		Name: "crowd", Intents: batches, Concurrency: 2, Steps: []scenarios.Step{tabs(workers, scenarios.FreshKey)},
 	})
 	h := r.drive(t)
-	require.Len(t, h.Attempts, volleys*workers)
+	require.Len(t, h.Attempts, batches*workers)
 	keys := map[string]string{}
 	for _, i := range r.Plan.Intents {
 		for _, a := range i.Moves[0].Batch {
@@ -116,7 +116,7 @@ func TestNoGhostResults(t *testing.T) {
 	}
 }
 
-func TestEveryVolleyHasItsOwnAttacker(t *testing.T) {
+func TestEveryBatchHasItsOwnAttacker(t *testing.T) {
 	t.Parallel()
 	var seen ledger
 	address := serve(t, func(http.ResponseWriter, *http.Request) { seen.add("request") })

@@ -68,7 +68,7 @@ func TestAnAcceptedAttemptIsFollowedToItsEnd(t *testing.T) {
 	require.EqualValues(t, 3, asked.Load())
 }
 
-// TestAStatusIsAskedForWhereItIs: on record the way there is without the secret, and nobody would find it.
+// TestAStatusIsAskedForWhereItIs: on record the way there is without the secret, and could not be found.
 func TestAStatusIsAskedForWhereItIs(t *testing.T) {
 	t.Parallel()
 	r := accepted(t, "/of/sesame-open-9/7", func(w http.ResponseWriter, q *http.Request) {

@@ -106,7 +106,7 @@ func TestTheProbeDoesNotPauseAfterItsLastTry(t *testing.T) {
 	require.NoError(t, within(t, ended, "the probe's end"))
 }
 
-// An intent that waits for its next try keeps nobody from being asked.
+// An intent that waits for its next try keeps no other from being probed.
 func TestThePausesOfTheProbePassAtOnce(t *testing.T) {
 	t.Parallel()
 	const intents = 40

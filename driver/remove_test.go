@@ -79,7 +79,7 @@ func TestARemovalIsOnRecordAndAskedForNoMore(t *testing.T) {
 	for _, a := range r.history(t).Attempts {
 		if a.Probe {
 			asked++
-			require.False(t, keys[a.Key], "what the first key means is nobody's promise")
+			require.False(t, keys[a.Key], "no promise says what the first key means")
 		}
 	}
 	require.Equal(t, len(h.Intents), asked)

@@ -153,7 +153,7 @@ func TestEveryAttemptIsSignedForItself(t *testing.T) {
 	require.GreaterOrEqual(t, len(seen.tally()), 5, "what differs is signed differently")
 	record := string(r.file.bytes())
 	require.NotContains(t, record, "the-secret-that-signs")
-	require.NotContains(t, record, "v1=", "a signature is nobody's to send again")
+	require.NotContains(t, record, "v1=", "a signature must not be sent again")
 }
 
 func TestATargetThatKnowsAnotherSecretRefuses(t *testing.T) {

@@ -52,11 +52,11 @@ func TestAnInterruptionEndsEveryKindOfWaiting(t *testing.T) {
 	ages := fixed(time.Hour)
 	late := scenarios.Tab{At: ages, Send: plain()}
 	for name, step := range map[string]scenarios.Step{
-		"a tab that is not due yet":    {Tabs: []scenarios.Tab{{Send: plain()}, late, late}},
-		"the pause before a retry":     retrying(scenarios.Retry{Max: 1, Backoff: ages}),
-		"a pause":                      {Wait: &scenarios.Wait{Pause: ages}},
-		"a row that is never there":    committed(time.Hour),
-		"a tab that nobody waited for": {Tabs: []scenarios.Tab{late}},
+		"a tab that is not due yet":     {Tabs: []scenarios.Tab{{Send: plain()}, late, late}},
+		"the pause before a retry":      retrying(scenarios.Retry{Max: 1, Backoff: ages}),
+		"a pause":                       {Wait: &scenarios.Wait{Pause: ages}},
+		"a row that is never there":     committed(time.Hour),
+		"a tab that was not waited for": {Tabs: []scenarios.Tab{late}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -91,7 +91,7 @@ func (p *peer) request() string {
 	return raw.String()
 }
 
-// say writes, whether or not somebody listens.
+// say writes, whether or not the client reads.
 func (p *peer) say(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
 
 // created answers as a server does that keeps its connections.
@@ -106,7 +106,7 @@ func (p *peer) reset() {
 // stay waits until the client has gone.
 func (p *peer) stay() { _, _ = io.Copy(io.Discard, p.in) }
 
-// deaf returns an address at which nobody listens.
+// deaf returns an address without a listener.
 func deaf(t testing.TB) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -157,5 +157,5 @@ func headerOf(raw, name string) string {
 	return ""
 }
 
-// quiet is a log that nobody reads.
+// quiet is a log that goes nowhere.
 func quiet() *log.Logger { return log.New(io.Discard, "", 0) }

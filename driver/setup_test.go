@@ -45,7 +45,7 @@ func stepped(t *testing.T, s scenarios.Scenario, handler http.HandlerFunc) *rig 
 	return r
 }
 
-// giving answers every step with something that nobody else was given.
+// giving answers every step with something that no other step was given.
 func giving(seen *ledger) http.HandlerFunc {
 	var given atomic.Int64
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -176,7 +176,7 @@ func TestATargetThatDoesNotSpeakHTTP2(t *testing.T) {
 	}
 }
 
-// serveSecretly accepts TLS connections whose protocol nobody names.
+// serveSecretly accepts TLS connections without agreeing on a protocol.
 func serveSecretly(t *testing.T, certificates []tls.Certificate) string {
 	return serveRaw(t, func(p *peer) {
 		conn := tls.Server(p, &tls.Config{Certificates: certificates})
@@ -404,7 +404,7 @@ func TestAMemberThatGivesUpDoesNotDisturbTheOthers(t *testing.T) {
 }
 
 // The last member needs a connection of its own, which is slow: what the others wait is not their patience.
-func TestTheGateOfASharedConnectionDoesNotUseUpAClientsPatience(t *testing.T) {
+func TestTheBarrierOfASharedConnectionDoesNotUseUpAClientsTimeout(t *testing.T) {
 	t.Parallel()
 	server := serveH2C(t, telling, func(c *http.HTTP2Config) { c.MaxConcurrentStreams = members - 1 })
 	step := burst(members)
@@ -413,7 +413,7 @@ func TestTheGateOfASharedConnectionDoesNotUseUpAClientsPatience(t *testing.T) {
 	w := r.recordWrites()
 	r.hold(2, func(context.Context) error {
 		time.Sleep(3200 * time.Millisecond)
-		require.Empty(t, w.ends(), "nobody is let go before all are there")
+		require.Empty(t, w.ends(), "no member is released before all are there")
 		return nil
 	})
 	for _, a := range r.drive(t).Attempts {

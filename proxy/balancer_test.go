@@ -175,7 +175,7 @@ func TestALaneLeadsToTheInstanceThatIsAskedFor(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.ReadAll(c)
 	require.NoError(t, err)
-	require.True(t, p.Facts().Refused, "nobody else is asked")
+	require.True(t, p.Facts().Refused, "no other instance is tried")
 	require.NoError(t, c.Close())
 	_, _, err = lanes.DialInstance(t.Context(), faults.Clean, 4)
 	require.ErrorContains(t, err, "there is no instance 4 of the target, only 3")

@@ -115,7 +115,7 @@ func rawTarget(t testing.TB, h func(*net.TCPConn)) string {
 	return listener.Addr().String()
 }
 
-// refusing returns an address where nobody listens, nor will while the test runs: it is that of the
+// refusing returns an address without a listener, and without one while the test runs: it is that of the
 // near end of an open connection.
 func refusing(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -81,7 +81,7 @@ func TestARequestThatDoesNotComeLeavesTheGate(t *testing.T) {
 	}
 }
 
-func TestAClientThatLeavesTheGateTakesItsRequestWithIt(t *testing.T) {
+func TestAClientThatLeavesTheBarrierTakesItsRequestWithIt(t *testing.T) {
 	t.Parallel()
 	s := newTarget(t, 20)
 	lanes := open(t, s.addr(), nil)

@@ -382,7 +382,7 @@ func TestATargetOnAUnixDomainSocketIsSeenAtItsDoorstep(t *testing.T) {
 	_ = server.Close()
 	l := openWith(t, proxy.Options{Socket: path}, nil)
 	_, p := dial(t, l, faults.Clean)
-	eventually(t, "nobody listens", func() bool { return p.Facts().Refused })
+	eventually(t, "no listener", func() bool { return p.Facts().Refused })
 }
 
 func serverOf(t *testing.T) string {

@@ -161,7 +161,7 @@ func TestAWireBreaksAtEachOfItsMoments(t *testing.T) {
 					_, err = io.ReadAll(c)
 					_ = c.Close()
 				}
-				require.ErrorIs(t, err, syscall.ECONNRESET, "nobody is let in for a while")
+				require.ErrorIs(t, err, syscall.ECONNRESET, "no connection is taken for a while")
 				eventually(t, "the wire is whole again", func() bool {
 					c, err := net.Dial("tcp", w.Address())
 					if err != nil {

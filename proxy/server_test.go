@@ -109,7 +109,7 @@ func TestAnOpenThatFailsHalfWayLeavesNothing(t *testing.T) {
 	require.Empty(t, api.Collection.Proxies())
 }
 
-// A connection at the upstream tap that nobody dialled: from then on nobody knows whose is whose.
+// A connection at the upstream tap that was not dialled: from then on it is unknown which is whose.
 func TestAStrangerAtTheDoorstepMakesTheLaneDoubtful(t *testing.T) {
 	t.Parallel()
 	target := newTarget(t, 10)
