@@ -1,5 +1,6 @@
 GO ?= go
 BIN := bin/doubletap
+VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),devel)
 # The race detector watches our code and all that it calls but SQLite, which is C made into Go: it has no use for the detector, and
 # takes half of the tests' computing under it. Most tests wait more than they compute, so there are more of them at once than cores.
 TESTFLAGS := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' -shuffle=on -parallel 6 -timeout 20m
@@ -12,7 +13,7 @@ help: ## say what can be made
 
 .PHONY: build
 build: ## build the command to bin/doubletap
-	$(GO) build -o $(BIN) ./cmd/doubletap
+	$(GO) build -trimpath -ldflags "-s -w -X github.com/doubletap-harness/doubletap/engine.version=$(VERSION)" -o $(BIN) ./cmd/doubletap
 
 .PHONY: run
 run: build ## run every built-in scenario against the built-in orders API

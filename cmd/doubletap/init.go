@@ -63,6 +63,7 @@ stay in environment variables.`,
 	f.StringVarP(&o.output, "output", "o", "", "file to write; it must not be there (default: standard output)")
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "host beyond this machine that may be sent to and read from")
 	f.BoolVar(&o.dry, "dry", false, "send nothing")
+	f.BoolVar(&o.dry, "dry-run", false, "the same as --dry")
 	f.BoolVarP(&o.yes, "yes", "y", false, "ask nothing: take the best guess, and say which")
 	return cmd
 }

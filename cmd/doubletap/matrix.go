@@ -18,6 +18,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -39,6 +40,7 @@ type matrixOptions struct {
 	sparing   bool // from the second seed on, broken targets only with the scenarios that are declared to catch them
 	parallel  int
 	outputs   []string
+	dryRun    bool
 	resume    string // matrix that is gone on with; empty: none
 }
 
@@ -75,6 +77,7 @@ Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json; also of what is there when it is interrupted")
 	f.StringVar(&o.resume, "resume", "", "matrix to go on with, a .json of --output: what it has of targets, seeds and scenarios is not run again")
+	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be played, and stop")
 	return cmd
 }
 
@@ -109,6 +112,12 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	m, err := o.begin(files, all, earlier)
 	if err != nil {
 		return err
+	}
+	if o.dryRun {
+		games := o.unplayed(files, all, m)
+		fmt.Fprintf(s.out, "%s against %s with %s: %s to be played\n\nnothing was sent (--dry-run)\n",
+			english.Plural(len(files), "scenario"), english.Plural(len(all), "target"), english.Plural(o.seeds, "seed"), english.Plural(len(games), "run"))
+		return nil
 	}
 	played := o.play(ctx, files, all, &m, s)
 	err = reports.MatrixText(s.out, m)

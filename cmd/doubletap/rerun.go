@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/shell"
@@ -21,11 +22,12 @@ type rerun struct {
 	seed       uint64   // likewise
 	known      string
 	confidence share
+	budget     time.Duration
 	gate       gate
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, gate: o.gate}
+	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
 }
 
 // commands are what a report of a run tells its reader to type.
@@ -85,6 +87,9 @@ func (r rerun) flags() []string {
 	}
 	if r.confidence > 0 && r.finding == "" {
 		words = append(words, "--confidence", r.confidence.String())
+	}
+	if r.budget > 0 && r.finding == "" {
+		words = append(words, "--budget", fmt.Sprint(r.budget))
 	}
 	if r.pilotTimeout != engine.DefaultPilotTimeout {
 		words = append(words, "--pilot-timeout", fmt.Sprint(r.pilotTimeout))

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -20,6 +22,7 @@ type runFlags struct {
 	gate       gate
 	known      string // file of the register of known bugs; empty: none
 	confidence share
+	budget     time.Duration
 	seed       uint64
 	seeded     bool
 }
@@ -46,6 +49,7 @@ orders API on a SQLite file.`,
 	o.gate.flags(cmd)
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
+	cmd.Flags().DurationVar(&o.budget, "budget", 0, "begin no scenario later than this; those that are left out are inconclusive (default: all are played)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
 	return cmd
 }
@@ -68,6 +72,10 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if err != nil {
 		return err
 	}
+	if o.budget < 0 {
+		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
+	}
+	c.Budget = o.budget
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	report, err := perform(ctx, c, s)
