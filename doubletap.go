@@ -167,7 +167,7 @@ func (s *Session) Report() (*Report, error) {
 // ReportOn is a report of one result alone, whose findings are numbered from F1.
 func (s *Session) ReportOn(r Result) Report { return s.engine.ReportOn(r) }
 
-// Close ends what was started and removes a directory that nobody asked to keep.
+// Close ends what was started and removes the directory, if it is a temporary one.
 func (s *Session) Close() error {
 	var errs []error
 	if s.engine != nil {

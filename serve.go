@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// patience is how long a handler's last requests may take once nobody waits for them.
+// patience is how long a handler's last requests may take once no client waits for them.
 const patience = 2 * time.Second
 
 // serve serves a handler on a free port of the loopback interface until stop is called. Nil is served by

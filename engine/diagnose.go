@@ -112,7 +112,7 @@ func (c create) by() string {
 	return " of the principal " + c.who
 }
 
-// diagnoseMonitor says why nobody can be asked what became of an accepted create.
+// diagnoseMonitor says why it cannot be found out what became of an accepted create.
 func (c create) diagnoseMonitor(a history.Attempt) error {
 	if c.session.System.Terms().Monitor(a) != "" {
 		return nil
@@ -218,7 +218,7 @@ func (c create) diagnoseRowsOf(marker string, rows []history.Row) error {
 	listed := c.operation.Rows.HTTP != nil
 	switch n := len(rows); {
 	case n == 0 && listed:
-		return runerror.Configf("a plain create was acknowledged, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere or as somebody who may not see it, or its listing is slower than its answers",
+		return runerror.Configf("a plain create was acknowledged, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere, or with a login that may not see it, or its listing is slower than its answers",
 			marker, operation, c.session.System.Name)
 	case n > 1 && listed:
 		return runerror.Configf("the target lists %d things for the marker of one plain create: %s.http of %s has to ask for exactly the created thing, and a parameter that the target does not know is often overlooked",

@@ -66,12 +66,12 @@ func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 		}
 		files = append(files, pilotFile(rundir.PilotAcross(across), creates, timeout, across))
 	}
-	knock := pilotFile(rundir.FirstPilotName, 1, timeout, scenarios.AcrossNothing)
-	return append(append([]scenarios.File{knock}, files...), pilotFile(rundir.PilotName, 3, timeout, scenarios.AcrossNothing))
+	first := pilotFile(rundir.FirstPilotName, 1, timeout, scenarios.AcrossNothing)
+	return append(append([]scenarios.File{first}, files...), pilotFile(rundir.PilotName, 3, timeout, scenarios.AcrossNothing))
 }
 
-// pilot plays the pilot and says what is wrong with the target file or its surroundings, so that
-// it is said once and not as hundreds of findings. It sets the stage's normal time.
+// pilot plays the pilot and says what is wrong with the target file or its environment, so that
+// it is said once and not as hundreds of findings. It sets the session's normal time.
 func (s *Session) pilot(ctx context.Context) error {
 	if err := diagnoseCount(ctx, s); err != nil {
 		return err

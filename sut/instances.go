@@ -49,7 +49,7 @@ func (s *System) at(port int) (targets.Target, error) {
 }
 
 // findPorts chooses the ports of the instances. A single one has that of base_url, and base_url its: where the
-// file leaves it to us it is a free one, and otherwise it must be free, or we would speak to somebody else.
+// file leaves it to us it is a free one, and otherwise it must be free, or doubletap would test another program.
 func (s *System) findPorts() ([]int, error) {
 	base, err := url.Parse(s.Target.BaseURL)
 	if err != nil {
@@ -80,14 +80,14 @@ func (s *System) findPorts() ([]int, error) {
 	return ports, err
 }
 
-// freePort is the port of base_url, which nobody may have yet.
+// freePort is the port of base_url, which must be free.
 func (s *System) freePort() (int, error) {
 	address, err := s.Upstream()
 	if err != nil {
 		return 0, err
 	}
 	if services.Taken(address) {
-		return 0, runerror.Environment(fmt.Errorf("somebody takes connections at %s already, where the process of %s is to listen: stop it, or let base_url have port 0 for a free one", address, s.Name))
+		return 0, runerror.Environment(fmt.Errorf("%s is in use already, where the process of %s is to listen: stop that program, or give base_url port 0 for a free one", address, s.Name))
 	}
 	_, port, _ := net.SplitHostPort(address)
 	return strconv.Atoi(port)

@@ -14,7 +14,7 @@ import (
 // longestExpiry is how long a run waits for a key to be forgotten.
 const longestExpiry = time.Minute
 
-// LeavesOut says why a scenario is not played against the subject; empty: it is.
+// LeavesOut says why a scenario is not played against the system; empty: it is.
 func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 	if why := lacks(s, scenario); why != "" {
 		return why
@@ -26,7 +26,7 @@ func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 	return ""
 }
 
-// lacks says which of a scenario's needs the subject does not meet; empty: none.
+// lacks says which of a scenario's needs the system does not meet; empty: none.
 func lacks(s *System, scenario scenarios.Scenario) string {
 	unmet := unmet(s)
 	if why := lacksLink(s, scenario); why != "" {
@@ -43,7 +43,7 @@ func lacks(s *System, scenario scenarios.Scenario) string {
 	return ""
 }
 
-// unmet says for every need why the subject does not meet it, where it does not.
+// unmet says for every need why the system does not meet it, where it does not.
 func unmet(s *System) map[scenarios.Need]string {
 	promise, key := s.Target.Contract, s.Operation().Key
 	why := map[scenarios.Need]string{}
@@ -54,7 +54,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	}
 	const noKey = "the operation takes no idempotency key"
 	hasKey, natural := key.In != contract.KeyNowhere, len(promise.NaturalKey) > 0
-	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different wishes")
+	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different intents")
 	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
 		unless(hasKey, need, noKey)
 	}
@@ -67,11 +67,11 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
 	unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
 	unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
-	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different wishes")
-	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one wish")
+	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
+	unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one intent")
 	marked := s.Target.CarriesMarker(s.Operation().Operation)
-	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two wishes about one thing cannot be told apart")
-	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one wish for a while (content_window)")
+	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
+	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
 	unless(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
 	kind, members := s.Operation().Request.Payload()
 	form := kind == targets.FormPayload || kind == targets.MultipartPayload
@@ -81,17 +81,17 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")
 	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
-	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second wish about it cannot be told from the first")
+	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second intent about it cannot be told from the first")
 	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
-	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the database is one that was given open, whose writers are not held back")
-	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table whose writers may be held back (database.write_gate)")
+	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the caller opened the database, so writes to it are not held back")
+	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table to which writes may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed")
-	unless(s.Target.Process != nil, scenarios.NeedsProcess, "somebody else has started the target (no process in the target file), so it cannot be killed and started again")
+	unless(s.Target.Process != nil, scenarios.NeedsProcess, "doubletap did not start the target (no process in the target file), so it cannot kill it and start it again")
 	unless(len(s.Target.Login) == 0, scenarios.NeedsProcess, "sessions (login) that live in the killed process would be gone with it, which is no broken promise")
 	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
 	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer")
-	unless(s.Target.Process != nil, scenarios.NeedsInstances, "somebody else has started the target (no process in the target file), so nobody knows which instance gets a request")
+	unless(s.Target.Process != nil, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request")
 	unless(s.Instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
 	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
 	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
@@ -99,7 +99,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
 	unless(marked, scenarios.NeedsRemove, "its requests do not carry the marker but change what was prepared with it, which is not removed with what they made")
-	unless(promise.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one wish for a while (content_window), whatever was removed")
+	unless(promise.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one intent for a while (content_window), whatever was removed")
 	unless(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")

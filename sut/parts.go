@@ -14,7 +14,7 @@ type Parts struct {
 	Ephemeral Ephemeral // private databases and stores (database.ephemeral, store.ephemeral)
 }
 
-// Design is what the harness has to know of a built-in design before it starts it.
+// Design is what doubletap has to know of a built-in design before it starts it.
 type Design struct {
 	Redis      bool // takes a Redis server
 	Dependency bool // asks another service in the middle of a create

@@ -16,7 +16,7 @@ import (
 
 var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Unexpanded is a subject of a target file in which something stands for each environment variable, wherever
+// Unexpanded is a system of a target file in which a placeholder stands for each environment variable, wherever
 // the file bears that, and the variables' names by what stands for them. The URLs of target and database
 // stay what they are.
 func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string, error) {
@@ -53,7 +53,7 @@ func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string,
 // standIn is a text that no file holds by chance.
 func standIn(variable string) string { return "dtvariable" + variable + "dt" }
 
-// FileWithoutSecrets returns the text of the subject's target file, for others to read: nil, if it is built
+// FileWithoutSecrets returns the text of the system's target file, for others to read: nil, if it is built
 // in, or spells a secret out that would better stand in an environment variable.
 func (s *System) FileWithoutSecrets() []byte {
 	if s.BuiltIn() {

@@ -15,14 +15,14 @@ func newDiff(s streams) *cobra.Command {
 	asJSON, inconclusive := false, ""
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Say what a run broke and what it mended, compared with an older one",
+		Short: "Say what a run broke and what it fixed, compared with an older one",
 		Long: `Diff judges two runs' directories as check does and says which broken promises are new, which are
 still there and how often, and which are gone. A broken promise is the same in both runs if scenario,
 kind and detail are the same. Its rate changed beyond luck if Fisher's exact test, two-sided and
 adjusted by Holm's method for all that is compared, gives p under 0.05; beside every rate stands its
 95% score interval (Wilson).
 
-Exit codes, for a gate that holds a release against a base line: 1 if something new broke, however
+Exit codes, for a gate that holds a release against a baseline: 1 if something new broke, however
 rarely, or something breaks more often beyond luck; 2 if a scenario came to no judgement where the
 old run had one, or no scenario was judged in both; 3 if a directory is none of a run; 0 otherwise,
 also where old findings are still there.`,

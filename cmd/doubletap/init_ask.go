@@ -17,7 +17,7 @@ import (
 
 // asker settles what a command line leaves open: it asks on a terminal, or takes the best guess, or does neither.
 type asker struct {
-	in       *bufio.Reader // nil: nobody is asked
+	in       *bufio.Reader // nil: no question is asked
 	terminal int           // file descriptor behind in
 	out      io.Writer
 	guesses  bool

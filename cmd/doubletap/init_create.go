@@ -77,7 +77,7 @@ func (i *initiation) secret(name string) (string, bool) {
 	return i.streams.getenv(name)
 }
 
-// askForSecrets asks for the variables that a create needs and nobody has set, if there is somebody to ask. The
+// askForSecrets asks for the variables that a create needs and that are not set, if there is a terminal to ask on. The
 // answers are written nowhere.
 func (i *initiation) askForSecrets(ctx context.Context) error {
 	if i.asker.in == nil {
@@ -96,7 +96,7 @@ func (i *initiation) askForSecrets(ctx context.Context) error {
 	return nil
 }
 
-// missing are the variables that a create needs and nobody has set.
+// missing are the variables that a create needs and that are not set.
 func (i *initiation) missing() []string {
 	return slices.DeleteFunc(slices.Clone(i.file.Draft.Needed), func(name string) bool {
 		value, set := i.secret(name)

@@ -166,7 +166,7 @@ func mixed(all []known) []int {
 const tries = 3
 
 // decide runs the scenarios, and those again that decided nothing: a busy machine may have left them unexercised, or
-// somebody stood in the way, such as at a port. It returns the results of all runs.
+// something was in the way, such as at a port. It returns the results of all runs.
 func (k known) decide(ctx context.Context, files []scenarios.File, seed uint64, s streams) (all []checker.Result, err error) {
 	for range tries {
 		var results []checker.Result

@@ -33,7 +33,7 @@ func newReplay(s streams) *cobra.Command {
 		Long: `Replay takes the directory of a finding, sends the same plan with the same seed again for the
 intents that broke, and says whether the same promise broke again: exit 1 if it did at least once,
 0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
-target, such as a mended one. To hunt for what is rare, let it go on --until-fail, or --for a while.`,
+target, such as a fixed one. To find what is rare, let it go on --until-fail, or --for a while.`,
 		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,

@@ -101,7 +101,7 @@ func TestATargetFileThatNamesNoTable(t *testing.T) {
 	x := s.trial(t, writeFile(t, "gate.yaml", gateScenario), "plain-create")
 	got := x.run(t)
 	require.Equal(t, exitPass, got.code, "%s", got)
-	require.Contains(t, got.out, "the target file names no table whose writers may be held back (database.write_gate)")
+	require.Contains(t, got.out, "the target file names no table to which writes may be held back (database.write_gate)")
 	x.checked(t, got)
 }
 

@@ -32,7 +32,7 @@ type variable struct{ Name, Value, Word, End string }
 // query asks for the rows of the marker that is in a variable, in a shell's double quotes.
 type query struct{ Marker, Text string }
 
-// Absence reports whether to find no rows at all shows nothing: the target was not there, or has sent everybody away.
+// Absence reports whether to find no rows at all shows nothing: the target was not there, or rejected every request.
 func (s Script) Absence() bool { return s.Broken == TooMany }
 
 func (s Script) page() page {
