@@ -237,7 +237,7 @@ func TestADoctorSaysThatTheRowsAreTheTargetsOwnWord(t *testing.T) {
 	require.Equal(t, exitPass, got.code, "%s", got)
 	require.Contains(t, got.out, "the rows are the target's own word")
 	told := callWith(t.Context(), x.env, "explain", "--target", path)
-	require.Contains(t, told.out, "The rows are the target's own word")
+	require.Contains(t, told.out, "The rows are what the target itself lists")
 }
 
 // A listing is asked no faster than the target lets through.
