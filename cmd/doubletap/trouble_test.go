@@ -229,7 +229,7 @@ func TestTargetsThatAreNone(t *testing.T) {
 		says string
 	}{
 		"it is not there":        {freeAddress(t), "takes no connections: is the target running?"},
-		"it never answers":       {listener(t, neverAnswers), "takes connections and did not answer a plain create within 300ms (--pilot-timeout)"},
+		"it never answers":       {listener(t, neverAnswers), "takes connections and did not answer a plain create within 2s (--pilot-timeout)"},
 		"it closes at once":      {listener(t, func(c net.Conn) { c.Close() }), "takes connections and ends them without an answer"},
 		"it closes after asking": {listener(t, func(c net.Conn) { request(c); c.Close() }), "takes connections and ends them without an answer"},
 		"it sends garbage":       {listener(t, func(c net.Conn) { request(c); io.WriteString(c, "SSH-2.0-OpenSSH_9.6\r\n"); c.Close() }), "does not answer in HTTP"},
@@ -245,7 +245,7 @@ func TestTargetsThatAreNone(t *testing.T) {
 			t.Parallel()
 			x := newShop(t, nil).trial(t, "plain-create")
 			if name == "it never answers" {
-				x.args = append(x.args, "--pilot-timeout", "300ms")
+				x.args = append(x.args, "--pilot-timeout", "2s")
 			}
 			x.env["SHOP_URL"] = c.url
 			got := x.run(t)
