@@ -62,7 +62,7 @@ itself and outlive the process, which may so be killed and started again: docs/e
 			}
 			o.Store = store
 			if dependencyRoad != "" {
-				o.DependencyRoad = func(context.Context, string) (string, error) { return dependencyRoad, nil }
+				o.DependencyProxy = func(context.Context, string) (string, error) { return dependencyRoad, nil }
 			}
 			return serve(cmd.Context(), o, s)
 		},
@@ -71,10 +71,10 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
 	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
 	cmd.Flags().StringVar(&o.StorePrefix, "store-prefix", "", "what the names of its keys in the store begin with (default: something of its own)")
-	cmd.Flags().StringVar(&o.StoreRoad, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
+	cmd.Flags().StringVar(&o.StoreProxy, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
 	cmd.Flags().StringVar(&o.Dependency, "dependency", "", "address on which the service listens that it asks, if it asks one (default: a free port)")
 	cmd.Flags().StringVar(&dependencyRoad, "dependency-road", "", "host:port by which it reaches that service, such as the listen of a link (default: directly)")
-	cmd.Flags().StringVar(&o.Road, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
+	cmd.Flags().StringVar(&o.DatabaseProxy, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
 	return cmd

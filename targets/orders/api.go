@@ -130,7 +130,7 @@ func (a *api) routes() http.Handler {
 	return mux
 }
 
-// customer is who sends a request; empty: nobody has signed in.
+// customer is the account that sends a request; empty: it is not signed in.
 func (a *api) customer(r *http.Request) string {
 	name := bearer(r.Header)
 	switch {
@@ -167,7 +167,7 @@ func (a *api) counted(reply func(r *http.Request, body []byte) (answer, error)) 
 			return
 		}
 		if err != nil {
-			return // the client left in the middle of its request: nobody would read an answer
+			return // the client left in the middle of its request: no client would read an answer
 		}
 		a.received.Add(1)
 		a.inFlight.Add(1)

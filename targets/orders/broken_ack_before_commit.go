@@ -12,7 +12,7 @@ import (
 // logged: the answer stands by then, and nothing has ever gone wrong with a mere commit. But the commit
 // is where the unique index on the keys speaks. Of several requests at the same time it lets one
 // through, and all of them are told 201, each with the id of an order of its own. If their bodies
-// differ, somebody has ordered what nobody will deliver.
+// differ, a customer has ordered what will never be delivered.
 type ackBeforeCommit struct{ uniqueKey }
 
 func ackBeforeCommitDesign() Design {

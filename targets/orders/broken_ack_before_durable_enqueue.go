@@ -7,7 +7,7 @@ import "context"
 // The answer must be quick, so the handler commits the key and an operation, hands the order to a worker,
 // and says 202. A repeat gets the same operation, the status resource says how far it is, and no test has
 // ever found an order missing. Then a deploy ends the process, and with it the queue of the worker. The
-// operation runs for ever: whoever asks is told to wait, and nobody knows any more what was ordered. What
+// operation runs for ever: clients that ask are told to wait, and what was ordered is lost. What
 // is promised must be where it survives before it is promised.
 type ackBeforeDurableEnqueue struct{ accepted202 }
 

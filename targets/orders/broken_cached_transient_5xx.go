@@ -32,7 +32,7 @@ func (c cachedTransient5xx) create(ctx context.Context, req request) (answer, er
 	reply = failed(err)
 	err = c.db.insertKey(context.WithoutCancel(ctx), req, reply)
 	if isDuplicate(err) {
-		err = nil // somebody else has an answer to this key
+		err = nil // another request has stored an answer for this key
 	}
 	return reply, err
 }

@@ -12,7 +12,7 @@ import (
 // A guard in front of the handler inserts the key into a table of keys that were seen, and the unique
 // index turns away who comes second, as it should: "processed already". But it commits before the
 // handler begins. If the order is rolled back, since its client has left, the key stays seen, and the
-// wish is swallowed for ever: every retry is told that it has come true.
+// request is lost for ever: every retry is told that it was done.
 type dedupInOtherTransaction struct{ *api }
 
 func dedupInOtherTransactionDesign() Design {
@@ -28,7 +28,7 @@ func dedupInOtherTransactionDesign() Design {
 	}
 }
 
-// seenOnly is the claim of those who remember that a key came and not what it got: a repeat is told that
+// seenOnly is the claim of designs that store that a key came but not its answer: a repeat is told that
 // its order exists.
 func seenOnly() contract.Contract {
 	return contract.Contract{

@@ -8,7 +8,7 @@ import (
 
 // inProgressLeaseTooShort claims the key for a time in which the work is not done.
 //
-// A claim with a lease is right: whoever holds a key may die, and the next one must be able to take it
+// A claim with a lease is right: the holder of a key may die, and the next request must be able to take it
 // over. 5ms were more than enough when a handler did nothing but write. Since then the payment is
 // authorised somewhere else, which takes longer, and a retry that comes in between takes a claim over
 // whose holder lives. Both finish, because who completes a record is not asked whether it still holds

@@ -10,8 +10,8 @@ import (
 // A failure gives the key back, and the test with a payment that is refused says so. But the commonest
 // failure is a client that leaves: the context of its request ends, the work stops, and the statement
 // that would give the key back is not even sent, because it has the same context. The claim has no
-// lease, so nobody may ever take it over. The client that comes back is told that its request is being
-// executed, until somebody deletes the row by hand.
+// lease, so no request may ever take it over. The client that comes back is told that its request is being
+// executed, until an operator deletes the row.
 type inProgressStuck struct{ *api }
 
 func inProgressStuckDesign() Design {

@@ -9,7 +9,7 @@ import (
 //
 // "What failed may be tried again" is true of what failed without a trace. Here the order is committed
 // first and confirmed then, and whether the error came before the commit or after it, the key is given
-// back, with a context that survives the client, so that nobody finds it stuck. A client that leaves
+// back, with a context that survives the client, so that it is never stuck. A client that leaves
 // while its order is being confirmed and comes back orders once more.
 type keyReleasedOnAmbiguousError struct{ *api }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// lockExpiresBeforeWork holds the key's lock for a fixed time, so that nobody who died holds it for ever.
+// lockExpiresBeforeWork holds the key's lock for a fixed time, so that a dead holder does not keep it for ever.
 //
 // The rest is as it should be: a duplicate waits for the lock, looks the key up again, and gives back
 // only a lock that is still its own. But the time was chosen when a payment took two milliseconds. Now

@@ -50,7 +50,7 @@ func (l lockReleasedByNonOwner) create(ctx context.Context, req request) (answer
 	return reply, err
 }
 
-// unlock deletes the lock, whoever holds it.
+// unlock deletes the lock, even if another request holds it.
 func (l lockReleasedByNonOwner) unlock(ctx context.Context, name string) {
 	_ = l.db.exec(ctx, `delete from locks where name = ?`, name)
 }

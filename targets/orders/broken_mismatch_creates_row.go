@@ -2,7 +2,7 @@ package orders
 
 // mismatchCreatesRowDesign remembers key and body together.
 //
-// It was to make sure that nobody gets the answer to another body. Nobody does. But a key with
+// It was meant to keep clients from getting the answer to another body, and it does. But a key with
 // another body is not found then, so it is a new one, and a second order is made. The key was the
 // only thing that could have told that the user wanted one order and corrected its amount.
 func mismatchCreatesRowDesign() Design {

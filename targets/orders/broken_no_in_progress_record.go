@@ -9,10 +9,10 @@ import (
 // noInProgressRecord puts the whole of its protection around a handler that knows nothing of keys.
 //
 // A record exists only of what is done, so that nothing holds back a request that comes while the
-// first is being executed. The unique index on the keys does refuse the second record, and whoever
-// meets it is given the first answer. So everybody is told of the same order, whoever compares the
+// first is being executed. The unique index on the keys does refuse the second record, and the
+// request that meets it gets the first answer. So every client is told of the same order, and a test that compares the
 // answers finds nothing wrong, and the other order, which the handler had committed by then, is there
-// all the same: nobody knows its id, and it is delivered.
+// all the same: no client knows its id, and it is delivered.
 type noInProgressRecord struct{ uniqueKey }
 
 func noInProgressRecordDesign() Design {

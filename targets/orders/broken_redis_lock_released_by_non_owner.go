@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// redisLockReleasedByNonOwner deletes the key's lock in Redis on every way out, whoever has set it.
+// redisLockReleasedByNonOwner deletes the key's lock in Redis on every way out, even if another request has set it.
 //
 // The lock has an end, far away, and is set in one command. But its value is just "locked", and DEL does not
 // ask whose it is: a second request is refused, as it should be, and takes the lock of the first, which is

@@ -37,7 +37,7 @@ func retryRereadsVersionDesign() Design {
 	}
 }
 
-// take takes one of an item, again and again until nobody else came in between.
+// take takes one of an item, again and again until no other request came in between.
 func (a *api) take(ctx context.Context, item string) error {
 	for {
 		version, err := a.db.stockVersion(ctx, item)

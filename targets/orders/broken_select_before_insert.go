@@ -6,7 +6,7 @@ import (
 	"errors"
 )
 
-// selectBeforeInsert asks for the reference first and inserts if nobody has it.
+// selectBeforeInsert asks for the reference first and inserts if no order has it.
 //
 // The question has a good answer ready, the id of the order that exists, and no error has to be caught.
 // It is also the only guard. Three tabs ask while the first order is being paid for, are told that the

@@ -8,7 +8,7 @@ import (
 // storeProcessLocal remembers answers in a map, behind a mutex for each key: in the memory of its process.
 //
 // With one process it is correct for as long as that lives. With two of them behind a load balancer each has a
-// map and mutexes of its own: what one has answered the other has never heard of, and makes again. Whoever tries
+// map and mutexes of its own: what one has answered the other has never heard of, and makes again. A client that tries
 // again is told of two orders, now of one and now of the other, as the balancer will have it. No test on one
 // machine shows it.
 type storeProcessLocal struct {

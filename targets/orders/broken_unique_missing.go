@@ -9,7 +9,7 @@ import (
 // uniqueMissing lets its model validate that the reference is unique, in the transaction that saves it.
 //
 // "validates :reference, uniqueness: true" reads like a promise of the database and is a select. The
-// transaction does not help: it makes the writes one, and hides them from everybody until it commits.
+// transaction does not help: it makes the writes one, and hides them from other transactions until it commits.
 // So the more carefully everything was put into it, the longer does the other validation see nothing.
 // What is missing is the index. On SQLite, where transactions that write take turns, it never shows:
 // neither on the laptop nor in the tests.

@@ -9,7 +9,7 @@ import (
 
 // uniqueWrongColumnDesign looks keys up by customer, and has an index on the key alone.
 //
-// The select was made right when the second customer came: nobody sees what is another's. The index was
+// The select was made right when the second customer came: no customer sees an order of another. The index was
 // left as it was, unique on the key. Who chooses a key that another customer has used is refused by the
 // one and finds nothing by the other: a conflict with something that does not exist, for ever.
 func uniqueWrongColumnDesign() Design {

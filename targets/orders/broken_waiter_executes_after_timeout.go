@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// waiterExecutesAfterTimeout waits for whoever holds the key, and not for ever.
+// waiterExecutesAfterTimeout waits for the holder of the key, but not for ever.
 //
 // A repeat waits for the answer of the request that came first, as it should. If that takes too long,
 // the holder must have died: its claim would block the key for ever, so the one who waited does the

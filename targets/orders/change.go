@@ -62,7 +62,7 @@ func (a *api) rewrite(ctx context.Context, c change, set string, to any) (answer
 	return jsonAnswer(http.StatusOK, o), nil
 }
 
-// oncePerPath is the claim that what is sent to one path is one wish, and a repeat is answered like the first.
+// oncePerPath is the claim that what is sent to one path is one intent, and a repeat is answered like the first.
 func oncePerPath() contract.Contract {
 	return contract.Contract{
 		Level:      contract.Idempotent,

@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// turningAway is exactReplay of those that tell a repeat to come back while the first is being executed.
+// turningAway is exactReplay for designs that answer a repeat with "come back later" while the first runs.
 func turningAway() contract.Contract {
 	promise := exactReplay()
 	promise.InProgress = contract.InProgress{

@@ -16,7 +16,7 @@ import (
 // What is committed with the key is an operation, and its path is the answer, to a repeat as well. The
 // order follows in the background, in one transaction with the operation's end, so that an operation
 // that is done has its order, and there is no order whose operation still runs. What it takes to make the order is
-// committed as well: whoever is killed in between takes it up again when he is back, as nobody else may ask.
+// committed as well. A server that is killed in between continues when it is back: no client may ask again.
 type accepted202 struct{ *api }
 
 func accepted202Design() Design {
@@ -25,7 +25,7 @@ func accepted202Design() Design {
 	}
 	promise := exactReplay()
 	promise.Ack = contract.Ack{
-		Signature: contract.Signature{Statuses: []int{http.StatusCreated}}, // which nobody gets
+		Signature: contract.Signature{Statuses: []int{http.StatusCreated}}, // which no request gets
 		Accepted: contract.Accepted{
 			Signature: contract.Signature{Statuses: []int{http.StatusAccepted}},
 			Monitor:   "Location", Done: done("done"), Failed: done("failed"),
@@ -85,7 +85,7 @@ func (c accepted202) create(ctx context.Context, req request) (answer, error) {
 	return reply, err
 }
 
-// promise is an operation, the order that it is about, and the answer that tells of it.
+// promise is an operation, its order, and the answer that describes it.
 func (c accepted202) promise(req request) (operation, order, answer) {
 	op := operation{ID: newID("op_"), State: "running"}
 	return op, newOrder(req), jsonAnswer(http.StatusAccepted, op).with("Location", "/operations/"+op.ID)
@@ -100,7 +100,7 @@ func (q queries) insertPromise(ctx context.Context, req request, op operation, o
 		op.ID, req.Customer, op.State, o.ID, string(o.Kind), work)
 }
 
-// repeat gives the first answer, and resumes an operation that still runs: whoever accepted it may have
+// repeat gives the first answer, and resumes an operation that still runs: the server that accepted it may have
 // heard nothing of its commit, and never have begun.
 func (c accepted202) repeat(ctx context.Context, req request) (answer, error) {
 	first, err := c.db.recordOf(ctx, req.Key)
@@ -139,7 +139,7 @@ func (c accepted202) resume(ctx context.Context) {
 const untilBack = 50 * time.Millisecond
 
 // finish makes the order and ends the operation, unless the server closes. It goes on until that is known
-// to be done: the order's id, which was chosen with the key, lets it be made once, whoever tries.
+// to be done: the order's id, which was chosen with the key, lets it be created once, by any number of servers.
 func (c accepted202) finish(ctx context.Context, op operation, o order) {
 	for c.work(ctx) == nil {
 		err := c.db.retry(ctx, func() error {

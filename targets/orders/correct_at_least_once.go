@@ -6,11 +6,11 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// atLeastOnce tells the warehouse of each order, perhaps more than once.
+// atLeastOnce notifies the warehouse of each order, perhaps more than once.
 //
-// That there is something to tell is committed with the order, as a row of the outbox. After every request, and
+// The notification is committed with the order, as a row of the outbox. After every request, and
 // when the process begins, all rows are looked at that are not done: the message is sent, and then it is done.
-// Whoever dies in between will send it again when he is back, and so do two that look at the same time. This is
+// A server that dies in between sends it again when it is back, and two that look at the same time both send it. This is
 // why the message is named after the order, and not after its sending: to the warehouse, which counts names,
 // three messages of one name are one.
 type atLeastOnce struct{ uniqueKey }

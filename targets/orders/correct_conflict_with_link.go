@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// conflictWithLinkDesign replays nothing. Whoever repeats a key, with whatever body, is told that its
+// conflictWithLinkDesign replays nothing. A request that repeats a key, with any body, is answered that its
 // order exists, and which one it is (GoCardless does this).
 func conflictWithLinkDesign() Design {
 	return Design{

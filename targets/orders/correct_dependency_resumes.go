@@ -12,7 +12,7 @@ import (
 //
 // The first transaction holds the order, which is not paid for and counts for nothing, and the key, which knows the
 // order and has no answer yet. Then the payment is taken, under the order's id: the id was there before, so that
-// whoever asks again, because the answer was lost, asks for the same payment. The second transaction makes the
+// a client that asks again, because the answer was lost, asks for the same payment. The second transaction makes the
 // order a paid one and records the answer; its guard "where charge is none" lets one do so, and all others
 // read what that one has recorded. A service that is away is answered with 503, and nothing is recorded of that: who
 // comes again finds the order and does what is left.

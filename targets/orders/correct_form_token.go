@@ -19,7 +19,7 @@ import (
 // where it has led to, if nothing stands there yet, in the transaction of the order. A second click waits at the row
 // until the first one is committed, matches nothing then, and finds where to go: 303 to the same order, whatever the
 // second says. If the first was rolled back, its token is as good as new, and so it is if what the form said was
-// refused. No such row means that the token is somebody else's or made up, or that none was sent: 403.
+// refused. No such row means that the token belongs to another customer or is made up, or that none was sent: 403.
 type formToken struct{ *api }
 
 func formTokenDesign() Design {

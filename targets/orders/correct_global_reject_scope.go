@@ -8,7 +8,7 @@ import (
 )
 
 // globalRejectScopeDesign has one row per key for all customers, and refuses a key that another one
-// has used. The refusal tells nothing of the other's order, nor of its body: it looks the same for
+// has used. The refusal shows nothing of the other's order, nor of its body: it looks the same for
 // equal and for other bodies.
 func globalRejectScopeDesign() Design {
 	promise := exactReplay()

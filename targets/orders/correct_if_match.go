@@ -14,14 +14,14 @@ import (
 //
 // An order has a version, which is its ETag, and a change says by If-Match which one it was made for. The statement
 // asks for it: "set version = version + 1 where version = ?". Of several that know the same version one matches the
-// row. The others match nothing, nothing of theirs is applied, and they are told so by 412: nobody writes over what
-// he has not seen. A version is good for one change, so a repeat cannot be applied again. It is told 412 as well,
+// row. The others match nothing, nothing of theirs is applied, and they get 412: no client overwrites a version that
+// it has not seen. A version is good for one change, so a repeat cannot be applied again. It gets 412 as well,
 // for who asked first is not written down; the order, which the answer names with its version of now, shows whose
 // change it was.
 type ifMatch struct{ *api }
 
-// ifMatchDesign takes 412 for "that change exists already", as everything that is sent to one path is one wish: what
-// has used the version up was that wish. With another body it is a refusal.
+// ifMatchDesign takes 412 for "that change exists already", as everything that is sent to one path is one intent: that
+// intent has used the version up. With another body it is a refusal.
 func ifMatchDesign() Design {
 	changed := problemSignature(http.StatusPreconditionFailed, "changed")
 	promise := oncePerPath()

@@ -16,7 +16,7 @@ import (
 // that held it died, takes it by writing its own token. Order and completed record are written in one
 // transaction that succeeds only for the token that the claim still carries, so that a holder who was
 // slow, not dead, cannot add a second order. Once begun, a request is finished even if its client has
-// left: otherwise the claim would turn everybody away until its lease is over.
+// left: otherwise the claim would reject every request until its lease is over.
 type inProgress409 struct {
 	*api
 	lease time.Duration // how long a claim is good

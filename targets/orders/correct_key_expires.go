@@ -9,7 +9,7 @@ import (
 
 // keyExpiresDesign remembers a key for 2s and takes it for a new one afterwards.
 //
-// How old a key is, its row says, and not whether somebody has cleaned up yet. Who comes late takes
+// The age of a key is in its row and does not depend on a cleanup job. A late request takes
 // the row over with an update that matches only an old row: of several at the same time the first
 // makes it young, and the others get its answer.
 func keyExpiresDesign() Design {

@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// keyExpiresRejectedDesign replays for 2s. The row of a key stays for ever: who comes later is told
+// keyExpiresRejectedDesign replays for 2s. The row of a key stays for ever: a later request is told
 // that the key was used long ago, and nothing is executed.
 func keyExpiresRejectedDesign() Design {
 	promise := exactReplay()

@@ -10,8 +10,8 @@ import (
 //
 // A map is gone with its process. So what a key stands for is settled before the work, and appended to the log in a
 // transaction of its own: the fingerprint, and the order with its id. Only then is the order made. The other way
-// round, who dies in between leaves an order of which nobody knows the key, and the retry makes another one. This way
-// he leaves an entry, and whoever reads it makes the order that it names: the primary key of the orders lets that
+// round, a server that dies in between leaves an order without its key, and the retry creates another one. This way
+// it leaves an entry, and the server that reads it creates the order that it names: the primary key of the orders lets that
 // id in once, so that it does not matter whether it is there already, nor who else is at it. The answer is not
 // logged, since it says nothing that the entry does not say.
 //

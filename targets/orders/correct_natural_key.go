@@ -9,7 +9,7 @@ import (
 // naturalKey needs no idempotency key: the customer's reference is unique, and the index says so.
 //
 // A request whose reference is being inserted waits at the index until the other transaction ends.
-// If that one committed, the second is told that the order exists, and which one it is. Whoever lost
+// If that one committed, the second is told that the order exists, and which one it is. A client that lost
 // the answer to its first request learns the same from its retry.
 type naturalKey struct{ *api }
 
@@ -24,7 +24,7 @@ func naturalKeyDesign() Design {
 	}
 }
 
-// oncePerReference is the claim that a customer's reference makes one order, whose id a repeat is told.
+// oncePerReference is the claim that a customer's reference makes one order, and a repeat gets its id.
 func oncePerReference() contract.Contract {
 	return contract.Contract{
 		Level:      contract.DedupOnly,

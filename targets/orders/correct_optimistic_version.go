@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// optimisticVersion locks nothing: it notices that somebody else was there, and begins again.
+// optimisticVersion locks nothing: it notices that another transaction was there first, and begins again.
 //
 // The customer's row has a version. It is read before the look at the key, and the transaction that
 // writes raises it, if it is still the same. Of two requests that both found no key, the second finds

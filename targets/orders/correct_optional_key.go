@@ -7,7 +7,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// optionalKeyDesign is uniqueKey for those who send a key. To others it promises nothing, and keeps
+// optionalKeyDesign is uniqueKey for requests with a key. To others it promises nothing, and keeps
 // it: each of their requests makes an order.
 func optionalKeyDesign() Design {
 	promise := exactReplay()

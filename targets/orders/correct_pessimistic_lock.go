@@ -4,9 +4,9 @@ import "context"
 
 // pessimisticLock locks the customer, then looks the key up, then writes.
 //
-// The order of these is all there is to it: who has the lock looks again, because whoever had it before
-// may have written the key. The lock is a row's and ends with the transaction, so that nobody gets it
-// before what it protected is committed, and nobody who died keeps it. Two orders of one customer take
+// The order of these is all there is to it: a request that gets the lock looks again, because the one before
+// may have written the key. The lock is a row's and ends with the transaction, so that no request gets it
+// before what it protected is committed, and a dead client does not keep it. Two orders of one customer take
 // turns, those of two customers do not; and the payment is authorised before, to keep the turns short.
 type pessimisticLock struct{ *api }
 

@@ -12,7 +12,7 @@ import (
 //
 // A claim is set in one command if there is none, with a token and a lease; the answer takes its place only
 // while it still has the token. A repeat is so answered without the database. But Redis and the database
-// have no transaction together: whoever dies after the commit leaves a claim that ends, a record is
+// have no transaction together: a server that dies after the commit leaves a claim that ends, a record is
 // forgotten after an hour, or with the server. So the key stands in the database as well, under a unique
 // index, in the transaction of the order, and what Redis remembers is a copy. Without it, the database
 // is asked, and refuses who does not ask.

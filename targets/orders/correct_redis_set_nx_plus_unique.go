@@ -4,7 +4,7 @@ import "context"
 
 // redisSetNXPlusUnique turns repeats away by a lock in Redis, and lets a unique index in the database decide.
 //
-// The lock is there to save work: who does not get it is told so before anything is looked up or paid. It is
+// The lock is there to save work: a request that does not get it is refused before anything is looked up or paid. It is
 // set in one command with its end and with a token, and only who has the token deletes it. And yet it
 // decides nothing. It may end before its holder, or be gone with the server that held it; then two requests
 // are executed, and the index on the keys refuses the second, which gives the answer of the first.

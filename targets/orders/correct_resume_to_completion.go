@@ -12,7 +12,7 @@ import (
 // An order is pending at first, and counts for nothing. Who comes with its key, the first time or again,
 // does what is left to do: authorises, and confirms. That step has a guard in its statement, "where state
 // is pending": of several that resume the same order one matches the row, and only this one takes the
-// goods from the stock. All give the same answer, which was recorded with the key. Whoever leaves in the
+// goods from the stock. All give the same answer, which was recorded with the key. A client that leaves in the
 // middle leaves a pending order, and the retry brings it to its end.
 type resumeToCompletion struct{ *api }
 

@@ -3,7 +3,7 @@ package orders
 import "github.com/doubletap-harness/doubletap/contract"
 
 // sharedAccountDesign gives every colleague a token and takes them all for one customer: a key that one
-// has used is used, and an answer for one is for all. Nobody is shown what is not theirs.
+// has used is used, and an answer for one is for all. No customer is shown an order of another account.
 func sharedAccountDesign() Design {
 	promise := exactReplay()
 	promise.Scope.Principal = contract.ScopeShared

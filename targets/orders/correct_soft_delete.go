@@ -15,7 +15,7 @@ import (
 // The unique index has one column more: living, which is 1 as long as the order lives and null once it was
 // deleted. No null equals another, so the index lets any number of the dead have one reference, and one of
 // the living. (Where an index may have a condition, "where deleted_at is null" says the same.) An order
-// that is deleted while somebody waits for its reference was in the way a moment ago: try again.
+// that is deleted while another request waits for its reference was in the way a moment ago: try again.
 type softDelete struct{ naturalKey }
 
 func softDeleteDesign() Design {

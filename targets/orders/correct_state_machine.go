@@ -54,7 +54,7 @@ func (s stateMachine) step(ctx context.Context, c change) (answer, error) {
 	return s.show(ctx, o, to)
 }
 
-// take takes the step, if nobody has taken one before.
+// take takes the step, if no request has taken one before.
 func (s stateMachine) take(ctx context.Context, o order, to string) error {
 	return s.db.retry(ctx, func() error {
 		return s.db.transaction(ctx, func(tx *tx) error {

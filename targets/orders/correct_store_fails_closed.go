@@ -7,8 +7,8 @@ import (
 
 // storeFailsClosed is redisClaimAndRecord, and says 503 while Redis is away.
 //
-// Without its store it cannot tell a repeat from a new request in time, so it executes neither: who comes during
-// an outage is told to come again, and finds everything as it was. What the outage took away after a claim is
+// Without its store it cannot distinguish a repeat from a new request, so it executes neither: during an outage
+// clients are told to retry, and find everything as it was. What the outage took away after a claim is
 // not lost either, as the key stands in the database with the order.
 type storeFailsClosed struct{ redisClaimAndRecord }
 

@@ -11,7 +11,7 @@ import (
 //
 // "On conflict do nothing" would not wait for a transaction that may still be rolled back on every
 // database. The update that changes nothing does, and locks the row: what is read next is the order of
-// this reference, whoever has created it.
+// this reference, whichever request created it.
 type upsert struct {
 	*api
 	unique string // the columns of the index that finds the order

@@ -9,7 +9,7 @@ import (
 // customersTable has a row for each customer, for what requests of one customer have to agree about.
 const customersTable = `create table customers (name varchar(255) primary key, version bigint not null default 0)`
 
-// lockCustomer makes everybody wait who locks the same customer, until the transaction ends. A "select
+// lockCustomer makes every other lock of the same customer wait until the transaction ends. A "select
 // for update" would lock nothing for a customer who orders for the first time and has no row yet; an
 // insert that updates the row if it is there locks it in both cases.
 func (t *tx) lockCustomer(ctx context.Context, customer string) error {

@@ -34,23 +34,23 @@ type charge struct {
 	ID string `json:"id"`
 }
 
-// openDependency begins to serve it, and learns by which road the API reaches it.
+// openDependency begins to serve it, and learns the address at which the API reaches it.
 func openDependency(ctx context.Context, o Options) (*dependency, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", cmp.Or(o.Dependency, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("serve the dependency: %w", err)
 	}
-	road := listener.Addr().String()
-	if o.DependencyRoad != nil {
-		if road, err = o.DependencyRoad(ctx, road); err != nil {
-			return nil, errors.Join(fmt.Errorf("find a road to the dependency: %w", err), listener.Close())
+	address := listener.Addr().String()
+	if o.DependencyProxy != nil {
+		if address, err = o.DependencyProxy(ctx, address); err != nil {
+			return nil, errors.Join(fmt.Errorf("find an address of the dependency: %w", err), listener.Close())
 		}
 	}
 	d := &dependency{
 		served:  make(chan error, 1),
 		client:  &http.Client{Timeout: dependencyPatience, Transport: &http.Transport{DisableKeepAlives: true}},
-		url:     "http://" + road + "/charges",
+		url:     "http://" + address + "/charges",
 		charges: map[string]charge{},
 	}
 	mux := http.NewServeMux()
@@ -60,7 +60,7 @@ func openDependency(ctx context.Context, o Options) (*dependency, error) {
 	return d, nil
 }
 
-// close ends the service at once: nobody asks it any more.
+// close ends the service at once: it gets no more requests.
 func (d *dependency) close() error {
 	if d == nil {
 		return nil
@@ -88,7 +88,7 @@ func (d *dependency) serveCharge(w http.ResponseWriter, r *http.Request) {
 }
 
 // charge has the service take the payment for something. It asks once, on a connection of its own, so that nothing
-// is asked again unseen. After an error nobody knows whether it was taken.
+// is asked again unseen. After an error it is unknown whether it was taken.
 func (d *dependency) charge(ctx context.Context, what string) (charge, error) {
 	body := bytes.NewReader(mustJSON(map[string]string{"for": what}))
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, d.url, body)

@@ -27,7 +27,7 @@ func asking(t *testing.T, on subject) (s subject, link *proxy.LinkProxy) {
 	if strings.HasPrefix(o.Database, "sqlite:") {
 		o.Database = ""
 	}
-	o.DependencyRoad = func(ctx context.Context, to string) (string, error) {
+	o.DependencyProxy = func(ctx context.Context, to string) (string, error) {
 		wire, err := proxy.OpenLinkProxy(ctx, scenarios.Dependency, "127.0.0.1:0", to, proxy.Options{})
 		if err != nil {
 			return "", err
@@ -121,7 +121,7 @@ func TestABurstThatTheDependencyHeldUpIsResumed(t *testing.T) {
 func TestADependencyChargesOnceForEachThing(t *testing.T) {
 	t.Parallel()
 	at := ""
-	s := serve(t, orders.Options{Design: "dependency-resumes", DependencyRoad: func(_ context.Context, to string) (string, error) {
+	s := serve(t, orders.Options{Design: "dependency-resumes", DependencyProxy: func(_ context.Context, to string) (string, error) {
 		at = to
 		return to, nil
 	}})
@@ -159,9 +159,9 @@ func TestADependencyEndsWithAStartThatFails(t *testing.T) {
 		return "", errors.New("no way")
 	}
 	for reason, o := range map[string]orders.Options{
-		"listen on " + taken.Addr().String():       {Listen: taken.Addr().String(), DependencyRoad: through},
-		"find a road to the dependency: no way":    {DependencyRoad: nowhere},
-		"start dependency-resumes: serve the depe": {Dependency: taken.Addr().String(), DependencyRoad: through},
+		"listen on " + taken.Addr().String():       {Listen: taken.Addr().String(), DependencyProxy: through},
+		"find a road to the dependency: no way":    {DependencyProxy: nowhere},
+		"start dependency-resumes: serve the depe": {Dependency: taken.Addr().String(), DependencyProxy: through},
 	} {
 		o.Design, at = "dependency-resumes", ""
 		_, err := orders.Start(t.Context(), o)

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 )
 
-// isolated looks and writes in one transaction and leaves it to the isolation that nobody comes in between.
+// isolated looks and writes in one transaction and relies on the isolation to keep others out in between.
 //
 // The payment is authorised before it: a transaction that may have to begin again should be short.
 type isolated struct {

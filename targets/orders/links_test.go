@@ -27,7 +27,7 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 	link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
-	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), Road: link.Address(), Work: time.Millisecond})
+	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
 	s.must(t, newWish(w.key+"-first"))
 	moments := []faults.Moment{faults.AtCommitted, faults.AtCommit}
 	for n := range mostMoments {

@@ -12,7 +12,7 @@ const locksTable = `create table locks (
 	held_until bigint not null
 )`
 
-// tryLock takes a lock that nobody holds, or whose time is over, and reports whether it has it now.
+// tryLock takes a lock that is free or has expired, and reports whether it has it now.
 func (d *db) tryLock(ctx context.Context, name, token string, hold time.Duration) (bool, error) {
 	now := time.Now()
 	var taken int64

@@ -6,7 +6,7 @@ import "sync"
 // concurrent use.
 type locks struct{ held sync.Map }
 
-// lock waits until nobody else holds the key.
+// lock waits until the key is free.
 func (l *locks) lock(key string) (unlock func()) {
 	mutex, _ := l.held.LoadOrStore(key, new(sync.Mutex))
 	mutex.(*sync.Mutex).Lock()

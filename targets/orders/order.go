@@ -46,7 +46,7 @@ func newOrder(req request) order {
 	return o
 }
 
-// newID is a random id that nobody else has.
+// newID is a random, unique id.
 func newID(prefix string) string { return prefix + strings.ToLower(rand.Text()) }
 
 // location is the order's path.

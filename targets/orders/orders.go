@@ -25,19 +25,19 @@ var ErrNoStore = errors.New("it keeps its keys or its locks in Redis, and no sto
 
 // Options says which design is served, and over what.
 type Options struct {
-	Design   string // name of a design, see Designs
-	Database string // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
-	Store    string // URL of a Redis server, for designs that take one
-	Road     string // host:port by which the API reaches the database server; empty: as the URL says
+	Design        string // name of a design, see Designs
+	Database      string // URL: postgres, mariadb, mysql or sqlite; empty: a new SQLite file in a temporary folder
+	Store         string // URL of a Redis server, for designs that take one
+	DatabaseProxy string // host:port by which the API reaches the database server; empty: as the URL says
 
-	StoreRoad   string // host:port by which the API reaches the Redis server; empty: as the URL says
+	StoreProxy  string // host:port by which the API reaches the Redis server; empty: as the URL says
 	StorePrefix string // of the names of the API's keys in the store; empty: one that no other API has
 
 	// Dependency is the address of the service that some designs ask, which is served with the API and ends with it;
-	// empty: a free port on 127.0.0.1. DependencyRoad gets that address and returns host:port by which the API goes
+	// empty: a free port on 127.0.0.1. DependencyProxy gets that address and returns host:port by which the API goes
 	// there; nil: directly.
-	Dependency     string
-	DependencyRoad func(ctx context.Context, to string) (string, error)
+	Dependency      string
+	DependencyProxy func(ctx context.Context, to string) (string, error)
 
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay

@@ -37,7 +37,7 @@ func openRedis(ctx context.Context, o Options) (*redisStore, error) {
 		return nil, errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0") // the error would show the password
 	}
 	link.DisableIdentity = true // a server before 7.2 has no word for it
-	link.Addr = cmp.Or(o.StoreRoad, link.Addr)
+	link.Addr = cmp.Or(o.StoreProxy, link.Addr)
 	s := &redisStore{client: redis.NewClient(link), url: o.Store, prefix: newID("doubletap_") + ":"}
 	if o.Keep {
 		place := sha256.Sum256([]byte(o.Database))
@@ -81,7 +81,7 @@ func (s *redisStore) forget(ctx context.Context) error {
 func (s *redisStore) lockName(key string) string   { return s.prefix + "lock:" + key }
 func (s *redisStore) recordName(key string) string { return s.prefix + "record:" + key }
 
-// lock takes a key's lock, if nobody holds it, and reports whether it has it now. It ends by itself.
+// lock takes a key's lock, if it is free, and reports whether it has it now. It expires by itself.
 func (s *redisStore) lock(ctx context.Context, key, token string, hold time.Duration) (bool, error) {
 	return s.setNew(ctx, s.lockName(key), token, hold)
 }

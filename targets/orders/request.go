@@ -27,18 +27,18 @@ const maxText = 255
 
 // request is one request to create something that was read and understood.
 type request struct {
-	Customer    string // empty: nobody has signed in
+	Customer    string // empty: the request is not signed in
 	Kind        kind
 	Path        string
 	RawKey      string // as it was sent; empty: sent without a key
 	Key         string // RawKey as a store knows it: apart from those of other customers and kinds
 	Fingerprint string // equal for bodies that mean the same
-	Order       order  // as far as the body tells
+	Order       order  // as far as the body has it
 	Header      http.Header
 	Body        []byte // as it came
 }
 
-// signedIn refuses requests of nobody and passes the others on.
+// signedIn refuses requests that are not signed in and passes the others on.
 func signedIn(next handler) handler {
 	return func(ctx context.Context, req request) (answer, error) {
 		if req.Customer == "" {

@@ -37,8 +37,8 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	switch {
 	case o.Keep && o.Database == "":
 		return nil, errors.New("a database that is to be kept needs a URL")
-	case o.Keep && o.Road != "":
-		return nil, errors.New("a database that is to be kept is reached as its URL says, by no other road")
+	case o.Keep && o.DatabaseProxy != "":
+		return nil, errors.New("a database that is to be kept is reached at the address of its URL only")
 	case o.Database == "":
 		return openTemporary()
 	}
@@ -51,7 +51,7 @@ func openStore(ctx context.Context, o Options) (*store, error) {
 	case link.Scheme == "sqlite":
 		return openFile(fileOf(link))
 	}
-	p, err := on(link, o.Road)
+	p, err := on(link, o.DatabaseProxy)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (p *Place) Close() error { return p.drop() }
 
 func (s *store) close() error { return errors.Join(s.db.close(), s.drop()) }
 
-// makeTables runs statements. Nothing has to stand on the road for that.
+// makeTables runs statements. They need no proxy.
 func (s *store) makeTables(ctx context.Context, statements []string) error {
 	on := s.db
 	if s.tables != nil {
@@ -159,7 +159,7 @@ func openFileAsItIs(path string) (*store, error) {
 		return nil, fmt.Errorf("open the SQLite file %s: %w", path, err)
 	}
 	// SQLite has one writer at a time. Waiting for the one connection is fair; waiting in SQLite, by
-	// sleeping and trying again, lets some starve. Readers wait for nobody.
+	// sleeping and trying again, lets some starve. Readers never wait.
 	pool.SetMaxOpenConns(1)
 	readers, err := sql.Open("sqlite", source)
 	if err != nil {
@@ -180,20 +180,20 @@ func openFileAsItIs(path string) (*store, error) {
 	return &store{db: newDB(pool, readers, dialectSQLite), url: link.String(), drop: drop}, nil
 }
 
-// on is a namespace on the server of a URL, which APIs reach by the road.
-func on(link *url.URL, road string) (place, error) {
+// on is a namespace on the server of a URL, which APIs reach at the address of the proxy.
+func on(link *url.URL, proxy string) (place, error) {
 	switch link.Scheme {
 	case "postgres", "postgresql":
-		return onPostgres(link, road), nil
+		return onPostgres(link, proxy), nil
 	case "mariadb", "mysql":
-		return onMariaDB(link, road)
+		return onMariaDB(link, proxy)
 	default:
 		return place{}, fmt.Errorf("the database's URL begins with %q: known are sqlite, postgres, mariadb and mysql", link.Scheme)
 	}
 }
 
 // onPostgres is a schema that is put on the search path, so that the SQL of the designs is plain.
-func onPostgres(link *url.URL, road string) place {
+func onPostgres(link *url.URL, proxy string) place {
 	schema := newID("doubletap_")
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
@@ -203,10 +203,10 @@ func onPostgres(link *url.URL, road string) place {
 	query.Set("search_path", schema)
 	own.RawQuery = query.Encode()
 	through := own
-	if road != "" {
+	if proxy != "" {
 		query.Del("host")
 		query.Del("port")
-		through.Host, through.RawQuery = road, query.Encode()
+		through.Host, through.RawQuery = proxy, query.Encode()
 	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
@@ -217,7 +217,7 @@ func onPostgres(link *url.URL, road string) place {
 }
 
 // onMariaDB is a database of its own: to MariaDB a schema is one.
-func onMariaDB(link *url.URL, road string) (place, error) {
+func onMariaDB(link *url.URL, proxy string) (place, error) {
 	config, err := mariadbConfig(link)
 	if err != nil {
 		return place{}, err
@@ -235,7 +235,7 @@ func onMariaDB(link *url.URL, road string) (place, error) {
 	ownConfig := config.Clone()
 	ownConfig.DBName = name
 	throughConfig := ownConfig.Clone()
-	throughConfig.Addr = cmp.Or(road, config.Addr)
+	throughConfig.Addr = cmp.Or(proxy, config.Addr)
 	own := *link
 	own.Path = "/" + name
 	return place{
@@ -303,7 +303,7 @@ type place struct {
 	create, drop string // statements
 	admin        func() (*sql.DB, error)
 	pool         func() (*sql.DB, error) // inside the namespace
-	tables       func() (*sql.DB, error) // likewise, and not by the road
+	tables       func() (*sql.DB, error) // likewise, but not through the proxy
 }
 
 // make returns what removes the namespace again.

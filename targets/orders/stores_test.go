@@ -46,7 +46,7 @@ func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w wish) bool {
 func byLink(t *testing.T, on subject) (s subject, link *proxy.LinkProxy) {
 	t.Helper()
 	link = linkToStore(t, "127.0.0.1:0")
-	s = serve(t, orders.Options{Design: on.Design().Name, StoreRoad: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
+	s = serve(t, orders.Options{Design: on.Design().Name, StoreProxy: link.Address(), Work: time.Millisecond, Keep: true, Database: "sqlite://" + t.TempDir() + "/orders.db"})
 	return s, link
 }
 
