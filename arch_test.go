@@ -74,7 +74,7 @@ func rooms() map[string][]string {
 		},
 		"shrink":        {"history", "scenarios", "checker", "rundir", "engine", "internal/runerror"},
 		"export":        {"scenarios", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell"},
-		"":              {"scenarios", "checker", "rundir", "sut", "engine", "internal/runerror", "internal/shell"},
+		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/runerror", "internal/shell"},
 		"doubletaptest": {"", "checker", "reports"},
 		"cmd/doubletap": {
 			"scenarios", "document", "targets", "targets/databases", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders",
@@ -190,15 +190,14 @@ func TestTheLibraryIsLean(t *testing.T) {
 }
 
 // mostFields and mostMethods are what a type has that can be taken in at one look.
-const mostFields, mostMethods = 20, 40
+const mostFields, mostMethods = 21, 40
 
 func TestNoTypeIsTooLarge(t *testing.T) {
 	t.Parallel()
 	fields, methods := sizes(t)
 	require.Greater(t, len(fields), 100, "the list is not empty by mistake")
 	records := map[string]int{
-		"history.Attempt":       28, // a line of the file, as flat as its JSON
-		"targets/orders.Design": 21,
+		"history.Attempt": 28, // a line of the file, as flat as its JSON
 	}
 	for name, n := range fields {
 		if known, is := records[name]; is {

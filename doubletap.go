@@ -71,6 +71,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Report is what a run has found.
@@ -93,6 +94,7 @@ type Parts = sut.Parts
 // once.
 type Config struct {
 	Target     string            // a target file; with Parts also builtin:NAME
+	Spec       *targets.Target   // the target as a value, which Target then only names; nil: Target is read. Its defaults are those of its types, not those of a file
 	TargetText string            // text of the target file, which Target then only names; empty: Target is read
 	Handler    http.Handler      // the API, served while the run lasts, in place of base_url; nil: that must be running
 	DB         *sql.DB           // where the rows are, in place of database; nil: that
@@ -193,6 +195,7 @@ func (c Config) engine(s *Session) (engine.Config, error) {
 	if c.Target == "" {
 		return config, runerror.Configf("Config has no Target; expected a target file")
 	}
+	config.SUT.Spec = c.Spec
 	if c.TargetText != "" {
 		config.SUT.Source = []byte(c.TargetText)
 	}

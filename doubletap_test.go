@@ -10,6 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap"
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 func TestWhatCannotBePlayedSaysWhy(t *testing.T) {
@@ -50,4 +53,31 @@ operations:
 			require.ErrorContains(t, err, row.says)
 		})
 	}
+}
+
+func TestATargetIsAValue(t *testing.T) {
+	t.Parallel()
+	server, err := orders.Start(t.Context(), orders.Options{Design: "unique-key"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	spec := server.Target()
+	report, err := doubletap.Run(t.Context(), doubletap.Config{Target: "orders", Spec: &spec, Scenarios: []string{"sequential-replay"}, Intents: 2})
+	require.NoError(t, err)
+	require.Equal(t, checker.Pass, report.Verdict, "%+v", report.Results)
+
+	_, err = doubletap.Run(t.Context(), doubletap.Config{Target: "orders", Spec: new(targets.Target)})
+	var config *doubletap.ConfigError
+	require.ErrorAs(t, err, &config)
+	require.ErrorContains(t, err, "orders has no operation")
+}
+
+func TestATargetThatIsNotThereIsNoConfigError(t *testing.T) {
+	t.Parallel()
+	_, err := doubletap.Run(t.Context(), doubletap.Config{Target: "gone", TargetText: `name: gone
+base_url: http://127.0.0.1:1
+operations: {create: {request: {path: /things, body: {note: "{{.Intent.Marker}}"}}, key: {in: header}}}
+`, Scenarios: []string{"plain-create"}})
+	var environment *doubletap.EnvironmentError
+	require.ErrorAs(t, err, &environment)
+	require.ErrorContains(t, err, "is the target running?")
 }

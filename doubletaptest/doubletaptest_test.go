@@ -54,8 +54,10 @@ func TestAHandlerThatRacesFailsItsTestWithTheEvidence(t *testing.T) {
 	require.Contains(t, out, "again   go test -run '^TestOfAHandler$/^burst-same-key$'")
 	require.NotContains(t, out, "doubletap replay", "no command line reaches a handler")
 	require.Contains(t, out, "--- SKIP: TestOfAHandler/burst-write-gate")
-	require.Contains(t, out, "whose writers are not held back")
+	require.Contains(t, out, "so writes to it are not held back")
 	require.NotContains(t, out, "plain-create", "-run picks scenarios")
+	require.Regexp(t, `doubletaptest_test\.go:\d+: \n? *(✗ )?`, out, "failures point at the line that calls Test")
+	require.NotRegexp(t, `doubletaptest\.go:\d+:`, out, "and not into the library")
 }
 
 // TestWithoutReports is a user's test that fails and keeps no files. It is run by the test below.

@@ -36,6 +36,7 @@ const (
 type Options struct {
 	Target    string                      // builtin:NAME, served:NAME or a file's path
 	Source    []byte                      // text of the target file, where Target only names it; nil: Target is read
+	Spec      *targets.Target             // the target itself, where Target only names it; nil: it is read
 	Database  string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
 	Store     string                      // URL of the Redis server of a built-in target
 	Operation string                      // empty: what the scenarios ask for, else the first by name
@@ -102,7 +103,7 @@ func load(ctx context.Context, o Options, linked bool) (*System, error) {
 
 // source is the text of the target file.
 func (o Options) source() ([]byte, error) {
-	if o.Source != nil {
+	if o.Source != nil || o.Spec != nil {
 		return o.Source, nil
 	}
 	source, err := os.ReadFile(o.Target)
@@ -113,6 +114,9 @@ func (o Options) source() ([]byte, error) {
 }
 
 func (o Options) readTarget() (targets.Target, error) {
+	if o.Spec != nil {
+		return o.override(*o.Spec)
+	}
 	source, err := o.source()
 	if err != nil {
 		return targets.Target{}, err

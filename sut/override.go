@@ -21,8 +21,16 @@ func (o Options) loadWith(source []byte, env func(string) (string, bool)) (targe
 	if err != nil {
 		return targets.Target{}, err
 	}
+	return o.override(target)
+}
+
+// override puts the caller's API and database in place of what a target names.
+func (o Options) override(target targets.Target) (targets.Target, error) {
+	if len(target.Operations) == 0 {
+		return targets.Target{}, runerror.Configf("%s has no operation", o.Target)
+	}
 	if o.BaseURL != "" {
-		target.Socket, target.Process = "", nil
+		target.BaseURL, target.Socket, target.Process = o.BaseURL, "", nil
 		if target.Store.Ephemeral != targets.NoEngine {
 			target.Store = targets.Store{}
 		}

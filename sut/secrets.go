@@ -56,7 +56,7 @@ func standIn(variable string) string { return "dtvariable" + variable + "dt" }
 // FileWithoutSecrets returns the text of the system's target file, for others to read: nil, if it is built
 // in, or spells a secret out that would better stand in an environment variable.
 func (s *System) FileWithoutSecrets() []byte {
-	if s.BuiltIn() {
+	if s.BuiltIn() || s.options.Spec != nil {
 		return nil
 	}
 	source, err := s.options.source()
