@@ -1,283 +1,159 @@
 package main
 
 import (
-	"bytes"
-	"errors"
-	"net"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
-// process is doubletap in a process of its own.
-type process struct {
-	cmd   *exec.Cmd
-	tmp   string // its folder for temporary files
-	out   *text
-	ended chan error
-}
-
-// text is a buffer that may be read while a process writes to it.
-type text struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *text) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *text) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
-// start starts doubletap. It is killed at the end of the test, if it still runs.
-func start(t *testing.T, env []string, args ...string) *process {
+// serviceFile is a target file that serves a built-in design as a process over a private database. The
+// process writes its number to a file, and is replaced by the design.
+func serviceFile(t *testing.T, design, database string) (file, pid string) {
 	t.Helper()
-	p := &process{cmd: exec.Command(usual(t), args...), tmp: t.TempDir(), out: &text{}, ended: make(chan error, 1)}
-	p.cmd.Env = append(os.Environ(), append([]string{"TMPDIR=" + p.tmp}, env...)...)
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-	require.NoError(t, p.cmd.Start())
-	go func() { p.ended <- p.cmd.Wait() }()
-	t.Cleanup(func() { p.cmd.Process.Kill() })
-	return p
+	source, err := os.ReadFile("../../docs/examples/process.yaml")
+	require.NoError(t, err)
+	pid = filepath.Join(t.TempDir(), "pid")
+	text := strings.NewReplacer(
+		"[doubletap, ", `[sh, -c, 'echo $$$$ > "$0"; exec "$@"', '`+pid+"', doubletap, ",
+		"ephemeral: sqlite", "ephemeral: "+database,
+		"${DESIGN:-unique-key}", design,
+	).Replace(string(source))
+	return writeFile(t, "process.yaml", text), pid
 }
 
-// wait waits for the end of the process and returns its exit code; -1 if a signal killed it.
-func (p *process) wait(t *testing.T) int {
+// portsIn are the addresses that a run's instances have printed.
+func portsIn(t *testing.T, run string) []string {
 	t.Helper()
-	select {
-	case err := <-p.ended:
-		var failed *exec.ExitError
-		if !errors.As(err, &failed) {
-			require.NoError(t, err)
-			return 0
-		}
-		return failed.ExitCode()
-	case <-time.After(3 * time.Minute):
-		t.Fatalf("the process did not end\n%s", p.out)
-		return -1
+	text, err := os.ReadFile(filepath.Join(run, sut.ProcessLogName))
+	require.NoError(t, err)
+	var all []string
+	for _, found := range regexp.MustCompile(`ORDERS_URL=http://(\S+)`).FindAllStringSubmatch(string(text), -1) {
+		all = append(all, found[1])
 	}
+	require.NotEmpty(t, all)
+	return all
 }
 
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
+func numberIn(t *testing.T, file string) int {
 	t.Helper()
-	require.Eventually(t, holds, time.Minute, 10*time.Millisecond, what)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	return n
 }
 
-// long is a scenario that is still busy when a test interferes.
-const long = `name: long
-summary: A thousand creates, one after the other.
-intents: 1000
-concurrency: 2
-steps: [{send: {}}]
-exercised: [acknowledged]
-`
-
-func writeFile(t *testing.T, name, content string) string {
+// openFolder is a folder for temporary files, as open to other users as that of the system.
+func openFolder(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
-	return path
+	dir, err := os.MkdirTemp("", "doubletap-test-")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o777|os.ModeSticky))
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
-// busyWith reports that a run has begun so many attempts of a scenario.
-func busyWith(reports, scenario string, attempts int) func() bool {
-	return func() bool {
-		found, _ := filepath.Glob(filepath.Join(reports, "*", scenario, rundir.HistoryName))
-		if len(found) != 1 {
-			return false
-		}
-		history, err := os.ReadFile(found[0])
-		return err == nil && bytes.Count(history, []byte(`{"begun":`)) >= attempts
-	}
-}
-
-func TestAStoppedRunLosesNothing(t *testing.T) {
+func TestNothingOfAServiceOutlivesItsRun(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		signal os.Signal
-		code   int
+		database string
+		signal   os.Signal
+		code     int
+		flags    []string
 	}{
-		"by Ctrl-C":  {os.Interrupt, exitInterrupted},
-		"by SIGTERM": {syscall.SIGTERM, exitTerminated},
+		"stopped by Ctrl-C":           {"sqlite", os.Interrupt, exitInterrupted, nil},
+		"stopped by SIGTERM":          {"postgres", syscall.SIGTERM, exitTerminated, nil},
+		"killed":                      {"sqlite", os.Kill, -1, nil},
+		"killed, with a server to it": {"postgres", os.Kill, -1, nil},
+		"three of it, stopped":        {"sqlite", os.Interrupt, exitInterrupted, []string{"--instances", "3"}},
+		"three of it, killed":         {"sqlite", os.Kill, -1, []string{"--instances", "3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reports := t.TempDir()
-			p := start(t, nil, "run", "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+			reports, tmp := t.TempDir(), openFolder(t)
+			file, _ := serviceFile(t, "unique-key", c.database)
+			args := append([]string{"run", "--reports", reports, "--target", file, writeFile(t, "long.yaml", long)}, c.flags...)
+			p := start(t, []string{"TMPDIR=" + tmp}, args...)
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
-
-			require.Contains(t, p.out.String(), "plain-create  pass", "what was done is reported")
-			require.Contains(t, p.out.String(), "stopped by a signal")
-			require.Contains(t, p.out.String(), "it was not run: the run was interrupted")
-			run := onlyRun(t, reports)
-			require.FileExists(t, filepath.Join(run, "junit.xml"))
-			require.NotEmpty(t, histories(t, run), "the histories are readable")
-			again := callWith(t.Context(), nil, "check", run)
-			require.Equal(t, exitInconclusive, again.code, "%s", again)
-
-			left, err := os.ReadDir(p.tmp)
-			require.NoError(t, err)
-			require.Empty(t, left, "nothing is left of the built-in target")
-			requireNobodyAt(t, baseURL(t, run))
-		})
-	}
-}
-
-func baseURL(t *testing.T, run string) string {
-	m, err := rundir.Dir{Path: run}.ReadManifest()
-	require.NoError(t, err)
-	return m.BaseURL
-}
-
-func requireNobodyAt(t *testing.T, address string) {
-	t.Helper()
-	u, err := url.Parse(address)
-	require.NoError(t, err)
-	conn, err := net.DialTimeout("tcp", u.Host, time.Second)
-	if err == nil {
-		conn.Close()
-	}
-	require.Error(t, err, "nobody listens any more")
-}
-
-func TestARunThatIsStoppedInItsPilotSaysSo(t *testing.T) {
-	t.Parallel()
-	reports := t.TempDir()
-	target := writeFile(t, "target.yaml", shopFile)
-	silent := listener(t, func(c net.Conn) { request(c); select {} })
-	p := start(t, []string{"SHOP_URL=" + silent, "SHOP_DATABASE=sqlite://" + newShop(t, nil).path}, "run", "--reports", reports, "--target", target)
-	eventually(t, "the pilot is under way", busyWith(reports, rundir.FirstPilotName, 1))
-	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
-	require.Equal(t, exitInterrupted, p.wait(t), "%s", p.out)
-	require.Contains(t, p.out.String(), "interrupted before the first scenario")
-	require.FileExists(t, filepath.Join(onlyRun(t, reports), "junit.xml"))
-}
-
-func TestARunThatIsStoppedWhileItCalibratesIsNotBroken(t *testing.T) {
-	t.Parallel()
-	reports := t.TempDir()
-	slow := writeFile(t, "slow.yaml", `name: slow
-summary: Bursts on a slow lane, which take a while to be calibrated.
-intents: 1
-lanes: {slow: [{latency: {delay: 400ms}}]}
-steps: [{burst: {copies: 2, lane: slow}}]
-exercised: [overlapped]
-`)
-	p := start(t, nil, "run", "--reports", reports, "plain-create", slow, "double-click")
-	eventually(t, "the scenario has begun", busyWith(reports, "slow", 0))
-	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
-	require.Equal(t, exitInterrupted, p.wait(t), "%s", p.out)
-	require.Regexp(t, `slow +inconclusive .*it was not run: the run was interrupted`, p.out.String())
-	require.Regexp(t, `double-click: inconclusive\s+it was not run: the run was interrupted`, p.out.String())
-	require.NotContains(t, p.out.String(), "failed")
-	again := callWith(t.Context(), nil, "check", onlyRun(t, reports))
-	require.Equal(t, exitInconclusive, again.code, "%s", again)
-}
-
-func TestAKilledRunIsInconclusive(t *testing.T) {
-	t.Parallel()
-	reports := t.TempDir()
-	p := start(t, nil, "run", "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
-	eventually(t, "the run is under way", busyWith(reports, "long", 20))
-	require.NoError(t, p.cmd.Process.Kill())
-	require.Equal(t, -1, p.wait(t))
-	again := callWith(t.Context(), nil, "check", onlyRun(t, reports))
-	require.Equal(t, exitInconclusive, again.code, "%s", again)
-	require.Contains(t, again.out, "plain-create  pass")
-	require.Contains(t, again.out, "the run was killed")
-	require.Contains(t, again.out, "it was not run")
-}
-
-func TestTwoRunsAtATimeDoNotMeet(t *testing.T) {
-	t.Parallel()
-	s := newShop(t, nil)
-	x := s.trial(t, "plain-create", "sequential-replay")
-	first := make(chan outcome)
-	go func() { first <- x.run(t) }()
-	second := x.run(t)
-	require.Equal(t, exitPass, second.code, "%s", second)
-	require.Equal(t, exitPass, (<-first).code)
-	found, err := filepath.Glob(filepath.Join(x.reports, "*", "report.json"))
-	require.NoError(t, err)
-	require.Len(t, found, 2)
-}
-
-// killAt kills the target when a run has so much of a scenario on record.
-func killAt(t *testing.T, target *process, reports, scenario string, attempts int) {
-	t.Helper()
-	eventually(t, "the run is under way", busyWith(reports, scenario, attempts))
-	require.NoError(t, target.cmd.Process.Kill())
-}
-
-func TestATargetThatDies(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		attempts int
-		says     string
-	}{
-		"inside a scenario":    {20, "its last answer was 201 to attempt"},
-		"as a scenario begins": {1, "it answered nothing at all in this scenario|its last answer was 201"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			target, env := serving(t, "unique-key")
-			reports := t.TempDir()
-			ran := make(chan outcome)
-			go func() {
-				ran <- callWith(t.Context(), env, "run", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
-					"plain-create", writeFile(t, "long.yaml", long), "burst-same-key", "tabs-natural-key")
-			}()
-			killAt(t, target, reports, "long", c.attempts)
-			got := <-ran
-			require.Equal(t, exitEnvironment, got.code, "%s", got)
-			report := onlyReport(t, reports)
-			require.Len(t, report.Results, 4)
-			for i, verdict := range []string{"pass", "broken", "broken", "not-applicable"} {
-				require.Equal(t, verdict, report.Results[i].Verdict.String(), "%s\n%s", report.Results[i].Scenario, got)
-				require.Empty(t, report.Results[i].Findings, "%s", report.Results[i].Scenario)
+			eventually(t, "no folder is left", func() bool { left, err := os.ReadDir(tmp); return err == nil && len(left) == 0 })
+			base := strings.TrimPrefix(baseURL(t, onlyRun(t, reports)), "http://")
+			eventually(t, "nobody listens any more", func() bool { return !services.Taken(base) })
+			places := portsIn(t, onlyRun(t, reports))
+			require.Len(t, places, map[bool]int{true: 3, false: 1}[c.flags != nil])
+			for _, address := range places {
+				eventually(t, "no instance listens any more", func() bool { return !services.Taken(address) })
 			}
-			why := strings.Join(report.Results[1].Reasons, "\n")
-			require.Regexp(t, c.says, why)
-			require.Regexp(t, "then i[0-9.]+ at", why, "the last attempts are the evidence")
-			require.Contains(t, got.out, "it was not run: the target is gone")
-			trial{reports: reports}.checked(t, got)
 		})
 	}
 }
 
-func TestATargetThatDiesAfterAFindingHasStillBrokenItsPromise(t *testing.T) {
+func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
 	t.Parallel()
-	target, env := serving(t, "check-then-insert")
 	reports := t.TempDir()
-	ran := make(chan outcome)
-	go func() {
-		ran <- callWith(t.Context(), env, "run", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
-			"burst-same-key", writeFile(t, "long.yaml", long))
-	}()
-	killAt(t, target, reports, "long", 20)
-	got := <-ran
-	require.Equal(t, exitFinding, got.code, "%s", got)
+	file, pid := serviceFile(t, "unique-key", "sqlite")
+	p := start(t, nil, "run", "--reports", reports, "--target", file, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitEnvironment, p.wait(t), "%s", p.out)
 	report := onlyReport(t, reports)
-	require.NotEmpty(t, report.Results[0].Findings)
+	require.Equal(t, "pass", report.Results[0].Verdict.String())
 	require.Equal(t, "broken", report.Results[1].Verdict.String())
-	trial{reports: reports}.checked(t, got)
+	why := strings.Join(report.Results[1].Reasons, "\n")
+	require.Contains(t, why, "the process has ended (signal: killed); the last that it printed: ")
+	require.Contains(t, why, "serving unique-key until interrupted")
+	require.Contains(t, report.Results[2].Reasons, "it was not run: the target is gone")
+	require.FileExists(t, filepath.Join(onlyRun(t, reports), sut.ProcessLogName))
+}
+
+func TestOneOfSeveralInstancesThatDiesEndsTheRun(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file, pid := serviceFile(t, "unique-key", "sqlite") // the number is that of the last to be started
+	many := writeFile(t, "long.yaml", strings.Replace(long, "intents: 1000", "intents: 300", 1))
+	p := start(t, nil, "run", "--reports", reports, "--target", file, "--instances", "2", many, "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitEnvironment, p.wait(t), "%s", p.out)
+	report := onlyReport(t, reports)
+	require.Equal(t, "broken", report.Results[0].Verdict.String())
+	require.Empty(t, report.Results[0].Findings, "what the other one answers is no broken promise")
+	require.Contains(t, strings.Join(report.Results[0].Reasons, "\n"), "instance 2: the process has ended (signal: killed)")
+	require.Contains(t, report.Results[1].Reasons, "it was not run: the target is gone")
+}
+
+func TestAServiceOverEveryPrivateDatabase(t *testing.T) {
+	t.Parallel()
+	for _, database := range []string{"sqlite", "postgres", "mariadb"} {
+		t.Run(database, func(t *testing.T) {
+			t.Parallel()
+			file, _ := serviceFile(t, "check-then-insert", database)
+			p := start(t, []string{"TMPDIR=" + openFolder(t)}, "run", "--reports", t.TempDir(), "--target", file, "plain-create", "burst-same-key")
+			require.Equal(t, exitFinding, p.wait(t), "%s", p.out)
+			require.Contains(t, p.out.String(), "✗ burst-same-key  fail")
+			require.Contains(t, p.out.String(), "✓ plain-create    pass")
+			require.Contains(t, p.out.String(), "rows read from a private "+database+" database")
+		})
+	}
+}
+
+func TestAProcessDoesNotIgnoreThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file := strings.Replace(softShop, "command: [doubletap,", `command: [sh, -c, 'grep SigIgn /proc/self/status; exec "$0" "$@"', doubletap,`, 1)
+	got := typed(t, "run", "--target", writeFile(t, "shop.yaml", file), "--reports", reports, "plain-create")
+	require.Equal(t, exitPass, got.code, "%s", got)
+	text, err := os.ReadFile(filepath.Join(onlyRun(t, reports), sut.ProcessLogName))
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^SigIgn:\s+[0-9a-f]+[02468ace][0-9a-f]{3}$`, string(text), "SIGPIPE is 0x1000")
 }
