@@ -32,49 +32,29 @@ type KindRow struct {
 func KindTable() []KindRow {
 	const always = "every contract"
 	return []KindRow{
-		{
-			Kind: Leak, Meaning: "an answer showed another user's data", Lasting: true,
+		{Kind: Leak, Meaning: "an answer showed another user's data", Lasting: true,
 			Promise: "No principal is shown what only another one sent.",
-			Against: always + "; between principals unless `scope.principal: shared`",
-		},
-		{
-			Kind: Duplicate, Meaning: "one intent has duplicate rows", Lasting: true,
-			Promise: "One intent has at most one effect, however often it is sent.", Against: always,
-		},
-		{
-			Kind: LostWrite, Meaning: "the target acknowledged the request, but its row is missing",
-			Promise: "What was acknowledged is there.", Against: always,
-		},
-		{
-			Kind: PhantomRow, Meaning: "a row exists that no answer explains",
-			Promise: "No effect without an attempt that was acknowledged or whose answer is unknown.", Against: always,
-		},
-		{
-			Kind: AlteredBody, Meaning: "the same key with another body was not rejected", Lasting: true,
+			Against: always + "; between principals unless `scope.principal: shared`"},
+		{Kind: Duplicate, Meaning: "one intent has duplicate rows", Lasting: true,
+			Promise: "One intent has at most one effect, however often it is sent.", Against: always},
+		{Kind: LostWrite, Meaning: "the target acknowledged the request, but its row is missing",
+			Promise: "What was acknowledged is there.", Against: always},
+		{Kind: PhantomRow, Meaning: "a row exists that no answer explains",
+			Promise: "No effect without an attempt that was acknowledged or whose answer is unknown.", Against: always},
+		{Kind: AlteredBody, Meaning: "the same key with another body was not rejected", Lasting: true,
 			Promise: "A key that comes with another body is rejected.",
-			Against: "`fingerprint`, `rows.content`; that it does not overwrite an acknowledged row: " + always,
-		},
-		{
-			Kind: EffectMismatch, Meaning: "a side effect happened too often, or not at all",
-			Promise: "Whatever belongs to an effect is there once for each effect.", Against: "`effects`",
-		},
-		{
-			Kind: ReplayMismatch, Meaning: "a repeated request got a different answer", Lasting: true,
-			Promise: "A replay gives the first answer again.", Against: "`replay`, `identity`",
-		},
-		{
-			Kind: FalseConflict, Meaning: "a new request was rejected as a duplicate",
+			Against: "`fingerprint`, `rows.content`; that it does not overwrite an acknowledged row: " + always},
+		{Kind: EffectMismatch, Meaning: "a side effect happened too often, or not at all",
+			Promise: "Whatever belongs to an effect is there once for each effect.", Against: "`effects`"},
+		{Kind: ReplayMismatch, Meaning: "a repeated request got a different answer", Lasting: true,
+			Promise: "A replay gives the first answer again.", Against: "`replay`, `identity`"},
+		{Kind: FalseConflict, Meaning: "a new request was rejected as a duplicate",
 			Promise: "A new intent is not rejected as the repetition of another.",
-			Against: always + "; with a key that another client used: `scope`",
-		},
-		{
-			Kind: MissingKeyAccepted, Meaning: "a request without the required key was accepted", Lasting: true,
-			Promise: "A request without the required idempotency key is rejected.", Against: "`key.required`",
-		},
-		{
-			Kind: Unavailable, Meaning: "retries with backoff never got a final answer",
-			Promise: "A client that retries with backoff gets a final answer.", Against: always,
-		},
+			Against: always + "; with a key that another client used: `scope`"},
+		{Kind: MissingKeyAccepted, Meaning: "a request without the required key was accepted", Lasting: true,
+			Promise: "A request without the required idempotency key is rejected.", Against: "`key.required`"},
+		{Kind: Unavailable, Meaning: "retries with backoff never got a final answer",
+			Promise: "A client that retries with backoff gets a final answer.", Against: always},
 	}
 }
 

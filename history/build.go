@@ -26,9 +26,15 @@ func (b *builder) line(line []byte) error {
 	if !b.headed && r.Run == nil {
 		return errors.New("the first line must be the run")
 	}
-	switch {
-	case b.history.Complete:
+	if b.history.Complete {
 		return errors.New("a line after the end")
+	}
+	return b.add(r)
+}
+
+// add takes over the one member of a line that is set.
+func (b *builder) add(r record) error {
+	switch {
 	case r.Run != nil:
 		return b.run(*r.Run)
 	case r.Step != nil:

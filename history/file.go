@@ -81,7 +81,7 @@ func (w *Writer) Begin(a Attempt) error { return w.write(record{Begun: &a}) }
 // Attempt writes a finished attempt.
 func (w *Writer) Attempt(a Attempt) error { return w.write(record{Attempt: &a}) }
 
-// Passage writes what was seen of an attempt at the doorstep. It comes after the attempt.
+// Passage writes what the upstream tap saw of an attempt. It comes after the attempt.
 func (w *Writer) Passage(attempt string, p Passage) error {
 	return w.write(record{Passage: &passageOf{Attempt: attempt, Passage: p}})
 }

@@ -1,6 +1,6 @@
 // Package history holds the facts of one scenario run: which intents there were, which attempts
 // went over the wire for them, and what the database held. It turns them into a file of JSON lines
-// that is written as things happen, and back; it never judges and imports nothing of doubletap.
+// that is written as things happen, and back; it judges nothing and imports nothing of doubletap.
 package history
 
 import "time"
@@ -47,8 +47,8 @@ type History struct {
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
-	T1        *Snapshot // after the faults, before the final probe
-	T2        *Snapshot // after the final probe
+	T1        *Snapshot // after the faults, before the final retry
+	T2        *Snapshot // after the final retry
 	Incidents []Incident
 	Complete  bool // the last line was written: the run came to its planned end
 }
@@ -86,17 +86,16 @@ type Calibration struct {
 	Gaps []Offset `json:"gaps"` // one for each burst, sorted
 }
 
-// Lane is a road to the target as it was opened.
+// Lane is a network path to the target, with its faults, as it was opened.
 type Lane struct {
 	Name     string   `json:"name"`
 	Faults   []string `json:"faults,omitempty"` // in the words of the scenario
 	Delay    Offset   `json:"delay,omitempty"`  // least time that the declared latency adds to an exchange
 	Proxy    string   `json:"proxy"`            // "in-process" or the URL of the toxiproxy server
-	Doorstep bool     `json:"doorstep"`         // passages were observed in front of the target
+	Doorstep bool     `json:"doorstep"`         // an upstream tap observed passages in front of the target
 }
 
-// Link is a stretch of road inside the target, such as the one to its database, as it was while the
-// scenario was driven.
+// Link is a network path inside the target, such as the one to its database, as it was during the scenario.
 type Link struct {
 	Name    string   `json:"name"`
 	Faults  []string `json:"faults,omitempty"`  // in the words of the scenario
@@ -105,7 +104,7 @@ type Link struct {
 	Proxy   string   `json:"proxy"`             // "in-process" or the URL of the toxiproxy server
 }
 
-// Step is a request beside those that are judged: it was sent once, on no lane.
+// Step is a request that is not judged: it was sent once, on no lane.
 type Step struct {
 	For       Purpose `json:"for"`
 	Number    int     `json:"number"` // among those of its purpose, from 1
@@ -128,18 +127,18 @@ const (
 	Login   Purpose = "login"   // of a principal
 	Prepare Purpose = "prepare" // what an intent takes
 	Issue   Purpose = "issue"   // a key that the target hands out
-	Remove  Purpose = "remove"  // what an intent has made, in its story
+	Remove  Purpose = "remove"  // what an intent has made, between its requests
 	Cleanup Purpose = "cleanup" // after an intent
 )
 
-// Intent is one thing that the user wants once. Intents with the same marker are twins: they were
+// Intent is one logical request: something that the user wants once, however often it is sent. Intents with the same marker are twins: they were
 // sent with identical bodies on purpose.
 type Intent struct {
 	ID        string          `json:"id"`
 	Number    int             `json:"number"`
 	Principal string          `json:"principal,omitempty"`
 	Operation string          `json:"operation,omitempty"`  // empty: the run's
-	Kin       string          `json:"kin,omitempty"`        // first of the intents that it may be mistaken for; empty: none
+	Kin       string          `json:"kin,omitempty"`        // first of its neighbours, the intents that it may be mistaken for; empty: none
 	Behind    bool            `json:"background,omitempty"` // part of the background traffic
 	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Reordered, Renumbered
 }
@@ -168,15 +167,15 @@ type Attempt struct {
 	Intent   string `json:"intent"`
 	Step     int    `json:"step"`            // index of the scenario step, from 0
 	Retry    int    `json:"retry,omitempty"` // 0 is the first sending
-	Probe    bool   `json:"probe,omitempty"` // part of the final probe
+	Probe    bool   `json:"probe,omitempty"` // part of the final retry
 	Lane     string `json:"lane"`
-	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or nobody knows
+	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or it is not known
 	Body     string `json:"body"`                // Original, Altered, Reordered or Renumbered
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 	Deadline Offset `json:"deadline,omitempty"`
 	Together bool   `json:"together,omitempty"` // a member of a burst: its last byte waited for those of the others
-	After    Offset `json:"after,omitempty"`    // with Together: it was to be let go so long after the first; 0: with it
+	After    Offset `json:"after,omitempty"`    // with Together: it was to be released so long after the first; 0: with it
 
 	Start   Offset `json:"start"`             // the attempt began: dialling
 	Wrote   Offset `json:"wrote,omitempty"`   // the last byte of the request was handed to the kernel
@@ -224,11 +223,11 @@ const (
 	OtherError  ErrorKind = "other"
 )
 
-// Passage is what was observed of an attempt at the target's doorstep, behind the lane's faults.
+// Passage is what the upstream tap observed of an attempt in front of the target, behind the lane's faults.
 type Passage struct {
 	Opened   Offset `json:"opened,omitempty"`   // a connection to the target stood
 	Held     Offset `json:"held,omitempty"`     // all but the last byte was there, which waited for the other members of the burst
-	Released Offset `json:"released,omitempty"` // and was let go
+	Released Offset `json:"released,omitempty"` // and was released
 	Arrived  Offset `json:"arrived,omitempty"`  // the last request byte so far was passed to the target
 	Answered Offset `json:"answered,omitempty"` // the target sent its first byte
 	Left     Offset `json:"left,omitempty"`     // the client's side was gone
@@ -258,21 +257,21 @@ type Sighting struct {
 	Rows   int    `json:"rows"`
 }
 
-// Holding is one time that the writers of a table were held back while a burst was let go.
+// Holding is one time that the writers of a table were held back while a burst was released.
 type Holding struct {
 	Intent  string `json:"intent"`
 	Step    int    `json:"step"`
 	Table   string `json:"table"`
 	Shut    Offset `json:"shut,omitempty"`    // the lock was had
 	Opened  Offset `json:"opened,omitempty"`  // it was given back
-	Waiting *int   `json:"waiting,omitempty"` // writers that stood in line at last; nil: the database does not tell
-	Error   string `json:"error,omitempty"`   // why nobody was held back, or not as planned
+	Waiting *int   `json:"waiting,omitempty"` // blocked writers at the end; nil: the database does not tell
+	Error   string `json:"error,omitempty"`   // why no writer was held back, or not as planned
 }
 
 // Crash is one time that the target's process was killed and started again.
 type Crash struct {
 	Attempt string `json:"attempt"`          // beside which it was planned
-	After   Offset `json:"after"`            // so long after the attempt's last byte was let go, as planned
+	After   Offset `json:"after"`            // so long after the attempt's last byte was released, as planned
 	Struck  Offset `json:"struck,omitempty"` // the signal was about to be sent
 	Ended   Offset `json:"ended,omitempty"`  // nothing of the process was left
 	Ready   Offset `json:"ready,omitempty"`  // another one took requests
@@ -281,7 +280,7 @@ type Crash struct {
 
 // Flush is one time that the target's store was made to lose what may be deleted in it.
 type Flush struct {
-	Intent  string `json:"intent"` // in whose story it was
+	Intent  string `json:"intent"` // that asked for it
 	Step    int    `json:"step"`   // -1: before the first
 	Begun   Offset `json:"begun"`
 	Done    Offset `json:"done,omitempty"`  // everything was deleted; 0: it failed
@@ -329,7 +328,7 @@ type Snapshot struct {
 // in a form that JSON keeps: string, float64, bool or nil.
 type Row map[string]any
 
-// Incident is something that went wrong around the run and that a judge must know.
+// Incident is something that went wrong around the run and that the checker must know.
 type Incident struct {
 	At   Offset       `json:"at"`
 	Kind IncidentKind `json:"kind"`
@@ -341,7 +340,7 @@ type IncidentKind string
 
 // The kinds of incident.
 const (
-	Interruption IncidentKind = "interrupted"   // somebody stopped the run
+	Interruption IncidentKind = "interrupted"   // the run was stopped
 	TargetGone   IncidentKind = "target-gone"   // the target stopped taking connections
 	DatabaseGone IncidentKind = "database-gone" // the database could not be asked
 	StillBusy    IncidentKind = "still-busy"    // the target did not become quiet in time

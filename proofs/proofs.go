@@ -105,6 +105,11 @@ func Never(name Name, has func(Obstacle) bool) Obstacle {
 
 // Table returns all proofs, in the order of the docs.
 func Table() []Proof {
+	return slices.Concat(meetings(), losses(), bodiesAndKeys(), environment())
+}
+
+// meetings has the proofs of requests that are answered, meet each other, or meet a crash.
+func meetings() []Proof {
 	return []Proof{
 		{Name: Acknowledged, Sentence: "a plain create was acknowledged"},
 		{Name: Replayed, Sentence: "the same request came again after its answer"},
@@ -128,6 +133,12 @@ func Table() []Proof {
 			Name: Restarted, Sentence: "the target's process was killed after its answer, and the same request came again",
 			Impossible: []Obstacle{NoSendAfterKill},
 		},
+	}
+}
+
+// losses has the proofs of what is lost, late or left behind.
+func losses() []Proof {
+	return []Proof{
 		{
 			Name: ResponseLost, Sentence: "the client got no answer, and the row is there",
 			Impossible: []Obstacle{NoAnswerLost},
@@ -156,6 +167,12 @@ func Table() []Proof {
 			Name: LeftRunning, Sentence: "the client was gone while the target was still working on its request",
 			Impossible: []Obstacle{NoAnswerLost},
 		},
+	}
+}
+
+// bodiesAndKeys has the proofs of what requests of one intent, or of neighbours, carry.
+func bodiesAndKeys() []Proof {
+	return []Proof{
 		{
 			Name: BothBodies, Sentence: "both bodies reached the target under one key",
 			Impossible: []Obstacle{NoAltered, NoOriginal},
@@ -185,6 +202,12 @@ func Table() []Proof {
 			Name: Looked, Sentence: "the database was asked after an acknowledgement",
 			Impossible: []Obstacle{NoLook},
 		},
+	}
+}
+
+// environment has the proofs of what happens to links, stores, rows and instances.
+func environment() []Proof {
+	return []Proof{
 		{
 			Name: LinkDelayed, Sentence: "a question passed a slow link and waited for its answer while a request was inside the target",
 			Impossible: []Obstacle{NoSlowLink},
