@@ -1,8 +1,8 @@
-"""A small shop. Customers sign in and place orders, and a client that got no answer may send its order again.
+"""A small shop. Customers log in and place orders, and a client that got no answer may send its order again.
 
     DATABASE_URL=postgres://... PORT=8000 python3 shop.py
 
-It takes Python 3 and psycopg2 (on Debian: apt install python3-psycopg2). FIXED=1 mends its one mistake.
+It needs Python 3 and psycopg2 (on Debian: apt install python3-psycopg2). FIXED=1 fixes its one bug.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ CONNECTIONS = queue.LifoQueue()
 
 
 class Refusal(Exception):
-    """An answer that is no success: its status and what it says."""
+    """An answer that is not a success: its status and message."""
 
 
 @contextlib.contextmanager
@@ -62,7 +62,7 @@ def place_order(token, key, body):
         if not key:
             raise Refusal(400, "an order needs an Idempotency-Key")
         customer = session[0]
-        if FIXED:  # whoever brings the same key waits here until the other one has committed
+        if FIXED:  # a request with the same key waits here until the other one has committed
             db.execute("select pg_advisory_xact_lock(hashtextextended(%s, %s))", (key, customer))
         known = one(db, "select fingerprint, answer from idempotency_keys where customer_id = %s and key = %s", customer, key)
         if known:
