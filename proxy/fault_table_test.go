@@ -173,7 +173,7 @@ func TestRemoveFaultsMakesTheWithheldKnown(t *testing.T) {
 func TestHangUpIsNoticedByTheTarget(t *testing.T) {
 	t.Parallel()
 	target := newSlowTarget(t)
-	c, p := dial(t, faulty(t, target.addr(), faults.Fault{HangUp: &faults.HangUp{After: ms(50)}}), "faulty")
+	c, p := dial(t, faulty(t, target.addr(), faults.Fault{HangUp: &faults.HangUp{After: ms(3000)}}), "faulty")
 	require.Equal(t, history.Closed, exchange(c, request("/orders", 2)).kind())
 	eventually(t, "the target notices", func() bool { return target.noticed.Load() == 1 })
 	facts := settled(t, p)
