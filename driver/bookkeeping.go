@@ -43,18 +43,17 @@ type accepted struct {
 // leastWatched is how many taps are kept before it is worth looking which are over.
 const leastWatched = 64
 
-// start records the intents, but those of the background traffic.
-func (b *bookkeeping) start(intents []history.Intent, record *history.Writer) error {
+// intent records an intent, but keeps one of the background traffic until it is sent.
+func (b *bookkeeping) intent(i history.Intent, record *history.Writer) error {
+	if !i.Behind {
+		return record.Intent(i)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.unsent = map[string]history.Intent{}
-	for _, i := range intents {
-		if i.Behind {
-			b.unsent[i.ID] = i
-		} else if err := record.Intent(i); err != nil {
-			return err
-		}
+	if b.unsent == nil {
+		b.unsent = map[string]history.Intent{}
 	}
+	b.unsent[i.ID] = i
 	return nil
 }
 

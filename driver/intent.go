@@ -92,7 +92,10 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 
 // load builds the requests of a move. Those that are released together share connections in HTTP/2.
 func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, together *barrier) []*outgoing {
-	shared := h2.NewPool()
+	var shared *h2.Pool
+	if together != nil {
+		shared = h2.NewPool()
+	}
 	all := make([]*outgoing, 0, len(m.Batch))
 	for _, a := range m.Batch {
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)

@@ -14,11 +14,7 @@ func Once(ctx context.Context, c Config) (history.Attempt, error) {
 	if _, err := s.SetUp(ctx); err != nil {
 		return history.Attempt{}, err
 	}
-	intents, err := s.requests.renderAll()
-	if err == nil {
-		err = s.line.books.start(intents, c.Record)
-	}
-	if err != nil {
+	if err := s.renderAll(); err != nil {
 		return history.Attempt{}, err
 	}
 	intent := c.Plan.Intents[0]

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -29,7 +30,7 @@ const Moment = "dtmomentdt"
 func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 	r := newRequests(&Config{Workload: *w})
 	r.placeholders()
-	if _, err := r.renderAll(); err != nil {
+	if err := r.renderAll(func(history.Intent) error { return nil }); err != nil {
 		return nil, err
 	}
 	all := map[string]Rehearsed{}

@@ -64,19 +64,20 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 	}.Drawing(w.Names.Draws(author(i), w.Base))
 }
 
-// renderAll renders the requests of all intents, and returns the intents as they go on record.
-func (r *requests) renderAll() ([]history.Intent, error) {
+// renderAll renders the requests of all intents, and calls keep with each intent as it goes on record.
+func (r *requests) renderAll(keep func(history.Intent) error) error {
 	r.secrets.refresh(r.logins)
 	r.rendered = map[string]rendered{}
-	intents := make([]history.Intent, 0, len(r.config.Plan.Intents))
 	for _, i := range r.config.Plan.Intents {
 		intent, err := r.render(i)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			err = keep(intent)
 		}
-		intents = append(intents, intent)
+		if err != nil {
+			return err
+		}
 	}
-	return intents, nil
+	return nil
 }
 
 // render renders the requests of an intent.

@@ -106,11 +106,7 @@ func (p *Prepared) Send(ctx context.Context) (*Sent, error) {
 	if p.sent.Swap(true) {
 		return sent, errAgain
 	}
-	intents, err := s.requests.renderAll()
-	if err != nil {
-		return sent, err
-	}
-	if err := s.line.books.start(intents, s.config.Record); err != nil {
+	if err := s.renderAll(); err != nil {
 		return sent, err
 	}
 	return sent, s.line.haltable(ctx, func(ctx context.Context) {
@@ -119,6 +115,11 @@ func (p *Prepared) Send(ctx context.Context) (*Sent, error) {
 		s.line.forEach(ctx, s.config.intents(false), max(s.config.Plan.Concurrency, 1), runner.runIntent)
 		stop()
 	})
+}
+
+// renderAll renders all requests and records their intents.
+func (s *Sender) renderAll() error {
+	return s.requests.renderAll(func(i history.Intent) error { return s.line.books.intent(i, s.config.Record) })
 }
 
 // Sent is a sender that has sent its plan, or as much of it as there was time for.
