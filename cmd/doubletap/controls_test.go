@@ -74,7 +74,7 @@ func judgeDesign(t *testing.T, d orders.Design, on store, seed int, names []stri
 	}
 	whole := len(names) == 0
 	args = append(args, names...)
-	command := exec.CommandContext(t.Context(), usual(t), args...)
+	command := exec.CommandContext(t.Context(), usual(t), patient(args)...)
 	printed, _ := command.CombinedOutput() // its exit code tells
 	require.NotNil(t, command.ProcessState)
 	code, out := command.ProcessState.ExitCode(), string(printed)

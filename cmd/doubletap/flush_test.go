@@ -103,7 +103,7 @@ links: {dependency: {listen: "` + listen + `", to: "` + store + `"}}
 func typed(t *testing.T, args ...string) outcome {
 	t.Helper()
 	var out, complaints bytes.Buffer
-	command := exec.CommandContext(t.Context(), usual(t), args...)
+	command := exec.CommandContext(t.Context(), usual(t), patient(args)...)
 	command.Stdout, command.Stderr = &out, &complaints
 	_ = command.Run() // its exit code tells
 	require.NotNil(t, command.ProcessState)
