@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
-
-	"github.com/spf13/cobra"
+	"os"
+	"syscall"
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -56,50 +55,6 @@ func codeOf(err error) int {
 	}
 }
 
-// streams are what a command talks to.
-type streams struct {
-	in     io.Reader // questions are answered there if it is a terminal; nil: there is no answer
-	out    io.Writer
-	err    io.Writer
-	getenv func(string) (string, bool)
-
-	program string // the path of doubletap itself
-}
-
-// env is the value of an environment variable; empty: it is not set.
-func (s streams) env(name string) string {
-	value, _ := s.getenv(name)
-	return value
-}
-
-// execute runs one command line and returns its exit code. Whatever fails after a signal failed
-// because of it.
-func execute(ctx context.Context, args []string, s streams) int {
-	err := attempt(ctx, args, s)
-	complain(s.err, err)
-	if code, interrupted := interruption(ctx); interrupted && err != nil {
-		return code
-	}
-	return codeOf(err)
-}
-
-// attempt runs a command line. A crash must not end with Go's exit code for it, which is 2 and would
-// read as inconclusive.
-func attempt(ctx context.Context, args []string, s streams) (err error) {
-	defer func() {
-		if crash := recover(); crash != nil {
-			err = runerror.Environment(fmt.Errorf("a fault in doubletap itself: %v\n%s", crash, debug.Stack()))
-		}
-	}()
-	root, begun := newRoot(s), false
-	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
-	root.SetArgs(args)
-	if err = root.ExecuteContext(ctx); !begun { // what fails before a command begins is cobra's word on the command line
-		return runerror.Config(err)
-	}
-	return err
-}
-
 // complain prints an error, which may repeat what a target said. Mistakes in files begin with their places, as editors
 // expect them.
 func complain(to io.Writer, err error) {
@@ -112,5 +67,23 @@ func complain(to io.Writer, err error) {
 		fmt.Fprintln(to, err)
 	default:
 		fmt.Fprintf(to, "doubletap: %v\n", err)
+	}
+}
+
+// stopped is why a context ended: a signal.
+type stopped struct{ signal os.Signal }
+
+func (s stopped) Error() string { return fmt.Sprintf("stopped by a signal (%s)", s.signal) }
+
+// interruption returns the exit code of a command that was stopped.
+func interruption(ctx context.Context) (int, bool) {
+	var by stopped
+	switch {
+	case ctx.Err() == nil:
+		return 0, false
+	case errors.As(context.Cause(ctx), &by) && by.signal == syscall.SIGTERM:
+		return exitTerminated, true
+	default:
+		return exitInterrupted, true
 	}
 }

@@ -125,3 +125,23 @@ func (b *share) Type() string { return "share" }
 
 // runDir is the directory of a run that was named on the command line.
 func runDir(path string) rundir.Dir { return rundir.Dir{Path: path} }
+
+// newGroup returns a command that only holds others. Cobra would greet a word that is none of them
+// with the help text and exit code 0.
+func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			var names []string
+			for _, child := range children {
+				names = append(names, child.Name())
+			}
+			return runerror.Configf("unknown command %q for %q (it has %s)", args[0], cmd.CommandPath(), strings.Join(names, ", "))
+		},
+	}
+	group.AddCommand(children...)
+	return group
+}

@@ -83,3 +83,15 @@ func (g gate) exit(r checker.Report) error {
 func databaseGone(r checker.Report) bool {
 	return !r.OwnWord && slices.ContainsFunc(r.Results, func(r checker.Result) bool { return r.DatabaseGone })
 }
+
+// again returns the flags of a gate that are not as usual.
+func (g gate) again() []string {
+	var words []string
+	if g.inconclusive == "warn" {
+		words = append(words, "--inconclusive", g.inconclusive)
+	}
+	if g.fixed == "warn" {
+		words = append(words, "--fixed", g.fixed)
+	}
+	return words
+}

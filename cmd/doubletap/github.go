@@ -69,13 +69,3 @@ func summarise(report checker.Report, s streams) error {
 	}
 	return nil
 }
-
-// checkout is the root of the repository that a CI server has checked out, or where we are.
-func checkout(s streams) string {
-	for _, name := range []string{"GITHUB_WORKSPACE", "CI_PROJECT_DIR"} {
-		if root := s.env(name); root != "" {
-			return root
-		}
-	}
-	return "."
-}

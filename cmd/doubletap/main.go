@@ -4,21 +4,24 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/internal/runerror"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // a target's database is opened by their names
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-func main() { os.Exit(run()) }
+func main() { os.Exit(mainCode()) }
 
-// run runs the command line of this process and returns its exit code. A signal ends it early; a
+// mainCode runs the command line of this process and returns its exit code. A signal ends it early; a
 // second one ends the process.
-func run() int {
+func mainCode() int {
 	// A reader that has seen enough, such as head, must not kill a run before it has tidied up. A signal that is
 	// ignored would be ignored in what is started, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
@@ -28,11 +31,6 @@ func run() int {
 	program, _ := os.Executable() // without it, served targets cannot be started
 	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
 }
-
-// stopped is why a context ended: a signal.
-type stopped struct{ signal os.Signal }
-
-func (s stopped) Error() string { return fmt.Sprintf("stopped by a signal (%s)", s.signal) }
 
 // interruptible returns a context that ends with the first signal. A second one ends the process.
 func interruptible() (context.Context, func()) {
@@ -50,15 +48,30 @@ func interruptible() (context.Context, func()) {
 	return ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// interruption returns the exit code of a command that was stopped.
-func interruption(ctx context.Context) (int, bool) {
-	var by stopped
-	switch {
-	case ctx.Err() == nil:
-		return 0, false
-	case errors.As(context.Cause(ctx), &by) && by.signal == syscall.SIGTERM:
-		return exitTerminated, true
-	default:
-		return exitInterrupted, true
+// execute runs one command line and returns its exit code. Whatever fails after a signal failed
+// because of it.
+func execute(ctx context.Context, args []string, s streams) int {
+	err := attempt(ctx, args, s)
+	complain(s.err, err)
+	if code, interrupted := interruption(ctx); interrupted && err != nil {
+		return code
 	}
+	return codeOf(err)
+}
+
+// attempt runs a command line. A crash must not end with Go's exit code for it, which is 2 and would
+// read as inconclusive.
+func attempt(ctx context.Context, args []string, s streams) (err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			err = runerror.Environment(fmt.Errorf("a fault in doubletap itself: %v\n%s", crash, debug.Stack()))
+		}
+	}()
+	root, begun := newRoot(s), false
+	root.PersistentPreRun = func(*cobra.Command, []string) { begun = true }
+	root.SetArgs(args)
+	if err = root.ExecuteContext(ctx); !begun { // what fails before a command begins is cobra's word on the command line
+		return runerror.Config(err)
+	}
+	return err
 }

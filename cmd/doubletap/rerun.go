@@ -26,10 +26,6 @@ type rerun struct {
 	gate       gate
 }
 
-func (o runFlags) rerun(args []string, seed uint64) rerun {
-	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
-}
-
 // commands are what a report of a run tells its reader to type.
 func (r rerun) commands(dir string) rundir.Commands {
 	about := func(command string) string {
@@ -53,18 +49,6 @@ func (r rerun) String() string {
 	words = append(append(words, r.targetWords()), r.flags()...)
 	words = append(words, "--seed", fmt.Sprint(r.seed))
 	return strings.Join(append(words, r.gate.again()...), " ")
-}
-
-// again returns the flags of a gate that are not as usual.
-func (g gate) again() []string {
-	var words []string
-	if g.inconclusive == "warn" {
-		words = append(words, "--inconclusive", g.inconclusive)
-	}
-	if g.fixed == "warn" {
-		words = append(words, "--fixed", g.fixed)
-	}
-	return words
 }
 
 // flags are those that run and replay share, but for the target, as far as they say something.

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/engine"
@@ -38,24 +36,4 @@ out of the register; 130 and 143 interrupted, which outranks all else. 1 outrank
 		newInit(s), newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	return root
-}
-
-// newGroup returns a command that only holds others. Cobra would greet a word that is none of them
-// with the help text and exit code 0.
-func newGroup(use, short string, children ...*cobra.Command) *cobra.Command {
-	group := &cobra.Command{
-		Use: use, Short: short,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return cmd.Help()
-			}
-			var names []string
-			for _, child := range children {
-				names = append(names, child.Name())
-			}
-			return runerror.Configf("unknown command %q for %q (it has %s)", args[0], cmd.CommandPath(), strings.Join(names, ", "))
-		},
-	}
-	group.AddCommand(children...)
-	return group
 }

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -82,15 +80,6 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	return conclude(ctx, report, err, o.gate, s)
 }
 
-// perform runs scenarios and shows what happens, on the terminal and to GitHub Actions.
-func perform(ctx context.Context, c engine.Config, s streams) (*checker.Report, error) {
-	t := newTerminal(c.SUT.Target, s)
-	c.Observe = t.observe
-	report, err := engine.Run(ctx, c)
-	return report, errors.Join(err, t.failure)
-}
-
-// tryNext suggests the next command to those who have run the first one.
-func tryNext(s streams) {
-	fmt.Fprintf(s.out, "\nTry next, against a design that looks right and is not:\n  %s run --target builtin:check-then-insert\n", program())
+func (o runFlags) rerun(args []string, seed uint64) rerun {
+	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
 }

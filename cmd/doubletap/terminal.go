@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -28,14 +28,6 @@ type terminal struct {
 
 func newTerminal(target string, s streams) *terminal {
 	return &terminal{target: target, streams: s, style: styleOf(s), github: github{streams: s}}
-}
-
-func styleOf(s streams) reports.Style {
-	file, ok := s.out.(*os.File)
-	if !ok {
-		return reports.Style{}
-	}
-	return reports.StyleFor(file, s.env)
 }
 
 // observe prints one event.
@@ -112,4 +104,17 @@ func (t *terminal) list(all []engine.Planned) {
 			english.Plural(s.Intents, "intent"), english.Plural(s.Requests, "request"))
 	}
 	fmt.Fprintln(t.streams.out, "\nnothing was sent (--dry-run)")
+}
+
+// perform runs scenarios and shows what happens, on the terminal and to GitHub Actions.
+func perform(ctx context.Context, c engine.Config, s streams) (*checker.Report, error) {
+	t := newTerminal(c.SUT.Target, s)
+	c.Observe = t.observe
+	report, err := engine.Run(ctx, c)
+	return report, errors.Join(err, t.failure)
+}
+
+// tryNext suggests the next command to those who have run the first one.
+func tryNext(s streams) {
+	fmt.Fprintf(s.out, "\nTry next, against a design that looks right and is not:\n  %s run --target builtin:check-then-insert\n", program())
 }
