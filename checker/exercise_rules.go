@@ -37,7 +37,6 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Expired:     pair(expired),
 		proofs.Looked:      looked,
 		proofs.WritesHeld:  writesHeld,
-		proofs.Swept:       sweptInOrder,
 		proofs.Crashed:     crashedInside,
 		proofs.Restarted:   restarted,
 		proofs.LinkDelayed: anyAttempt(linkDelayed),
@@ -63,51 +62,63 @@ func anyAttempt(holds func(e *evaluation, a *classified) bool) exerciseRule {
 	}
 }
 
+// replayed reports that an equal request reached the target after the first was answered.
 func replayed(_ *evaluation, a, b *classified) bool {
 	return a.Complete && !notTried(a) && reachedTarget(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
 }
 
+// severalInstances reports that two requests reached different instances of the target.
 func severalInstances(_ *evaluation, a, b *classified) bool {
 	return reachedTarget(a) && reachedTarget(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
 }
 
+// overlappedOrTold reports that two requests were inside at once, or that one was told so. A target that answers "in
+// progress" proves the overlap itself.
 func overlappedOrTold(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return has(tr.attempts, InProgress) || anyPair(tr.attempts, e.overlapped)
 }
 
+// responseLost reports that a request arrived, its answer was lost, and its row is there.
 func responseLost(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return e.committed(tr) && slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
 }
 
+// requestLost reports that a request was sent and did not reach the target whole.
 func requestLost(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
 		return a.outcome == NotSent || !a.Complete && a.Sent > 0 && vanished(e, tr, a)
 	})
 }
 
+// bothBodies reports that a request with each body reached the target.
 func bothBodies(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	return reached(tr.attempts, func(a *classified) bool { return a.body == history.Original }) &&
 		reached(tr.attempts, func(a *classified) bool { return a.body == history.Altered })
 }
 
+// neighboursAnswered reports that the intent and one of its neighbours were answered.
 func neighboursAnswered(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return answered(tr) && slices.ContainsFunc(e.neighbours[tr.intent.Kin], func(other *trace) bool {
 		return other.intent.ID != tr.intent.ID && answered(other)
 	})
 }
 
+// looked reports that the database was asked after an acknowledgement.
 func looked(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(e.sightings[tr.intent.ID], func(seen history.Sighting) bool {
 		return slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Acknowledged && a.End < seen.At })
 	})
 }
 
+// writesHeld reports that writers were held back for the intent while two requests were inside the target.
 func writesHeld(e *evaluation, mg *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(e.history.Holdings, func(h history.Holding) bool {
 		return h.Intent == tr.intent.ID && h.Shut != 0
 	}) && overlappedOrTold(e, mg, tr)
 }
 
+// sweptInOrder reports that the second request of a sweep was released after the first, and that both reached the
+// target.
 func sweptInOrder(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(sweepsOf(tr.attempts), func(pair [2]*classified) bool {
 		offset, known := between(pair[0], pair[1])
@@ -115,10 +126,13 @@ func sweptInOrder(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	})
 }
 
+// crashedInside reports that the target was killed while a request was inside it.
 func crashedInside(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool { return insideAt(a, k.Struck) })
 }
 
+// restarted reports that the target was killed after an answer, and that an equal request reached it when it was
+// ready again.
 func restarted(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool {
 		return a.Complete && !notTried(a) && a.End <= k.Struck && reached(tr.attempts, func(b *classified) bool {
@@ -127,6 +141,8 @@ func restarted(e *evaluation, _ *markerGroup, tr *trace) bool {
 	})
 }
 
+// removed reports that an acknowledged row was surely removed, and that another request reached the target
+// afterwards.
 func removed(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	return tr.beforeRemoval != nil && !tr.removalUnconfirmed && has(tr.beforeRemoval.attempts, Acknowledged) &&
 		reached(tr.attempts[len(tr.beforeRemoval.attempts):], func(*classified) bool { return true })
