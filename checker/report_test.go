@@ -46,3 +46,23 @@ func TestNeighboursOfOnePrincipalNeedNoNames(t *testing.T) {
 	require.Nil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "alice")), terms()).Findings[0].Who)
 	require.NotNil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "bob")), terms()).Findings[0].Who)
 }
+
+// TestAFindingShowsFlushesBetweenItsAttempts holds that a flush is evidence of the findings that it may explain, and of
+// no other: it hits all intents, whichever asked for it.
+func TestAFindingShowsFlushesBetweenItsAttempts(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		begun float64
+		want  int
+	}{
+		"before the first attempt": {5, 0},
+		"between two attempts":     {15, 1},
+		"after the last attempt":   {5000, 0},
+	} {
+		h := scene(story(during(10, 12, acknowledged(201, "o1")), during(20, 22, acknowledged(201, "o2"))).rows(2))
+		h.Flushes = []history.Flush{{Intent: "i0", Begun: ms(c.begun), Done: ms(c.begun + 1), Deleted: 1}}
+		f := checker.Check(h, terms()).Findings[0]
+		require.Equal(t, checker.Duplicate, f.Kind, name)
+		require.Len(t, f.Flushes, c.want, name)
+	}
+}
