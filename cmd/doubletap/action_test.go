@@ -223,7 +223,7 @@ func TestTheGitLabJobLeavesItsReports(t *testing.T) {
 	t.Parallel()
 	docs := readGitLabJob(t)
 	bin, _ := fakeGo(t)
-	putOnPath(t, bin, false)
+	putOnPath(t, bin)
 	checkout := t.TempDir()
 	s := newShop(t, nil)
 	x := s.trial(t)
