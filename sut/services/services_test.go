@@ -201,13 +201,13 @@ func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 	nowhere := options("plain", 1, io.Discard)
 	nowhere.Dir = filepath.Join(t.TempDir(), "none")
 	late := options("never", freePort(t), io.Discard)
-	late.Within = 10 * time.Second // in which a busy machine gets a process to say that it is not well
+	late.Within = 30 * time.Second // in which a busy machine gets a process to say that it is not well
 	for name, c := range map[string]struct {
 		options services.Options
 		says    []string
 	}{
 		"it ends":                 {options("broken", freePort(t), io.Discard), []string{"ended before it was ready (exit status 3)", "cannot find my configuration", "the token is ***"}},
-		"it is never ready":       {late, []string{"not ready within 10s: not well", "the token is ***"}},
+		"it is never ready":       {late, []string{"not ready within 30s: not well", "the token is ***"}},
 		"it is no program":        {notThere, []string{"there is no program ./no-such-shop: "}},
 		"its directory is no one": {nowhere, []string{"there is no directory " + nowhere.Dir}},
 	} {
