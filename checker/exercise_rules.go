@@ -37,6 +37,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Expired:     pair(expired),
 		proofs.Looked:      looked,
 		proofs.WritesHeld:  writesHeld,
+		proofs.Swept:       sweptInOrder,
 		proofs.Crashed:     crashedInside,
 		proofs.Restarted:   restarted,
 		proofs.LinkDelayed: anyAttempt(linkDelayed),
