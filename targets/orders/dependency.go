@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// dependencyPatience is how long the API waits for the service that it asks.
-const dependencyPatience = 500 * time.Millisecond
+// dependencyPatience is how long the API waits for the service that it asks. A busy machine needs more than half a second.
+const dependencyPatience = 5 * time.Second
 
 // dependency is another service that a design asks, here the one for payments, and the API's way to it. It is
 // safe for concurrent use. The nil dependency is none.
