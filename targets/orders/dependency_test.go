@@ -172,9 +172,9 @@ func TestADependencyEndsWithAStartThatFails(t *testing.T) {
 		return "", errors.New("no way")
 	}
 	for reason, o := range map[string]orders.Options{
-		"listen on " + taken.Addr().String():       {Listen: taken.Addr().String(), DependencyProxy: through},
-		"find an address of the dependency: no way":    {DependencyProxy: nowhere},
-		"start dependency-resumes: serve the depe": {Dependency: taken.Addr().String(), DependencyProxy: through},
+		"listen on " + taken.Addr().String():        {Listen: taken.Addr().String(), DependencyProxy: through},
+		"find an address of the dependency: no way": {DependencyProxy: nowhere},
+		"start dependency-resumes: serve the depe":  {Dependency: taken.Addr().String(), DependencyProxy: through},
 	} {
 		o.Design, at = "dependency-resumes", ""
 		_, err := orders.Start(t.Context(), o)
