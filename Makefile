@@ -65,7 +65,7 @@ matrix: build servers ## every built-in design with every scenario on every data
 docs: ## the tables of the code in schemas and docs, and every key of every file: writes docs/keys.md
 	@$(GO) run ./internal/tables
 	@$(MAKE) --no-print-directory build
-	@{ printf '# Every key of every file\n\nMade of the JSON Schemas by `make docs`. What a part is for is told in\n'; \
+	@{ printf '# Every key of every file\n\n`make docs` makes this page from the JSON Schemas. To learn what each part is for, read\n'; \
 	printf '[the scenario language](scenarios.md) and [the target file](targets.md).\n'; \
 	printf '\n## Scenarios\n\n'; $(BIN) schema scenario --markdown; \
 	printf '\n## Target files\n\n'; $(BIN) schema target --markdown; \

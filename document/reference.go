@@ -44,7 +44,7 @@ func (b *book) table(part string) {
 			fmt.Fprintf(&b.text, "In short: %s.\n\n", short)
 		}
 	}
-	b.text.WriteString("| Key | Takes | Left out | Example | Means |\n|---|---|---|---|---|\n")
+	b.text.WriteString("| Key | Takes | Default | Example | Means |\n|---|---|---|---|---|\n")
 	b.rows("", rule)
 }
 

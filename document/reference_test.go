@@ -27,7 +27,7 @@ func TestAReferenceHasEveryKeyOnce(t *testing.T) {
 			"part": {"description": "A part.", "anyOf": [{"enum": ["short"]}, {"required": ["at"], "properties": {"at": {"const": 1}, "part": {"$ref": "#/$defs/part"}}}]}
 		}
 	}`)))
-	require.Equal(t, `| Key | Takes | Left out | Example | Means |
+	require.Equal(t, `| Key | Takes | Default | Example | Means |
 |---|---|---|---|---|
 | `+"`name`"+` | a text | required | `+"`shop`"+` | What it is \| called. |
 | `+"`count`"+` | a whole number | `+"`3`"+` |  | How many. |
@@ -44,7 +44,7 @@ A part.
 
 In short: `+"`short`"+`.
 
-| Key | Takes | Left out | Example | Means |
+| Key | Takes | Default | Example | Means |
 |---|---|---|---|---|
 | `+"`at`"+` | `+"`1`"+` | required |  |  |
 | `+"`part`"+` | [part](#part) |  |  | A part. |

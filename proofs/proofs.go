@@ -122,7 +122,7 @@ func meetings() []Proof {
 			Impossible: []Obstacle{NoWriteGate},
 		},
 		{
-			Name: Swept, Sentence: "the second request was let go at its own time, and both reached the target",
+			Name: Swept, Sentence: "the second request was released at its planned time, and both reached the target",
 			Impossible: []Obstacle{NoSweep},
 		},
 		{
