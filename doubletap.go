@@ -12,7 +12,7 @@
 //		DB:      db,
 //	})
 //
-// The target file of a handler needs nothing that is not true of it everywhere:
+// The target file of a handler can be short:
 //
 //	name: orders
 //	base_url: http://orders.test # Handler takes its place

@@ -18,12 +18,12 @@ func newDiff(s streams) *cobra.Command {
 		Short: "Say what a run broke and what it fixed, compared with an older one",
 		Long: `Diff judges two runs' directories as check does and says which broken promises are new, which are
 still there and how often, and which are gone. A broken promise is the same in both runs if scenario,
-kind and detail are the same. Its rate changed beyond luck if Fisher's exact test, two-sided and
+kind and detail are the same. Its rate changed by more than chance if Fisher's exact test, two-sided and
 adjusted by Holm's method for all that is compared, gives p under 0.05; beside every rate stands its
 95% score interval (Wilson).
 
 Exit codes, for a gate that holds a release against a baseline: 1 if something new broke, however
-rarely, or something breaks more often beyond luck; 2 if a scenario came to no judgement where the
+rarely, or something breaks more often than by chance; 2 if a scenario came to no judgement where the
 old run had one, or no scenario was judged in both; 3 if a directory is none of a run; 0 otherwise,
 also where old findings are still there.`,
 		Example: `  doubletap diff reports/runs/20260102-150405-abcd reports/runs/20260109-150405-efgh

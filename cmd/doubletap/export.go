@@ -19,7 +19,7 @@ func newExport(s streams) *cobra.Command {
 	o, as, output := targetFlags{}, "", ""
 	cmd := &cobra.Command{
 		Use:   "export FINDING",
-		Short: "Hand a finding over: as a shell script, a Go test or a scenario file",
+		Short: "Export a finding: as a shell script, a Go test or a scenario file",
 		Long: `Export takes the directory of a finding and writes what shows it again, in one file that another person
 can run: a shell script that takes bash and curl (curl), a Go test (go), or a scenario file
 (scenario). If shrink has left a smaller scenario beside the finding, it is that one. What stands in
