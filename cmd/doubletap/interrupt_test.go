@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -221,11 +222,29 @@ func TestTwoRunsAtATimeDoNotMeet(t *testing.T) {
 	require.Len(t, found, 2)
 }
 
-// killAt kills the target when a run has so much of a scenario on record.
-func killAt(t *testing.T, target *process, reports, scenario string, attempts int) {
+// killAt kills the target at an address when a run has so much of a scenario on record. Its port is kept, so that no server of
+// another test answers there.
+func killAt(t *testing.T, target *process, address, reports, scenario string, attempts int) {
 	t.Helper()
 	eventually(t, "the run is under way", busyWith(reports, scenario, attempts))
 	require.NoError(t, target.cmd.Process.Kill())
+	keepPort(t, address)
+}
+
+// keepPort binds the port of an address without listening there: connections are refused.
+func keepPort(t *testing.T, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	port, err := strconv.Atoi(u.Port())
+	require.NoError(t, err)
+	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Close(socket) })
+	require.NoError(t, syscall.SetsockoptInt(socket, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	eventually(t, "the port is free", func() bool {
+		return syscall.Bind(socket, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}) == nil
+	})
 }
 
 func TestATargetThatDies(t *testing.T) {
@@ -246,7 +265,7 @@ func TestATargetThatDies(t *testing.T) {
 				ran <- callWith(t.Context(), env, "run", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
 					"plain-create", writeFile(t, "long.yaml", long), "burst-same-key", "tabs-natural-key")
 			}()
-			killAt(t, target, reports, "long", c.attempts)
+			killAt(t, target, env["ORDERS_URL"], reports, "long", c.attempts)
 			got := <-ran
 			require.Equal(t, exitEnvironment, got.code, "%s", got)
 			report := onlyReport(t, reports)
@@ -273,7 +292,7 @@ func TestATargetThatDiesAfterAFindingHasStillBrokenItsPromise(t *testing.T) {
 		ran <- callWith(t.Context(), env, "run", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
 			"burst-same-key", writeFile(t, "long.yaml", long))
 	}()
-	killAt(t, target, reports, "long", 20)
+	killAt(t, target, env["ORDERS_URL"], reports, "long", 20)
 	got := <-ran
 	require.Equal(t, exitFinding, got.code, "%s", got)
 	report := onlyReport(t, reports)
