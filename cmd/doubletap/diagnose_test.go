@@ -18,6 +18,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
 // answering makes a target that answers everything so.
@@ -262,12 +263,12 @@ func TestTargetsThatAreNone(t *testing.T) {
 	}
 }
 
-// freeAddress returns the URL of a port at which nobody listens.
+// freeAddress returns the URL of a port that is not in use, and that the system gives to no client and no server of another test.
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	t.Helper()
+	port, err := services.FreePort("127.0.0.1")
 	require.NoError(t, err)
-	defer l.Close()
-	return fmt.Sprintf("http://%s", l.Addr())
+	return fmt.Sprintf("http://127.0.0.1:%d", port)
 }
 
 func TestSecretsReachNoFileAndNoScreen(t *testing.T) {

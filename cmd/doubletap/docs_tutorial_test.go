@@ -72,7 +72,8 @@ func (w *walk) open(t *testing.T, env ...string) {
 	said := &text{}
 	w.shop.Stdout, w.shop.Stderr = said, said
 	require.NoError(t, w.shop.Start())
-	eventually(t, "the shop is open", func() bool { return strings.Contains(said.String(), "the shop is open") })
+	require.Eventually(t, func() bool { return strings.Contains(said.String(), "the shop is open") }, time.Minute, 10*time.Millisecond,
+		"the shop is open; it has said: %s", said) // it is formatted in the end
 }
 
 // close ends the shop, if it is open.
