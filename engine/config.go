@@ -119,7 +119,7 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 func ReadRegister(path string) (scenarios.Register, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return nil, runerror.Config(sut.DescribeMissing("register of known bugs", path, err))
+		return nil, runerror.Config(runerror.Unreadable("register of known bugs", path, err))
 	}
 	register, err := scenarios.LoadRegister(path, source)
 	return register, runerror.Config(err)

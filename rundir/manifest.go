@@ -134,7 +134,7 @@ func (d Dir) ReadHistory(scenario string) (*history.History, error) {
 	path := filepath.Join(d.Path, scenario, HistoryName)
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, runerror.Config(describeMissing(path, err))
+		return nil, runerror.Config(runerror.Unreadable("history", path, err))
 	}
 	defer file.Close()
 	if info, err := file.Stat(); err == nil && info.Size() == 0 {
@@ -189,11 +189,3 @@ func Overall(results []checker.Result) checker.Verdict {
 
 // stamp renders a time for the report.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
-// describeMissing says of a history that cannot be opened what is wrong.
-func describeMissing(path string, err error) error {
-	if Missing(err) {
-		return fmt.Errorf("history %s: %w", path, fs.ErrNotExist)
-	}
-	return fmt.Errorf("read history: %w", err)
-}

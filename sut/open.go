@@ -5,8 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -108,7 +106,7 @@ func (o Options) source() ([]byte, error) {
 	}
 	source, err := os.ReadFile(o.Target)
 	if err != nil {
-		return nil, runerror.Config(DescribeMissing("target file", o.Target, err))
+		return nil, runerror.Config(runerror.Unreadable("target file", o.Target, err))
 	}
 	return source, nil
 }
@@ -189,12 +187,4 @@ func localDatabase(what, database string) error {
 		return runerror.Configf("%s: %w", what, err)
 	}
 	return localServers(Allowlist(nil).Foreign(what, hosts...))
-}
-
-// DescribeMissing makes a file error that says what the file was wanted for.
-func DescribeMissing(what, path string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%s %s: %w", what, path, fs.ErrNotExist)
-	}
-	return fmt.Errorf("read %s: %w", what, err)
 }

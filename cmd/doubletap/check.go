@@ -22,7 +22,7 @@ run.`,
 		Example: "  doubletap check reports/runs/20260102-150405-abcd",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkCommand(cmd.Context(), runDir(args[0]), g, s)
+			return checkCommand(cmd.Context(), rundir.Dir{Path: args[0]}, g, s)
 		},
 	}
 	g.flags(cmd)

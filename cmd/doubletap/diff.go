@@ -30,7 +30,7 @@ also where old findings are still there.`,
   doubletap diff --json baseline reports/runs/20260109-150405-efgh`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return diffCommand(runDir(args[0]), runDir(args[1]), asJSON, inconclusive, s)
+			return diffCommand(rundir.Dir{Path: args[0]}, rundir.Dir{Path: args[1]}, asJSON, inconclusive, s)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")

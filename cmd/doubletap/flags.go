@@ -10,7 +10,6 @@ import (
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/sut/builtin"
@@ -122,9 +121,6 @@ func (b *share) Set(text string) error {
 
 // Type names the kind of value in the help.
 func (b *share) Type() string { return "share" }
-
-// runDir is the directory of a run that was named on the command line.
-func runDir(path string) rundir.Dir { return rundir.Dir{Path: path} }
 
 // newGroup returns a command that only holds others. Cobra would greet a word that is none of them
 // with the help text and exit code 0.

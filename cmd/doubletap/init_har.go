@@ -8,14 +8,13 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
 func (i *initiation) fromHAR(ctx context.Context) error {
 	data, err := os.ReadFile(i.har)
 	if err != nil {
-		return runerror.Config(sut.DescribeMissing("HAR file", i.har, err))
+		return runerror.Config(runerror.Unreadable("HAR file", i.har, err))
 	}
 	recorded, err := drafting.ReadHAR(data)
 	if err != nil {

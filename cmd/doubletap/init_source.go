@@ -117,7 +117,7 @@ func (i *initiation) document(ctx context.Context) (where string, source []byte,
 	if !strings.HasPrefix(i.openapi, "http://") && !strings.HasPrefix(i.openapi, "https://") {
 		source, err = os.ReadFile(i.openapi)
 		if err != nil {
-			return "", nil, runerror.Config(sut.DescribeMissing("OpenAPI document", i.openapi, err))
+			return "", nil, runerror.Config(runerror.Unreadable("OpenAPI document", i.openapi, err))
 		}
 		return i.openapi, source, nil
 	}
@@ -247,7 +247,7 @@ func (i *initiation) fromCurl(ctx context.Context) error {
 	if name, isFile := strings.CutPrefix(i.curl, "@"); isFile {
 		text, err := os.ReadFile(name)
 		if err != nil {
-			return runerror.Config(sut.DescribeMissing("curl command", name, err))
+			return runerror.Config(runerror.Unreadable("curl command", name, err))
 		}
 		command, source = string(text), "the curl command in "+filepath.Base(name)
 	}

@@ -164,7 +164,7 @@ func (o matrixOptions) earlier() (*reports.Matrix, error) {
 		return nil, nil // the first time
 	}
 	if err != nil {
-		return nil, runerror.Config(sut.DescribeMissing("file", o.resume, err))
+		return nil, runerror.Config(runerror.Unreadable("file", o.resume, err))
 	}
 	defer file.Close()
 	m, err := reports.ReadMatrix(file)
@@ -232,7 +232,7 @@ func dialectOf(database string) databases.Dialect {
 func knownOf(path string) ([]known, error) {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return nil, runerror.Config(sut.DescribeMissing("file", path, err))
+		return nil, runerror.Config(runerror.Unreadable("file", path, err))
 	}
 	doc, err := document.Parse(source, document.Options{File: path, Schema: matrixSchema})
 	if err != nil {

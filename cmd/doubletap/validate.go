@@ -11,8 +11,8 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -44,7 +44,7 @@ func newValidate(s streams) *cobra.Command {
 func validate(path string, s streams) error {
 	source, err := os.ReadFile(path)
 	if err != nil {
-		return sut.DescribeMissing("file", path, err)
+		return runerror.Unreadable("file", path, err)
 	}
 	switch {
 	case looksLike(path, source, "/base_url", "/operations", "/contract"):

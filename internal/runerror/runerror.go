@@ -5,6 +5,7 @@ package runerror
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 )
 
 // ConfigError is a mistake in a file, a flag or an option: the user corrects it and runs again.
@@ -51,4 +52,12 @@ func Environment(err error) error {
 func IsConfig(err error) bool {
 	var marked interface{ isConfig() bool }
 	return errors.As(err, &marked) && marked.isConfig()
+}
+
+// Unreadable says of a file that cannot be read what it was wanted for.
+func Unreadable(what, path string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s %s: %w", what, path, fs.ErrNotExist)
+	}
+	return fmt.Errorf("read %s: %w", what, err)
 }
