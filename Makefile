@@ -91,6 +91,15 @@ fuzz: ## fuzz the readers and the checker, 30 s each
 bench: ## doubletap beside vegeta, k6, hey and goroutines, on a quiet machine: writes docs/bench.md
 	$(GO) run ./internal/bench -apart -soak $(or $(SOAK),10m) -o docs/bench.md
 
+.PHONY: museum
+museum: build servers ## published bugs of other people's packages, by npm and go, before and after their fix: writes docs/museum.md
+	$(GO) run ./museum -doubletap $(BIN) -runs $(or $(RUNS),5) -whole $(or $(WHOLE),1) -o docs/museum.md $(EXHIBITS)
+
+.PHONY: paced
+paced: build servers ## a correct service whose creates take 0 to 300 ms, RUNS seeds, alone and beside 8 busy processes: writes docs/paced.md
+	$(GO) build -o bin/paced ./internal/paced
+	$(GO) run ./internal/paced/measure -doubletap $(BIN) -paced bin/paced -runs $(or $(RUNS),20) -o docs/paced.md
+
 .PHONY: benchmarks
 benchmarks: ## benchmarks of every room
 	$(GO) test -run xxx -bench . -benchtime 1x ./...

@@ -56,7 +56,10 @@ func rooms() map[string][]string {
 		"checker":                  {"history", "contract", "proofs", "jsonpointer"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases"},
 		"internal/mutate":          {},
+		"museum":                   {}, // its exhibits are modules of their own
 		"internal/libraryuse":      {}, // tests only
+		"internal/paced":           {},
+		"internal/paced/measure":   {},
 		"internal/steady":          {},
 		"internal/tables":          {"checker", "proofs", "scenarios"},
 		"reports":                  {"checker", "history", "jsonpointer", "internal/english"},
@@ -87,7 +90,7 @@ func rooms() map[string][]string {
 // owners says which rooms may import a dependency: who else needs it asks its owner.
 func owners() map[string][]string {
 	return map[string][]string{
-		"gopkg.in/yaml.v3":                         {"scenarios", "document", "targets", "targets/drafting", "targets/drafting/openapi"},
+		"gopkg.in/yaml.v3":                         {"scenarios", "document", "targets", "targets/drafting", "targets/drafting/openapi", "museum"},
 		"github.com/getkin/kin-openapi":            {"targets/drafting/openapi"},
 		"github.com/santhosh-tekuri/jsonschema/v6": {"document"},
 		"github.com/brianvoe/gofakeit/v7":          {"targets"},
@@ -96,7 +99,7 @@ func owners() map[string][]string {
 		"github.com/rs/zerolog":                    {"proxy"}, // toxiproxy's logger
 		"github.com/tsenart/vegeta/v12":            {"driver", "internal/bench"},
 		"github.com/go-sql-driver/mysql":           {"targets/orders", "internal/sqldrivers"},
-		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers"},
+		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers", "internal/paced"},
 		"github.com/redis/go-redis/v9":             {"targets/orders"},
 		"modernc.org/sqlite":                       {"targets/orders", "internal/sqldrivers"},
 		"github.com/fatih/color":                   {"reports"},
@@ -197,7 +200,7 @@ func TestNoTypeIsTooLarge(t *testing.T) {
 	fields, methods := sizes(t)
 	require.Greater(t, len(fields), 100, "the list is not empty by mistake")
 	records := map[string]int{
-		"history.Attempt": 28, // a line of the file, as flat as its JSON
+		"history.Attempt": 30, // a line of the file, as flat as its JSON
 	}
 	for name, n := range fields {
 		if known, is := records[name]; is {
@@ -206,15 +209,7 @@ func TestNoTypeIsTooLarge(t *testing.T) {
 		}
 		assert.LessOrEqual(t, n, mostFields, "fields of %s", name)
 	}
-	steps := map[string]int{ // one short method for each rule of a file or sentence of a page
-		"targets.validator":         53,
-		"targets/explain.explainer": 55,
-	}
 	for name, n := range methods {
-		if known, is := steps[name]; is {
-			assert.LessOrEqual(t, n, known, "methods of %s", name)
-			continue
-		}
 		assert.LessOrEqual(t, n, mostMethods, "methods of %s", name)
 	}
 }

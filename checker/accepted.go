@@ -72,8 +72,8 @@ func checkAccepted(e *evaluation, tr *trace) {
 			e.doubt("what became of attempt %s of intent %s is not known: %s", a.ID, tr.intent.ID, text)
 			continue
 		}
-		rows, known := e.rows(atT2, tr.intent.Bodies[a.body].Marker)
-		if known {
+		rows, known := e.rowsOf(atT2, tr, a.body)
+		if known && len(rows) < 2 { // more are a duplicate, which explains it
 			reportUnended(e, tr, a, len(rows))
 		}
 	}
@@ -100,13 +100,39 @@ func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 		Expected: "its status resource says by then that it is done, or that it failed",
 		Observed: fmt.Sprintf("attempt %s was accepted, its status resource answers %d, and there is %s", a.ID, a.followup.Status, count(rows, "row")),
 	}
-	switch {
-	case rows == 0 && resourceGone(*a.followup):
-		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "An accepted request is done, or its client can learn that it is not."
+	switch gone := resourceGone(*a.followup); {
+	case !gone && rows == 0:
+		f.Kind, f.Detail, f.Promise = StuckKey, "accepted", "An accepted request comes to an end."
+	case !gone:
+		f.Kind, f.Detail, f.Promise = RefusedThoughDone, "accepted", "The client of an accepted request can learn that it is done."
 	case rows == 0:
-		f.Kind, f.Detail, f.Promise = Unavailable, "accepted", "An accepted request comes to an end."
+		f.Kind, f.Detail, f.Promise = LostWrite, "accepted", "An accepted request is done, or its client can learn that it is not."
 	default:
 		f.Kind, f.Detail, f.Promise = ReplayMismatch, "status-resource", "A status resource tells what became of the request."
 	}
 	e.report(atT2, tr, f)
+}
+
+// Owed returns the markers of which a snapshot holds fewer rows than clients were told of. What was removed in between
+// is owed to nobody.
+func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
+	removed := map[string]bool{}
+	for _, r := range h.Removals {
+		removed[r.Intent] = true
+	}
+	var owed []string
+	for _, mg := range t.markerGroups(h) {
+		first, rows := mg.traces[0].intent, 0
+		markers := map[string]bool{}
+		for _, b := range first.Bodies {
+			markers[b.Marker] = true
+		}
+		for marker := range markers {
+			rows += len(s.Rows[marker])
+		}
+		if rows < t.boundsOf(mg.traces).lower && !removed[first.ID] {
+			owed = append(owed, first.Bodies[history.Original].Marker)
+		}
+	}
+	return owed
 }

@@ -34,8 +34,8 @@ func TestAccepted(t *testing.T) {
 		{name: "failed, and no row", story: story(taken).then(failed)},
 		{name: "failed, and one row", story: story(taken).then(failed).rows(1), want: []string{"phantom-row"}},
 		{name: "failed, and two rows", story: story(taken).then(failed).rows(2), want: []string{"duplicate"}},
-		{name: "never done, and no row", story: story(taken).then(running), want: []string{"unavailable/accepted"}},
-		{name: "never done, and one row", story: story(taken).then(running).rows(1), want: []string{"replay-mismatch/status-resource"}},
+		{name: "never done, and no row", story: story(taken).then(running), want: []string{"stuck-key/accepted"}},
+		{name: "never done, and one row", story: story(taken).then(running).rows(1), want: []string{"refused-though-done/accepted"}},
 		{name: "never done, and two rows", story: story(taken).then(running).rows(2), want: []string{"duplicate"}},
 		{name: "gone, and no row", story: story(taken).then(gone), want: []string{"lost-acknowledged-write/accepted"}},
 		{name: "gone, and one row", story: story(taken).then(gone).rows(1), want: []string{"replay-mismatch/status-resource"}},
@@ -44,7 +44,7 @@ func TestAccepted(t *testing.T) {
 		{name: "throttled as declared when it was asked", story: story(taken).then(says(503, `{"error":"slow"}`)).rows(1), doubt: "refused to answer: status 503"},
 		{name: "turned away when it was asked", story: story(taken).then(says(401, ``)).rows(1), doubt: "refused to answer: status 401"},
 		{name: "throttled when it was asked, and two rows", story: story(taken).then(says(429, ``)).rows(2), want: []string{"duplicate"}},
-		{name: "a server error when it was asked, and one row", story: story(taken).then(says(503, `{"error":"down"}`)).rows(1), want: []string{"replay-mismatch/status-resource"}},
+		{name: "a server error when it was asked, and one row", story: story(taken).then(says(503, `{"error":"down"}`)).rows(1), want: []string{"refused-though-done/accepted"}},
 		{name: "throttled and not heard to its end", story: story(taken).then(history.Followup{Status: 429, Error: "broken off"}).rows(1), doubt: "broken off"},
 		{name: "not to be asked", story: story(taken).then(none).rows(1), doubt: "gave no answer: connection refused"},
 		{name: "not heard to its end", story: story(taken).then(history.Followup{Status: 200, Content: `{"state":"done","thing":"o1"}`, Error: "broken off"}).rows(1), doubt: "broken off"},
@@ -53,7 +53,7 @@ func TestAccepted(t *testing.T) {
 		{name: "accepted again as another operation", story: story(taken).then(done).rows(1).probe(saying(`{"operation":"8"}`, taken)).then(done), want: []string{"replay-mismatch/body"}},
 		{name: "accepted, then acknowledged with a status that is not declared", story: story(taken).then(done).rows(1).probe(acknowledged(200, "o1")), want: []string{"replay-mismatch/status", "replay-mismatch/body", "replay-mismatch/header"}},
 		{name: "accepted after a lost answer", story: story(unknown(history.Reset)).rows(1).probe(taken).then(done)},
-		{name: "accepted for ever after a lost answer", story: story(unknown(history.Reset)).probe(taken).then(running), want: []string{"unavailable/accepted"}},
+		{name: "accepted for ever after a lost answer", story: story(unknown(history.Reset)).probe(taken).then(running), want: []string{"stuck-key/accepted"}},
 	}
 	for i := range cells {
 		cells[i].terms = terms(accepting)
@@ -104,4 +104,56 @@ func TestAnotherIdentityIsShownWhereItStands(t *testing.T) {
 	r := story(acknowledged(201, "o1"), answer(409, `{"error":"exists","link":"o2"}`)).rows(1).check(linked)
 	require.Equal(t, []string{"replay-mismatch/identity"}, found(r))
 	require.Equal(t, "/link", r.Findings[0].Differs[0].Where)
+}
+
+// byRows is a contract of work that is done later, and has no status resource.
+func byRows(t *checker.Terms) {
+	t.Contract.Ack.Accepted = contract.Accepted{Signature: contract.Signature{Statuses: []int{202}}, Within: contract.Duration(10e9)}
+}
+
+// Accepted answers whose end only the rows tell.
+func TestAcceptedByRows(t *testing.T) {
+	t.Parallel()
+	taken := answer(202, `{"status":"queued"}`)
+	cells := []cell{
+		{name: "done", story: story(taken).rows(1)},
+		{name: "never done", story: story(taken), want: []string{"lost-acknowledged-write/accepted"}},
+		{name: "done twice", story: story(taken).rows(2), want: []string{"duplicate"}},
+		{name: "accepted again", story: story(taken).rows(1).probe(taken)},
+		{name: "accepted again with another answer", story: story(taken).rows(1).probe(answer(202, `{"status":"running"}`)), want: []string{"replay-mismatch/body"}},
+		{name: "acknowledged when it was done", story: story(taken).rows(1).probe(acknowledged(201, "o1"))},
+		{name: "accepted, and another thing acknowledged", story: story(taken).rows(1).probe(acknowledged(201, "o2")), want: []string{"replay-mismatch/identity"}},
+		{name: "accepted after a lost answer", story: story(unknown(history.Reset)).rows(1).probe(taken)},
+		{name: "refused once it was accepted", story: story(taken).rows(1).probe(rejected(400)), want: []string{"replay-mismatch/status"}},
+	}
+	for i := range cells {
+		cells[i].terms = terms(byRows)
+	}
+	runCells(t, cells)
+}
+
+// A snapshot is asked for what clients were told of.
+func TestOwed(t *testing.T) {
+	t.Parallel()
+	owed := func(d *draft) []string {
+		h := scene(d)
+		return terms(byRows).Owed(h, *h.T1)
+	}
+	taken := answer(202, `{"status":"queued"}`)
+	require.NotEmpty(t, owed(story(taken)))
+	require.Empty(t, owed(story(taken).rows(1)))
+	require.Empty(t, owed(story(unknown(history.Reset))), "nothing was promised")
+	require.NotEmpty(t, owed(story(acknowledged(201, "o1"))))
+	require.Empty(t, owed(story(rejected(400))))
+}
+
+// What came late is not lost.
+func TestARowThatComesLateIsAWarning(t *testing.T) {
+	t.Parallel()
+	d := story(answer(202, `{"status":"queued"}`)).rows(1)
+	h := scene(d)
+	h.T1.Late = []string{h.Intents[0].Bodies[history.Original].Marker}
+	r := checker.Check(h, terms(byRows))
+	require.Empty(t, r.Findings)
+	require.Equal(t, "late", r.Warnings[0].Kind)
 }

@@ -23,6 +23,7 @@ func checkAlteredBody(e *evaluation, m moment, tr *trace) {
 	original, knownO := e.sideOf(m, tr, history.Original)
 	changed, knownC := e.sideOf(m, tr, history.Altered)
 	if !knownO || !knownC {
+		checkAlteredByAnswers(e, m, tr)
 		return
 	}
 	o, a := len(original.rows), len(changed.rows)
@@ -42,11 +43,31 @@ func checkAlteredBody(e *evaluation, m moment, tr *trace) {
 	checkContent(e, m, tr, changed)
 }
 
+// checkAlteredByAnswers checks the two bodies of a key whose rows are not known: where the contract rejects another body,
+// both cannot be acknowledged, one after the other.
+func checkAlteredByAnswers(e *evaluation, m moment, tr *trace) {
+	if e.terms.Contract.Fingerprint.OnMismatch != contract.MismatchReject {
+		return
+	}
+	acknowledged := filter(tr.attempts, func(a *classified) bool { return a.outcome == Acknowledged && a.Key != "" })
+	anyPair(acknowledged, func(a, b *classified) bool {
+		if a.body == b.body || a.Key != b.Key || b.Start < a.End || expired(e, a, b) || mayBeForgotten(e, tr, b) {
+			return false
+		}
+		e.report(m, tr, Finding{
+			Kind: AlteredBody, Detail: "undetected",
+			Contract: "fingerprint.on_mismatch: reject",
+			Expected: fmt.Sprintf("a refusal of the %s body, status %v: attempt %s was acknowledged with the %s body under this key", b.body, e.terms.Contract.Fingerprint.Statuses, a.ID, a.body),
+			Observed: fmt.Sprintf("status %d to attempt %s, which is an acknowledgement", b.Status, b.ID),
+		})
+		return true
+	})
+}
+
 // sideOf collects what belongs to one body, and reports whether its rows are known.
 func (e *evaluation) sideOf(m moment, tr *trace, body string) (bodySide, bool) {
-	marker := tr.intent.Bodies[body].Marker
-	rows, known := e.rows(m, marker)
-	return bodySide{body: body, marker: marker, attempts: withBody(tr.attempts, body), rows: rows}, known
+	rows, known := e.rowsOf(m, tr, body)
+	return bodySide{body: body, marker: tr.intent.Bodies[body].Marker, attempts: withBody(tr.attempts, body), rows: rows}, known
 }
 
 // checkBodiesApart checks traces whose two bodies did not meet under one key: twins, or an altered body with a key of
@@ -74,7 +95,7 @@ func checkBodiesApart(e *evaluation, m moment, traces []*trace) {
 // reportBothApplied reports that each body has a row. If one of them was only rejected, its row is a phantom.
 func reportBothApplied(e *evaluation, m moment, tr *trace, sides ...bodySide) {
 	for _, x := range sides {
-		if !has(x.attempts, Acknowledged, Accepted, Unknown, Exists, InProgress) {
+		if !has(x.attempts, Acknowledged, Accepted, Declined, Unknown, Exists, InProgress) {
 			e.report(m, tr, Finding{
 				Kind: PhantomRow, Detail: "rejected-yet-applied",
 				Promise:  "What was rejected has no effect.",
@@ -95,7 +116,7 @@ func reportBothApplied(e *evaluation, m moment, tr *trace, sides ...bodySide) {
 // checkOneApplied checks the answers to the body that left no row, where the other body has one.
 func checkOneApplied(e *evaluation, m moment, tr *trace, applied, other bodySide) {
 	acknowledged := withOutcome(other.attempts, Acknowledged)
-	if slices.ContainsFunc(acknowledged, func(a *classified) bool { return overwrote(e, m, a, applied, other) }) {
+	if slices.ContainsFunc(acknowledged, func(a *classified) bool { return overwrote(e, m, tr, a, applied, other) }) {
 		reportOverwritten(e, m, tr, applied, other)
 		return
 	}
@@ -124,14 +145,14 @@ func checkNoneApplied(e *evaluation, m moment, tr *trace) {
 	conflicts := filter(tr.attempts, func(a *classified) bool { return a.outcome == Exists || a.mismatch })
 	// A body that was refused for another reason may have taken the key.
 	if has(conflicts, Exists) || len(conflicts) == len(tr.attempts) && mistakenForAnother(e, tr) {
-		reportFalseConflict(e, m, tr)
+		reportFalseConflict(e, m, tr, 0)
 	}
 }
 
 // overwrote reports that one body was acknowledged and lost its row to the other. That is certain if its answer was
 // complete before any attempt of the other body began, or if its row was seen before the final retry.
-func overwrote(e *evaluation, m moment, acknowledged *classified, applied, other bodySide) bool {
-	if rows, known := e.rows(atT1, other.marker); m == atT2 && known && len(rows) > 0 && acknowledged.End <= e.history.T1.At {
+func overwrote(e *evaluation, m moment, tr *trace, acknowledged *classified, applied, other bodySide) bool {
+	if rows, known := e.rowsOf(atT1, tr, other.body); m == atT2 && known && len(rows) > 0 && acknowledged.End <= e.history.T1.At {
 		return true
 	}
 	return len(applied.attempts) > 0 && !slices.ContainsFunc(applied.attempts, func(a *classified) bool {
@@ -160,7 +181,7 @@ func reportOverwritten(e *evaluation, m moment, tr *trace, applied, other bodySi
 func checkUndetected(e *evaluation, m moment, tr *trace, a *classified, applied, other bodySide) {
 	promise := e.terms.Contract
 	switch {
-	case e.comparesBodies() && showsMarker(a, other.marker):
+	case e.comparesBodies() && applied.marker != other.marker && showsMarker(a, other.marker):
 		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "replay-echoes-request",
 			Promise:  "A replay gives the recorded answer, not one built from the new request.",

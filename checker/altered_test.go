@@ -1,10 +1,14 @@
 package checker_test
 
 import (
+	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/stretchr/testify/require"
 )
 
 func TestAlteredBodiesAreNotJudgedByOneMarker(t *testing.T) {
@@ -89,7 +93,7 @@ func TestAlteredBody(t *testing.T) {
 		{name: "in progress to the end, with W's row, is unavailable", story: said(p).rows(1).probe(a, altered(p)), want: []string{"unavailable"}},
 		{name: "in progress, with both rows, is a duplicate", story: said(p).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"}},
 		{name: "in progress, with L's row only, overwrote", story: said(p).and("o1"), want: []string{"altered-body-violation/overwrote"}},
-		{name: "both in progress to the end, with no row, is unavailable", story: story(p, altered(p)).probe(p, altered(p)), want: []string{"unavailable"}},
+		{name: "both in progress to the end, with no row, is a stuck key", story: story(p, altered(p)).probe(p, altered(p)), want: []string{"stuck-key"}},
 		{name: "in progress and one row of it is a phantom row", story: story(u, altered(p)).and("o1").probe(mismatch(), altered(a)), want: []string{"phantom-row"}},
 
 		{name: "lost, then refused, with W's row, is right", story: said(u).rows(1).probe(a, altered(mismatch()))},
@@ -141,7 +145,7 @@ func TestABodyThatIsAppliedAndToldThatItExists(t *testing.T) {
 		{name: "this one's answer was lost", story: story(u, x, altered(mismatch())).rows(1).and().probe(x, altered(mismatch()))},
 		{name: "this one was acknowledged", story: story(during(10, 90, acknowledged(201, "o1")), during(11, 91, exists("o1")), during(11, 91, altered(x))).rows(1).and()},
 		{name: "this one was refused and the other told that it exists", story: race(none, x).rows(1).and(), want: told},
-		{name: "this one was refused, and the other's answer was lost", story: race(none, u).rows(1).and().probe(none, altered(mismatch())), want: []string{"phantom-row", "unavailable"}},
+		{name: "this one was refused, and the other's answer was lost", story: race(none, u).rows(1).and().probe(none, altered(mismatch())), want: []string{"phantom-row", "refused-though-done"}},
 	})
 }
 
@@ -152,7 +156,7 @@ func TestOneAnswerForARepeatAndAnotherBody(t *testing.T) {
 	one := terms(func(t *checker.Terms) { t.Contract.Existing.Signature = t.Contract.Fingerprint.Signature })
 	runCells(t, []cell{
 		{name: "the altered body won and its answer was lost", terms: one, story: story(lost, said).and("o1").probe(said, altered(said))},
-		{name: "with an answer of each their own it is a refusal", story: story(lost, said).and("o1").probe(said, altered(said)), want: []string{"unavailable"}},
+		{name: "with an answer of each their own it is a refusal", story: story(lost, said).and("o1").probe(said, altered(said)), want: []string{"refused-though-done"}},
 	})
 }
 
@@ -183,7 +187,7 @@ func TestAlteredBodyWithItsOwnKey(t *testing.T) {
 		judge(t, h, terms(), nil, "lacks intent i1")
 		h = scene(story(a, altered(a)).and())
 		h.T1.Error, h.T2.Error = "gone", "gone"
-		judge(t, h, terms(), nil, "rows are unknown: gone")
+		judge(t, h, terms(), []string{"altered-body-violation/undetected"}, "") // which the answers show
 	})
 }
 
@@ -193,4 +197,103 @@ func (d *draft) blended(amount float64) *draft {
 		row["amount"] = amount
 	}
 	return d
+}
+
+// An altered body whose natural key differs is another intent.
+func TestAlteredBodyWithAnotherNaturalKey(t *testing.T) {
+	t.Parallel()
+	ofTheNote := func(t *checker.Terms) {
+		t.Contract.NaturalKey = []string{"/note"}
+		t.Contract.Fingerprint = contract.Fingerprint{}
+	}
+	joined := func(t *checker.Terms) { t.Contract.NaturalKey = []string{"/note"} }
+	a, b := acknowledged(201, "o1"), altered(acknowledged(201, "o2"))
+	cells := []cell{
+		{name: "two rows are right", story: story(a, b).rows(1).and("o2").probe(a, b)},
+		{name: "the second told that it exists is a false conflict", story: story(a, altered(exists("o1"))).rows(1).and(), want: []string{"false-conflict"}},
+		{name: "two rows of one body are a duplicate", story: story(a, b).rows(1).and("o2", "o3"), want: []string{"duplicate"}},
+		{name: "a row that is missing is lost", story: story(a, b).rows(1).and(), want: []string{"lost-acknowledged-write"}},
+		{name: "a row of what was only rejected is a phantom", story: story(a, altered(rejected(400))).rows(1).and("o2"), want: []string{"phantom-row"}},
+	}
+	for i := range cells {
+		cells[i].terms = terms(ofTheNote)
+	}
+	runCells(t, append(cells, cell{
+		name:  "one key that belongs to one body joins them",
+		terms: terms(joined), story: story(a, b).rows(1).and("o2"), want: []string{"duplicate/altered-body-accepted"},
+	}))
+}
+
+// Both bodies are found by one reference: what a row holds says whose it is.
+func TestBothBodiesAreFoundByOneReference(t *testing.T) {
+	t.Parallel()
+	scene := func(d *draft, rows ...float64) *history.History {
+		h := scene(d)
+		i := &h.Intents[0]
+		original, other := i.Bodies[history.Original], i.Bodies[history.Altered]
+		delete(h.T1.Rows, other.Marker)
+		delete(h.T2.Rows, other.Marker)
+		other.Marker = original.Marker
+		i.Bodies[history.Altered] = other
+		var all []history.Row
+		for n, amount := range rows {
+			all = append(all, history.Row{"id": fmt.Sprint("o", n+1), "amount": amount})
+		}
+		h.T1.Rows[original.Marker], h.T2.Rows[original.Marker] = all, all
+		return h
+	}
+	a := acknowledged(201, "o1")
+	refused := story(a, altered(mismatch())).probe(a, altered(mismatch()))
+	sent := scene(refused).Intents[0].Bodies
+	original, other := amountOf(t, sent[history.Original]), amountOf(t, sent[history.Altered])
+	judge(t, scene(refused, original), terms(), nil, "")
+	judge(t, scene(refused, original, original), terms(), []string{"duplicate"}, "")
+	judge(t, scene(refused, original, other), terms(), []string{"phantom-row/rejected-yet-applied", "refused-though-done"}, "")
+	both := story(a, altered(acknowledged(201, "o2")))
+	judge(t, scene(both, original, other), terms(), []string{"duplicate/altered-body-accepted"}, "")
+}
+
+func amountOf(t *testing.T, b history.Body) float64 {
+	t.Helper()
+	var said struct{ Amount float64 }
+	require.NoError(t, json.Unmarshal([]byte(b.Content), &said))
+	return said.Amount
+}
+
+func TestAnAlteredBodyIsCaughtByTheAnswersAlone(t *testing.T) {
+	t.Parallel()
+	blind := func(d *draft) *history.History {
+		h := scenes([]*draft{d})
+		for _, s := range []*history.Snapshot{h.T1, h.T2} {
+			s.Rows, s.Error = nil, "the target file names no database"
+		}
+		return h
+	}
+	for _, test := range []struct {
+		name   string
+		story  *draft
+		change func(*contract.Contract)
+		found  bool
+	}{
+		{"acknowledged one after the other", story(acknowledged(201, "o1"), altered(acknowledged(201, "o1"))), nil, true},
+		{"at the same time", story(during(1, 50, acknowledged(201, "o1")), during(2, 40, altered(acknowledged(201, "o1")))), nil, false},
+		{"under keys of their own", story(acknowledged(201, "o1"), keyed("other", altered(acknowledged(201, "o2")))), nil, false},
+		{"rejected", story(acknowledged(201, "o1"), altered(rejected(422))), nil, false},
+		{"replayed, as promised", story(acknowledged(201, "o1"), altered(acknowledged(201, "o1"))), func(c *contract.Contract) {
+			c.Fingerprint = contract.Fingerprint{OnMismatch: contract.MismatchReplayOriginal}
+		}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			terms := terms()
+			if test.change != nil {
+				test.change(&terms.Contract)
+			}
+			r := checker.Check(blind(test.story), terms)
+			require.Equal(t, test.found, len(r.Findings) > 0, "%+v", r.Findings)
+			for _, f := range r.Findings {
+				require.Equal(t, checker.AlteredBody, f.Kind)
+			}
+		})
+	}
 }

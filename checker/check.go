@@ -19,6 +19,8 @@
 //   - The rejection of a twin is a false conflict only if the other twin got through.
 //   - If the target died during the run, only findings that more waiting cannot undo are reported: duplicates, leaks,
 //     altered bodies and unequal answers.
+//   - A process that ended by itself is a finding of the intent with the most requests inside it at that moment. What
+//     the target then does not keep counts as ever: a client does not know why it got no answer.
 //   - "Exists already" speaks of an effect of the intent, in whichever group, and is no effect itself. If nothing else
 //     can have made the row, its creator was told that it exists (phantom row).
 //   - A row of an intent whose requests never reached the target is inconclusive. The target answered a request that it
@@ -57,6 +59,13 @@
 //   - If a session expires during a run, its requests say nothing of how repetitions are answered: inconclusive. The
 //     evidence is that new requests of other intents are unauthenticated from then on as well, or that the same request
 //     is answered after a new login.
+//   - An answer below 400 that the contract does not name leaves the verdict open. It is a finding where the contract
+//     promises a replay and the request was acknowledged, unless the body is that of the first answer.
+//   - A request is never answered if it got no answer until a generous deadline, on a lane without faults, and the target
+//     worked on nothing that had come before it. Where something inside the target was broken or slowed, that is a warning.
+//   - Where the contract says at-least-once after a crash, a flush or an unknown commit, each such event between the
+//     attempts of an intent excuses one more row, and one more of each effect. Two rows that the target named on one side
+//     of an event are not excused, nor is anything missing.
 //   - An answer that ends where the connection ends has no framing that says whether it is whole. It counts as complete.
 package checker
 
@@ -88,9 +97,12 @@ func passes() []pass {
 		func(e *evaluation) { checkMoment(e, atT1) },
 		func(e *evaluation) { checkMoment(e, atT2) },
 		checkLeaks, // needs the identities of all intents
+		checkUnanswered,
+		checkDeaths,
 		addWarnings,
 		keepWhatLasts, // needs all findings
 		markKnown,
+		markExcused,
 	}
 }
 
@@ -134,8 +146,14 @@ func checkRows(e *evaluation, m moment, traces []*trace) {
 	_, altered := traces[0].intent.Bodies[history.Altered]
 	switch {
 	case !altered:
-		checkRowCounts(e, m, traces)
+		checkRowCounts(e, m, traces, history.Original)
 		checkScope(e, m, traces)
+	case len(traces) == 1 && e.terms.bodiesApart(traces[0]):
+		for _, body := range []string{history.Original, history.Altered} {
+			alone := *traces[0]
+			alone.attempts = withBody(alone.attempts, body)
+			checkRowCounts(e, m, []*trace{&alone}, body)
+		}
 	case len(traces) == 1 && len(e.terms.groups(traces[0].attempts)) == 1:
 		checkAlteredBody(e, m, traces[0])
 	default:
@@ -149,6 +167,7 @@ func checkGroups(e *evaluation, m moment, traces []*trace) {
 	for _, tr := range traces {
 		for _, g := range e.terms.groups(tr.attempts) {
 			checkAnswers(e, m, tr, g)
+			checkUndeclared(e, m, tr, g)
 		}
 		if m == atT2 {
 			checkAccepted(e, tr)

@@ -14,7 +14,7 @@ func checkFalseConflicts(e *evaluation, m moment, traces []*trace, rows int) {
 	}
 	for _, tr := range traces {
 		if !mayHaveEffect(tr.attempts) && !mayBeRejected(e, tr) && (mistakenForAnother(e, tr) || rejectedBesideTwin(tr, traces) || rejectedBesideNeighbour(e, tr) || rejectedAfterRemoval(tr)) {
-			reportFalseConflict(e, m, tr)
+			reportFalseConflict(e, m, tr, rows)
 		}
 	}
 }
@@ -25,7 +25,8 @@ func mayBeRejected(e *evaluation, tr *trace) bool {
 	scope := e.terms.Contract.Scope
 	return slices.ContainsFunc(e.sharing(tr), func(other *trace) bool {
 		return other.intent.Principal != tr.intent.Principal && scope.Principal != contract.ScopeSeparate ||
-			other.intent.Operation != tr.intent.Operation && scope.Operation != contract.ScopeSeparate
+			other.intent.Operation != tr.intent.Operation && scope.Operation != contract.ScopeSeparate ||
+			otherPath(tr, other) && scope.Path != contract.ScopeSeparate
 	})
 }
 
@@ -48,16 +49,22 @@ func rejectedBesideTwin(tr *trace, traces []*trace) bool {
 }
 
 // reportFalseConflict reports a new intent that was rejected, with the line of the contract that keeps its key apart.
-func reportFalseConflict(e *evaluation, m moment, tr *trace) {
+func reportFalseConflict(e *evaluation, m moment, tr *trace, rows int) {
 	f := Finding{
 		Kind:     FalseConflict,
 		Expected: "an acknowledgement: " + whyNew(tr),
-		Observed: "a refusal, and no row",
+		Observed: "a refusal, and " + count(rows, "row"),
+	}
+	if rows > 0 {
+		f.Observed += " for more requests with this body"
 	}
 	if shared := e.sharing(tr); len(shared) > 0 {
 		f.Contract, f.Expected = "scope.operation: separate", "an acknowledgement: this operation had not seen this key before"
 		if who := tr.intent.Principal; who != shared[0].intent.Principal {
 			f.Contract, f.Expected = "scope.principal: separate", fmt.Sprintf("an acknowledgement: %s had not used this key before", orNothing(who))
+		}
+		if otherPath(tr, shared[0]) {
+			f.Contract, f.Expected = "scope.path: separate", "an acknowledgement: this path had not seen this key before"
 		}
 	}
 	e.report(m, tr, f)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -32,6 +33,18 @@ func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 			return
 		}
 	}
+}
+
+// holds reports that the columns which the target file names hold what a body said.
+func holds(tr *trace, row history.Row, body string) bool {
+	sent, _ := parse(tr.intent.Bodies[body].JSON())
+	for column, pointer := range tr.operation.Rows.Content {
+		want, declared := jsonpointer.Resolve(sent, pointer)
+		if got, there := row[column]; declared && (!there || !same(want, normalise(got))) {
+			return false
+		}
+	}
+	return true
 }
 
 // same compares a sent value with a stored one. Databases return numbers as text and text as numbers, so two values

@@ -2,16 +2,22 @@ package checker
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
 )
 
-// checkContradictions checks that an acknowledged request is not rejected afterwards, and that a stored rejection is
-// not followed by an acknowledgement (I11).
+// checkContradictions checks that an acknowledged request is not rejected or declined afterwards, and that neither a
+// stored rejection nor a decline is followed by an acknowledgement (I11).
 func checkContradictions(e *evaluation, m moment, tr *trace, record []*classified) {
-	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.outcome == Rejected && !a.respelled() })
+	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.is(Rejected, Declined) && !a.respelled() })
 	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not rejected.", "level: idempotent")
 	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once rejected, a repetition is rejected again.", "errors.store_4xx: true")
+	declined, other := withOutcome(record, Declined), filter(record, func(a *classified) bool { return a.is(Acknowledged, Accepted, Exists) })
+	reportContradiction(e, m, tr, declined, other, "Once declined, a repetition is declined again.", "errors.declined")
 }
 
 // reportContradiction reports the first attempt of one list that began after an answer of the other was complete.
@@ -32,6 +38,28 @@ func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*clas
 	}
 }
 
+// checkElsewhere checks that an acknowledged request is not rejected because it comes from elsewhere, or because the name
+// of its key's header is in another case.
+func checkElsewhere(e *evaluation, m moment, tr *trace, record []*classified) {
+	acknowledged := withOutcome(record, Acknowledged)
+	for _, a := range record {
+		if a.Body != history.Elsewhere && a.Body != history.HeaderCase || a.outcome != Rejected || a.refusedSender() || !slices.ContainsFunc(acknowledged, func(first *classified) bool { return first.End < a.Start }) {
+			continue
+		}
+		promise, differs := "The same request from another client, place and time is the same request.", strings.Join(slices.Sorted(maps.Keys(a.Own)), ", ")
+		if a.Body == history.HeaderCase {
+			promise, differs = "The names of headers have no case (RFC 9110, section 5.1).", "the case of the key's header"
+		}
+		e.report(m, tr, Finding{
+			Kind: FalseConflict, Detail: a.Body, Promise: promise,
+			Contract: "level: idempotent",
+			Expected: "the answer of the first request",
+			Observed: fmt.Sprintf("attempt %s, which differs in nothing but %s, was refused with status %d", a.ID, differs, a.Status),
+		})
+		return
+	}
+}
+
 // checkRespelled checks that the same JSON value counts as the same request, however it is spelled.
 func checkRespelled(e *evaluation, m moment, tr *trace, record []*classified) {
 	mode := e.terms.Contract.Fingerprint.Mode
@@ -39,7 +67,7 @@ func checkRespelled(e *evaluation, m moment, tr *trace, record []*classified) {
 		return
 	}
 	for _, a := range record {
-		if !a.respelled() || a.outcome != Rejected || !a.mismatch {
+		if !a.respelled() || a.headersRespelled() || a.outcome != Rejected || !a.mismatch {
 			continue
 		}
 		e.report(m, tr, Finding{

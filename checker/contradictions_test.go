@@ -48,3 +48,50 @@ func TestOtherSpellings(t *testing.T) {
 		{name: "an altered body is still refused", terms: terms(sameJSON), story: story(a, altered(mismatch()), reordered(a)).rows(1)},
 	})
 }
+
+// A request from another client, place and time is the same request.
+func TestTheSameRequestFromElsewhere(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	again := func(x history.Attempt) *draft { return story(a, elsewhere(x)).rows(1) }
+	dedupOnly := func(t *checker.Terms) { t.Contract.Level = contract.DedupOnly }
+	undeclared := func(t *checker.Terms) { t.Contract.Fingerprint = contract.Fingerprint{} }
+	runCells(t, []cell{
+		{name: "answered as a repetition", story: again(a)},
+		{name: "refused as another", story: again(mismatch()), want: []string{"false-conflict/elsewhere"}},
+		{name: "refused as another where nothing is declared", terms: terms(undeclared), story: again(rejected(400)), want: []string{"false-conflict/elsewhere"}},
+		{name: "refused for who or where its sender is", story: again(rejected(403))},
+		{name: "told that it exists", story: again(exists("o1"))},
+		{name: "refused where repetitions may be", terms: terms(dedupOnly), story: again(rejected(400))},
+		{name: "refused like the first", story: story(rejected(400), elsewhere(rejected(400)))},
+		{name: "executed again", story: story(a, elsewhere(acknowledged(201, "o2"))).rows(2), want: []string{"duplicate"}},
+		{name: "answered with something else", story: again(saying(`{"id":"o1","x":1}`, a)), want: []string{"replay-mismatch/body"}},
+	})
+}
+
+// The names of headers have no case.
+func TestAKeyUnderANameInLowerCase(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	again := func(x history.Attempt) *draft { return story(a, inLowerCase(x)).rows(1) }
+	runCells(t, []cell{
+		{name: "answered as a repetition", story: again(a)},
+		{name: "told that it exists", story: again(exists("o1"))},
+		{name: "taken for a request without a key", story: again(rejected(400)), want: []string{"false-conflict/header-case"}},
+		{name: "refused for who its sender is", story: again(rejected(401)), want: []string{"false-conflict/header-case"}},
+		{name: "refused like the first", story: story(rejected(400), inLowerCase(rejected(400)))},
+		{name: "executed again", story: story(a, inLowerCase(acknowledged(201, "o2"))).rows(2), want: []string{"duplicate"}},
+	})
+}
+
+// Two keys are one request, whatever a target makes of them.
+func TestTwoKeysInTwoHeaders(t *testing.T) {
+	t.Parallel()
+	a := twoKeys(acknowledged(201, "o1"))
+	runCells(t, []cell{
+		{name: "answered as a repetition", story: story(a, a).rows(1)},
+		{name: "refused each time", story: story(twoKeys(rejected(400)), twoKeys(rejected(400)))},
+		{name: "executed again", story: story(a, twoKeys(acknowledged(201, "o2"))).rows(2), want: []string{"duplicate"}},
+		{name: "refused and executed", story: story(twoKeys(rejected(400))).rows(1), want: []string{"phantom-row"}},
+	})
+}

@@ -43,7 +43,9 @@ type draft struct {
 	who      string
 	kin      string
 	to       string // operation
-	traffic  bool   // of the background
+	path     string
+	traffic  bool // of the background
+	extra    bool // a plain create with a fresh key, beside keys without a final answer
 	marker   string
 	attempts []history.Attempt
 	before   map[string][]history.Row // by body, at T1
@@ -76,8 +78,14 @@ func (d *draft) beside(kin string) *draft { d.kin = kin; return d }
 
 func (d *draft) at(operation string) *draft { d.to = operation; return d }
 
+// under is the path that an intent is sent to.
+func (d *draft) under(path string) *draft { d.path = path; return d }
+
 // behind makes an intent part of the background traffic.
 func (d *draft) behind() *draft { d.traffic = true; return d }
+
+// fresh makes an intent a plain create with a fresh key, beside keys without a final answer.
+func (d *draft) fresh() *draft { d.extra = true; return d }
 
 // with is how much of an effect there is for the original body.
 func (d *draft) with(effect string, n float64) *draft {
@@ -185,14 +193,14 @@ func scenes(drafts []*draft) *history.History {
 }
 
 func (d *draft) into(h *history.History) {
-	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Behind: d.traffic, Bodies: map[string]history.Body{}}
+	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Behind: d.traffic, Fresh: d.extra, Bodies: map[string]history.Body{}}
 	if d.after == nil {
 		d.after = d.before
 	}
 	for _, body := range d.bodies {
 		m := d.markerOf(body)
 		amount := map[string]int{history.Original: 1200, history.Altered: 9900}[body]
-		intent.Bodies[body] = history.Body{Marker: m, Content: fmt.Sprintf(`{"note":%q,"amount":%d}`, m, amount)}
+		intent.Bodies[body] = history.Body{Marker: m, Path: d.path, Content: fmt.Sprintf(`{"note":%q,"amount":%d}`, m, amount)}
 		h.Before.Rows[m] = []history.Row{}
 		h.T1.Rows[m] = append(h.T1.Rows[m], d.before[body]...)
 		h.T2.Rows[m] = append(h.T2.Rows[m], d.after[body]...)
@@ -287,6 +295,12 @@ func altered(a history.Attempt) history.Attempt { a.Body = history.Altered; retu
 
 func reordered(a history.Attempt) history.Attempt { a.Body = history.Reordered; return a }
 
+func inLowerCase(a history.Attempt) history.Attempt { a.Body = history.HeaderCase; return a }
+
+func twoKeys(a history.Attempt) history.Attempt { a.Body = history.TwoHeaders; return a }
+
+func elsewhere(a history.Attempt) history.Attempt { a.Body = history.Elsewhere; return a }
+
 func blank(a history.Attempt) history.Attempt { a.Key, a.BlankKey = noKey, true; return a }
 
 func keyed(key string, a history.Attempt) history.Attempt { a.Key = key; return a }
@@ -342,6 +356,8 @@ func says(code string) map[string]any { return map[string]any{"/error": code} }
 func store5xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store5xx = &yes }
 
 func store4xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store4xx = &yes }
+
+func againAfterCrash(t *checker.Terms) { t.Contract.AfterCrash = contract.AtLeastOnce }
 
 func dedupOnly(t *checker.Terms) { t.Contract.Level = contract.DedupOnly }
 

@@ -14,16 +14,19 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 	for _, fx := range tr.operation.Effects {
 		for _, body := range []string{history.Original, history.Altered} {
 			marker := tr.intent.Bodies[body].Marker
+			if body == history.Altered && marker == tr.intent.Bodies[history.Original].Marker {
+				continue // its rows were counted
+			}
 			rows, known := e.rows(m, marker)
-			got, asked := e.snapshot(m).Effects[fx.Name][marker]
 			if known && e.snapshot(m).Effects[fx.Name] == nil {
 				e.doubt("the effect %s was not asked for", fx.Name)
 			}
-			if !known || !asked || fx.Delta != nil {
+			got, want, asked := e.effectOf(m, fx, marker)
+			if !asked {
 				continue
 			}
 			each, thing := perRow(fx)
-			if want := each * float64(len(rows)); !near(got, want) && !(m == atT1 && short(got, want)) {
+			if !near(got, want) && !((m == atT1 || onlyDeclined(tr)) && short(got, want)) {
 				e.report(m, tr, Finding{
 					Kind: EffectMismatch, Detail: fx.Name,
 					Contract: "effects: " + fx.Name,
@@ -34,6 +37,18 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 			}
 		}
 	}
+}
+
+// effectOf returns how much of an effect there is beside the rows of a marker, and how much is to be. It reports whether
+// both are known.
+func (e *evaluation) effectOf(m moment, fx contract.Effect, marker string) (got, want float64, known bool) {
+	rows, known := e.rows(m, marker)
+	if !known || fx.Delta != nil {
+		return 0, 0, false
+	}
+	got, asked := e.snapshot(m).Effects[fx.Name][marker]
+	each, _ := perRow(fx)
+	return got, each * float64(len(rows)), asked
 }
 
 // perRow returns how much of an effect belongs to one row, and the name of what is counted.
@@ -53,34 +68,52 @@ func checkTotals(e *evaluation, m moment) {
 	}
 	for _, o := range e.terms.operations() {
 		for _, fx := range o.Effects {
-			first, known := before.Effects[fx.Name][""]
-			last, asked := now.Effects[fx.Name][""]
-			want, all := expectedChange(e, m, fx.Query)
-			if fx.Delta == nil || !all {
+			t := e.totalOf(m, fx)
+			if fx.Delta == nil || !t.rowsKnown {
 				continue
 			}
-			if !known || !asked {
+			if !t.asked {
 				e.doubt("the effect %s was not asked for", fx.Name)
 				continue
 			}
-			if near(last-first, want) || m == atT1 && short(last-first, want) {
+			change := t.last - t.first
+			if near(change, t.want) || m == atT1 && short(change, t.want) || short(change, t.want) && !short(change, t.want-t.declined) {
 				continue
 			}
 			e.reportAll(m, Finding{
 				Kind: EffectMismatch, Detail: fx.Name,
 				Promise:  "What every effect changes is changed once for each effect.",
 				Contract: "effects: " + fx.Name,
-				Expected: fmt.Sprintf("a change by %g: %g for each row", want, *fx.Delta),
-				Observed: fmt.Sprintf("a change by %g, from %g to %g", last-first, first, last),
+				Expected: fmt.Sprintf("a change by %g: %g for each row", t.want, *fx.Delta),
+				Observed: fmt.Sprintf("a change by %g, from %g to %g", t.last-t.first, t.first, t.last),
 			})
 		}
 	}
 }
 
-// expectedChange sums what the rows of all intents, of any operation, change of a total. It reports whether all of
-// those rows are known.
-func expectedChange(e *evaluation, m moment, query string) (float64, bool) {
-	change := 0.0
+// total is a counter or balance before the run and at a moment.
+type total struct {
+	first, last float64
+	want        float64 // change
+	declined    float64 // part of it that may be left out: of rows of intents that were declined
+	asked       bool    // first and last are known
+	rowsKnown   bool    // want is known
+}
+
+// totalOf returns what became of a total. The snapshot of the moment was taken.
+func (e *evaluation) totalOf(m moment, fx contract.Effect) total {
+	var t total
+	var before, now bool
+	t.first, before = e.history.Before.Effects[fx.Name][""]
+	t.last, now = e.snapshot(m).Effects[fx.Name][""]
+	t.want, t.declined, t.rowsKnown = expectedChange(e, m, fx.Query)
+	t.asked = before && now
+	return t
+}
+
+// expectedChange sums what the rows of all intents, of any operation, change of a total, and how much of that is of
+// intents that were declined. It reports whether all of those rows are known.
+func expectedChange(e *evaluation, m moment, query string) (change, declined float64, known bool) {
 	for _, mg := range e.groups {
 		tr := mg.traces[0]
 		for _, fx := range tr.operation.Effects {
@@ -89,12 +122,15 @@ func expectedChange(e *evaluation, m moment, query string) (float64, bool) {
 			}
 			rows, known := e.rowCount(m, tr)
 			if !known {
-				return 0, false
+				return 0, 0, false
 			}
 			change += *fx.Delta * float64(rows)
+			if onlyDeclined(tr) {
+				declined += *fx.Delta * float64(rows)
+			}
 		}
 	}
-	return change, true
+	return change, declined, true
 }
 
 // short reports that there is less than expected: the rest may still come.

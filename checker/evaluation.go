@@ -16,16 +16,23 @@ func (e *evaluation) sinceFinalRetry(m moment) string {
 	return ""
 }
 
-// sharing returns the intents that used a key of this one as another principal or at another operation.
+// sharing returns the intents that used a key of this one as another principal, at another operation or under another
+// parent.
 func (e *evaluation) sharing(tr *trace) []*trace {
 	var all []*trace
 	for _, other := range e.neighbours[tr.intent.Kin] {
-		apart := other.intent.Principal != tr.intent.Principal || other.intent.Operation != tr.intent.Operation
+		apart := other.intent.Principal != tr.intent.Principal || other.intent.Operation != tr.intent.Operation || otherPath(tr, other)
 		if apart && meet(tr, other, func(a, b *classified) bool { return equalKeys(a, b) && b.outcome != NotSent }) {
 			all = append(all, other)
 		}
 	}
 	return all
+}
+
+// otherPath reports that two intents of one principal were sent to one operation at different paths.
+func otherPath(tr, other *trace) bool {
+	a, b := tr.intent, other.intent
+	return a.Principal == b.Principal && a.Operation == b.Operation && a.Bodies[history.Original].Path != b.Bodies[history.Original].Path
 }
 
 // link returns a link of the run by its name; the zero value: there is none.
@@ -112,10 +119,30 @@ func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
 			if !known {
 				return 0, false
 			}
-			total += len(rows)
+			if body == history.Original || b.Marker != tr.intent.Bodies[history.Original].Marker {
+				total += len(rows)
+			}
 		}
 	}
 	return total, true
+}
+
+// rowsOf returns the rows of one body of an intent at a moment, and whether they are known. Where both bodies have one
+// marker, a row is that of the altered body only if it holds what no other says.
+func (e *evaluation) rowsOf(m moment, tr *trace, body string) ([]history.Row, bool) {
+	rows, known := e.rows(m, tr.intent.Bodies[body].Marker)
+	altered, both := tr.intent.Bodies[history.Altered]
+	if !both || altered.Marker != tr.intent.Bodies[history.Original].Marker {
+		return rows, known
+	}
+	var own []history.Row
+	for _, row := range rows {
+		changed := holds(tr, row, history.Altered) && !holds(tr, row, history.Original)
+		if changed == (body == history.Altered) {
+			own = append(own, row)
+		}
+	}
+	return own, known
 }
 
 // moment is one of the two snapshots after the first attempt.

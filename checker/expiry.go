@@ -82,6 +82,18 @@ func expired(e *evaluation, first, then *classified) bool {
 		(then.Start-first.latest).Duration() >= time.Duration(after)
 }
 
+// retriedLate reports that a repetition reached the target a second after the answer, or a quarter of the promised time if
+// that is less, and before the target might forget the key.
+func retriedLate(e *evaluation, first, then *classified) bool {
+	after, late := history.Offset(e.terms.Contract.Expiry.After), history.Offset(time.Second)
+	forgets := after > 0 && len(e.terms.Contract.NaturalKey) == 0
+	if forgets {
+		late = min(late, after/4)
+	}
+	return first.Complete && !notTried(first) && reachedTarget(then) && first.Key == then.Key && first.body == then.body &&
+		then.Start-first.End >= late && !(forgets && then.latest-first.Start >= after)
+}
+
 // mayBeForgotten reports that an attempt may have come after the target forgot its key.
 func mayBeForgotten(e *evaluation, tr *trace, last *classified) bool {
 	after := history.Offset(e.terms.Contract.Expiry.After)

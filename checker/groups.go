@@ -1,9 +1,18 @@
 package checker
 
+import (
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
 // keyGroup is the attempts that the contract maps to one idempotency record, or to one natural key.
 type keyGroup []*classified
 
-// groups splits attempts as the contract does. With a natural key all attempts of an intent are one group, whatever
+// groups splits attempts as the contract does. With a natural key all attempts with its value are one group, whatever
 // their keys. Without one, each key is a group, again after the target forgot it, and each attempt without a key.
 func (t Terms) groups(attempts []*classified) []keyGroup {
 	var all []keyGroup
@@ -15,13 +24,17 @@ func (t Terms) groups(attempts []*classified) []keyGroup {
 
 // records splits attempts by natural key, or else by key, in the order of sending.
 func (t Terms) records(attempts []*classified) []keyGroup {
-	if len(t.Contract.NaturalKey) > 0 {
-		if len(attempts) == 0 {
-			return nil
-		}
-		return []keyGroup{attempts}
-	}
 	var all []keyGroup
+	if len(t.Contract.NaturalKey) > 0 {
+		for _, a := range attempts {
+			i := slices.IndexFunc(all, func(g keyGroup) bool { return t.joined(a, g[0]) })
+			if i < 0 {
+				i, all = len(all), append(all, nil)
+			}
+			all[i] = append(all[i], a)
+		}
+		return all
+	}
 	byKey := map[string]int{}
 	for _, a := range attempts {
 		i, known := byKey[a.Key]
@@ -33,6 +46,36 @@ func (t Terms) records(attempts []*classified) []keyGroup {
 		all[i] = append(all[i], a)
 	}
 	return all
+}
+
+// joined reports that two attempts of an intent have one natural key. Bodies that differ there are two intents, unless
+// they came with one key which the target says belongs to one body.
+func (t Terms) joined(a, b *classified) bool {
+	return a.natural == b.natural ||
+		a.Key != "" && a.Key == b.Key && t.Contract.Fingerprint.OnMismatch != contract.MismatchUnspecified
+}
+
+// naturalKey returns the value of the natural key in a request; empty: none is declared.
+func (t Terms) naturalKey(b history.Body) string {
+	var parts []any
+	said, _ := parse(b.JSON())
+	for _, pointer := range t.Contract.NaturalKey {
+		if pointer == contract.WholePath {
+			parts = append(parts, b.Path)
+			continue
+		}
+		value, _ := jsonpointer.Resolve(said, pointer)
+		parts = append(parts, plain(exactly(value)))
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("%q", parts)
+}
+
+// bodiesApart reports that the two bodies of an intent have two natural keys, and so are two intents.
+func (t Terms) bodiesApart(tr *trace) bool {
+	return len(t.Contract.NaturalKey) > 0 && len(t.records(tr.attempts)) > 1
 }
 
 // bounds is what the answers say about the number of rows (invariants I2 and I3).
@@ -58,7 +101,7 @@ func (t Terms) bounds(tr *trace) bounds {
 			}
 		}
 	}
-	if has(tr.attempts, Exists) && b.upper > 0 {
+	if has(tr.attempts, Exists) && has(tr.attempts, Acknowledged, Accepted, Unknown) {
 		b.lower = max(b.lower, 1)
 	}
 	return b

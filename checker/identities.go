@@ -15,7 +15,7 @@ func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts [
 		return a.outcome == Acknowledged && e.identityPlace(tr, a).Declared() || a.outcome == Exists && a.identity != ""
 	})
 	want, source := "", ""
-	if rows, known := e.rows(m, tr.intent.Bodies[body].Marker); known && len(rows) == 1 && !tr.twin && !tr.endedByRemoval && alone {
+	if rows, known := e.rowsOf(m, tr, body); known && len(rows) == 1 && !tr.twin && !tr.endedByRemoval && alone {
 		want, source = rowIdentity(tr, rows[0]), "the row"
 	}
 	named := filter(told, func(a *classified) bool { return a.identity != "" })
@@ -96,7 +96,7 @@ func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
 	promise := e.terms.Contract
 	unread := e.identityPlace(tr, a).Header == "" && (a.Length == 0 || a.Digest != "")
-	return unread || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
+	return unread || a.promised || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
 }
 
 func orNothing(text string) string {

@@ -22,10 +22,12 @@ func (k KnownBug) String() string {
 }
 
 func (k KnownBug) explains(f Finding) bool {
-	return k.Expect == f.Kind && (k.Detail == "" || k.Detail == f.Detail)
+	return k.Expect.Covers(f.Kind) && (k.Detail == "" || k.Detail == f.Detail)
 }
 
-func (f Finding) isNew() bool { return f.Known == "" }
+func (f Finding) isNew() bool { return f.Known == "" && f.Excused == "" }
+
+func (f Finding) isKnown() bool { return f.Known != "" }
 
 // markKnown gives findings of known bugs their links.
 func markKnown(e *evaluation) {

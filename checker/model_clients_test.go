@@ -211,7 +211,7 @@ func (w *world) damagedAt(s *history.Snapshot) string {
 			if text := w.untrue(a, s); text != "" {
 				return text
 			}
-		case checker.Unknown, checker.Accepted:
+		case checker.Unknown, checker.Accepted, checker.Declined:
 			possible[a.Intent] = true
 		}
 	}

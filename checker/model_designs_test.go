@@ -31,6 +31,8 @@ func correctDesigns() []design {
 		{name: "own-keys-of-principals", terms: modelTerms(scoped(contract.ScopeSeparate, "")), handle: scoping{}.handle, plans: []plan{twoPrincipals}},
 		{name: "foreign-keys-rejected", terms: modelTerms(scoped(contract.ScopeReject, "")), handle: scoping{reject: true}.handle, plans: []plan{twoPrincipals}},
 		{name: "accepted-202", terms: modelTerms(accepting), handle: promising, plans: []plan{retries, burst, twins}},
+		{name: "at-least-once-after-crash", terms: modelTerms(againAfterCrash), handle: recordAfterCommit, plans: []plan{retries, burst, twins}, repeats: true, excused: true},
+		{name: "declines-some", terms: modelTerms(declines), handle: declining{recorded: true}.handle, plans: []plan{retries, burst, twins}},
 		{name: "no-key-no-promise", terms: modelTerms(), handle: always, keyless: true, plans: []plan{retries, burst}},
 	}
 }
@@ -161,6 +163,34 @@ func storingErrors(w *world, r *request) {
 	}
 	r.pause()
 	w.respond(r, rec.answer)
+}
+
+// declining declines some requests for good, with a row of the attempt or without one.
+type declining struct {
+	recorded bool // its declines are
+}
+
+func (d declining) handle(w *world, r *request) {
+	r.pause()
+	w.underLock(r, func() {
+		if rec := w.records[r.key]; rec != nil {
+			w.respond(r, rec.answer)
+			return
+		}
+		r.pause()
+		var f fact
+		if w.chance(0.7) {
+			f = w.insert(r)
+		}
+		said := created(201, f)
+		if f.id == "" || w.chance(0.5) {
+			said = fault(402, "declined")
+		}
+		if d.recorded || said.status == 201 {
+			w.records[r.key] = &record{done: true, answer: said}
+		}
+		w.respond(r, said)
+	})
 }
 
 // resuming goes on where the last execution of the key stopped.

@@ -16,7 +16,7 @@ func brokenDesigns() []design {
 		{name: "response-recorded-before-commit", handle: recordedBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "dedup-in-other-transaction", handle: dedupElsewhere, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "dedup-in-other-transaction-told-exists", handle: dedupElsewhereToldExists, plans: sequel, kinds: []checker.Kind{checker.LostWrite, checker.FalseConflict}},
-		{name: "in-progress-stuck", handle: inProgressStuck, plans: sequel, kinds: []checker.Kind{checker.Unavailable}},
+		{name: "in-progress-stuck", handle: inProgressStuck, plans: sequel, kinds: []checker.Kind{checker.StuckKey, checker.RefusedThoughDone}},
 		{name: "lock-fail-returns-success", handle: lockFailSucceeds, plans: []plan{burst}, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "ack-before-commit", handle: ackBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "internal-retry-after-unknown-commit", handle: internalRetry, plans: sequel, kinds: []checker.Kind{checker.Duplicate}},
@@ -26,7 +26,10 @@ func brokenDesigns() []design {
 		{name: "mismatch-not-detected", handle: claiming{anyBody: true}.handle, plans: alter, kinds: []checker.Kind{checker.AlteredBody}},
 		{name: "replay-echoes-request", handle: replayEchoes, plans: alter, kinds: []checker.Kind{checker.ReplayMismatch}},
 		{name: "replay-status-changed", handle: claiming{replayStatus: 200}.handle, plans: sequel, kinds: []checker.Kind{checker.ReplayMismatch}},
-		{name: "replay-path-crashes", handle: replayCrashes, plans: sequel, kinds: []checker.Kind{checker.Unavailable}},
+		{name: "replay-path-crashes", handle: replayCrashes, plans: sequel, kinds: []checker.Kind{checker.RefusedThoughDone}},
+		{name: "duplicates-without-a-crash", terms: modelTerms(againAfterCrash), handle: checkThenAct, plans: sequel, kinds: []checker.Kind{checker.Duplicate}, repeats: true},
+		{name: "loses-after-a-crash", terms: modelTerms(againAfterCrash), handle: ackBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}, repeats: true},
+		{name: "decline-executed-again", terms: modelTerms(declines), handle: declining{}.handle, plans: sequel, kinds: []checker.Kind{checker.Duplicate}},
 		{name: "content-dedup", handle: contentDedup, plans: []plan{twins}, kinds: []checker.Kind{checker.LostWrite}},
 	}
 }

@@ -77,6 +77,7 @@ type design struct {
 	repeats bool   // an intent may have several effects
 	kinds   []checker.Kind
 	keyless bool
+	excused bool // the contract excuses a second effect
 }
 
 func newWorld(d design, seed uint64) *world {
@@ -224,6 +225,7 @@ func (w *world) arrive(r *request) {
 
 // crash kills the process: what runs in it stops where it is, and locks and leases are free.
 func (w *world) crash() {
+	at := w.tick()
 	for _, r := range w.running {
 		r.stop()
 		w.leave(r, history.Closed)
@@ -234,6 +236,7 @@ func (w *world) crash() {
 		}
 	}
 	w.running, w.locks = nil, map[string]*request{}
+	w.story.Crashes = append(w.story.Crashes, history.Crash{Attempt: w.story.Attempts[len(w.story.Attempts)-1].ID, Struck: at, Ended: at, Ready: w.tick()})
 }
 
 func take[T any](w *world, list *[]T) T {

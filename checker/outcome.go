@@ -11,7 +11,7 @@ import (
 
 var outcomeNames = [...]string{
 	Unknown: "unknown", Acknowledged: "acknowledged", Exists: "exists", Rejected: "rejected",
-	InProgress: "in-progress", Throttled: "throttled", NotSent: "not-sent", Accepted: "accepted",
+	InProgress: "in-progress", Throttled: "throttled", NotSent: "not-sent", Accepted: "accepted", Declined: "declined",
 }
 
 // String returns the outcome's name, as it stands in files.
@@ -49,6 +49,7 @@ const (
 	Throttled                   // T: rejected at the entry, before the target looked at it
 	NotSent                     // N: no byte of the request reached the target
 	Accepted                    // A': it will be done; what became of it is not known, or still to come
+	Declined                    // D: a final no to the intent, which may have left a row of the attempt
 )
 
 // Classify judges one attempt by what was on the wire and by the contract. It needs no other
@@ -68,6 +69,8 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 		return Throttled
 	case t.inProgress(a, said):
 		return InProgress
+	case said.bears(c.Errors.Declined):
+		return Declined
 	case said.bears(c.Ack.Accepted.Signature):
 		return Accepted
 	case said.bears(c.Ack.Signature):

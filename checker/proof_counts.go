@@ -8,28 +8,47 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
-// measureExercise counts for how many intents each of the scenario's proofs held. Background traffic does not count.
+// measureExercise counts for how many intents each of the scenario's proofs held. Background traffic does not count. Nor
+// does an intent for which a proof does not hold because it was declined or failed, unless most failed.
 func measureExercise(e *evaluation) []Exercise {
 	var all []Exercise
 	rules := exerciseRules()
 	for _, p := range e.history.Run.Exercised {
+		failed := 0
 		holds := rules[proofs.Name(p.Name)]
 		shown := Exercise{Proof: p.Name, Text: sentence(proofs.Name(p.Name))}
 		for _, mg := range e.groups {
 			for _, tr := range mg.traces {
-				if tr.intent.Behind {
+				if tr.intent.Behind || tr.intent.Fresh {
 					continue
 				}
-				shown.Of++
-				if holds != nil && holds(e, mg, tr.until(atT1).whole()) {
+				early := tr.until(atT1).whole()
+				held := holds != nil && holds(e, mg, early)
+				if held {
 					shown.Held++
 				}
+				switch {
+				case !held && onlyDeclined(early): // which proves less than what is done
+				case !held && onlyFailed(early):
+					failed++
+				default:
+					shown.Of++
+				}
 			}
+		}
+		if failed >= shown.Of { // more than now and then
+			shown.Of += failed
 		}
 		shown.Needed = max(1, int(math.Ceil(p.AtLeast*float64(shown.Of)-1e-9)))
 		all = append(all, shown)
 	}
 	return all
+}
+
+// onlyFailed reports that all that an intent was answered so far is server errors.
+func onlyFailed(tr *trace) bool {
+	failures := filter(tr.attempts, func(a *classified) bool { return a.outcome == Unknown && a.Complete && a.Status >= 500 })
+	return len(failures) > 0 && len(failures) == len(tr.attempts)
 }
 
 // sentence returns the words of a proof.

@@ -17,7 +17,7 @@ func TestProofsAreExplained(t *testing.T) {
 		proofs.Acknowledged, proofs.Replayed, proofs.Overlapped, proofs.ResponseLost, proofs.RequestLost,
 		proofs.CommittedBefore, proofs.RetriedRunning, proofs.Delayed, proofs.GaveUp, proofs.LeftRunning,
 		proofs.BothBodies, proofs.DistinctKeys, proofs.KeysDiffer, proofs.KeyOmitted,
-		proofs.Neighbours, proofs.Respelled, proofs.Expired, proofs.Looked,
+		proofs.Neighbours, proofs.Respelled, proofs.Expired, proofs.RetriedLate, proofs.Looked,
 		proofs.WritesHeld, proofs.Swept, proofs.Crashed, proofs.Restarted,
 	} {
 		h := right()
@@ -282,8 +282,19 @@ func TestProofs(t *testing.T) {
 		{proofs.Respelled, "respelled and refused for its form", false, alone(story(a, reordered(r)))},
 		{proofs.Respelled, "respelled and lost", false, alone(story(a, reordered(u)))},
 		{proofs.Respelled, "not respelled", false, alone(story(a, a))},
+		{proofs.Respelled, "name in lower case and refused", true, alone(story(a, inLowerCase(r)))},
+		{proofs.Respelled, "two keys and refused", true, alone(story(twoKeys(r)))},
+		{proofs.Respelled, "two keys and lost", false, alone(story(twoKeys(u)))},
 
 		{proofs.Expired, "nothing declared", false, alone(story(during(1, 2, a), during(900, 901, a)))},
+
+		{proofs.RetriedLate, "a second after the answer", true, alone(story(during(1, 2, a), during(1002, 1003, a)))},
+		{proofs.RetriedLate, "after a rejection", true, alone(story(during(1, 2, rejected(412)), during(1002, 1003, a)))},
+		{proofs.RetriedLate, "sooner", false, alone(story(during(1, 2, a), during(1001, 1003, a)))},
+		{proofs.RetriedLate, "another key", false, alone(story(during(1, 2, a), keyed("k2", during(1002, 1003, a))))},
+		{proofs.RetriedLate, "another body", false, alone(story(during(1, 2, a), altered(during(1002, 1003, a))))},
+		{proofs.RetriedLate, "nobody knows that it came", false, alone(story(during(1, 2, a), during(1002, 1003, u)))},
+		{proofs.RetriedLate, "the first was throttled", false, alone(story(during(1, 2, full), during(1002, 1003, a)))},
 
 		{proofs.Looked, "a look after the answer", true, seen(20, 0, alone(story(during(1, 10, a))))},
 		{proofs.Looked, "a look before the answer", false, seen(9, 1, alone(story(during(1, 10, a))))},
@@ -428,6 +439,37 @@ func TestProofOfExpiry(t *testing.T) {
 	require.False(t, held(altered(late)))
 	require.False(t, held(during(200, 210, unknown(history.Reset))), "nobody knows that it came")
 	require.False(t, held(during(200, 210, limited())), "it was rejected at the entry")
+}
+
+func TestLongWorkCountsWhereAnotherRequestWasInside(t *testing.T) {
+	t.Parallel()
+	held := func(work int64, first, second history.Attempt) bool {
+		h := alone(story(first, second))
+		h.Intents[0].Work = history.Offset(work * 1e6)
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.WorkedLong)}}
+		return checker.Check(h, terms()).Exercise[0].Held == 1
+	}
+	a := acknowledged(201, "o1")
+	require.True(t, held(600, during(10, 611, a), during(100, 620, a)))
+	require.True(t, held(600, during(10, 20, a), during(11, 620, a)), "whichever of them")
+	require.False(t, held(600, during(10, 500, a), during(100, 520, a)), "it was not long")
+	require.False(t, held(600, during(10, 611, a), during(700, 720, a)), "nobody came meanwhile")
+	require.False(t, held(0, during(10, 611, a), during(100, 620, a)), "it was not meant to take long")
+}
+
+func TestALateRetryCountsWhileItsKeyMustBeKnown(t *testing.T) {
+	t.Parallel()
+	held := func(begun, ended float64, options ...func(*checker.Terms)) bool {
+		a := acknowledged(201, "o1")
+		h := alone(story(during(1, 10, a), during(begun, ended, a)))
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.RetriedLate)}}
+		return checker.Check(h, terms(options...)).Exercise[0].Held == 1
+	}
+	require.True(t, held(1500, 1600, expiring(2000, "")))
+	require.True(t, held(260, 600, expiring(1000, "")), "a quarter of a short time")
+	require.False(t, held(259, 600, expiring(1000, "")))
+	require.True(t, held(1990, 2000, expiring(2000, "")))
+	require.False(t, held(1990, 2001, expiring(2000, "")), "the key may be forgotten when it is looked up")
 }
 
 func TestProofOfNeighbours(t *testing.T) {

@@ -32,9 +32,16 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.KeyOmitted: anyAttempt(func(_ *evaluation, a *classified) bool { return a.Key == "" && reachedTarget(a) }),
 		proofs.Neighbours: neighboursAnswered,
 		proofs.Respelled: anyAttempt(func(_ *evaluation, a *classified) bool {
-			return a.respelled() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch)
+			return a.respelled() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
+		}),
+		proofs.AnsweredLarge: pair(func(e *evaluation, a, b *classified) bool {
+			return a.outcome == Acknowledged && a.Length >= largeAnswer && replayed(e, a, b)
+		}),
+		proofs.AnsweredEmpty: pair(func(e *evaluation, a, b *classified) bool {
+			return a.outcome == Acknowledged && a.Length == 0 && replayed(e, a, b)
 		}),
 		proofs.Expired:     pair(expired),
+		proofs.RetriedLate: pair(retriedLate),
 		proofs.Looked:      looked,
 		proofs.WritesHeld:  writesHeld,
 		proofs.Swept:       sweptInOrder,
@@ -46,8 +53,12 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Flushed:     func(e *evaluation, _ *markerGroup, tr *trace) bool { return flushed(e, tr) },
 		proofs.Removed:     removed,
 		proofs.Instances:   pair(severalInstances),
+		proofs.WorkedLong:  workedLong,
 	}
 }
+
+// largeAnswer is from how many bytes on an answer does not fit into what many records hold.
+const largeAnswer = 64 << 10
 
 // pair is the rule that something holds between two attempts, in the order of sending.
 func pair(holds func(e *evaluation, a, b *classified) bool) exerciseRule {
@@ -80,6 +91,12 @@ func overlappedOrTold(e *evaluation, _ *markerGroup, tr *trace) bool {
 }
 
 // responseLost reports that a request arrived, its answer was lost, and its row is there.
+// workedLong allows for a clock that is a little off the driver's.
+func workedLong(e *evaluation, _ *markerGroup, tr *trace) bool {
+	long := func(a *classified) bool { return a.End-a.Start >= tr.intent.Work*9/10 }
+	return tr.intent.Work > 0 && anyPair(tr.attempts, func(a, b *classified) bool { return (long(a) || long(b)) && e.overlapped(a, b) })
+}
+
 func responseLost(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return e.committed(tr) && slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,7 +57,7 @@ func TestRecordedRunsKeepTheirVerdicts(t *testing.T) {
 					continue
 				}
 				got := withoutTexts(t, checker.Check(h, run.Terms, s.Known...))
-				require.Equal(t, asLines(t, withoutEmpty(withoutIDs(want.Results[i]))), asLines(t, withoutEmpty(got)), s.Scenario)
+				require.Equal(t, asLines(t, inOlderWords(t, withoutIDs(want.Results[i]))), asLines(t, inOlderWords(t, got)), s.Scenario)
 			}
 		})
 	}
@@ -78,7 +79,8 @@ func TestRecordedRunsHoldEveryKindOfFinding(t *testing.T) {
 		}
 	}
 	for _, k := range checker.Kinds() {
-		require.Contains(t, kinds, string(k))
+		held := slices.ContainsFunc(slices.Collect(maps.Keys(kinds)), func(name string) bool { return checker.Kind(name).Covers(k) })
+		require.True(t, held, k)
 	}
 	require.Equal(t, []string{"fail", "inconclusive", "known", "not-applicable", "pass"}, slices.Sorted(maps.Keys(verdicts)))
 }
@@ -167,6 +169,22 @@ func withoutIDs(result map[string]any) map[string]any {
 	for _, f := range findings {
 		delete(f.(map[string]any), "id")
 	}
+	return result
+}
+
+// inOlderWords gives findings the kinds of the day of the recording, which had one for what is told apart now, and an order
+// that does not depend on them.
+func inOlderWords(t *testing.T, result map[string]any) any {
+	t.Helper()
+	withoutEmpty(result)
+	findings, _ := result["findings"].([]any)
+	for _, f := range findings {
+		one := f.(map[string]any)
+		if checker.Unavailable.Covers(checker.Kind(fmt.Sprint(one["kind"]))) {
+			one["kind"] = string(checker.Unavailable)
+		}
+	}
+	slices.SortStableFunc(findings, func(a, b any) int { return strings.Compare(asLines(t, a), asLines(t, b)) })
 	return result
 }
 

@@ -42,7 +42,7 @@ func (tr *trace) split(r history.Removal) (unclear string) {
 	}
 	tr.attempts = filter(tr.attempts, func(a *classified) bool { return a.Start >= r.Begun })
 	busy := slices.IndexFunc(tr.beforeRemoval.attempts, func(a *classified) bool {
-		return !a.is(Acknowledged, Exists, Rejected, Throttled, NotSent) || a.followup != nil || a.latest > r.Begun
+		return !a.is(Acknowledged, Declined, Exists, Rejected, Throttled, NotSent) || a.followup != nil || a.latest > r.Begun
 	})
 	switch {
 	case r.Done == 0:

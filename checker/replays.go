@@ -13,11 +13,20 @@ func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*clas
 	acknowledged := withOutcome(record, Acknowledged)
 	checkContradictions(e, m, tr, record)
 	checkRespelled(e, m, tr, record)
+	checkElsewhere(e, m, tr, record)
 	checkSeveralFirst(e, m, tr, acknowledged)
-	if len(acknowledged) >= 2 {
-		checkReplayStatus(e, m, tr, g, acknowledged)
-		checkReplayBody(e, m, tr, acknowledged)
-		checkReplayHeaders(e, m, tr, acknowledged)
+	// "It is done" repeats no "it will be done".
+	for _, promised := range []bool{false, true} {
+		same := filter(acknowledged, func(a *classified) bool { return a.promised == promised })
+		if len(same) >= 2 {
+			checkReplayStatus(e, m, tr, g, same)
+			checkReplayBody(e, m, tr, same)
+			checkReplayHeaders(e, m, tr, same)
+		}
+	}
+	if declined := withOutcome(record, Declined); len(declined) >= 2 {
+		checkReplayBody(e, m, tr, declined)
+		checkReplayHeaders(e, m, tr, declined)
 	}
 }
 
@@ -110,8 +119,10 @@ func compareBodies(e *evaluation, first, then *history.Attempt) []Difference {
 	switch {
 	case r.Body == contract.SameBytes:
 		return whole
+	case cut && first.Value != "" && then.Value != "" && len(r.Ignore) == 0 && first.Value != then.Value:
+		return []Difference{{Attempt: then.ID, Where: "body", First: fmt.Sprintf("%d bytes, SHA-256 %s", first.Length, first.Digest), Then: fmt.Sprintf("%d bytes, SHA-256 %s", then.Length, then.Digest)}}
 	case cut:
-		return nil // the same JSON may be spelled in two ways, and only a part is on record
+		return nil // only a part is on record, and what may differ may be in the rest
 	case !okA || !okB:
 		return whole
 	}

@@ -107,3 +107,27 @@ func TestLargeAnswers(t *testing.T) {
 		{name: "with another digest may be the same JSON spelled otherwise", story: story(large(`{"id":`, "d1"), large(`{ "id":`, "d2")).rows(1)},
 	})
 }
+
+// An answer that is too long for the record is compared by a digest of its JSON value, however that is spelled.
+func TestLargeAnswersAreComparedByTheirValue(t *testing.T) {
+	t.Parallel()
+	large := func(digest, value string) history.Attempt {
+		a := acknowledged(201, "o1")
+		a.Content, a.Digest, a.Value, a.Length = `{"id":"o`, digest, value, 100_000
+		return a
+	}
+	ignoring := func(t *checker.Terms) { t.Contract.Replay.Ignore = []string{"/at"} }
+	for _, c := range []struct {
+		then  history.Attempt
+		terms checker.Terms
+		want  []string
+	}{
+		{large("d1", "v1"), terms(), nil},
+		{large("d2", "v1"), terms(), nil},
+		{large("d2", "v2"), terms(), []string{"replay-mismatch/body"}},
+		{large("d2", ""), terms(), nil},
+		{large("d2", "v2"), terms(ignoring), nil},
+	} {
+		judge(t, scene(story(large("d1", "v1"), c.then).rows(1)), c.terms, c.want, "")
+	}
+}

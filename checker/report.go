@@ -143,21 +143,47 @@ func (e *evaluation) doubt(format string, args ...any) {
 
 // unproven reports that what went wrong around the run may be the cause of a finding of this kind.
 func (e *evaluation) unproven(k Kind) bool {
-	switch k {
-	case Unavailable: // needs all tries of the final retry, and a quiet target
+	switch {
+	case k.Row().Unresolved: // needs all tries of the final retry, and a quiet target
 		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
-	case PhantomRow: // a request that is not on record is a cause
+	case k == PhantomRow: // a request that is not on record is a cause
 		return e.targetGone() || e.unrecorded != ""
 	default:
 		return e.targetGone() && !k.Row().Lasting
 	}
 }
 
-// Compare orders findings for a reader: new ones before expected failures, the worst kind first, an unknown kind
-// last, and within a kind those with the fewest attempts, which are the easiest to understand.
+// Compare orders findings for a reader: new ones before expected failures and those before what the contract excuses, the
+// worst kind first, an unknown kind last, and within a kind the easiest to understand: those of requests one after the other, then those of bursts, then
+// those beside crashes, and among them those with the fewest attempts without an answer, and the fewest attempts.
 func Compare(a, b Finding) int {
 	return cmp.Or(
-		cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
-		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
+		cmp.Compare(min(len(a.Excused), 1), min(len(b.Excused), 1)), cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
+		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(a.disturbance(), b.disturbance()),
+		cmp.Compare(a.withoutAnswer(), b.withoutAnswer()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
 	)
+}
+
+// withoutAnswer counts the attempts whose client got no answer: what they did takes a reader more thought.
+func (f Finding) withoutAnswer() int {
+	n := 0
+	for _, a := range f.Attempts {
+		if !a.Complete {
+			n++
+		}
+	}
+	return n
+}
+
+// disturbance is how much had to happen for a finding: 0 requests one after the other, 1 requests released together, 2 a
+// crash, an emptied store or a broken link.
+func (f Finding) disturbance() int {
+	switch {
+	case len(f.Crashes)+len(f.Flushes) > 0, slices.ContainsFunc(f.Attempts, func(a history.Attempt) bool { return a.Cut != nil }):
+		return 2
+	case slices.ContainsFunc(f.Attempts, func(a history.Attempt) bool { return a.Together }):
+		return 1
+	default:
+		return 0
+	}
 }

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,5 +65,30 @@ func TestAFindingShowsFlushesBetweenItsAttempts(t *testing.T) {
 		f := checker.Check(h, terms()).Findings[0]
 		require.Equal(t, checker.Duplicate, f.Kind, name)
 		require.Len(t, f.Flushes, c.want, name)
+	}
+}
+
+// The easiest finding of a kind is read first, and the fewest attempts do not make it so.
+func TestFindingsWithoutADisturbanceComeFirst(t *testing.T) {
+	t.Parallel()
+	crash := checker.Finding{Kind: checker.Duplicate, Crashes: []history.Crash{{}}, Attempts: make([]history.Attempt, 1)}
+	burst := checker.Finding{Kind: checker.Duplicate, Attempts: []history.Attempt{{Together: true}, {Together: true}}}
+	plain := checker.Finding{Kind: checker.Duplicate, Attempts: make([]history.Attempt, 3)}
+	answered := checker.Finding{Kind: checker.Duplicate, Attempts: []history.Attempt{{Complete: true}, {Complete: true}, {Complete: true}, {Complete: true}}}
+	all := []checker.Finding{crash, burst, plain, answered}
+	slices.SortFunc(all, checker.Compare)
+	require.Equal(t, []checker.Finding{answered, plain, burst, crash}, all)
+}
+
+func TestAServerErrorIsResolvedOnlyIfARetryWas(t *testing.T) {
+	t.Parallel()
+	a, e := acknowledged(201, "o1"), serverError()
+	for text, s := range map[string]*draft{
+		"1 intent answered with a server error; a retry resolved it":      story(e).rows(1).probe(a),
+		"1 intent answered with a server error, and no retry resolved it": story(e).probe(e, e),
+	} {
+		r := s.check(terms())
+		require.Len(t, r.Warnings, 1)
+		require.Equal(t, text, r.Warnings[0].Text)
 	}
 }

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -11,7 +10,21 @@ import (
 
 // Settled reports whether an answer to the final retry is final: the client knows the state of its intent.
 func (t Terms) Settled(a history.Attempt) bool {
-	return slices.Contains([]Outcome{Acknowledged, Accepted, Exists, Rejected}, t.Classify(a))
+	return slices.Contains([]Outcome{Acknowledged, Accepted, Exists, Rejected, Declined}, t.Classify(a))
+}
+
+// Unclear reports whether the last answer to the final retry means something only beside the answer to a fresh key:
+// the target may answer nobody, or not this key. A server error that the contract lets it store is clear.
+func (t Terms) Unclear(a history.Attempt) bool {
+	stored := t.Contract.Errors.Store5xx
+	switch t.Classify(a) {
+	case Throttled:
+		return a.Complete
+	case Unknown:
+		return a.Complete && (a.Status < 500 || stored == nil || !*stored)
+	default:
+		return false
+	}
 }
 
 // Keyless reports whether repeating a request without a key is no new intent.
@@ -20,6 +33,9 @@ func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 // checkResolution checks that retrying with backoff comes to a final answer (I8), for each key and body that the
 // final retry sent.
 func checkResolution(e *evaluation, tr *trace) {
+	if tr.intent.Fresh {
+		return
+	}
 	type question struct{ key, body string }
 	asked := map[question][]*classified{}
 	var order []question
@@ -37,12 +53,13 @@ func checkResolution(e *evaluation, tr *trace) {
 		tries := asked[q]
 		switch a, early := tries[len(tries)-1], tooEarly(tries); {
 		case a.sessionExpired || resolved(e, tr, a): // an expired session was never answered, and the verdict says so
-		case a.is(NotSent, Throttled):
+		case a.is(NotSent, Throttled) && !refusedAlone(e, tries):
 			e.doubt("the final retry of intent %s was rejected at the entry: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
+		case e.found.has(UndeclaredAnswer, "", tr) && e.terms.undeclared(a): // that is the same defect
 		case early != nil:
 			e.doubt("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, tr.intent.ID)
 		default:
-			reportUnavailable(e, tr, a)
+			reportUnresolved(e, tr, tries)
 		}
 	}
 }
@@ -66,7 +83,7 @@ func tooEarly(tries []*classified) *classified {
 // resolved reports that the last answer to the final retry is final.
 func resolved(e *evaluation, tr *trace, last *classified) bool {
 	switch last.outcome {
-	case Acknowledged, Exists, Accepted: // what was accepted and never done is judged by its status resource
+	case Acknowledged, Exists, Accepted, Declined: // what was accepted and never done is judged by its status resource
 		return true
 	case Rejected:
 		return last.either || rejectionIsFinal(e, tr, last)
@@ -83,8 +100,7 @@ func resolved(e *evaluation, tr *trace, last *classified) bool {
 // acknowledged the request before.
 func storedError(e *evaluation, tr *trace, last *classified) bool {
 	stored := e.terms.Contract.Errors.Store5xx
-	record := filter(tr.attempts, func(a *classified) bool { return a.Key == last.Key && a.body == last.body })
-	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(record, Acknowledged, Exists)
+	return last.Complete && last.Status >= 500 && stored != nil && *stored && !has(answersTo(tr, last), Acknowledged, Exists)
 }
 
 // rejectionIsFinal reports that a rejection leaves the client informed: this body had no effect, an earlier answer
@@ -94,19 +110,6 @@ func rejectionIsFinal(e *evaluation, tr *trace, last *classified) bool {
 	if has(withBody(tr.attempts, last.body), Acknowledged, Exists) || mayBeForgotten(e, tr, last) {
 		return true
 	}
-	rows, _ := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
+	rows, _ := e.rowsOf(atT2, tr, last.body)
 	return len(rows) == 0 || tr.twin
-}
-
-// reportUnavailable reports that the final retry got no final answer.
-func reportUnavailable(e *evaluation, tr *trace, last *classified) {
-	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
-	if last.Status != 0 {
-		observed += fmt.Sprintf(" (status %d)", last.Status)
-	}
-	e.report(atT2, tr, Finding{
-		Kind:     Unavailable,
-		Expected: "an acknowledgement, or a refusal where nothing took effect",
-		Observed: observed,
-	})
 }

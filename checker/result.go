@@ -27,12 +27,13 @@ const EveryIntent = "all"
 type Finding struct {
 	ID       string            `json:"id"` // unique in the run: "F1", "F2", ...
 	Kind     Kind              `json:"kind"`
-	Detail   string            `json:"detail,omitempty"` // what differs in a replay: status, body, header, identity, marker; or the sub-kind
-	Known    string            `json:"known,omitempty"`  // where it is told; empty: it is new
-	Intent   string            `json:"intent"`           // or EveryIntent
-	Moment   string            `json:"moment"`           // snapshot at which it showed: "T1" before the final retry, "T2" after it
-	Promise  string            `json:"promise"`          // the invariant in one sentence
-	Contract string            `json:"contract"`         // the line of the contract, or "holds for every contract"
+	Detail   string            `json:"detail,omitempty"`  // what differs in a replay: status, body, header, identity, marker; or the sub-kind
+	Known    string            `json:"known,omitempty"`   // where it is told; empty: it is new
+	Excused  string            `json:"excused,omitempty"` // line of the contract that allows it: the promise is kept; empty: none does
+	Intent   string            `json:"intent"`            // or EveryIntent
+	Moment   string            `json:"moment"`            // snapshot at which it showed: "T1" before the final retry, "T2" after it
+	Promise  string            `json:"promise"`           // the invariant in one sentence
+	Contract string            `json:"contract"`          // the line of the contract, or "holds for every contract"
 	Expected string            `json:"expected"`
 	Observed string            `json:"observed"`
 	Differs  []Difference      `json:"differs,omitempty"`
@@ -138,7 +139,7 @@ type Result struct {
 	Phases   []Phase         `json:"phases,omitempty"`  // of what sweeps saw, by offset
 	Intents  int             `json:"intents"`
 	Attempts int             `json:"attempts"`
-	Failed   int             `json:"failed"` // intents with a finding: k of Intents
+	Failed   int             `json:"failed"` // intents with a finding that the contract does not excuse: k of Intents
 	Outcomes map[Outcome]int `json:"outcomes"`
 	Elapsed  history.Offset  `json:"elapsed"`
 	Seed     uint64          `json:"seed"`
@@ -162,6 +163,9 @@ type Report struct {
 	OwnWord bool     `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Verdict Verdict  `json:"verdict"`
 	Results []Result `json:"results"`
+
+	Operation string   `json:"operation,omitempty"`  // of the target, that was played
+	NotPlayed []string `json:"not_played,omitempty"` // its others, by name
 }
 
 // resultOf puts the result together, with the findings in the order of Compare.
@@ -176,7 +180,9 @@ func resultOf(e *evaluation) Result {
 	}
 	broken := map[string]bool{}
 	for _, f := range e.found.findings {
-		broken[f.Intent] = true
+		if f.Excused == "" {
+			broken[f.Intent] = true
+		}
 	}
 	r.Failed = len(broken)
 	if broken[EveryIntent] {

@@ -3,18 +3,15 @@ package checker
 import (
 	"fmt"
 	"slices"
-
-	"github.com/doubletap-harness/doubletap/history"
 )
 
-// checkRowCounts checks the number of rows of traces that were sent with one body: invariants I1 to I3, decision
-// table 1 and the rows of table 4.
-func checkRowCounts(e *evaluation, m moment, traces []*trace) {
+// checkRowCounts checks the number of rows of traces that were sent with one body, or of whose bodies each is an intent:
+// invariants I1 to I3, decision table 1 and the rows of table 4.
+func checkRowCounts(e *evaluation, m moment, traces []*trace, body string) {
 	for _, tr := range traces {
 		checkMissingKey(e, m, tr)
 	}
-	marker := traces[0].intent.Bodies[history.Original].Marker
-	rows, known := e.rows(m, marker)
+	rows, known := e.rowsOf(m, traces[0], body)
 	if !known {
 		return
 	}
@@ -30,7 +27,7 @@ func checkRowCounts(e *evaluation, m moment, traces []*trace) {
 		reportPhantom(e, m, unexplainedTrace(e, traces), n, b.upper)
 	}
 	checkFalseConflicts(e, m, traces, n)
-	checkContent(e, m, traces[0], bodySide{body: history.Original, rows: rows})
+	checkContent(e, m, traces[0], bodySide{body: body, rows: rows})
 }
 
 // untouched reports that no request of the traces reached the target.
@@ -64,11 +61,16 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 		if e.terms.bounds(tr).lower == 0 {
 			continue
 		}
-		e.report(m, tr, Finding{
+		f := Finding{
 			Kind:     LostWrite,
 			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", count(lower, "row")),
 			Observed: count(rows, "row"),
-		})
+		}
+		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !a.promised }) && len(only) > 0 {
+			f.Detail, f.Promise, f.Contract = "accepted", "What was accepted is done.", "ack.accepted.within: "+e.terms.Contract.Ack.Accepted.Within.String()
+			f.Expected = fmt.Sprintf("at least %s for this marker by then: the client was told that it would be done", count(lower, "row"))
+		}
+		e.report(m, tr, f)
 	}
 }
 

@@ -40,28 +40,28 @@ func TestOneGroupWithOneBody(t *testing.T) {
 
 		{name: "4: lost and refused, no row, refused to the end, is right", story: story(u, r).probe(r)},
 		{name: "4: lost and refused, one row, and the probe is acknowledged", story: story(u, r).rows(1).probe(a)},
-		{name: "4: lost and refused, one row, and refused to the end leaves the client in the dark", story: story(u, r).rows(1).probe(r, r), want: []string{"unavailable"}},
+		{name: "4: lost and refused, one row, and refused to the end leaves the client in the dark", story: story(u, r).rows(1).probe(r, r), want: []string{"refused-though-done"}},
 		{name: "4: lost and refused and two rows are a duplicate", story: story(u, r).rows(2), want: []string{"duplicate"}},
 
 		{name: "5: only refused and no row is right", story: story(r, r).probe(r)},
 		{name: "5: only refused and one row is a phantom row", story: story(r, r).rows(1), want: []string{"phantom-row"}},
 		{name: "5: only refused and two rows are a duplicate", story: story(r, r).rows(2), want: []string{"duplicate"}},
 
-		{name: "6: only in progress and no row is unavailable", story: story(p, p).probe(p, p), want: []string{"unavailable"}},
+		{name: "6: only in progress and no row is a stuck key", story: story(p, p).probe(p, p), want: []string{"stuck-key"}},
 		{name: "6: only in progress and no row at T1 is right if the probe is acknowledged", story: story(p, p).rows(0).later("o1").probe(p, a)},
-		{name: "6: only in progress and one row is unavailable and a phantom row", story: story(p, p).rows(1).probe(p), want: []string{"phantom-row", "unavailable"}},
+		{name: "6: only in progress and one row leaves the client in the dark, with a phantom row", story: story(p, p).rows(1).probe(p), want: []string{"phantom-row", "refused-though-done"}},
 		{name: "6: only in progress and two rows are a duplicate", story: story(p, p).rows(2), want: []string{"duplicate"}},
 
 		{name: "7: the probe is acknowledged and no row is a lost write", story: story(u, p).probe(p, a), want: []string{"lost-acknowledged-write"}},
 		{name: "7: the probe is acknowledged and one row is right", story: story(u, p).rows(1).probe(p, a)},
 		{name: "7: the probe is acknowledged and makes a second row: a duplicate", story: story(u, p).rows(1).later("o1", "o2").probe(acknowledged(201, "o2")), want: []string{"duplicate"}},
 
-		{name: "8: in progress to the end and no row is unavailable", story: story(u, p).probe(p, p), want: []string{"unavailable"}},
-		{name: "8: in progress to the end and one row is unavailable", story: story(u, p).rows(1).probe(p, p), want: []string{"unavailable"}},
-		{name: "8: in progress to the end and two rows are a duplicate", story: story(u, p).rows(2).probe(p), want: []string{"duplicate", "unavailable"}},
+		{name: "8: in progress to the end and no row is a stuck key", story: story(u, p).probe(p, p), want: []string{"stuck-key"}},
+		{name: "8: in progress to the end and one row leaves the client in the dark", story: story(u, p).rows(1).probe(p, p), want: []string{"refused-though-done"}},
+		{name: "8: in progress to the end and two rows are a duplicate", story: story(u, p).rows(2).probe(p), want: []string{"duplicate", "refused-though-done"}},
 
 		{name: "9: server errors to the end and no row are unavailable", story: story(u).probe(serverError(), serverError()), want: []string{"unavailable"}},
-		{name: "9: server errors to the end and one row are unavailable", story: story(u).rows(1).probe(serverError()), want: []string{"unavailable"}},
+		{name: "9: server errors to the end and one row leave the client in the dark", story: story(u).rows(1).probe(serverError()), want: []string{"refused-though-done"}},
 		{name: "9: a stored server error and no row is right", terms: terms(store5xx), story: story(serverError()).probe(serverError())},
 		{name: "9: a stored server error and one row is right", terms: terms(store5xx), story: story(serverError()).rows(1).probe(serverError())},
 		{name: "9: a stored server error that breaks off is no answer", terms: terms(store5xx), story: story(u).probe(history.Attempt{Sent: 9, Status: 500}), want: []string{"unavailable"}},
@@ -70,10 +70,10 @@ func TestOneGroupWithOneBody(t *testing.T) {
 		{name: "10: acknowledged, then told exists, and no row is a lost write", story: story(a).probe(x), want: []string{"lost-acknowledged-write"}},
 		{name: "10: acknowledged, then told exists, and one row is right", story: story(a).rows(1).probe(x)},
 		{name: "10: acknowledged, then refused, is an unequal replay", story: story(a).rows(1).probe(r), want: []string{"replay-mismatch/status"}},
-		{name: "10: acknowledged, then server errors to the end, is unavailable", story: story(a).rows(1).probe(serverError(), serverError()), want: []string{"unavailable"}},
-		{name: "10: acknowledged, then a server error that cannot be the stored answer, is unavailable", terms: terms(store5xx), story: story(a).rows(1).probe(serverError()), want: []string{"unavailable"}},
+		{name: "10: acknowledged, then server errors to the end, leaves its client in the dark", story: story(a).rows(1).probe(serverError(), serverError()), want: []string{"refused-though-done"}},
+		{name: "10: acknowledged, then a server error that cannot be the stored answer, leaves its client in the dark", terms: terms(store5xx), story: story(a).rows(1).probe(serverError()), want: []string{"refused-though-done"}},
 		{name: "10: acknowledged, then refused, and two rows are a duplicate", story: story(a, r).rows(2), want: []string{"duplicate"}},
-		{name: "10: acknowledged, then in progress to the end, is unavailable", story: story(a).rows(1).probe(p, p), want: []string{"unavailable"}},
+		{name: "10: acknowledged, then in progress to the end, leaves its client in the dark", story: story(a).rows(1).probe(p, p), want: []string{"refused-though-done"}},
 
 		{name: "11: never sent and no row is inconclusive", story: story(refused()).probe(refused()), doubt: "was rejected at the entry"},
 		{name: "11: throttled to the end and no row is inconclusive", story: story(throttled(), refused()).probe(throttled()), doubt: "was rejected at the entry"},
@@ -97,9 +97,9 @@ func TestATargetThatAsksForMoreTimeThanTheProbeHas(t *testing.T) {
 	runCells(t, []cell{
 		{name: "in progress for longer than the probe waits", story: story(u).rows(1).probe(later("60", p), later("60", p)), doubt: doubt},
 		{name: "a server error for longer than the probe waits", story: story(u).rows(1).probe(later("60", e), e), doubt: doubt},
-		{name: "in progress at the time that it asked for", story: story(u).rows(1).probe(later("1", p), during(3019, 3028, later("1", p))), want: []string{"unavailable"}},
+		{name: "in progress at the time that it asked for", story: story(u).rows(1).probe(later("1", p), during(3019, 3028, later("1", p))), want: []string{"refused-though-done"}},
 		{name: "in progress just before that time", story: story(u).rows(1).probe(later("1", p), during(3018, 3027, p)), doubt: doubt},
-		{name: "in progress and no time that anybody can read", story: story(u).rows(1).probe(later("soon", p), p), want: []string{"unavailable"}},
+		{name: "in progress and no time that anybody can read", story: story(u).rows(1).probe(later("soon", p), p), want: []string{"refused-though-done"}},
 		{name: "acknowledged before that time", story: story(u).rows(1).probe(later("60", p), a)},
 		{name: "in progress for longer than the probe waits, and two rows", story: story(u).rows(2).probe(later("60", p)), want: []string{"duplicate"}},
 	})

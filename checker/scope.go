@@ -6,7 +6,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 )
 
-// checkScope checks that a key which another principal or operation has used is rejected, where the contract says so.
+// checkScope checks that a key which another principal, operation or path has used is rejected, where the contract says so.
 func checkScope(e *evaluation, m moment, traces []*trace) {
 	scope := e.terms.Contract.Scope
 	for _, tr := range traces {
@@ -17,6 +17,8 @@ func checkScope(e *evaluation, m moment, traces []*trace) {
 				line = "scope.principal: reject"
 			case other.intent.Operation != tr.intent.Operation && scope.Operation == contract.ScopeReject:
 				line = "scope.operation: reject"
+			case otherPath(tr, other) && scope.Path == contract.ScopeReject:
+				line = "scope.path: reject"
 			}
 			if line == "" || !acknowledgedBefore(other.until(m), tr) {
 				continue

@@ -21,6 +21,8 @@ func TestAKeyThatIsTakenIsRefused(t *testing.T) {
 	judge(t, scene(p(), q(50)), terms(scoped(contract.ScopeSeparate, "")), nil, "")
 	operation := q(50).of("p").at("quote")
 	judge(t, scene(p(), operation), terms(alike, scoped("", contract.ScopeReject)), []string{"altered-body-violation/scope"}, "")
+	path := func(t *checker.Terms) { t.Contract.Scope.Path = contract.ScopeReject }
+	judge(t, scene(p().under("/1"), q(50).of("p").under("/2")), terms(path), []string{"altered-body-violation/scope"}, "")
 }
 
 func TestAKeyThatNeverArrivedWasNotUsed(t *testing.T) {
@@ -68,6 +70,11 @@ func TestOneKeyOfTwo(t *testing.T) {
 			t.Parallel()
 			h := scene(first(), copied().at("quote"))
 			judge(t, h, terms(scoped("", c.operation), alike), c.want, "")
+		})
+		t.Run("two parents: "+c.name, func(t *testing.T) {
+			t.Parallel()
+			path := func(t *checker.Terms) { t.Contract.Scope.Path = c.operation }
+			judge(t, scene(first().under("/orders/1/payments"), copied().under("/orders/2/payments")), terms(path), c.want, "")
 		})
 	}
 	for name, c := range map[string]struct {

@@ -34,19 +34,21 @@ func TestCorrectModelsAreNeverReported(t *testing.T) {
 	for _, d := range designs {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
-			attempts, unanswered := 0, 0
+			attempts, unanswered, excused := 0, 0, 0
 			for seed := range uint64(each) {
 				w := play(d, seed)
 				require.Empty(t, w.damaged(), "the model itself is wrong with seed %d", seed)
 				r := checker.Check(w.story, d.terms)
-				if len(r.Findings) > 0 {
+				if slices.ContainsFunc(r.Findings, notExcused) {
 					require.Fail(t, "false alarm", "seed %d: %+v", seed, r.Findings)
 				}
 				require.NotEqual(t, checker.Fail, r.Verdict)
+				excused += len(r.Findings)
 				attempts += r.Attempts
 				unanswered += r.Outcomes[checker.Unknown]
 			}
 			require.NotZero(t, unanswered, "the model loses no answers")
+			require.Equal(t, d.excused, excused > 0)
 			t.Logf("%s: %d schedules, %d attempts, %d of them unknown: no false alarm", d.name, each, attempts, unanswered)
 		})
 	}
@@ -76,7 +78,7 @@ func TestBrokenModelsAreCaught(t *testing.T) {
 				if len(r.Findings) > 0 {
 					flagged++
 				}
-				if slices.ContainsFunc(r.Findings, func(f checker.Finding) bool { return slices.Contains(d.kinds, f.Kind) }) {
+				if slices.ContainsFunc(r.Findings, func(f checker.Finding) bool { return slices.Contains(d.kinds, f.Kind) && notExcused(f) }) {
 					caught++
 				}
 			}
@@ -86,5 +88,7 @@ func TestBrokenModelsAreCaught(t *testing.T) {
 		})
 	}
 }
+
+func notExcused(f checker.Finding) bool { return f.Excused == "" }
 
 func percent(n, of int) float64 { return 100 * float64(n) / float64(of) }

@@ -19,10 +19,22 @@ type classified struct {
 	latest         history.Offset    // the target was done with it by then
 	followup       *history.Followup // what its status resource said last; nil: it was not asked
 	sessionExpired bool              // it was unauthenticated because its session had expired
+	natural        string            // value of the natural key; empty: none is declared
+	promised       bool              // it was accepted to be done later, and the rows tell what became of it
 }
 
-// respelled reports that the body was sent in another spelling.
+// respelled reports that the request was sent in another spelling.
 func (a *classified) respelled() bool { return a.body != a.Body }
+
+// headersRespelled reports that the headers are what was sent in another spelling.
+func (a *classified) headersRespelled() bool {
+	return slices.Contains([]string{history.Elsewhere, history.HeaderCase, history.TwoHeaders}, a.Body)
+}
+
+// refusedSender reports that a request from elsewhere was refused for who or where its sender is.
+func (a *classified) refusedSender() bool {
+	return a.Body == history.Elsewhere && slices.Contains([]int{401, 403, 406, 407, 421, 451}, a.Status)
+}
 
 // is reports whether the attempt has one of the outcomes.
 func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
@@ -73,6 +85,7 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 		if tr := byIntent[a.Intent]; tr != nil {
 			j := t.classifyAttempt(a, tr.operation, followups[a.ID])
 			j.latest = doneBy(a, h)
+			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
 			tr.attempts = append(tr.attempts, j)
 		}
 	}
@@ -111,6 +124,10 @@ func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *hist
 	case Exists:
 		j.identity = said.names(t.Contract.Existing.Identity)
 	case Accepted:
+		if t.Contract.Ack.Accepted.ByRows() { // a snapshot waits until it is to be done
+			j.outcome, j.promised, j.identity = Acknowledged, true, said.names(o.Identity)
+			break
+		}
 		t.resolve(j, said, o, f)
 	}
 	return j
@@ -159,7 +176,12 @@ func has(attempts []*classified, outcomes ...Outcome) bool {
 	return false
 }
 
+// onlyDeclined reports that an intent was declined, and never done.
+func onlyDeclined(tr *trace) bool {
+	return has(tr.attempts, Declined) && !has(tr.attempts, Acknowledged, Accepted, Exists)
+}
+
 // mayHaveEffect reports whether any attempt can have been executed.
 func mayHaveEffect(attempts []*classified) bool {
-	return has(attempts, Acknowledged, Accepted, Unknown)
+	return has(attempts, Acknowledged, Accepted, Unknown, Declined)
 }

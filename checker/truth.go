@@ -35,7 +35,7 @@ func (t Truth) Mark(r Result) Mark {
 		return Unjudged
 	case r.Verdict == Fail && t.Correct:
 		return FalseAlarm
-	case r.Verdict == Fail && slices.ContainsFunc(r.Findings, func(f Finding) bool { return slices.Contains(t.Shows, f.Kind) }):
+	case r.Verdict == Fail && slices.ContainsFunc(r.Findings, t.shownBy):
 		return Caught
 	case r.Verdict == Fail:
 		return Misnamed
@@ -46,6 +46,11 @@ func (t Truth) Mark(r Result) Mark {
 	default:
 		return Unsure
 	}
+}
+
+// shownBy reports that a broken target is known for a finding.
+func (t Truth) shownBy(f Finding) bool {
+	return slices.ContainsFunc(t.Shows, func(k Kind) bool { return k.Covers(f.Kind) })
 }
 
 // Same reports whether two truths declare the same.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -37,9 +38,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 
 // decide weighs findings, exercise and incidents. Without findings, anything missing makes the verdict inconclusive.
 // Expected failures excuse only themselves and what they may have kept from being exercised: a run that was cut short
-// might have found more.
+// might have found more. What the contract allows is no failure.
 func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := errorReasons(e), doubtReasons(e), unexercised(exercise)
+	broken, doubts, idle := errorReasons(e), doubtReasons(e), append(unexercised(exercise), withoutEffect(e)...)
 	switch {
 	case slices.ContainsFunc(e.found.findings, Finding.isNew):
 		return Fail, slices.Concat(broken, doubts, idle)
@@ -47,7 +48,7 @@ func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
 		return Broken, broken
 	case len(doubts) > 0:
 		return Inconclusive, append(doubts, idle...)
-	case len(e.found.findings) > 0:
+	case slices.ContainsFunc(e.found.findings, Finding.isKnown):
 		return Known, idle
 	case len(idle) > 0:
 		return Inconclusive, idle
@@ -75,7 +76,7 @@ func errorReasons(e *evaluation) []string {
 // doubtReasons says why a clean history is not a pass, besides a lack of exercise.
 func doubtReasons(e *evaluation) []string {
 	var doubts []string
-	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy} {
+	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt} {
 		if i := e.incident(k); i != nil {
 			doubts = append(doubts, i.Text)
 		}
@@ -86,7 +87,7 @@ func doubtReasons(e *evaluation) []string {
 	if neverReached(e) {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
-	return append(append(doubts, unknownRows(e)...), e.found.doubts...)
+	return slices.Concat(doubts, unknownRows(e), withoutPromise(e), e.found.doubts)
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.
@@ -101,6 +102,69 @@ func unexercised(exercise []Exercise) []string {
 		}
 	}
 	return idle
+}
+
+// withoutPromise says that the contract makes nothing of a repetition: then nothing about it was tested, and what was seen
+// is what clients get.
+func withoutPromise(e *evaluation) []string {
+	c := e.terms.Contract
+	if e.terms.Operation.Key.In != contract.KeyNowhere || len(c.NaturalKey) > 0 || c.ContentWindow > 0 {
+		return nil
+	}
+	repeated, several := 0, 0
+	for tr := range e.traces() {
+		if tr.twin || !anyPair(tr.attempts, func(a, b *classified) bool { return replayed(e, a, b) }) {
+			continue
+		}
+		repeated++
+		if rows, _ := e.rowCount(atT1, tr); rows > 1 {
+			several++
+		}
+	}
+	if repeated == 0 {
+		return nil
+	}
+	seen := ""
+	if several > 0 {
+		seen = fmt.Sprintf(" A client that repeats a request makes a second row: so did %d of %d.", several, repeated)
+	}
+	return []string{"nothing is promised of repeated requests, so that nothing about them was tested." + seen +
+		" If repetitions are to be safe, the target file lacks a line: key of the operation (where the API takes an idempotency key), or contract.natural_key (what makes two requests the same)"}
+}
+
+// withoutEffect says that too few intents came to anything: a target that only fails keeps every promise.
+func withoutEffect(e *evaluation) []string {
+	of, done, failed := 0, 0, 0
+	for tr := range e.traces() {
+		all := tr.whole().attempts
+		if tr.intent.Behind || refusedByRight(e, tr, all) || onlyDeclined(tr.whole()) {
+			continue
+		}
+		of++
+		if has(all, Acknowledged, Accepted, Exists) {
+			done++
+		} else if has(all, Unknown) {
+			failed++
+		}
+	}
+	switch {
+	case of > 0 && done == 0:
+		return []string{fmt.Sprintf("not exercised: of %d intents the target said of none that it was done, accepted or there already", of)}
+	case 2*failed > of:
+		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", of, failed)}
+	default:
+		return nil
+	}
+}
+
+// refusedByRight reports that a target refused all requests of an intent for their key, as it may: there was none, there
+// were two, or one of a form that scenarios choose to try a target with.
+func refusedByRight(e *evaluation, tr *trace, attempts []*classified) bool {
+	alike := tr.intent.Kin != "" && len(e.sharing(tr)) == 0
+	return has(attempts, Rejected) && !slices.ContainsFunc(attempts, func(a *classified) bool {
+		keyless := a.Key == "" && (a.BlankKey || tr.operation.Key.Required)
+		return !a.is(Rejected, NotSent, Throttled) || !alike && !keyless && a.Body != history.TwoHeaders
+	})
 }
 
 // unknownRows says why rows could not be judged.
@@ -157,7 +221,7 @@ func neverReached(e *evaluation) bool {
 // can be trusted.
 func unrecordedRequests(e *evaluation) string {
 	counted := e.history.Received
-	if counted == nil || !e.history.Complete {
+	if counted == nil || !e.history.Complete || len(e.history.Deaths) > 0 { // a new process counts from the start
 		return ""
 	}
 	for _, l := range e.history.Run.Lanes {

@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,7 +138,7 @@ func TestEveryRequestWasRejectedAtTheEntry(t *testing.T) {
 	h = scenes([]*draft{story(rejected(401)).rows(2)})
 	require.Equal(t, []string{"duplicate"}, found(checker.Check(h, terms())), "two rows are two rows")
 	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})
-	require.Equal(t, []string{"unavailable"}, found(checker.Check(h, terms())), "somebody may have been let in")
+	require.Equal(t, []string{"refused-though-done"}, found(checker.Check(h, terms())), "somebody may have been let in")
 	h = scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
 	require.Equal(t, []string{"phantom-row"}, found(checker.Check(h, terms())), "somebody was let in")
 }
@@ -149,7 +150,7 @@ func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {
 		story(a).named("lost"), story(r).named("phantom").rows(1), story(exists("o1")).named("conflict"),
 		story(unknown(history.Reset)).named("stuck").probe(serverError()),
 	)
-	require.Equal(t, []string{"lost-acknowledged-write", "phantom-row", "false-conflict", "unavailable"}, found(checker.Check(h, terms())))
+	require.Equal(t, []string{"lost-acknowledged-write", "phantom-row", "unavailable", "false-conflict"}, found(checker.Check(h, terms())))
 	happened(history.TargetGone, h)
 	res := checker.Check(h, terms())
 	require.Empty(t, res.Findings)
@@ -169,7 +170,7 @@ func TestUnavailableNeedsTheWholeProbe(t *testing.T) {
 	}
 	cut := story(unknown(history.Timeout)).rows(1).probe(inProgress(), unknown(history.Interrupted))
 	r := cut.check(terms())
-	require.Equal(t, []string{"unavailable"}, found(r))
+	require.Equal(t, []string{"refused-though-done"}, found(r))
 	require.Equal(t, "after 1 more attempt still in-progress (status 409)", r.Findings[0].Observed)
 	require.Equal(t, checker.Pass, story(unknown(history.Timeout)).rows(1).probe(unknown(history.Interrupted)).check(terms()).Verdict)
 }
@@ -207,4 +208,71 @@ func TestRequestsThatAreNotOnRecord(t *testing.T) {
 	h = counted(right(), 2)
 	h.Attempts[0].Passage.Up--
 	require.Equal(t, checker.Pass, checker.Check(h, terms()).Verdict, "a request that did not get through whole does not count")
+}
+
+// Controls are about what does not happen, which a target that only fails keeps as well.
+func TestATargetThatOnlyFailsPassesNothing(t *testing.T) {
+	t.Parallel()
+	keyless := func(a history.Attempt) history.Attempt { return keyed(noKey, a) }
+	required := func(t *checker.Terms) { t.Operation.Key.Required = true }
+	failed := serverError()
+	for _, test := range []struct {
+		name   string
+		drafts []*draft
+		proof  proofs.Name
+		terms  func(*checker.Terms)
+		want   checker.Verdict
+	}{
+		{"requests without a key fail", []*draft{story(keyless(failed))}, proofs.KeyOmitted, nil, checker.Inconclusive},
+		{"requests without a key are executed", []*draft{story(keyless(acknowledged(201, "o1"))).rows(1)}, proofs.KeyOmitted, nil, checker.Pass},
+		{"requests without a key are refused, as they may", []*draft{story(keyless(rejected(400)))}, proofs.KeyOmitted, required, checker.Pass},
+		{"requests without a key are refused, as they may not", []*draft{story(keyless(rejected(400)))}, proofs.KeyOmitted, nil, checker.Inconclusive},
+		{"requests with two keys are refused, as they may", []*draft{story(twoKeys(rejected(400)))}, proofs.Respelled, required, checker.Pass},
+		{"requests with two keys fail", []*draft{story(twoKeys(failed))}, proofs.Respelled, required, checker.Inconclusive},
+		{"requests without a required key fail", []*draft{story(keyless(failed))}, proofs.KeyOmitted, required, checker.Inconclusive},
+		{"blank keys fail", []*draft{story(blank(failed)).named("a").beside("a"), story(blank(failed)).named("b").beside("a")}, proofs.Neighbours, nil, checker.Inconclusive},
+		{"blank keys are refused", []*draft{story(blank(rejected(400))).named("a").beside("a"), story(blank(rejected(400))).named("b").beside("a")}, proofs.Neighbours, nil, checker.Pass},
+		{"strange keys are refused", []*draft{story(rejected(400)).named("a").beside("a"), story(rejected(400)).named("b").beside("a")}, proofs.Neighbours, nil, checker.Pass},
+		{"a burst fails, and the final retry too", []*draft{story(failed, failed).probe(failed)}, proofs.Replayed, nil, checker.Inconclusive},
+		{"a burst fails, and the final retry repairs it", []*draft{story(failed, failed).later("o1").probe(acknowledged(201, "o1"))}, proofs.Replayed, nil, checker.Pass},
+		{"most intents fail", []*draft{
+			story(keyless(failed)).named("a"), story(keyless(failed)).named("b"), story(keyless(acknowledged(201, "o1"))).rows(1),
+		}, proofs.KeyOmitted, nil, checker.Inconclusive},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			h, terms := scenes(test.drafts), terms()
+			h.Run.Exercised = []history.Proof{{Name: string(test.proof)}}
+			if test.terms != nil {
+				test.terms(&terms)
+			}
+			r := checker.Check(h, terms)
+			r.Findings = slices.DeleteFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == checker.Unavailable })
+			require.Empty(t, r.Findings)
+			if r.Verdict != checker.Fail {
+				require.Equal(t, test.want, r.Verdict, "%v", r.Reasons)
+			}
+		})
+	}
+}
+
+func TestWithoutAPromiseNothingIsTested(t *testing.T) {
+	t.Parallel()
+	bare := terms()
+	bare.Operation.Key = contract.Key{}
+	twice := func() *history.History {
+		h := scenes([]*draft{story(keyed(noKey, acknowledged(201, "o1")), keyed(noKey, acknowledged(201, "o2"))).rows(2)})
+		h.Run.Exercised = []history.Proof{{Name: string(proofs.Replayed)}}
+		return h
+	}
+	r := checker.Check(twice(), bare)
+	require.Empty(t, r.Findings)
+	require.Equal(t, checker.Inconclusive, r.Verdict)
+	require.Contains(t, r.Reasons[0], "makes a second row: so did 1 of 1")
+	require.Contains(t, r.Reasons[0], "contract.natural_key")
+
+	once := scenes([]*draft{story(keyed(noKey, acknowledged(201, "o1"))).rows(1)})
+	require.Equal(t, checker.Pass, checker.Check(once, bare).Verdict, "nothing was repeated")
+	bare.Contract.NaturalKey = []string{"/note"}
+	require.Equal(t, checker.Fail, checker.Check(twice(), bare).Verdict, "that is a promise")
 }

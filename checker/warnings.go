@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -24,14 +25,48 @@ func warnRememberedLonger(e *evaluation) {
 
 // addWarnings notes what breaks no promise and is still worth knowing.
 func addWarnings(e *evaluation) {
-	e.warn("ungraceful-loser", "%s answered with a server error under load; a retry resolved or will have to", func(tr *trace) bool {
-		return slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Unknown && a.Complete && a.Status >= 500 && !duringLinkCut(tr, a)
-		})
+	e.warn("ungraceful-loser", "%s answered with a server error; a retry resolved it", func(tr *trace) bool {
+		return len(serverErrors(tr)) > 0 && failuresResolved(tr)
+	})
+	e.warn("ungraceful-loser", "%s answered with a server error, and no retry resolved it", func(tr *trace) bool {
+		return len(serverErrors(tr)) > 0 && !failuresResolved(tr)
 	})
 	e.warn("late-visibility", "%s acknowledged before the row could be seen", func(tr *trace) bool { return seenLate(e, tr) })
+	if t1 := e.history.T1; t1 != nil && t1.Waited > 0 && !e.terms.Contract.Ack.Accepted.ByRows() {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: "late-visibility", Text: fmt.Sprintf("rows could be seen only %s after the answers", t1.Waited.Duration().Round(time.Millisecond))})
+	}
+	if i := e.incident(history.NotRecovered); i != nil {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: "not-recovered", Text: i.Text})
+	}
+	warnLate(e)
 	warnRememberedLonger(e)
+	warnUnanswered(e)
 	warnCleanupFailed(e)
+}
+
+// warnLate warns of rows that came, and later than the contract says.
+func warnLate(e *evaluation) {
+	e.warn("late", "%s done later than the contract says", func(tr *trace) bool {
+		return slices.ContainsFunc([]*history.Snapshot{e.history.T1, e.history.T2}, func(s *history.Snapshot) bool {
+			return s != nil && slices.Contains(s.Late, tr.intent.Bodies[history.Original].Marker)
+		})
+	})
+}
+
+// failuresResolved reports that each key that got a server error got a final answer after it.
+func failuresResolved(tr *trace) bool {
+	return !slices.ContainsFunc(serverErrors(tr), func(failed *classified) bool {
+		return !slices.ContainsFunc(answersTo(tr, failed), func(a *classified) bool {
+			return a.End > failed.End && a.is(Acknowledged, Accepted, Declined, Exists, Rejected)
+		})
+	})
+}
+
+// serverErrors returns the attempts that were answered with a server error, though no link was broken.
+func serverErrors(tr *trace) []*classified {
+	return filter(tr.attempts, func(a *classified) bool {
+		return a.outcome == Unknown && a.Complete && a.Status >= 500 && !duringLinkCut(tr, a)
+	})
 }
 
 // warnCleanupFailed warns of failed cleanup steps: what they should have removed is still there.
@@ -53,7 +88,7 @@ func warnCleanupFailed(e *evaluation) {
 func seenLate(e *evaluation, tr *trace) bool {
 	return e.committed(tr) && slices.ContainsFunc(e.sightings[tr.intent.ID], func(seen history.Sighting) bool {
 		return seen.Rows == 0 && slices.ContainsFunc(tr.attempts, func(a *classified) bool {
-			return a.outcome == Acknowledged && a.followup == nil && a.End < seen.At
+			return a.outcome == Acknowledged && a.followup == nil && !a.promised && a.End < seen.At
 		})
 	})
 }

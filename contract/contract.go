@@ -28,7 +28,20 @@ type Contract struct {
 	Errors        Errors      `yaml:"errors" json:"errors"`
 	Expiry        Expiry      `yaml:"expiry" json:"expiry"`
 	Store         Failing     `yaml:"store" json:"store,omitzero"`
+
+	AfterCrash         Execution `yaml:"after_crash" json:"after_crash,omitempty"`                   // of requests between whose attempts the process was killed
+	AfterFlush         Execution `yaml:"after_flush" json:"after_flush,omitempty"`                   // likewise, the store lost what it held
+	AfterUnknownCommit Execution `yaml:"after_unknown_commit" json:"after_unknown_commit,omitempty"` // of requests whose database connection broke before the answer to a commit
 }
+
+// Execution is how often an intent may be executed. The zero value is at most once.
+type Execution string
+
+// The executions. AtLeastOnce allows one more after each such event.
+const (
+	AtMostOnce  Execution = "at-most-once"
+	AtLeastOnce Execution = "at-least-once"
+)
 
 // Failing says what is promised while the store fails. The zero value promises the same as ever.
 type Failing struct {
@@ -68,9 +81,10 @@ func (s Signature) Narrowed() bool { return len(s.Where)+len(s.Headers) > 0 }
 type Scope struct {
 	Principal KeyScope `yaml:"principal" json:"principal,omitempty"`
 	Operation KeyScope `yaml:"operation" json:"operation,omitempty"`
+	Path      KeyScope `yaml:"path" json:"path,omitempty"` // of one operation, under two parents
 }
 
-// KeyScope is the promise about one key that two principals, or two operations, use.
+// KeyScope is the promise about one key that two principals use, or that is used at two operations or paths.
 type KeyScope string
 
 // The scopes. Separate: each has its own keys. Shared: one record for all, on purpose, so that all
@@ -90,15 +104,19 @@ type Ack struct {
 }
 
 // Accepted recognises "it will be done" (RFC 9110, section 15.3.3), and says where to ask what became
-// of it. The zero value recognises nothing.
+// of it. Without a monitor the rows tell. The zero value recognises nothing.
 type Accepted struct {
 	Signature `yaml:",inline"`
-	Monitor   string    `yaml:"monitor" json:"monitor,omitempty"`   // where the answer names the status resource: a header's name, or a JSON pointer
+	Monitor   string    `yaml:"monitor" json:"monitor,omitempty"`   // where the answer names the status resource: a header's name, or a JSON pointer; empty: there is none
 	Done      Signature `yaml:"done" json:"done"`                   // of the status resource's answer: it is done
 	Failed    Signature `yaml:"failed" json:"failed"`               // it never will be, and nothing took effect
 	Identity  string    `yaml:"identity" json:"identity,omitempty"` // JSON pointer into the status resource's answer
 	Within    Duration  `yaml:"within" json:"within,omitempty"`     // it is one or the other by then
+	Recovery  Duration  `yaml:"recovery" json:"recovery,omitempty"` // after a crash it may take so much longer
 }
+
+// ByRows reports that the rows alone tell what became of what was accepted.
+func (a Accepted) ByRows() bool { return len(a.Statuses) > 0 && a.Monitor == "" }
 
 // Fingerprint says by what the target knows another body, and what it does when a key comes with one.
 type Fingerprint struct {
@@ -180,10 +198,12 @@ type Existing struct {
 	Identity  Identity `yaml:"identity" json:"identity,omitzero"`
 }
 
-// Errors says which errors a target stores under the key and repeats. Nil is unspecified: both pass.
+// Errors says which errors a target stores under the key and repeats, nil: both pass, and which are business: an intent
+// that was declined is done, and may have left a row.
 type Errors struct {
-	Store4xx *bool `yaml:"store_4xx" json:"store_4xx,omitempty"`
-	Store5xx *bool `yaml:"store_5xx" json:"store_5xx,omitempty"`
+	Declined Signature `yaml:"declined" json:"declined,omitzero"`
+	Store4xx *bool     `yaml:"store_4xx" json:"store_4xx,omitempty"`
+	Store5xx *bool     `yaml:"store_5xx" json:"store_5xx,omitempty"`
 }
 
 // Expiry says how long a key is remembered, and what its repetition gets afterwards.

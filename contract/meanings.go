@@ -18,6 +18,7 @@ type Meaning struct {
 const (
 	MeansThrottled = iota
 	MeansRunning
+	MeansDeclined
 	MeansAccepted
 	MeansDone
 	MeansExists
@@ -31,6 +32,7 @@ func (c Contract) Meanings() []Meaning {
 	return []Meaning{
 		MeansThrottled: {Line: "throttled", Says: "the request was rejected before any handling", Signature: c.Throttled},
 		MeansRunning:   {Line: "in_progress", Says: "the first request is still running", Signature: c.InProgress.Signature},
+		MeansDeclined:  {Line: "errors.declined", Says: "it was declined for good", Signature: c.Errors.Declined},
 		MeansAccepted:  {Line: "ack.accepted", Says: "it will be done", Signature: c.Ack.Accepted.Signature},
 		MeansDone:      {Line: "ack", Says: "it is done", Signature: c.Ack.Signature},
 		MeansExists:    {Line: "existing", Says: "it exists already", Signature: c.Existing.Signature},

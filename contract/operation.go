@@ -1,5 +1,11 @@
 package contract
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
 // Operation is one way to create something, as far as it is judged.
 type Operation struct {
 	Key      Key            `yaml:"key" json:"key"`
@@ -44,7 +50,7 @@ const (
 // Rows says how to find what an intent created: with a query, or by asking the target itself. A row of
 // its answer has the scalar members of an item for columns, nested ones by dotted names.
 type Rows struct {
-	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker
+	Query    string            `yaml:"query" json:"query"`               // with the parameter :marker, or :reference
 	HTTP     *Listing          `yaml:"http" json:"http,omitempty"`       // nil: the database is asked
 	Items    string            `yaml:"items" json:"items,omitempty"`     // JSON pointer to the list in the answer; empty: the answer is the list
 	Next     string            `yaml:"next" json:"next,omitempty"`       // JSON pointer to the link to the next page; empty: an answer is all there is
@@ -52,6 +58,23 @@ type Rows struct {
 	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
+
+	// VisibleWithin is how long after its acknowledgement a row may be missing where it is looked for, as in a read model.
+	VisibleWithin Duration `yaml:"visible_within" json:"visible_within,omitempty"`
+}
+
+// ByReference reports that rows are asked for with the reference of an intent, which both of its bodies have.
+func (r Rows) ByReference() bool {
+	if r.HTTP != nil {
+		asked := fmt.Sprint(r.HTTP.Path, r.HTTP.Header)
+		return strings.Contains(asked, ".Intent.Reference") && !strings.Contains(asked, ".Intent.Marker")
+	}
+	return AsksWith("reference", r.Query)
+}
+
+// AsksWith reports that a query has a parameter, such as :marker. PostgreSQL's cast "::marker" is none.
+func AsksWith(parameter, query string) bool {
+	return regexp.MustCompile(`(^|[^:\w]):` + parameter + `\b`).MatchString(query)
 }
 
 // Effect is something that a create changes beyond its row. Exactly one of Rows, Value and Delta is

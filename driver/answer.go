@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -47,7 +48,25 @@ func (x *exchange) keepBody(body *recordedBody, complete bool) {
 	x.record.Length, x.record.Content, x.record.Complete = body.length, body.text(), complete
 	if complete && !body.whole() {
 		x.record.Digest = hex.EncodeToString(body.digest.Sum(nil))
+		x.record.Value = body.value()
 	}
+}
+
+// longestValue bounds the body of which the JSON value is digested.
+const longestValue = 2 << 20
+
+// value returns the digest of the JSON value that the body is; empty: it is none, or longer than is looked at.
+func (b *recordedBody) value() string {
+	var value any
+	if int64(b.all.Len()) != b.length || json.Unmarshal(b.all.Bytes(), &value) != nil {
+		return ""
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // mostInformational is how many informational answers may come before the answer.
@@ -118,7 +137,8 @@ func flatten(h http.Header) map[string]string {
 type recordedBody struct {
 	keep   int
 	kept   bytes.Buffer
-	length int64 // of all of it
+	all    bytes.Buffer // up to longestValue
+	length int64        // of all of it
 	digest hash.Hash
 }
 
@@ -128,6 +148,10 @@ func (b *recordedBody) Write(p []byte) (int, error) {
 	b.length += int64(len(p))
 	if room := b.keep - b.kept.Len(); room > 0 {
 		b.kept.Write(p[:min(room, len(p))])
+	}
+	isJSON := b.kept.Len() == 0 || b.kept.Bytes()[0] == '{' || b.kept.Bytes()[0] == '['
+	if room := longestValue - b.all.Len(); isJSON && room > 0 {
+		b.all.Write(p[:min(room, len(p))])
 	}
 	return b.digest.Write(p)
 }

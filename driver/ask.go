@@ -43,6 +43,9 @@ func Received(ctx context.Context, t targets.Target) (int64, error) {
 	return int64(n), nil
 }
 
+// ErrNoAnswer is matched by the error of a question that reached the target and was not answered in time.
+var ErrNoAnswer = errors.New("no answer")
+
 // Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
 // creates nothing, and any complete HTTP answer will do.
 func Alive(ctx context.Context, t targets.Target) error {
@@ -76,6 +79,9 @@ func get(ctx context.Context, t targets.Target, where string, header map[string]
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
 	x.direct(ctx, t)
+	if x.record.ErrorKind == history.Timeout {
+		return x.record, fmt.Errorf("%w: %s", ErrNoAnswer, x.record.Error)
+	}
 	if x.record.Error != "" {
 		return x.record, errors.New(x.record.Error)
 	}

@@ -35,6 +35,8 @@ type standing struct {
 
 func (s *standing) Over() bool { return false }
 
+func (s *standing) LeaveAfter(time.Duration) {}
+
 func (s *standing) Facts() history.Passage { return history.Passage{Opened: 1} }
 
 func (s *standing) Hold(size int64, arrive func(func()), leave func()) bool {

@@ -25,6 +25,9 @@ type outgoing struct {
 	target vegeta.Target
 	tap    Tap                // nil: nothing was seen of it
 	cut    *scenarios.Cutting // of a link while it is under way; nil: none
+	words  []string           // by which its writes are known on that link
+
+	impatient bool // the upstream tap ends its timeout
 }
 
 // batch sends requests at their times, and calls done for each as it ends, from one goroutine. It returns

@@ -17,11 +17,10 @@ func TestTabsGoOutInTheOrderOfTheirOffsets(t *testing.T) {
 	t.Parallel()
 	const late, middle = time.Hour, 40 * time.Millisecond
 	step := scenarios.Step{Tabs: []scenarios.Tab{
-		{At: fixed(late), Send: plain()}, {At: fixed(0), Send: plain()}, {At: scenarios.Span{Share: 0.5}, Send: plain()},
+		{At: fixed(late), Send: plain()}, {At: fixed(0), Send: plain()}, {At: fixed(middle), Send: plain()},
 	}}
 	came := make(chan struct{}, 3)
 	r := newRig(t, serve(t, func(http.ResponseWriter, *http.Request) { came <- struct{}{} }), step)
-	r.Normal = 2 * middle
 	ctx, cancel := context.WithCancelCause(t.Context())
 	ended := r.begin(ctx)
 	within(t, came, "the first tab")

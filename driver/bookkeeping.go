@@ -60,7 +60,7 @@ func (b *bookkeeping) intent(i history.Intent, record *history.Writer) error {
 // sending notes an attempt before it is sent, and records its intent if that is not on record yet.
 func (b *bookkeeping) sending(a history.Attempt, record *history.Writer) {
 	b.mu.Lock()
-	q := question{a.Intent, a.Key, history.Meaning(a.Body)}
+	q := question{a.Intent, a.Key, questionBody(a.Body)}
 	if b.questions == nil {
 		b.questions = map[string][]question{}
 	}

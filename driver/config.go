@@ -7,6 +7,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Config says what a [Sender] sends, where, and what it reports. Workload, Dialers and Record are needed to send;
@@ -18,9 +19,12 @@ type Config struct {
 
 	// Rows counts the rows of a marker. Nil: the database cannot be asked.
 	Rows     func(ctx context.Context, operation, marker string) (int, error)
-	Normal   time.Duration // duration of a plain create; spans that are shares are of this
+	Normal   time.Duration // duration of a plain create; pauses that are shares are of this
+	Inside   time.Duration // of that: inside the target; what is released at its upstream tap has shares of this. 0: Normal
 	KeepBody int           // bytes of each answer's body to record; 0 is DefaultKeepBody
 	Hold     time.Duration // how long a burst waits for its slowest member; 0 is DefaultHold
+	Recovery time.Duration // how long a client that retries goes on after a break of a link while the target fails; 0: as planned
+	GiveUp   int           // intents with a request that is never answered on the clean lane, after which no more is sent; 0: never
 	Pace     *Pace         // nil: no rate limit, and Retry-After holds back only its own request
 	// RealTime releases bursts from threads at real-time priority (SCHED_FIFO), where the system permits it: the
 	// spread is smaller on a machine that the target shares. False leaves the scheduling of every thread alone.
@@ -31,6 +35,9 @@ type Config struct {
 	Repeat    Repeat
 	Following *Following // nil: no attempt is followed
 }
+
+// normal is how long a plain create takes that has an intent's work to do.
+func (c *Config) normal(i scenarios.PlannedIntent) time.Duration { return c.Normal + c.work(i) }
 
 // Hooks tell a [Sender] what answers mean, which is not for it to judge. All may be nil. They are called from many
 // goroutines, except for Done.
@@ -49,7 +56,11 @@ type Controls struct {
 	WriteGates []WriteGate     // tables whose writers can be held, each in its turn
 	Links      map[string]Link // inside the target, by name
 	Crasher    *Crasher        // of the target's process
+	Revived    func() bool     // waits until a target that takes no connections takes them again; false: it does not. nil: nobody starts it
 	Flush      Flush           // of the target's store
+	// Prolong holds what an intent's first request asks the target's database, for so long. The channel is closed when it
+	// does; callOff ends the wait for that. Nil: requests that are to take long do so by themselves.
+	Prolong func(number int, work time.Duration) (held <-chan struct{}, callOff func())
 }
 
 // Repeat has what was decided at random times in the run that is repeated. The zero value decides anew.
@@ -76,4 +87,7 @@ type Tap interface {
 	// Hold keeps the last of a request's size bytes at the tap: it calls arrive when all others are there, with
 	// what releases it, or leave if they do not come. It reports whether it can.
 	Hold(size int64, arrive func(release func()), leave func()) bool
+	// LeaveAfter closes the connection to the target so long after what is held was released, as a client that leaves
+	// does, but at that moment. Call it before Hold.
+	LeaveAfter(d time.Duration)
 }

@@ -12,31 +12,45 @@ import (
 // Crasher kills and starts the target's process.
 type Crasher struct {
 	Kill  func() error                // returns when nothing of it is left; fails where it had ended by itself
-	Start func(context.Context) error // returns when it takes requests again
+	Start func(context.Context) error // returns when it takes requests again; also where it had ended by itself
 }
 
 // crash kills the target some time after the request that waits at the barrier was released, and starts it
-// again. The barrier is over when the target is ready.
-func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier) {
-	from, to := m.Crash.From.Of(r.config.Normal), m.Crash.To.Of(r.config.Normal)
+// again. The barrier is over when the target is ready. A crash that comes after a whole create waits for the end of
+// the request as well: how long that takes is not the same each time.
+func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier, ended <-chan struct{}) {
+	inside := r.requests.inside.now()
+	from, to := m.Crash.From.Of(inside), m.Crash.To.Of(inside)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
 	facts := history.Crash{Attempt: m.Batch[0].ID, After: history.Offset(after)}
 	at.after = func() {
-		sleepUntil(ctx, time.Now().Add(after))
+		strike := time.Now().Add(after)
+		if m.Crash.From.Share >= 1 {
+			select {
+			case <-ended:
+			case <-ctx.Done():
+			}
+		}
+		sleepUntil(ctx, strike)
 		if ctx.Err() != nil {
 			return
 		}
 		facts.Struck = r.config.now()
-		if err := r.config.Controls.Crasher.Kill(); err != nil {
-			r.halt(fmt.Errorf("%w: %w", ErrTargetGone, err))
-			return
-		}
+		dead := r.config.Controls.Crasher.Kill()
 		facts.Ended = r.config.now()
-		if err := r.config.Controls.Crasher.Start(ctx); err != nil {
+		err := r.config.Controls.Crasher.Start(ctx)
+		switch {
+		case dead != nil && err != nil:
+			r.halt(fmt.Errorf("%w: %w", ErrTargetGone, dead))
+			return
+		case dead != nil: // it was no crash of ours
+			return
+		case err != nil:
 			facts.Error = r.maskError(err)
 			r.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
-		} else {
+		default:
 			facts.Ready = r.config.now()
+			r.steps.logInAgain(ctx) // a session need not survive; where this fails, the answers tell
 		}
 		_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
 	}

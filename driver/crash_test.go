@@ -26,6 +26,7 @@ type mortal struct {
 	lives   atomic.Int64
 	stays   error // why it does not start again
 	slow    time.Duration
+	work    time.Duration // after which the first life answers as well; 0: it does not
 }
 
 func newMortal(t testing.TB) *mortal {
@@ -46,7 +47,8 @@ func (m *mortal) start(context.Context) error {
 	first := m.lives.Add(1) == 1
 	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client leaves
-		if first {
+		time.Sleep(m.work)
+		if first && m.work == 0 {
 			<-r.Context().Done()
 		}
 		w.WriteHeader(http.StatusCreated)
@@ -114,9 +116,19 @@ func TestEveryIntentHasItsOwnCrash(t *testing.T) {
 	}
 }
 
-func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
+func TestATargetThatWasDeadAlreadyOrStaysDead(t *testing.T) {
 	t.Run("dead already", func(t *testing.T) {
 		m := newMortal(t)
+		r := newRig(t, m.address, crash(time.Millisecond), send())
+		r.Controls.Crasher = m.crasher()
+		r.Controls.Crasher.Kill = func() error { return errors.Join(errors.New("exit status 3"), m.kill()) }
+		require.NoError(t, r.Drive(t.Context()))
+		require.Empty(t, r.history(t).Crashes, "it was not killed")
+		require.EqualValues(t, 2, m.lives.Load(), "and is started again")
+	})
+	t.Run("dead already, and stays dead", func(t *testing.T) {
+		m := newMortal(t)
+		m.stays = errors.New("no configuration")
 		r := newRig(t, m.address, crash(time.Millisecond), send())
 		r.Controls.Crasher = m.crasher()
 		r.Controls.Crasher.Kill = func() error { return errors.Join(errors.New("exit status 3"), m.kill()) }
@@ -124,7 +136,6 @@ func TestATargetThatWasDeadAlreadyOrStaysDeadIsGone(t *testing.T) {
 		require.ErrorIs(t, err, driver.ErrTargetGone)
 		require.ErrorContains(t, err, "exit status 3")
 		require.Empty(t, r.history(t).Crashes)
-		require.EqualValues(t, 1, m.lives.Load())
 	})
 	t.Run("stays dead", func(t *testing.T) {
 		m := newMortal(t)
@@ -152,4 +163,19 @@ func TestAStoppedRunKillsNothing(t *testing.T) {
 	require.Empty(t, r.history(t).Crashes)
 	require.EqualValues(t, 1, m.lives.Load())
 	require.NoError(t, m.kill())
+}
+
+func TestACrashAfterAWholeCreateWaitsForTheAnswer(t *testing.T) {
+	m := newMortal(t)
+	m.work = 80 * time.Millisecond // much longer than the pilot's creates took
+	step := crash(0)
+	step.Crash.From, step.Crash.To = scenarios.Span{Share: 1}, scenarios.Span{Share: 1.5}
+	r := newRig(t, m.address, step, send())
+	r.Normal = time.Millisecond
+	r.Controls.Crasher = m.crasher()
+	h := r.drive(t)
+	require.Len(t, h.Attempts, 2)
+	require.Equal(t, http.StatusCreated, h.Attempts[0].Status)
+	require.Len(t, h.Crashes, 1)
+	require.GreaterOrEqual(t, h.Crashes[0].Struck, h.Attempts[0].End)
 }

@@ -124,10 +124,14 @@ func (x *exchange) send(conn net.Conn) error {
 	if err := x.http.Write(&raw); err != nil {
 		return err
 	}
-	if x.member == nil {
-		return x.write(conn, raw.Bytes())
+	text := raw.Bytes()
+	if x.record.Body == history.Elsewhere {
+		text = reversed(text)
 	}
-	if err := x.sendHeld(conn, raw.Bytes()); err != nil {
+	if x.member == nil {
+		return x.write(conn, text)
+	}
+	if err := x.sendHeld(conn, text); err != nil {
 		return err
 	}
 	return conn.SetDeadline(time.Now().Add(x.timeout))

@@ -16,12 +16,28 @@ type Probing struct {
 	Tries   int           // for each key and body
 	Pause   time.Duration // before the second try; it doubles
 	Timeout time.Duration // of one try
+	Hung    int           // how many tries may wait out their deadline; 0: all
+
+	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer nobody,
+	// or not this key. Nil: none does.
+	Unclear func(history.Attempt) bool
+	// Rounds are the pauses before throttled keys are tried once more, each time with a fresh key right behind them. A
+	// rate limit that all share lets the throttled key through after such a pause, or not the fresh one.
+	Rounds []time.Duration
+	// Recovery is for how long fresh keys are tried where neither they nor the unclear ones get a final answer: once they do,
+	// the target is well again, and the unclear keys are tried once more. 0: a fresh key is tried once.
+	Recovery time.Duration
 }
 
 // Patience gives a target about three seconds to come to a final answer: eight tries. Where a dead execution
-// blocks its key for a lease, the tries go on until that is over.
+// blocks its key for a lease, the tries go on until that is over. Of a target that answers nothing, two tries are enough
+// to wait for.
 func Patience(lease time.Duration) Probing {
-	p := Probing{Tries: 8, Pause: 25 * time.Millisecond, Timeout: 10 * time.Second}
+	p := Probing{
+		Tries: 8, Pause: 25 * time.Millisecond, Timeout: usualTimeout,
+		Rounds: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
+	}
+	p.Hung = 2 + int(lease/p.Timeout)
 	for p.Pause<<(p.Tries-1) <= lease+p.Pause {
 		p.Tries++
 	}
@@ -39,6 +55,7 @@ type prober struct {
 	mu              sync.Mutex
 	numbers         map[string]int // of the last probe, by intent
 	unauthenticated []probe        // to be sent again after a new login
+	unclear         []unclearKey   // after the last try
 }
 
 func newProber(s *Sender, p Probing, settled func(history.Attempt) bool) *prober {
@@ -75,36 +92,54 @@ func (p *prober) probeAll(ctx context.Context, keyless bool) {
 		defer p.mu.Unlock()
 		p.numbers[i.ID] = n
 	})
-	if len(p.unauthenticated) == 0 || !p.logInAgain(ctx) {
+	defer p.tryFreshKeys(ctx)
+	if len(p.unauthenticated) == 0 || !p.steps.logInAgain(ctx) {
 		return
 	}
 	for _, q := range slices.Clone(p.unauthenticated) {
-		q.n = p.numbers[q.intent]
-		p.numbers[q.intent] = p.ask(ctx, q)
+		p.askAgain(ctx, q)
 	}
 }
 
 // ask sends one probe until its answer is final, and returns the number of the intent's last probe.
 func (p *prober) ask(ctx context.Context, q probe) int {
 	var pause time.Duration
+	inVainSoFar := 0
+	var last history.Attempt
 	for try := range p.Tries {
-		if !sleep(ctx, pause) || !p.paced(ctx, 1) || !p.takeTurn(ctx) {
+		if p.givenUp(true) || !sleep(ctx, pause) || !p.once(ctx, &q, &last) {
 			return q.n
 		}
-		q.n++
-		o := p.requests.build(history.Attempt{
-			ID: fmt.Sprintf("%s.p%d", q.intent, q.n), Intent: q.intent, Step: outsideSteps, Retry: q.tried, Probe: true,
-			Lane: scenarios.Clean, Body: q.body, Key: q.key,
-		}, p.Timeout)
-		p.batch(ctx, []*outgoing{o}, func(*outgoing) {})
-		<-p.turns
-		q.tried++
-		if p.noteUnauthenticated(q, o.record) || p.settled(o.record) {
+		if p.noteUnauthenticated(q, last) || p.settled(last) {
 			return q.n
 		}
-		pause = max(p.Pause<<try, retryAfter(o.record))
+		if inVain(last) {
+			inVainSoFar++
+		}
+		if p.Hung > 0 && inVainSoFar >= p.Hung {
+			return q.n
+		}
+		pause = max(p.Pause<<try, retryAfter(last))
 	}
+	p.noteUnclear(unclearKey{q, last})
 	return q.n
+}
+
+// once sends a probe once. It reports whether it did: the context may end before.
+func (p *prober) once(ctx context.Context, q *probe, last *history.Attempt) bool {
+	if !p.paced(ctx, 1) || !p.takeTurn(ctx) {
+		return false
+	}
+	q.n++
+	o := p.requests.build(history.Attempt{
+		ID: fmt.Sprintf("%s.p%d", q.intent, q.n), Intent: q.intent, Step: outsideSteps, Retry: q.tried, Probe: true,
+		Lane: scenarios.Clean, Body: q.body, Key: q.key,
+	}, p.Timeout)
+	p.batch(ctx, []*outgoing{o}, func(*outgoing) {})
+	<-p.turns
+	q.tried++
+	*last = o.record
+	return true
 }
 
 // takeTurn takes a turn, unless the context ends before there is one.

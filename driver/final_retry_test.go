@@ -169,3 +169,47 @@ func TestAProbeOfATargetWithoutKeysAsksByBody(t *testing.T) {
 	want := []asked{{"", history.Original}, {"", history.Altered}}
 	require.Equal(t, want, probes(t, r.history(t))["i001"])
 }
+
+// A key that is throttled for ever is told from a target that throttles everybody by fresh keys, sent right behind it.
+func TestFreshKeysAreSentBesideAThrottledOne(t *testing.T) {
+	t.Parallel()
+	var first atomic.Value
+	address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		key := r.Header.Get("Idempotency-Key")
+		if first.CompareAndSwap(nil, key); first.Load() == key {
+			w.WriteHeader(http.StatusTooManyRequests)
+		}
+	})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 2, Steps: []scenarios.Step{send()}})
+	r.Hooks.Throttled = func(a history.Attempt) bool { return a.Status == 429 }
+	r.drive(t)
+	p := driver.Probing{Tries: 2, Pause: time.Millisecond, Rounds: []time.Duration{time.Millisecond, time.Millisecond}, Unclear: r.Hooks.Throttled}
+	require.NoError(t, r.Probe(t.Context(), p, false, func(a history.Attempt) bool { return a.Status == 200 }))
+	h := r.history(t)
+	require.Len(t, h.Intents, 4)
+	var order []string
+	for _, a := range h.Attempts {
+		if a.Intent != "i002" && a.Probe {
+			order = append(order, fmt.Sprintf("%s %d", a.ID, a.Status))
+		}
+	}
+	require.Equal(t, []string{"i001.p1 429", "i001.p2 429", "i001.p3 429", "i003.p1 200", "i001.p4 429", "i004.p1 200"}, order)
+	require.True(t, h.Intents[2].Fresh)
+	require.NotEqual(t, h.Intents[2].Bodies[history.Original].Marker, h.Intents[3].Bodies[history.Original].Marker)
+	require.Contains(t, r.made().Workload().Markers()[r.Operations[0].Name], h.Intents[3].Bodies[history.Original].Marker)
+}
+
+// A replay has a part of the intents: a fresh key is that of none of them.
+func TestAFreshKeyBesideAPartOfThePlanIsANewIntent(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 2, Steps: []scenarios.Step{send()}})
+	r.Plan = r.Plan.Only([]int{2})
+	r.drive(t)
+	p := driver.Probing{Tries: 1, Unclear: func(history.Attempt) bool { return true }}
+	require.NoError(t, r.Probe(t.Context(), p, false, func(history.Attempt) bool { return false }))
+	h := r.history(t)
+	require.Len(t, h.Intents, 2)
+	require.Equal(t, "i002", h.Intents[0].ID)
+	require.Equal(t, "i003", h.Intents[1].ID)
+}

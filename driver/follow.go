@@ -41,7 +41,7 @@ func (f *follower) followAll(ctx context.Context) error {
 
 // follow asks one status resource until it has come to an end or its time is over, and returns its last answer.
 func (f *follower) follow(ctx context.Context, a accepted) history.Followup {
-	header := withoutBody(f.requests.rendered[a.intent+a.body].request.Header)
+	header := withoutBody(f.requests.one(a.intent, a.body).request.Header)
 	deadline := f.config.Base.Add(a.end.Duration()).Add(f.Within)
 	last := history.Followup{Attempt: a.attempt}
 	for pause := followSoon; ; pause = min(2*pause, followSeldom) {

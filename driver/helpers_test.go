@@ -138,6 +138,7 @@ func dialerTo(address string) driver.Dialer {
 type seenAs func() history.Passage
 
 func (s seenAs) Facts() history.Passage              { return s() }
+func (seenAs) LeaveAfter(time.Duration)              {}
 func (seenAs) Over() bool                            { return true }
 func (seenAs) Hold(int64, func(func()), func()) bool { return false }
 

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/driver/h2"
 	"github.com/doubletap-harness/doubletap/history"
@@ -17,25 +19,33 @@ type intentRunner struct {
 	steps   *stepRunner
 	sweeps  *sweeps
 	release *releaser
+	prolong sync.Mutex // held until the request that is to take long is held
 }
 
 func newIntentRunner(s *Sender) *intentRunner {
 	return &intentRunner{
 		transmitter: s.line, steps: s.steps, release: &releaser{realTime: s.config.RealTime},
-		sweeps: &sweeps{normal: s.config.Normal, offsets: s.config.Repeat.Offsets, phase: s.config.Hooks.Phase},
+		sweeps: &sweeps{normal: s.line.requests.inside.now(), offsets: s.config.Repeat.Offsets, phase: s.config.Hooks.Phase},
 	}
 }
 
 // runIntent sends one intent, move by move.
 func (r *intentRunner) runIntent(ctx context.Context, i scenarios.PlannedIntent) {
+	if r.givenUp(false) {
+		return
+	}
 	r.flushBefore(ctx, i)
+	begun := time.Now()
+	if i.Work > 0 && r.config.Controls.Prolong != nil {
+		defer r.prolongFirst(ctx, i)()
+	}
 	for _, m := range i.Moves {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || r.givenUp(false) {
 			return
 		}
 		switch {
 		case m.Wait != nil:
-			r.wait(ctx, i, *m.Wait)
+			r.wait(ctx, i, *m.Wait, begun)
 		case m.Look:
 			r.look(ctx, i)
 		case m.Remove:
@@ -48,6 +58,27 @@ func (r *intentRunner) runIntent(ctx context.Context, i scenarios.PlannedIntent)
 	}
 }
 
+// prolongFirst holds what the intent's first request asks the target's database, which is the next that asks so: one
+// intent after the other. The function that it returns waits until nothing is left to be held.
+func (r *intentRunner) prolongFirst(ctx context.Context, i scenarios.PlannedIntent) (wait func()) {
+	r.prolong.Lock()
+	held, callOff := r.config.Controls.Prolong(i.Number, r.config.work(i))
+	var over sync.WaitGroup
+	over.Go(func() {
+		defer r.prolong.Unlock()
+		defer callOff()
+		select {
+		case <-held:
+		case <-time.After(max(leastProlonging, 10*r.config.Normal)):
+		case <-ctx.Done():
+		}
+	})
+	return over.Wait
+}
+
+// leastProlonging is how long a request has to ask what is to be held.
+const leastProlonging = time.Second
+
 // runMove sends a batch and the retries that its answers ask for, and returns when all have ended.
 func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
 	if !r.paced(ctx, len(m.Batch)) {
@@ -58,7 +89,7 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 		planned[a.ID] = a
 	}
 	var together *barrier
-	if m.Together || m.Crash != nil {
+	if m.Together || m.Crash != nil || byTap(m) {
 		barrier, stop := newBarrier(ctx, r.release, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
 		defer stop()
 		together = barrier
@@ -68,7 +99,9 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 		answered = r.holdWrites(ctx, i, m, together)
 	}
 	if m.Crash != nil {
-		r.crash(ctx, m, together)
+		ended := make(chan struct{})
+		answered = sync.OnceFunc(func() { close(ended) })
+		r.crash(ctx, m, together, ended)
 	}
 	all := r.load(i, m, together)
 	if m.Sweep != nil {
@@ -79,6 +112,9 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	}
 	var retries sync.WaitGroup
 	r.batch(ctx, all, func(o *outgoing) {
+		if r.config.work(i) == 0 {
+			r.requests.inside.learn(o)
+		}
 		answered()
 		retries.Go(func() {
 			if m.Crash != nil {
@@ -96,39 +132,80 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 	if together != nil {
 		shared = h2.NewPool()
 	}
-	all := make([]*outgoing, 0, len(m.Batch))
+	all, inside := make([]*outgoing, 0, len(m.Batch)), r.requests.insideOf(i)
 	for _, a := range m.Batch {
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)
 		o.record.Step, o.cut = m.Step, a.Cut
+		o.impatient = len(m.Batch) == 1 && a.Timeout.Share > 0 && o.timeout < soonest
+		if a.Cut != nil {
+			o.words = r.config.words(i)
+		}
 		if together != nil {
 			o.member, o.record.Together = together.member(), m.Together
 			o.shares(shared)
 		}
-		o.at = a.At.Of(r.config.Normal) + a.Plus.Of(r.config.Normal)
+		if at := a.At.Of(inside) + a.Plus.Of(inside); together != nil {
+			o.member.later = at
+		} else {
+			o.at = at
+		}
 		all = append(all, o)
 	}
 	return all
 }
 
-// retry does what a client does that did not get what it wanted: pause and send again, as often as it may.
+// retry does what a client does that did not get what it wanted: pause and send again, as often as it may. After a break
+// of a link it goes on until the target is well again: else the next break would strike a target that asks nobody.
 func (r *intentRunner) retry(ctx context.Context, i scenarios.PlannedIntent, a scenarios.PlannedAttempt, last *outgoing) {
+	begun := time.Now()
 	for n, pause := range a.Pauses {
-		if !asksForRetry(a.RetryOn, last.record) {
+		if last = r.sendAgain(ctx, i, a, n, pause.Of(r.config.normal(i)), last); last == nil {
 			return
 		}
-		if !sleep(ctx, max(pause.Of(r.config.Normal), retryAfter(last.record))) || !r.paced(ctx, 1) {
-			return
-		}
-		id, key := retryID(a, n), a.Key
-		if a.RetryKey == scenarios.FreshKey {
-			key = id
-		}
-		a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
-		next := r.requests.newRequest(i, a, id, key, cmp.Or(a.RetryLane, a.Lane))
-		next.record.Step, next.record.Retry = last.record.Step, n+1
-		r.batch(ctx, []*outgoing{next}, func(*outgoing) {})
-		last = next
 	}
+	if len(a.Pauses) == 0 || !breaksLinks(i) || r.unwell.Load() {
+		return
+	}
+	for n := len(a.Pauses); time.Since(begun) < r.config.Recovery; n++ {
+		if last = r.sendAgain(ctx, i, a, n, recoveryPause(time.Since(begun)), last); last == nil {
+			return
+		}
+	}
+	if asksForRetry(a.RetryOn, last.record) {
+		r.unwell.Store(true)
+	}
+}
+
+// recoveryPause is how long a client waits that has been trying for so long.
+func recoveryPause(tried time.Duration) time.Duration {
+	return min(max(tried/2, 50*time.Millisecond), time.Second)
+}
+
+// breaksLinks reports that a link is to break while the intent is under way.
+func breaksLinks(i scenarios.PlannedIntent) bool {
+	return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Cut != nil })
+	})
+}
+
+// sendAgain sends the n-th retry of an attempt after a pause, from 0; nil: the last answer asks for none, or the time for it
+// is over.
+func (r *intentRunner) sendAgain(ctx context.Context, i scenarios.PlannedIntent, a scenarios.PlannedAttempt, n int, pause time.Duration, last *outgoing) *outgoing {
+	if !asksForRetry(a.RetryOn, last.record) || r.givenUp(false) {
+		return nil
+	}
+	if !sleep(ctx, max(pause, retryAfter(last.record))) || !r.paced(ctx, 1) {
+		return nil
+	}
+	id, key := retryID(a, n), a.Key
+	if a.RetryKey == scenarios.FreshKey {
+		key = id
+	}
+	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
+	next := r.requests.newRequest(i, a, id, key, cmp.Or(a.RetryLane, a.Lane))
+	next.record.Step, next.record.Retry = last.record.Step, n+1
+	r.batch(ctx, []*outgoing{next}, func(*outgoing) {})
+	return next
 }
 
 // retryID names the n-th retry of an attempt, from 0.

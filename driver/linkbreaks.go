@@ -6,14 +6,15 @@ import (
 
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // Link is a link inside the target that can be broken.
 type Link struct {
 	// Strike breaks it at a moment from now, for a while. Over calls that off, if it has not come, and returns
-	// what came of it, by offsets from base.
-	Strike  func(base time.Time, moment faults.Moment, pause time.Duration) (over func() history.Cut)
-	Moments int // of a plain create; 0: no create is known to use it
+	// what came of it, by offsets from base. A write is known by the words that it carries.
+	Strike  func(base time.Time, moment faults.Moment, pause time.Duration, words []string) (over func() history.Cut)
+	Passing scenarios.Passing // for a plain create; zero: no create is known to use it
 }
 
 // mostSilence is how often a named moment may fail to come before it is looked for by its number: the target may
@@ -38,14 +39,14 @@ func (b *linkBreaks) strike(o *outgoing) (over func()) {
 		return func() {}
 	}
 	link := b.links[o.cut.Link]
-	moment := o.cut.At(link.Moments)
+	moment := o.cut.At(link.Passing)
 	if b.silent(moment) {
-		moment = o.cut.Counted(link.Moments)
+		moment = o.cut.Counted(link.Passing.Moments)
 	}
 	if again, decided := b.repeat[o.record.Intent]; decided {
 		moment = again
 	}
-	cut := link.Strike(b.base, moment, o.cut.For)
+	cut := link.Strike(b.base, moment, o.cut.For, o.words)
 	return func() {
 		facts := cut()
 		o.record.Cut = &facts

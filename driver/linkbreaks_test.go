@@ -70,9 +70,10 @@ func cuts(t *testing.T, intents int, change func(*driver.Repeat, *scenarios.Link
 	w, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
-	cut := scenarios.LinkCut{Link: "database", For: faults.Duration(time.Millisecond)}
-	link := driver.Link{Moments: 2 * len(questions), Strike: func(base time.Time, moment faults.Moment, pause time.Duration) func() history.Cut {
-		return w.Strike(base, moment, pause).Over
+	passing := scenarios.Passing{Moments: 2 * len(questions), Commits: 1}
+	cut := scenarios.LinkCut{Link: "database", For: new(faults.Duration(time.Millisecond))}
+	link := driver.Link{Passing: passing, Strike: func(base time.Time, moment faults.Moment, pause time.Duration, words []string) func() history.Cut {
+		return w.Strike(base, moment, pause, words...).Over
 	}}
 	send := plain()
 	send.Cut = &cut
@@ -119,7 +120,7 @@ func TestTheIntentsTakeTheMomentsInTurn(t *testing.T) {
 		moments[a.Cut.Moment]++
 		require.Equal(t, a.Cut.At == 0, a.Status == http.StatusCreated, "%+v", a.Cut)
 	}
-	require.Equal(t, map[string]int{"commit": 9, "committed": 9, "1": 2, "2": 2, "3": 2, "4": 2, "5": 2, "6": 2, "7": 2, "8": 2, "9": 2}, moments)
+	require.Equal(t, map[string]int{"commit": 6, "committed": 6, "1": 2, "2": 3, "3": 2, "4": 4, "5": 2, "6": 3, "7": 2, "8": 3, "9": 2, "10": 1}, moments)
 }
 
 func TestATargetThatNeverAsksForACommitHasItsOtherMoments(t *testing.T) {
@@ -139,4 +140,62 @@ func TestALinkBreaksAgainWhenItDidBefore(t *testing.T) {
 	all := cuts(t, 2, func(d *driver.Repeat, _ *scenarios.LinkCut) { d.Moments = map[string]faults.Moment{"i002": "3"} }, "begin", "insert", "commit")
 	require.Equal(t, "committed", all[0].Cut.Moment)
 	require.Equal(t, "3", all[1].Cut.Moment)
+}
+
+// retriesAfterABreak drives three intents whose link breaks, at a target that fails so many requests after each break, and
+// returns the last status and the number of retries of each.
+func retriesAfterABreak(t *testing.T, fails int, recovery time.Duration) (statuses, retries []int) {
+	t.Helper()
+	w, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", archive(t), proxy.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, w.Close()) })
+	well := asking(t, w, "insert")
+	left := 0 // requests come one after the other
+	address := serve(t, func(out http.ResponseWriter, r *http.Request) {
+		if left > 0 {
+			left--
+			out.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		reply, err := http.Post("http://"+well, "text/plain", nil)
+		if err != nil {
+			panic(err)
+		}
+		defer reply.Body.Close()
+		if reply.StatusCode >= 500 {
+			left = fails
+		}
+		out.WriteHeader(reply.StatusCode)
+	})
+	broken, again := plain(), plain()
+	broken.Cut = &scenarios.LinkCut{Link: "database", Moment: "1", For: new(faults.Duration)}
+	again.Retry = &scenarios.Retry{Max: 1, Backoff: fixed(time.Millisecond)}
+	r := newRigFor(t, address, scenarios.Scenario{
+		Name: "trial", Intents: 3, Concurrency: 1, Steps: []scenarios.Step{{Send: &broken}, {Send: &again}},
+	})
+	link := driver.Link{Passing: scenarios.Passing{Moments: 2}, Strike: func(base time.Time, moment faults.Moment, pause time.Duration, words []string) func() history.Cut {
+		return w.Strike(base, moment, pause, words...).Over
+	}}
+	r.Controls.Links, r.Recovery = map[string]driver.Link{"database": link}, recovery
+	statuses, retries = make([]int, 3), make([]int, 3)
+	for _, a := range r.drive(t).Attempts {
+		i := int(a.Intent[len(a.Intent)-1] - '1')
+		statuses[i], retries[i] = a.Status, a.Retry
+	}
+	return statuses, retries
+}
+
+func TestAClientRetriesUntilTheTargetHasRecoveredFromABreak(t *testing.T) {
+	t.Parallel()
+	statuses, retries := retriesAfterABreak(t, 4, time.Minute)
+	require.Equal(t, []int{201, 201, 201}, statuses)
+	require.Equal(t, []int{4, 4, 4}, retries, "each break strikes a target that is well")
+}
+
+func TestATargetThatDoesNotRecoverFromABreakIsAwaitedOnce(t *testing.T) {
+	t.Parallel()
+	statuses, retries := retriesAfterABreak(t, 1<<30, time.Second)
+	require.Equal(t, []int{500, 500, 500}, statuses)
+	require.Greater(t, retries[0], 1)
+	require.Equal(t, []int{1, 1}, retries[1:])
 }

@@ -25,15 +25,18 @@ func (p *prober) noteUnauthenticated(q probe, last history.Attempt) bool {
 // logInAgain logs the principals in anew and renders all requests with what that gave. It reports whether it did: a
 // login that fails is on record, and a body that holds what a login gave would become another body. Nothing else
 // may be under way.
-func (p *prober) logInAgain(ctx context.Context) bool {
-	before := p.requests.logins
-	for _, given := range before {
-		p.requests.secrets.keep(slices.Collect(maps.Values(given)))
-	}
-	p.requests.setLogins(nil)
-	if p.steps.logIn(ctx) != nil {
-		p.requests.setLogins(before)
+func (s *stepRunner) logInAgain(ctx context.Context) bool {
+	before := s.requests.logins
+	if len(s.requests.config.Workload.Target.Login) == 0 {
 		return false
 	}
-	return p.requests.renderAgain()
+	for _, given := range before {
+		s.requests.secrets.keep(slices.Collect(maps.Values(given)))
+	}
+	s.requests.setLogins(nil)
+	if s.logIn(ctx) != nil {
+		s.requests.setLogins(before)
+		return false
+	}
+	return s.requests.renderAgain()
 }

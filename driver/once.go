@@ -2,30 +2,58 @@ package driver
 
 import (
 	"context"
+	"sync"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Once sets up and sends the first attempt of a config's plan and nothing else, straight to the target and on no
-// lane. It needs no Dialers. The answer is as the target gave it, and may hold secrets; without a complete one the
-// attempt has an Error. The error is that of [Sender.SetUp], or says why the request cannot be sent.
-func Once(ctx context.Context, c Config) (history.Attempt, error) {
+// Directly sets up and sends the attempts of a config's plan and nothing else, straight to the target and on no lane: one
+// after the other, and those of a burst at once. It needs no Dialers. The answers are as the target gave them, and may
+// hold secrets; without a complete one an attempt has an Error. The error is that of [Sender.SetUp], or says why a
+// request cannot be sent.
+func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
 	s := New(c)
 	if _, err := s.SetUp(ctx); err != nil {
-		return history.Attempt{}, err
+		return nil, err
 	}
 	if err := s.renderAll(); err != nil {
-		return history.Attempt{}, err
+		return nil, err
 	}
-	intent := c.Plan.Intents[0]
-	first := intent.Moves[0].Batch[0]
-	o := s.requests.newRequest(intent, first, first.ID, first.Key, first.Lane)
-	request, err := o.target.Request()
-	if err != nil {
-		return history.Attempt{}, err
+	var all []history.Attempt
+	for _, intent := range c.Plan.Intents {
+		for _, move := range intent.Moves {
+			sent, err := s.directly(ctx, intent, move.Batch)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, sent...)
+		}
 	}
-	request.URL.Fragment = ""
-	o.http = request
-	o.direct(ctx, c.Target)
-	return o.record, nil
+	return all, nil
+}
+
+// directly sends a batch at once.
+func (s *Sender) directly(ctx context.Context, intent scenarios.PlannedIntent, batch []scenarios.PlannedAttempt) ([]history.Attempt, error) {
+	exchanges := make([]*outgoing, len(batch))
+	for i, a := range batch {
+		o := s.requests.newRequest(intent, a, a.ID, a.Key, a.Lane)
+		request, err := o.target.Request()
+		if err != nil {
+			return nil, err
+		}
+		request.URL.Fragment = ""
+		o.http = request
+		exchanges[i] = o
+	}
+	var sending sync.WaitGroup
+	for _, o := range exchanges {
+		sending.Go(func() { o.direct(ctx, s.config.Target) })
+	}
+	sending.Wait()
+	answers := make([]history.Attempt, len(batch))
+	for i, o := range exchanges {
+		answers[i] = o.record
+	}
+	return answers, nil
 }

@@ -17,6 +17,7 @@ type Rehearsed struct {
 	Marker    string
 	Reference string
 	Key       string   // empty: none
+	SecondKey string   // in a second header of the same name; empty: none
 	Secret    []string // names of the headers that hold one
 	Sign      *targets.Sign
 	Over      string // what is signed, with Moment for the time
@@ -47,12 +48,13 @@ func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 // rehearse returns the request of a planned attempt.
 func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttempt) Rehearsed {
 	record := r.newRequest(i, a, a.ID, a.Key, a.Lane).record
-	one := r.rendered[i.ID+a.Body]
-	request, _ := one.withKey(record) // sendable has seen that it can be made
+	one := r.one(i.ID, a.Body)
+	request := r.requestOf(one, &record)
 	all := Rehearsed{
 		Rendered: request, Operation: one.operation.Name, Marker: one.marker,
 		Reference: r.config.Names.Reference(author(i)), Key: record.Key,
 	}
+	all.SecondKey = r.rehearseHeader(request.Header, one, record)
 	if s := one.operation.Request.Sign; s != nil {
 		all.Sign = s
 		all.Over, _ = s.Text(request, basePath(r.config.Target), record.Key, Moment) // so it can

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	vegeta "github.com/tsenart/vegeta/v12/lib"
@@ -17,18 +18,35 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// usualTimeout stands in for a deadline that is no time at all.
-const usualTimeout = 10 * time.Second
+// usualTimeout stands in for a deadline that is no time at all, and longestTimeout bounds what stands in for it where the
+// target is slow.
+const (
+	usualTimeout   = 10 * time.Second
+	longestTimeout = time.Minute
+)
+
+// patience is how long a client waits that a scenario gives no deadline of its own: long enough for a target that
+// executes all requests that are sent at once one after the other, three times over.
+func (c *Config) patience() time.Duration {
+	atOnce := time.Duration(max(c.Plan.AtOnce(), 1) * max(c.Plan.Concurrency, 1))
+	return min(max(usualTimeout, 3*atOnce*c.Normal), longestTimeout)
+}
 
 // requests builds the requests of a workload, with what steps have extracted for them. Steps fill it before
-// anything is sent; after that it is read only, until a new login (see prober).
+// anything is sent; after that it is read only, until a new login (see logInAgain).
 type requests struct {
 	config   *Config
 	secrets  *secrets
 	logins   map[string]map[string]string // by principal; nil: nobody has logged in
 	prepared map[prepareScope]map[string]string
 	issued   map[issuedKey]string
-	rendered map[string]rendered // by intent and body
+	lock     sync.RWMutex        // of rendered
+	rendered map[string]rendered // by intent and body; a new login gives new ones
+	patience time.Duration       // of a client that a scenario gives no deadline of its own
+	inside   *insideTime         // of which times that count from the upstream tap are shares
+
+	mu     sync.Mutex
+	clocks map[string]time.Time // by intent: when its last attempt was sent, by the clock that it tells
 }
 
 // issuedKey names a key that the target has handed out: by its intent, and by its name in the plan.
@@ -39,10 +57,12 @@ type rendered struct {
 	operation Operation
 	marker    string
 	request   targets.Rendered
+	values    targets.Values // but for the attempt's
 }
 
 func newRequests(c *Config) *requests {
-	r := &requests{config: c, secrets: newSecrets(&c.Workload), logins: c.Logins}
+	r := &requests{config: c, secrets: newSecrets(&c.Workload), logins: c.Logins, patience: c.patience()}
+	r.inside = &insideTime{recent: []time.Duration{cmp.Or(c.Inside, c.Normal)}}
 	r.secrets.refresh(r.logins)
 	return r
 }
@@ -58,7 +78,7 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 	w := &r.config.Workload
 	p := w.principal(i)
 	return targets.Values{
-		Intent:    targets.IntentValues{Marker: w.marker(i, body), Reference: w.Names.Reference(author(i)), Number: i.Number},
+		Intent:    targets.IntentValues{Marker: w.ownMarker(i, body), Reference: w.Names.Reference(author(i)), Number: i.Number, Work: w.work(i).Milliseconds()},
 		Principal: p.Values,
 		Extracted: targets.Extracted{Login: r.logins[p.Name], Prepared: r.prepared[w.scope(i)]},
 	}.Drawing(w.Names.Draws(author(i), w.Base))
@@ -87,7 +107,7 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 	if operation.Key.In == contract.KeyInPath && w.keyless(i) {
 		return history.Intent{}, fmt.Errorf("prepare the request of intent %s: its key stands in the path, where it cannot be left out or blank", i.ID)
 	}
-	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: w.principal(i).Name, Kin: kin(i), Behind: i.Background, Bodies: map[string]history.Body{}}
+	intent := history.Intent{ID: i.ID, Number: i.Number, Principal: w.principal(i).Name, Kin: kin(i), Behind: i.Background, Work: history.Offset(w.work(i)), Bodies: map[string]history.Body{}}
 	if operation.Name != w.Operations[0].Name {
 		intent.Operation = operation.Name
 	}
@@ -109,14 +129,14 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 // renderBody renders an intent's request with one of its bodies, and sees that it can be sent.
 func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, body string) (rendered, error) {
 	values := r.values(i, body)
-	request, err := operation.Render(values, body == history.Altered)
+	request, err := operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), body == history.Altered)
 	if err != nil {
 		return rendered{}, fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 	}
 	if body == history.Altered && request.Drawn.Chance && !r.config.Target.Alters(operation.Operation, values) {
 		return rendered{}, fmt.Errorf("render the request of intent %s: the altered body came out the same as the other one: alter has to draw from other values", i.ID)
 	}
-	one := rendered{operation: operation, marker: values.Intent.Marker, request: request}
+	one := rendered{operation: operation, marker: values.Intent.Marker, request: request, values: values}
 	for _, key := range r.keysOf(i) {
 		if err := r.sendable(one, history.Attempt{Body: body, Key: key}); err != nil {
 			return one, fmt.Errorf("prepare the request of intent %s: %s", i.ID, r.secrets.mask().text(err.Error()))
@@ -127,7 +147,7 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 
 // operationOf returns the name of the operation of an intent.
 func (r *requests) operationOf(intent string) string {
-	return r.rendered[intent+history.Original].operation.Name
+	return r.one(intent, history.Original).operation.Name
 }
 
 // newRequest builds the request of a planned attempt, under an ID, a key's name and a lane that may differ.
@@ -143,25 +163,65 @@ func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAtte
 	default:
 		record.Key = r.config.Names.Key(i.ID, keyName)
 	}
-	return r.build(record, a.Timeout.Of(r.config.Normal))
+	return r.build(record, a.Timeout.Of(r.insideOf(i)))
 }
 
 // build builds the request of an attempt whose intent, body, key and lane are known.
 func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
-	one := r.rendered[a.Intent+a.Body]
+	one := r.one(a.Intent, a.Body)
 	if one.operation.Key.In == contract.KeyNowhere {
 		a.Key, a.BlankKey = "", false
 	}
-	request, _ := one.withKey(a) // sendable has seen that it can be made
+	request := r.requestOf(one, &a)
 	_ = one.operation.Sign(&request, basePath(r.config.Target), a.Key, time.Now())
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
+	if timeout == usualTimeout && a.Lane == scenarios.Clean {
+		timeout = r.patience
+	}
 	a.Deadline = history.Offset(timeout)
 	o := &outgoing{lane: a.Lane, target: vegetaTarget(r.config.Target, request, a.ID)}
+	r.respellHeader(o.target.Header, one, a)
 	o.exchange = exchange{
 		record: a, timeout: timeout, tls: tlsConfig(r.config.Target), pool: poolFor(r.config.Target),
 		keep: cmp.Or(r.config.KeepBody, DefaultKeepBody), now: r.config.now,
 	}
 	return o
+}
+
+// requestOf returns the request of an attempt, and notes what of it no other attempt has. Sendable has seen that it
+// can be made.
+func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered {
+	elsewhere := a.Body == history.Elsewhere
+	if !elsewhere && !one.operation.DiffersPerAttempt() {
+		request, _ := one.withKey(*a)
+		return request
+	}
+	id, at := r.config.Names.Key(a.Intent, "attempt "+a.ID), r.clock(a.Intent)
+	if anew, err := one.operation.Render(one.values.OfAttempt(id, at), a.Body == history.Altered); err == nil {
+		one.request = anew
+	}
+	request, _ := one.withKey(*a)
+	if elsewhere {
+		sendElsewhere(&request, id, at)
+	}
+	a.Own = r.secrets.mask().header(request.Own)
+	return request
+}
+
+// clock returns the time that an attempt of an intent tells: no two of them tell the same second. It begins some
+// seconds late, so that a few attempts do not come from the future.
+func (r *requests) clock(intent string) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.clocks == nil {
+		r.clocks = map[string]time.Time{}
+	}
+	at := time.Now().Add(-5 * time.Second)
+	if next := r.clocks[intent].Add(time.Second); at.Before(next) {
+		at = next
+	}
+	r.clocks[intent] = at
+	return at
 }
 
 // withKey returns the request of an attempt, with its key and in its spelling.
@@ -181,17 +241,27 @@ func (r *requests) renderAgain() bool {
 	anew := map[string]rendered{}
 	for _, i := range r.config.Plan.Intents {
 		for _, body := range bodiesOf(i) {
-			one := r.rendered[i.ID+body]
-			request, err := one.operation.Render(r.values(i, body), body == history.Altered)
+			one := r.one(i.ID, body)
+			values := r.values(i, body)
+			request, err := one.operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), body == history.Altered)
 			if err != nil || !bytes.Equal(request.Body, one.request.Body) {
 				return false
 			}
-			one.request = request
+			one.request, one.values = request, values
 			anew[i.ID+body] = one
 		}
 	}
+	r.lock.Lock()
+	defer r.lock.Unlock()
 	r.rendered = anew
 	return true
+}
+
+// one returns a request as it is rendered now.
+func (r *requests) one(intent, body string) rendered {
+	r.lock.RLock()
+	defer r.lock.RUnlock()
+	return r.rendered[intent+body]
 }
 
 // vegetaTarget carries an attempt's ID in the fragment of its URL, which never goes on the wire.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -263,4 +264,42 @@ func TestStepsHaveFormsAndSignaturesAndDrawForThemselves(t *testing.T) {
 	}
 	require.Len(t, mails, 3, "each draws one of its own")
 	require.NotContains(t, string(r.file.bytes()), "the-secret-that-signs")
+}
+
+func TestARequestSaysHowLongItIsToTake(t *testing.T) {
+	t.Parallel()
+	for lease, want := range map[time.Duration]string{0: "600", 400 * time.Millisecond: "300"} {
+		var said []string
+		address := serve(t, func(_ http.ResponseWriter, r *http.Request) { said = append(said, r.Header.Get("X-Delay")) })
+		r := newRigFor(t, address, scenarios.Scenario{
+			Name: "long", Intents: 2, Concurrency: 1, Work: []faults.Duration{faults.Duration(600 * time.Millisecond), 0},
+			Steps: []scenarios.Step{send()},
+		})
+		r.Target.Contract.Lease = contract.Duration(lease)
+		r.Operations[0].Work = &targets.Work{Header: map[string]string{"X-Delay": "{{.Intent.Work}}"}}
+		h := r.drive(t)
+		require.Equal(t, []string{want, ""}, said, "no longer than what the contract takes for dead")
+		require.Equal(t, want+"ms", h.Intents[0].Work.Duration().String())
+	}
+}
+
+func TestTheFirstRequestOfAnIntentIsHeld(t *testing.T) {
+	t.Parallel()
+	r := newRigFor(t, serve(t, func(http.ResponseWriter, *http.Request) {}), scenarios.Scenario{
+		Name: "long", Intents: 3, Concurrency: 3, Work: []faults.Duration{faults.Duration(time.Millisecond)},
+		Steps: []scenarios.Step{send(), send()},
+	})
+	var numbers []int
+	waiting := false
+	r.Controls.Prolong = func(number int, work time.Duration) (<-chan struct{}, func()) {
+		require.False(t, waiting, "one after the other")
+		require.Equal(t, time.Millisecond, work)
+		numbers, waiting = append(numbers, number), true
+		held := make(chan struct{})
+		close(held)
+		return held, func() { waiting = false }
+	}
+	require.Len(t, r.drive(t).Attempts, 6)
+	require.ElementsMatch(t, []int{1, 2, 3}, numbers)
+	require.False(t, waiting)
 }

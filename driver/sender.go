@@ -87,6 +87,14 @@ func (s *Sender) Secrets() []string { return s.requests.secrets.newMask().texts 
 // lane broke: then the target may still be working, or be gone.
 func (s *Sender) Suspicious() (unseen, broke bool) { return s.line.books.suspicious() }
 
+// GaveUp reports whether not all was sent because too many intents waited in vain, and whether nothing at all was answered.
+func (s *Sender) GaveUp() (gaveUp, nothing bool) {
+	gaveUp = s.line.givenUp(false) || s.line.givenUp(true)
+	s.line.mu.Lock()
+	defer s.line.mu.Unlock()
+	return gaveUp, gaveUp && !s.line.waiting.answered
+}
+
 // RecordPassages writes what the taps have seen of every attempt, as far as it is not on record yet. Call it when
 // the target is quiet: a passage is written once.
 func (s *Sender) RecordPassages() error { return s.line.books.recordAll(s.config.Record) }
@@ -146,8 +154,9 @@ func (s *Sent) Probe(ctx context.Context, p Probing, keyless bool, settled func(
 	if s.probed.Swap(true) {
 		return errAgain
 	}
-	if p == (Probing{}) {
-		p = Patience(0)
+	if p.Tries == 0 {
+		usual := Patience(0)
+		p.Tries, p.Pause, p.Timeout = usual.Tries, usual.Pause, usual.Timeout
 	}
 	return s.sender.line.haltable(ctx, func(ctx context.Context) {
 		prober := newProber(s.sender, p, settled)

@@ -200,6 +200,7 @@ func TestOffsetsOfASweep(t *testing.T) {
 type there history.Passage
 
 func (p there) Facts() history.Passage              { return history.Passage(p) }
+func (there) LeaveAfter(time.Duration)              {}
 func (there) Over() bool                            { return true }
 func (there) Hold(int64, func(func()), func()) bool { return false }
 

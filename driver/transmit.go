@@ -4,9 +4,11 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // goneAfter is the number of attempts in a row, of any intents, that find no target before sending stops.
@@ -20,10 +22,50 @@ type transmitter struct {
 	books    *bookkeeping
 	breaks   *linkBreaks
 	halt     context.CancelCauseFunc // set before anything is sent
+	unwell   atomic.Bool             // the target had its time to recover from a break, and did not
 
 	mu      sync.Mutex
 	turns   map[string]int // by intent: which dialer is the next
 	refused int            // attempts in a row that found no target
+	waiting waiting
+}
+
+// waiting is what is known of a target that leaves requests without an answer.
+type waiting struct {
+	sent, probed map[string]bool // intents that waited in vain, before the final retry and in it
+	answered     bool            // any request was
+}
+
+// inVain reports that a client on the clean lane waited until its deadline, which was none of the scenario's, and got no
+// answer.
+func inVain(a history.Attempt) bool {
+	return a.Lane == scenarios.Clean && a.ErrorKind == history.Timeout && a.Wrote != 0 && a.Deadline >= history.Offset(usualTimeout)
+}
+
+// note adds an attempt that has ended. It is called with the transmitter's mu held.
+func (w *waiting) note(a history.Attempt) {
+	w.answered = w.answered || a.Complete
+	if !inVain(a) {
+		return
+	}
+	which := &w.sent
+	if a.Probe {
+		which = &w.probed
+	}
+	if *which == nil {
+		*which = map[string]bool{}
+	}
+	(*which)[a.Intent] = true
+}
+
+// givenUp reports that so many intents waited in vain that more would show nothing new: each waits out its deadline.
+func (t *transmitter) givenUp(final bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if final {
+		return t.config.GiveUp > 0 && len(t.waiting.probed) >= t.config.GiveUp
+	}
+	return t.config.GiveUp > 0 && len(t.waiting.sent) >= t.config.GiveUp
 }
 
 // haltable runs send until it returns, or halt makes it.
@@ -60,6 +102,9 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 			return conn, err
 		}
 		o.holder = tap.Hold
+		if o.impatient {
+			tap.LeaveAfter(o.timeout)
+		}
 		t.mu.Lock()
 		o.tap = tap
 		t.mu.Unlock()
@@ -102,15 +147,28 @@ func (t *transmitter) finish(o *outgoing) {
 			})
 		}
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if o.record.ErrorKind != history.Refused && !(o.tap != nil && o.tap.Facts().Refused) {
-		t.refused = 0
-		return
-	}
-	if t.refused++; t.refused >= goneAfter {
+	if t.gone(o) {
 		t.halt(ErrTargetGone)
 	}
+}
+
+// gone counts an attempt that found no target, and reports whether that makes too many in a row.
+func (t *transmitter) gone(o *outgoing) bool {
+	t.mu.Lock()
+	t.waiting.note(o.record)
+	found := o.record.ErrorKind != history.Refused && !(o.tap != nil && o.tap.Facts().Refused)
+	if t.refused++; found {
+		t.refused = 0
+	}
+	many, revived := t.refused >= goneAfter, t.config.Controls.Revived
+	t.mu.Unlock()
+	if !many || revived == nil || !revived() {
+		return many
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.refused = 0
+	return false
 }
 
 // identity returns the identity of the row that an answer names, and keeps it for when the row is to be removed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -13,18 +14,25 @@ const pollEvery = 5 * time.Millisecond
 
 // wait pauses, or asks the database until the intent's row is there, and records the last that it saw. A failed
 // question saw nothing.
-func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait) {
+func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w scenarios.Wait, begun time.Time) {
 	switch {
 	case w.For == scenarios.WaitPause:
-		sleep(ctx, w.Pause.Of(r.config.Normal))
+		sleep(ctx, w.Pause.Of(r.config.normal(i)))
 		return
 	case w.For == scenarios.WaitExpired:
 		sleep(ctx, pastExpiry(time.Duration(r.config.Target.Contract.Expiry.After)))
 		return
+	case w.For == scenarios.WaitRemembered:
+		sleep(ctx, beforeExpiry(r.config.Target.Contract, w.Pause.Of(r.config.normal(i)), begun))
+		return
 	case r.config.Rows == nil:
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.Within.Of(r.config.Normal))
+	within := max(w.Within.Of(r.config.normal(i)), time.Duration(r.config.operation(i).Rows.VisibleWithin))
+	if accepted := r.config.Target.Contract.Ack.Accepted; accepted.ByRows() {
+		within = max(within, time.Duration(accepted.Within))
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	last := history.Sighting{Intent: i.ID, Marker: r.config.marker(i, history.Original)}
 	for last.Rows == 0 {
@@ -48,6 +56,16 @@ func pastExpiry(after time.Duration) time.Duration {
 		margin = max(margin, 1100*time.Millisecond)
 	}
 	return after + margin
+}
+
+// beforeExpiry is a pause that ends while the keys of an intent that has begun then must be known: more than a third of
+// the promised time is left to the next request. A natural key is not forgotten.
+func beforeExpiry(promise contract.Contract, pause time.Duration, begun time.Time) time.Duration {
+	after := time.Duration(promise.Expiry.After)
+	if after == 0 || len(promise.NaturalKey) > 0 {
+		return pause
+	}
+	return min(pause, after*5/8-time.Since(begun))
 }
 
 // look asks the database once and records what it saw.

@@ -40,9 +40,15 @@ type Workload struct {
 // operation returns the operation of an intent.
 func (w *Workload) operation(i scenarios.PlannedIntent) Operation {
 	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossOperations {
-		return w.Operations[i.Neighbour.Place%len(w.Operations)]
+		return w.answering(w.Operations[i.Neighbour.Place%len(w.Operations)])
 	}
-	return w.Operations[0]
+	return w.answering(w.Operations[0])
+}
+
+// answering returns an operation with requests for answers of the plan's size.
+func (w *Workload) answering(o Operation) Operation {
+	o.Operation = o.Answering(targets.AnswerSize(w.Plan.Answer))
+	return o
 }
 
 // principal returns the sender of an intent.
@@ -68,14 +74,19 @@ func (w *Workload) intents(background bool) []scenarios.PlannedIntent {
 	return some
 }
 
-// prepareScope is what prepared data is shared by: intents with one body, of one principal, at one operation.
+// prepareScope is what prepared data is shared by: intents with one body, of one principal, at one operation, unless
+// they are to have different parents.
 type prepareScope struct {
 	operation, principal string
 	author               int
 }
 
 func (w *Workload) scope(i scenarios.PlannedIntent) prepareScope {
-	return prepareScope{operation: w.operation(i).Name, principal: w.principal(i).Name, author: author(i)}
+	scope := prepareScope{operation: w.operation(i).Name, principal: w.principal(i).Name, author: author(i)}
+	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossParents {
+		scope.author = i.Number
+	}
+	return scope
 }
 
 // firsts returns the first intent of each prepare scope.
@@ -91,11 +102,46 @@ func (w *Workload) firsts() []scenarios.PlannedIntent {
 	return all
 }
 
+// work is how long the requests of an intent are made to take: no longer than for three quarters of the time after which the
+// contract takes an execution for dead.
+func (w *Workload) work(i scenarios.PlannedIntent) time.Duration {
+	if lease := time.Duration(w.Target.Contract.Lease); lease > 0 {
+		return min(i.Work, lease*3/4)
+	}
+	return i.Work
+}
+
 // author is the number of the intent whose body an intent has.
 func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
 
+// marker is what the rows of a body are asked for with: its own marker, or the reference of both.
 func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
+	if w.operation(i).Rows.ByReference() {
+		return w.Names.Reference(author(i))
+	}
+	return w.ownMarker(i, body)
+}
+
+func (w *Workload) ownMarker(i scenarios.PlannedIntent, body string) string {
 	return w.Names.Marker(author(i), history.Meaning(body))
+}
+
+// words are what an intent's requests carry, and a database gets as it is.
+func (w *Workload) words(i scenarios.PlannedIntent) []string {
+	words := []string{w.Names.Reference(author(i))}
+	for _, body := range bodiesOf(i) {
+		words = append(words, w.marker(i, body))
+	}
+	return words
+}
+
+// Words returns what the requests of the plan carry, and a database gets as it is: markers and references.
+func (w *Workload) Words() []string {
+	var words []string
+	for _, i := range w.Plan.Intents {
+		words = append(words, w.words(i)...)
+	}
+	return words
 }
 
 // Markers returns the markers of every body of the plan by the name of the operation, so that a caller

@@ -89,14 +89,16 @@ func (c create) diagnoseAnswer(a history.Attempt) error {
 		return c.diagnoseIdentity(a)
 	case c.session.System.Terms().Classify(a) == checker.Accepted:
 		return c.diagnoseMonitor(a)
+	case c.session.System.Terms().Classify(a) == checker.Declined:
+		return runerror.Configf("%s, which contract.errors.declined of %s names, as were all of %d tries: %s has to be one that is not declined%s", said, name, pilotTries, request, text)
 	case slices.Contains([]int{401, 403}, a.Status):
 		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
 	case a.Status == 404 || a.Status == 405:
 		return runerror.Configf("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
 	case a.Status >= 500:
-		return runerror.Environment(fmt.Errorf("%s: the target is not well%s", said, text))
+		return runerror.Environment(fmt.Errorf("%s, as were all of %d tries: the target is not well%s", said, pilotTries, text))
 	case a.Status >= 400:
-		return runerror.Configf("%s: %s of %s is not what the target takes%s", said, request, name, text)
+		return runerror.Configf("%s: %s of %s is not what the target takes, or it is declined as business (then say so in contract.errors.declined)%s", said, request, name, text)
 	case slices.Contains(c.session.System.Target.Contract.Ack.Statuses, a.Status):
 		return runerror.Configf("%s, and yet is no acknowledgement: it is not the JSON that it claims to be, or not what contract.ack of %s declares%s", said, name, text)
 	default:
@@ -114,7 +116,7 @@ func (c create) by() string {
 
 // diagnoseMonitor says why it cannot be found out what became of an accepted create.
 func (c create) diagnoseMonitor(a history.Attempt) error {
-	if c.session.System.Terms().Monitor(a) != "" {
+	if c.session.System.Target.Contract.Ack.Accepted.ByRows() || c.session.System.Terms().Monitor(a) != "" {
 		return nil
 	}
 	return runerror.Configf("a plain create was accepted, and its answer does not name a status resource at %s, which is contract.ack.accepted.monitor of %s\n  %s",
@@ -186,7 +188,12 @@ func diagnoseRows(ctx context.Context, s *Session, h *history.History) error {
 	for _, i := range h.Intents {
 		marker := i.Bodies[history.Original].Marker
 		create := s.create(i)
-		if err := errors.Join(create.diagnoseRowsOf(marker, h.T1.Rows[marker]), create.diagnoseEffects(marker, h.T1)); err != nil {
+		doubt, err := create.diagnoseRowsOf(ctx, marker, h.T1.Rows[marker])
+		if doubt != "" {
+			s.Doubt = cmp.Or(s.Doubt, Doubt{create.operation.Name, doubt})
+			continue
+		}
+		if err := errors.Join(err, create.diagnoseEffects(marker, h.T1)); err != nil {
 			return err
 		}
 	}
@@ -213,29 +220,31 @@ func (c create) diagnoseEffects(marker string, now *history.Snapshot) error {
 	return nil
 }
 
-func (c create) diagnoseRowsOf(marker string, rows []history.Row) error {
+// diagnoseRowsOf says why the row query does not find the one row of a plain create, or why that may be a defect.
+func (c create) diagnoseRowsOf(ctx context.Context, marker string, rows []history.Row) (doubt string, err error) {
 	operation := fmt.Sprintf("operations.%s.rows", c.operation.Name)
-	listed := c.operation.Rows.HTTP != nil
+	listed, said := c.operation.Rows.HTTP != nil, "acknowledged"
+	if a := c.session.System.Target.Contract.Ack.Accepted; a.ByRows() {
+		said = fmt.Sprintf("accepted, and given %s (contract.ack.accepted.within)", a.Within)
+	}
 	switch n := len(rows); {
 	case n == 0 && listed:
-		return runerror.Configf("a plain create was acknowledged, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere, or with a login that may not see it, or its listing is slower than its answers",
-			marker, operation, c.session.System.Name)
+		return "", runerror.Configf("a plain create was %s, and the target lists nothing for its marker %q: it does not store the field that carries {{.Intent.Marker}}, or %s.http of %s asks elsewhere, or with a login that may not see it, or its listing is slower than rows.visible_within says (5s, if it says nothing)",
+			said, marker, operation, c.session.System.Name)
 	case n > 1 && listed:
-		return runerror.Configf("the target lists %d things for the marker of one plain create: %s.http of %s has to ask for exactly the created thing, and a parameter that the target does not know is often overlooked",
+		return "", runerror.Configf("the target lists %d things for the marker of one plain create: %s.http of %s has to ask for exactly the created thing, and a parameter that the target does not know is often overlooked",
 			n, operation, c.session.System.Name)
 	case n == 0:
-		return runerror.Configf("a plain create was acknowledged, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s.query of %s looks elsewhere, or database.url is another database",
-			marker, operation, c.session.System.Name)
+		return c.withoutRow(ctx, marker, said)
 	case n > 1:
-		return runerror.Configf("%s.query of %s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it",
-			operation, c.session.System.Name, n, n)
+		return c.withRows(ctx, marker, n)
 	}
 	column := c.operation.Rows.Identity
 	if _, found := rows[0][column]; !found && column != "" {
-		return runerror.Configf("%s.identity of %s is %q, and %s no such %s", operation, c.session.System.Name, column,
+		return "", runerror.Configf("%s.identity of %s is %q, and %s no such %s", operation, c.session.System.Name, column,
 			either(listed, "what the target lists has", "the query returns"), either(listed, "member", "column"))
 	}
-	return nil
+	return "", nil
 }
 
 func either(first bool, one, other string) string {

@@ -14,6 +14,7 @@ type Announced struct {
 	Tool       string
 	Target     string
 	Operation  string
+	NotPlayed  []string // the target's other operations, by name
 	Address    string
 	Instances  int // that are started for this run; 0: the target is there already
 	Seed       uint64
@@ -74,6 +75,9 @@ const (
 // ScenarioStarted says that a scenario is going to be played.
 type ScenarioStarted struct{ Name string }
 
+// MoreRounds says that scenarios are going to be played again, with more rounds, for about so long.
+type MoreRounds struct{ For time.Duration }
+
 // Progress says how many of a scenario's intents are done. It comes from several goroutines at once.
 type Progress struct{ Done, Of int }
 
@@ -97,6 +101,7 @@ type RunAborted struct {
 func (Announced) event()       {}
 func (BroughtUp) event()       {}
 func (ScenarioStarted) event() {}
+func (MoreRounds) event()      {}
 func (Progress) event()        {}
 func (ScenarioDone) event()    {}
 func (RunDone) event()         {}

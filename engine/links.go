@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -10,10 +11,12 @@ import (
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // linksInUse are the names of the links that the scenario has to do with. A pilot counts what passes each.
-func (r *scenarioRun) linksInUse() []string {
+func linksInUse(r *scenarioRun) []string {
 	if r.pilot {
 		return r.session.System.Links.Names()
 	}
@@ -21,25 +24,35 @@ func (r *scenarioRun) linksInUse() []string {
 }
 
 // slowLinks makes the links slow that the scenario wants so, and begins to note what passes those that it
-// has to do with.
-func (r *scenarioRun) slowLinks(ctx context.Context) error {
-	for _, name := range r.linksInUse() {
+// has to do with. By the words it knows writes.
+func (r *scenarioRun) slowLinks(ctx context.Context, words []string) error {
+	for _, name := range linksInUse(r) {
 		link := r.session.System.Links.Named(name)
 		facts, err := link.Slow(ctx, r.scenario.Links[name])
 		if err != nil {
 			return runerror.Environment(err)
 		}
-		facts.Moments = r.session.moments[name]
+		passing := r.session.passing[name]
+		facts.Moments, facts.Commits, facts.Writes = passing.Moments, passing.Commits, passing.Writes
 		r.links = append(r.links, facts)
-		link.Note(r.base)
+		link.Note(r.base, words...)
 	}
 	return nil
+}
+
+// delay is what the scenario's slow links add to a plain create, as far as the pilot's went over them.
+func (r *scenarioRun) delay() time.Duration {
+	var sum time.Duration
+	for _, l := range r.links {
+		sum += time.Duration(l.Moments/2) * l.Delay.Duration()
+	}
+	return sum
 }
 
 // clearLinks makes all links as fast as they are. It may be repeated.
 func (r *scenarioRun) clearLinks(ctx context.Context) error {
 	var errs []error
-	for _, name := range r.linksInUse() {
+	for _, name := range linksInUse(r) {
 		errs = append(errs, r.session.System.Links.Named(name).ClearToxics(ctx))
 	}
 	return errors.Join(errs...)
@@ -47,41 +60,75 @@ func (r *scenarioRun) clearLinks(ctx context.Context) error {
 
 // recordTraffic puts on record what passed the links.
 func (r *scenarioRun) recordTraffic() {
-	for _, name := range r.linksInUse() {
+	for _, name := range linksInUse(r) {
 		r.record.Traffic(r.session.System.Links.Named(name).Noted())
 	}
 }
 
 // driverLinks are the links that a driver may break.
-func (r *scenarioRun) driverLinks() map[string]driver.Link {
+func driverLinks(r *scenarioRun) map[string]driver.Link {
 	all := map[string]driver.Link{}
-	for _, name := range r.linksInUse() {
+	for _, name := range linksInUse(r) {
 		link := r.session.System.Links.Named(name)
-		all[name] = driver.Link{Moments: r.session.moments[name], Strike: func(base time.Time, moment faults.Moment, pause time.Duration) func() history.Cut {
-			return link.Strike(base, moment, pause).Over
+		all[name] = driver.Link{Passing: r.session.passing[name], Strike: func(base time.Time, moment faults.Moment, pause time.Duration, words []string) func() history.Cut {
+			return link.Strike(base, moment, pause, words...).Over
 		}}
 	}
 	return all
 }
 
-// momentsOf is how many questions and answers passed each link for a plain create: the median of those of a
-// pilot.
-func momentsOf(h *history.History) map[string]int {
-	each := map[string]int{}
+// prolong holds what requests ask the target's database, in the scenarios whose requests are to take long and cannot be told
+// so: in turn the beginning of the last transaction of a create, before which it may have claimed its key, and its commit.
+// Without transactions, they are a question in its middle and its last.
+func prolong(r *scenarioRun) func(int, time.Duration) (<-chan struct{}, func()) {
+	const database = "database"
+	link := r.session.System.Links.Named(database)
+	if len(r.scenario.Work) == 0 || r.session.System.Operation().Work != nil || link == nil {
+		return nil
+	}
+	asked := r.session.passing[database]
+	return func(number int, work time.Duration) (<-chan struct{}, func()) {
+		kind, n := proxy.AnyQuestion, max(asked.Moments/2, 1)
+		switch late := number%2 == 0; {
+		case late && asked.Commits > 0:
+			kind, n = proxy.Commit, asked.Commits
+		case !late && asked.Begins > 0:
+			kind, n = proxy.Begin, asked.Begins
+		case !late:
+			n = n/2 + 1
+		}
+		h := link.Hold(kind, n, work)
+		return h.Held(), h.CallOff
+	}
+}
+
+// passingOf is what passed each link for a plain create: the median of those of a pilot.
+func passingOf(h *history.History) map[string]scenarios.Passing {
+	each := map[string]scenarios.Passing{}
 	for _, t := range h.Traffic {
-		var counts []int
+		var all []scenarios.Passing
 		for _, a := range h.Attempts {
-			n := 0
+			var p scenarios.Passing
 			for _, e := range t.Exchanges {
-				if e.Asked >= a.Start && e.Answered <= a.End {
-					n += 2
+				if e.Asked < a.Start || e.Answered > a.End {
+					continue
+				}
+				p.Moments += 2
+				if e.Begins {
+					p.Begins++
+				}
+				if e.Commits {
+					p.Commits++
+				}
+				if e.Writes {
+					p.Writes++
 				}
 			}
-			counts = append(counts, n)
+			all = append(all, p)
 		}
-		slices.Sort(counts)
-		if len(counts) > 0 {
-			each[t.Link] = counts[len(counts)/2]
+		slices.SortFunc(all, func(x, y scenarios.Passing) int { return cmp.Compare(x.Moments, y.Moments) })
+		if len(all) > 0 {
+			each[t.Link] = all[len(all)/2]
 		}
 	}
 	return each

@@ -36,6 +36,9 @@ func Run(ctx context.Context, c Config) (report *checker.Report, err error) {
 		return nil, nil
 	}
 	failure := s.PlayAll(ctx)
+	if failure == nil && ctx.Err() == nil {
+		failure = playMore(ctx, s)
+	}
 	return s.Report(failure)
 }
 
@@ -61,7 +64,7 @@ func newSession(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{System: system, config: c, silence: silence, pace: driver.NewPace(system.Target.RateLimit)}
+	s := &Session{System: system, config: c, silence: silence, aftermath: aftermath{within: recoverWithin}, pace: driver.NewPace(system.Target.RateLimit), took: make([]time.Duration, len(c.Scenarios))}
 	if c.Budget > 0 {
 		s.end = time.Now().Add(c.Budget)
 	}
@@ -151,6 +154,7 @@ func (s *Session) begin() error {
 	m.Version, m.Run, m.Tool, m.Seed, m.Started = rundir.ManifestVersion, id, Version(), s.config.Seed, now
 	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, s.System.Target.BaseURL, s.System.Instances()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
+	m.NotPlayed = s.System.NotPlayed()
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
 	return s.writeManifest()
 }

@@ -49,7 +49,7 @@ func pilotAcross(s *Session) []scenarios.Across {
 		return all
 	}
 	for i, f := range s.config.Scenarios {
-		if n := f.Scenario.Neighbours; n != nil && n.Across != scenarios.AcrossNothing && len(s.plans[i].Intents) > 0 && !slices.Contains(all, n.Across) {
+		if n := f.Scenario.Neighbours; n != nil && n.Across != scenarios.AcrossNothing && n.Across != scenarios.AcrossParents && len(s.plans[i].Intents) > 0 && !slices.Contains(all, n.Across) {
 			all = append(all, n.Across)
 		}
 	}
@@ -77,23 +77,74 @@ func (s *Session) pilot(ctx context.Context) error {
 		return err
 	}
 	for _, f := range pilotFiles(s, s.config.PilotTimeout) {
-		if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
-			return err
-		}
-		h, err := s.History(f.Scenario.Name)
+		h, err := playPilot(ctx, s, f)
 		if err != nil {
 			return err
 		}
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := diagnosePilot(ctx, s, h); err != nil {
-			return err
-		}
-		s.normal, s.moments = normalTime(h.Attempts), momentsOf(h)
+		s.normal, s.inside, s.passing = normalTime(h.Attempts), insideTime(h.Attempts), passingOf(h)
 	}
 	s.lost = ""
 	return nil
+}
+
+// pilotTries bounds how often a file of the pilot is played: a target may decline some creates, and fail now and then.
+const (
+	pilotTries = 10
+	pilotPause = 20 * time.Millisecond // after the first; longer after each
+)
+
+// playPilot plays a file of the pilot until a create of each principal and operation in it is done, and returns what
+// came of those that were.
+func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.History, error) {
+	defer func() { s.again = "" }()
+	for try := 1; ; try++ {
+		if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+			return nil, err
+		}
+		h, err := s.History(f.Scenario.Name)
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		done := withoutFailures(s, h)
+		if err = diagnosePilot(ctx, s, done, h); err == nil {
+			return done, nil
+		}
+		if try == pilotTries || !slices.ContainsFunc(done.Attempts, func(a history.Attempt) bool { return mayPass(s, a) }) {
+			return nil, err
+		}
+		if err := errors.Join(s.dir.SetAside(f.Scenario.Name), s.dir.DropAside(f.Scenario.Name)); err != nil {
+			return nil, err
+		}
+		s.again = fmt.Sprint("-", try)
+		pause(ctx, time.Duration(try)*pilotPause)
+	}
+}
+
+// mayPass reports that a plain create was declined, or failed in a way that may be over with the next.
+func mayPass(s *Session, a history.Attempt) bool {
+	return a.Complete && a.Status >= 500 || s.System.Terms().Classify(a) == checker.Declined
+}
+
+// withoutFailures leaves out the creates that were declined or failed, where another of the same principal and operation
+// was done.
+func withoutFailures(s *Session, h *history.History) *history.History {
+	done := map[[2]string]bool{}
+	for i, a := range h.Attempts {
+		if !mayPass(s, a) {
+			done[[2]string{h.Intents[i].Principal, h.Intents[i].Operation}] = true
+		}
+	}
+	kept := *h
+	kept.Intents, kept.Attempts = nil, nil
+	for i, a := range h.Attempts {
+		if of := h.Intents[i]; !mayPass(s, a) || !done[[2]string{of.Principal, of.Operation}] {
+			kept.Intents, kept.Attempts = append(kept.Intents, of), append(kept.Attempts, a)
+		}
+	}
+	return &kept
 }
 
 // diagnoseCount says why a target that is said to count its requests gives no number.
@@ -112,7 +163,8 @@ func diagnoseCount(ctx context.Context, s *Session) error {
 	}
 }
 
-func diagnosePilot(ctx context.Context, s *Session, h *history.History) error {
+// diagnosePilot says what is wrong with a history of the pilot, of which whole has also what passes.
+func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History) error {
 	if h.Before != nil && h.Before.Error != "" {
 		if !s.alive(ctx) { // and its tables may have gone with it
 			return notReachable(s)
@@ -132,7 +184,7 @@ func diagnosePilot(ctx context.Context, s *Session, h *history.History) error {
 			return err
 		}
 	}
-	if r := checker.Check(h, s.System.Terms()); r.Verdict == checker.Broken {
+	if r := checker.Check(whole, s.System.Terms()); r.Verdict == checker.Broken {
 		return runerror.Environment(errors.New(r.Reasons[0]))
 	}
 	return diagnoseRows(ctx, s, h)
@@ -143,6 +195,21 @@ func normalTime(attempts []history.Attempt) time.Duration {
 	var took []time.Duration
 	for _, a := range attempts {
 		took = append(took, (a.End - a.Start).Duration())
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
+// insideTime is the median time of the plain creates inside the target, as the upstream tap saw them; 0: it did not.
+func insideTime(attempts []history.Attempt) time.Duration {
+	var took []time.Duration
+	for _, a := range attempts {
+		if p := a.Passage; p != nil && p.Arrived != 0 && p.Answered > p.Arrived {
+			took = append(took, (p.Answered - p.Arrived).Duration())
+		}
+	}
+	if len(took) == 0 {
+		return 0
 	}
 	slices.Sort(took)
 	return took[len(took)/2]

@@ -3,11 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
@@ -16,16 +18,20 @@ import (
 
 // How long a scenario waits for the target to become quiet.
 const (
-	quietPoll    = 20 * time.Millisecond // between two looks
+	quietPoll    = 20 * time.Millisecond  // between two looks
+	quietSeldom  = 250 * time.Millisecond // between two looks at rows that take their time
 	quietLongest = 15 * time.Second
 	lastLook     = 3 * time.Second // for the snapshot of an interrupted run
 )
 
 // settle waits until no request is inside the target, and longer where clients left requests behind
-// whose end could not be seen. A target that is gone will not become quieter.
+// whose end could not be seen. A target that is gone, or answers nothing, will not become quieter.
 func (r *scenarioRun) settle(ctx context.Context) error {
-	if r.session.lost == history.TargetGone {
+	if lost := r.session.lost; lost == history.TargetGone || lost == history.NoAnswer {
 		return nil
+	}
+	if r.session.System.Process.Fleet.Down() {
+		_ = r.revived(ctx) // checkAlive tells if it is not
 	}
 	deadline := time.Now().Add(quietLongest)
 	for r.lanes.InFlight() > 0 && ctx.Err() == nil {
@@ -45,13 +51,13 @@ func (r *scenarioRun) settle(ctx context.Context) error {
 // checkAlive asks a target whose answers broke on the clean lane whether it is still there: a target
 // that died is reported as such, not as so many lost writes.
 func (r *scenarioRun) checkAlive(ctx context.Context) error {
-	if r.session.System.Ended() != nil {
+	if r.tended.lost.Load() || r.pilot && r.session.System.Ended() != nil {
 		return r.stopGone(driver.ErrTargetGone)
 	}
 	if _, broke := r.sender.Suspicious(); !broke {
 		return nil
 	}
-	if err := driver.Alive(ctx, r.session.System.Target); err != nil && ctx.Err() == nil {
+	if err := driver.Alive(ctx, r.session.System.Target); err != nil && r.revived(ctx) != nil && ctx.Err() == nil {
 		return r.stopGone(fmt.Errorf("%w: %w", errSilent, err))
 	}
 	return nil
@@ -64,13 +70,20 @@ func (r *scenarioRun) stopGone(err error) error {
 	return errHalt
 }
 
-// gone notes that the target went away, with the last that was heard of it.
+// gone notes that the target went away, with the last that was heard of it. One that takes connections and answers
+// nothing is still there: that is what it does, and not what happened to it.
 func (r *scenarioRun) gone(err error) {
 	text := fmt.Sprintf("%s: %v%s", r.session.System.Address(), err, lastHeard(r))
-	if ended := r.session.System.Ended(); ended != nil {
-		text += "; " + ended.Error()
+	ended := r.session.System.Ended()
+	switch {
+	case ended != nil:
+		r.incident(history.TargetGone, text+"; "+ended.Error())
+	case errors.Is(err, driver.ErrNoAnswer):
+		r.incident(history.NoAnswer, text)
+		r.session.lost = history.NoAnswer
+	default:
+		r.incident(history.TargetGone, text)
 	}
-	r.incident(history.TargetGone, text)
 }
 
 // lastHeard tells of the last answer, and of the first attempts after it that broke.
@@ -124,8 +137,8 @@ func (r *scenarioRun) snapshotAfterRetry(ctx context.Context) error {
 	return r.quietSnapshot(ctx, history.T2Name)
 }
 
-// quietSnapshot takes snapshots until two in a row are equal, and records the last. A database that
-// did not answer is not asked again.
+// quietSnapshot takes snapshots until nothing changes and nothing is owed any more, and records the last. A database
+// that did not answer is not asked again.
 func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 	if r.session.lost == history.DatabaseGone {
 		return nil
@@ -134,12 +147,72 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		r.record.Snapshot(name, history.Snapshot{At: r.now(), Error: "the target file names no database"})
 		return nil
 	}
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.rows.patience())
+	wait := awaitingOf(ctx, r, name)
+	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.rows.patience()+wait.still+wait.owed+wait.grace)
 	if ctx.Err() != nil {
 		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	}
 	defer cancel()
-	return r.recordSnapshot(ctx, name, r.rows.settled(look))
+	s := r.rows.settled(look, wait)
+	if r.pilot {
+		r.session.lag = max(r.session.lag, s.Waited.Duration())
+	}
+	return r.recordSnapshot(ctx, name, s)
+}
+
+// awaitingOf says how long a snapshot waits for rows. Work that was accepted may take the contract's time, and after a
+// crash a while longer; what was acknowledged may be seen later where the target file or the pilot says so. A job that
+// is done twice is done after the first time: so what may come unannounced is waited for, too.
+func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
+	target, lag := r.session.System.Target, r.session.lag
+	accepted, visible := target.Contract.Ack.Accepted, time.Duration(target.VisibleWithin())
+	if ctx.Err() != nil || r.session.lost != "" || r.cut {
+		return awaiting{}
+	}
+	w := awaiting{owed: max(time.Duration(target.Settle), visible), still: 2 * lag, stop: ctx}
+	if r.pilot && r.session.Doubt.Text == "" {
+		w.owed = max(w.owed, pilotLag)
+	}
+	if lag > 0 {
+		w.owed = max(w.owed, lagged+4*lag)
+	}
+	if accepted.ByRows() {
+		w.owed, w.still = visible+time.Duration(accepted.Within), max(w.still, quietSeldom)
+		w.grace = min(w.owed, quietLongest)
+	}
+	if target.AlwaysSettles {
+		w.still = max(w.still, time.Duration(target.Settle))
+	}
+	if name == history.T2Name {
+		w.still = max(w.still, visible)
+	}
+	if recovery := time.Duration(recovery(r)); recovery > 0 {
+		w.owed += recovery
+		if name == history.T2Name {
+			w.still = max(w.still, recovery)
+		}
+	}
+	h, err := r.session.History(r.scenario.Name)
+	if err != nil {
+		return awaiting{}
+	}
+	terms := r.session.System.Terms()
+	w.missing = func(s history.Snapshot) []string { return terms.Owed(h, s) }
+	return w
+}
+
+// What is waited for a row that was acknowledged, where the target file does not say how long it may be missing.
+const (
+	pilotLag = 5 * time.Second // by the pilot, which learns it
+	lagged   = 2 * time.Second // and a multiple of what the pilot saw
+)
+
+// recovery is how much longer accepted work may take in this scenario: it kills the target, or not.
+func recovery(r *scenarioRun) contract.Duration {
+	if !slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
+		return 0
+	}
+	return r.session.System.Target.Contract.Ack.Accepted.Recovery
 }
 
 // recordSnapshot records a snapshot. Without one no more is sent: a final retry could not be judged.

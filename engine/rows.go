@@ -86,16 +86,56 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 	return q.reader.Snapshot(ctx, q.questions)
 }
 
-// settled takes snapshots until two in a row are equal, and returns the last.
-func (q *rowQueries) settled(ctx context.Context) history.Snapshot {
-	last := q.snapshot(ctx)
-	for last.Error == "" {
-		pause(ctx, quietPoll)
+// awaiting is how long a snapshot waits for rows. The zero value waits for two equal looks.
+type awaiting struct {
+	still   time.Duration                   // for so long nothing may change
+	owed    time.Duration                   // for so long what clients were told of may be missing
+	grace   time.Duration                   // and for so long it is looked for afterwards: it is late then
+	missing func(history.Snapshot) []string // markers of what clients were told of; nil: nothing is looked for
+	stop    context.Context                 // nobody waits any more; nil with the zero value
+}
+
+// over reports that missing rows are not waited for after such a time.
+func (w awaiting) over(waited time.Duration) bool {
+	return waited >= w.owed+w.grace || w.stop.Err() != nil
+}
+
+// settled takes snapshots until nothing changes and nothing is missing, and returns the last.
+func (q *rowQueries) settled(ctx context.Context, w awaiting) history.Snapshot {
+	begun, last, overdue := time.Now(), q.snapshot(ctx), []string(nil)
+	unchanged, came := begun, time.Duration(0)
+	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
+		pause(ctx, between)
 		next := q.snapshot(ctx)
-		if reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) || next.Error != "" {
-			return next
-		}
+		waited := time.Since(begun)
+		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects)
 		last = next
+		if next.Error != "" {
+			break
+		}
+		if !equal {
+			unchanged = time.Now()
+		}
+		var missing []string
+		if w.missing != nil {
+			missing = w.missing(next)
+		}
+		if len(missing) > 0 {
+			came = waited
+			if waited >= w.owed && overdue == nil {
+				overdue = missing
+			}
+			if !w.over(waited) {
+				continue
+			}
+		}
+		if time.Since(unchanged) >= w.still || ctx.Err() != nil || w.stop != nil && w.stop.Err() != nil {
+			if len(missing) == 0 {
+				last.Waited = history.Offset(came)
+			}
+			last.Late = slices.DeleteFunc(overdue, func(marker string) bool { return slices.Contains(missing, marker) })
+			break
+		}
 	}
 	return last
 }

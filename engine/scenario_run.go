@@ -26,7 +26,9 @@ func (s *Session) Play(ctx context.Context, f scenarios.File, plan scenarios.Pla
 		return err
 	}
 	defer file.Close()
-	r := &scenarioRun{session: s, scenario: f.Scenario, record: history.NewWriter(file), pilot: rundir.Reserved(f.Scenario.Name)}
+	r := &scenarioRun{session: s, scenario: f.Scenario, record: history.NewWriter(file)}
+	r.recovering = rundir.IsPilotAfter(f.Scenario.Name)
+	r.pilot = rundir.Reserved(f.Scenario.Name) && !r.recovering
 	if r.calibrated, err = s.calibrate(ctx, f.Scenario); err != nil {
 		return err
 	}
@@ -41,8 +43,14 @@ func (s *Session) Play(ctx context.Context, f scenarios.File, plan scenarios.Pla
 }
 
 // alive reports whether the target answers anything at all. One that has lost a process is not what it was.
-func (s *Session) alive(ctx context.Context) bool {
-	return s.System.Ended() == nil && driver.Alive(ctx, s.System.Target) == nil
+func (s *Session) alive(ctx context.Context) bool { return s.life(ctx) == nil }
+
+// life says why the target is not alive; nil: it is.
+func (s *Session) life(ctx context.Context) error {
+	if err := s.System.Ended(); err != nil {
+		return err
+	}
+	return driver.Alive(ctx, s.System.Target)
 }
 
 // scenarioRun is one run of one scenario.
@@ -62,8 +70,10 @@ type scenarioRun struct {
 	ended      atomic.Int64 // intents and final retries that are over
 	stale      atomic.Bool  // an answer said that the login is not valid: the next scenario logs in again
 	pilot      bool         // no final retry, and every link is watched
+	recovering bool         // no final retry either: it sees whether the target has recovered
 	retried    bool         // the final retry was sent
 	cut        bool         // the history is not what was planned
+	tended     tended
 }
 
 // errHalt stops sending: what is still to be seen is looked at, and nothing more is sent.
@@ -75,7 +85,11 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		return err
 	}
 	defer r.lanes.Close()
+	defer r.tend(ctx)()
 	defer r.clearLinks(context.WithoutCancel(ctx))
+	defer noteBreaks(r)
+	noteNotRecovered(r)
+	noteDoubt(r)
 	const always = true
 	halted := false
 	for _, step := range []struct {
@@ -99,6 +113,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		{r.follow, false},
 		{r.snapshotAfterRetry, always}, // T2
 
+		{r.noteUnanswered, always},
 		{r.recordPassages, always},
 		{r.countAfter, false},
 		{r.tidyUp, always},
@@ -129,8 +144,13 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	if err != nil {
 		return runerror.Environment(err)
 	}
-	r.sender = driver.New(r.sending(plan))
-	err = r.slowLinks(ctx)
+	var words []string
+	if r.pilot {
+		pilot := r.workload(plan)
+		words = pilot.Words()
+	}
+	err = r.slowLinks(ctx, words)
+	r.sender = driver.New(r.sending(ctx, plan))
 	if err == nil {
 		err = runerror.Environment(r.record.Run(head(r, plan)))
 	}
@@ -141,36 +161,44 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 }
 
 // sending says what is sent, where, and what the driver may do to the target.
-func (r *scenarioRun) sending(plan scenarios.Plan) driver.Config {
+func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.Config {
 	s, system, terms := r.session, r.session.System, r.session.System.Terms()
 	config := driver.Config{
-		Workload: driver.Workload{
-			Target: system.Target, Operations: system.Operations, Principals: system.Principals,
-			Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: s.manifest.Run, Scenario: plan.Scenario}, Base: r.base,
-			Logins: s.login.lasting(),
-		},
-		Dialers: r.dialers(), Record: r.record, Rows: r.rowCounter(), Normal: s.normal, Pace: s.pace, RealTime: s.config.RealTime,
+		Workload: r.workload(plan),
+		Dialers:  dialers(r), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Pace: s.pace, RealTime: s.config.RealTime,
+		GiveUp: mostUnanswered(r), Recovery: s.aftermath.within,
 		Hooks: driver.Hooks{
 			Done: func() {
 				s.config.Observe(Progress{Done: min(int(r.ended.Add(1)), len(plan.Intents)), Of: len(plan.Intents)})
 			},
 			Identity: terms.Named, Throttled: r.throttled, Unauthenticated: terms.Unauthenticated, Phase: terms.Phase,
 		},
-		Controls: driver.Controls{WriteGates: system.WriteGates(), Links: r.driverLinks()},
+		Controls: driver.Controls{WriteGates: system.WriteGates(), Links: driverLinks(r), Prolong: prolong(r)},
 		Repeat:   driver.Repeat{Offsets: s.config.Replay.Offsets, Moments: s.config.Replay.Moments},
 	}
 	if fleet := system.Process.Fleet; len(fleet) > 0 {
 		config.Controls.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
+		config.Controls.Revived = func() bool { return r.revived(ctx) == nil }
 	}
 	if store := system.Store; store != nil {
 		config.Controls.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, system.Target.Store.Flush) }
 	}
 	if len(terms.Contract.Ack.Accepted.Statuses) > 0 {
 		config.Following = &driver.Following{
-			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within),
+			Monitor: terms.Monitor, Settled: terms.Followed, Within: time.Duration(terms.Contract.Ack.Accepted.Within + recovery(r)),
 		}
 	}
 	return config
+}
+
+// workload is what is sent, and by what names.
+func (r *scenarioRun) workload(plan scenarios.Plan) driver.Workload {
+	s, system := r.session, r.session.System
+	return driver.Workload{
+		Target: system.Target, Operations: system.Operations, Principals: system.Principals,
+		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: s.manifest.Run + s.again, Scenario: plan.Scenario}, Base: r.base,
+		Logins: s.login.lasting(),
+	}
 }
 
 // throttled tells an answer that rejects a request before it reaches the target. It notes those whose login is not valid any more.
@@ -183,21 +211,24 @@ func (r *scenarioRun) throttled(at history.Attempt) bool {
 }
 
 // dialers lead to the instances, or to the target where there is one.
-func (r *scenarioRun) dialers() []driver.Dialer {
+func dialers(r *scenarioRun) []driver.Dialer {
 	var all []driver.Dialer
 	for i := range r.session.System.Process.Places {
-		all = append(all, r.dialer(i+1))
+		all = append(all, dialer(r, i+1))
 	}
 	if len(all) == 0 {
-		all = append(all, r.dialer(0))
+		all = append(all, dialer(r, 0))
 	}
 	return all
 }
 
 // dialer leads to one of the target's instances; 0: to the target.
-func (r *scenarioRun) dialer(instance int) driver.Dialer {
+func dialer(r *scenarioRun, instance int) driver.Dialer {
 	dial := dialerOf(r.lanes, instance)
 	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+		if r.session.System.Process.Fleet.Down() {
+			_ = r.revived(ctx) // a connection that fails tells the rest
+		}
 		conn, tap, err := dial(ctx, lane)
 		if r.session.System.Opaque() {
 			tap = nil
@@ -242,6 +273,31 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 	return run
 }
 
+// mostUnanswered is after how many intents that wait in vain no more is sent; 0: there is no such number, as what the
+// scenario breaks inside the target, or a dead execution that blocks its key, may keep a request for that long.
+func mostUnanswered(r *scenarioRun) int {
+	if breaks(r.scenario) || time.Duration(r.session.System.Target.Contract.Lease) >= silence/2 {
+		return 0
+	}
+	return enoughUnanswered
+}
+
+// enoughUnanswered is how many intents without an answer say enough: each of them waits out its deadline.
+const enoughUnanswered = 3
+
+// noteUnanswered says that not all was sent because the target left requests without an answer. One that answered nothing
+// at all will not do so in the next scenario.
+func (r *scenarioRun) noteUnanswered(context.Context) error {
+	gaveUp, nothing := r.sender.GaveUp()
+	if gaveUp && r.session.lost != history.NoAnswer {
+		r.incident(history.NoAnswer, fmt.Sprintf("not all was sent: %d intents had a request that was not answered until its deadline", enoughUnanswered))
+	}
+	if nothing {
+		r.session.lost = history.NoAnswer
+	}
+	return nil
+}
+
 func (r *scenarioRun) drive(ctx context.Context) error {
 	return r.stop(ctx, r.watched(ctx, func(ctx context.Context) (err error) {
 		r.sent, err = r.prepared.Send(ctx)
@@ -251,14 +307,22 @@ func (r *scenarioRun) drive(ctx context.Context) error {
 
 // finalRetry sends every intent once more.
 func (r *scenarioRun) finalRetry(ctx context.Context) error {
-	if r.pilot {
+	if r.pilot || r.recovering {
 		return nil
 	}
 	r.retried = true
-	target, terms := r.session.System.Target, r.session.System.Terms()
+	target, terms, intents := r.session.System.Target, r.session.System.Terms(), len(r.sender.Workload().Plan.Intents)
 	stopped := r.stop(ctx, r.watched(ctx, func(ctx context.Context) error {
-		return r.sent.Probe(ctx, driver.Patience(time.Duration(terms.Contract.Lease)), terms.Keyless(), terms.Settled)
+		patience := driver.Patience(time.Duration(terms.Contract.Lease))
+		patience.Unclear = terms.Unclear
+		if breaks(r.scenario) {
+			patience.Recovery = r.session.aftermath.within
+		}
+		return r.sent.Probe(ctx, patience, terms.Keyless(), terms.Settled)
 	}))
+	if planned := len(r.sender.Workload().Plan.Intents); planned > intents && stopped == nil { // fresh keys have rows, too
+		stopped = r.stop(ctx, r.prepareQuestions(ctx))
+	}
 	if target.AsksItself() && len(target.Login) > 0 { // a new login asks for the rows anew
 		if stopped != nil {
 			r.prepared = nil // and with it the login
@@ -279,6 +343,8 @@ func (r *scenarioRun) stop(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
+		r.incident(history.Interruption, err.Error())
+	case errors.Is(err, errDying):
 		r.incident(history.Interruption, err.Error())
 	case errors.Is(err, driver.ErrTargetGone), errors.Is(err, errSilent):
 		r.gone(err)
@@ -305,6 +371,7 @@ func (r *scenarioRun) recordPassages(context.Context) error {
 
 // finish ends the history. Proxies that stay behind on a toxiproxy server that is not ours are worth an error.
 func (r *scenarioRun) finish(context.Context) error {
+	r.tended.stop()
 	if r.stale.Load() {
 		r.session.login = login{}
 	}

@@ -99,8 +99,10 @@ func TestATargetThatFallsSilent(t *testing.T) {
 	h, err := history.Read(strings.NewReader(into.String()))
 	require.NoError(t, err)
 	require.Len(t, h.Incidents, 1)
-	require.Equal(t, history.TargetGone, h.Incidents[0].Kind)
+	require.Equal(t, history.NoAnswer, h.Incidents[0].Kind)
 	require.Contains(t, h.Incidents[0].Text, "the target answers nothing any more, for 600ms now")
 	require.Less(t, len(h.Attempts), 100)
-	require.Equal(t, checker.Broken, checker.Check(h, checker.Terms{}).Verdict)
+	r := checker.Check(h, checker.Terms{})
+	require.Equal(t, checker.Fail, r.Verdict, "clients waited ten seconds, and the target was there")
+	require.Equal(t, checker.Unanswered, r.Findings[0].Kind)
 }

@@ -23,18 +23,24 @@ import (
 // concurrent use. [Open] makes one.
 type Session struct {
 	System *sut.System
+	Doubt  Doubt // about plain creates
 
-	config   Config
-	plans    []scenarios.Plan // by scenario of the config; one without intents does not apply
-	manifest rundir.Manifest
-	dir      rundir.Dir
-	pace     *driver.Pace
-	login    login // that scenarios share
-	silence  time.Duration
-	lost     history.IncidentKind // what went away in the last scenario: target or database; empty: nothing
-	normal   time.Duration        // of a plain create, from the pilot
-	moments  map[string]int       // questions and answers of a plain create, by link; from the pilot
-	end      time.Time            // no scenario begins later; zero: none is left out
+	config    Config
+	plans     []scenarios.Plan // by scenario of the config; one without intents does not apply
+	manifest  rundir.Manifest
+	dir       rundir.Dir
+	pace      *driver.Pace
+	login     login // that scenarios share
+	silence   time.Duration
+	lost      history.IncidentKind         // what went away in the last scenario: target or database; empty: nothing
+	normal    time.Duration                // of a plain create, from the pilot
+	lag       time.Duration                // of a row behind its answer, from the pilot
+	inside    time.Duration                // of that: inside the target; 0: no tap saw it
+	passing   map[string]scenarios.Passing // of a plain create, by link; from the pilot
+	aftermath aftermath
+	took      []time.Duration // that it took to play a scenario, likewise
+	again     string          // sets the names of a scenario that is played once more apart; empty: of all others
+	end       time.Time       // no scenario begins later; zero: none is left out
 }
 
 // Close closes the system.
@@ -44,7 +50,7 @@ func (s *Session) Close() error { return s.System.Close() }
 func (s *Session) Normal() time.Duration { return s.normal }
 
 // Exchanges is how many questions and answers pass a link for a plain create, as the pilot counted them.
-func (s *Session) Exchanges(link string) int { return s.moments[link] }
+func (s *Session) Exchanges(link string) int { return s.passing[link].Moments }
 
 // Seed is the seed of the plans.
 func (s *Session) Seed() uint64 { return s.config.Seed }
@@ -154,20 +160,32 @@ func (s *Session) PlayNamed(ctx context.Context, name string) (checker.Result, e
 
 // playNth plays one scenario, if it applies, and tells its result.
 func (s *Session) playNth(ctx context.Context, i int) error {
+	defer s.show(i)
+	return playQuietly(ctx, s, i)
+}
+
+// playQuietly plays one scenario, if it applies.
+func playQuietly(ctx context.Context, s *Session, i int) error {
 	f := s.config.Scenarios[i]
 	if len(s.plans[i].Intents) > 0 {
+		if why := leftToControl(s, i); why != "" {
+			s.note(i, checker.Inconclusive, why)
+			s.show(i)
+			return nil
+		}
+		awaitRecovery(ctx, s)
 		s.config.Observe(ScenarioStarted{f.Scenario.Name})
+		began := time.Now()
 		err := s.Play(ctx, f, s.plans[i])
+		s.took[i] = time.Since(began)
 		if err != nil && ctx.Err() == nil {
 			s.note(i, checker.Broken, err.Error())
-			s.show(i)
 			return err
 		}
 		if err != nil { // what fails after a signal failed because of it
 			s.note(i, checker.Inconclusive, fmt.Sprintf("it was not run: the run was interrupted (%v)", err))
 		}
 	}
-	s.show(i)
 	return nil
 }
 
@@ -199,6 +217,8 @@ func (s *Session) stopReason(ctx context.Context) (string, checker.Verdict) {
 		return "the time of the run was over (budget)", checker.Inconclusive
 	case s.lost == history.TargetGone && !s.alive(ctx):
 		return "the target is gone", checker.Broken
+	case s.lost == history.NoAnswer:
+		return "the target takes requests and answers none", checker.Inconclusive
 	case s.lost == history.DatabaseGone && !s.tellsRows(ctx):
 		if s.System.Rows == nil {
 			return "the target does not tell its rows any more", checker.Inconclusive

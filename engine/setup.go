@@ -34,7 +34,7 @@ func (r *scenarioRun) setUp(ctx context.Context) error {
 	fresh := r.sender.Logins() == nil
 	prepared, err := r.sender.SetUp(ctx)
 	r.prepared = prepared
-	r.hideSecrets()
+	hideSecrets(r)
 	switch {
 	case err == nil:
 		if fresh {
@@ -57,7 +57,7 @@ func (r *scenarioRun) setUp(ctx context.Context) error {
 
 // tidyUp sends what cleans up after the intents. A run that was stopped has little time for it.
 func (r *scenarioRun) tidyUp(ctx context.Context) error {
-	if r.session.lost == history.TargetGone {
+	if lost := r.session.lost; lost == history.TargetGone || lost == history.NoAnswer {
 		return nil
 	}
 	if ctx.Err() != nil {
@@ -66,9 +66,9 @@ func (r *scenarioRun) tidyUp(ctx context.Context) error {
 		ctx = last
 	}
 	r.sender.CleanUp(ctx)
-	r.hideSecrets()
+	hideSecrets(r)
 	return nil
 }
 
 // hideSecrets keeps what is known to be secret by now out of the process's log.
-func (r *scenarioRun) hideSecrets() { r.session.System.Process.Hide(r.sender.Secrets()) }
+func hideSecrets(r *scenarioRun) { r.session.System.Process.Hide(r.sender.Secrets()) }

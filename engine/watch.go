@@ -31,7 +31,7 @@ func (r *scenarioRun) watched(ctx context.Context, work func(context.Context) er
 	close(ended)
 	stop(nil)
 	<-watching
-	r.hideSecrets()
+	hideSecrets(r)
 	return err
 }
 
@@ -44,14 +44,24 @@ func (r *scenarioRun) watch(ctx context.Context, ended <-chan struct{}, stop con
 		select {
 		case <-ended:
 			return
+		case <-r.tended.often:
+			stop(fmt.Errorf("the target died %d times in this scenario: %w", mostDeaths, errDying))
+			return
 		case <-tick.C:
 		}
-		if now := r.ended.Load(); now != before || r.session.alive(ctx) {
+		if r.session.System.Process.Fleet.Down() && !r.pilot {
+			continue // it is being started, which has its own deadline
+		}
+		now, err := r.ended.Load(), error(nil)
+		if now == before {
+			err = r.session.life(ctx)
+		}
+		if err == nil {
 			unanswered, before = 0, now
 			continue
 		}
 		if unanswered++; unanswered >= silentAnswer {
-			stop(fmt.Errorf("%w, for %s now", errSilent, time.Duration(unanswered)*r.session.silence))
+			stop(fmt.Errorf("%w, for %s now (%w)", errSilent, time.Duration(unanswered)*r.session.silence, err))
 			return
 		}
 	}

@@ -3,7 +3,9 @@
 package faults
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -95,12 +97,24 @@ type Toxic struct {
 // began, 2 its answer, 3 the second question; or one of the words.
 type Moment string
 
-// The moments that have a word. They are known by the text "commit", which databases are sent as it is
-// unless the link is encrypted.
+// The moments that have a word. They are known by the text "commit" and by the marker, which databases are sent as
+// they are unless the link is encrypted. Of those with the marker there may be several: "written-2" is the second.
 const (
 	AtCommit    Moment = "commit"    // the question that asks for a commit, which is lost
 	AtCommitted Moment = "committed" // its answer
+	AtWrite     Moment = "write"     // the question that carries the intent's marker or reference, which is lost
+	AtWritten   Moment = "written"   // its answer
 )
+
+// Nth is the n-th moment of a word, from 1.
+func (m Moment) Nth(n int) Moment { return Moment(fmt.Sprintf("%s-%d", m, n)) }
+
+// Word splits a moment into its word and which of those it is; 0: that is open.
+func (m Moment) Word() (word Moment, nth int) {
+	before, after, _ := strings.Cut(string(m), "-")
+	nth, _ = strconv.Atoi(after)
+	return Moment(before), nth
+}
 
 // Count returns the number of a moment; 0: it has a word, or is none.
 func (m Moment) Count() int {

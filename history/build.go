@@ -57,6 +57,8 @@ func (b *builder) add(r record) error {
 		return b.holding(*r.Holding)
 	case r.Crash != nil:
 		return b.crash(*r.Crash)
+	case r.Death != nil:
+		b.history.Deaths = append(b.history.Deaths, *r.Death)
 	case r.Flush != nil:
 		return b.flush(*r.Flush)
 	case r.Removal != nil:

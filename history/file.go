@@ -21,6 +21,7 @@ type record struct {
 	Sighting *Sighting       `json:"sighting,omitempty"`
 	Holding  *Holding        `json:"holding,omitempty"`
 	Crash    *Crash          `json:"crash,omitempty"`
+	Death    *Death          `json:"death,omitempty"`
 	Flush    *Flush          `json:"flush,omitempty"`
 	Removal  *Removal        `json:"removal,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
@@ -97,6 +98,9 @@ func (w *Writer) Holding(h Holding) error { return w.write(record{Holding: &h}) 
 
 // Crash writes a time that the target's process was killed. It comes after the attempt has begun.
 func (w *Writer) Crash(c Crash) error { return w.write(record{Crash: &c}) }
+
+// Death writes a time that a process of the target ended by itself.
+func (w *Writer) Death(d Death) error { return w.write(record{Death: &d}) }
 
 // Removal writes a time that what an intent had made was removed.
 func (w *Writer) Removal(r Removal) error { return w.write(record{Removal: &r}) }

@@ -121,6 +121,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	for _, k := range h.Crashes {
 		w.Crash(k)
 	}
+	for _, d := range h.Deaths {
+		w.Death(d)
+	}
 	for _, f := range h.Flushes {
 		w.Flush(f)
 	}

@@ -14,11 +14,16 @@ const (
 	Altered    = "altered"
 	Reordered  = "reordered"  // the original JSON value with its members in another order, spaces and escapes
 	Renumbered = "renumbered" // the original JSON value with a fraction of zero at its whole numbers
+	Elsewhere  = "elsewhere"  // the original, with headers that tell of another client, place and time
+
+	HeaderCase = "header-case" // the original, with the name of the key's header in another case
+	TwoHeaders = "two-headers" // the original, with a second key in a second header of the same name
 )
 
 // Meaning returns the name of the body that says the same as this one.
 func Meaning(body string) string {
-	if body == Reordered || body == Renumbered {
+	switch body {
+	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders:
 		return Original
 	}
 	return body
@@ -42,6 +47,7 @@ type History struct {
 	Sightings []Sighting
 	Holdings  []Holding
 	Crashes   []Crash
+	Deaths    []Death
 	Flushes   []Flush
 	Removals  []Removal
 	Traffic   []Traffic
@@ -101,6 +107,8 @@ type Link struct {
 	Faults  []string `json:"faults,omitempty"`  // in the words of the scenario
 	Delay   Offset   `json:"delay,omitempty"`   // least time that the declared latency adds to a question and its answer
 	Moments int      `json:"moments,omitempty"` // questions and answers of a plain create, as the pilot counted them; 0: nothing passed
+	Commits int      `json:"commits,omitempty"` // of its questions: asked for a commit
+	Writes  int      `json:"writes,omitempty"`  // of its questions: carried its marker or reference
 	Proxy   string   `json:"proxy"`             // "in-process" or the URL of the toxiproxy server
 }
 
@@ -140,7 +148,9 @@ type Intent struct {
 	Operation string          `json:"operation,omitempty"`  // empty: the run's
 	Kin       string          `json:"kin,omitempty"`        // first of its neighbours, the intents that it may be mistaken for; empty: none
 	Behind    bool            `json:"background,omitempty"` // part of the background traffic
-	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Reordered, Renumbered
+	Fresh     bool            `json:"fresh,omitempty"`      // a plain create with a fresh key beside keys that got no final answer
+	Work      Offset          `json:"work,omitempty"`       // its first request is made to take at least so long; 0: as long as it does
+	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -170,9 +180,13 @@ type Attempt struct {
 	Probe    bool   `json:"probe,omitempty"` // part of the final retry
 	Lane     string `json:"lane"`
 	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or it is not known
-	Body     string `json:"body"`                // Original, Altered, Reordered or Renumbered
+	Body     string `json:"body"`                // Original, Altered, Reordered, Renumbered, Elsewhere, HeaderCase or TwoHeaders
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
+
+	// Own is what of the request no other attempt has: headers by name and members of the body by JSON pointer.
+	Own map[string]string `json:"own,omitempty"`
+
 	Deadline Offset `json:"deadline,omitempty"`
 	Together bool   `json:"together,omitempty"` // a member of a burst: its last byte waited for those of the others
 	After    Offset `json:"after,omitempty"`    // with Together: it was to be released so long after the first; 0: with it
@@ -188,6 +202,7 @@ type Attempt struct {
 	Content   string            `json:"content,omitempty"`  // of the answer, at most the recorder's limit
 	Length    int64             `json:"length,omitempty"`   // bytes of the answer's body that were read
 	Digest    string            `json:"digest,omitempty"`   // SHA-256 of the answer's body, where Content is cut short or is not text
+	Value     string            `json:"value,omitempty"`    // with Digest, SHA-256 of the JSON value that the body is, however it is spelled
 	Complete  bool              `json:"complete,omitempty"` // the answer was read to the end of its framing
 	Error     string            `json:"error,omitempty"`
 	ErrorKind ErrorKind         `json:"error_kind,omitempty"`
@@ -201,7 +216,7 @@ type Attempt struct {
 // All connections of the link are reset, and none is made for a while.
 type Cut struct {
 	Link        string `json:"link"`
-	Moment      string `json:"moment"`                // in the words of the scenario: a number from 1, commit or committed
+	Moment      string `json:"moment"`                // in the words of the scenario: a number from 1, commit, committed, write-1, written-1 and so on
 	At          Offset `json:"at,omitempty"`          // it broke; 0: it did not come to that
 	Answer      bool   `json:"answer,omitempty"`      // an answer was lost, whose question had arrived; false: a question was
 	Connections int    `json:"connections,omitempty"` // that were reset
@@ -278,6 +293,16 @@ type Crash struct {
 	Error   string `json:"error,omitempty"`  // why there is no other one
 }
 
+// Death is one time that a process of the target ended by itself.
+type Death struct {
+	Instance int      `json:"instance,omitempty"` // whose process it was, from 1, where there are several
+	At       Offset   `json:"at"`                 // it was seen that it had ended
+	How      string   `json:"how"`                // "exit status 2", "signal: killed"
+	Said     []string `json:"said,omitempty"`     // lines of its log that tell why
+	Ready    Offset   `json:"ready,omitempty"`    // another one took requests
+	Error    string   `json:"error,omitempty"`    // why there is no other one
+}
+
 // Flush is one time that the target's store was made to lose what may be deleted in it.
 type Flush struct {
 	Intent  string `json:"intent"` // that asked for it
@@ -306,8 +331,11 @@ type Traffic struct {
 
 // Exchange is a question on one connection of a link and its answer, as the asking side sees them.
 type Exchange struct {
-	Asked    Offset `json:"asked"`    // the first byte of the question
-	Answered Offset `json:"answered"` // the first byte of the answer
+	Asked    Offset `json:"asked"`             // the first byte of the question
+	Answered Offset `json:"answered"`          // the first byte of the answer
+	Begins   bool   `json:"begins,omitempty"`  // the question begins a transaction
+	Commits  bool   `json:"commits,omitempty"` // the question asks for a commit
+	Writes   bool   `json:"writes,omitempty"`  // the question carries a marker or a reference of the plan
 }
 
 // Received compares what the target counted with what was sent. Targets that cannot count have none.
@@ -321,6 +349,8 @@ type Snapshot struct {
 	At      Offset                        `json:"at"`
 	Rows    map[string][]Row              `json:"rows"`              // by marker; a marker without an entry was not asked for
 	Effects map[string]map[string]float64 `json:"effects,omitempty"` // by effect and marker: rows, or the value; a total is under ""
+	Waited  Offset                        `json:"waited,omitempty"`  // for rows that clients had been told of, and that came
+	Late    []string                      `json:"late,omitempty"`    // markers whose rows came after the contract's time for them
 	Error   string                        `json:"error,omitempty"`
 }
 
@@ -344,6 +374,9 @@ const (
 	TargetGone   IncidentKind = "target-gone"   // the target stopped taking connections
 	DatabaseGone IncidentKind = "database-gone" // the database could not be asked
 	StillBusy    IncidentKind = "still-busy"    // the target did not become quiet in time
+	NoAnswer     IncidentKind = "no-answer"     // the target left requests without an answer, so that not all were sent
 	HarnessFault IncidentKind = "harness"       // doubletap itself failed
+	NotRecovered IncidentKind = "not-recovered" // the target had not recovered from an earlier scenario
+	PlainDoubt   IncidentKind = "plain-doubt"   // plain creates of the pilot did not do what the target file says
 	StepFailed   IncidentKind = "step-failed"   // what goes ahead of the first attempt could not be done
 )

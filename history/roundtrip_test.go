@@ -105,6 +105,12 @@ func histories() *rapid.Generator[*history.History] {
 				})
 			}
 		}
+		if rapid.Bool().Draw(t, "died") {
+			h.Deaths = append(h.Deaths, history.Death{
+				Instance: rapid.IntRange(0, 3).Draw(t, "instance"), At: offset().Draw(t, "died at"), How: rapid.String().Draw(t, "how"),
+				Said: []string{rapid.String().Draw(t, "said")}, Ready: offset().Draw(t, "ready"), Error: rapid.String().Draw(t, "error"),
+			})
+		}
 		for _, i := range h.Intents {
 			if rapid.Bool().Draw(t, "flushed") {
 				h.Flushes = append(h.Flushes, history.Flush{
@@ -218,6 +224,7 @@ func FuzzRead(f *testing.F) {
 		require.Len(t, got.Attempts, len(h.Attempts))
 		require.Equal(t, h.Holdings, got.Holdings)
 		require.Equal(t, h.Crashes, got.Crashes)
+		require.Equal(t, h.Deaths, got.Deaths)
 		require.Equal(t, h.Flushes, got.Flushes)
 		require.Equal(t, h.Removals, got.Removals)
 		require.Equal(t, h.Traffic, got.Traffic)

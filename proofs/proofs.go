@@ -29,7 +29,10 @@ const (
 	KeyOmitted      Name = "key-omitted"
 	Neighbours      Name = "neighbours-answered"
 	Respelled       Name = "respelled"
+	AnsweredLarge   Name = "answered-large"
+	AnsweredEmpty   Name = "answered-empty"
 	Expired         Name = "expired"
+	RetriedLate     Name = "retried-late"
 	Looked          Name = "looked"
 	WritesHeld      Name = "writes-held"
 	Swept           Name = "swept"
@@ -41,6 +44,7 @@ const (
 	Flushed         Name = "flushed"
 	Removed         Name = "removed"
 	Instances       Name = "several-instances"
+	WorkedLong      Name = "worked-long"
 )
 
 // Proof is one row of the table.
@@ -57,28 +61,32 @@ type Obstacle string
 
 // The obstacles.
 const (
-	NoOriginal      Obstacle = "nothing is sent with the original body"
-	NoAltered       Obstacle = "nothing is sent with an altered body"
-	NoWaitCommitted Obstacle = "there is no wait: committed between two sendings"
-	NoWaitExpired   Obstacle = "there is no wait: expired between two sendings"
-	NoLook          Obstacle = "there is no look after a sending"
-	NoRespell       Obstacle = "there is no respell after a sending"
-	NoWriteGate     Obstacle = "there is no burst with write_gate: true"
-	NoSweep         Obstacle = "there is no sweep"
-	NoCrash         Obstacle = "there is no crash"
-	NoSendAfterKill Obstacle = "nothing is sent after a crash"
-	NoSlowLink      Obstacle = "no link has a latency"
-	NoCut           Obstacle = "no send has a cut"
-	NoSendAfterCut  Obstacle = "nothing is sent after a send with a cut"
-	NoFlush         Obstacle = "there is no flush between two sendings"
-	NoRemove        Obstacle = "there is no remove between two sendings"
-	NoNeighbours    Obstacle = "the scenario has no neighbours"
-	OneRequest      Obstacle = "an intent sends one request only"
-	NoOtherKey      Obstacle = "every request carries the intent's own key; use key: fresh"
-	NoKeyless       Obstacle = "every request carries a key; use key: none"
-	NothingSlow     Obstacle = "no lane in use slows anything down"
-	NoRequestLost   Obstacle = "no lane in use loses requests; use lose: request"
-	NoAnswerLost    Obstacle = "no lane in use has a fault that keeps an answer away, and no client has a timeout of its own"
+	NoOriginal       Obstacle = "nothing is sent with the original body"
+	NoAltered        Obstacle = "nothing is sent with an altered body"
+	NoWaitCommitted  Obstacle = "there is no wait: committed between two sendings"
+	NoWaitExpired    Obstacle = "there is no wait: expired between two sendings"
+	NoWaitRemembered Obstacle = "there is no wait for: remembered between two sendings"
+	NoLook           Obstacle = "there is no look after a sending"
+	NoRespell        Obstacle = "there is no respell after a sending"
+	NoLargeAnswer    Obstacle = "no answer: large is asked for"
+	NoEmptyAnswer    Obstacle = "no answer: empty is asked for"
+	NoWriteGate      Obstacle = "there is no burst with write_gate: true"
+	NoSweep          Obstacle = "there is no sweep"
+	NoCrash          Obstacle = "there is no crash"
+	NoSendAfterKill  Obstacle = "nothing is sent after a crash"
+	NoSlowLink       Obstacle = "no link has a latency"
+	NoCut            Obstacle = "no send has a cut"
+	NoSendAfterCut   Obstacle = "nothing is sent after a send with a cut"
+	NoFlush          Obstacle = "there is no flush between two sendings"
+	NoRemove         Obstacle = "there is no remove between two sendings"
+	NoNeighbours     Obstacle = "the scenario has no neighbours"
+	NoWork           Obstacle = "the scenario has no work"
+	OneRequest       Obstacle = "an intent sends one request only"
+	NoOtherKey       Obstacle = "every request carries the intent's own key; use key: fresh"
+	NoKeyless        Obstacle = "every request carries a key; use key: none"
+	NothingSlow      Obstacle = "no lane in use slows anything down"
+	NoRequestLost    Obstacle = "no lane in use loses requests; use lose: request"
+	NoAnswerLost     Obstacle = "no lane in use has a fault that keeps an answer away, and no client has a timeout of its own"
 )
 
 // Of returns the row of a name; found is false where there is none.
@@ -120,6 +128,10 @@ func meetings() []Proof {
 		{
 			Name: WritesHeld, Sentence: "the writers of the table were held back while two or more requests were inside the target",
 			Impossible: []Obstacle{NoWriteGate},
+		},
+		{
+			Name: WorkedLong, Sentence: "a request took as long as it was made to, and another was inside the target meanwhile",
+			Impossible: []Obstacle{OneRequest, NoWork},
 		},
 		{
 			Name: Swept, Sentence: "the second request was released at its planned time, and both reached the target",
@@ -195,8 +207,20 @@ func bodiesAndKeys() []Proof {
 			Impossible: []Obstacle{NoRespell},
 		},
 		{
+			Name: AnsweredLarge, Sentence: "it was acknowledged with 64 KiB or more, and the same request came again",
+			Impossible: []Obstacle{NoLargeAnswer, OneRequest},
+		},
+		{
+			Name: AnsweredEmpty, Sentence: "it was acknowledged without a body, and the same request came again",
+			Impossible: []Obstacle{NoEmptyAnswer, OneRequest},
+		},
+		{
 			Name: Expired, Sentence: "the same request came again after its key was to be forgotten",
 			Impossible: []Obstacle{NoWaitExpired},
+		},
+		{
+			Name: RetriedLate, Sentence: "the same request came again late, when the target had to know its key still",
+			Impossible: []Obstacle{NoWaitRemembered},
 		},
 		{
 			Name: Looked, Sentence: "the database was asked after an acknowledgement",

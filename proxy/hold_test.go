@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -112,4 +113,39 @@ func TestATargetThatRefusesOrClosesEndsTheWaiting(t *testing.T) {
 func TestWithoutADoorstepNothingIsHeld(t *testing.T) {
 	t.Parallel()
 	require.False(t, new(proxy.Tap).Hold(10, func(func()) {}, func() {}))
+}
+
+// A client that waits no longer has left while the target works, and sees nothing of how that was done.
+func TestTheTargetIsLeftAfterTheRelease(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	came := make(chan string, 1)
+	go func() {
+		conn, err := silent.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		all, _ := io.ReadAll(conn) // until the client is gone
+		came <- string(all)
+	}()
+	lanes := open(t, silent.Addr().String(), nil)
+	conn, tap, err := lanes.Dial(t.Context(), faults.Clean)
+	require.NoError(t, err)
+	defer conn.Close()
+	tap.LeaveAfter(time.Millisecond)
+	arrived := make(chan func(), 1)
+	require.True(t, tap.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() {}))
+	_, err = io.WriteString(conn, message)
+	require.NoError(t, err)
+	(<-arrived)()
+	require.Equal(t, message, <-came)
+	facts := tap.Facts()
+	require.Zero(t, facts.Answered)
+	require.GreaterOrEqual(t, (facts.Left - facts.Released).Duration(), time.Millisecond)
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(20*time.Millisecond)))
+	_, err = conn.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded, "its own clock is what ends it")
 }

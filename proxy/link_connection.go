@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
@@ -13,7 +15,9 @@ type linkConnection struct {
 
 	// guarded by the link's lock
 	answered bool // the last bytes were an answer
+	begins   bool // the last question begins a transaction
 	commits  bool // the last question asks for a commit
+	writes   bool // it carries a word by which writes are known
 	asked    time.Time
 	broken   bool
 }
@@ -33,12 +37,38 @@ func (p *linkConnection) questions() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.near.Read(buffer)
-		if n > 0 && p.link.passes(p, false, buffer[:n]) {
-			_, _ = p.far.Write(buffer[:n]) // answers will notice
+		var more []byte
+		if n > 0 && err == nil {
+			more, err = p.hold(p.link.holds(p, buffer[:n]))
+		}
+		if n > 0 && (more == nil || err == nil) && p.link.passes(p, false, buffer[:n]) {
+			_, _ = p.far.Write(append(buffer[:n:n], more...)) // answers will notice
 		}
 		if err != nil {
 			_ = p.far.CloseWrite()
 			return
+		}
+	}
+}
+
+// hold keeps a question for a while, and returns what the target says meanwhile: empty, not nil, for nothing. The question of
+// a target that hangs up is never asked, which the error tells.
+func (p *linkConnection) hold(pause time.Duration) (more []byte, err error) {
+	if pause <= 0 {
+		return nil, nil
+	}
+	more = []byte{}
+	_ = p.near.SetReadDeadline(time.Now().Add(pause))
+	defer p.near.SetReadDeadline(time.Time{})
+	buffer := make([]byte, chunk)
+	for {
+		n, err := p.near.Read(buffer)
+		more = append(more, buffer[:n]...)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return more, nil
+		}
+		if err != nil {
+			return more, err
 		}
 	}
 }

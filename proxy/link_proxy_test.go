@@ -251,3 +251,107 @@ func TestWiresWithAMistake(t *testing.T) {
 	_, err = w.Slow(t.Context(), []faults.Fault{{Latency: &faults.Latency{}}})
 	require.ErrorContains(t, err, "delay is missing")
 }
+
+func TestAWireBlinksAtAWriteOrItsAnswer(t *testing.T) {
+	t.Parallel()
+	for moment, asked := range map[faults.Moment][]string{
+		faults.AtWrite: {"begin"}, faults.AtWritten: {"begin", "look dtone"}, faults.AtWritten.Nth(2): {"begin", "look dtone", "insert dtone"},
+	} {
+		archive := newArchive(t)
+		w := openWire(t, archive.addr, proxy.Options{})
+		a := newAsker(t, w)
+		strike := w.Strike(time.Now(), moment, 0, "dtone", "refone")
+		var err error
+		for _, question := range []string{"begin", "look dtone", "insert dtone", "end"} {
+			if _, err = a.ask(question); err != nil {
+				break
+			}
+		}
+		require.Error(t, err, moment)
+		require.Equal(t, asked, archive.questions(), moment)
+		cut := strike.Over()
+		require.Equal(t, moment != faults.AtWrite, cut.Answer)
+		require.Zero(t, cut.Away)
+		_, err = newAsker(t, w).ask("again")
+		require.NoError(t, err, "the next connection is accepted at once")
+	}
+}
+
+func TestAWireNotesCommitsAndWrites(t *testing.T) {
+	t.Parallel()
+	w := openWire(t, newArchive(t).addr, proxy.Options{})
+	a := newAsker(t, w)
+	w.Note(time.Now(), "dtone")
+	for _, question := range []string{"begin", "insert dtone", "insert dttwo", "commit"} {
+		_, err := a.ask(question)
+		require.NoError(t, err)
+	}
+	var noted []string
+	for _, e := range w.Noted().Exchanges {
+		noted = append(noted, fmt.Sprint(e.Writes, e.Commits))
+	}
+	require.Equal(t, []string{"false false", "true false", "false false", "false true"}, noted)
+}
+
+func TestAWireHoldsOneQuestion(t *testing.T) {
+	t.Parallel()
+	const pause = 300 * time.Millisecond
+	for kind, questions := range map[proxy.Question][]string{
+		proxy.AnyQuestion: {"select", "insert", "insert"},
+		proxy.Begin:       {"BEGIN", "insert", "start transaction"},
+		proxy.Commit:      {"COMMIT", "insert", "commit"},
+	} {
+		n := 2
+		if kind == proxy.AnyQuestion {
+			n = 3
+		}
+		w := openWire(t, newArchive(t).addr, proxy.Options{})
+		a, other := newAsker(t, w), newAsker(t, w)
+		h := w.Hold(kind, n, pause)
+		for _, question := range questions[:2] {
+			_, err := a.ask(question)
+			require.NoError(t, err)
+		}
+		begun := time.Now()
+		_, err := fmt.Fprintln(a, questions[2])
+		require.NoError(t, err)
+		<-h.Held()
+		_, err = fmt.Fprintln(a, "more")
+		require.NoError(t, err)
+		_, err = other.ask("something else")
+		require.NoError(t, err)
+		require.Less(t, time.Since(begun), pause, "another connection was held")
+		for _, question := range []string{questions[2], "more"} {
+			line, err := a.in.ReadString('\n')
+			require.NoError(t, err)
+			require.Equal(t, strings.ToUpper(question)+"\n", line)
+		}
+		require.GreaterOrEqual(t, time.Since(begun), pause)
+		_, err = a.ask("again")
+		require.NoError(t, err)
+	}
+}
+
+func TestAHeldQuestionOfWhoHangsUpIsNeverAsked(t *testing.T) {
+	t.Parallel()
+	to := newArchive(t)
+	w := openWire(t, to.addr, proxy.Options{})
+	a := newAsker(t, w)
+	h := w.Hold(proxy.Commit, 1, long)
+	_, err := fmt.Fprintln(a, "commit")
+	require.NoError(t, err)
+	<-h.Held()
+	require.NoError(t, a.Close())
+	require.NoError(t, w.Close(), "which waits for the connection")
+	require.Empty(t, to.questions())
+}
+
+func TestAHoldingThatIsCalledOffHoldsNothing(t *testing.T) {
+	t.Parallel()
+	w := openWire(t, newArchive(t).addr, proxy.Options{})
+	a := newAsker(t, w)
+	h := w.Hold(proxy.AnyQuestion, 1, long)
+	h.CallOff()
+	_, err := a.ask("something")
+	require.NoError(t, err)
+}

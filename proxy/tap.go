@@ -27,6 +27,7 @@ type Tap struct {
 	read  bool   // the status is known, or will never be
 	over  bool   // nothing more will be seen
 	held  hold
+	stay  time.Duration // after the release the connection to the target is closed; 0: it is not
 }
 
 // hold is what is to be kept back of a request.
@@ -62,6 +63,21 @@ func (p *Tap) Hold(size int64, arrive func(release func()), leave func()) bool {
 		leave()
 	}
 	return true
+}
+
+// LeaveAfter closes the connection to the target so long after what is held was released, as a client that leaves does,
+// but at that moment: the wait does not yield the processor. Call it before Hold, for a few milliseconds at most.
+func (p *Tap) LeaveAfter(d time.Duration) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stay = d
+}
+
+// stays is how long the connection stays after a release; 0: for ever.
+func (p *Tap) stays() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stay
 }
 
 // split divides what has come of a request into what is passed on and what is kept back.

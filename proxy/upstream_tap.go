@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -172,6 +173,8 @@ type relay struct {
 
 	sending sync.Mutex // guards kept, held while bytes go to the target
 	kept    []byte     // what is kept back of the request
+
+	gone atomic.Bool // the target was left for the client, who will see no answer
 }
 
 // up passes the request on. When the target is gone it goes on reading, for the lane's sake.
@@ -217,6 +220,19 @@ func (r *relay) release() {
 	n, _ := r.target.Write(r.kept) // down notices a failure
 	passed(n)
 	r.kept = nil
+	if stay := r.tap.stays(); stay > 0 {
+		r.leaveAfter(stay)
+	}
+}
+
+// leaveAfter waits, without yielding, and leaves the target as a client does that waits no longer.
+func (r *relay) leaveAfter(stay time.Duration) {
+	for begun := time.Now(); time.Since(begun) < stay; {
+		continue
+	}
+	r.gone.Store(true)
+	r.tap.recordLeft()
+	r.closeTarget(false)
 }
 
 func (r *relay) send(b []byte) error {
@@ -242,7 +258,9 @@ func (r *relay) down() {
 		if err != nil {
 			r.tap.leaveBarrier()
 			r.closeTarget(false)
-			r.closeLeft(isReset(err))
+			if !r.gone.Load() {
+				r.closeLeft(isReset(err))
+			}
 			return
 		}
 	}

@@ -46,6 +46,20 @@ func confidence(res checker.Result) string {
 	return newConfidenceView(n).Bound + " (95% confidence)"
 }
 
+// worth says in one sentence what the passes show. It is empty where none of them bounds a rate.
+func worth(list []confidenceView) string {
+	list = slices.DeleteFunc(list, func(v confidenceView) bool { return v.Share == 0 })
+	if len(list) == 0 {
+		return ""
+	}
+	best, least := list[0], list[len(list)-1]
+	text := fmt.Sprintf("With 95%% confidence, less than %s of rounds fail in %s", percent(best.Share), best.Scenarios[0])
+	if len(list) > 1 {
+		text += fmt.Sprintf(", and less than %s in %s", percent(least.Share), least.Scenarios[0])
+	}
+	return text + "."
+}
+
 // confidences groups the flawless scenarios by their rounds, most rounds first.
 func confidences(r checker.Report) []confidenceView {
 	var list []confidenceView

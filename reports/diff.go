@@ -116,9 +116,14 @@ func sideOf(r checker.Report) Side {
 	return Side{Run: r.Run, Dir: r.Dir, Tool: r.Tool, Target: r.Target, Seed: r.Seed, Started: r.Started, Verdict: r.Verdict}
 }
 
+// brokenPromises leaves out what the contract allows.
+func brokenPromises(r checker.Report) []findingView {
+	return slices.DeleteFunc(findings(r), func(f findingView) bool { return f.Excused != "" })
+}
+
 // changes pairs the broken promises of two runs.
 func changes(old, recent checker.Report) []Change {
-	before, after := failureGroups(findings(old)), failureGroups(findings(recent))
+	before, after := failureGroups(brokenPromises(old)), failureGroups(brokenPromises(recent))
 	all := slices.Clone(after)
 	for _, b := range before {
 		if _, still := find(after, b.signature); !still {
@@ -142,9 +147,10 @@ func changes(old, recent checker.Report) []Change {
 	return list
 }
 
-// find returns the failure group with a signature, and whether there is one.
+// find returns the first failure group that a signature covers, or that covers it, and whether there is one: older
+// reports have one kind for what newer ones tell apart.
 func find(list []failureGroup, s signature) (failureGroup, bool) {
-	i := slices.IndexFunc(list, func(b failureGroup) bool { return b.signature == s })
+	i := slices.IndexFunc(list, func(b failureGroup) bool { return s.covers(b.signature) })
 	if i < 0 {
 		return failureGroup{}, false
 	}

@@ -280,6 +280,15 @@ func mended() checker.Report {
 	return r
 }
 
+// excused is a run in which all that happened twice was allowed by the contract.
+func excused() checker.Report {
+	crash := passed("crash-sweep", 30)
+	f := lostThenRetried()
+	f.Excused = "after_crash: at-least-once"
+	crash.Findings = []checker.Finding{f}
+	return report(checker.Pass, crash, passed("double-click", 12))
+}
+
 // nasty is everything that a target, a database or a file name might put into a report.
 const nasty = "a\x1b[31mred\x1b]0;title\x07 \u009b2J \x00 \ufffe |pipe| `tick` ```fence``` <b>&amp;]]> \"q\" 'q' " +
 	"[x](javascript:1) ![i](https://evil.example/x.png) @team #1 $x$ \u202egnp.exe\u202c \xff\xfe 🧑‍🚀 日本語 e\u0301 \r\n## heading\n- item"
@@ -308,6 +317,6 @@ func fixtures() map[string]checker.Report {
 	return map[string]checker.Report{
 		"pass": allPass(), "duplicate": oneDuplicate(), "many": manyFindings(500), "inconclusive": inconclusive(),
 		"broken": targetDied(), "not-applicable": notApplicable(), "never-finished": neverFinished(), "hostile": hostile(),
-		"empty": report(checker.Inconclusive), "burst": burst(40), "registered": registered(), "known": allKnown(), "mended": mended(),
+		"empty": report(checker.Inconclusive), "burst": burst(40), "registered": registered(), "known": allKnown(), "excused": excused(), "mended": mended(),
 	}
 }

@@ -23,7 +23,7 @@ type annotation struct {
 
 // GitHub writes workflow commands for GitHub Actions: an error for each new broken promise, worst first,
 // and for what could not be judged, a warning for what is inconclusive or was not seen any more, and a
-// notice for what is known. Findings of one kind in one
+// notice for what is known or excused. Findings of one kind in one
 // scenario are one annotation, so that a frequent one leaves room for the others. Files has the paths
 // of scenarios that are files of the checkout.
 func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
@@ -32,7 +32,7 @@ func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 	var failed, expected []annotation
 	for _, one := range failureGroups(v.Findings) {
 		a := one.annotation(v, files[one.scenario])
-		if one.finding.Known == "" {
+		if one.finding.isNew() {
 			failed = append(failed, a)
 		} else {
 			expected = append(expected, a)
@@ -54,8 +54,11 @@ func (g failureGroup) annotation(v view, file string) annotation {
 		fmt.Sprintf("%s: %s", f.Meaning, g.rate.frequency()),
 		fit(f.Expectation, 4*widestCell),
 	}
-	if f.Known != "" {
+	switch {
+	case f.Known != "":
 		text = append(text, "Known: "+fit(f.Known, 4*widestCell))
+	case f.Excused != "":
+		text = append(text, capital(f.allowed()))
 	}
 	if v.Caveat != "" {
 		text = append(text, v.Caveat)

@@ -57,7 +57,7 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
-// issue makes one entry of a failure group. A known one has the lowest severity.
+// issue makes one entry of a failure group. One that is known or excused has the lowest severity.
 func (g failureGroup) issue(file string) codeQuality {
 	f := g.finding
 	if file == "" {
@@ -65,8 +65,11 @@ func (g failureGroup) issue(file string) codeQuality {
 	}
 	description := fmt.Sprintf("%s: %s, %s; %s", g, f.Meaning, g.rate.frequency(), fit(f.Expectation, 4*widestCell))
 	severity := codeSeverity(g.kind)
-	if f.Known != "" {
+	switch {
+	case f.Known != "":
 		description, severity = description+"; known: "+fit(f.Known, 4*widestCell), "info"
+	case f.Excused != "":
+		description, severity = description+"; "+f.allowed(), "info"
 	}
 	return codeQuality{
 		Description: description,
@@ -79,18 +82,22 @@ func (g failureGroup) issue(file string) codeQuality {
 
 // fingerprint is the same in every run.
 func (s signature) fingerprint() string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{s.scenario, string(s.kind), s.detail}, "\x00")))
+	parts := []string{s.scenario, string(s.kind), s.detail}
+	if s.excused != "" {
+		parts = append(parts, s.excused)
+	}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])
 }
 
 // codeSeverity is the severity of a kind in GitLab's words.
 func codeSeverity(k checker.Kind) string {
 	switch k {
-	case checker.Leak, checker.Duplicate, checker.LostWrite:
+	case checker.Leak, checker.Duplicate, checker.TargetDied, checker.LostWrite:
 		return "blocker"
-	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch:
+	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch, checker.StuckKey, checker.StoredError:
 		return "critical"
-	case checker.Unavailable:
+	case checker.MissingKeyAccepted:
 		return "minor"
 	default:
 		return "major"

@@ -11,6 +11,7 @@ type signature struct {
 	scenario string
 	kind     checker.Kind
 	detail   string
+	excused  string // line of the contract that allows it; empty: it is a broken promise
 }
 
 // String is the signature in a few words: "replay-mismatch (status) in withheld-answer".
@@ -20,6 +21,12 @@ func (s signature) String() string {
 		what += " (" + name(prose(s.detail)) + ")"
 	}
 	return what + " in " + name(s.scenario)
+}
+
+// covers reports that two signatures may be of one broken promise.
+func (s signature) covers(other signature) bool {
+	same := s.kind.Covers(other.kind) || other.kind.Covers(s.kind)
+	return same && s.scenario == other.scenario && s.detail == other.detail && s.excused == other.excused
 }
 
 // failureGroup is the findings of a run with one signature.
@@ -34,7 +41,7 @@ func failureGroups(all []findingView) []failureGroup {
 	var list []failureGroup
 	at, counted := map[signature]int{}, map[string]bool{}
 	for _, f := range all {
-		s := signature{scenario: f.Scenario, kind: f.finding.Kind, detail: f.finding.Detail}
+		s := signature{scenario: f.Scenario, kind: f.finding.Kind, detail: f.finding.Detail, excused: f.finding.Excused}
 		i, known := at[s]
 		if !known {
 			i = len(list)

@@ -69,7 +69,7 @@ func verdictStack(count map[checker.Verdict]int) *stack {
 func outcomeStack(count map[checker.Outcome]int) *stack {
 	var parts []part
 	for _, o := range []checker.Outcome{
-		checker.Acknowledged, checker.Accepted, checker.Exists, checker.InProgress, checker.Rejected,
+		checker.Acknowledged, checker.Accepted, checker.Exists, checker.InProgress, checker.Declined, checker.Rejected,
 		checker.Throttled, checker.Unknown, checker.NotSent,
 	} {
 		parts = append(parts, part{Class: answerClass(o.String()), Text: words(o), Count: count[o]})
@@ -85,7 +85,7 @@ func answerClass(text string) string {
 	}
 	outcome, _, _ := strings.Cut(text, " ")
 	switch outcome {
-	case "acknowledged", "accepted", "exists", "in-progress", "rejected", "throttled", "not-sent":
+	case "acknowledged", "accepted", "exists", "in-progress", "declined", "rejected", "throttled", "not-sent":
 		return "o-" + outcome
 	default:
 		return "o-unknown"

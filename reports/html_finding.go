@@ -7,8 +7,8 @@ import (
 
 // htmlFinding is one finding of the HTML report. A brief one has only the members of the first block.
 type htmlFinding struct {
-	Anchor, ID, Kind, Scenario, Intent, Short, Known string
-	Verdict                                          verdictView
+	Anchor, ID, Kind, Scenario, Intent, Short, Known, Excused string
+	Verdict                                                   verdictView
 
 	Full, Open                              bool
 	Meaning, Detail, About, Moment, Summary string
@@ -48,7 +48,7 @@ type htmlRows struct {
 func newBrief(f findingView, anchor string) htmlFinding {
 	return htmlFinding{
 		Anchor: anchor, ID: name(f.ID), Kind: name(f.Kind), Scenario: name(f.Scenario), Intent: name(f.Intent),
-		Short: fit(f.Expectation, widestCell), Known: fit(f.Known, 2*widestCell), Verdict: f.Verdict,
+		Short: fit(f.Expectation, widestCell), Known: fit(f.Known, 2*widestCell), Excused: fit(f.Excused, 2*widestCell), Verdict: f.Verdict,
 	}
 }
 

@@ -18,21 +18,21 @@ const (
 
 // htmlScenario is one scenario of the HTML report.
 type htmlScenario struct {
-	Name, Summary, Evidence, Elapsed string
-	Verdict                          verdictView
-	Kinds                            string // of its findings, for the filter
-	Counts                           string
-	Confidence                       string
-	Reasons, Known, Warnings         []string
-	Proofs                           []proofView
-	BurstText                        string
-	Bursts                           []bar
-	QueueText                        string
-	Queue                            *histogram
-	Sweep                            *strip
-	Outcomes                         *stack
-	Findings                         []findingLink
-	MoreFindings                     int
+	Name, Summary, Evidence, Elapsed  string
+	Verdict                           verdictView
+	Kinds                             string // of its findings, for the filter
+	Counts                            string
+	Confidence                        string
+	Reasons, Known, Excused, Warnings []string
+	Proofs                            []proofView
+	BurstText                         string
+	Bursts                            []bar
+	QueueText                         string
+	Queue                             *histogram
+	Sweep                             *strip
+	Outcomes                          *stack
+	Findings                          []findingLink
+	MoreFindings                      int
 }
 
 // proofView is how far one proof of exercise held.
@@ -61,6 +61,9 @@ func newHTMLScenario(s scenarioView, anchors map[string]string) htmlScenario {
 	}
 	for _, line := range s.Known {
 		h.Known = append(h.Known, fit(line, 4*widestCell))
+	}
+	for _, line := range s.Excused {
+		h.Excused = append(h.Excused, fit(line, 4*widestCell))
 	}
 	if res.Bursts != nil {
 		h.Bursts = burstBars(res.Bursts)

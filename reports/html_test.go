@@ -182,7 +182,7 @@ func TestGoldenHTML(t *testing.T) {
 	for name, r := range map[string]checker.Report{
 		"pass": allPass(), "duplicate": oneDuplicate(), "several": several(), "inconclusive": inconclusive(),
 		"never-finished": neverFinished(), "hostile": hostile(), "empty": report(checker.Inconclusive),
-		"registered": registered(), "known": allKnown(), "mended": mended(),
+		"registered": registered(), "known": allKnown(), "excused": excused(), "mended": mended(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -80,7 +80,7 @@ func JUnit(w io.Writer, r checker.Report) error {
 	suite := junitSuite{
 		Name: "doubletap " + v.Target, Timestamp: v.Started,
 		Properties: properties("run", v.Run, "tool", v.Tool, "target", v.Target, "seed", v.Seed,
-			"verdict", v.Verdict.verdict.String(), "files", v.Files, "again", v.Again, "rows", v.Caveat),
+			"verdict", v.Verdict.verdict.String(), "files", v.Files, "again", v.Again, "operations", v.Unplayed, "rows", v.Caveat),
 	}
 	var elapsed history.Offset
 	for i, s := range v.Scenarios {
@@ -135,7 +135,7 @@ func testCase(v view, s scenarioView, findings []findingView) junitCase {
 	message := fit(joined([]string{s.Verdict.Word, firstOf(s.Reasons)}, ": "), 300)
 	verdict := s.Result.Verdict
 	switch {
-	case verdict == checker.Fail || slices.ContainsFunc(findings, func(f findingView) bool { return f.Known == "" }):
+	case verdict == checker.Fail || slices.ContainsFunc(findings, findingView.isNew):
 		c.Failure = failureOf(v, s, findings)
 	case verdict == checker.Known:
 		c.Skipped = expected(s)
@@ -207,6 +207,9 @@ func output(list []junitProperty, s scenarioView) string {
 	}
 	if s.Confidence != "" {
 		p.line("confidence: ", s.Confidence)
+	}
+	for _, line := range s.Excused {
+		p.line("excused by the contract: ", line)
 	}
 	for _, warning := range s.Warnings[:min(len(s.Warnings), mostLines)] {
 		p.line("warning: ", warning)

@@ -39,12 +39,13 @@ func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
 	m.add(heading(v))
 	m.add(scenarioTable(v))
 	for i, f := range v.Findings[:min(len(v.Findings), mostDetails)] {
-		m.add(details(v, f, i == 0 && f.Known == ""))
+		m.add(details(v, f, i == 0 && f.isNew()))
 	}
 	if more := len(v.Findings) - mostDetails; more > 0 {
 		m.add(fmt.Sprintf("and %d more: the full list is in the report's files.\n", more))
 	}
 	m.add(notes(v.known()))
+	m.add(notes(v.excused()))
 	m.add(notes(v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })))
 	m.add(notes(missing(v)))
 	for _, s := range v.measured() {
@@ -122,7 +123,7 @@ func details(v view, f findingView, open bool) string {
 		unfolded = " open"
 	}
 	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, %s)",
-		f.ID, name(f.Kind), f.Meaning, name(f.Scenario), joined([]string{f.About, f.known()}, ", "))))
+		f.ID, name(f.Kind), f.Meaning, name(f.Scenario), joined([]string{f.About, f.standing()}, ", "))))
 	e := f.evidence()
 	b.WriteString(promises(f, e))
 	b.WriteString(attemptTable(f, e))
@@ -139,7 +140,7 @@ func details(v view, f findingView, open bool) string {
 // promises lists what was promised and what happened instead.
 func promises(f findingView, e evidence) string {
 	var b strings.Builder
-	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}})...)
+	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}, {"Excused by the contract", f.Excused}})...)
 	for _, d := range e.Differs {
 		entries = append(entries, note{"Differs", d.text()})
 	}

@@ -97,6 +97,7 @@ func (p *page) details(v view) {
 		p.others(v.Findings)
 	}
 	p.section(v.known())
+	p.section(v.excused())
 	p.warnings(v)
 	p.missing(v)
 	for _, s := range v.measured() {
@@ -134,7 +135,7 @@ func (p *page) others(all []findingView) {
 // brief is a finding on one line.
 func brief(f findingView) string {
 	return fmt.Sprintf("%s %s %s: %s", pad(f.ID, 5), name(f.Scenario), name(f.Intent),
-		joined([]string{f.known(), f.Detail, f.Expectation}, ": "))
+		joined([]string{f.standing(), f.Detail, f.Expectation}, ": "))
 }
 
 // warnings lists the first few warnings of all scenarios.

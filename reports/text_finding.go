@@ -32,19 +32,19 @@ func (p *page) finding(v view, f findingView) {
 	}
 }
 
-// headline writes a new finding in capitals, and a known one in small letters.
+// headline writes a new finding in capitals, and one that fails nothing in small letters.
 func (p *page) headline(f findingView) {
 	detail := ""
 	if f.Detail != "" {
 		detail = " (" + f.Detail + ")"
 	}
-	if f.Known == "" {
+	if f.isNew() {
 		title := fmt.Sprintf("%s  %s%s", f.ID, strings.ToUpper(f.Kind), detail)
 		p.line(p.style.ink(fit(title, p.style.width()), color.FgRed, color.Bold))
 		return
 	}
-	p.line(p.style.verdict(checker.Known, fit(fmt.Sprintf("%s  %s%s, known", f.ID, f.Kind, detail), p.style.width())))
-	p.wrapped("    ", "known bug: "+f.Known)
+	p.line(p.style.verdict(checker.Known, fit(fmt.Sprintf("%s  %s%s, %s", f.ID, f.Kind, detail, f.standing()), p.style.width())))
+	p.wrapped("    ", f.allowed())
 }
 
 // sent draws the attempts on one time axis. A finding of all intents has none of its own.

@@ -16,6 +16,7 @@ type view struct {
 	Headline  string // the verdict in one sentence
 	Sentence  string // the verdicts of all scenarios
 	Caveat    string // says so if the rows come from the target itself; empty: from its database
+	Unplayed  string // names the operations that the run did not play; empty: there are none
 	Totals    totals
 	Exercised string // for how many proofs there is enough
 	run
@@ -29,7 +30,7 @@ type view struct {
 }
 
 // run says which run it was.
-type run struct{ Target, Seed, Run, Tool, Started, Files string }
+type run struct{ Target, Operation, Seed, Run, Tool, Started, Files string }
 
 // nextCommands are what to type next. A command that the run does not name is empty.
 type nextCommands struct {
@@ -50,8 +51,8 @@ func newView(raw checker.Report) view { return viewOf(sanitize(raw)) }
 // viewOf is newView for a report that is sanitized already.
 func viewOf(r checker.Report) view {
 	v := view{
-		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Exercised: exercised(r),
-		run:          run{Target: r.Target, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
+		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Unplayed: otherOperations(r), Exercised: exercised(r),
+		run:          run{Target: r.Target, Operation: r.Operation, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
 		nextCommands: newNextCommands(r), RowsTitle: rowsTitle(r),
 		Findings: findings(r), Verdicts: countVerdicts(r), Confidence: confidences(r),
 	}
@@ -69,7 +70,7 @@ func viewOf(r checker.Report) view {
 // facts labels what there is to know of the run as a whole.
 func (v view) facts() []note {
 	return present([]note{
-		{"Target", v.Target}, {"Seed", v.Seed}, {"Run", v.Run}, {"Started", v.Started}, {"Made by", v.Tool}, {"Files", v.Files},
+		{"Target", v.Target}, {"Operation", v.Operation}, {"Seed", v.Seed}, {"Run", v.Run}, {"Started", v.Started}, {"Made by", v.Tool}, {"Files", v.Files},
 	})
 }
 
@@ -80,7 +81,7 @@ func present(list []note) []note {
 
 // worst names the worst kind, as the end of a sentence. It is empty without a finding.
 func (v view) worst() string {
-	if len(v.Findings) == 0 {
+	if len(v.Findings) == 0 || v.Findings[0].Excused != "" {
 		return ""
 	}
 	return ", worst kind " + name(v.Findings[0].Kind)
@@ -92,6 +93,27 @@ func caveat(r checker.Report) string {
 		return ""
 	}
 	return "The rows are what the target itself reports: its database was not read."
+}
+
+// otherOperations names the operations of the target that the run says nothing about.
+func otherOperations(r checker.Report) string {
+	if len(r.NotPlayed) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Only the operation %s was played, and not %s: --operation chooses another one.", r.Operation, english.List(r.NotPlayed, "and"))
+}
+
+// excused counts the findings that the contract allows.
+func excused(r checker.Report) int {
+	n := 0
+	for _, res := range r.Results {
+		for _, f := range res.Findings {
+			if f.Excused != "" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // countVerdicts counts the scenarios by verdict.
@@ -166,10 +188,11 @@ func sentence(r checker.Report, worst string) string {
 	say(checker.Known, fmt.Sprintf("failed as expected: %s with a known broken promise", english.Plural(broken[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
 	say(checker.Pass, "passed: no broken promise was seen in "+english.Plural(passedIntents(r), "intent"))
-	if r.OwnWord {
-		clauses = append(clauses, caveat(r))
+	if n := excused(r); n > 0 {
+		clauses = append(clauses, english.Plural(n, "finding")+" excused by the contract.")
 	}
-	return strings.Join(clauses, " ")
+	clauses = append(clauses, worth(confidences(r)), otherOperations(r), caveat(r))
+	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
 }
 
 // exercised says for how many proofs of exercise the scenarios have what they need.

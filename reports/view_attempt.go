@@ -165,7 +165,7 @@ func tellingRank(f checker.Finding, i int) int {
 		return 1
 	case checker.Unknown:
 		return 2
-	case checker.Rejected:
+	case checker.Rejected, checker.Declined:
 		return 3
 	default:
 		return 4

@@ -28,6 +28,7 @@ type findingView struct {
 	About             string // the intent, or all of them, as a part of a sentence
 	Moment            string // when it showed
 	Known             string // link to the bug; empty: it is new
+	Excused           string // line of the contract that allows it; empty: none does
 	Promises          []note // what was promised, and what happened instead
 	Expectation       string // the same in one clause
 	Whole             bool   // it shows only in all intents together, so it has no attempts of its own
@@ -86,7 +87,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
-		Moment: momentWords(f.Moment), Known: prose(f.Known), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
+		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
 		}),
@@ -124,13 +125,35 @@ func expectation(f checker.Finding) string {
 	return fmt.Sprintf("expected %s, observed %s", prose(f.Expected), prose(f.Observed))
 }
 
-// known is a word for a finding that is known, and nothing for a new one.
-func (v findingView) known() string {
-	if v.Known == "" {
+// standing is a word for a finding that does not fail the run, and nothing for a new one.
+func (v findingView) standing() string {
+	switch {
+	case v.Known != "":
+		return "known"
+	case v.Excused != "":
+		return "excused"
+	default:
 		return ""
 	}
-	return "known"
 }
+
+// isNew reports that a finding fails the run.
+func (v findingView) isNew() bool { return v.standing() == "" }
+
+// allowed says why a finding does not fail the run, or nothing.
+func (v findingView) allowed() string {
+	switch {
+	case v.Known != "":
+		return "known bug: " + v.Known
+	case v.Excused != "":
+		return excusedBy(v.Excused)
+	default:
+		return ""
+	}
+}
+
+// excusedBy names the line of the contract that allows a finding.
+func excusedBy(line string) string { return "excused by the contract: " + line }
 
 // newNextCommands names the commands of a run.
 func newNextCommands(r checker.Report) nextCommands {

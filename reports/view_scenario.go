@@ -18,6 +18,7 @@ type scenarioView struct {
 	Confidence    string // what its pass shows; empty: nothing, or no pass
 	Reasons       []string
 	Known         []string // its known findings, each with the link to its bug
+	Excused       []string // its findings that the contract allows, each with the line
 	Warnings      []string
 	Proofs        []string // how far each held
 	Bursts        string
@@ -30,7 +31,7 @@ type scenarioView struct {
 func newScenarioView(res checker.Result) scenarioView {
 	v := scenarioView{
 		Name: res.Scenario, Summary: prose(res.Summary), Verdict: newVerdictView(res.Verdict), Elapsed: duration(res.Elapsed),
-		Share: share(res), Confidence: confidence(res), Reasons: reasons(res), Known: knownFindings(res),
+		Share: share(res), Confidence: confidence(res), Reasons: reasons(res), Known: knownFindings(res), Excused: excusedFindings(res),
 		Bursts: burstSpread(res.Bursts), WriteQueue: writeQueue(res.Writers), Sweep: sweep(res.Phases), Result: res,
 	}
 	for _, e := range res.Exercise {
@@ -63,17 +64,29 @@ func warning(w checker.Warning) string {
 // evidence is why the scenario has its verdict: what broke, or else what is missing, and what was exercised.
 func (v scenarioView) evidence() string {
 	parts := []string{v.Share}
-	if len(v.Result.Findings) == 0 && len(v.Result.Reasons) > 0 && v.Result.Verdict != checker.Pass {
+	if v.Share == "" && len(v.Result.Reasons) > 0 && v.Result.Verdict != checker.Pass {
 		parts = []string{v.Reasons[0]}
+	}
+	if len(v.Excused) > 0 {
+		parts = append(parts, "excused: "+excusedShare(v.Result))
 	}
 	return joined(append(parts, v.Proofs...), " · ")
 }
 
 // share says how often a scenario broke, per kind: "duplicate in 3 of 12 intents".
 func share(res checker.Result) string {
+	return shareOf(res, func(f findingView) bool { return f.Excused == "" })
+}
+
+// excusedShare says how often what happened was allowed by the contract, likewise.
+func excusedShare(res checker.Result) string {
+	return shareOf(res, func(f findingView) bool { return f.Excused != "" })
+}
+
+func shareOf(res checker.Result, counts func(findingView) bool) string {
 	const most = 2
 	var parts []string
-	list := kindTotals(findingsOf(res, 0))
+	list := kindTotals(slices.DeleteFunc(findingsOf(res, 0), func(f findingView) bool { return !counts(f) }))
 	for i, k := range list[:min(len(list), most)] {
 		part := fmt.Sprintf("%s in %d", name(k.Kind), k.Intents)
 		if i == 0 {
@@ -111,18 +124,29 @@ func reasons(res checker.Result) []string {
 
 // knownFindings counts the known findings of a scenario, per link to a bug.
 func knownFindings(res checker.Result) []string {
-	var links, list []string
-	at := map[string][]checker.Finding{}
+	return shares(res, func(f checker.Finding) string { return f.Known }, share)
+}
+
+// excusedFindings counts the findings that the contract allows, per line of it.
+func excusedFindings(res checker.Result) []string {
+	return shares(res, func(f checker.Finding) string { return f.Excused }, excusedShare)
+}
+
+// shares counts the findings of a scenario for each reason not to fail it.
+func shares(res checker.Result, reason func(checker.Finding) string, share func(checker.Result) string) []string {
+	var reasons, list []string
+	by := map[string][]checker.Finding{}
 	for _, f := range res.Findings {
-		if f.Known != "" && !slices.Contains(links, f.Known) {
-			links = append(links, f.Known)
+		why := reason(f)
+		if why != "" && !slices.Contains(reasons, why) {
+			reasons = append(reasons, why)
 		}
-		at[f.Known] = append(at[f.Known], f)
+		by[why] = append(by[why], f)
 	}
-	for _, link := range links {
+	for _, why := range reasons {
 		part := res
-		part.Findings = at[link]
-		list = append(list, share(part)+": "+prose(link))
+		part.Findings = by[why]
+		list = append(list, share(part)+": "+prose(why))
 	}
 	return list
 }

@@ -6,8 +6,48 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
 )
+
+func TestEveryReportListsWhatTheContractExcuses(t *testing.T) {
+	t.Parallel()
+	all := renderers()
+	all["html"], all["github"], all["gl.json"] = reports.HTML, github(nil), gitlab(nil)
+	for name, f := range all {
+		got := readable(t, f, excused())
+		require.Contains(t, got, "after_crash: at-least-once", name)
+		require.Contains(t, got, "duplicate", name)
+		require.NotContains(t, got, "worst kind", name)
+	}
+	for name, f := range people() {
+		got := strings.ToLower(readable(t, f, excused()))
+		require.Contains(t, got, "excused by the contract", name)
+		require.Contains(t, got, "excused: duplicate in 1 of 30 intents", name)
+		require.Contains(t, got, "1 finding excused by the contract.", name)
+	}
+	suite := parse(t, excused())
+	require.Zero(t, suite.Failures+suite.Skipped+suite.Errors)
+	for _, c := range parseCommands(t, render(t, github(nil), excused())) {
+		require.Equal(t, "notice", c.level)
+	}
+	require.Equal(t, "info", parseIssues(t, excused(), nil)[0].Severity)
+	require.Empty(t, reports.Compare(allPass(), excused()).Findings, "it is no broken promise")
+}
+
+func TestWhatIsExcusedIsApartFromWhatIsNot(t *testing.T) {
+	t.Parallel()
+	r := excused()
+	fresh := lostThenRetried()
+	fresh.ID, fresh.Intent = "F2", "i008"
+	r.Results[0].Findings = append([]checker.Finding{fresh}, r.Results[0].Findings...)
+	r.Results[0].Verdict, r.Results[0].Failed, r.Verdict = checker.Fail, 1, checker.Fail
+	issues := parseIssues(t, r, nil)
+	require.Len(t, issues, 2)
+	require.NotEqual(t, issues[0].Fingerprint, issues[1].Fingerprint)
+	require.Equal(t, "blocker", issues[0].Severity)
+	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "duplicate in 1 of 30 intents · excused: duplicate in 1 of 30 intents")
+}
 
 func TestEveryReportLinksAKnownBug(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ type section struct {
 // The titles of the sections.
 const (
 	knownTitle      = "Known bugs"
+	excusedTitle    = "Excused by the contract (no promise is broken)"
 	warningTitle    = "Warnings (no promise is broken)"
 	missingTitle    = "Reasons for the verdicts"
 	burstTitle      = "Burst spread"
@@ -20,6 +21,11 @@ const (
 // known lists the known findings.
 func (v view) known() section {
 	return v.section(knownTitle, func(s scenarioView) []string { return s.Known })
+}
+
+// excused lists the findings that the contract allows.
+func (v view) excused() section {
+	return v.section(excusedTitle, func(s scenarioView) []string { return s.Excused })
 }
 
 // measured lists how well bursts and sweeps did their work.

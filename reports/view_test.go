@@ -56,6 +56,18 @@ func TestEveryReportSaysThatNoDatabaseWasRead(t *testing.T) {
 	}
 }
 
+func TestEveryReportNamesTheOperationsThatWereNotPlayed(t *testing.T) {
+	t.Parallel()
+	r := oneDuplicate()
+	r.Operation, r.NotPlayed = "create_order", []string{"create_quote", "refund"}
+	all := people()
+	all["xml"] = reports.JUnit
+	for name, f := range all {
+		require.Contains(t, readable(t, f, r), "Only the operation create_order was played, and not create_quote and refund", name)
+		require.NotContains(t, readable(t, f, oneDuplicate()), "Only the operation", name)
+	}
+}
+
 func TestAReportIsNotChangedByItsRenderers(t *testing.T) {
 	t.Parallel()
 	r := several()

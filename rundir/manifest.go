@@ -29,6 +29,7 @@ type Manifest struct {
 	BaseURL   string        `json:"base_url"`
 	Instances int           `json:"instances,omitempty"` // that were started of it; 0: none was
 	Operation string        `json:"operation"`
+	NotPlayed []string      `json:"not_played,omitempty"` // the target's other operations, by name
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
@@ -92,7 +93,7 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
-		Results: results, Verdict: Overall(results),
+		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: Overall(results),
 	}
 }
 

@@ -41,12 +41,22 @@ const (
 // PilotAcross is the name of the scenario that tries every principal, or every operation, that the run will need.
 func PilotAcross(a scenarios.Across) string { return PilotName + "-" + string(a) }
 
+const pilotAfter = PilotName + "-after-"
+
+// PilotAfter is the name of a scenario of plain creates that see whether the target has recovered from another one.
+func PilotAfter(scenario string, round int) string {
+	return fmt.Sprintf("%s%s-%d", pilotAfter, scenario, round)
+}
+
+// IsPilotAfter reports that a name is one of [PilotAfter].
+func IsPilotAfter(name string) bool { return strings.HasPrefix(name, pilotAfter) }
+
 // ManifestVersion is the version of run.json.
 const ManifestVersion = 1
 
 // Reserved reports whether a scenario's name is taken by something else in a run's directory.
 func Reserved(name string) bool {
-	return slices.Contains([]string{
+	return IsPilotAfter(name) || slices.Contains([]string{
 		FindingsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations),
 	}, name)
 }
@@ -128,6 +138,37 @@ func (d Dir) Begin(f scenarios.File, plan scenarios.Plan) (*os.File, error) {
 		return nil, runerror.Environment(fmt.Errorf("write the run's files: %w", err))
 	}
 	return file, nil
+}
+
+// aside ends the name of the directory of a scenario that is played once more.
+const aside = ".before"
+
+// SetAside makes room for a scenario that is played once more.
+func (d Dir) SetAside(scenario string) error { return d.rename(scenario, scenario+aside) }
+
+// TakeBack puts what was set aside in the place of what came after it.
+func (d Dir) TakeBack(scenario string) error {
+	if err := d.remove(scenario); err != nil {
+		return err
+	}
+	return d.rename(scenario+aside, scenario)
+}
+
+// DropAside removes what was set aside.
+func (d Dir) DropAside(scenario string) error { return d.remove(scenario + aside) }
+
+func (d Dir) rename(from, to string) error {
+	if err := os.Rename(filepath.Join(d.Path, from), filepath.Join(d.Path, to)); err != nil {
+		return runerror.Environment(fmt.Errorf("move the run's files: %w", err))
+	}
+	return nil
+}
+
+func (d Dir) remove(name string) error {
+	if err := os.RemoveAll(filepath.Join(d.Path, name)); err != nil {
+		return runerror.Environment(fmt.Errorf("remove the run's files: %w", err))
+	}
+	return nil
 }
 
 // WriteReports writes the report in every form, the one that programs read first. It stops at the

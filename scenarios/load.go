@@ -156,6 +156,12 @@ func (s *Scenario) complete() {
 // implied lists the needs that follow from what a scenario does.
 func (s *Scenario) implied() []Need {
 	var needs []Need
+	switch s.Answer {
+	case LargeAnswer:
+		needs = append(needs, NeedsLargeAnswer)
+	case EmptyAnswer:
+		needs = append(needs, NeedsEmptyAnswer)
+	}
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
@@ -164,10 +170,7 @@ func (s *Scenario) implied() []Need {
 	}
 	for _, step := range s.Steps {
 		if step.Respell != nil {
-			needs = append(needs, NeedsSameJSON)
-		}
-		if step.Respell != nil && step.Respell.Spelling == SpellingNumbers {
-			needs = append(needs, NeedsNumbers)
+			needs = append(needs, step.Respell.Spelling.needs()...)
 		}
 		if step.Burst != nil && step.Burst.WriteGate {
 			needs = append(needs, NeedsWriteGate)
@@ -187,9 +190,15 @@ func (s *Scenario) implied() []Need {
 		if step.Wait != nil && step.Wait.For == WaitExpired {
 			needs = append(needs, NeedsExpiry)
 		}
+		if step.Wait != nil && step.Wait.For == WaitRemembered {
+			needs = append(needs, NeedsMemory)
+		}
 	}
 	if len(s.Links) > 0 {
 		needs = append(needs, NeedsLink)
+	}
+	if len(s.Work) > 0 {
+		needs = append(needs, NeedsWork)
 	}
 	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == proofs.Instances }) {
 		needs = append(needs, NeedsInstances)
@@ -198,6 +207,23 @@ func (s *Scenario) implied() []Need {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
 	}
 	return needs
+}
+
+// needs lists what can be spelled so.
+func (s Spelling) needs() []Need {
+	switch s {
+	case SpellingElsewhere:
+		return nil
+	case SpellingHeaderCase:
+		return []Need{NeedsHeaderKey}
+	case SpellingTwoHeaders:
+		// Where no key is required, both may be ignored (RFC 9651, section 4.2): no key, and each request is an intent.
+		return []Need{NeedsHeaderKey, NeedsRequiredKey, NeedsChosenKey}
+	case SpellingNumbers:
+		return []Need{NeedsSameJSON, NeedsNumbers}
+	default:
+		return []Need{NeedsSameJSON}
+	}
 }
 
 // needs lists what the target's keys must be like.
@@ -224,6 +250,8 @@ func (a Across) needs() []Need {
 		return []Need{NeedsPrincipals}
 	case AcrossOperations:
 		return []Need{NeedsOperations}
+	case AcrossParents:
+		return []Need{NeedsParents}
 	default:
 		return nil
 	}

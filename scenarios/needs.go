@@ -12,6 +12,7 @@ const (
 	NeedsChosenKey   Need = "chosen-key"
 	NeedsFreeKey     Need = "free-key"
 	NeedsCasedKey    Need = "cased-key"
+	NeedsHeaderKey   Need = "header-key"
 	NeedsSpacedKey   Need = "spaced-key"
 	NeedsLooseKey    Need = "loose-key"
 	NeedsNoNatural   Need = "no-natural-key"
@@ -20,14 +21,19 @@ const (
 	NeedsSameJSON    Need = "same-json"
 	NeedsNumbers     Need = "numbers"
 	NeedsExpiry      Need = "expiry"
+	NeedsMemory      Need = "memory"
 	NeedsPrincipals  Need = "principals"
 	NeedsOperations  Need = "operations"
+	NeedsParents     Need = "parents"
+	NeedsLargeAnswer Need = "large-answer"
+	NeedsEmptyAnswer Need = "empty-answer"
 	NeedsWriteGate   Need = "write-gate"
 	NeedsProcess     Need = "process"
 	NeedsLink        Need = "link"
 	NeedsFlush       Need = "flush"
 	NeedsRemove      Need = "remove"
 	NeedsInstances   Need = "instances"
+	NeedsWork        Need = "work"
 )
 
 // NeedRow is one row of the table of needs.
@@ -48,6 +54,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsChosenKey, MetBy: "a `key` that the client chooses: no `key.issued`"},
 		{Need: NeedsFreeKey, MetBy: "a `key` that may be any text: neither `key.issued` nor `key.format`"},
 		{Need: NeedsCasedKey, MetBy: "a `key` whose letters have a case: no `key.fold_case`"},
+		{Need: NeedsHeaderKey, MetBy: "a `key` in a header, and no `protocol: http2`, which knows lower-case names only", Implied: true},
 		{Need: NeedsSpacedKey, MetBy: "a `key` that keeps a space at its end: in body, query or path, or `quoted`"},
 		{Need: NeedsLooseKey, MetBy: "a `key` that can be left out or blank: not in the path", Implied: true},
 		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
@@ -56,13 +63,18 @@ func NeedTable() []NeedRow {
 		{Need: NeedsSameJSON, MetBy: "a JSON body, and `contract.fingerprint.mode: json` or `fields`", Implied: true},
 		{Need: NeedsNumbers, MetBy: "a whole number in the body", Implied: true},
 		{Need: NeedsExpiry, MetBy: "a `key`, and `contract.expiry.after` of a minute at most", Implied: true},
+		{Need: NeedsMemory, MetBy: "no `contract.expiry.after` of less than a second", Implied: true},
 		{Need: NeedsPrincipals, MetBy: "two `principals`, and no `scope.principal: shared`", Implied: true},
 		{Need: NeedsOperations, MetBy: "two operations with a `key`", Implied: true},
+		{Need: NeedsParents, MetBy: "a path with something of `prepare`: `/orders/{{.Prepared.ID}}/payments`", Implied: true},
+		{Need: NeedsLargeAnswer, MetBy: "`answers.large`", Implied: true},
+		{Need: NeedsEmptyAnswer, MetBy: "`answers.empty`", Implied: true},
 		{Need: NeedsWriteGate, MetBy: "`database.write_gate`", Implied: true},
-		{Need: NeedsProcess, MetBy: "`process`, and neither `login` nor `key.issued`", Implied: true},
+		{Need: NeedsProcess, MetBy: "`process`, and no `key.issued`", Implied: true},
 		{Need: NeedsLink, MetBy: "the [link](#links) that the scenario names", Implied: true},
 		{Need: NeedsFlush, MetBy: "`store.flush`", Implied: true},
 		{Need: NeedsRemove, MetBy: "`remove`, and neither `effects` nor `ack.accepted`", Implied: true},
+		{Need: NeedsWork, MetBy: "`work`, or the [link](#links) `database`; no `ack.accepted`, and no `expiry.after` below 30 s", Implied: true},
 		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more"},
 	}
 }

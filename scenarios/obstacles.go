@@ -23,11 +23,15 @@ func (c shape) never(name proofs.Name) proofs.Obstacle {
 func (s *Scenario) shape() shape {
 	c := shape{}
 	c.clear(proofs.NoNeighbours, s.Neighbours != nil)
+	c.clear(proofs.NoWork, len(s.Work) > 0)
+	c.clear(proofs.NoLargeAnswer, s.Answer == LargeAnswer)
+	c.clear(proofs.NoEmptyAnswer, s.Answer == EmptyAnswer)
 	for _, list := range s.Links {
 		c.clear(proofs.NoSlowLink, slices.ContainsFunc(list, func(f faults.Fault) bool { return f.Latency != nil }))
 	}
 	c.clear(proofs.NoWaitCommitted, s.sendsAround(WaitCommitted))
 	c.clear(proofs.NoWaitExpired, s.sendsAround(WaitExpired))
+	c.clear(proofs.NoWaitRemembered, s.sendsAround(WaitRemembered))
 	s.clearBySendings(c)
 	s.clearBySteps(c)
 	return c

@@ -21,6 +21,7 @@ type Plan struct {
 	Scenario    string
 	Seed        uint64
 	Concurrency int
+	Answer      Answer  // that all requests ask for
 	Background  float64 // requests per second of the background traffic; 0: there is none
 	Intents     []PlannedIntent
 }
@@ -33,6 +34,8 @@ type PlannedIntent struct {
 	Neighbour  *Neighbour `json:"kin,omitempty"`  // nil: no neighbours
 	Moves      []Move     `json:"moves"`
 	Background bool       `json:"background,omitempty"` // part of the background traffic
+
+	Work time.Duration `json:"work,omitempty"` // its requests are made to take so long, on top of what a plain create takes; shares count it
 }
 
 // Neighbour is the place of an intent in its group of neighbours.
@@ -98,18 +101,48 @@ type Cutting struct {
 	For    time.Duration `json:"for"`
 }
 
-// At returns the moment, where the pilot's create had so many. A new connection exchanges more messages than the pilot's
-// did, so the moments reach half as far again.
-func (c Cutting) At(moments int) faults.Moment {
-	if c.Moment != "" {
-		return c.Moment
-	}
-	return c.Counted(moments)
+// Passing is what a plain create of the pilot sent over a link.
+type Passing struct {
+	Moments int // questions and answers
+	Begins  int // questions that begin a transaction
+	Commits int // questions that ask for a commit
+	Writes  int // questions that carry the marker or the reference
 }
 
-// Counted returns the moment by its number, even if it has a word.
+// At returns the moment for a create that does the same as the pilot's. Where that asked for no commit, each write is
+// one; where it showed no marker, the moment has a number.
+func (c Cutting) At(p Passing) faults.Moment {
+	word, nth := c.Moment.Word()
+	if p.Moments > 0 && p.Commits == 0 {
+		switch word {
+		case faults.AtCommit:
+			word = faults.AtWrite
+		case faults.AtCommitted:
+			word = faults.AtWritten
+		}
+	}
+	switch {
+	case word == "":
+		return c.Counted(p.Moments)
+	case word != faults.AtWrite && word != faults.AtWritten:
+		return word
+	case p.Moments > 0 && p.Writes == 0:
+		return c.Counted(p.Moments)
+	case nth > 0:
+		return word.Nth(nth)
+	default:
+		return word.Nth(1 + int(c.Part*float64(p.Writes)))
+	}
+}
+
+// Counted returns the moment by its number, even if it has a word. A new connection exchanges more messages than the
+// pilot's did, so the moments reach half as far again.
 func (c Cutting) Counted(moments int) faults.Moment {
-	return faults.Moment(strconv.Itoa(1 + int(c.Part*float64(moments+moments/2))))
+	n := 1 + int(c.Part*float64(moments+moments/2))
+	if word, _ := c.Moment.Word(); word == faults.AtCommitted || word == faults.AtWritten {
+		n += n % 2 // an answer
+	}
+	return faults.Moment(strconv.Itoa(n))
 }
 
 // OwnKey is the name of the key that an intent's requests carry unless the scenario says otherwise. Only this key is
@@ -120,10 +153,10 @@ const OwnKey = "own"
 // depend on nothing but the seed, the scenario's name and the intent's number, so that a part of a
 // plan is the same as in the whole.
 func NewPlan(s Scenario, seed uint64) Plan {
-	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency}
+	p := Plan{Scenario: s.Name, Seed: seed, Concurrency: s.Concurrency, Answer: s.Answer}
 	for n := 1; n <= s.Intents; n++ {
 		pl := planner{scenario: s, id: IntentID(n), number: n, draw: drawFor(seed, s.Name, n)}
-		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Neighbour: neighbourOf(s, n), Moves: pl.moves()})
+		p.Intents = append(p.Intents, PlannedIntent{ID: pl.id, Number: n, Twin: twinOf(s, n), Neighbour: neighbourOf(s, n), Work: workOf(s, n), Moves: pl.moves()})
 	}
 	return p.withBackground(s)
 }
@@ -143,9 +176,9 @@ func (p Plan) withBackground(s Scenario) Plan {
 }
 
 // Races reports whether requests of one intent are in flight together, or one is when the target crashes. Whether a
-// round of such a scenario hits a race window is a matter of chance.
+// round of such a scenario hits a race window is a matter of chance, unless the work is long.
 func (s Scenario) Races() bool {
-	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+	return len(s.Work) == 0 && slices.ContainsFunc(s.Steps, func(step Step) bool {
 		return step.Burst != nil || step.Sweep != nil || step.Crash != nil || len(step.Tabs) > 0
 	})
 }
@@ -278,6 +311,13 @@ func twinOf(s Scenario, n int) int {
 	return n - (n-1)%s.Twins
 }
 
+func workOf(s Scenario, n int) time.Duration {
+	if len(s.Work) == 0 {
+		return 0
+	}
+	return time.Duration(s.Work[(n-1)%len(s.Work)])
+}
+
 func neighbourOf(s Scenario, n int) *Neighbour {
 	if s.Neighbours == nil {
 		return nil
@@ -321,7 +361,7 @@ func (p *planner) move(s Step) Move {
 	case s.Respell != nil:
 		return Move{Batch: []PlannedAttempt{p.attempt(s.Respell.Send, s.Respell.body())}}
 	case s.Wait != nil:
-		return Move{Wait: s.Wait}
+		return Move{Wait: p.wait(*s.Wait)}
 	case s.Look != nil:
 		return Move{Look: true}
 	case s.Remove != nil:
@@ -335,10 +375,18 @@ func (p *planner) move(s Step) Move {
 
 // body names what a respelled request carries.
 func (r Respell) body() string {
-	if r.Spelling == SpellingNumbers {
+	switch r.Spelling {
+	case SpellingNumbers:
 		return history.Renumbered
+	case SpellingElsewhere:
+		return history.Elsewhere
+	case SpellingHeaderCase:
+		return history.HeaderCase
+	case SpellingTwoHeaders:
+		return history.TwoHeaders
+	default:
+		return history.Reordered
 	}
-	return history.Reordered
 }
 
 // burst shuffles the altered copies among the others: the order of release must not depend on the body.
@@ -411,15 +459,23 @@ func (p *planner) attempt(s Send, body string) PlannedAttempt {
 	return a
 }
 
+// wait gives each intent the next one of several pauses.
+func (p *planner) wait(w Wait) *Wait {
+	if len(w.Pauses) > 0 {
+		w.Pause = w.Pauses[(p.number-1)%len(w.Pauses)]
+	}
+	return &w
+}
+
 // cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
-// breaks at a commit or at its answer instead: no number tells which message that is. Stores and other services
-// have no commits.
+// breaks at a commit or a write, or at the answer to one, instead: no number tells which message that is. Stores and
+// other services have no commits.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
 	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {
-		c.Moment = []faults.Moment{faults.AtCommitted, "", faults.AtCommit, ""}[(p.number-1)%4]
+		c.Moment = []faults.Moment{faults.AtCommitted, "", faults.AtWritten, "", faults.AtCommit, ""}[(p.number-1)%6]
 	}
-	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(c.For)}
+	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(*c.For)}
 }
 
 func (p *planner) key(choice KeyChoice) string {

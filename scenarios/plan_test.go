@@ -38,7 +38,7 @@ func drawnStep(t *rapid.T) scenarios.Step {
 	case 0:
 		if rapid.Bool().Draw(t, "cut") {
 			moment := rapid.SampledFrom([]faults.Moment{"", "7", faults.AtCommit}).Draw(t, "moment")
-			s.Cut = &scenarios.LinkCut{Link: "database", Moment: moment, For: faults.Duration(50 * time.Millisecond)}
+			s.Cut = &scenarios.LinkCut{Link: "database", Moment: moment, For: new(faults.Duration(50 * time.Millisecond))}
 		}
 		return scenarios.Step{Send: &s}
 	case 1:
@@ -459,6 +459,33 @@ func TestAScenarioWithMoreIntentsHasWholeFamilies(t *testing.T) {
 	require.Equal(t, 64, scenarios.Scenario{Intents: 12, Neighbours: &scenarios.Neighbours{Of: 4}}.WithIntents(61).Intents)
 }
 
+func TestEachIntentTakesTheNextPause(t *testing.T) {
+	t.Parallel()
+	second := scenarios.Span{Fixed: time.Second}
+	s := scenarios.Scenario{Name: "late", Intents: 3, Steps: []scenarios.Step{
+		{Send: &scenarios.Send{}},
+		{Wait: &scenarios.Wait{For: scenarios.WaitRemembered, Pauses: []scenarios.Span{second, second.Scale(3)}}},
+	}}
+	var pauses []scenarios.Span
+	for _, i := range scenarios.NewPlan(s, 1).Intents {
+		pauses = append(pauses, i.Moves[1].Wait.Pause)
+	}
+	require.Equal(t, []scenarios.Span{second, second.Scale(3), second}, pauses)
+}
+
+func TestEachIntentTakesTheNextWork(t *testing.T) {
+	t.Parallel()
+	s := scenarios.Scenario{Name: "long", Intents: 3, Steps: []scenarios.Step{{Tabs: []scenarios.Tab{{}, {}}}}}
+	require.True(t, s.Races())
+	s.Work = []faults.Duration{faults.Duration(time.Second), faults.Duration(2 * time.Second)}
+	require.False(t, s.Races(), "long work needs no luck")
+	var work []time.Duration
+	for _, i := range scenarios.NewPlan(s, 1).Intents {
+		work = append(work, i.Work)
+	}
+	require.Equal(t, []time.Duration{time.Second, 2 * time.Second, time.Second}, work)
+}
+
 func TestOnlyWhatGoesAtTheSameTimeRaces(t *testing.T) {
 	t.Parallel()
 	for _, step := range []scenarios.Step{{Burst: &scenarios.Burst{}}, {Sweep: &scenarios.Sweep{}}, {Crash: &scenarios.Crash{}}, {Tabs: []scenarios.Tab{{}}}} {
@@ -477,5 +504,27 @@ func TestAnIntentIsFoundByItsID(t *testing.T) {
 	for _, text := range []string{"", "i", "42", "i42", "i0x1", "i-01", "every"} {
 		_, is := scenarios.IntentNumber(text)
 		require.False(t, is, text)
+	}
+}
+
+func TestTheMomentOfACutByWhatACreateDoes(t *testing.T) {
+	t.Parallel()
+	commits, bare, dark := scenarios.Passing{Moments: 8, Commits: 1, Writes: 2}, scenarios.Passing{Moments: 4, Writes: 2}, scenarios.Passing{Moments: 4}
+	for _, row := range []struct {
+		cut     scenarios.Cutting
+		passing scenarios.Passing
+		want    faults.Moment
+	}{
+		{scenarios.Cutting{Moment: faults.AtCommitted}, commits, "committed"},
+		{scenarios.Cutting{Moment: faults.AtCommitted}, bare, "written-1"},
+		{scenarios.Cutting{Moment: faults.AtCommit, Part: 0.6}, bare, "write-2"},
+		{scenarios.Cutting{Moment: faults.AtCommitted, Part: 0.6}, dark, "4"},
+		{scenarios.Cutting{Moment: faults.AtCommitted}, scenarios.Passing{}, "committed"},
+		{scenarios.Cutting{Moment: faults.AtWritten}, scenarios.Passing{}, "written-1"},
+		{scenarios.Cutting{Moment: faults.AtWritten.Nth(2)}, commits, "written-2"},
+		{scenarios.Cutting{Moment: "7", Part: 0.6}, bare, "7"},
+		{scenarios.Cutting{Part: 0.5}, bare, "4"},
+	} {
+		require.Equal(t, row.want, row.cut.At(row.passing), "%+v", row)
 	}
 }

@@ -19,6 +19,8 @@ type Scenario struct {
 	Concurrency int                       `yaml:"concurrency,omitempty"` // intents in flight at once
 	Twins       int                       `yaml:"twins,omitempty"`       // neighbouring intents that share one body; 0 and 1 are none
 	Neighbours  *Neighbours               `yaml:"neighbours,omitempty"`
+	Work        []faults.Duration         `yaml:"work,omitempty"`   // each intent takes the next one: its requests are made to take so long
+	Answer      Answer                    `yaml:"answer,omitempty"` // that all requests ask for
 	Needs       []Need                    `yaml:"needs,omitempty"`
 	Lanes       map[string][]faults.Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
 	Links       map[string][]faults.Fault `yaml:"links,omitempty"` // inside the target; only faults that slow
@@ -27,6 +29,15 @@ type Scenario struct {
 	Exercised   []Proof                   `yaml:"exercised"`
 	Known       []KnownBug                `yaml:"known,omitempty"`
 }
+
+// Answer is a size of answers, which a target file says how to ask for. The zero value is the usual one.
+type Answer string
+
+// The sizes: 64 KiB or more, and no body.
+const (
+	LargeAnswer Answer = "large"
+	EmptyAnswer Answer = "empty"
+)
 
 // Clean is the name of the lane without faults.
 const Clean = faults.Clean
@@ -62,8 +73,8 @@ const (
 	KeysBlank  Likeness = "blank"
 )
 
-// Across says what neighbours do not share: nothing in particular, or each sends as another principal,
-// or to another operation.
+// Across says what neighbours do not share: nothing in particular, or each sends as another principal, to another
+// operation, or to a path with another parent.
 type Across string
 
 // The ways in which neighbours are apart.
@@ -71,6 +82,7 @@ const (
 	AcrossNothing    Across = ""
 	AcrossPrincipals Across = "principals"
 	AcrossOperations Across = "operations"
+	AcrossParents    Across = "parents"
 )
 
 // Step is one step of every intent. Exactly one member is set.
@@ -116,9 +128,9 @@ type Send struct {
 // LinkCut breaks a link inside the target while a request is in flight, at one of the moments at which a message
 // passes the link.
 type LinkCut struct {
-	Link   string          `yaml:"link,omitempty"`
-	Moment faults.Moment   `yaml:"moment,omitempty"` // empty: each intent takes the next one
-	For    faults.Duration `yaml:"for,omitempty"`    // no connection is accepted for so long
+	Link   string           `yaml:"link,omitempty"`
+	Moment faults.Moment    `yaml:"moment,omitempty"` // empty: each intent takes the next one
+	For    *faults.Duration `yaml:"for,omitempty"`    // no connection is accepted for so long; zero: the next one is
 }
 
 // Burst is so many copies of one request: all wait before their last byte and are released together.
@@ -155,20 +167,24 @@ type Tab struct {
 	Send    `yaml:",inline"`
 }
 
-// Respell is a Send with the original body in another spelling of the same JSON value.
+// Respell is a Send of the same request in another spelling.
 type Respell struct {
 	Spelling Spelling `yaml:"spelling,omitempty"`
 	Send     `yaml:",inline"`
 }
 
-// Spelling is a way to write the same JSON value differently.
+// Spelling is a way to send the same request differently.
 type Spelling string
 
-// The spellings: members in another order, with spaces and escapes; or whole numbers with a fraction
-// of zero.
+// The spellings: members in another order, with spaces and escapes; whole numbers with a fraction of zero;
+// headers that tell of another client, place and time, in another order; the name of the key's header in another
+// case; or a second key in a second header of that name.
 const (
-	SpellingOrder   Spelling = "order"
-	SpellingNumbers Spelling = "numbers"
+	SpellingOrder      Spelling = "order"
+	SpellingNumbers    Spelling = "numbers"
+	SpellingElsewhere  Spelling = "elsewhere"
+	SpellingHeaderCase Spelling = "header-case"
+	SpellingTwoHeaders Spelling = "two-headers"
 )
 
 // Look asks the database once for a row of the intent.
@@ -183,6 +199,7 @@ type Wait struct {
 	For    WaitFor `yaml:"for,omitempty" json:"for,omitempty"`
 	Within Span    `yaml:"within,omitempty" json:"within"` // give up after this; the run goes on
 	Pause  Span    `yaml:"pause,omitempty" json:"pause"`
+	Pauses []Span  `yaml:"pauses,omitempty" json:"-"` // of WaitRemembered: each intent takes the next one as its Pause
 }
 
 // WaitFor is a condition to wait for.
@@ -193,6 +210,8 @@ const (
 	WaitPause     WaitFor = ""
 	WaitCommitted WaitFor = "committed" // the row query finds a row of the intent
 	WaitExpired   WaitFor = "expired"   // by its contract, the target has forgotten every key used so far
+	// WaitRemembered is a pause after which, by its contract, the target still knows every key used so far.
+	WaitRemembered WaitFor = "remembered"
 )
 
 // Retry makes a client send again after certain answers.

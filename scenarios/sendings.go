@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -71,7 +70,9 @@ func (s *Step) complete() {
 		one.send.complete()
 	}
 	for _, cut := range s.cuts() {
-		cut.For = cmp.Or(cut.For, usualCut)
+		if cut.For == nil {
+			cut.For = new(usualCut)
+		}
 	}
 	if s.Sweep != nil && s.Sweep.To.IsZero() {
 		s.Sweep.To = Span{Share: usualSweep}

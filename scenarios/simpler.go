@@ -154,6 +154,9 @@ func (x *simplifier) traffic() {
 	if x.from.Background != nil {
 		x.add("the background traffic", func(to *Scenario) { to.Background = nil })
 	}
+	if x.from.Answer != "" {
+		x.add("the size of the answer", func(to *Scenario) { to.Answer = "" })
+	}
 	if x.from.Concurrency > 1 {
 		x.add("other intents at the same time", func(to *Scenario) { to.Concurrency = 1 })
 	}
@@ -163,6 +166,12 @@ func (x *simplifier) traffic() {
 func (x *simplifier) together() {
 	if x.from.Twins > 1 {
 		x.add("twins", func(to *Scenario) { to.Twins = 0 })
+	}
+	if len(x.from.Work) > 0 {
+		x.add("the work", func(to *Scenario) { to.Work = nil })
+	}
+	for _, work := range x.from.Work {
+		x.add("all work but "+time.Duration(work).String(), func(to *Scenario) { to.Work = []faults.Duration{work} })
 	}
 	if x.from.Neighbours != nil {
 		x.add("neighbours", func(to *Scenario) { to.Neighbours = nil })
@@ -181,6 +190,16 @@ func (x *simplifier) step(i int) {
 	case s.Crash != nil:
 		x.add("the crash", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Crash.Send} })
 		x.span(fmt.Sprintf("the crash's range from %s", s.Crash.From), s.Crash.From, func(to *Scenario, short Span) { to.Steps[i].Crash.From = short })
+	case s.Wait != nil && len(s.Wait.Pauses) > 1:
+		for _, pause := range s.Wait.Pauses {
+			x.add("all pauses but "+pause.String(), func(to *Scenario) { to.Steps[i].Wait.Pauses = []Span{pause} })
+		}
+	case s.Respell != nil:
+		if other := map[Spelling]string{
+			SpellingElsewhere: "the other place", SpellingHeaderCase: "the other case", SpellingTwoHeaders: "the second key",
+		}[s.Respell.Spelling]; other != "" {
+			x.add(other, func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Respell.Send} })
+		}
 	case s.Wait != nil && s.Wait.For == WaitPause:
 		x.span(fmt.Sprintf("a pause of %s", s.Wait.Pause), s.Wait.Pause, func(to *Scenario, short Span) { to.Steps[i].Wait.Pause = short })
 	}

@@ -18,8 +18,8 @@ func Source(s Scenario) ([]byte, error) {
 	implied := short.implied()
 	short.Needs = slices.DeleteFunc(short.Needs, func(n Need) bool { return slices.Contains(implied, n) })
 	for _, send := range short.sends() {
-		if send.Cut != nil && send.Cut.For == usualCut {
-			send.Cut.For = 0
+		if send.Cut != nil && send.Cut.For != nil && *send.Cut.For == usualCut {
+			send.Cut.For = nil
 		}
 		if send.Lane == Clean {
 			send.Lane = ""

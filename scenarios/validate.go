@@ -99,7 +99,7 @@ func (v *validator) neighbours() {
 	switch {
 	case n.Across != AcrossNothing:
 	case n.Keys == KeysEqual:
-		v.addMistake("/neighbours/keys", "two intents of one principal with one key are a mistake of the client; add across: principals or across: operations")
+		v.addMistake("/neighbours/keys", "two intents of one principal with one key are a mistake of the client; add across: principals, across: operations or across: parents")
 	case n.Keys == KeysUnlike:
 		v.addMistake("/neighbours", "expected keys or across: what neighbours have in common, or what each has to itself")
 	}
@@ -189,6 +189,9 @@ func (v *validator) steps() {
 		}
 		if step.Wait.For != WaitPause && !step.Wait.Pause.IsZero() {
 			v.addMistake(jsonpointer.Of("steps", i, "wait"), "for and pause exclude each other")
+		}
+		if remembered := step.Wait.For == WaitRemembered; remembered != (len(step.Wait.Pauses) > 0) {
+			v.addMistake(jsonpointer.Of("steps", i, "wait"), "for: remembered and pauses need each other")
 		}
 		if step.Wait.For != WaitPause && len(sendings) > 0 && i < sendings[0].step {
 			v.addMistake(jsonpointer.Of("steps", i, "wait"), "nothing has been sent before this wait")

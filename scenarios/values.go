@@ -146,7 +146,7 @@ func (w Wait) MarshalYAML() (any, error) {
 	switch {
 	case w.For == WaitPause && w.Within.IsZero():
 		return w.Pause, nil
-	case w.For != WaitPause && w.Within.IsZero():
+	case w.For != WaitPause && w.Within.IsZero() && w.Pauses == nil:
 		return string(w.For), nil
 	}
 	return plain(w), nil

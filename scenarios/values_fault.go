@@ -19,7 +19,7 @@ func (c *LinkCut) UnmarshalYAML(node *yaml.Node) error {
 // MarshalYAML writes the shortest form.
 func (c LinkCut) MarshalYAML() (any, error) {
 	type plain LinkCut
-	if c == (LinkCut{Link: c.Link, For: usualCut}) || c == (LinkCut{Link: c.Link}) {
+	if c.Moment == "" && (c.For == nil || *c.For == usualCut) {
 		return c.Link, nil
 	}
 	return plain(c), nil

@@ -242,7 +242,7 @@ func (k *shrinker) broken(h *history.History, family int) int {
 	result, wanted := checker.Check(h, k.session.System.Terms()), k.options.Finding.Finding
 	rounds := map[int]bool{}
 	for _, f := range result.Findings {
-		if f.Kind != wanted.Kind || f.Detail != wanted.Detail {
+		if !wanted.Kind.Covers(f.Kind) || f.Detail != wanted.Detail {
 			continue
 		}
 		for _, n := range rundir.IntentsOf(f, result) {

@@ -27,7 +27,7 @@ type queryer interface {
 // markers. A [Reader] takes Rows and Effects of it, a [Listing] what is below Markers.
 type Question struct {
 	Operation string // its name, for errors
-	Rows      string // the row query, with the parameter :marker
+	Rows      string // the row query, with the parameter :marker or :reference
 	Effects   []Effect
 	Markers   []string
 
@@ -200,7 +200,7 @@ func (r *Reader) statement(query string, markers []string) (string, []any) {
 		}
 		bound := parameter().ReplaceAllStringFunc(query, func(match string) string {
 			args = append(args, m)
-			return match[:len(match)-len(":marker")] + r.db.Dialect.Parameter(len(args))
+			return match[:strings.LastIndex(match, ":")] + r.db.Dialect.Parameter(len(args))
 		})
 		// The line break ends a comment that the query may end with.
 		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, bound)
@@ -208,8 +208,8 @@ func (r *Reader) statement(query string, markers []string) (string, []any) {
 	return text.String(), args
 }
 
-// parameter finds :marker, but not PostgreSQL's cast "::marker" nor ":markers".
-func parameter() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):marker\b`) }
+// parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
+func parameter() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`) }
 
 func scan(rows *sql.Rows, columns int) (int, []any, error) {
 	index := 0

@@ -153,9 +153,11 @@ func databaseForProcess(ctx context.Context, s *System) (string, error) {
 	return databases.Through(database, link.Listen), nil
 }
 
-// needLinks reports whether any of these scenarios has to do with a link.
+// needLinks reports whether any of these scenarios has to do with a link, or may hold what passes it.
 func needLinks(files []scenarios.File) bool {
-	return slices.ContainsFunc(files, func(f scenarios.File) bool { return slices.Contains(f.Scenario.Needs, scenarios.NeedsLink) })
+	return slices.ContainsFunc(files, func(f scenarios.File) bool {
+		return slices.Contains(f.Scenario.Needs, scenarios.NeedsLink) || slices.Contains(f.Scenario.Needs, scenarios.NeedsWork)
+	})
 }
 
 // lacksLink says which link of a scenario the system does not have; empty: it has all.

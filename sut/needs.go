@@ -14,6 +14,9 @@ import (
 // longestExpiry is how long a run waits for a key to be forgotten.
 const longestExpiry = time.Minute
 
+// outlastsWork is how long a key must be remembered for its request to be repeated while and after long work.
+const outlastsWork = 30 * time.Second
+
 // LeavesOut says why a scenario is not played against the system; empty: it is.
 func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 	if why := lacks(s, scenario); why != "" {
@@ -55,7 +58,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	const noKey = "the operation takes no idempotency key"
 	hasKey, natural := key.In != contract.KeyNowhere, len(promise.NaturalKey) > 0
 	unless(hasKey || natural, scenarios.NeedsRepeatable, "the contract has neither an idempotency key nor a natural key, so repeated requests are different intents")
-	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
+	for _, need := range []scenarios.Need{scenarios.NeedsKey, scenarios.NeedsOptionalKey, scenarios.NeedsChosenKey, scenarios.NeedsFreeKey, scenarios.NeedsCasedKey, scenarios.NeedsHeaderKey, scenarios.NeedsSpacedKey, scenarios.NeedsExpiry, scenarios.NeedsOperations} {
 		unless(hasKey, need, noKey)
 	}
 	unless(key.Required, scenarios.NeedsRequiredKey, "the operation requires no idempotency key")
@@ -65,6 +68,8 @@ func unmet(s *System) map[scenarios.Need]string {
 	}
 	unless(key.Format == contract.AnyText, scenarios.NeedsFreeKey, "only a UUID is a key of this operation (key.format)")
 	unless(!key.FoldCase, scenarios.NeedsCasedKey, "keys that differ in case are the same key to this operation (key.fold_case)")
+	unless(key.In == contract.KeyInHeader, scenarios.NeedsHeaderKey, "the key stands in no header (key.in)")
+	unless(s.Target.Protocol != targets.HTTP2, scenarios.NeedsHeaderKey, "the target speaks HTTP/2, where names of headers are in lower case")
 	unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
 	unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
@@ -84,16 +89,20 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second intent about it cannot be told from the first")
 	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
+	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= time.Second, scenarios.NeedsMemory, "keys are forgotten after "+promise.Expiry.After.String()+": no later retry has to be known")
 	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the caller opened the database, so writes to it are not held back")
 	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table to which writes may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed")
 	unless(s.Target.Process != nil, scenarios.NeedsProcess, "doubletap did not start the target (no process in the target file), so it cannot kill it and start it again")
-	unless(len(s.Target.Login) == 0, scenarios.NeedsProcess, "sessions (login) that live in the killed process would be gone with it, which is no broken promise")
 	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
 	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer")
 	unless(s.Target.Process != nil, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request")
 	unless(s.Instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
 	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
+	_, linked := s.Target.Links[databaseLink]
+	unless(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database")
+	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsWork, "what the contract accepts to be done later (ack.accepted) does not make its request take long")
+	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= outlastsWork, scenarios.NeedsWork, "keys are forgotten after "+promise.Expiry.After.String()+", which may be before long work is done")
 	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
@@ -103,6 +112,11 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
 	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
+	unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
+	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
+		_, declared := s.Operation().Answers[size]
+		unless(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")")
+	}
 	return why
 }
 

@@ -64,6 +64,9 @@ func (p *Process) closeLog() error {
 	return nil
 }
 
+// Death is the end of a process of the target that nothing of ours ended.
+type Death = services.Death
+
 // Ended says how the target's process ended, if there is one and it ended by itself.
 func (s *System) Ended() error { return s.Process.Fleet.Ended() }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,11 @@ type System struct {
 
 // Operation is the run's.
 func (s *System) Operation() driver.Operation { return s.Operations[0] }
+
+// NotPlayed names the target's other operations. Scenarios play them at most beside the run's.
+func (s *System) NotPlayed() []string {
+	return slices.DeleteFunc(s.Target.OperationNames(), func(name string) bool { return name == s.Operation().Name })
+}
 
 // OperationOf returns the operation that an intent was sent to.
 func (s *System) OperationOf(i history.Intent) driver.Operation {

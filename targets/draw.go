@@ -63,10 +63,22 @@ func (v Values) At(place string) Values {
 // drawing is what the functions of one text draw from.
 type drawing struct {
 	Draws
-	place  string
+	place string
+
+	attempt     string // that is rendered; empty: an intent
+	attemptTime time.Time
+
 	calls  int    // of functions so far, in this text
 	values int    // of those of json
 	drawn  *Drawn // nil: no statistics
+}
+
+// drawingAnew returns the values with what volatile members draw from.
+func (v Values) drawingAnew() Values {
+	if id := v.drawing.attempt; id != "" {
+		v.drawing.Plan, v.drawing.Run, v.drawing.Now = v.drawing.Plan+"\x00"+id, v.drawing.Run+"\x00"+id, v.drawing.attemptTime
+	}
+	return v
 }
 
 func (d *drawing) functions() template.FuncMap {

@@ -24,6 +24,15 @@ func (t Target) KnowsRows(o Operation) bool {
 	return o.Rows.HTTP != nil || t.Database.Declared() && o.Rows.Query != ""
 }
 
+// VisibleWithin is the longest time that a row of any operation may be missing after its acknowledgement.
+func (t Target) VisibleWithin() contract.Duration {
+	longest := contract.Duration(0)
+	for _, o := range t.Operations {
+		longest = max(longest, o.Rows.VisibleWithin)
+	}
+	return longest
+}
+
 // RenderListing fills in the templates of the question for rows.
 func RenderListing(l contract.Listing, v Values) (path string, header map[string]string, err error) {
 	if path, err = fill(l.Path, v); err != nil {
@@ -56,6 +65,13 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself")
 	case query != "" && !hasMarker(query):
 		v.addMistake(rows+"/query", noMarker)
+	case contract.AsksWith("marker", query) && o.Rows.ByReference():
+		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
+	}
+	for i, e := range o.Effects {
+		if e.Delta == nil && hasMarker(e.Query) && contract.AsksWith("reference", e.Query) != o.Rows.ByReference() {
+			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "expected the parameter of rows.query: both are asked with the same text")
+		}
 	}
 	for _, key := range []string{"items", "next", "cursor", "absent"} {
 		if v.doc.Has(rows + "/" + key) {
@@ -90,9 +106,13 @@ func (v *validator) listing(rows string, l contract.Listing, absent []int) {
 		return
 	}
 	path, header, err := RenderListing(l, v.samples()[0].values)
-	carried := strings.Contains(path, sampleMarker)
+	wanted := sampleMarker
+	if (contract.Rows{HTTP: &l}).ByReference() {
+		wanted = sampleReference
+	}
+	carried := strings.Contains(path, wanted)
 	for _, value := range header {
-		carried = carried || strings.Contains(value, sampleMarker)
+		carried = carried || strings.Contains(value, wanted)
 	}
 	switch {
 	case err != nil:
@@ -100,7 +120,7 @@ func (v *validator) listing(rows string, l contract.Listing, absent []int) {
 	case strings.Contains(path, "#"):
 		v.addMistake(at+"/path", "what follows a # never reaches a server")
 	case !carried:
-		v.addMistake(at, "no part of the question carries {{.Intent.Marker}}, by which the rows of one intent are told from all others")
+		v.addMistake(at, "no part of the question carries {{.Intent.Marker}}, or else {{.Intent.Reference}}, by which the rows of one intent are told from all others")
 	}
 }
 

@@ -79,6 +79,7 @@ func decode(doc *document.Document) (Target, error) {
 	forget(&promise, doc)
 	t := Target{Settle: usualSettle, Contract: promise}
 	err := doc.Decode(&t)
+	t.AlwaysSettles = doc.Has("/settle")
 	return t, err
 }
 
@@ -165,6 +166,7 @@ func completeContract(c *contract.Contract) {
 	}
 	c.Existing.Identity.Header = http.CanonicalHeaderKey(c.Existing.Identity.Header)
 	canonical(&accepted.Signature)
+	canonical(&c.Errors.Declined)
 	for _, s := range signatures(c) {
 		canonical(s)
 	}

@@ -7,15 +7,20 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // Values is what the templates of a request can use. Principal and Login may hold secrets.
 type Values struct {
 	Intent    IntentValues
+	Attempt   AttemptValues
 	Principal map[string]string
 	Extracted
 	drawing drawing
@@ -38,6 +43,12 @@ func (o Operation) RemovesByIdentity() bool {
 	return strings.Contains(fmt.Sprint(o.Remove), ".Made."+MadeIdentity)
 }
 
+// HasParent reports whether the path names something that was prepared: each intent has a path of its own.
+func (o Operation) HasParent() bool {
+	path, _, _ := strings.Cut(o.Request.Path, "?")
+	return len(o.Prepare) > 0 && strings.Contains(path, ".Prepared.")
+}
+
 // names returns what templates can ask for.
 func (t Extracted) names() []string {
 	var names []string
@@ -55,7 +66,40 @@ type IntentValues struct {
 	Marker    string // found again by the row query
 	Reference string // the same for every body of the intent
 	Number    int    // from 1
+	Work      int64  // milliseconds that the request is to take, on top of what it takes anyway
 }
+
+// AttemptValues is what templates know of one attempt, in headers and in volatile members of the body.
+type AttemptValues struct {
+	ID   string // a UUID
+	Time string // in RFC 3339, with fractions; no two attempts of an intent have the same
+}
+
+// OfAttempt returns the values for one attempt: what volatile members draw is of this attempt.
+func (v Values) OfAttempt(id string, at time.Time) Values {
+	v.Attempt = AttemptValues{ID: id, Time: at.UTC().Format(time.RFC3339Nano)}
+	v.drawing.attempt, v.drawing.attemptTime = id, at
+	return v
+}
+
+// DiffersPerAttempt reports whether no two attempts of an intent send the same.
+func (o Operation) DiffersPerAttempt() bool {
+	return len(o.Volatile) > 0 || len(o.attemptHeaders()) > 0
+}
+
+// attemptHeaders lists the headers that each attempt has for itself.
+func (o Operation) attemptHeaders() []string {
+	var names []string
+	for name, value := range o.Request.Header {
+		if ofAttempt.MatchString(value) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ofAttempt finds templates that ask about the attempt.
+var ofAttempt = regexp.MustCompile(`\{\{[^}]*\.Attempt\b`)
 
 // Rendered is a request that is ready to be sent but for its key and its signature. It may hold secrets.
 type Rendered struct {
@@ -66,11 +110,13 @@ type Rendered struct {
 	Says   []byte // the members of a body that is not JSON, as a JSON object; nil: the body is JSON, or none
 	Signer string // the secret that signs the request; empty: nothing does
 	Drawn  Drawn
+	Own    map[string]string // what each attempt has for itself: headers by name, volatile members by JSON pointer
 }
 
 // Clone returns a copy that shares nothing with r.
 func (r Rendered) Clone() Rendered {
 	r.Header, r.Body, r.Says, r.Drawn.Unique = maps.Clone(r.Header), bytes.Clone(r.Body), bytes.Clone(r.Says), maps.Clone(r.Drawn.Unique)
+	r.Own = maps.Clone(r.Own)
 	return r
 }
 
@@ -78,6 +124,9 @@ func (r Rendered) Clone() Rendered {
 // the order of their names.
 func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 	v.drawing.drawn = &Drawn{}
+	if o.Work != nil && v.Intent.Work > 0 {
+		o.Request = o.Request.taking(*o.Work)
+	}
 	r, err := o.head(v)
 	if err != nil {
 		return Rendered{}, err
@@ -85,6 +134,11 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 	if kind, members := o.Request.Payload(); kind != NoPayload {
 		if members, err = o.members(v.At(string(kind)), members, altered); err != nil {
 			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
+		}
+		for _, pointer := range o.Volatile {
+			value, _ := jsonpointer.Resolve(members, pointer)
+			text, _ := encode(value)
+			r.own(pointer, string(text))
 		}
 		if err := r.write(kind, members); err != nil {
 			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
@@ -95,8 +149,39 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 			return Rendered{}, fmt.Errorf("render the secret of the signature: %w", err)
 		}
 	}
+	for _, name := range o.attemptHeaders() {
+		r.own(name, r.Header[name])
+	}
+	if id := v.drawing.attempt; id != "" && len(r.Own) > 0 {
+		v.drawing.drawn.Dated = true
+		if v.drawing.drawn.Unique == nil {
+			v.drawing.drawn.Unique = map[string]UniqueKind{}
+		}
+		v.drawing.drawn.Unique[id] = UniqueUUID
+	}
 	r.Drawn = *v.drawing.drawn
 	return r, nil
+}
+
+// taking returns the request with what makes it take long.
+func (q Request) taking(w Work) Request {
+	header := maps.Clone(q.Header)
+	for name, value := range w.Header {
+		if header == nil {
+			header = map[string]string{}
+		}
+		header[name] = value
+	}
+	q.Header = header
+	if len(w.Body) == 0 {
+		return q
+	}
+	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart} {
+		if *members != nil {
+			*members = merge(*members, w.Body)
+		}
+	}
+	return q
 }
 
 // Render fills in the templates of the request.
@@ -136,11 +221,46 @@ type keyedValues struct {
 // members fills in the members of a payload. What alter draws it draws for itself.
 func (o Operation) members(v Values, members map[string]any, altered bool) (map[string]any, error) {
 	filled, err := fillMembers(members, v)
+	if err == nil && len(o.Volatile) > 0 {
+		var anew map[string]any
+		anew, err = fillMembers(members, v.drawingAnew())
+		for _, pointer := range o.Volatile {
+			transplant(filled, anew, pointer)
+		}
+	}
 	if err != nil || !altered {
 		return filled, err
 	}
 	change, err := fillMembers(o.Alter, v.At("alter"))
 	return merge(filled, change), err
+}
+
+// transplant puts the value that stands at a pointer in one value into another of the same shape.
+func transplant(into, from any, pointer string) {
+	parent, key := jsonpointer.Cut(pointer)
+	value, _ := jsonpointer.Resolve(from, pointer)
+	at, _ := jsonpointer.Resolve(into, parent)
+	switch at := at.(type) {
+	case map[string]any:
+		at[key] = value
+	case []any:
+		if i, err := strconv.Atoi(key); err == nil && i >= 0 && i < len(at) {
+			at[i] = value
+		}
+	}
+}
+
+func (r *Rendered) own(place, text string) {
+	if r.Own == nil {
+		r.Own = map[string]string{}
+	}
+	r.Own[place] = text
+}
+
+// SetOwnHeader sets a header that no other attempt has.
+func (r *Rendered) SetOwnHeader(name, value string) {
+	r.setHeader(name, value)
+	r.own(name, value)
 }
 
 func (r *Rendered) setHeader(name, value string) {

@@ -20,6 +20,9 @@ func (t *Target) collectSecrets(doc *document.Document) {
 		operation := jsonpointer.Of("operations", name)
 		c.request(operation+"/request", o.Request)
 		c.texts(operation+"/alter", o.Alter)
+		if o.Work != nil {
+			c.request(operation+"/work", Request{Header: o.Work.Header, Body: o.Work.Body})
+		}
 		c.steps(operation+"/prepare", o.Prepare)
 		c.steps(operation+"/key/issued", o.Key.Issued)
 		c.steps(operation+"/remove", o.Remove)

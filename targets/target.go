@@ -11,25 +11,26 @@ import (
 
 // Target is a system under test.
 type Target struct {
-	Name       string               `yaml:"name" json:"name"`
-	BaseURL    string               `yaml:"base_url" json:"base_url"`
-	Protocol   Protocol             `yaml:"protocol" json:"protocol,omitempty"`
-	Socket     string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
-	TLS        *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
-	AllowHosts []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
-	Process    *Process             `yaml:"process" json:"-"`                         // nil: the target runs already
-	Database   Database             `yaml:"database" json:"database"`
-	Store      Store                `yaml:"store" json:"store,omitzero"`
-	Links      map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
-	Contract   contract.Contract    `yaml:"contract" json:"contract"`
-	Principals map[string]Principal `yaml:"principals" json:"-"`
-	Redact     []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
-	Secrets    []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
-	Settle     contract.Duration    `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
-	Received   *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
-	Login      []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
-	RateLimit  *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
-	Operations map[string]Operation `yaml:"operations" json:"operations"`
+	Name          string               `yaml:"name" json:"name"`
+	BaseURL       string               `yaml:"base_url" json:"base_url"`
+	Protocol      Protocol             `yaml:"protocol" json:"protocol,omitempty"`
+	Socket        string               `yaml:"socket" json:"socket,omitempty"`           // path of a Unix domain socket to connect to; base_url then gives scheme, Host and path
+	TLS           *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
+	AllowHosts    []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
+	Process       *Process             `yaml:"process" json:"-"`                         // nil: the target runs already
+	Database      Database             `yaml:"database" json:"database"`
+	Store         Store                `yaml:"store" json:"store,omitzero"`
+	Links         map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
+	Contract      contract.Contract    `yaml:"contract" json:"contract"`
+	Principals    map[string]Principal `yaml:"principals" json:"-"`
+	Redact        []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones
+	Secrets       []string             `yaml:"-" json:"-"`                             // what variables gave to the bodies and paths of requests
+	Settle        contract.Duration    `yaml:"settle" json:"settle"`                   // longest time that work goes on unseen after a client has left
+	AlwaysSettles bool                 `yaml:"-" json:"always_settles,omitempty"`      // the file declares Settle: work may go on after every answer
+	Received      *Received            `yaml:"received" json:"received,omitempty"`     // nil: the target cannot count
+	Login         []Step               `yaml:"login" json:"-"`                         // for each principal, before everything else
+	RateLimit     *RateLimit           `yaml:"rate_limit" json:"rate_limit,omitempty"` // nil: none that is to be kept to
+	Operations    map[string]Operation `yaml:"operations" json:"operations"`
 }
 
 // Protocol is the version of HTTP that a target is spoken to in.
@@ -84,15 +85,25 @@ type Received struct {
 
 // Operation is one way to create something.
 type Operation struct {
-	Request  Request           `yaml:"request" json:"request"`
-	Key      Key               `yaml:"key" json:"key"`
-	Alter    map[string]any    `yaml:"alter" json:"alter,omitempty"`      // members of the body that an altered body replaces
-	Identity contract.Identity `yaml:"identity" json:"identity,omitzero"` // where an acknowledgement names the created thing
-	Rows     contract.Rows     `yaml:"rows" json:"rows"`
-	Effects  []contract.Effect `yaml:"effects" json:"effects,omitempty"` // beyond the row
-	Prepare  []Step            `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
-	Remove   []Step            `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
-	Cleanup  []Step            `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
+	Request  Request               `yaml:"request" json:"request"`
+	Key      Key                   `yaml:"key" json:"key"`
+	Alter    map[string]any        `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
+	Answers  map[AnswerSize]Asking `yaml:"answers" json:"answers,omitempty"`   // how a request asks for answers of other sizes
+	Volatile []string              `yaml:"volatile" json:"volatile,omitempty"` // JSON pointers into the body: members that each attempt draws anew
+	Work     *Work                 `yaml:"work" json:"work,omitempty"`         // how a request is made to take long; nil: there is no way
+	Identity contract.Identity     `yaml:"identity" json:"identity,omitzero"`  // where an acknowledgement names the created thing
+	Rows     contract.Rows         `yaml:"rows" json:"rows"`
+	Effects  []contract.Effect     `yaml:"effects" json:"effects,omitempty"` // beyond the row
+	Prepare  []Step                `yaml:"prepare" json:"-"`                 // for each intent, before the first snapshot
+	Remove   []Step                `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
+	Cleanup  []Step                `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
+}
+
+// Work says what a request carries that is to take long, besides what it carries anyway. Its templates use
+// {{.Intent.Work}}.
+type Work struct {
+	Header map[string]string `yaml:"headers" json:"headers,omitempty"`
+	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // members
 }
 
 // Request is a template of the request without its key. At most one of Body, Form and Multipart is set.

@@ -121,12 +121,26 @@ func (v *validator) present(paths ...string) string {
 }
 
 func (v *validator) operation(path string, o Operation) {
-	v.around(path, o)
+	around(v, path, o)
 	v.key(path, o)
 	v.rows(path, o)
 	v.pointers(path, o)
 	v.identity(path+"/identity", o.Identity)
 	v.payload(path, o)
+	volatile(v, path, o)
+	for size, asking := range o.Answers {
+		at := path + jsonpointer.Of("answers", string(size))
+		if kind, _ := o.Request.Payload(); kind == NoPayload && asking.Body != nil {
+			v.addMistake(at+"/body", "the request has no body to add to")
+		}
+		for name, value := range asking.Header {
+			v.template(at+jsonpointer.Of("headers", name), value)
+			if o.Key.In == contract.KeyInHeader && strings.EqualFold(name, o.Key.Name) {
+				v.addMistake(at+jsonpointer.Of("headers", name), "this header is the key's; leave it to the key")
+			}
+		}
+		templatesIn(v, at+"/body", asking.Body)
+	}
 	v.sign(path, o)
 	kind, members := o.Request.Payload()
 	if o.Alter != nil && kind == NoPayload {
@@ -134,8 +148,22 @@ func (v *validator) operation(path string, o Operation) {
 		return
 	}
 	v.alter(path, "", members, o.Alter)
+	longWork(v, path+"/work", o)
 	if v.templates(path, o) {
-		v.carriesMarker(path, o)
+		carriesMarker(v, path, o)
+	}
+}
+
+// longWork sees that the time gets into the request.
+func longWork(v *validator, path string, o Operation) {
+	if o.Work == nil {
+		return
+	}
+	if kind, _ := o.Request.Payload(); kind == NoPayload && len(o.Work.Body) > 0 {
+		v.addMistake(path+"/body", "the request has no body")
+	}
+	if !strings.Contains(fmt.Sprint(o.Work.Header, o.Work.Body), ".Intent.Work") {
+		v.addMistake(path, "nothing says how long: expected {{.Intent.Work}}, in milliseconds, in a header or a member of the body")
 	}
 }
 
@@ -214,8 +242,9 @@ func (o Operation) queries(name string) bool {
 
 const noMarker = "the parameter :marker is missing: it selects the rows of one intent"
 
+// hasMarker reports that a query selects the rows of one intent, by its marker or by its reference.
 func hasMarker(query string) bool {
-	return regexp.MustCompile(`(^|[^:\w]):marker\b`).MatchString(query)
+	return contract.AsksWith("marker", query) || contract.AsksWith("reference", query)
 }
 
 // pointers looks for the members of the body that other parts of the file name.

@@ -15,13 +15,13 @@ func (v *validator) contract() {
 		v.addMistake("/contract/preset", "the preset natural-key needs natural_key beside it: what makes two submissions one intent")
 	}
 	v.signatures(c)
-	v.refusals("fingerprint", "a mismatch", c.Fingerprint.Signature)
+	refusals(v, "fingerprint", "a mismatch", c.Fingerprint.Signature)
 	v.fingerprint(c.Fingerprint)
 	v.expiry(c.Expiry)
 	v.accepted(c.Ack.Accepted)
-	v.ambiguous(c)
+	ambiguous(v, c)
 	v.marker(c)
-	v.replayStatus(c)
+	replayStatus(v, c)
 }
 
 // signatures looks for signatures that recognise nothing.
@@ -65,7 +65,7 @@ func (v *validator) headers(path string, s contract.Signature) {
 
 // refusals refuses statuses that do not count as a refusal, because something between client and
 // target may have sent them, or because they do not say whether anything took effect. Below 400, where or headers say it.
-func (v *validator) refusals(line, what string, s contract.Signature) {
+func refusals(v *validator, line, what string, s contract.Signature) {
 	for _, status := range s.Statuses {
 		var otherwise string
 		switch {
@@ -95,12 +95,12 @@ func (v *validator) expiry(e contract.Expiry) {
 	case e.Then == contract.ExpiryExecute && len(e.Statuses) > 0:
 		v.addMistake(path, "statuses are those of a refusal, but with then: execute no request is refused")
 	default:
-		v.refusals("expiry", "an expired key", e.Signature)
+		refusals(v, "expiry", "an expired key", e.Signature)
 	}
 }
 
 // ambiguous refuses contracts by which one answer has two meanings.
-func (v *validator) ambiguous(c contract.Contract) {
+func ambiguous(v *validator, c contract.Contract) {
 	meanings := c.Meanings()
 	for _, o := range c.Overlaps() {
 		if !o.Misleading() {
@@ -143,7 +143,7 @@ func (v *validator) marker(c contract.Contract) {
 }
 
 // replayStatus refuses rules about statuses that are no acknowledgements: no answer could follow them.
-func (v *validator) replayStatus(c contract.Contract) {
+func replayStatus(v *validator, c contract.Contract) {
 	if len(c.Ack.Statuses) == 0 {
 		return // which is a mistake already
 	}

@@ -50,7 +50,7 @@ func (v *validator) process() {
 	}
 	p := v.target.Process
 	if p == nil {
-		v.unstarted(base)
+		unstarted(v, base)
 		return
 	}
 	const env = "/process/env"
@@ -58,10 +58,10 @@ func (v *validator) process() {
 		v.addMistake("/process/command/0", "expected a program, got nothing")
 	}
 	for i, word := range p.Command {
-		v.processTemplate("/process/command"+jsonpointer.Of(i), word)
+		processTemplate(v, "/process/command"+jsonpointer.Of(i), word)
 	}
 	for name, value := range p.Env {
-		v.processTemplate(env+jsonpointer.Of(name), value)
+		processTemplate(v, env+jsonpointer.Of(name), value)
 	}
 	switch host := base.Hostname(); {
 	case !isLoopback(host) && host != "":
@@ -81,7 +81,7 @@ func (v *validator) process() {
 }
 
 // unstarted looks for what only a process can use.
-func (v *validator) unstarted(base *url.URL) {
+func unstarted(v *validator, base *url.URL) {
 	if base.Port() == "0" {
 		v.addMistake("/base_url", "port 0 stands for a free port, which is for a target that the harness starts; there is no process")
 	}
@@ -96,7 +96,7 @@ func isLoopback(host string) bool {
 }
 
 // processTemplate tries a template of the process with made-up values.
-func (v *validator) processTemplate(path, text string) {
+func processTemplate(v *validator, path, text string) {
 	sample := Place{Port: 1, Database: DatabasePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password", Name: "name"},
 		Store: StorePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password"}}
 	_, err := fillWith(text, sample)

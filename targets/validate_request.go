@@ -17,7 +17,7 @@ func (v *validator) payload(path string, o Operation) {
 		}
 	}
 	if first == MultipartPayload {
-		v.leaveHeader(path, o, "Content-Type", "multipart names it, with its boundary")
+		leaveHeader(v, path, o, "Content-Type", "multipart names it, with its boundary")
 	}
 }
 
@@ -27,10 +27,10 @@ func (v *validator) sign(path string, o Operation) {
 	if s == nil {
 		return
 	}
-	v.leaveHeader(path, o, s.Header, "this header is the signature's; leave it to the signature")
+	leaveHeader(v, path, o, s.Header, "this header is the signature's; leave it to the signature")
 	taken := map[string]string{http.CanonicalHeaderKey(s.Header): "the signature"}
 	if s.Time != nil {
-		v.leaveHeader(path, o, s.Time.Header, "this header is that of the signature's time; leave it to the signature")
+		leaveHeader(v, path, o, s.Time.Header, "this header is that of the signature's time; leave it to the signature")
 		if strings.EqualFold(s.Time.Header, s.Header) {
 			v.addMistake(path+"/request/sign/time/header", "this header is the signature's; the time needs another one")
 		}
@@ -42,7 +42,7 @@ func (v *validator) sign(path string, o Operation) {
 }
 
 // leaveHeader adds a mistake if the request names a header that it must not.
-func (v *validator) leaveHeader(path string, o Operation, name, why string) {
+func leaveHeader(v *validator, path string, o Operation, name, why string) {
 	for header := range o.Request.Header {
 		if strings.EqualFold(header, name) {
 			v.addMistake(path+jsonpointer.Of("request", "headers", header), "%s", why)

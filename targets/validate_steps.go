@@ -29,11 +29,11 @@ func (v *validator) login() {
 
 // around checks the steps before and after an operation's requests, in the order in which they are sent, and leaves
 // what the request itself can use.
-func (v *validator) around(path string, o Operation) {
+func around(v *validator, path string, o Operation) {
 	v.extracted = Extracted{Login: v.extracted.Login}
 	v.steps(stage{path: path + "/prepare", steps: o.Prepare, extracted: &v.extracted.Prepared})
 	v.steps(stage{path: path + "/key/issued", steps: o.Key.Issued, extracted: &v.extracted.Issued})
-	v.issued(path+"/key/issued", o.Key)
+	issued(v, path+"/key/issued", o.Key)
 	v.extracted.Issued = nil
 	made := map[string]string{}
 	if o.Identity.Declared() {
@@ -70,7 +70,7 @@ func (v *validator) steps(s stage) {
 	maps.Copy(*s.extracted, s.known)
 	for i, step := range s.steps {
 		path := s.path + jsonpointer.Of(i)
-		key := v.extractKey(path)
+		key := extractKey(v, path)
 		o := Operation{Request: step.Request}
 		v.payload(path, o)
 		v.sign(path, o)
@@ -89,7 +89,7 @@ func (v *validator) steps(s stage) {
 }
 
 // issued checks that a step of key.issued extracts a key.
-func (v *validator) issued(path string, k Key) {
+func issued(v *validator, path string, k Key) {
 	if !v.doc.Has(path) {
 		return
 	}
@@ -109,7 +109,7 @@ func aboutIntent(steps []Step) bool {
 func usesIntent(q Request) bool { return strings.Contains(fmt.Sprint(q), ".Intent") }
 
 // prepares reports that a step of prepare carries the marker, so that rows can be found by what is changed.
-func (v *validator) prepares(o Operation) bool {
+func prepares(v *validator, o Operation) bool {
 	values := v.samples()[0].values
 	return slices.ContainsFunc(o.Prepare, func(s Step) bool {
 		carried, err := Operation{Request: s.Request}.carriesMarker(values, false)
@@ -124,7 +124,7 @@ func (v *validator) rateLimit() {
 }
 
 // extractKey returns the key under which a step of the file says what it extracts: extract, or its older name take.
-func (v *validator) extractKey(path string) string {
+func extractKey(v *validator, path string) string {
 	if !v.doc.Has(path + "/take") {
 		return "extract"
 	}

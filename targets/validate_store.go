@@ -28,12 +28,12 @@ func (v *validator) store() {
 		v.addMistake("/process", "the process does not get the address of its store; put {{.Store.URL}}, or parts of it, into command or env")
 	}
 	if s.URL != "" {
-		v.storeURL(path+"/url", s.URL)
+		storeURL(v, path+"/url", s.URL)
 	}
 }
 
 // storeURL refuses what is no Redis server that is reached in clear text by TCP.
-func (v *validator) storeURL(path, text string) {
+func storeURL(v *validator, path, text string) {
 	const wanted = "expected a URL such as redis://127.0.0.1:6379/0"
 	u, err := url.Parse(text)
 	switch {

@@ -14,6 +14,9 @@ import (
 // sampleMarker is a marker that no file holds by chance.
 const sampleMarker = "dt7kq2m9x4w8z1"
 
+// sampleReference is a reference likewise.
+const sampleReference = "dtref1"
+
 // sample is made-up data of the same shape as a principal's: the principal's own may be secret.
 type sample struct {
 	principal string
@@ -21,7 +24,7 @@ type sample struct {
 }
 
 func (t Target) samples() []sample {
-	intent := IntentValues{Marker: sampleMarker, Reference: "dtref1", Number: 1}
+	intent := IntentValues{Marker: sampleMarker, Reference: sampleReference, Number: 1}
 	var all []sample
 	for _, name := range slices.Sorted(maps.Keys(t.Principals)) {
 		made := map[string]string{}
@@ -49,7 +52,8 @@ func (v *validator) samples() []sample {
 func (v *validator) templates(path string, o Operation) bool {
 	before := len(v.mistakes)
 	request := path + "/request"
-	v.try(request+"/path", func(v Values) error { _, err := o.path(v); return err })
+	attemptHere(v, request+"/path", o.Request.Path)
+	try(v, request+"/path", func(v Values) error { _, err := o.path(v); return err })
 	for name, value := range o.Request.Header {
 		at := request + jsonpointer.Of("headers", name)
 		v.template(at, value)
@@ -58,36 +62,44 @@ func (v *validator) templates(path string, o Operation) bool {
 		}
 	}
 	kind, members := o.Request.Payload()
-	v.templatesIn(request+jsonpointer.Of(string(kind)), members)
-	v.templatesIn(path+"/alter", o.Alter)
+	templatesIn(v, request+jsonpointer.Of(string(kind)), members)
+	templatesIn(v, path+"/alter", o.Alter)
+	if o.Work != nil {
+		for name, value := range o.Work.Header {
+			v.template(path+"/work"+jsonpointer.Of("headers", name), value)
+		}
+		templatesIn(v, path+"/work/body", o.Work.Body)
+	}
 	if s := o.Request.Sign; s != nil {
 		v.template(request+"/sign/secret", s.Secret)
-		v.try(request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
+		try(v, request+"/sign/over", func(Values) error { _, err := s.Text(Rendered{}, "", "", ""); return err })
 	}
 	return len(v.mistakes) == before && v.doc.Sound(path)
 }
 
-func (v *validator) templatesIn(path string, value any) {
+func templatesIn(v *validator, path string, value any) {
 	switch value := value.(type) {
 	case string:
-		v.try(path, func(v Values) error { _, err := fillValue(value, v); return err })
+		attemptHere(v, path, value)
+		try(v, path, func(v Values) error { _, err := fillValue(value, v); return err })
 	case []any:
 		for i, entry := range value {
-			v.templatesIn(path+jsonpointer.Of(i), entry)
+			templatesIn(v, path+jsonpointer.Of(i), entry)
 		}
 	case map[string]any:
 		for name, member := range value {
-			v.templatesIn(path+jsonpointer.Of(name), member)
+			templatesIn(v, path+jsonpointer.Of(name), member)
 		}
 	}
 }
 
 func (v *validator) template(path, text string) {
-	v.try(path, func(v Values) error { _, err := fill(text, v); return err })
+	attemptHere(v, path, text)
+	try(v, path, func(v Values) error { _, err := fill(text, v); return err })
 }
 
 // try fills in a template with every sample. A template has at most one mistake.
-func (v *validator) try(path string, fill func(Values) error) {
+func try(v *validator, path string, fill func(Values) error) {
 	for _, s := range v.samples() {
 		err := fill(s.values)
 		if err == nil {
@@ -111,7 +123,7 @@ func (s sample) explain(err error) string {
 	if strings.HasSuffix(err.Error(), "in type targets.Signed") {
 		return "there is no {{" + failed[1] + "}}; there are .Method, .Path, .Body, .Time, .Key"
 	}
-	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number"}
+	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number", ".Intent.Work", ".Attempt.ID", ".Attempt.Time"}
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
 	}
@@ -144,7 +156,7 @@ func (s sample) reason(err error) string {
 }
 
 // carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
-func (v *validator) carriesMarker(path string, o Operation) {
+func carriesMarker(v *validator, path string, o Operation) {
 	values := v.samples()[0].values
 	carried, err := o.carriesMarker(values, false)
 	if err != nil {
@@ -152,7 +164,7 @@ func (v *validator) carriesMarker(path string, o Operation) {
 		v.addMistake(path+jsonpointer.Of("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
 		return
 	}
-	if !carried && !v.prepares(o) {
+	if !carried && !prepares(v, o) {
 		v.addMistake(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
 		return
 	}
@@ -183,7 +195,11 @@ func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return strings.Contains(rendered.Path, sampleMarker) || bytes.Contains(rendered.Body, []byte(sampleMarker)), nil
+	wanted := sampleMarker
+	if o.Rows.ByReference() {
+		wanted = sampleReference
+	}
+	return strings.Contains(rendered.Path, wanted) || bytes.Contains(rendered.Body, []byte(wanted)), nil
 }
 
 // Alters reports whether an altered body is another one to the target, with these values: what functions

@@ -14,10 +14,10 @@ import (
 func TestCrashesOfServedDesigns(t *testing.T) {
 	t.Parallel()
 	for design, kind := range map[string]checker.Kind{
-		"unique-key":          "",                  // key, order and answer are one transaction
-		"in-progress-409":     "",                  // a dead claim is taken over when its lease is over
-		"record-after-commit": checker.Duplicate,   // the order is there, and nothing knows its key
-		"in-progress-stuck":   checker.Unavailable, // the claim of the dead is for ever
+		"unique-key":          "",                // key, order and answer are one transaction
+		"in-progress-409":     "",                // a dead claim is taken over when its lease is over
+		"record-after-commit": checker.Duplicate, // the order is there, and nothing knows its key
+		"in-progress-stuck":   checker.StuckKey,  // the claim of the dead is for ever
 	} {
 		for _, database := range []string{"sqlite", "postgres"} {
 			t.Run(design+" on "+database, func(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 func TestTheLinkOfABuiltInTargetToWhatItAsks(t *testing.T) {
 	t.Parallel()
 	for design, found := range map[string]checker.Kind{
-		"dependency-error-frees-key": checker.Duplicate, "dependency-error-cached": checker.Unavailable, "dependency-resumes": "",
+		"dependency-error-frees-key": checker.Duplicate, "dependency-error-cached": checker.StoredError, "dependency-resumes": "",
 	} {
 		t.Run(design, func(t *testing.T) {
 			t.Parallel()

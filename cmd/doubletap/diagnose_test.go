@@ -91,7 +91,7 @@ func TestOneClearMessage(t *testing.T) {
 		"the redirect names nothing":     {leadingTo("/things/new#s3cret"), strings.Replace(seeOther, "/things/[0-9]", "/things", 1), exitConfig, []string{"nothing at Location by /things/([0-9]+)", "operations.create.identity", "Location: /things/new#..."}},
 		"the answer is no JSON":          {answering(201, "application/json", "<html>"), "", exitConfig, []string{"answered 201", "not the JSON that it claims to be"}},
 		"the identity is elsewhere":      {nil, edited("identity: /id", "identity: /order/id"), exitConfig, []string{"nothing at /order/id", "operations.create.identity"}},
-		"the marker is not stored":       {nil, edited("where note =", "where 'x' || note ="), exitConfig, []string{"no row has its marker", "does not store the field that carries {{.Intent.Marker}}"}},
+		"the marker is not stored":       {nil, edited("where note =", "where 'x' || note ="), exitConfig, []string{"no row that operations.create.rows.query of", "it is in things.note and body: let the query look there"}},
 		"the query is not SQL":           {nil, edited("select id from", "selct id from"), exitConfig, []string{"operations.create.rows.query", "syntax error"}},
 		"there is no such table":         {nil, edited("from things", "from thinks"), exitConfig, []string{"operations.create.rows.query", "thinks"}},
 		"the query finds too much":       {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitConfig, []string{"finds 2 rows for one plain create"}},

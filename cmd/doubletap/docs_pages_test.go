@@ -84,7 +84,7 @@ database: {url: "sqlite:///nowhere.db"}
 contract: {preset: ietf}
 operations:
   create:
-    request: {path: /orders, body: {note: "{{.Intent.Marker}}", amount: 1200}}
+    request: {body: {note: "{{.Intent.Marker}}", amount: 1200}, path: "/orders"}
     key: {in: header}
     alter: {amount: 9900}
     identity: /id
@@ -117,7 +117,10 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"`contract.natural_key", "{preset: ietf", ", natural_key: [/note]"},
 		{"two `principals`", "name: plain", "\nprincipals: {alice: {Token: a}, bob: {Token: b}}"},
 		{"a second operation", "= :marker}\n", "  refund: {request: {path: /refunds, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}, rows: {query: select id from refunds where note = :marker}}\n"},
+		{"`answers:", "identity: /id", "\n    answers: {large: {query: {expand: lines}}, empty: {headers: {Prefer: return=minimal}}}"},
+		{"something of `prepare`", "path: \"/orders", "/{{.Prepared.Shop}}/lamps\"}\n    prepare:\n      - request: {path: /shops}\n        extract:\n          Shop: {json: \"/id"},
 		{"`remove`", "identity: /id", "\n    remove: [{request: {method: DELETE, path: \"/orders/{{.Made.Identity}}\"}}]"},
+		{"`work`", "identity: /id", "\n    work: {headers: {X-Work: \"{{.Intent.Work}}\"}}"},
 		{"`database.write_gate`", "nowhere.db\"", ", write_gate: {tables: [orders]}"},
 		{"[`process`]", "name: plain", "\nprocess: {command: [serve, \"{{.Port}}\"]}"},
 		{"`process` with", "name: plain", "\nprocess: {command: [serve, \"{{.Port}}\"], instances: 2}"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
@@ -27,12 +28,13 @@ func newDoctor(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check that everything is there that a run needs, before anything is broken",
-		Long: `Doctor reaches target, database and toxiproxy, sends a few plain creates and one repetition, and says
-line by line what is well, what a run will not be able to see, and what is wrong with the next step to take.
+		Long: `Doctor reaches target, database and toxiproxy, sends a few plain creates, one repetition and one burst, and
+says line by line what is well, what a run will not be able to see, and what is wrong with the next step to take.
 It breaks nothing, and leaves a handful of rows with markers that begin with "dt".
 
 Exit codes: 0 ready; 1 ready, and the target does not do what its contract says; 3 and 4 as
-those of run: a mistake in the target file, or target, database or toxiproxy are not there.`,
+those of run: a mistake in the target file, or target, database or toxiproxy are not there, or
+the target did not survive.`,
 		Example: "  doubletap doctor --target orders.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -157,10 +159,13 @@ func (d *doctor) examine(ctx context.Context) error {
 	d.writeGate(ctx)
 	d.clock()
 	d.rateLimit()
-	kept := d.repeats(ctx)
-	d.burst(ctx)
+	repeated, burst := d.repeats(ctx), d.burst(ctx)
 	d.unseen()
-	if !kept {
+	switch kept := min(repeated, burst); {
+	case kept == targetGone:
+		fmt.Fprintln(d.streams.out, "\nnot ready: the target did not survive the examination")
+		return exit{code: exitEnvironment}
+	case kept == notKept, d.session.Doubt.Text != "":
 		fmt.Fprintln(d.streams.out, "\nready; the target does not do what its contract says")
 		return exit{code: exitFinding}
 	}
@@ -172,10 +177,14 @@ func (d *doctor) examine(ctx context.Context) error {
 func (d *doctor) creates() {
 	system := d.session.System
 	text := fmt.Sprintf("acknowledged in %s, through toxiproxy", d.session.Normal().Round(100*time.Microsecond))
-	if system.Target.KnowsRows(system.Operation().Operation) {
-		text += "; its marker is stored, and the row query finds exactly it"
+	switch doubt := d.session.Doubt.Text; {
+	case doubt != "":
+		d.say(ill, "plain create", doubt, "correct the target, or the target file")
+	case system.Target.KnowsRows(system.Operation().Operation):
+		d.say(well, "plain create", text+"; its marker is stored, and the row query finds exactly it")
+	default:
+		d.say(well, "plain create", text)
 	}
-	d.say(well, "plain create", text)
 	for what, n := range map[string]int{string(scenarios.AcrossPrincipals): len(system.Principals), string(scenarios.AcrossOperations): len(system.Operations)} {
 		if n > 1 {
 			d.say(well, what, "each of them can create")
@@ -261,59 +270,102 @@ func (d *doctor) rateLimit() {
 	d.say(well, "rate limit", text)
 }
 
+// promise says what became of the contract in a scenario that the doctor played.
+type promise int
+
+// The states of a promise, the worst first.
+const (
+	targetGone promise = iota
+	notKept
+	keptOrUnseen
+)
+
 // repeats sends a request again after its answer, and reports whether the contract is kept.
-func (d *doctor) repeats(ctx context.Context) bool {
-	r, why := d.play(ctx, "sequential-replay", 1)
-	switch {
-	case why != "":
-		d.say(warning, "repetition", why)
-		return true
-	case r.Verdict == checker.Fail:
-		f := r.Findings[0]
-		d.say(ill, "repetition", fmt.Sprintf("%s: expected %s, observed %s", f.Kind, f.Expected, f.Observed), "correct the target, or say in contract what it promises")
-		return false
-	case r.Verdict != checker.Pass:
-		d.say(warning, "repetition", strings.Join(r.Reasons, "; "))
-		return true
+func (d *doctor) repeats(ctx context.Context) promise {
+	p := d.play(ctx, "sequential-replay", 1)
+	switch kept := d.judge("repetition", p); {
+	case kept != keptOrUnseen:
+		return kept
+	case p.why != "":
+		d.say(warning, "repetition", p.why)
+	case p.result.Verdict != checker.Pass:
+		d.say(warning, "repetition", strings.Join(p.result.Reasons, "; "))
+	default:
+		d.say(well, "repetition", "answered as the contract says")
 	}
-	d.say(well, "repetition", "answered as the contract says")
-	return true
+	return keptOrUnseen
 }
 
-// burst sees whether so many requests get into the target at once.
-func (d *doctor) burst(ctx context.Context) {
-	r, why := d.play(ctx, "burst-same-key", 1)
-	if why != "" {
-		d.say(warning, "burst", why)
-		return
+// burst sees whether so many requests get into the target at once, and what they come to there.
+func (d *doctor) burst(ctx context.Context) promise {
+	p := d.play(ctx, "burst-same-key", 1)
+	kept := d.judge("burst", p)
+	if kept != keptOrUnseen {
+		return kept
 	}
-	exercised := slices.ContainsFunc(r.Exercise, func(e checker.Exercise) bool { return e.Held > 0 })
+	if p.why != "" {
+		d.say(warning, "burst", p.why)
+		return kept
+	}
+	exercised := slices.ContainsFunc(p.result.Exercise, func(e checker.Exercise) bool { return e.Held > 0 })
 	if !exercised {
 		d.say(warning, "burst", "ten requests at once were never inside the target together", "look at its connection limit, and at what stands in front of it")
-		return
+		return kept
 	}
 	text := "ten requests at once overlap inside the target"
-	if r.Bursts != nil {
-		text += fmt.Sprintf(", released within %s", r.Bursts.Most.Duration().Round(time.Microsecond))
+	if p.result.Bursts != nil {
+		text += fmt.Sprintf(", released within %s", p.result.Bursts.Most.Duration().Round(time.Microsecond))
 	}
 	d.say(well, "burst", text)
+	return kept
 }
 
-// play plays a scenario of the library with so many intents. Why is set if nothing can be said.
-func (d *doctor) play(ctx context.Context, name string, intents int) (r checker.Result, why string) {
+// played is a scenario that the doctor played.
+type played struct {
+	result  checker.Result
+	unnamed []history.Attempt // answers that no line of the contract names
+	why     string            // nothing can be said; empty: it can
+}
+
+// judge says what broke the contract in a scenario.
+func (d *doctor) judge(what string, p played) promise {
+	switch {
+	case p.why != "":
+		return keptOrUnseen
+	case p.result.Verdict == checker.Fail:
+		f := p.result.Findings[0]
+		d.say(ill, what, fmt.Sprintf("%s: expected %s, observed %s", f.Kind, f.Expected, f.Observed), "correct the target, or say in contract what it promises")
+		return notKept
+	case p.result.Verdict == checker.Broken:
+		d.say(ill, what, strings.Join(p.result.Reasons, "; "), "look at the log of the target: it does not take what a run sends")
+		return targetGone
+	case len(p.unnamed) > 0:
+		a := p.unnamed[0]
+		d.say(ill, what, fmt.Sprintf("%s, such as %d to attempt %s: no line of the contract names that", english.Plural(len(p.unnamed), "answer"), a.Status, a.ID),
+			"correct the target, or say in contract what such an answer means: ack, existing, in_progress, fingerprint or missing_key")
+		return notKept
+	default:
+		return keptOrUnseen
+	}
+}
+
+// play plays a scenario of the library with so many intents.
+func (d *doctor) play(ctx context.Context, name string, intents int) played {
 	f := d.library[slices.IndexFunc(d.library, func(f scenarios.File) bool { return f.Scenario.Name == name })]
 	if why := d.session.System.LeavesOut(f.Scenario); why != "" {
-		return r, why
+		return played{why: why}
 	}
 	f.Scenario.Intents = intents
 	if err := d.session.Play(ctx, f, scenarios.NewPlan(f.Scenario, d.session.Seed())); err != nil {
-		return r, err.Error()
+		return played{why: err.Error()}
 	}
 	h, err := d.session.History(name)
 	if err != nil {
-		return r, err.Error()
+		return played{why: err.Error()}
 	}
-	return checker.Check(h, d.session.System.Terms()), ""
+	terms := d.session.System.Terms()
+	unnamed := slices.DeleteFunc(slices.Clone(h.Attempts), func(a history.Attempt) bool { return !terms.Undeclared(a) })
+	return played{result: checker.Check(h, terms), unnamed: unnamed}
 }
 
 // unseen lists what the library will not be able to try, and why.

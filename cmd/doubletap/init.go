@@ -39,8 +39,9 @@ func newInit(s streams) *cobra.Command {
 		Long: `Init writes a target file. It reads how something is created from an OpenAPI document (3.0 or later), from
 what a browser has recorded (a HAR file) or from a curl command, and from the database which tables, unique
 constraints and foreign keys there are. With --db it sends one real create with a marker in every text of the
-body, and looks in which table and column the markers arrive; --dry leaves that out. The file says what init
-was unsure of.
+body, and looks in which table and column the markers arrive. It then repeats creates: under the same key, with
+another body, several at once, and without a key. What they are answered becomes the contract. --dry sends nothing.
+The file says what init was unsure of.
 
 What is not given is asked for on a terminal. Elsewhere nothing is asked: --yes takes the best guess and says
 which, and without it init says what is missing.

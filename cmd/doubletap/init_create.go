@@ -17,6 +17,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -48,16 +49,25 @@ func (i *initiation) prove(ctx context.Context) error {
 		},
 		Record: history.NewWriter(io.Discard),
 	}
-	for name, values := range target.Principals {
-		d.Principals = append(d.Principals, driver.Principal{Name: name, Values: values})
-	}
+	d.Principals = principals(target)
 	answer, err := i.create(ctx, d)
 	if err != nil || answer.Status == 0 {
 		return err
 	}
 	answer.Marker = d.Markers()[i.file.Draft.Name][0]
 	i.look(ctx, answer)
+	if i.file.Proof != nil {
+		i.learn(ctx)
+	}
 	return nil
+}
+
+// principals are the principals of a target.
+func principals(t targets.Target) (all []driver.Principal) {
+	for _, name := range slices.Sorted(maps.Keys(t.Principals)) {
+		all = append(all, driver.Principal{Name: name, Values: t.Principals[name]})
+	}
+	return all
 }
 
 // createTimeout is how long the one create may take.
@@ -108,7 +118,11 @@ func (i *initiation) missing() []string {
 func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Created, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
-	answer, err := driver.Once(ctx, d)
+	sent, err := driver.Directly(ctx, d)
+	var answer history.Attempt
+	if len(sent) > 0 {
+		answer = sent[0]
+	}
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
 		return drafting.Created{}, runerror.Environment(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
@@ -121,17 +135,25 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Crea
 	case answer.Error != "":
 		return drafting.Created{}, runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
-	c := drafting.Created{Status: answer.Status, Location: answer.Header["Location"]}
+	told := answerOf(answer)
+	c := drafting.Created{Status: told.Status, Location: told.Location, Answer: told.Body}
 	if (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
 		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
 		return drafting.Created{}, nil
 	}
-	if decoder := json.NewDecoder(strings.NewReader(answer.Content)); answer.Content != "" {
-		decoder.UseNumber()
-		_ = decoder.Decode(&c.Answer) // an answer that is no JSON names nothing
-	}
 	return c, nil
+}
+
+// answerOf reads an answer; one that is no JSON names nothing.
+func answerOf(a history.Attempt) drafting.Answer {
+	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"]}
+	if a.Content != "" {
+		decoder := json.NewDecoder(strings.NewReader(a.Content))
+		decoder.UseNumber()
+		_ = decoder.Decode(&told.Body)
+	}
+	return told
 }
 
 // afterSteps says which requests go ahead of the create.
@@ -172,7 +194,8 @@ func refusal(status int) string {
 	return ", so the target is not well"
 }
 
-// How often and how long is looked for the markers of a create: what is created may be written after its answer.
+// How often and how long is looked for the markers of a create: what is created may be written after its answer, and after
+// the record of its key.
 const (
 	looks       = 5
 	betweenLook = 300 * time.Millisecond
@@ -181,13 +204,13 @@ const (
 // look searches the database for what the create has left.
 func (i *initiation) look(ctx context.Context, c drafting.Created) {
 	var unsearched []string
-	for n := 0; n < looks && len(c.Landings) == 0 && ctx.Err() == nil; n++ {
+	for n := 0; n < looks && (i.file.Proof == nil || !i.file.Proof.Exact) && ctx.Err() == nil; n++ {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
 		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
+		i.file.Proof = i.file.Draft.Prove(c)
 	}
-	i.file.Proof = i.file.Draft.Prove(c)
 	if len(unsearched) > 0 {
 		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
 	}

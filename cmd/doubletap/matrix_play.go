@@ -176,7 +176,8 @@ func (k known) decide(ctx context.Context, files []scenarios.File, seed uint64, 
 		all = append(all, results...)
 		files = slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool {
 			return !slices.ContainsFunc(results, func(r checker.Result) bool {
-				return r.Scenario == f.Scenario.Name && (r.Verdict == checker.Inconclusive || r.Verdict == checker.Broken)
+				undecided := r.Verdict == checker.Inconclusive && !slices.Contains(r.Reasons, engine.LeftToControl) || r.Verdict == checker.Broken
+				return r.Scenario == f.Scenario.Name && undecided
 			})
 		})
 		if err != nil || len(files) == 0 {
@@ -210,14 +211,14 @@ type portion struct {
 const several = 2
 
 // portions deals the scenarios out. Those that kill a process, or need several instances, are run against the
-// built-in design as a process of its own; so are all of a design that takes several.
+// built-in design as a process of its own; so are all of a design that takes processes of its own.
 func (k known) portions(files []scenarios.File) []portion {
 	if !k.builtIn() {
 		return []portion{{target: k.target, database: k.database, files: files}}
 	}
 	name := strings.TrimPrefix(k.target, sut.BuiltinPrefix)
 	served := sut.ServedPrefix + name
-	if d, _ := orders.Named(name); d.Instances > 1 {
+	if d, _ := orders.Named(name); d.Instances > 0 {
 		return []portion{{target: served, database: k.database, files: files}}
 	}
 	within := portion{target: k.target, database: k.database}

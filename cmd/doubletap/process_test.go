@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/sut/services"
 )
@@ -105,18 +106,25 @@ func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
 	p := start(t, nil, "run", "--reports", reports, "--target", file, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 	eventually(t, "the run is under way", busyWith(reports, "long", 20))
 	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
-	require.Equal(t, exitEnvironment, p.wait(t), "%s", p.out)
+	require.Equal(t, exitFinding, p.wait(t), "%s", p.out)
 	report := onlyReport(t, reports)
 	require.Equal(t, "pass", report.Results[0].Verdict.String())
-	require.Equal(t, "broken", report.Results[1].Verdict.String())
-	why := strings.Join(report.Results[1].Reasons, "\n")
-	require.Contains(t, why, "the process has ended (signal: killed); the last that it printed: ")
-	require.Contains(t, why, "serving unique-key until interrupted")
-	require.Contains(t, report.Results[2].Reasons, "it was not run: the target is gone")
+	requireDeath(t, report.Results[1], "the process ended by itself (signal: killed: by the system for want of memory, or by somebody else)")
+	require.Contains(t, report.Results[1].Findings[0].Observed, "serving unique-key until interrupted")
+	require.Equal(t, "pass", report.Results[2].Verdict.String(), "the run went on")
 	require.FileExists(t, filepath.Join(onlyRun(t, reports), sut.ProcessLogName))
 }
 
-func TestOneOfSeveralInstancesThatDiesEndsTheRun(t *testing.T) {
+// requireDeath holds that a scenario told of one process that ended, and of nothing else.
+func requireDeath(t *testing.T, r checker.Result, observed string) {
+	t.Helper()
+	require.Equal(t, "fail", r.Verdict.String())
+	require.Len(t, r.Findings, 1)
+	require.Equal(t, checker.TargetDied, r.Findings[0].Kind)
+	require.Contains(t, r.Findings[0].Observed, observed)
+}
+
+func TestOneOfSeveralInstancesThatDiesIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
 	file, pid := serviceFile(t, "unique-key", "sqlite") // the number is that of the last to be started
@@ -124,11 +132,27 @@ func TestOneOfSeveralInstancesThatDiesEndsTheRun(t *testing.T) {
 	p := start(t, nil, "run", "--reports", reports, "--target", file, "--instances", "2", many, "double-click")
 	eventually(t, "the run is under way", busyWith(reports, "long", 20))
 	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
-	require.Equal(t, exitEnvironment, p.wait(t), "%s", p.out)
+	require.Equal(t, exitFinding, p.wait(t), "%s", p.out)
 	report := onlyReport(t, reports)
-	require.Equal(t, "broken", report.Results[0].Verdict.String())
-	require.Empty(t, report.Results[0].Findings, "what the other one answers is no broken promise")
-	require.Contains(t, strings.Join(report.Results[0].Reasons, "\n"), "instance 2: the process has ended (signal: killed)")
+	requireDeath(t, report.Results[0], "the process of instance 2 ended by itself (signal: killed")
+	require.Equal(t, "pass", report.Results[1].Verdict.String(), "the run went on")
+}
+
+// TestAServiceThatDiesAndStaysDead ends the run; the finding stays.
+func TestAServiceThatDiesAndStaysDead(t *testing.T) {
+	t.Parallel()
+	reports := t.TempDir()
+	file, pid := serviceFile(t, "unique-key", "sqlite")
+	source, err := os.ReadFile(file)
+	require.NoError(t, err)
+	once := strings.Replace(string(source), "sh, -c, '", `sh, -c, 'if [ -e "$0" ]; then exit 5; fi; `, 1)
+	p := start(t, nil, "run", "--reports", reports, "--target", writeFile(t, "once.yaml", once), writeFile(t, "long.yaml", long), "double-click")
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
+	require.Equal(t, exitFinding, p.wait(t), "%s", p.out)
+	report := onlyReport(t, reports)
+	require.Equal(t, checker.TargetDied, report.Results[0].Findings[0].Kind)
+	require.Contains(t, report.Results[0].Findings[0].Observed, "it does not start again: it ended before it was ready (exit status 5)")
 	require.Contains(t, report.Results[1].Reasons, "it was not run: the target is gone")
 }
 

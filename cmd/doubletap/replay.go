@@ -144,7 +144,7 @@ func (t *tally) number() string {
 
 // add counts a try and says what it showed.
 func (t *tally) add(r checker.Result) string {
-	same := func(f checker.Finding) bool { return f.Kind == t.kind && f.Detail == t.detail }
+	same := func(f checker.Finding) bool { return t.kind.Covers(f.Kind) && f.Detail == t.detail }
 	switch {
 	case slices.ContainsFunc(r.Findings, same):
 		t.reproduced++
@@ -166,7 +166,11 @@ func (t tally) String() string {
 	all, exercised := english.Plural(t.tries(), "try", "tries"), t.reproduced+t.clean
 	switch {
 	case t.reproduced > 0:
-		return fmt.Sprintf("reproduced: %s in %d of %s%s", t.kind, t.reproduced, all, rate(t.reproduced, exercised))
+		of := all
+		if exercised < t.tries() { // the rate is one of what was exercised
+			of = fmt.Sprintf("%d exercised (%s)", exercised, all)
+		}
+		return fmt.Sprintf("reproduced: %s in %d of %s%s", t.kind, t.reproduced, of, rate(t.reproduced, exercised))
 	case t.clean == 0:
 		return fmt.Sprintf("could not be exercised in %s", all)
 	default:

@@ -23,6 +23,7 @@ type rerun struct {
 	known      string
 	confidence share
 	budget     time.Duration
+	moreRounds string // what was asked for; empty: nothing
 	gate       gate
 }
 
@@ -74,6 +75,9 @@ func (r rerun) flags() []string {
 	}
 	if r.budget > 0 && r.finding == "" {
 		words = append(words, "--budget", fmt.Sprint(r.budget))
+	}
+	if r.moreRounds != "" && r.finding == "" {
+		words = append(words, "--more-rounds", r.moreRounds)
 	}
 	if r.pilotTimeout != engine.DefaultPilotTimeout {
 		words = append(words, "--pilot-timeout", fmt.Sprint(r.pilotTimeout))

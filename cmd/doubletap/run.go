@@ -14,6 +14,9 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
+// usualMoreRounds is how long the whole library is played on where the evidence is weakest.
+const usualMoreRounds = 20 * time.Second
+
 // runFlags are the flags of run.
 type runFlags struct {
 	sessionFlags
@@ -21,8 +24,10 @@ type runFlags struct {
 	known      string // file of the register of known bugs; empty: none
 	confidence share
 	budget     time.Duration
+	moreRounds time.Duration
 	seed       uint64
 	seeded     bool
+	more       bool // moreRounds was asked for
 }
 
 func newRun(s streams) *cobra.Command {
@@ -39,7 +44,10 @@ orders API on a SQLite file.`,
   doubletap run --target builtin:unique-key --database postgres://me@localhost/test
   doubletap run --target orders.yaml --seed 7 burst-same-key my-scenarios/`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seeded = cmd.Flags().Changed("seed")
+			o.seeded, o.more = cmd.Flags().Changed("seed"), cmd.Flags().Changed("more-rounds")
+			if !o.more && len(args) == 0 {
+				o.moreRounds = usualMoreRounds
+			}
 			return runCommand(cmd.Context(), args, o, s)
 		},
 	}
@@ -47,6 +55,7 @@ orders API on a SQLite file.`,
 	o.gate.flags(cmd)
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
+	cmd.Flags().DurationVar(&o.moreRounds, "more-rounds", 0, "in the end, play scenarios that race and passed again for about so long, with more rounds (default: 20s for the whole library, else none)")
 	cmd.Flags().DurationVar(&o.budget, "budget", 0, "begin no scenario later than this; those that are left out are inconclusive (default: all are played)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
 	return cmd
@@ -73,7 +82,10 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.budget < 0 {
 		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
 	}
-	c.Budget = o.budget
+	if o.moreRounds < 0 {
+		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
+	}
+	c.Budget, c.MoreRounds = o.budget, o.moreRounds
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	report, err := perform(ctx, c, s)
@@ -81,5 +93,9 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
+	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
+	if o.more {
+		again.moreRounds = o.moreRounds.String()
+	}
+	return again
 }

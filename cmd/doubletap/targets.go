@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +81,15 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	return cmd
 }
 
+// goPanics is the exit status of a Go program that panics.
+const goPanics = 2
+
 // serve tells programs on the one stream what they need, and people on the other what goes on.
 func serve(ctx context.Context, o orders.Options, s streams) error {
+	o.Die = func(text string) {
+		fmt.Fprintln(s.err, text)
+		os.Exit(goPanics)
+	}
 	server, err := orders.Start(ctx, o)
 	if err != nil {
 		return whyNotServed(o.Design, err)

@@ -38,6 +38,8 @@ func (t *terminal) observe(e engine.Event) {
 		t.announce(e)
 	case engine.ScenarioStarted:
 		t.shown = newProgress(t.streams.err, e.Name)
+	case engine.MoreRounds:
+		fmt.Fprintf(t.streams.out, "\nMore rounds of what races and passed, for about %s\n", e.For.Round(time.Second))
 	case engine.Progress:
 		t.shown.update(e.Done, e.Of)
 	case engine.ScenarioDone:
@@ -77,6 +79,9 @@ func (t *terminal) announce(a engine.Announced) {
 	fmt.Fprintf(out, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
 	if a.RowsSource != "" {
 		fmt.Fprintf(out, " · rows read from %s", a.RowsSource)
+	}
+	if len(a.NotPlayed) > 0 {
+		fmt.Fprintf(out, " · operation %s, not %s", a.Operation, english.List(a.NotPlayed, "or"))
 	}
 	if a.Steps > 0 {
 		fmt.Fprintf(out, " · %s besides, for the steps of its file", english.Plural(a.Steps, "request"))

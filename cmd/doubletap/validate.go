@@ -48,7 +48,12 @@ func validate(path string, s streams) error {
 	}
 	switch {
 	case looksLike(path, source, "/base_url", "/operations", "/contract"):
-		_, err := targets.Load(path, source, s.getenv)
+		target, err := targets.Load(path, source, s.getenv)
+		if err == nil {
+			for _, w := range targets.Warnings(path, source, target) {
+				fmt.Fprintf(s.out, "warning: %s\n", w)
+			}
+		}
 		return err
 	case !looksLike(path, source, "/name", "/summary", "/exercised") && looksLike(path, source, "/known"):
 		_, err := scenarios.LoadRegister(path, source)

@@ -106,18 +106,26 @@ steps: [send, remove, send: {key: fresh}]
 exercised: [removed]
 `
 
+const keyHeaders = `name: key-headers
+summary: Two keys in two headers, and one under a name in lower case.
+intents: 1
+steps: [respell: {spelling: two-headers}, respell: {spelling: header-case}]
+exercised: [respelled]
+`
+
 func TestTheScriptIsAsItWas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		source string
 		change func(*curl.Script)
 	}{
-		"everything": {everything, func(*curl.Script) {}},
-		"removed":    {removed, func(*curl.Script) {}},
-		"emptied":    {emptied, func(*curl.Script) {}},
-		"sqlite":     {one, func(s *curl.Script) { s.Client, s.Database, s.Broken = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany }},
-		"postgres":   {one, func(s *curl.Script) { s.Client, s.Broken = curl.Postgres, curl.None }},
-		"mariadb":    {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
+		"everything":  {everything, func(*curl.Script) {}},
+		"removed":     {removed, func(*curl.Script) {}},
+		"key-headers": {keyHeaders, func(*curl.Script) {}},
+		"emptied":     {emptied, func(*curl.Script) {}},
+		"sqlite":      {one, func(s *curl.Script) { s.Client, s.Database, s.Broken = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany }},
+		"postgres":    {one, func(s *curl.Script) { s.Client, s.Broken = curl.Postgres, curl.None }},
+		"mariadb":     {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -77,7 +77,7 @@ func (w *writer) move(m scenarios.Move) string {
 // pause is how long a script waits in place of the driver.
 func (w *writer) pause(wait scenarios.Wait) time.Duration {
 	switch wait.For {
-	case scenarios.WaitPause:
+	case scenarios.WaitPause, scenarios.WaitRemembered:
 		return wait.Pause.Of(w.page.Normal)
 	case scenarios.WaitCommitted:
 		return max(committed, 2*w.page.Normal)

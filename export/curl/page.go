@@ -105,7 +105,7 @@ func (w *writer) name(r driver.Rehearsed) {
 	}
 	if name, first := w.variable("marker", r.Marker); first {
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "dt$(letters 16)"})
-		text := strings.ReplaceAll(w.page.Rows[r.Operation], ":marker", "'"+r.Marker+"'")
+		text := strings.NewReplacer(":marker", "'"+r.Marker+"'", ":reference", "'"+r.Marker+"'").Replace(w.page.Rows[r.Operation])
 		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.inQuotes(text)})
 	}
 	if strings.Contains(whole, r.Reference) {
@@ -113,12 +113,14 @@ func (w *writer) name(r driver.Rehearsed) {
 			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "ref$(letters 16)"})
 		}
 	}
-	if isUUID(r.Key) {
-		if name, first := w.variable("key", r.Key); first {
-			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
+	for _, key := range []string{r.Key, r.SecondKey} {
+		if isUUID(key) {
+			if name, first := w.variable("key", key); first {
+				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
+			}
+		} else if key != "" {
+			w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
 		}
-	} else if r.Key != "" {
-		w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
 	}
 	w.draws(r)
 	w.secrets(r)

@@ -63,8 +63,9 @@ func (b postgresBinaries) prepare(ctx context.Context, where site) error {
 		return fmt.Errorf("write the password for initdb: %w", err)
 	}
 	data := filepath.Join(where.dir, "data")
+	// A password is kept and asked for by SCRAM; where one is kept by MD5, as drivers before 2018 need it, it is asked for so.
 	err := where.run(ctx, b.prepareCluster, "--pgdata="+data, "--username="+account, "--pwfile="+secret,
-		"--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync")
+		"--auth-local=scram-sha-256", "--auth-host=md5", "--encoding=UTF8", "--locale=C", "--no-sync")
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"time"
 )
 
 // Fleet is the instances of one service. Safe for concurrent use.
@@ -36,6 +38,42 @@ func (f Fleet) Ended() error {
 	}
 	return nil
 }
+
+// Tend starts instances again that end by themselves, and tells of each. It goes on until stop, which has a last look.
+func (f Fleet) Tend(ctx context.Context, told func(Death)) (stop func()) {
+	if len(f) == 0 {
+		return func() {}
+	}
+	look := func() {
+		for i, s := range f {
+			for _, d := range s.tend(ctx) {
+				if len(f) > 1 {
+					d.Instance = i + 1
+				}
+				told(d)
+			}
+		}
+	}
+	done, over := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(over)
+		tick := time.NewTicker(pollEvery)
+		defer tick.Stop()
+		for {
+			look()
+			select {
+			case <-done:
+				look()
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(done); <-over })
+}
+
+// Down reports that an instance is being started, or ended by itself and is about to be.
+func (f Fleet) Down() bool { return slices.ContainsFunc(f, (*Service).down) }
 
 // Kill is [Service.Kill] for all instances at once.
 func (f Fleet) Kill() error { return f.each((*Service).Kill) }

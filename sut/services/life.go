@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -29,6 +30,10 @@ type life struct {
 	line    *os.File      // to the keeper: a word means that there is nothing to kill any more
 	ended   chan struct{} // closed when nothing of the process is left
 	err     error         // of tidying up; read it after ended
+	at      time.Time     // it ended; likewise
+	struck  atomic.Bool   // we ended it, or were about to
+	ready   atomic.Bool   // it took requests
+	left    atomic.Bool   // nobody waited to the end for it to take them
 }
 
 // begin starts a program in a process group of its own, and returns at once.
@@ -67,6 +72,7 @@ func begin(program string, o Options) (*life, error) {
 func (l *life) bury() {
 	defer close(l.ended)
 	_ = l.command.Wait() // how it ended is in ProcessState
+	l.at = time.Now()
 	l.signal(syscall.SIGKILL)
 	_, writeErr := l.line.WriteString("ended\n")
 	l.err = errors.Join(writeErr, l.line.Close(), l.keeper.Wait())
@@ -99,6 +105,9 @@ func (l *life) over() bool {
 	}
 }
 
+// died reports that the process was ready and then ended by itself.
+func (l *life) died() bool { return l.over() && l.ready.Load() && !l.struck.Load() }
+
 // how says how the process ended, which it has.
 func (l *life) how() string { return l.command.ProcessState.String() }
 
@@ -110,6 +119,7 @@ func (l *life) end(by syscall.Signal, grace time.Duration) {
 	if l.over() {
 		return
 	}
+	l.struck.Store(true)
 	l.signal(by)
 	select {
 	case <-l.ended:

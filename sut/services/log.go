@@ -11,6 +11,7 @@ import (
 
 const (
 	tailLines   = 20       // of what a service printed, for messages
+	keptLines   = 400      // of what it printed: a stack trace stands after its reason
 	longestLine = 64 << 10 // in bytes; a longer one is passed on in pieces
 )
 
@@ -82,7 +83,7 @@ func (l *Log) pass(line string) {
 	}
 	if text := strings.TrimRight(line, "\r\n"); strings.TrimSpace(text) != "" {
 		l.last = append(l.last, text)
-		l.last = l.last[max(0, len(l.last)-tailLines):]
+		l.last = l.last[max(0, len(l.last)-keptLines):]
 	}
 }
 
@@ -97,7 +98,14 @@ func (l *Log) Flush() error {
 	return l.failure
 }
 
-// Last returns the last lines, at most so many and at most 20.
+// Begin forgets the last lines: a new process begins to print.
+func (l *Log) Begin() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.last = nil
+}
+
+// Last returns the last lines, at most so many.
 func (l *Log) Last(most int) []string {
 	l.lock.Lock()
 	defer l.lock.Unlock()

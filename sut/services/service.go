@@ -17,9 +17,10 @@ import (
 )
 
 const (
-	pollEvery     = 10 * time.Millisecond // between two questions whether it is ready
-	obituaryLines = 3
-	waitDelay     = time.Second // for child processes that keep its output open after its end
+	pollEvery   = 10 * time.Millisecond // between two questions whether it is ready
+	waitDelay   = time.Second           // for child processes that keep its output open after its end
+	startsAgain = 3                     // how often one that ended by itself is started, until it is ready
+	restPause   = 500 * time.Millisecond
 )
 
 // Options says what is started, and how.
@@ -38,8 +39,20 @@ type Options struct {
 type Service struct {
 	options Options
 	program string
+	turn    sync.Mutex // of who starts it again
 	lock    sync.Mutex
 	life    *life
+	deaths  []Death // that Deaths has not given yet
+}
+
+// Death is one time that a service ended by itself after it was ready, and was started again.
+type Death struct {
+	Instance int // of a fleet of several, from 1
+	At       time.Time
+	How      string    // "exit status 2", "signal: killed"
+	Said     []string  // lines of what it printed that tell why
+	Ready    time.Time // it took requests again
+	Err      error     // why it does not
 }
 
 // Start starts a service and returns when it is ready. The context bounds the start only; the service runs
@@ -78,6 +91,7 @@ func find(o Options) (string, error) {
 
 // begin starts the process and waits until it is ready.
 func (s *Service) begin(ctx context.Context) error {
+	s.options.Log.Begin()
 	l, err := begin(s.program, s.options)
 	if err != nil {
 		return err
@@ -101,12 +115,14 @@ func (s *Service) await(ctx context.Context, l *life) error {
 		default:
 		}
 		if err == nil {
+			l.ready.Store(true)
 			return nil
 		}
 		select {
 		case <-l.ended:
 		case <-ticker.C:
 		case <-ctx.Done():
+			l.left.Store(true)
 			if cause := context.Cause(ctx); !errors.Is(cause, errLate) {
 				return cause
 			}
@@ -130,7 +146,7 @@ func (s *Service) Ended() error {
 		return nil
 	}
 	said := "it printed nothing"
-	if lines := s.options.Log.Last(obituaryLines); len(lines) > 0 {
+	if lines := reasonIn(s.options.Log.Last(keptLines)); len(lines) > 0 {
 		said = "the last that it printed: " + strings.Join(lines, " | ")
 	}
 	return fmt.Errorf("the process has ended (%s); %s", l.how(), said)
@@ -147,8 +163,62 @@ func (s *Service) Kill() error {
 	return l.err
 }
 
-// Restart starts a service again that was killed, and returns when it is ready.
-func (s *Service) Restart(ctx context.Context) error { return s.begin(ctx) }
+// Restart starts a service again that has ended, and returns when it is ready. One that ended by itself gets several
+// tries: what it left behind, such as its port, may be in its way for a moment.
+func (s *Service) Restart(ctx context.Context) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	l := s.current()
+	if !l.over() { // somebody else has started it again
+		return s.await(ctx, l)
+	}
+	if !l.died() {
+		return s.begin(ctx)
+	}
+	d := Death{At: l.at, How: l.how() + strangers(l), Said: reasonIn(s.options.Log.Last(keptLines))}
+	for try := range startsAgain {
+		if try > 0 {
+			time.Sleep(restPause)
+		}
+		if d.Err = s.begin(ctx); d.Err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if d.Ready = time.Now(); d.Err != nil {
+		d.Ready = time.Time{}
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.deaths = append(s.deaths, d)
+	return d.Err
+}
+
+// strangers tells of a signal that a program does not send itself; empty: it was none.
+func strangers(l *life) string {
+	if status, ok := l.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
+		return ": by the system for want of memory, or by somebody else"
+	}
+	return ""
+}
+
+// tend starts the service again if it ended by itself, and returns the deaths that were not told yet.
+func (s *Service) tend(ctx context.Context) []Death {
+	if s.current().died() {
+		_ = s.Restart(ctx) // a failure is told with the death
+	}
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	told := s.deaths
+	s.deaths = nil
+	return told
+}
+
+// down reports that the service is being started, or ended by itself and is about to be. One whose start was not waited
+// for to the end is not: it may take requests or not.
+func (s *Service) down() bool {
+	l := s.current()
+	return l.died() || !l.over() && !l.ready.Load() && !l.left.Load()
+}
 
 // Stop asks the service to end, kills it if it does not, and returns when nothing of it is left. Stopping
 // again does nothing.

@@ -45,6 +45,14 @@ func serve(kind string) {
 		fmt.Println("cannot find my configuration")
 		os.Exit(3)
 	}
+	if once := os.Getenv("ONCE"); once != "" {
+		if _, err := os.Stat(once); err == nil {
+			os.Exit(3)
+		}
+		if err := os.WriteFile(once, nil, 0o600); err != nil {
+			panic(err)
+		}
+	}
 	child := exec.Command("sleep", "1000")
 	if err := child.Start(); err != nil {
 		panic(err)
@@ -195,6 +203,50 @@ func TestAServiceThatEndsByItselfSaysWhy(t *testing.T) {
 	requireGone(t, numbers)
 }
 
+// TestAFleetIsTended lets one of two end by itself, and kills both at another time.
+func TestAFleetIsTended(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	ports := []int{freePort(t), freePort(t)}
+	f, err := services.StartFleet(t.Context(), []services.Options{options("plain", ports[0], io.Discard), options("plain", ports[1], io.Discard)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Stop()) }()
+	told := make(chan services.Death, 9)
+	stop := f.Tend(t.Context(), func(d services.Death) { told <- d })
+	defer stop()
+	require.NoError(t, f.Kill())
+	require.NoError(t, f.Restart(t.Context()), "that was us")
+	require.False(t, f.Down())
+	first := pids(t, ports[1])
+	_, _ = get(ports[1], "/end")
+	d := <-told
+	require.Equal(t, 2, d.Instance)
+	require.Equal(t, "exit status 4", d.How)
+	require.Contains(t, d.Said, "no more")
+	require.NoError(t, d.Err)
+	require.True(t, d.Ready.After(d.At))
+	require.NotEqual(t, first, pids(t, ports[1]))
+	require.NoError(t, f.Ended())
+	stop()
+	require.Empty(t, told)
+}
+
+func TestAServiceThatCannotBeStartedAgain(t *testing.T) {
+	port := freePort(t)
+	o := options("plain", port, io.Discard)
+	o.Env = append(o.Env, "ONCE="+filepath.Join(t.TempDir(), "once"))
+	f, err := services.StartFleet(t.Context(), []services.Options{o})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Stop()) }()
+	_, _ = get(port, "/end")
+	told := make(chan services.Death, 9)
+	defer f.Tend(t.Context(), func(d services.Death) { told <- d })()
+	d := <-told
+	require.Zero(t, d.Instance)
+	require.ErrorContains(t, d.Err, "ended before it was ready (exit status 3)")
+	require.Zero(t, d.Ready)
+	require.False(t, f.Down(), "nobody starts it any more")
+}
+
 func TestAServiceThatDoesNotStartSaysWhy(t *testing.T) {
 	notThere := options("plain", 1, io.Discard)
 	notThere.Command = []string{"./no-such-shop"}
@@ -255,6 +307,27 @@ func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
 	_, err := services.Start(ctx, o)
 	require.ErrorIs(t, err, given)
 	requireGone(t, numbers)
+}
+
+// TestAStartThatWasNotWaitedForIsNotWaitedForAgain gives up the second start of a service.
+func TestAStartThatWasNotWaitedForIsNotWaitedForAgain(t *testing.T) {
+	o := options("plain", freePort(t), io.Discard)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	given, starts, ready := errors.New("given up"), 1, o.Ready
+	o.Ready = func(ctx context.Context) error {
+		if starts > 1 {
+			cancel(given)
+			return errors.New("not well")
+		}
+		return ready(ctx)
+	}
+	f, err := services.StartFleet(t.Context(), []services.Options{o})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Stop()) }()
+	require.NoError(t, f.Kill())
+	starts = 2
+	require.ErrorIs(t, f.Restart(ctx), given)
+	require.False(t, f.Down(), "nobody waits for it any more")
 }
 
 func TestAServiceEndsWithTheProcessThatStartedIt(t *testing.T) {

@@ -73,10 +73,15 @@ func (f *File) distinguish() {
 	}
 }
 
+// landed reports that a text of the draft has come to a column.
+func (f *File) landed(column string, text int) bool {
+	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[text:text+1])
+}
+
 func (f *File) distinguishColumn(column string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		marked := slices.Index(f.Draft.Texts, pointer)
-		landed := marked >= 0 && marked < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[marked:marked+1])
+		landed := f.landed(column, marked)
 		if f.Draft.Templates[pointer] != "" || !landed && f.Proof.stored(pointer, value) != column {
 			return
 		}

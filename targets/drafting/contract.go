@@ -16,29 +16,27 @@ func (f *File) doubtContract() {
 	if f.Proof != nil && f.Proof.Redirect != 0 && f.Proof.Named.Header == "" {
 		f.doubt("%s", anyRedirect(f.Proof.Redirect))
 	}
-	if d.Key.In == contract.KeyNowhere {
+	if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
 		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.")
 		return
 	}
-	if !slices.Contains(d.Statuses, 422) {
-		f.doubt("What another body under the same key is answered: 422 is not documented, and taken from the Idempotency-Key draft (contract.fingerprint).")
+	if f.learnt.from {
+		return
 	}
-	if d.Key.Required && !slices.Contains(d.Statuses, 400) {
-		f.doubt("What a missing key is answered: 400 is not documented, and taken from the Idempotency-Key draft (contract.missing_key).")
-	}
+	f.doubt("What is promised: no create was repeated, so what another body under the same key is answered, a request that meets a running one, or one without a key, is left open (contract.fingerprint, in_progress, missing_key).")
 }
 
 // contract suggests what is promised.
 func (f *File) contract() {
 	d := f.Draft
 	f.line("contract: # what is promised; doubletap explain --target FILE says it in sentences")
-	if d.Key.In == contract.KeyNowhere {
+	switch {
+	case f.learnt.natural == nil && d.Key.In == contract.KeyNowhere:
 		f.line("  preset: dedup-only # one effect per intent, and no promise about the answers")
-	} else {
-		f.line("  preset: ietf # 422 for another body under the same key, 400 for a missing key, 409 while the first runs")
-		if !slices.Contains(d.Statuses, 409) {
-			f.line("  in_progress: {mode: wait} # no 409 is documented: a request that meets a running one waits for its answer")
-		}
+	case f.learnt.from:
+		f.learnt.promises(f)
+	default:
+		f.line("  level: idempotent # one effect, and a repetition gets the first answer again; nothing else is promised")
 	}
 	f.ack()
 }
@@ -52,10 +50,14 @@ func (f *File) ack() {
 		f.line("    statuses: [%d]\n    headers: %s", p.Redirect, flow(map[string]string{p.Named.Header: p.Named.Pattern}))
 	case p != nil && p.Redirect != 0:
 		f.line("  ack: {statuses: [%d]} # as the create was answered", p.Redirect)
+	case f.learnt.accepted:
+		f.line("  ack: {accepted: {statuses: [202], within: 10s}} # it is done when the row is there")
+	case f.learnt.ack != nil:
+		f.line("  ack: {statuses: %s} # as the create was answered", flow(f.learnt.ack))
 	case len(documented) > 0:
 		f.line("  ack: {statuses: %s} # documented", flow(documented))
 	}
-	if f.redirects() && f.Draft.Key.In != contract.KeyNowhere {
+	if f.redirects() && f.Draft.Key.In != contract.KeyNowhere && f.learnt.replay == "" {
 		f.line("  replay: {body: identity} # a browser shows the page behind the redirect and not its body")
 	}
 }

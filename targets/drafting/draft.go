@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -34,6 +35,9 @@ type Draft struct {
 	Statuses  []int     // documented ones
 	Doubts    []string  // what the source leaves open, in sentences
 }
+
+// Keyed reports that the source names a key, which a client may send again.
+func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }
 
 // Other is another value for a member of a body.
 type Other struct {

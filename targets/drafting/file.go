@@ -27,8 +27,9 @@ type File struct {
 	Children   []Child
 	Doubts     []string
 
-	alter *alteration
-	out   strings.Builder
+	alter  *alteration
+	learnt learnt
+	out    strings.Builder
 }
 
 // Child is a table whose rows refer to the created thing.

@@ -18,18 +18,18 @@ func (x *explainer) replays() {
 		return
 	case x.dedupOnly():
 		x.notChecked("level: dedup-only", "Whether a repetition gets the status and the body of the first answer, or is refused")
-		x.unusedReplay()
+		unusedReplay(x)
 		return
 	}
 	x.held("level: idempotent", "Once acknowledged, a repetition with the same key and body is not refused")
-	x.held("replay.status", "A repetition with the same key and body gets the same status as the first%s", x.otherStatuses())
+	x.held("replay.status", "A repetition with the same key and body gets the same status as the first%s", otherStatuses(x))
 	x.replayBody()
 	x.replayHeaders()
-	x.replayMarker()
+	replayMarker(x)
 }
 
 // unusedReplay names the lines that have no effect at this level.
-func (x *explainer) unusedReplay() {
+func unusedReplay(x *explainer) {
 	r := x.contract.Replay
 	var lines []string
 	if r.Marker != nil {
@@ -46,7 +46,7 @@ func (x *explainer) unusedReplay() {
 	}
 }
 
-func (x *explainer) otherStatuses() string {
+func otherStatuses(x *explainer) string {
 	var text strings.Builder
 	for _, first := range slices.Sorted(maps.Keys(x.contract.Replay.Status)) {
 		if then := x.contract.Replay.Status[first]; len(then) > 0 {
@@ -66,7 +66,7 @@ func (x *explainer) replayBody() {
 			x.weakened(from, "Nothing is left out of the comparison: replay.ignore is only for JSON")
 		}
 	case contract.SameIdentity:
-		x.sameIdentity(from)
+		sameIdentity(x, from)
 	case contract.AnyBody:
 		x.weakened(from, "A repetition may be answered with any body")
 	default:
@@ -79,7 +79,7 @@ func (x *explainer) replayBody() {
 	}
 }
 
-func (x *explainer) sameIdentity(from string) {
+func sameIdentity(x *explainer, from string) {
 	if !x.operation.Identity.Declared() {
 		x.weakened(from, "A repetition may be answered with any body, because the operation has no identity to compare")
 		return
@@ -95,7 +95,7 @@ func (x *explainer) replayHeaders() {
 	x.held("replay.headers", "Its headers %s are those of the first answer", english.List(words(x.contract.Replay.Headers), "and"))
 }
 
-func (x *explainer) replayMarker() {
+func replayMarker(x *explainer) {
 	m := x.contract.Replay.Marker
 	if m == nil {
 		x.undeclared("replay.marker", "Whether a replay says that it is one")
@@ -125,6 +125,17 @@ func (x *explainer) refusals() {
 	default:
 		x.held("errors.store_4xx: true", refused+" neither the same body nor another one gets through with it")
 	}
+}
+
+// declines says what is checked of answers that decline a request for good.
+func declines(x *explainer) {
+	const line = "errors.declined"
+	declined := x.contract.Errors.Declined
+	if len(declined.Statuses) == 0 {
+		return
+	}
+	x.held(line, "An answer %s declines the request for good: a repetition is not acknowledged, and there is one row at most", declined)
+	x.weakened(line, "A request that was declined may have left a row, or not, and effects of it, or none")
 }
 
 // serverErrors says whether a server error may be the last word.

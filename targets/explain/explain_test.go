@@ -169,6 +169,8 @@ func explainedContracts() map[string]string {
 		"forgetful": `{content_window: 90m, scope: {principal: shared, operation: separate}, expiry: {after: 60s, then: execute},
   ack: {accepted: {statuses: [202], monitor: /status_url, done: {statuses: [303]}}}, fingerprint: {mode: json}}`,
 		"undecided": "{expiry: {after: 1m, statuses: [422]}, fingerprint: {mode: bytes, on_mismatch: reject, statuses: [422]}}",
+		"again":     "{after_crash: at-least-once, after_flush: at-least-once, after_unknown_commit: at-least-once}",
+		"declining": "{preset: stripe, errors: {declined: {statuses: [402], where: {/code: declined}}}}",
 		"patient":   "{expiry: {after: 61s}, lease: 1h1m}",
 	}
 }

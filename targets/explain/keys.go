@@ -12,17 +12,17 @@ func (x *explainer) keys() {
 		return
 	}
 	if !x.chosen() {
-		x.issued()
+		issued(x)
 		return
 	}
-	x.keyFormat()
+	keyFormat(x)
 	if x.operation.Key.In != contract.KeyInPath {
 		x.held("key", "A request with a blank key does not get what another request with a blank key created")
 	}
 	x.weakened("key", "A key of an unusual form may be refused instead")
 }
 
-func (x *explainer) keyFormat() {
+func keyFormat(x *explainer) {
 	key := x.operation.Key
 	if key.Format == contract.OnlyUUID {
 		x.notChecked("key.format: uuid", "Whether keys that hardly differ are two keys, because only a UUID is a key")

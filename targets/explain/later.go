@@ -19,6 +19,10 @@ func (x *explainer) accepted() {
 	if len(a.Statuses) == 0 {
 		return
 	}
+	if a.ByRows() {
+		x.acceptedByRows()
+		return
+	}
 	failed := ""
 	if len(a.Failed.Statuses) > 0 {
 		failed = fmt.Sprintf(", or that it failed with %s", a.Failed)
@@ -34,6 +38,18 @@ func (x *explainer) accepted() {
 		x.weakened(line+".identity", "The status resource may name any thing, because the contract does not say where: only what the answer %s names is compared", a.Signature)
 	default:
 		x.held(line+".identity", "What the status resource names at %s is what every acknowledgement names", english.Word(a.Identity))
+	}
+}
+
+// acceptedByRows says what is checked where there is no status resource.
+func (x *explainer) acceptedByRows() {
+	a := x.contract.Ack.Accepted
+	x.held("ack.accepted.within", "An answer %s says that it will be done: the row is there within %s", a.Signature, brief(a.Within))
+	x.weakened("ack.accepted.monitor is not declared", "Work that fails for good, and what comes later than that, cannot be told apart by an answer: a row that comes late is a warning, and one that never comes is lost")
+	if a.Recovery > 0 {
+		x.held("ack.accepted.recovery", "After a crash, the work is done within %s more", brief(a.Recovery))
+	} else {
+		x.held("ack.accepted.within", "A crash in between takes no longer: recovery is not declared")
 	}
 }
 
@@ -77,6 +93,23 @@ func (x *explainer) lease() {
 func (x *explainer) store() {
 	if x.contract.Store.OnFailure == contract.FailOpen {
 		x.notChecked("store.on_failure: fail-open", "What becomes of repeated requests while the store is slow or away, or once it has lost what it held, because they are executed without it")
+	}
+}
+
+// setbacks says after what a request may be executed once more.
+func setbacks(x *explainer) {
+	for _, s := range []struct {
+		line  string
+		often contract.Execution
+		what  string
+	}{
+		{"after_crash", x.contract.AfterCrash, "After a crash of the target"},
+		{"after_flush", x.contract.AfterFlush, "After a flush of the store"},
+		{"after_unknown_commit", x.contract.AfterUnknownCommit, "Where the link to the database breaks before a query is answered"},
+	} {
+		if s.often == contract.AtLeastOnce {
+			x.weakened(s.line+": at-least-once", "%s, a request may be executed once more: a duplicate that this explains is listed as excused, and fails nothing; what was acknowledged must still be there", s.what)
+		}
 	}
 }
 

@@ -47,13 +47,13 @@ func (x *explainer) existing() {
 // otherBody says what is checked of a key that comes with another body.
 func (x *explainer) otherBody() {
 	if len(x.operation.Alter) == 0 {
-		x.notChecked("alter", "What happens when a %s comes with another body, because the operation has no other body", x.keyWord())
+		x.notChecked("alter", "What happens when a %s comes with another body, because the operation has no other body", keyWord(x))
 		return
 	}
 	if x.rowsKnown() {
-		x.held(everyContract, "Of two bodies under one %s at most one takes effect, and what was acknowledged is not overwritten", x.keyWord())
+		x.held(everyContract, "Of two bodies under one %s at most one takes effect, and what was acknowledged is not overwritten", keyWord(x))
 	} else {
-		x.notChecked("database, rows.query", "Which of two bodies under one %s took effect, and so how the other one is answered, because the rows are unknown", x.keyWord())
+		x.notChecked("database, rows.query", "Which of two bodies under one %s took effect, and so how the other one is answered, because the rows are unknown", keyWord(x))
 		return
 	}
 	if x.comparesBodies() {
@@ -63,7 +63,7 @@ func (x *explainer) otherBody() {
 }
 
 func (x *explainer) onMismatch() {
-	f, comes := x.contract.Fingerprint, "A "+x.keyWord()+" that comes with another body"
+	f, comes := x.contract.Fingerprint, "A "+keyWord(x)+" that comes with another body"
 	switch {
 	case f.OnMismatch == contract.MismatchReject:
 		x.held("fingerprint", "%s is refused, with %s, and not answered as if it were the first request", comes, f.Signature)
@@ -74,12 +74,18 @@ func (x *explainer) onMismatch() {
 	case f.OnMismatch == contract.MismatchReplayOriginal:
 		x.weakened("fingerprint.on_mismatch: replay-original", "%s may be answered with any body, or refused, because bodies are not compared", comes)
 	default:
-		x.undeclared("fingerprint.on_mismatch", "Whether a %s that comes with another body is refused or gets the first answer", x.keyWord())
+		x.undeclared("fingerprint.on_mismatch", "Whether a %s that comes with another body is refused or gets the first answer", keyWord(x))
 	}
 }
 
-// spelling says whether a body may be written in another way.
-func (x *explainer) spelling() {
+// spelling says whether a request may be written in another way.
+func spelling(x *explainer) {
+	if !x.dedupOnly() && x.keyed() {
+		x.held("level: idempotent", "A repetition in other User-Agent, Accept-Encoding, Date, Forwarded, X-Forwarded-For and traceparent headers is the same request")
+	}
+	if len(x.operation.Volatile) > 0 {
+		x.held("volatile", "A repetition with another value of %s is the same request", english.List(words(x.operation.Volatile), "and"))
+	}
 	f := x.contract.Fingerprint
 	kind, _ := x.operation.Request.Payload()
 	const spelled = "with its members in another order or 1200 as 1200.0"
@@ -99,8 +105,22 @@ func (x *explainer) spelling() {
 	}
 }
 
+// sizes says which sizes of answers are tried.
+func sizes(x *explainer) {
+	for _, size := range []targets.AnswerSize{targets.LargeAnswer, targets.EmptyAnswer} {
+		if _, declared := x.operation.Answers[size]; !declared {
+			x.notChecked("answers."+string(size), "Whether a request with %s is known when it is repeated, because the operation does not say how to ask for one", map[targets.AnswerSize]string{
+				targets.LargeAnswer: "a large answer", targets.EmptyAnswer: "an answer without a body",
+			}[size])
+		}
+	}
+	if len(x.operation.Answers) > 0 {
+		x.held("answers", "A request with a large answer, or one without a body, is known when it is repeated, as far as answers says how to ask for them")
+	}
+}
+
 // keyWord names what joins requests.
-func (x *explainer) keyWord() string {
+func keyWord(x *explainer) string {
 	if x.keyed() {
 		return "key"
 	}
@@ -116,7 +136,7 @@ func (x *explainer) throttled() {
 
 // confusions says what one answer can mean when the contract does not distinguish two meanings. A
 // loaded contract has only those that do no harm.
-func (x *explainer) confusions() {
+func confusions(x *explainer) {
 	meanings := x.contract.Meanings()
 	for _, o := range x.contract.Overlaps() {
 		first, second := meanings[o.First], meanings[o.Second]

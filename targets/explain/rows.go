@@ -40,8 +40,11 @@ func (x *explainer) rows() {
 			"Whether anything was created once, twice or not at all, because the rows are unknown: only answers are judged, and no verdict can be a pass")
 		return
 	}
-	x.held(everyContract, "At most one row per %s, whatever the answers", x.unit())
+	x.held(everyContract, "At most one row per %s, whatever the answers", unit(x))
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
+	if visible := x.operation.Rows.VisibleWithin; visible > 0 {
+		x.weakened("rows.visible_within", "It may be missing there for %s", brief(visible))
+	}
 	x.held(everyContract, "Where every request was refused, there is no row")
 	if x.operation.Rows.HTTP != nil {
 		x.weakened("rows.http", "The rows are what the target itself lists: a row that its listing does not show counts as missing, and one that it shows once as one row")
@@ -53,13 +56,13 @@ func (x *explainer) rows() {
 		x.weakened("database.write_gate is not declared",
 			"A window between check and write that is shorter than the time between two requests of a burst is hit only with luck")
 	}
-	if lines := x.conflicts(); len(lines) > 0 {
+	if lines := conflicts(x); len(lines) > 0 {
 		x.held(strings.Join(lines, ", "), "A new intent is not refused as the repetition of another")
 	}
 }
 
 // unit names what may have one row.
-func (x *explainer) unit() string {
+func unit(x *explainer) string {
 	switch {
 	case x.natural():
 		return "intent"
@@ -73,7 +76,7 @@ func (x *explainer) unit() string {
 }
 
 // conflicts names the lines by which a refusal is known that speaks of another request.
-func (x *explainer) conflicts() []string {
+func conflicts(x *explainer) []string {
 	var lines []string
 	meanings := x.contract.Meanings()
 	for _, m := range []contract.Meaning{meanings[contract.MeansExists], meanings[contract.MeansMismatch]} {
@@ -121,7 +124,7 @@ func (x *explainer) identity() {
 }
 
 // missingKey says what is checked of requests without a key.
-func (x *explainer) missingKey() {
+func missingKey(x *explainer) {
 	switch {
 	case !x.keyed():
 	case x.operation.Key.In == contract.KeyInPath:
@@ -138,7 +141,7 @@ func (x *explainer) missingKey() {
 }
 
 // outside says what no line of this contract or operation can make visible.
-func (x *explainer) outside() {
+func outside(x *explainer) {
 	if x.target.Received != nil {
 		x.held("received", "The target's own count of requests is that of the requests on record, or the run is void")
 	} else {

@@ -20,11 +20,11 @@ func (x *explainer) principals() {
 	case len(names) < 2:
 		x.notChecked("principals", "Whether one principal is shown what another sent, and whether they share keys, because the file does not name two of them")
 	default:
-		x.twoPrincipals(scope, english.Word(names[0]), english.Word(names[1]))
+		twoPrincipals(x, scope, english.Word(names[0]), english.Word(names[1]))
 	}
 }
 
-func (x *explainer) twoPrincipals(scope contract.KeyScope, one, other string) {
+func twoPrincipals(x *explainer, scope contract.KeyScope, one, other string) {
 	x.held(everyContract, "Neither of %s and %s is shown what the other one sent", one, other)
 	switch scope {
 	case contract.ScopeSeparate:
@@ -50,10 +50,26 @@ func (x *explainer) operations() {
 		x.notChecked("operations", "Whether two operations share keys, because the file does not have two with a key")
 		return
 	}
-	x.otherOperation(names[i])
+	otherOperation(x, names[i])
 }
 
-func (x *explainer) otherOperation(other string) {
+// parents says what is held between two paths of this operation.
+func parents(x *explainer) {
+	if !x.keyed() || !x.chosen() || !x.operation.HasParent() {
+		return
+	}
+	const used = "A key that is used at %s for two parents"
+	switch path := x.operation.Request.Path; x.contract.Scope.Path {
+	case contract.ScopeSeparate:
+		x.held("scope.path: separate", used+" is two keys: neither is answered with what was made for the other one", path)
+	case contract.ScopeReject:
+		x.held("scope.path: reject", used+" is refused the second time", path)
+	default:
+		x.undeclared("scope.path", "Whether a key that is used at %s for two parents is two keys, or is refused the second time", path)
+	}
+}
+
+func otherOperation(x *explainer, other string) {
 	switch x.contract.Scope.Operation {
 	case contract.ScopeSeparate:
 		x.held("scope.operation: separate", "A key that is also used at %s is two keys: neither operation answers with what the other one made", other)

@@ -1,13 +1,13 @@
 package explain
 
 // issued says what cannot be tried where the target hands its keys out.
-func (x *explainer) issued() {
+func issued(x *explainer) {
 	x.held("key.issued", "A key that the target has issued is valid for one intent only, whichever client sends it again")
 	x.notChecked("key.issued", "Whether keys that hardly differ, or are blank, or those of two principals or operations are kept apart, because clients do not choose them")
 }
 
 // prepared says what cannot be tried where requests change what was there before.
-func (x *explainer) prepared() {
+func prepared(x *explainer) {
 	if x.target.CarriesMarker(x.operation) {
 		return
 	}
@@ -19,7 +19,7 @@ func (x *explainer) prepared() {
 }
 
 // rateLimit says what a limit keeps a run from.
-func (x *explainer) rateLimit() {
+func rateLimit(x *explainer) {
 	if l := x.target.RateLimit; l != nil {
 		x.weakened("rate_limit", "No more than %d requests are sent at once, and so many in %s: scenarios that send more at once are left out", l.Requests, brief(l.Per))
 	}

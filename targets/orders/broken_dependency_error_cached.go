@@ -21,7 +21,7 @@ func dependencyErrorCachedDesign() Design {
 		Summary:    "records that the payment failed, also when its service was only away: every repeat of the key gets that 502",
 		Contract:   promise,
 		Key:        requiredKey(),
-		Shows:      []string{"unavailable"},
+		Shows:      []string{"stored-error"},
 		By:         []string{"dependency-cut"},
 		Dependency: true,
 		schema:     []string{ordersTable, keysTable},

@@ -17,7 +17,7 @@ func replayPathCrashesDesign() Design {
 		Summary:  "fails to read its own record: the order is there once, and every repeat gets a 500",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		Shows:    []string{"unavailable"},
+		Shows:    []string{"refused-though-done"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},
 		handler:  varied(func(_ *api, p *parts) { p.replay = replayOutdated }),

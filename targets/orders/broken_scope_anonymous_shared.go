@@ -16,7 +16,7 @@ func scopeAnonymousSharedDesign() Design {
 		Key:      requiredKey(),
 		Shows:    []string{"leak", "false-conflict"},
 		By:       []string{"same-form-two-principals"},
-		guests:   true,
+		accounts: guests,
 		schema:   []string{ordersTable, keysTable},
 		handler: varied(func(_ *api, p *parts) {
 			p.key = func(req request) string { return fmt.Sprintf("anonymous %s %s", req.Kind, req.RawKey) }

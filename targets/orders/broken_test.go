@@ -21,15 +21,28 @@ type round func(t *testing.T, s subject, w wish) (shown bool)
 // defects shows each broken design's defect over HTTP.
 func defects() map[string]round {
 	return map[string]round{
+		"plain-create-twice":                  makesTwoOrdersOfOneRequest,
+		"create-never-stored":                 acknowledgesAndDoesNotMake,
 		"check-then-insert":                   duplicatesInABurst,
+		"lock-misses-a-stripe":                duplicatesInSomeBurst,
 		"record-after-commit":                 duplicatesOnAnEarlyRetry,
 		"lock-fail-success":                   acknowledgesWhatIsRolledBack,
 		"no-in-progress-record":               duplicatesBehindOneAnswer,
 		"lock-without-recheck":                duplicatesInABurst,
 		"waiter-executes-after-timeout":       duplicatesInABurst,
+		"waiter-never-told":                   leavesSomeWithoutAnAnswer,
+		"throttle-sticks-to-key":              throttlesForEver,
 		"in-progress-lease-too-short":         duplicatesBesideTheHolder,
+		"dedup-window-too-short":              duplicatesSomeTimeLater,
+		"job-removed-when-done":               duplicatesSomeTimeLater,
+		"patient-waiter-executes":             duplicatesBesideLongWork,
+		"lease-not-renewed":                   duplicatesBesideLongWork,
+		"reaper-frees-running":                duplicatesBesideLongWork,
 		"in-progress-stuck":                   isInUseForEver(0),
 		"cached-in-progress":                  toldOnceSaysSoForEver,
+		"decline-retried-charges":             chargesWhatWasDeclined,
+		"fails-after-order":                   duplicatesAfterAFailure,
+		"hang-up-taken-for-crash":             duplicatesForWhoLeavesOnceItIsThere,
 		"key-released-on-ambiguous-error":     duplicatesForWhoLeavesOnceItIsThere,
 		"completed-without-response":          isInUseForEver(1),
 		"record-save-cancelled-by-disconnect": duplicatesForWhoLeaves,
@@ -39,7 +52,12 @@ func defects() map[string]round {
 		"dedup-in-other-transaction":          saysSoAfterARollback(http.StatusConflict),
 		"ack-before-commit":                   acknowledgesMoreThanItMakes,
 		"ack-before-durable-enqueue":          forgetsWhatItHasPromised,
+		"queue-forgets-job":                   losesWhatItWasDoing,
+		"queue-repeats-job":                   duplicatesInABurst,
+		"listing-loses-event":                 losesWhatItWasDoing,
 		"internal-retry-after-unknown-commit": duplicatesOnALostCommit,
+		"insert-repeated-by-driver":           duplicatesOnALostInsert,
+		"pool-never-validated":                failsForGoodAfterABreak,
 		"form-token-not-atomic":               forgetsATokenOfAnotherTab,
 		"form-token-logic-inverted":           takesTheThirdForTheFirst,
 		"conflict-swallowed-wrong-constraint": acknowledgesAndDoesNotMake,
@@ -52,10 +70,19 @@ func defects() map[string]round {
 		"mismatch-overwrites":                 overwritesWhatWasAcknowledged,
 		"fingerprint-key-order":               refusesSpelling(`{"reference": %q, "note": %q, "item": "lamp", "amount": 1200}`),
 		"fingerprint-number-format":           refusesSpelling(`{"amount":1200.0,"item":"lamp","reference":%q,"note":%q}`),
+		"fingerprint-headers":                 refusesAnotherClient,
+		"fingerprint-sent-at":                 refusesALaterAttempt,
+		"fingerprint-no-parent":               answersForAnotherShop,
+		"scope-no-parent":                     answersForAnotherShop,
+		"key-with-address":                    duplicatesElsewhere,
+		"large-answer-unrecorded":             duplicatesWith("X-Expand", "terms"),
+		"empty-answer-unrecorded":             duplicatesWith("Prefer", "return=minimal"),
 		"content-dedup-blocks-legit":          refusesATwin,
 		"key-blank-accepted":                  sharesABlankKey,
 		"key-truncated":                       refusesKeysAlike(longKey("1"), longKey("2")),
 		"key-case-folded":                     refusesKeysAlike("Key", "kEY"),
+		"key-header-exact-case":               duplicatesWithTheNameInLowerCase,
+		"key-first-and-last":                  duplicatesWithTwoKeys,
 		"key-space-folded":                    refusesKeysAlike("key", "key "),
 		"missing-key-accepted":                executesWithoutAKey,
 		"scope-no-tenant":                     answersWithAForeignOrder,
@@ -64,6 +91,7 @@ func defects() map[string]round {
 		"replay-before-authorisation":         answersTheSameFormWithAForeignOrder,
 		"replay-fresh-answer":                 answersDifferently("created_at"),
 		"replay-status-changed":               answersDifferently("status"),
+		"duplicate-told-nothing":              tellsNothingOnARepeat,
 		"replay-headers-lost":                 answersDifferently("Location"),
 		"replay-body-wrapped":                 answersDifferently("id"),
 		"replay-echoes-request":               echoesAnAlteredBody,
@@ -76,6 +104,7 @@ func defects() map[string]round {
 		"replay-reruns-postprocessing":        changesMoreOnARepeat,
 		"partial-commit":                      neverCompletes,
 		"select-before-insert":                duplicatesInABurst,
+		"select-before-insert-one-field":      duplicatesInABurst,
 		"unique-missing":                      duplicatesInABurst,
 		"insert-where-not-exists":             duplicatesInABurst,
 		"unique-null-distinct":                duplicatesOnARepeat,
@@ -103,6 +132,7 @@ func defects() map[string]round {
 		"store-forgets":                       duplicatesOnceTheStoreIsEmpty,
 		"store-fails-open":                    duplicatesWhileTheStoreIsAway,
 		"store-process-local":                 duplicatesAtAnotherInstance,
+		"dies-on-overlap":                     endsItsProcess,
 		"dependency-error-frees-key":          duplicatesOnceTheDependencyIsBack,
 		"dependency-error-cached":             repeatsForEverThatThePaymentFailed,
 	}
@@ -146,8 +176,8 @@ func fairRivals(broken string) []string {
 	switch broken {
 	case "key-space-folded", "key-collation-pads": // no header carries a space at its end
 		return []string{"key-in-body"}
-	case "select-before-insert", "unique-missing", "unique-null-distinct": // no key
-		return []string{"natural-key"}
+	case "select-before-insert", "select-before-insert-one-field", "unique-missing", "unique-null-distinct": // no key
+		return []string{"natural-key", "natural-key-one-field"}
 	case "unique-blocks-after-soft-delete":
 		return []string{"soft-delete"}
 	case "patch-increment":
@@ -156,6 +186,8 @@ func fairRivals(broken string) []string {
 		return []string{"form-token"}
 	case "ack-before-durable-enqueue":
 		return []string{"accepted-202"}
+	case "queue-forgets-job", "queue-repeats-job", "listing-loses-event":
+		return []string{"queue-202", "lagging-listing"}
 	case "insert-where-not-exists", "unique-with-deleted-at-null", "orm-upsert-emulated", "upsert-replaces-row":
 		return []string{"upsert"}
 	}
@@ -164,6 +196,42 @@ func fairRivals(broken string) []string {
 	}
 	if strings.HasPrefix(broken, "dependency-") {
 		return []string{"dependency-resumes"}
+	}
+	switch broken {
+	case "decline-retried-charges", "fails-after-order":
+		return []string{"declines-some", "fails-now-and-then"}
+	case "hang-up-taken-for-crash":
+		return []string{"at-least-once-after-crash", "at-least-once"}
+	case "pool-never-validated": // its rival takes a server: TestAPoolThatIsValidatedLateRecovers
+		return nil
+	case "waiter-never-told":
+		return []string{"waiters-told", "joins-in-flight"}
+	case "lock-misses-a-stripe":
+		return []string{"lock-striped"}
+	case "dies-on-overlap":
+		return []string{"joins-in-flight"}
+	case "throttle-sticks-to-key":
+		return []string{"throttled-for-a-while"}
+	case "large-answer-unrecorded", "empty-answer-unrecorded":
+		return []string{"answers-packed"}
+	case "fingerprint-headers", "key-with-address":
+		return []string{"media-type-fingerprint", "unique-key"}
+	case "key-header-exact-case":
+		return []string{"key-header-any-case", "optional-key"}
+	case "key-first-and-last":
+		return []string{"key-first-of-two", "unique-key"}
+	case "fingerprint-sent-at":
+		return []string{"sent-at-ignored"}
+	case "fingerprint-no-parent", "scope-no-parent":
+		return []string{"scope-by-path", "path-in-fingerprint"}
+	case "duplicate-told-nothing":
+		return []string{"replay-named-existing", "replay-200"}
+	case "insert-repeated-by-driver":
+		return []string{"insert-repeated-behind-index"}
+	case "dedup-window-too-short", "job-removed-when-done":
+		return []string{"dedup-window", "job-removed-record-kept"}
+	case "patient-waiter-executes", "lease-not-renewed", "reaper-frees-running":
+		return []string{"patient-waiter-409", "lease-renewed", "reaper-frees-dead"}
 	}
 	return []string{"unique-key", "order-with-lines", "in-progress-409"}
 }

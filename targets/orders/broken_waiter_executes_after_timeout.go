@@ -13,7 +13,10 @@ import (
 // the holder must have died: its claim would block the key for ever, so the one who waited does the
 // work itself. But "too long" is shorter than the work can take, and the holder is only slow. In a
 // burst they all lose their patience at the same moment.
-type waiterExecutesAfterTimeout struct{ *api }
+type waiterExecutesAfterTimeout struct {
+	*api
+	patience time.Duration
+}
 
 const (
 	waiterPatience = 10 * time.Millisecond
@@ -29,17 +32,40 @@ func waiterExecutesAfterTimeoutDesign() Design {
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "tabs-one-key", "enter-plus-click"},
 		schema:   []string{ordersTable, keysTable},
-		handler:  func(a *api) handler { return needKey(waiterExecutesAfterTimeout{a}.create) },
+		handler:  func(a *api) handler { return needKey(waiterExecutesAfterTimeout{a, waiterPatience}.create) },
 	}
+}
+
+// patientWaiterExecutesDesign is waiter-executes-after-timeout with more patience, which short work never needs.
+func patientWaiterExecutesDesign() Design {
+	return Design{
+		Name:     "patient-waiter-executes",
+		Summary:  "waits 500ms for the request that holds the key, then takes it for dead and makes the order itself",
+		Contract: exactReplay(),
+		Key:      requiredKey(),
+		Shows:    []string{"duplicate"},
+		By:       []string{"long-work"},
+		schema:   []string{ordersTable, keysTable},
+		handler:  func(a *api) handler { return needKey(waiterExecutesAfterTimeout{a, patientlyWaited}.create) },
+	}
+}
+
+// patientlyWaited is more than the work takes on a usual day.
+const patientlyWaited = 500 * time.Millisecond
+
+// patiently claims, and waits for who holds the key meanwhile: for so long at most.
+func patiently(patience time.Duration, claim func() (answer, error)) (answer, error) {
+	refusal, err := claim()
+	for end := time.Now().Add(patience); refusal.Status == http.StatusConflict && time.Now().Before(end); {
+		time.Sleep(waiterPause)
+		refusal, err = claim()
+	}
+	return refusal, err
 }
 
 func (w waiterExecutesAfterTimeout) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
-	refusal, err := w.claim(ctx, req)
-	for end := time.Now().Add(waiterPatience); refusal.Status == http.StatusConflict && time.Now().Before(end); {
-		time.Sleep(waiterPause)
-		refusal, err = w.claim(ctx, req)
-	}
+	refusal, err := patiently(w.patience, func() (answer, error) { return w.claim(ctx, req) })
 	if err != nil || refusal.Status != 0 && refusal.Status != http.StatusConflict {
 		return refusal, err
 	}

@@ -60,14 +60,7 @@ func (p inProgress409) create(ctx context.Context, req request) (answer, error) 
 	if err != nil || refusal.Status != 0 {
 		return refusal, err
 	}
-	reply, err := p.execute(ctx, req, token)
-	if errors.Is(err, errLostClaim) {
-		return p.inUse(), nil
-	}
-	if err != nil {
-		return answer{}, errors.Join(err, p.release(ctx, req, token))
-	}
-	return reply, nil
+	return p.finish(ctx, req, token)
 }
 
 // claim returns the zero answer if the token now holds the key, else what to answer instead.

@@ -8,13 +8,13 @@ func sharedAccountDesign() Design {
 	promise := exactReplay()
 	promise.Scope.Principal = contract.ScopeShared
 	return Design{
-		Name:       "shared-account",
-		Summary:    "takes all who sign in for one customer, on purpose: they share their keys and orders",
-		Correct:    true,
-		Contract:   promise,
-		Key:        requiredKey(),
-		oneAccount: true,
-		schema:     []string{ordersTable, keysTable},
-		handler:    func(a *api) handler { return needKey(newUniqueKey(a).create) },
+		Name:     "shared-account",
+		Summary:  "takes all who sign in for one customer, on purpose: they share their keys and orders",
+		Correct:  true,
+		Contract: promise,
+		Key:      requiredKey(),
+		accounts: oneAccount,
+		schema:   []string{ordersTable, keysTable},
+		handler:  func(a *api) handler { return needKey(newUniqueKey(a).create) },
 	}
 }

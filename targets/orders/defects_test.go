@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +18,15 @@ import (
 func duplicatesInABurst(t *testing.T, s subject, w wish) bool {
 	s.together(t.Context(), slices.Repeat([]wish{w}, 8))
 	return len(s.rows(t, w.note)) > 1
+}
+
+func duplicatesInSomeBurst(t *testing.T, s subject, w wish) bool {
+	for n := range 48 {
+		if duplicatesInABurst(t, s, newWish(fmt.Sprint(w.key, "-", n))) {
+			return true
+		}
+	}
+	return false
 }
 
 func duplicatesOnAnEarlyRetry(t *testing.T, s subject, w wish) bool {
@@ -165,6 +175,11 @@ func acknowledgesAndDoesNotMake(t *testing.T, s subject, w wish) bool {
 	return false
 }
 
+func makesTwoOrdersOfOneRequest(t *testing.T, s subject, w wish) bool {
+	s.must(t, w)
+	return len(s.rows(t, w.note)) == 2
+}
+
 func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	var told reply
 	leave(t, s, w, func() { told = s.must(t, w) })
@@ -277,6 +292,117 @@ func answersDifferently(in string) round {
 	}
 }
 
+// tellsNothingOnARepeat answers a repeat with a success and nothing in it.
+func tellsNothingOnARepeat(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.must(t, w)
+	return first.status == http.StatusCreated && second.status == http.StatusOK && second.body == "null" && len(s.rows(t, w.note)) == 1
+}
+
+// duplicatesWith repeats a wish with this header.
+func duplicatesWith(name, value string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		first, second := s.sendWith(t, w, name, value), s.sendWith(t, w, name, value)
+		require.Equal(t, http.StatusCreated, first.status)
+		return second.status == http.StatusCreated && len(s.rows(t, w.note)) == 2
+	}
+}
+
+// duplicatesWithTheNameInLowerCase repeats a wish, with the name of the key's header in another case.
+func duplicatesWithTheNameInLowerCase(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w), s.sendKeys(t, w, "idempotency-key", w.key)
+	require.Equal(t, http.StatusCreated, first.status)
+	return second.status == http.StatusCreated && len(s.rows(t, w.note)) == 2
+}
+
+// duplicatesWithTwoKeys repeats a wish that has two keys.
+func duplicatesWithTwoKeys(t *testing.T, s subject, w wish) bool {
+	first := s.sendKeys(t, w, "Idempotency-Key", w.key, w.key+"-too")
+	second := s.sendKeys(t, w, "Idempotency-Key", w.key, w.key+"-too")
+	return first.status == http.StatusCreated && second.status == http.StatusCreated && len(s.rows(t, w.note)) == 2
+}
+
+// sendKeys sends a wish with keys in headers of this name, which goes on the wire as it is.
+func (s subject) sendKeys(t *testing.T, w wish, name string, keys ...string) reply {
+	t.Helper()
+	r, _ := s.render(w)
+	req, err := s.request(t.Context(), r)
+	require.NoError(t, err)
+	req.Header[name] = keys
+	got, err := exchange(req)
+	require.NoError(t, err)
+	return got
+}
+
+// duplicatesElsewhere repeats a wish from another address.
+func duplicatesElsewhere(t *testing.T, s subject, w wish) bool {
+	s.sendWith(t, w, "X-Forwarded-For", "203.0.113.7")
+	s.sendWith(t, w, "X-Forwarded-For", "203.0.113.8")
+	return len(s.rows(t, w.note)) == 2
+}
+
+// refusesAnotherClient repeats a wish with another header that tells of the client or of the way.
+func refusesAnotherClient(t *testing.T, s subject, w wish) bool {
+	for _, name := range []string{"User-Agent", "Traceparent"} {
+		mine := w.keyed(w.key + "-" + name)
+		first, second := s.sendWith(t, mine, name, "one"), s.sendWith(t, mine, name, "other")
+		require.Equal(t, http.StatusCreated, first.status)
+		if second.status != http.StatusUnprocessableEntity {
+			return false
+		}
+	}
+	return true
+}
+
+// refusesALaterAttempt repeats a body that says when it was sent.
+func refusesALaterAttempt(t *testing.T, s subject, w wish) bool {
+	var told []int
+	for _, at := range []string{"2026-11-22T10:00:00Z", "2026-11-22T10:00:01Z"} {
+		body := fmt.Sprintf(`{"amount":1200,"item":"lamp","reference":%q,"note":%q,"sent_at":%q}`, w.reference, w.note, at)
+		got, err := s.sendBody(t.Context(), w.key, body)
+		require.NoError(t, err)
+		told = append(told, got.status)
+	}
+	return slices.Equal([]int{http.StatusCreated, http.StatusUnprocessableEntity}, told)
+}
+
+// answersForAnotherShop sends the same key and body to the path of another shop.
+func answersForAnotherShop(t *testing.T, s subject, w wish) bool {
+	there := w
+	there.reference += "-there"
+	other, _ := s.render(there)
+	r, op := s.render(w)
+	require.NotEqual(t, r.Path, other.Path)
+	require.NoError(t, op.PlaceKey(&r, w.key))
+	first, err := s.sendRendered(t.Context(), r)
+	require.NoError(t, err)
+	r.Path = other.Path
+	second, err := s.sendRendered(t.Context(), r)
+	require.NoError(t, err)
+	return first.status == http.StatusCreated && second.same() == first.same() && len(s.rows(t, w.note)) == 1
+}
+
+// throttlesForEver leaves, and is throttled ever after.
+func throttlesForEver(t *testing.T, s subject, w wish) bool {
+	leave(t, s, w, func() {})
+	early := s.must(t, w)
+	time.Sleep(time.Second) // twice the penalty of who throttles for a while
+	late := s.must(t, w)
+	return early.status == http.StatusTooManyRequests && late.status == http.StatusTooManyRequests && len(s.rows(t, w.note)) == 0
+}
+
+// leavesSomeWithoutAnAnswer sends copies. A correct design has all the time that a busy machine takes.
+func leavesSomeWithoutAnAnswer(t *testing.T, s subject, w wish) bool {
+	patience := soon
+	if !s.Design().Correct {
+		patience = 3 * time.Second
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	told := s.together(ctx, slices.Repeat([]wish{w}, 5))
+	require.Len(t, s.rows(t, w.note), 1)
+	return slices.ContainsFunc(told, func(r reply) bool { return r.status == 0 })
+}
+
 func failsEveryRepeat(t *testing.T, s subject, w wish) bool {
 	first, second, third := s.must(t, w), s.must(t, w), s.must(t, w)
 	return first.status == http.StatusCreated && second.status == http.StatusInternalServerError &&
@@ -289,6 +415,28 @@ func forgetsTooEarly(t *testing.T, s subject, w wish) bool {
 		s.must(t, w)
 	}
 	return len(s.rows(t, w.note)) == 2 && time.Since(began) < time.Second
+}
+
+func duplicatesSomeTimeLater(t *testing.T, s subject, w wish) bool {
+	s.must(t, w)
+	for began := time.Now(); time.Since(began) < 2*time.Second; time.Sleep(300 * time.Millisecond) {
+		s.must(t, w)
+	}
+	return len(s.rows(t, w.note)) > 1
+}
+
+// duplicatesBesideLongWork repeats a request while its work goes on.
+func duplicatesBesideLongWork(t *testing.T, s subject, w wish) bool {
+	r, op := s.render(w)
+	r.Header["X-Test-Work"] = "2000"
+	require.NoError(t, op.PlaceKey(&r, w.key))
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() { _, _ = s.sendRendered(t.Context(), r.Clone()) })
+		time.Sleep(700 * time.Millisecond)
+	}
+	all.Wait()
+	return len(s.rows(t, w.note)) > 1
 }
 
 func changesMoreOnARepeat(t *testing.T, s subject, w wish) bool {
@@ -310,6 +458,30 @@ func (s subject) effects(t *testing.T, w wish) []float64 {
 		numbers = append(numbers, s.number(t, query, marker))
 	}
 	return numbers
+}
+
+// untilStatus repeats fresh wishes, each with a name of its own, until one gets the status.
+func untilStatus(t *testing.T, s subject, w wish, status int) (one wish, found bool) {
+	t.Helper()
+	for i := range 60 {
+		one = w.called(fmt.Sprint(w.key, "-", i))
+		if s.must(t, one).status == status {
+			return one, true
+		}
+	}
+	return one, false
+}
+
+func chargesWhatWasDeclined(t *testing.T, s subject, w wish) bool {
+	one, declined := untilStatus(t, s, w, http.StatusPaymentRequired)
+	again := s.must(t, one)
+	return declined && again.status == http.StatusCreated && len(s.rows(t, one.note)) == 2
+}
+
+func duplicatesAfterAFailure(t *testing.T, s subject, w wish) bool {
+	one, failed := untilStatus(t, s, w, http.StatusBadGateway)
+	again := s.must(t, one)
+	return failed && again.status == http.StatusCreated && len(s.rows(t, one.note)) == 2
 }
 
 func duplicatesOnARepeat(t *testing.T, s subject, w wish) bool {

@@ -2,6 +2,7 @@ package orders
 
 import (
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,21 +25,30 @@ type Design struct {
 	On         []string          // the databases that it is built for: sqlite, postgres, mariadb; empty: each
 	Redis      bool              // it keeps its keys or its locks in Redis, and takes a server of it
 	Dependency bool              // it asks another service for each order, which is served beside it
-	Instances  int               // it takes so many processes over one database to show its defect; 0: one does
+	Instances  int               // it takes so many processes of its own over one database to show its defect; 0: it shows inside another program
 
 	schema  []string // statements that make the tables
 	handler func(*api) handler
 	effects []contract.Effect // of an order, beyond its row; a quote has none
 
 	// What follows may be left out.
-	read       reader                              // of requests that create something; nil: readRequest
-	guests     bool                                // customers have a session and need not sign in
-	oneAccount bool                                // all who have signed in are one customer
-	before     func(next handler) handler          // stands before the sign-in
-	routes     func(a *api, mux *http.ServeMux)    // further ones
-	resume     func(a *api)                        // takes up what an earlier process has left undone
-	describe   func(o *targets.Operation, of kind) // corrects the usual description
+	read     reader                              // of requests that create something; nil: readRequest
+	accounts accounts                            // who customers are
+	listen   func(net.Listener) net.Listener     // wraps the server's listener
+	before   func(next handler) handler          // stands before the sign-in
+	routes   func(a *api, mux *http.ServeMux)    // further ones
+	resume   func(a *api)                        // takes up what an earlier process has left undone
+	describe func(o *targets.Operation, of kind) // corrects the usual description
 }
+
+// accounts says who customers are.
+type accounts int
+
+const (
+	eachToken  accounts = iota // who has signed in
+	guests                     // who has a session, and need not sign in
+	oneAccount                 // all who have signed in are one
+)
 
 // StandsOn reports whether the design is built for a database: sqlite, postgres or mariadb.
 func (d Design) StandsOn(database string) bool {
@@ -50,8 +60,10 @@ func (d Design) StandsOn(database string) bool {
 func Designs() []Design {
 	return []Design{
 		uniqueKeyDesign(),
+		throttledForAWhileDesign(),
 		inProgress409Design(),
 		naturalKeyDesign(),
+		naturalKeyOneFieldDesign(),
 		upsertDesign(),
 		softDeleteDesign(),
 		putClientIDDesign(),
@@ -62,23 +74,43 @@ func Designs() []Design {
 		seeOtherDesign(),
 		formTokenDesign(),
 		accepted202Design(),
+		queue202Design(),
+		laggingListingDesign(),
 		orderWithLinesDesign(),
+		orderWithOutboxDesign(),
 		replay200Design(),
+		replayNamedExistingDesign(),
 		replayMarkerDesign(),
 		replayOriginalDesign(),
 		currentStateReplayDesign(),
 		jsonReserialisedDesign(),
 		bytesFingerprintDesign(),
 		fieldsFingerprintDesign(),
+		mediaTypeFingerprintDesign(),
+		answersPackedDesign(),
+		sentAtIgnoredDesign(),
+		scopeByPathDesign(),
+		pathInFingerprintDesign(),
 		contentWindowDesign(),
 		globalRejectScopeDesign(),
 		sharedAccountDesign(),
 		optionalKeyDesign(),
 		keyInBodyDesign(),
+		keyHeaderAnyCaseDesign(),
+		keyFirstOfTwoDesign(),
 		keyExpiresDesign(),
 		keyExpiresRejectedDesign(),
+		dedupWindowDesign(),
+		jobRemovedRecordKeptDesign(),
+		patientWaiter409Design(),
+		leaseRenewedDesign(),
+		reaperFreesDeadDesign(),
 		loserGets500Design(),
+		declinesSomeDesign(),
+		failsNowAndThenDesign(),
+		waitersToldDesign(),
 		pessimisticLockDesign(),
+		lockStripedDesign(),
 		advisoryLockDesign(),
 		optimisticVersionDesign(),
 		serializableDesign(),
@@ -86,19 +118,28 @@ func Designs() []Design {
 		resumeToCompletionDesign(),
 		memoryWithLogDesign(),
 		atLeastOnceDesign(),
+		atLeastOnceAfterCrashDesign(),
+		joinsInFlightDesign(),
 		redisSetNXPlusUniqueDesign(),
 		redisClaimAndRecordDesign(),
 		storeFailsClosedDesign(),
 		dependencyResumesDesign(),
+		insertRepeatedBehindIndexDesign(),
+		poolValidatedLateDesign(),
 
+		plainCreateTwiceDesign(),
+		createNeverStoredDesign(),
 		checkThenInsertDesign(),
+		lockMissesAStripeDesign(),
 		recordAfterCommitDesign(),
 		lockFailSuccessDesign(),
 		noInProgressRecordDesign(),
 		lockWithoutRecheckDesign(),
 		waiterExecutesAfterTimeoutDesign(),
+		waiterNeverToldDesign(),
 		inProgressLeaseTooShortDesign(),
 		inProgressStuckDesign(),
+		throttleSticksToKeyDesign(),
 		cachedInProgressDesign(),
 		keyReleasedOnAmbiguousErrorDesign(),
 		completedWithoutResponseDesign(),
@@ -109,6 +150,9 @@ func Designs() []Design {
 		dedupInOtherTransactionDesign(),
 		ackBeforeCommitDesign(),
 		ackBeforeDurableEnqueueDesign(),
+		queueForgetsJobDesign(),
+		queueRepeatsJobDesign(),
+		listingLosesEventDesign(),
 		internalRetryAfterUnknownCommitDesign(),
 		formTokenNotAtomicDesign(),
 		formTokenLogicInvertedDesign(),
@@ -121,28 +165,47 @@ func Designs() []Design {
 		fingerprintKeyOrderDesign(),
 		fingerprintNumberFormatDesign(),
 		fingerprintPartialDesign(),
+		largeAnswerUnrecordedDesign(),
+		emptyAnswerUnrecordedDesign(),
+		fingerprintHeadersDesign(),
+		fingerprintSentAtDesign(),
+		fingerprintNoParentDesign(),
+		keyWithAddressDesign(),
 		contentDedupBlocksLegitDesign(),
 		scopeNoTenantDesign(),
 		scopeNoEndpointDesign(),
+		scopeNoParentDesign(),
 		scopeAnonymousSharedDesign(),
 		replayBeforeAuthorisationDesign(),
 		replayFreshAnswerDesign(),
 		replayEchoesRequestDesign(),
 		replayStatusChangedDesign(),
+		duplicateToldNothingDesign(),
 		replayHeadersLostDesign(),
 		replayBodyWrappedDesign(),
 		replayPathCrashesDesign(),
 		cachedTransient5xxDesign(),
+		declineRetriedChargesDesign(),
+		failsAfterOrderDesign(),
 		keyBlankAcceptedDesign(),
 		keyTruncatedDesign(),
 		keyCaseFoldedDesign(),
 		keySpaceFoldedDesign(),
+		keyHeaderExactCaseDesign(),
+		keyFirstAndLastDesign(),
 		missingKeyAcceptedDesign(),
 		expiryTooShortDesign(),
+		dedupWindowTooShortDesign(),
+		jobRemovedWhenDoneDesign(),
+		patientWaiterExecutesDesign(),
+		leaseNotRenewedDesign(),
+		reaperFreesRunningDesign(),
+		hangUpTakenForCrashDesign(),
 		childRowsDuplicatedDesign(),
 		counterIncrementsPerRetryDesign(),
 		patchIncrementDesign(),
 		selectBeforeInsertDesign(),
+		selectBeforeInsertOneFieldDesign(),
 		uniqueMissingDesign(),
 		insertWhereNotExistsDesign(),
 		uniqueNullDistinctDesign(),
@@ -173,8 +236,11 @@ func Designs() []Design {
 		storeForgetsDesign(),
 		storeFailsOpenDesign(),
 		storeProcessLocalDesign(),
+		diesOnOverlapDesign(),
 		dependencyErrorFreesKeyDesign(),
 		dependencyErrorCachedDesign(),
+		insertRepeatedByDriverDesign(),
+		poolNeverValidatedDesign(),
 	}
 }
 

@@ -2,7 +2,9 @@ package orders_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,6 +39,17 @@ func forgetsWhatItHasPromised(t *testing.T, s subject, w wish) bool {
 	return said.status == http.StatusAccepted && again.same() == said.same() && len(s.rows(t, w.note)) == 0
 }
 
+// A process ends in the middle of what follows its answer, and another takes its place.
+func losesWhatItWasDoing(t *testing.T, s subject, w wish) bool {
+	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: fast}
+	ending := serve(t, place)
+	said := ending.must(t, w)
+	time.Sleep(40 * time.Millisecond) // a worker takes the job
+	require.NoError(t, ending.Close())
+	again := serve(t, place).must(t, w)
+	return again.same() == said.same() && len(s.rows(t, w.note)) == 0
+}
+
 func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "store-process-local", Database: database, Work: fast})
@@ -49,4 +62,14 @@ func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
 		reused := s.must(t, alter(w))
 		require.Equal(t, "key_reused", reused.member("code"))
 	})
+}
+
+// endsItsProcess repeats a wish while it is being fulfilled, at a server that tells when it would end.
+func endsItsProcess(t *testing.T, s subject, w wish) bool {
+	died := make(chan string, 9)
+	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: 100 * time.Millisecond, Die: func(text string) { died <- text }}
+	mortal := serve(t, place)
+	mortal.together(t.Context(), []wish{w, w})
+	mortal.untilIdle(t)
+	return len(died) == 1 && len(s.rows(t, w.note)) == 1 && strings.HasPrefix(<-died, "panic: ")
 }

@@ -2,6 +2,7 @@ package orders_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -50,14 +51,74 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 	return false
 }
 
+// duplicatesOnALostInsert lets the link blink at the answer to the write of a create. The one before it leaves a
+// connection in the pool.
+func duplicatesOnALostInsert(t *testing.T, on subject, w wish) bool {
+	to := address.AddressOf(on.DatabaseURL())
+	if to == "" {
+		return false
+	}
+	link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, link.Close()) })
+	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
+	s.must(t, newWish(w.key+"-first"))
+	for nth := 1; ; nth++ { // the first with the marker may be a look
+		one := newWish(fmt.Sprint(w.key, "-", nth))
+		strike := link.Strike(time.Now(), faults.AtWritten.Nth(nth), 0, one.note, one.reference)
+		_, _ = s.send(t.Context(), one)
+		cut := strike.Over()
+		s.untilIdle(t)
+		if len(s.rows(t, one.note)) > 1 || cut.At == 0 {
+			return cut.At != 0
+		}
+	}
+}
+
+// failsForGoodAfterABreak lets the link blink once, and tries fresh requests for longer than a pool that is validated now
+// and then takes.
+func failsForGoodAfterABreak(t *testing.T, on subject, w wish) bool {
+	to := address.AddressOf(on.DatabaseURL())
+	require.NotEmpty(t, to)
+	link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, link.Close()) })
+	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
+	s.must(t, newWish(w.key+"-first"))
+	strike := link.Strike(time.Now(), faults.Moment("1"), 0)
+	_, _ = s.send(t.Context(), newWish(w.key+"-struck"))
+	require.NotZero(t, strike.Over().At)
+	failed := 0
+	for n, begun := 0, time.Now(); time.Since(begun) < 4*time.Second; n++ {
+		reply, err := s.send(t.Context(), newWish(fmt.Sprint(w.key, "-", n)))
+		require.NoError(t, err)
+		if reply.status < http.StatusInternalServerError {
+			require.Positive(t, failed, "a request gets a dead connection first")
+			return false
+		}
+		failed++
+		time.Sleep(20 * time.Millisecond)
+	}
+	return true
+}
+
+func TestAPoolThatIsValidatedLateRecovers(t *testing.T) {
+	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
+		if design.Name == "pool-validated-late" {
+			require.False(t, failsForGoodAfterABreak(t, serve(t, orders.Options{Design: design.Name, Database: database}), newWish("late")))
+		}
+	})
+}
+
 func TestCorrectDesignsSurviveALinkThatBreaks(t *testing.T) {
 	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
-		sample := []string{"unique-key", "in-progress-409", "natural-key", "upsert", "resume-to-completion", "accepted-202", "at-least-once", "serializable",
-			"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed", "dependency-resumes"}
+		sample := []string{"unique-key", "in-progress-409", "natural-key", "upsert", "resume-to-completion", "accepted-202", "at-least-once", "at-least-once-after-crash", "serializable",
+			"redis-set-nx-plus-unique", "redis-claim-and-record", "store-fails-closed", "dependency-resumes", "insert-repeated-behind-index"}
 		if database == "" || !slices.Contains(sample, design.Name) {
 			return
 		}
 		s := serve(t, orders.Options{Design: design.Name, Database: database})
 		require.False(t, duplicatesOnALostCommit(t, s, newWish("cut")))
+		require.False(t, duplicatesOnALostInsert(t, s, newWish("blink")))
 	})
 }

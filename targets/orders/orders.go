@@ -43,6 +43,9 @@ type Options struct {
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work   time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
 
+	// Die ends the process, for designs that have such a defect; nil: it goes on.
+	Die func(text string)
+
 	// Authorise takes the place of the payment authorisation, for a caller that decides when each of them ends; nil: it
 	// takes Work. The context ends when the client leaves, if the design cares, and when the server closes.
 	Authorise func(ctx context.Context) error
@@ -104,6 +107,9 @@ func (s *Server) begin(ctx context.Context, o Options) (err error) {
 	}
 	s.api = newAPI(s.design, s.store.db, s.redis, s.dependency, o.Work)
 	s.api.authorise = o.Authorise
+	if o.Die != nil {
+		s.api.die = o.Die
+	}
 	if err := s.open(ctx, o.Listen); err != nil {
 		return errors.Join(err, s.dependency.close(), s.store.close(), s.redis.close())
 	}
@@ -127,9 +133,12 @@ func (s *Server) open(ctx context.Context, address string) error {
 		return fmt.Errorf("listen on %s: %w", address, err)
 	}
 	s.url = "http://" + listener.Addr().String()
-	s.http = &http.Server{Handler: s.api.routes(), Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second}
+	if s.design.listen != nil {
+		listener = s.design.listen(listener)
+	}
+	s.http = &http.Server{Handler: s.api.routes(), Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, ConnContext: keepConnection}
 	s.http.Protocols.SetHTTP1(true)
-	s.http.Protocols.SetUnencryptedHTTP2(true)
+	s.http.Protocols.SetUnencryptedHTTP2(s.design.listen == nil) // which has heads that listen cannot read
 	go func() { s.served <- s.http.Serve(listener) }()
 	return nil
 }

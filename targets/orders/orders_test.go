@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,9 @@ func TestEveryDesignOnEveryDatabase(t *testing.T) {
 
 func createsAnOrderAndAQuote(t *testing.T, s subject) {
 	design := s.Design()
+	if slices.Equal(design.By, []string{"plain-create"}) {
+		t.Skip("a plain create shows its defect")
+	}
 	for operation, prefix := range map[string]string{"create_order": "ord_", "create_quote": "quo_"} {
 		w := newWish("plain-" + operation).as(operation)
 		got := s.must(t, w)
@@ -86,7 +90,7 @@ func (s subject) requireShown(t *testing.T, w wish, id string) {
 	read := s.get(t, path+id)
 	require.Equal(t, http.StatusOK, read.status)
 	want := fmt.Sprintf(`{"id":%q,"note":%q,"reference":%q,"item":"lamp","amount":1200,"created_at":%q}`,
-		id, w.note, w.reference, read.member("created_at"))
+		id, w.note, s.referenceOf(w), read.member("created_at"))
 	require.Equal(t, want, read.body)
 	require.Equal(t, http.StatusNotFound, s.get(t, path+"nobody").status)
 	foreign, err := s.read(t.Context(), "bob", path+id)
@@ -148,6 +152,14 @@ func treatsDistinctIntentsApart(t *testing.T, s subject) {
 		wishes = append(wishes, newWish(fmt.Sprint("distinct-", i)))
 	}
 	for i, got := range s.together(t.Context(), wishes) {
+		var err error
+		if s.ungraceful(got) {
+			got, err = politely(t.Context(), s, wishes[i])
+			require.NoError(t, err)
+		}
+		if s.declined(got) {
+			continue
+		}
 		id, err := s.identity(t.Context(), got)
 		require.NoError(t, err, got.body)
 		require.Equal(t, []string{id}, s.rows(t, wishes[i].note))
@@ -194,13 +206,28 @@ func asksForAKeyThatItRequires(t *testing.T, s subject) {
 	require.Empty(t, s.rows(t, w.note))
 }
 
+// notDeclined sends wishes until one is not declined.
+func (s subject) notDeclined(t *testing.T, name string) (w wish, got reply) {
+	t.Helper()
+	for n := range 50 {
+		w = newWish(fmt.Sprint(name, "-", n))
+		var err error
+		got, err = politely(t.Context(), s, w)
+		require.NoError(t, err)
+		if !s.declined(got) {
+			break
+		}
+	}
+	return w, got
+}
+
 func treatsAnAlteredBodyAsPromised(t *testing.T, s subject) {
 	design := s.Design()
 	if !s.alters() {
 		return
 	}
-	w := newWish("altered")
-	first, got := s.must(t, w), s.must(t, alter(w))
+	w, first := s.notDeclined(t, "altered")
+	got := s.must(t, alter(w))
 	id, err := s.identity(t.Context(), first)
 	require.NoError(t, err)
 	require.Equal(t, []string{id}, s.rows(t, w.note))

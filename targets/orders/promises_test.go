@@ -242,6 +242,7 @@ func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
 // A process ends between the log and the order, and nobody asks again.
 func TestWhatIsLoggedIsMadeByTheNextProcess(t *testing.T) {
 	promise(t, "memory-with-log", func(t *testing.T, s subject, w wish) {
+		s.untilIdle(t) // it has looked at the log
 		ending := s.another(t, time.Minute)
 		logged := func() bool {
 			var n int

@@ -1,0 +1,112 @@
+package checker
+
+import (
+	"fmt"
+)
+
+// reportUnresolved reports a key and body for which the final retry got no final answer, by what that leaves the client
+// with: what it asked for is there, or a stored failure is in its way, or nothing ever comes of its key.
+func reportUnresolved(e *evaluation, tr *trace, tries []*classified) {
+	last := tries[len(tries)-1]
+	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
+	if last.Status != 0 {
+		observed += fmt.Sprintf(" (status %d)", last.Status)
+	}
+	if n := len(acceptedFresh(e, last)); n > 0 {
+		observed += fmt.Sprintf(", while %s with a fresh key got through", count(n, "plain create"))
+	}
+	kind := kindOfUnresolved(e, tr, last)
+	if kind == StoredError {
+		observed += ": the failure is what the key has stored"
+	}
+	e.report(atT2, tr, Finding{
+		Kind:     kind,
+		Expected: "an acknowledgement, or a refusal where nothing took effect",
+		Observed: observed,
+	})
+}
+
+// kindOfUnresolved names what the last answer to a key and body leaves its client with. What fits none is unavailable:
+// the target may answer nobody, or the key was answered for another body.
+func kindOfUnresolved(e *evaluation, tr *trace, last *classified) Kind {
+	rows, known := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
+	all, allKnown := e.rowCount(atT2, tr)
+	told := has(answersTo(tr, last), Acknowledged, Exists)
+	toldElsewhere := has(withBody(tr.attempts, last.body), Acknowledged, Exists) && !told
+	switch {
+	case len(rows) > 0 && (told || !tr.twin && !toldElsewhere), told && !known:
+		return RefusedThoughDone
+	case all > 0, has(tr.attempts, Acknowledged, Exists) && !told:
+		return Unavailable
+	case allKnown && isStored(e, tr, last):
+		return StoredError
+	case last.outcome == InProgress, allKnown && throughBeside(e, tr, last):
+		return StuckKey
+	default:
+		return Unavailable
+	}
+}
+
+// isStored reports that a server error is what the target has stored under a key: it says that it is a replay, or all
+// answers to the key were equal while others got through.
+func isStored(e *evaluation, tr *trace, last *classified) bool {
+	if !last.Complete || last.Status < 500 {
+		return false
+	}
+	if rule := e.terms.Contract.Replay.Marker; rule != nil && !unmarkedBy(rule)(last) {
+		return true
+	}
+	answers := filter(answersTo(tr, last), func(a *classified) bool { return a.Complete })
+	differ := filter(answers, func(a *classified) bool {
+		return a.Status != last.Status || a.Content != last.Content || a.Digest != last.Digest
+	})
+	return len(answers) >= 2 && len(differ) == 0 && throughBeside(e, tr, last)
+}
+
+// throughBeside reports that a create with another key got through after this key was first answered.
+func throughBeside(e *evaluation, tr *trace, last *classified) bool {
+	since := answersTo(tr, last)[0].End
+	for other := range e.traces() {
+		got := withOutcome(other.attempts, Acknowledged)
+		if len(got) > 0 && got[0].Key != last.Key && got[0].Start > since {
+			return true
+		}
+	}
+	return false
+}
+
+// answersTo returns the attempts with the key and the body of one.
+func answersTo(tr *trace, one *classified) []*classified {
+	return filter(tr.attempts, func(a *classified) bool { return a.Key == one.Key && a.body == one.body })
+}
+
+// refusedAlone reports that a key was rejected at the entry to the end while fresh keys got through: a fresh one after a
+// try, then another try, and a fresh one after that. A rate limit that all share does not tell them apart.
+func refusedAlone(e *evaluation, tries []*classified) bool {
+	last := tries[len(tries)-1]
+	if !last.Complete {
+		return false
+	}
+	fresh := acceptedFresh(e, tries[0])
+	between := filter(fresh, func(a *classified) bool { return a.End < last.Start })
+	after := filter(fresh, func(a *classified) bool { return a.Start > last.End })
+	return len(between) > 0 && len(after) > 0 && len(between)+len(after) == len(freshCreates(e))
+}
+
+// acceptedFresh returns the plain creates with a fresh key that got through after an attempt.
+func acceptedFresh(e *evaluation, since *classified) []*classified {
+	return filter(freshCreates(e), func(a *classified) bool {
+		return a.is(Acknowledged, Accepted) && a.Start > since.End
+	})
+}
+
+// freshCreates returns the plain creates that were sent beside keys without a final answer.
+func freshCreates(e *evaluation) []*classified {
+	var all []*classified
+	for tr := range e.traces() {
+		if tr.intent.Fresh {
+			all = append(all, tr.attempts...)
+		}
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package checker_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// What a key without a final answer is called depends on what it leaves its client with.
+func TestAKeyWithoutAFinalAnswerIsNamedByWhatItLeaves(t *testing.T) {
+	t.Parallel()
+	u, e, p, lim := unknown(history.Timeout), serverError(), inProgress(), limited()
+	fresh := func(start float64, x history.Attempt) *draft {
+		id := fmt.Sprint("f", start)
+		return story(during(start, start+5, x)).named(id).fresh().holding(id)
+	}
+	named := func(kind string, first *draft, others ...*draft) {
+		t.Helper()
+		h := scene(append([]*draft{first}, others...)...)
+		require.Equal(t, []string{kind}, found(checker.Check(h, terms())))
+	}
+	early, late := fresh(2015, acknowledged(201, "f2015")), fresh(2045, acknowledged(201, "f2045"))
+
+	named("stored-error", story(e).probe(e, e), late)
+	named("stuck-key", story(u).probe(answer(500, `{"request":1}`), answer(500, `{"request":2}`)), late)
+	named("unavailable", story(e).probe(e, e), story(during(2045, 2050, e)).named("f").fresh())
+	named("refused-though-done", story(u).rows(1).probe(e, e), late)
+	named("stuck-key", story(u).probe(p, p))
+	named("stuck-key", story(lim).probe(during(2000, 2010, lim), during(2030, 2040, lim)), early, late)
+	named("refused-though-done", story(u).rows(1).probe(during(2000, 2010, lim), during(2030, 2040, lim)), early, late)
+
+	marked := terms(func(t *checker.Terms) {
+		t.Contract.Replay.Marker = &contract.ReplayMarker{Name: "Idempotency-Replayed", Value: "true"}
+	})
+	h := scene(story(u).probe(bearing("Idempotency-Replayed", "true", e)))
+	require.Equal(t, []string{"stored-error"}, found(checker.Check(h, marked)), "it says itself that it is stored")
+}
+
+// A rate limit that all share refuses now this key and now that.
+func TestThrottlingForEverNeedsFreshKeysThatGetThrough(t *testing.T) {
+	t.Parallel()
+	lim, a := limited(), acknowledged(201, "o1")
+	throttledTo := func(others ...*draft) {
+		t.Helper()
+		h := scene(append([]*draft{story(lim).probe(during(2000, 2010, lim), during(2030, 2040, lim))}, others...)...)
+		judge(t, h, terms(), nil, "was rejected at the entry")
+	}
+	at := func(start float64, x history.Attempt) *draft {
+		d := story(during(start, start+5, x)).named(fmt.Sprint("f", start)).fresh()
+		if x.Status == 201 {
+			d.holding("o1")
+		}
+		return d
+	}
+	throttledTo()
+	throttledTo(at(2045, a))
+	throttledTo(at(2015, a))
+	throttledTo(at(2015, a), at(2045, lim))
+	throttledTo(at(2015, lim), at(2045, a))
+}
+
+func TestOlderNamesCoverTheKindsThatCameOfThem(t *testing.T) {
+	t.Parallel()
+	for _, k := range []checker.Kind{checker.StuckKey, checker.StoredError, checker.RefusedThoughDone, checker.Unavailable} {
+		require.True(t, checker.Unavailable.Covers(k), k)
+		older := checker.Truth{Shows: []checker.Kind{checker.Unavailable}}
+		require.Equal(t, checker.Caught, older.Mark(checker.Result{Verdict: checker.Fail, Findings: []checker.Finding{{Kind: k}}}))
+	}
+	require.False(t, checker.Unavailable.Covers(checker.Duplicate))
+	require.False(t, checker.StuckKey.Covers(checker.StoredError))
+	known := checker.KnownBug{Expect: checker.Unavailable, Link: "https://tracker.example.com/1"}
+	r := checker.Check(scene(story(unknown(history.Timeout)).probe(inProgress(), inProgress())), terms(), known)
+	require.Equal(t, checker.Known, r.Verdict)
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Of a target that declines every fifth create, or answers it 502, most pilots meet one.
+func TestDeclinesAndFailuresNowAndThenAreNoNews(t *testing.T) {
+	t.Parallel()
+	for target, code := range map[string]int{
+		"declines-some": exitPass, "fails-now-and-then": exitPass, "decline-retried-charges": exitFinding, "fails-after-order": exitFinding,
+	} {
+		for _, seed := range []string{"1", "2", "3"} {
+			t.Run(target+"/"+seed, func(t *testing.T) {
+				t.Parallel()
+				got := callWith(t.Context(), nil, "run", "--target", "builtin:"+target, "--seed", seed, "--reports", t.TempDir(), "sequential-replay", "burst-same-key")
+				require.Equal(t, code, got.code, "%s", got)
+			})
+		}
+	}
+}
+
+func TestATargetThatDeclinesEverythingIsToldSo(t *testing.T) {
+	t.Parallel()
+	x := newShop(t, answering(402, "application/json", `{"error":"declined"}`)).trial(t)
+	x.file = shopFile + "contract: {errors: {declined: {statuses: [402]}}}\n"
+	got := x.run(t)
+	require.Equal(t, exitConfig, got.code)
+	require.Contains(t, got.err, "contract.errors.declined")
+	require.Contains(t, got.err, "all of 10 tries")
+}

@@ -1,0 +1,115 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/snapshots"
+)
+
+// control is the scenario of the library that shows what a plain create does.
+const control = "plain-create"
+
+// LeftToControl is why a scenario was not played beside the control.
+const LeftToControl = "it was not run: what a plain create does is in doubt, see " + control
+
+// Doubt is what plain creates of the pilot did that is a defect, unless the target file has a mistake. The zero value is
+// none.
+type Doubt struct {
+	Operation string
+	Text      string
+}
+
+// isOwn reports that a table is found without the name of a schema.
+func isOwn(table string) bool { return !strings.Contains(table, ".") }
+
+// few lists the first of some tables.
+func few(tables []string) string {
+	const most = 5
+	if len(tables) > most {
+		return strings.Join(tables[:most], ", ") + ", ..."
+	}
+	return strings.Join(tables, ", ")
+}
+
+// withoutRow tells a create that was acknowledged and made nothing from a row query that looks elsewhere.
+func (c create) withoutRow(ctx context.Context, marker, said string) (doubt string, err error) {
+	s := c.session
+	query := fmt.Sprintf("operations.%s.rows.query of %s", c.operation.Name, s.System.Name)
+	found, unsearched, err := s.System.Rows.Search(ctx, marker)
+	switch {
+	case err == nil && len(found) > 0:
+		return "", runerror.Configf("a plain create was %s, and no row that %s finds has its marker %q; it is in %s: let the query look there",
+			said, query, marker, places(found))
+	case err != nil || slices.ContainsFunc(unsearched, isOwn):
+		why := few(unsearched)
+		if err != nil {
+			why = err.Error()
+		}
+		return "", runerror.Configf("a plain create was %s, and no row has its marker %q: the target does not store the field that carries {{.Intent.Marker}}, or %s looks elsewhere, or database.url is another database (not all of it could be searched: %s)",
+			said, marker, query, why)
+	default:
+		besides := ""
+		if len(unsearched) > 0 {
+			besides = ", but for tables of other schemas that could not be searched (" + few(unsearched) + ")"
+		}
+		return fmt.Sprintf("a plain create of the pilot was %s, and its marker is nowhere in the database at %s%s: the target made nothing, unless database.url of %s is another database, or the target does not store the field that carries {{.Intent.Marker}} as it is",
+			said, s.System.Rows.Host(), besides, s.System.Name), nil
+	}
+}
+
+// withRows tells a create that made several rows from a row query that finds one several times.
+func (c create) withRows(ctx context.Context, marker string, n int) (doubt string, err error) {
+	s := c.session
+	query := fmt.Sprintf("operations.%s.rows.query of %s", c.operation.Name, s.System.Name)
+	found, _, err := s.System.Rows.Search(ctx, marker)
+	asked := slices.DeleteFunc(found, func(p snapshots.Place) bool { return !names(c.operation.Rows.Query, p.Table) })
+	if err != nil || len(asked) == 0 || slices.ContainsFunc(asked, func(p snapshots.Place) bool { return p.Rows == 1 }) {
+		return "", runerror.Configf("%s finds %d rows for one plain create: let it find exactly the created thing, unless the target really makes %d of it", query, n, n)
+	}
+	return fmt.Sprintf("one plain create of the pilot made %s with its marker (%s), unless %s does not find exactly the created thing",
+		english.Plural(n, "row"), places(asked), query), nil
+}
+
+// names reports that a query names a table.
+func names(query, table string) bool {
+	name := table[strings.LastIndex(table, ".")+1:]
+	return regexp.MustCompile(`(?i)(^|[^\w])` + regexp.QuoteMeta(name) + `($|[^\w])`).MatchString(query)
+}
+
+// places lists tables with the columns in which something was found.
+func places(all []snapshots.Place) string {
+	var texts []string
+	for _, p := range all {
+		texts = append(texts, fmt.Sprintf("%s.%s", p.Table, strings.Join(p.Columns, " and ")))
+	}
+	return english.List(texts, "and")
+}
+
+// leftToControl says why a scenario is not played; empty: it is. Where plain creates are in doubt, the control tells all
+// there is, and the others would tell it again.
+func leftToControl(s *Session, i int) string {
+	name := s.config.Scenarios[i].Scenario.Name
+	if s.Doubt.Operation != s.System.Operation().Name || name == control {
+		return ""
+	}
+	for n, f := range s.config.Scenarios {
+		if f.Scenario.Name == control && len(s.plans[n].Intents) > 0 {
+			return LeftToControl
+		}
+	}
+	return ""
+}
+
+// noteDoubt says in a scenario that plain creates are in doubt.
+func noteDoubt(r *scenarioRun) {
+	if s := r.session; s.Doubt.Text != "" && !r.pilot && !r.recovering {
+		r.incident(history.PlainDoubt, s.Doubt.Text)
+	}
+}

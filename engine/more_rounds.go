@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// A scenario is played again with at least twice its rounds, and with at most so many: of a defect that shows in 3 of 100
+// rounds, nothing is seen in 96 of them in one of 20 runs.
+const (
+	timesMore  = 2
+	mostRounds = 96
+)
+
+// playMore plays scenarios again that race and passed, with more rounds, within the time that the config has for it. Each gets an
+// equal share of what is left, and those with the fewest rounds come first. A scenario that decides nothing this time
+// keeps what it had.
+func playMore(ctx context.Context, s *Session) error {
+	end := time.Now().Add(s.config.MoreRounds)
+	if !s.end.IsZero() && s.end.Before(end) {
+		end = s.end
+	}
+	racers := racersThatPassed(s)
+	a := s.announcement()
+	left, told := s.config.MaxRequests-a.Requests-a.Steps, false
+	for n, i := range racers {
+		share := time.Until(end) / time.Duration(len(racers)-n)
+		again := s.config.Scenarios[i].Scenario.WithIntents(affords(s, i, share))
+		plan := scenarios.NewPlan(again, s.config.Seed)
+		if again.Intents < timesMore*s.config.Scenarios[i].Scenario.Intents || plan.Requests() > left {
+			continue
+		}
+		left -= plan.Requests()
+		if !told {
+			s.config.Observe(MoreRounds{time.Until(end)})
+			told = true
+		}
+		if err := playAgain(ctx, s, i, plan); err != nil {
+			return err
+		}
+		if why, _ := s.stopReason(ctx); why != "" {
+			return nil
+		}
+	}
+	return nil
+}
+
+// racersThatPassed are the scenarios for which more rounds say more, those with the fewest first, and of these the fastest.
+func racersThatPassed(s *Session) []int {
+	var all []int
+	if s.config.MoreRounds <= 0 || s.config.Confidence > 0 || s.config.Intents > 0 || s.config.Replay.Dir != "" {
+		return nil
+	}
+	for i, f := range s.config.Scenarios {
+		if len(s.plans[i].Intents) > 0 && f.Scenario.Races() && resultOf(s, i).Verdict == checker.Pass {
+			all = append(all, i)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		rounds := func(i int) int { return s.config.Scenarios[i].Scenario.Intents }
+		return cmp.Or(cmp.Compare(rounds(a), rounds(b)), cmp.Compare(s.took[a], s.took[b]))
+	})
+	return all
+}
+
+// affords is how many rounds of a scenario fit into a time.
+func affords(s *Session, i int, within time.Duration) int {
+	each := s.took[i] / time.Duration(s.config.Scenarios[i].Scenario.Intents)
+	return min(mostRounds, int(within/max(each, 1)))
+}
+
+// playAgain plays a scenario with more rounds, in place of those that it had.
+func playAgain(ctx context.Context, s *Session, i int, with scenarios.Plan) error {
+	before := s.plans[i]
+	if err := s.dir.SetAside(with.Scenario); err != nil {
+		return err
+	}
+	s.plans[i], s.again = with, "-again"
+	err := playQuietly(ctx, s, i)
+	entry := &s.manifest.Scenarios[i]
+	if v := resultOf(s, i).Verdict; err == nil && (v == checker.Pass || v == checker.Fail) {
+		s.show(i)
+		return s.dir.DropAside(with.Scenario)
+	}
+	s.plans[i], entry.Verdict, entry.Why = before, checker.Inconclusive, ""
+	if restore := s.dir.TakeBack(with.Scenario); restore != nil || ctx.Err() == nil {
+		return cmp.Or(err, restore)
+	}
+	return nil
+}
+
+// resultOf judges what is on disk of a scenario.
+func resultOf(s *Session, i int) checker.Result {
+	return s.dir.Judge(s.manifest.Scenarios[i], s.manifest)
+}

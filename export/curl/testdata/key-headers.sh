@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# duplicate
+# found
+#
+# It takes bash and curl 7.68 or newer.
+#   BASE_URL=http://127.0.0.1:8080 TOKEN=... bash THIS-FILE
+# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
+set -u
+stop() { echo "$1" >&2; exit 2; }
+BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
+[ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
+
+among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
+letters() { among a-z2-7 "$1"; }
+hex() { among 0-9a-f "$1"; }
+uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
+
+marker=dt$(letters 16)
+reference=ref$(letters 16)
+key=$(uuid)
+key_2=$(uuid)
+body=$(cat <<END
+{"note":"${marker}","of":"${reference}","text":"it's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\"}
+END
+)
+
+answers=$(mktemp -d)
+trap 'rm -rf "$answers"' EXIT
+cd "$answers" || exit 2
+echo "answers (status, name):"
+
+# Step 1 of i001: a request.
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "Idempotency-Key: ${key}" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --header "idempotency-key: ${key_2}" \
+  --data-binary "$body" \
+  --output 1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+
+# Step 2 of i001: a request.
+curl --silent --request POST --max-time 10 \
+  --header "Authorization: Bearer ${TOKEN}" \
+  --header "Content-Type: application/json" \
+  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --header "idempotency-key: ${key}" \
+  --data-binary "$body" \
+  --output 2 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+
+echo "bodies of the answers:"
+for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
+
+echo "ask the database:"
+echo "  select \"id\" from things where note = '${marker}'"
+exit 2

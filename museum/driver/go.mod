@@ -1,0 +1,3 @@
+module museum
+
+go 1.26

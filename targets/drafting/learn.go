@@ -1,0 +1,286 @@
+package drafting
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"regexp"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+)
+
+// Answer is one answer of the target to a create, or to a repetition of one.
+type Answer struct {
+	Status   int
+	Body     any    // JSON; nil: none
+	Location string // its header, where it has one
+}
+
+// Done reports that it says that the create is done, or leads to what was created.
+func (a Answer) Done() bool { return a.Status >= 200 && a.Status < 400 }
+
+// refused reports that it says something about the request: neither a failure nor a rate limit.
+func (a Answer) refused() bool { return a.Status >= 400 && a.Status < 500 && a.Status != 429 }
+
+// Repeated is what the target answered when a create was repeated, and how many rows there were then.
+type Repeated struct {
+	First, Again Answer
+	Altered      *Answer  // with another body under the same key; nil: not sent
+	Keyless      []Answer // two creates without a key; nil: not sent
+	Crowds       []Crowd
+	Rows         int // that the first create and its repetition made
+}
+
+// Crowd is what copies of one create were answered that were sent at once, and what another one was answered when all of
+// them were.
+type Crowd struct {
+	Copies []Answer
+	After  Answer
+}
+
+// learnt is what answers say about the contract. The zero value: nothing was asked.
+type learnt struct {
+	from       bool     // answers
+	ack        []int    // statuses of answers that say "it is done"; nil: the usual ones
+	accepted   bool     // the first answer is 202: the row may come later
+	natural    []string // JSON pointers
+	replay     string   // the lines of replay; empty: the same status and JSON
+	existing   contract.Signature
+	mismatch   contract.Signature
+	original   bool // another body gets the first one's answer
+	inProgress contract.Signature
+	missing    contract.Signature // a key is required
+}
+
+// Learn reads off the answers what the target does about repeated requests, and what they leave open.
+func (f *File) Learn(r Repeated) {
+	l := learnt{from: true}
+	keyed := f.Draft.Keyed()
+	switch {
+	case r.Rows > 1 && keyed:
+		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
+	case r.Rows > 1:
+	case !keyed:
+		if l.natural = f.naturalKey(); l.natural == nil {
+			f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
+		} else {
+			f.repetition(&l, r.First, r.Again)
+		}
+	default:
+		f.repetition(&l, r.First, r.Again)
+		f.otherBody(&l, r)
+		l.crowds(r.Crowds)
+	}
+	if keyed {
+		f.keyless(&l, r)
+	}
+	l.acknowledged(r)
+	l.tellApart()
+	f.learnt = l
+}
+
+// repetition is what the same request again is answered.
+func (f *File) repetition(l *learnt, first, again Answer) {
+	switch {
+	case again.refused():
+		l.existing = signature(again)
+	case !again.Done():
+		f.doubt("What a repetition is answered: it was %d.", again.Status)
+	default:
+		l.replay = f.sameness(first, again)
+	}
+}
+
+// sameness says in what a repetition's answer is the first one's.
+func (f *File) sameness(first, again Answer) string {
+	status := ""
+	if first.Status != again.Status {
+		status = fmt.Sprintf("status: {%d: [%d]}", first.Status, again.Status)
+	}
+	body := ""
+	switch named := f.name(again); {
+	case reflect.DeepEqual(first.Body, again.Body):
+	case named != "" && named == f.name(first):
+		body = "body: identity"
+	default:
+		body = "body: none"
+	}
+	if status != "" && body != "" {
+		body = ", " + body
+	}
+	return status + body
+}
+
+// name is what an answer calls the created thing.
+func (f *File) name(a Answer) string {
+	at := f.named()
+	if at.Header != "" {
+		return at.In(a.Location)
+	}
+	value, there := lookUp(a.Body, at.JSON)
+	if at.JSON == "" || !there {
+		return ""
+	}
+	return fmt.Sprint(value)
+}
+
+// otherBody is what another body under the same key is answered.
+func (f *File) otherBody(l *learnt, r Repeated) {
+	switch {
+	case r.Altered == nil:
+	case r.Altered.refused():
+		l.mismatch = signature(*r.Altered)
+	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
+		l.original = true
+	default:
+		f.doubt("What another body under the same key means: it was answered %d, and not by the first one's answer; nothing is promised about it.", r.Altered.Status)
+	}
+}
+
+// crowds is what a request is answered that meets a running one, if one of the crowds has met one. After them all, the same
+// request was answered otherwise: what is answered for good says nothing of what runs.
+func (l *learnt) crowds(crowds []Crowd) {
+	for _, c := range crowds {
+		for _, a := range c.Copies {
+			if a.refused() && c.After.Done() {
+				l.inProgress = signature(a)
+				return
+			}
+		}
+	}
+}
+
+// keyless is what a create without a key is answered.
+func (f *File) keyless(l *learnt, r Repeated) {
+	if len(r.Keyless) > 0 && !slices.ContainsFunc(r.Keyless, func(a Answer) bool { return !a.refused() }) {
+		f.Draft.Key.Required, l.missing = true, signature(r.Keyless[0])
+	}
+}
+
+// acknowledged adds the statuses of success that are none of the usual ones.
+func (l *learnt) acknowledged(r Repeated) {
+	if l.accepted = r.First.Status == http.StatusAccepted; l.accepted {
+		return
+	}
+	for _, a := range []Answer{r.First, r.Again} {
+		if a.Done() && !slices.Contains([]int{200, 201, 204}, a.Status) && !redirects(a.Status) {
+			l.ack = []int{200, 201, 204}
+		}
+	}
+	if l.ack != nil {
+		l.ack = slices.Compact(slices.Sorted(slices.Values(append(l.ack, r.First.Status))))
+		if r.Again.Done() {
+			l.ack = slices.Compact(slices.Sorted(slices.Values(append(l.ack, r.Again.Status))))
+		}
+	}
+}
+
+// tellApart leaves out what cannot be told from something else: an answer that says "come back later" and another body's
+// would each be taken for the other.
+func (l *learnt) tellApart() {
+	if same(l.inProgress, l.existing) {
+		l.inProgress = contract.Signature{}
+	}
+	if same(l.mismatch, l.existing) {
+		l.mismatch = contract.Signature{}
+	}
+	if same(l.mismatch, l.inProgress) {
+		l.mismatch, l.inProgress = contract.Signature{}, contract.Signature{}
+	}
+}
+
+// same reports that an answer may be known by both.
+func same(a, b contract.Signature) bool {
+	if len(a.Statuses) == 0 || !slices.Equal(a.Statuses, b.Statuses) {
+		return false
+	}
+	for at, value := range a.Where {
+		if other, there := b.Where[at]; there && other != value {
+			return false
+		}
+	}
+	return true
+}
+
+// codeLike matches a text that programs read; codes are the members that hold one.
+var codeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]*$`)
+
+func codes() []string {
+	return []string{"/code", "/error/code", "/error/type", "/type", "/reason", "/error"}
+}
+
+// signature is what an answer is known by: its status, and the code that it names.
+func signature(a Answer) contract.Signature {
+	s := contract.Signature{Statuses: []int{a.Status}}
+	for _, at := range codes() {
+		value, _ := lookUp(a.Body, at)
+		if text, is := value.(string); is && codeLike.MatchString(text) && text != "about:blank" {
+			s.Where = map[string]any{at: text}
+			break
+		}
+	}
+	return s
+}
+
+// naturalKey is the member of the body whose value the database allows once; nil: there is none, or there are several.
+func (f *File) naturalKey() []string {
+	var found []string
+	for _, unique := range f.Proof.Table.Unique {
+		if len(unique) != 1 {
+			continue
+		}
+		if unique[0] == f.Proof.Column {
+			found = append(found, f.Proof.Text)
+		}
+		for i, pointer := range f.Draft.Texts[:min(len(f.Draft.Texts), len(marks))] {
+			if f.landed(unique[0], i) && !slices.Contains(found, pointer) {
+				found = append(found, pointer)
+			}
+		}
+	}
+	if len(found) != 1 {
+		return nil
+	}
+	return found
+}
+
+// signed writes a signature for a mapping on one line, without its braces.
+func signed(s contract.Signature) string {
+	text := "statuses: " + flow(s.Statuses)
+	for _, at := range slices.Sorted(maps.Keys(s.Where)) {
+		text += ", where: " + flow(map[string]any{at: s.Where[at]})
+	}
+	return text
+}
+
+// promises writes what was seen.
+func (l learnt) promises(f *File) {
+	level := contract.Idempotent
+	if len(l.existing.Statuses) > 0 {
+		level = contract.DedupOnly
+	}
+	f.line("  level: %s # what follows was seen when the create was repeated; nothing else is promised", level)
+	if l.natural != nil {
+		f.line("  natural_key: %s # the database allows each value once", flow(l.natural))
+	}
+	if l.replay != "" {
+		f.line("  replay: {%s} # the same request again", l.replay)
+	}
+	if len(l.existing.Statuses) > 0 {
+		f.line("  existing: {%s} # the same request again", signed(l.existing))
+	}
+	switch {
+	case len(l.mismatch.Statuses) > 0:
+		f.line("  fingerprint: {on_mismatch: reject, %s} # another body under the same key", signed(l.mismatch))
+	case l.original:
+		f.line("  fingerprint: {on_mismatch: replay-original} # another body under the same key gets the first one's answer")
+	}
+	if len(l.inProgress.Statuses) > 0 {
+		f.line("  in_progress: {mode: reject, %s} # while the first request runs", signed(l.inProgress))
+	}
+	if len(l.missing.Statuses) > 0 {
+		f.line("  missing_key: {%s}", signed(l.missing))
+	}
+}

@@ -1,0 +1,61 @@
+package orders
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// wholeHeader asks for an order with everything that belongs to it, which is large.
+const wholeHeader = "X-Expand"
+
+// largeAnswer is more than a column of 64 KiB holds.
+const largeAnswer = 100 << 10
+
+// sizedAnswers is uniqueKey with answers of the size that a request asks for: with no body (RFC 7240, section 4.2), or
+// large. It writes its key if records takes the answer.
+func sizedAnswers(records func(answer) bool) func(*api) handler {
+	return func(a *api) handler {
+		return needKey(func(ctx context.Context, req request) (answer, error) {
+			u := newUniqueKey(a)
+			u.tell = func(o order) answer { return sized(req, o) }
+			u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+				if !records(reply) {
+					return tx.insertOrder(ctx, o)
+				}
+				reply.Body = packed(reply.Body)
+				return writeKeyAndOrder(ctx, tx, req, o, reply)
+			}
+			u.replay = func(_ context.Context, first record, req request) (answer, error) {
+				body, err := unpacked(first.Answer.Body)
+				first.Answer.Body = body
+				return first.replayTo(req), err
+			}
+			return u.create(ctx, req)
+		})
+	}
+}
+
+func sized(req request, o order) answer {
+	switch {
+	case req.Header.Get("Prefer") == "return=minimal":
+		return answer{Status: http.StatusCreated, Header: map[string]string{"Location": o.location()}}
+	case req.Header.Get(wholeHeader) != "":
+		return jsonAnswer(http.StatusCreated, struct {
+			order
+			Terms string `json:"terms"`
+		}{o, strings.Repeat("One lamp, as ordered. ", largeAnswer/22)}).with("Location", o.location())
+	default:
+		return created(o)
+	}
+}
+
+// describeSizes says how a request asks for the sizes.
+func describeSizes(o *targets.Operation, _ kind) {
+	o.Answers = map[targets.AnswerSize]targets.Asking{
+		targets.LargeAnswer: {Header: map[string]string{wholeHeader: "terms"}},
+		targets.EmptyAnswer: {Header: map[string]string{"Prefer": "return=minimal"}},
+	}
+}
