@@ -54,12 +54,9 @@ func (p *prober) tryFreshKeys(ctx context.Context) {
 			return
 		}
 		for n := range again {
-			q := &again[n]
-			q.n = p.numbers[q.intent]
-			if !p.once(ctx, &q.probe, &q.last) {
+			if !p.askOnce(ctx, &again[n]) {
 				return
 			}
-			p.numbers[q.intent] = q.n
 		}
 		again = slices.DeleteFunc(again, func(k unclearKey) bool { return p.settled(k.last) })
 		if len(again) == 0 || p.createFresh(ctx) == nil {
@@ -79,9 +76,7 @@ func (p *prober) askOnceWell(ctx context.Context, unclear []unclearKey) {
 				if n > 0 {
 					p.askAgain(ctx, k.probe)
 				} else if p.Recovery > 0 {
-					k.n = p.numbers[k.intent]
-					p.once(ctx, &k.probe, &k.last)
-					p.numbers[k.intent] = k.n
+					p.askOnce(ctx, &k)
 				}
 			}
 			return
@@ -91,6 +86,14 @@ func (p *prober) askOnceWell(ctx context.Context, unclear []unclearKey) {
 			return
 		}
 	}
+}
+
+// askOnce sends a probe anew once, and reports whether it could.
+func (p *prober) askOnce(ctx context.Context, k *unclearKey) bool {
+	k.n = p.numbers[k.intent]
+	sent := p.once(ctx, &k.probe, &k.last)
+	p.numbers[k.intent] = k.n
+	return sent
 }
 
 // askAgain sends a probe anew until its answer is final.

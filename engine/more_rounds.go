@@ -26,6 +26,9 @@ func playMore(ctx context.Context, s *Session) error {
 		end = s.end
 	}
 	racers := racersThatPassed(s)
+	if len(racers) == 0 {
+		return nil
+	}
 	a := s.announcement()
 	left, told := s.config.MaxRequests-a.Requests-a.Steps, false
 	for n, i := range racers {
@@ -77,6 +80,7 @@ func affords(s *Session, i int, within time.Duration) int {
 // playAgain plays a scenario with more rounds, in place of those that it had.
 func playAgain(ctx context.Context, s *Session, i int, with scenarios.Plan) error {
 	before := s.plans[i]
+	defer func() { s.again = "" }()
 	if err := s.dir.SetAside(with.Scenario); err != nil {
 		return err
 	}

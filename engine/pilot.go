@@ -115,7 +115,7 @@ func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.Hist
 		if try == pilotTries || !slices.ContainsFunc(done.Attempts, func(a history.Attempt) bool { return mayPass(s, a) }) {
 			return nil, err
 		}
-		if err := errors.Join(s.dir.SetAside(f.Scenario.Name), s.dir.DropAside(f.Scenario.Name)); err != nil {
+		if err := s.dir.KeepTry(f.Scenario.Name, try); err != nil {
 			return nil, err
 		}
 		s.again = fmt.Sprint("-", try)

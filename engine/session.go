@@ -170,7 +170,6 @@ func playQuietly(ctx context.Context, s *Session, i int) error {
 	if len(s.plans[i].Intents) > 0 {
 		if why := leftToControl(s, i); why != "" {
 			s.note(i, checker.Inconclusive, why)
-			s.show(i)
 			return nil
 		}
 		awaitRecovery(ctx, s)

@@ -146,6 +146,11 @@ const aside = ".before"
 // SetAside makes room for a scenario that is played once more.
 func (d Dir) SetAside(scenario string) error { return d.rename(scenario, scenario+aside) }
 
+// KeepTry makes room for a scenario that is played once more, and keeps what there is of it as its nth try.
+func (d Dir) KeepTry(scenario string, n int) error {
+	return d.rename(scenario, fmt.Sprintf("%s.try-%d", scenario, n))
+}
+
 // TakeBack puts what was set aside in the place of what came after it.
 func (d Dir) TakeBack(scenario string) error {
 	if err := d.remove(scenario); err != nil {

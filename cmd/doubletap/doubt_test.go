@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,6 +28,7 @@ func TestPlainCreatesThatMakeTwoRowsOrNone(t *testing.T) {
 				x := trial{reports: t.TempDir()}
 				got := callWith(t.Context(), nil, "run", "--target", sut.BuiltinPrefix+design, "--database", on.url, "--seed", "1", "--reports", x.reports, "sequential-replay", "plain-create")
 				require.Equal(t, exitFinding, got.code, "%s", got)
+				require.Len(t, regexp.MustCompile(`(?m)^. sequential-replay `).FindAllString(got.out, -1), 1, "one line each: %s", got)
 				x.checked(t, got)
 				report := onlyReport(t, x.reports)
 				left, control := report.Results[0], report.Results[1]
