@@ -26,7 +26,7 @@ func playMore(ctx context.Context, s *Session) error {
 		end = s.end
 	}
 	racers := racersThatPassed(s)
-	if len(racers) == 0 {
+	if why, _ := s.stopReason(ctx); why != "" || len(racers) == 0 {
 		return nil
 	}
 	a := s.announcement()
