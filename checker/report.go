@@ -68,6 +68,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 			f.Crashes = append(f.Crashes, k)
 		}
 	}
+	f.Requests = e.requests(f.Attempts)
 	for _, k := range e.history.Flushes { // a flush hits all intents, whichever asked for it
 		if n := len(f.Attempts); n > 0 && k.Begun > f.Attempts[0].Start && k.Begun < f.Attempts[n-1].End {
 			f.Flushes = append(f.Flushes, k)

@@ -44,6 +44,7 @@ type Finding struct {
 	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
 	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
 	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
+	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 }
 
 // Difference is one member in which two answers differ.
@@ -156,6 +157,7 @@ type Report struct {
 	Seed    uint64   `json:"seed"`
 	Started string   `json:"started"`            // RFC 3339
 	Dir     string   `json:"dir"`                // where the run's files are
+	BaseURL string   `json:"base_url,omitempty"` // of the target, where paths begin
 	Replay  string   `json:"replay"`             // command that shows a finding again; "{}" stands for the finding's id
 	Shrink  string   `json:"shrink"`             // command that leaves out of it what it does not take, likewise
 	Export  string   `json:"export"`             // command that hands it over, likewise

@@ -13,7 +13,7 @@ import (
 func report(verdict checker.Verdict, results ...checker.Result) checker.Report {
 	return checker.Report{
 		Version: 1, Run: "2026-03-04T050607Z-orders", Tool: "doubletap 0.1.0", Target: "orders", Seed: 42,
-		Started: "2026-03-04T05:06:07Z", Dir: "runs/2026-03-04T050607Z-orders",
+		Started: "2026-03-04T05:06:07Z", Dir: "runs/2026-03-04T050607Z-orders", BaseURL: "http://127.0.0.1:8080",
 		Replay:  "doubletap replay runs/2026-03-04T050607Z-orders {}",
 		Shrink:  "doubletap shrink runs/2026-03-04T050607Z-orders {}",
 		Export:  "doubletap export runs/2026-03-04T050607Z-orders {}",
@@ -55,11 +55,22 @@ func row(id int, marker string) history.Row {
 	return history.Row{"id": float64(id), "amount": float64(1200), "note": marker, "paid_at": nil}
 }
 
+// posted is an order as some attempts sent it.
+func posted(key, content string, attempts ...string) checker.Request {
+	r := checker.Request{Attempts: attempts, Method: "POST", Path: "/orders", Content: content, Header: map[string]string{
+		"Authorization": "Bearer ***", "Content-Type": "application/json",
+	}}
+	if key != "" {
+		r.Header["Idempotency-Key"] = key
+	}
+	return r
+}
+
 // lostThenRetried is the intent that a server executes twice: the answer to the first request is
 // lost, and the retry meets no record of it.
 func lostThenRetried() checker.Finding {
 	const key, marker = "4be7f2c9-31c5-4e57-9f0e-55ad2f9a11aa", "dt7k2m9q4x8z1c5v3b"
-	header := map[string]string{"Content-Type": "application/json"}
+	header := map[string]string{"Content-Type": "application/json", "Location": "/orders/18", "Date": "Wed, 04 Mar 2026 05:06:07 GMT"}
 	return checker.Finding{
 		ID: "F1", Kind: checker.Duplicate, Intent: "i007", Moment: history.T1Name,
 		Detail:  "retry after a lost response",
@@ -94,6 +105,7 @@ func lostThenRetried() checker.Finding {
 		Rows: []checker.RowEvidence{{
 			Body: history.Original, Marker: marker, Rows: []history.Row{row(17, marker), row(18, marker)},
 		}},
+		Requests: []checker.Request{posted(key, `{"amount":1200,"note":"dt7k2m9q4x8z1c5v3b"}`, "i007.1", "i007.2", "i007.3", "i007.p1")},
 	}
 }
 
@@ -125,6 +137,12 @@ func altered() checker.Finding {
 		Rows: []checker.RowEvidence{
 			{Body: history.Original, Marker: "dtaaaaaaaaaaaaaaaa", Rows: []history.Row{row(17, "dtaaaaaaaaaaaaaaaa")}},
 			{Body: history.Altered, Marker: "dtbbbbbbbbbbbbbbbb"},
+		},
+		Requests: []checker.Request{
+			posted("k1", `{"amount":1200,"note":"dtaaaaaaaaaaaaaaaa"}`, "i001.1"),
+			posted("k1", `{"amount":9900,"note":"dtbbbbbbbbbbbbbbbb"}`, "i001.2"),
+			posted("k2", `{"amount":1200,"note":"dtaaaaaaaaaaaaaaaa"}`, "i001.3"),
+			posted("", `{"amount":1200,"note":"dtaaaaaaaaaaaaaaaa"}`, "i001.4"),
 		},
 	}
 	for i, body := range []string{history.Original, history.Altered, history.Original, history.Original} {
@@ -203,7 +221,7 @@ func neverFinished() checker.Report {
 		},
 		{ID: "i007.5", Lane: "gone", Body: history.Original, Key: "k", Start: ms(6), End: ms(7), ErrorKind: history.Refused},
 	}
-	f.Outcomes = []checker.Outcome{checker.Unknown, checker.Unknown, checker.Unknown}
+	f.Outcomes, f.Requests = []checker.Outcome{checker.Unknown, checker.Unknown, checker.Unknown}, nil
 	f.Rows = []checker.RowEvidence{{Body: history.Original, Marker: "dt7k2m9q4x8z1c5v3b"}}
 	res := passed("stopped", 12)
 	res.Verdict, res.Failed, res.Findings = checker.Fail, 1, []checker.Finding{f}
@@ -213,7 +231,7 @@ func neverFinished() checker.Report {
 // burst is a race of n copies of which the third and the last were executed.
 func burst(n int) checker.Report {
 	f := lostThenRetried()
-	f.Detail, f.Attempts, f.Outcomes, f.Moment = "", nil, nil, history.T2Name
+	f.Detail, f.Attempts, f.Outcomes, f.Moment, f.Requests[0].Attempts = "", nil, nil, history.T2Name, nil
 	for i := range n {
 		a := history.Attempt{
 			ID: fmt.Sprintf("i007.%d", i+1), Intent: "i007", Lane: "clean", Body: history.Original, Key: "k", Start: ms(30 + float64(i)/50),
@@ -225,6 +243,7 @@ func burst(n int) checker.Report {
 			a.Status, a.Passage.Status, a.Content, outcome = 201, 201, fmt.Sprintf(`{"id":%d}`, 17+i/3), checker.Acknowledged
 		}
 		f.Attempts, f.Outcomes = append(f.Attempts, a), append(f.Outcomes, outcome)
+		f.Requests[0].Attempts = append(f.Requests[0].Attempts, a.ID)
 	}
 	res := passed("burst", 12)
 	res.Summary = "A client sends the same request many times at once,\nas a double click or a retrying proxy does.\n"
@@ -298,6 +317,9 @@ func hostile() checker.Report {
 	f.Kind, f.Detail, f.Promise, f.Contract, f.Expected, f.Observed = nasty, nasty, nasty, nasty, nasty, nasty
 	f.Differs[0] = checker.Difference{Attempt: nasty, Where: nasty, First: nasty, Then: nasty}
 	f.Attempts[1].ID, f.Attempts[1].Lane, f.Attempts[1].Content, f.Attempts[1].Key = nasty, nasty, nasty, nasty
+	f.Attempts[1].Header = map[string]string{nasty: nasty, "Location": nasty}
+	f.Requests[0] = checker.Request{Attempts: []string{"i001.1"}, Method: nasty, Path: nasty, Header: map[string]string{nasty: nasty}, Content: nasty}
+	f.Requests[1] = posted(strings.ReplaceAll(nasty, "\r\n", ""), nasty+" ***", nasty)
 	f.Attempts[2].ErrorKind, f.Attempts[2].Error, f.Attempts[2].Complete = history.OtherError, nasty, false
 	f.Rows = []checker.RowEvidence{{Body: nasty, Marker: nasty, Rows: []history.Row{
 		{nasty: nasty, "id": nasty, "note": strings.Repeat("long ", 40), "zalgo": "z" + strings.Repeat("\u0335", 50)},

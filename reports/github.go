@@ -54,6 +54,9 @@ func (g failureGroup) annotation(v view, file string) annotation {
 		fmt.Sprintf("%s: %s", f.Meaning, g.rate.frequency()),
 		fit(f.Expectation, 4*widestCell),
 	}
+	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
+		text = append(text, fit(sent, 4*widestCell))
+	}
 	switch {
 	case f.Known != "":
 		text = append(text, "Known: "+fit(f.Known, 4*widestCell))

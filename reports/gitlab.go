@@ -65,6 +65,9 @@ func (g failureGroup) issue(file string) codeQuality {
 	}
 	description := fmt.Sprintf("%s: %s, %s; %s", g, f.Meaning, g.rate.frequency(), fit(f.Expectation, 4*widestCell))
 	severity := codeSeverity(g.kind)
+	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
+		description += "; " + fit(sent, 2*widestCell)
+	}
 	switch {
 	case f.Known != "":
 		description, severity = description+"; known: "+fit(f.Known, 4*widestCell), "info"

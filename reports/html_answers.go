@@ -132,7 +132,7 @@ func contentLines(content string, where map[string]bool) []answerLine {
 	}
 	p := printer{decoder: json.NewDecoder(strings.NewReader(content)), where: where}
 	p.decoder.UseNumber()
-	if err := p.value("", "", 0, ""); err != nil && !errors.Is(err, errFull) {
+	if err := p.value("", "", 0); err != nil && !errors.Is(err, errFull) {
 		return plainLines(content, where["body"])
 	}
 	if _, err := p.decoder.Token(); len(p.lines) < mostAnswerLines && !errors.Is(err, io.EOF) {
@@ -190,8 +190,8 @@ func (p *printer) marked(pointer string) bool {
 	return false
 }
 
-// value writes the value that comes next; label stands before it and after behind it.
-func (p *printer) value(label, pointer string, depth int, after string) error {
+// value writes the value that comes next; label stands before it.
+func (p *printer) value(label, pointer string, depth int) error {
 	token, err := p.decoder.Token()
 	if err != nil {
 		return err
@@ -202,12 +202,15 @@ func (p *printer) value(label, pointer string, depth int, after string) error {
 		if err != nil {
 			return err
 		}
-		return p.add(depth, label+unescaped(text)+after, pointer)
+		return p.add(depth, label+unescaped(text), pointer)
 	}
 	if err := p.add(depth, label+open.String(), pointer); err != nil {
 		return err
 	}
 	for i := 0; p.decoder.More(); i++ {
+		if i > 0 {
+			p.lines[len(p.lines)-1].Text += ","
+		}
 		if err := p.member(open, pointer, i, depth+1); err != nil {
 			return err
 		}
@@ -216,20 +219,23 @@ func (p *printer) value(label, pointer string, depth int, after string) error {
 	if err != nil {
 		return err
 	}
-	return p.add(depth, fmt.Sprint(end)+after, pointer)
+	return p.add(depth, fmt.Sprint(end), pointer)
 }
 
 // member writes one member of an object, or one item of a list.
 func (p *printer) member(open json.Delim, pointer string, i, depth int) error {
 	if open == '[' {
-		return p.value("", fmt.Sprintf("%s/%d", pointer, i), depth, "")
+		return p.value("", fmt.Sprintf("%s/%d", pointer, i), depth)
 	}
 	key, err := p.decoder.Token()
 	if err != nil {
 		return err
 	}
-	name := fmt.Sprint(key)
-	return p.value(name+": ", pointer+jsonpointer.Of(name), depth, "")
+	text, err := json.Marshal(key)
+	if err != nil {
+		return err
+	}
+	return p.value(unescaped(text)+": ", pointer+jsonpointer.Of(key), depth)
 }
 
 // unescaped undoes what json.Marshal does for browsers; the template escapes what it must.

@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -24,6 +26,7 @@ type htmlEvidence struct {
 	Notes       []note
 	Columns     []string // the moments in Times
 	Times       []timesRow
+	Exchanges   []exchangeView
 	Differs     []differenceView
 	MoreDiffers int
 	Answers     []answerView
@@ -71,6 +74,7 @@ func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htm
 	if len(e.Attempts) > 0 && !f.Whole {
 		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)
+		h.Exchanges = spreadOut(e.Exchanges)
 		h.Answers, h.MoreAnswers = answerViews(recorded)
 	}
 	for _, d := range e.Differs {
@@ -80,6 +84,15 @@ func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htm
 		h.Rows = append(h.Rows, newHTMLRows(rows))
 	}
 	return h
+}
+
+// spreadOut writes JSON with a member on each line.
+func spreadOut(list []exchangeView) []exchangeView {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Body, list[i].Said = list[i].Body.indented(), list[i].Said.indented()
+	}
+	return list
 }
 
 // timesColumns are the moments of an attempt in the table of exact times.

@@ -256,17 +256,17 @@ func TestHTMLTellsARareKindInFull(t *testing.T) {
 func TestHTMLMarksWhatDiffers(t *testing.T) {
 	t.Parallel()
 	text := html(t, several())
-	require.Contains(t, text, "<mark>≠   amount: 1200</mark>")
-	require.Contains(t, text, "<mark>≠   amount: 1201</mark>")
+	require.Contains(t, text, "<mark>≠   &#34;amount&#34;: 1200</mark>")
+	require.Contains(t, text, "<mark>≠   &#34;amount&#34;: 1201</mark>")
 	require.Contains(t, text, "<mark>≠ 201 acknowledged</mark>")
-	require.NotContains(t, text, "<mark>≠   id: 17</mark>")
+	require.NotContains(t, text, "<mark>≠   &#34;id&#34;: 17,</mark>")
 }
 
 func TestHTMLReadsAnyAnswer(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"{\n \"amount\": 1200,\n \"tags\": [1, {}]\n}": "amount: 1200</mark>",
-		`{"amount": {"cents": 1200}}`:                  "<mark>≠     cents: 1200</mark>",
+		"{\n \"amount\": 1200,\n \"tags\": [1, {}]\n}": "&#34;amount&#34;: 1200,</mark>",
+		`{"amount": {"cents": 1200}}`:                  "<mark>≠     &#34;cents&#34;: 1200</mark>",
 		`{"amount": 12`:                                `{&#34;amount&#34;: 12`,
 		`{"a": 1} and more`:                            "and more",
 		"plain\x1b[31m <b>text</b>":                    `plain\x1b[31m &lt;b&gt;text`,

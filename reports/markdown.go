@@ -127,6 +127,7 @@ func details(v view, f findingView, open bool) string {
 	e := f.evidence()
 	b.WriteString(promises(f, e))
 	b.WriteString(attemptTable(f, e))
+	b.WriteString(exchangeBlocks(e.Exchanges))
 	for _, rows := range e.Rows {
 		b.WriteString(rowTable(rows))
 	}
@@ -169,6 +170,23 @@ func attemptTable(f findingView, e evidence) string {
 		text += fmt.Sprintf("and %s\n\n", english.Plural(e.MoreAttempts, "more attempt"))
 	}
 	return text
+}
+
+// exchangeBlocks shows requests and answers in code blocks, from which they can be copied.
+func exchangeBlocks(list []exchangeView) string {
+	var b strings.Builder
+	for _, x := range list {
+		fmt.Fprintf(&b, "**%s**\n\n", markdown(x.title()))
+		lines := slices.Concat(x.requestLines(), []string{""}, x.answerLines())
+		b.WriteString(fencedAs("http", strings.TrimSpace(strings.Join(lines, "\n"))))
+		if len(x.Changed) > 0 {
+			fmt.Fprintf(&b, "It differs: %s\n\n", markdown(strings.Join(x.Changed, "; ")))
+		}
+		if x.Curl != "" {
+			b.WriteString(fenced(x.Curl))
+		}
+	}
+	return b.String()
 }
 
 // rowTable shows the rows of one marker, as many columns as a summary has room for.
@@ -225,13 +243,16 @@ func footer(v view) string {
 	return text
 }
 
-// fenced is a code block whose fence is longer than any run of backticks in it.
-func fenced(code string) string {
+// fenced is a code block for a shell.
+func fenced(code string) string { return fencedAs("sh", code) }
+
+// fencedAs is a code block whose fence is longer than any run of backticks in it.
+func fencedAs(language, code string) string {
 	fence := "```"
 	for strings.Contains(code, fence) {
 		fence += "`"
 	}
-	return fmt.Sprintf("%ssh\n%s\n%s\n\n", fence, code, fence)
+	return fmt.Sprintf("%s%s\n%s\n%s\n\n", fence, language, code, fence)
 }
 
 // markdown escapes text that is not ours. Entities serve inside tables and HTML alike, where backslashes do

@@ -22,6 +22,7 @@ func (p *page) finding(v view, f findingView) {
 	p.line()
 	e := f.evidence()
 	p.sent(f, e)
+	p.exchanges(e.Exchanges)
 	p.rows(v.RowsTitle, e)
 	p.promises(f, e)
 	if v.Replay != "" {
@@ -72,6 +73,35 @@ func (p *page) sent(f findingView, e evidence) {
 	}
 	for _, line := range wrapParts(legend(bars), p.style.width()-4) {
 		p.line("    ", p.style.faint(line))
+	}
+}
+
+// exchanges writes requests and answers as they can be pasted: no line is wrapped or cut.
+func (p *page) exchanges(list []exchangeView) {
+	if len(list) == 0 {
+		return
+	}
+	p.title("  Requests and answers")
+	for _, x := range list {
+		p.line("    ", p.style.bold(x.title()))
+		for _, line := range x.requestLines() {
+			p.line("      ", line)
+		}
+		if len(x.Changed) > 0 {
+			p.wrapped("      differs: ", strings.Join(x.Changed, "; "))
+		}
+		for i, line := range x.answerLines() {
+			if i == 0 {
+				line = "→ " + p.style.tone(x.Tone)(line)
+			}
+			p.line("      ", line)
+		}
+		switch {
+		case x.Curl != "":
+			p.line("      ", p.style.faint("$ "+x.Curl))
+		case x.NoCurl != "":
+			p.wrapped("      ", x.NoCurl)
+		}
 	}
 }
 

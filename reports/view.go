@@ -45,11 +45,10 @@ type totals struct{ Scenarios, Intents, Requests, Findings int }
 // note is a text and what it is about.
 type note struct{ Label, Text string }
 
-// newView says a report in words.
-func newView(raw checker.Report) view { return viewOf(sanitize(raw)) }
-
-// viewOf is newView for a report that is sanitized already.
-func viewOf(r checker.Report) view {
+// newView says a report in words. Requests and answers are taken from the findings as they were recorded: sanitized JSON may
+// be no JSON any more.
+func newView(raw checker.Report) view {
+	r := sanitize(raw)
 	v := view{
 		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Unplayed: otherOperations(r), Exercised: exercised(r),
 		run:          run{Target: r.Target, Operation: r.Operation, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
@@ -60,6 +59,9 @@ func viewOf(r checker.Report) view {
 		v.Scenarios = append(v.Scenarios, newScenarioView(res))
 		v.Totals.Intents += res.Intents
 		v.Totals.Requests += res.Attempts
+	}
+	for i, f := range findings(raw) {
+		v.Findings[i].recorded, v.Findings[i].base = f.finding, raw.BaseURL
 	}
 	v.Totals.Scenarios, v.Totals.Findings = len(r.Results), len(v.Findings)
 	v.Kinds = kindTotals(v.Findings)

@@ -36,6 +36,9 @@ type findingView struct {
 	place   int // of the scenario in the run
 	intents int // of the scenario
 	finding checker.Finding
+
+	recorded checker.Finding // before anything was sanitized
+	base     string          // URL of the target, likewise
 }
 
 // evidence is what a finding rests on.
@@ -46,6 +49,7 @@ type evidence struct {
 	Differs      []differenceView
 	MoreDiffers  int
 	Rows         []rowsView
+	Exchanges    []exchangeView // the attempts that matter, with request and answer
 }
 
 // differenceView is one member in which two answers differ.
@@ -187,6 +191,11 @@ func (v findingView) evidence() evidence {
 		e.Differs = append(e.Differs, differenceView{d.Where, d.Attempt, d.First, d.Then})
 	}
 	e.MoreDiffers = len(f.Differs) - len(e.Differs)
+	if e.Exchanges = exchanges(v.base, v.recorded); e.Exchanges != nil {
+		for i := range e.Attempts {
+			e.Attempts[i].Content = "" // it is beside its request
+		}
+	}
 	for _, rows := range f.Rows {
 		e.Rows = append(e.Rows, newRowsView(rows))
 	}

@@ -92,7 +92,7 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	numberFindings(results)
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.Path, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
+		Dir: d.Path, BaseURL: m.BaseURL, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
 		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: Overall(results),
 	}
 }
