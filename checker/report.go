@@ -165,6 +165,22 @@ func Compare(a, b Finding) int {
 	)
 }
 
+// CompareResults orders the results of findings that are equally easy: those of a scenario without bursts come first, so that no
+// plain create beside a burst stands for all others, then those in which more of the intents failed, then those with the
+// fewest attempts for each.
+func CompareResults(a, b Result) int {
+	bursts := func(r Result) int {
+		if r.Bursts != nil {
+			return 1
+		}
+		return 0
+	}
+	share := func(n int, of Result) float64 { return float64(n) / float64(max(of.Intents, 1)) }
+	return cmp.Or(
+		cmp.Compare(bursts(a), bursts(b)), cmp.Compare(share(b.Failed, b), share(a.Failed, a)), cmp.Compare(share(a.Attempts, a), share(b.Attempts, b)),
+	)
+}
+
 // withoutAnswer counts the attempts whose client got no answer: what they did takes a reader more thought.
 func (f Finding) withoutAnswer() int {
 	n := 0

@@ -80,6 +80,19 @@ func TestFindingsWithoutADisturbanceComeFirst(t *testing.T) {
 	require.Equal(t, []checker.Finding{answered, plain, burst, crash}, all)
 }
 
+// Each create of a target that repeats what was done fails, also those that only keep it busy while others come together.
+func TestOfEqualFindingsThoseOfThePlainestScenarioComeFirst(t *testing.T) {
+	t.Parallel()
+	busy := checker.Result{Scenario: "burst beside plain creates", Bursts: &checker.Bursts{}, Intents: 8, Failed: 8, Attempts: 16}
+	rare := checker.Result{Scenario: "one in four", Intents: 8, Failed: 2, Attempts: 8}
+	three := checker.Result{Scenario: "three requests each", Intents: 4, Failed: 4, Attempts: 12}
+	two := checker.Result{Scenario: "two requests each", Intents: 20, Failed: 20, Attempts: 40}
+	none := checker.Result{Scenario: "nothing was sent"}
+	all := []checker.Result{busy, none, rare, three, two}
+	slices.SortFunc(all, checker.CompareResults)
+	require.Equal(t, []checker.Result{two, three, rare, none, busy}, all)
+}
+
 func TestAServerErrorIsResolvedOnlyIfARetryWas(t *testing.T) {
 	t.Parallel()
 	a, e := acknowledged(201, "o1"), serverError()

@@ -63,14 +63,14 @@ type rowsView struct {
 	More    int
 }
 
-// findings returns all findings of a report in the order of [checker.Compare], and then of the run.
+// findings returns all findings of a report in the order of [checker.Compare], of [checker.CompareResults], and then of the run.
 func findings(r checker.Report) []findingView {
 	var all []findingView
 	for i, res := range r.Results {
 		all = append(all, findingsOf(res, i)...)
 	}
 	slices.SortStableFunc(all, func(a, b findingView) int {
-		return cmp.Or(checker.Compare(a.finding, b.finding), a.place-b.place)
+		return cmp.Or(checker.Compare(a.finding, b.finding), checker.CompareResults(r.Results[a.place], r.Results[b.place]), a.place-b.place)
 	})
 	return all
 }

@@ -1,6 +1,7 @@
 package rundir
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,15 +151,21 @@ func (d Dir) ReadHistory(scenario string) (*history.History, error) {
 
 // numberFindings gives every finding of a run its name: F1 is the one that a reader should see first.
 func numberFindings(results []checker.Result) {
-	var all []*checker.Finding
-	for i := range results {
-		for j := range results[i].Findings {
-			all = append(all, &results[i].Findings[j])
+	type found struct {
+		finding *checker.Finding
+		in      checker.Result
+	}
+	var all []found
+	for _, r := range results {
+		for j := range r.Findings {
+			all = append(all, found{&r.Findings[j], r})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *checker.Finding) int { return checker.Compare(*a, *b) })
+	slices.SortStableFunc(all, func(a, b found) int {
+		return cmp.Or(checker.Compare(*a.finding, *b.finding), checker.CompareResults(a.in, b.in))
+	})
 	for i, f := range all {
-		f.ID = fmt.Sprintf("F%d", i+1)
+		f.finding.ID = fmt.Sprintf("F%d", i+1)
 	}
 }
 
