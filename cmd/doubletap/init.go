@@ -77,6 +77,9 @@ type initiation struct {
 	file    drafting.File
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
+
+	declined []drafting.Answer // to creates before the one that was done
+	looked   int               // how often was looked for what that one has left
 }
 
 func initCommand(ctx context.Context, o initOptions, s streams) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -21,25 +22,64 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
+// createTries is how often a create is sent that has no effect: some are declined by chance, and others hold what is taken.
+const createTries = 5
+
 // prove sends one real create and looks where its markers arrive.
 func (i *initiation) prove(ctx context.Context) error {
 	if i.db == nil || i.dry {
 		return nil
 	}
+	i.file.Draft.GuessTexts()
+	for n := 1; ; n++ {
+		answer, why, err := i.try(ctx)
+		switch {
+		case err != nil:
+			return err
+		case i.file.Proof != nil:
+			i.learn(ctx)
+			return nil
+		case n == createTries || !i.again(answer, why):
+			i.unproven(why)
+			return nil
+		}
+	}
+}
+
+// again says whether, and with what, a create is sent again that had no effect.
+func (i *initiation) again(answer drafting.Answer, why string) bool {
+	if !answer.Done() && !answer.Refused() || slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) {
+		return false
+	}
+	with := "once more"
+	if answer.Status == http.StatusPaymentRequired {
+		why = "a decline may be over with the next create"
+	} else {
+		more := i.file.Differ()
+		if len(more) == 0 {
+			return false
+		}
+		with, i.declined = "with other values in "+strings.Join(more, ", "), nil
+	}
+	fmt.Fprintf(i.streams.err, "%s\ntrying %s\n", why, with)
+	return true
+}
+
+// try sends one real create and looks where its markers arrive. Without a proof there is a reason.
+func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
 	text, err := i.file.Trial()
 	if err != nil {
-		i.unproven(err.Error())
-		return nil
+		return drafting.Answer{}, err.Error(), nil
 	}
 	if err := i.askForSecrets(ctx); err != nil {
-		return err
+		return drafting.Answer{}, "", err
 	}
 	if missing := i.missing(); len(missing) > 0 {
-		return runerror.Configf("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
+		return drafting.Answer{}, "", runerror.Configf("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
 	}
 	target, err := i.load(text, i.secret)
 	if err != nil {
-		return runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
+		return drafting.Answer{}, "", runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
 	}
 	plan := scenarios.NewPlan(engine.PlainCreates("init", 1, createTimeout).Scenario, 1)
 	d := driver.Config{
@@ -50,16 +90,14 @@ func (i *initiation) prove(ctx context.Context) error {
 		Record: history.NewWriter(io.Discard),
 	}
 	d.Principals = principals(target)
-	answer, err := i.create(ctx, d)
-	if err != nil || answer.Status == 0 {
-		return err
+	answer, why, err := i.create(ctx, d)
+	if err != nil || why != "" {
+		if answer.Refused() {
+			i.declined = append(i.declined, answer)
+		}
+		return answer, why, err
 	}
-	answer.Marker = d.Markers()[i.file.Draft.Name][0]
-	i.look(ctx, answer)
-	if i.file.Proof != nil {
-		i.learn(ctx)
-	}
-	return nil
+	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
 
 // principals are the principals of a target.
@@ -114,8 +152,8 @@ func (i *initiation) missing() []string {
 	})
 }
 
-// create sends the one create, and says so first. Without a status nothing was created.
-func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Created, error) {
+// create sends the one create, and says so first. Where nothing was created there is a reason.
+func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answer, string, error) {
 	f := i.file.Draft
 	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
 	sent, err := driver.Directly(ctx, d)
@@ -125,24 +163,20 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Crea
 	}
 	switch {
 	case errors.Is(err, driver.ErrStep) && driver.Alive(ctx, d.Target) != nil:
-		return drafting.Created{}, runerror.Environment(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%w: is the target running? (--dry sends nothing)", err))
 	case errors.Is(err, driver.ErrStep):
-		fmt.Fprintln(i.streams.err, err)
-		i.unproven(err.Error() + ".")
-		return drafting.Created{}, nil
+		return drafting.Answer{}, err.Error() + ".", nil
 	case err != nil:
-		return drafting.Created{}, runerror.Config(err)
+		return drafting.Answer{}, "", runerror.Config(err)
 	case answer.Error != "":
-		return drafting.Created{}, runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
+		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}
 	told := answerOf(answer)
-	c := drafting.Created{Status: told.Status, Location: told.Location, Answer: told.Body}
-	if (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
+	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
-		i.unproven(fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)))
-		return drafting.Created{}, nil
+		return told, fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)), nil
 	}
-	return c, nil
+	return told, "", nil
 }
 
 // answerOf reads an answer; one that is no JSON names nothing.
@@ -201,8 +235,8 @@ const (
 	betweenLook = 300 * time.Millisecond
 )
 
-// look searches the database for what the create has left.
-func (i *initiation) look(ctx context.Context, c drafting.Created) {
+// look searches the database for what the create has left. Without a proof there is a reason.
+func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) {
 	var unsearched []string
 	for n := 0; n < looks && (i.file.Proof == nil || !i.file.Proof.Exact) && ctx.Err() == nil; n++ {
 		if n > 0 {
@@ -210,17 +244,18 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) {
 		}
 		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
 		i.file.Proof = i.file.Draft.Prove(c)
+		i.looked = n + 1
 	}
 	if len(unsearched) > 0 {
 		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")
 	}
 	p := i.file.Proof
 	if p == nil {
-		i.unproven(fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c)))
-		return
+		return fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c))
 	}
 	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, p.Table.FullName(), p.Column)
 	i.children(ctx)
+	return ""
 }
 
 // children counts what else refers to the created row.

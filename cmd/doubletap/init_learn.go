@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -26,42 +28,35 @@ func (i *initiation) learn(ctx context.Context) {
 }
 
 func (i *initiation) repeat(ctx context.Context) error {
-	text, err := i.file.Text()
+	asking, err := i.questioner()
 	if err != nil {
 		return err
 	}
-	target, err := i.load(text, func(name string) (string, bool) {
-		if name == "DATABASE_URL" {
-			return "sqlite:///variable", true
-		}
-		return i.secret(name)
-	})
-	if err != nil {
-		return err
-	}
-	keyed, altered := i.file.Draft.Keyed(), len(target.Operations[i.file.Draft.Name].Alter) > 0
-	steps := "[{send: {}}, {send: {}}"
+	keyed := i.file.Draft.Keyed()
 	ways := []string{"again"}
-	if keyed && altered {
-		steps += ", {alter: {}}"
+	if keyed && asking.alters() {
 		ways = append(ways, "with another body under its key")
 	}
 	if keyed {
-		ways = append(ways, "eight at once, three times")
-	}
-	if keyed {
-		ways = append(ways, "twice without a key")
+		ways = append(ways, "eight at once, three times", "twice without a key")
 	}
 	fmt.Fprintf(i.streams.err, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
-
-	asking := questioner{target: target, operation: i.file.Draft.Name}
-	answers, markers := asking.ask(ctx, "again", 1, steps+"]")
-	if len(answers) < 2 {
-		return asking.err
+	r, err := i.repeated(ctx, asking)
+	if err != nil || !r.First.Done() {
+		return err
 	}
-	r := drafting.Repeated{First: answers[0], Again: answers[1]}
-	if len(answers) > 2 {
-		r.Altered = &answers[2]
+	if r.Rows < 2 || keyed {
+		if err := i.natural(ctx, &r); err != nil {
+			return err
+		}
+	}
+	if asking, err = i.questioner(); err != nil { // members may differ now that did not
+		return err
+	}
+	if !keyed && len(r.Natural) > 0 && asking.alters() {
+		if answers, _ := asking.done(ctx, "altered", "[{send: {}}, {send: {}}, {alter: {}}]"); len(answers) > 2 {
+			r.First, r.Again, r.Altered = answers[0], answers[1], &answers[2]
+		}
 	}
 	if keyed {
 		for range crowds {
@@ -70,20 +65,109 @@ func (i *initiation) repeat(ctx context.Context) error {
 				r.Crowds = append(r.Crowds, drafting.Crowd{Copies: together[:n-1], After: together[n-1]})
 			}
 		}
-	}
-	if keyed {
 		r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
 	}
-	if asking.err != nil || !answers[0].Done() {
-		return asking.err
+	r.Declined = i.declined
+	i.file.Learn(r)
+	return asking.err
+}
+
+// questioner asks with the file as it is.
+func (i *initiation) questioner() (*questioner, error) {
+	text, err := i.file.Text()
+	if err != nil {
+		return nil, err
 	}
-	landings, _ := i.db.Search(ctx, i.tables, markers[0])
-	for _, l := range landings {
-		if l.Table.FullName() == i.file.Proof.Table.FullName() {
-			r.Rows++
+	return i.questionerOf(text)
+}
+
+func (i *initiation) questionerOf(text string) (*questioner, error) {
+	target, err := i.load(text, func(name string) (string, bool) {
+		if name == "DATABASE_URL" {
+			return "sqlite:///variable", true
+		}
+		return i.secret(name)
+	})
+	return &questioner{target: target, operation: i.file.Draft.Name, declined: &i.declined}, err
+}
+
+// repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
+// before has sent may be taken: then all members differ that may have to.
+func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
+	for {
+		steps := "[{send: {}}, {send: {}}]"
+		if i.file.Draft.Keyed() && asking.alters() {
+			steps = "[{send: {}}, {send: {}}, {alter: {}}]"
+		}
+		answers, markers := asking.done(ctx, "again", steps)
+		if len(answers) < 2 {
+			return drafting.Repeated{}, asking.err
+		}
+		r := drafting.Repeated{First: answers[0], Again: answers[1], Rows: i.made(ctx, markers[0])}
+		if len(answers) > 2 {
+			r.Altered = &answers[2]
+		}
+		if r.First.Done() && r.Rows > 0 {
+			return r, nil
+		}
+		more := i.file.Differ()
+		if len(more) == 0 {
+			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
+				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
+			return r, asking.err
+		}
+		fmt.Fprintf(i.streams.err, "a second create was answered %d and made no row; trying with other values in %s\n", r.First.Status, strings.Join(more, ", "))
+		next, err := i.questioner()
+		if err != nil {
+			return r, err
+		}
+		asking = next
+	}
+}
+
+// made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find
+// that of the first create.
+func (i *initiation) made(ctx context.Context, marker string) int {
+	for n := range i.looked + 1 {
+		if n > 0 {
+			time.Sleep(betweenLook)
+		}
+		landings, _ := i.db.Search(ctx, i.tables, marker)
+		rows := 0
+		for _, l := range landings {
+			if l.Table.FullName() == i.file.Proof.Table.FullName() {
+				rows++
+			}
+		}
+		if rows > 0 || ctx.Err() != nil {
+			return rows
 		}
 	}
-	i.file.Learn(r)
+	return 0
+}
+
+// natural finds the members of which each makes two creates one: with the same value in it, and another in all others, the second create
+// makes no row, twice.
+func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
+	for _, pointer := range i.file.Suspects() {
+		text, err := i.file.WithSame(pointer)
+		if err != nil {
+			return err
+		}
+		asking, err := i.questionerOf(text)
+		if err != nil {
+			return err
+		}
+		answers, markers := asking.ask(ctx, "same", 3, "[{send: {}}]")
+		if len(answers) < 3 || slices.ContainsFunc([]int{1, 2}, func(n int) bool {
+			return answers[n].Failed() || answers[n].Done() && i.made(ctx, markers[n]) > 0
+		}) {
+			continue
+		}
+		if r.Natural = append(r.Natural, pointer); r.Taken == nil {
+			r.Taken = &answers[2]
+		}
+	}
 	return nil
 }
 
@@ -94,7 +178,26 @@ const crowds, crowdSize = 3, 8
 type questioner struct {
 	target    targets.Target
 	operation string
-	err       error // the first one
+	declined  *[]drafting.Answer // to creates where others like them were done
+	err       error              // the first one
+}
+
+// alters reports that there is another body.
+func (q *questioner) alters() bool { return len(q.target.Operations[q.operation].Alter) > 0 }
+
+// done asks until the first answer of an intent is that it is done: a target may decline some creates.
+func (q *questioner) done(ctx context.Context, name, steps string) ([]drafting.Answer, []string) {
+	var refused []drafting.Answer
+	for n := 0; ; n++ {
+		answers, markers := q.ask(ctx, name, 1, steps)
+		if len(answers) == 0 || !answers[0].Refused() || n == createTries {
+			if len(answers) > 0 && answers[0].Done() {
+				*q.declined = append(*q.declined, refused...)
+			}
+			return answers, markers
+		}
+		refused = append(refused, answers[0])
+	}
 }
 
 // ask sends the steps of so many intents, and returns their answers and the markers.

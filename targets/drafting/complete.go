@@ -41,7 +41,8 @@ func (f *File) settle() error {
 		}
 		f.doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
 	}
-	d.Templates[text] = markerTemplate
+	d.Templates[text] = d.marking(text)
+	f.differs()
 	f.distinguish()
 	f.alter = f.chooseAlter()
 	return nil
@@ -82,13 +83,10 @@ func (f *File) distinguishColumn(column string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		marked := slices.Index(f.Draft.Texts, pointer)
 		landed := f.landed(column, marked)
-		if f.Draft.Templates[pointer] != "" || !landed && f.Proof.stored(pointer, value) != column {
+		if f.Draft.Templates[pointer] != "" || pointer == f.same || !landed && f.Proof.stored(pointer, value) != column {
 			return
 		}
-		text, isText := value.(string)
 		switch {
-		case isText && strings.Contains(text, "@"):
-			f.Draft.Templates[pointer] = referenceTemplate + "@example.com"
 		case landed:
 			f.Draft.Templates[pointer] = referenceTemplate
 		default:

@@ -38,6 +38,9 @@ func (f *File) contract() {
 	default:
 		f.line("  level: idempotent # one effect, and a repetition gets the first answer again; nothing else is promised")
 	}
+	if d := f.learnt.declined; len(d.Statuses) > 0 {
+		f.line("  errors: {declined: {%s}} # some creates were refused where others like them were done", signed(d))
+	}
 	f.ack()
 }
 

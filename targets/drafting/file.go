@@ -28,6 +28,8 @@ type File struct {
 	Doubts     []string
 
 	alter  *alteration
+	differ []string // members that differ from create to create, besides addresses
+	same   string   // member that does not; empty: none
 	learnt learnt
 	out    strings.Builder
 }
@@ -60,6 +62,7 @@ func (f File) Text() (string, error) {
 
 // Trial writes a target file for one create whose every text carries a mark of its own.
 func (f File) Trial() (string, error) {
+	f.differs()
 	f.Draft = f.Draft.Marked(markerTemplate)
 	f.Database = false
 	if len(f.Draft.Texts) == 0 {

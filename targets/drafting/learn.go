@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 )
@@ -21,8 +22,13 @@ type Answer struct {
 // Done reports that it says that the create is done, or leads to what was created.
 func (a Answer) Done() bool { return a.Status >= 200 && a.Status < 400 }
 
-// refused reports that it says something about the request: neither a failure nor a rate limit.
-func (a Answer) refused() bool { return a.Status >= 400 && a.Status < 500 && a.Status != 429 }
+// Refused reports that it says something about the request: neither a failure nor a rate limit.
+func (a Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 && a.Status != 429 }
+
+// Failed reports that it says nothing about the request.
+func (a Answer) Failed() bool {
+	return !a.Done() && !a.Refused() || a.Status == http.StatusPaymentRequired
+}
 
 // Repeated is what the target answered when a create was repeated, and how many rows there were then.
 type Repeated struct {
@@ -30,7 +36,10 @@ type Repeated struct {
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Crowds       []Crowd
-	Rows         int // that the first create and its repetition made
+	Rows         int      // that the first create and its repetition made
+	Natural      []string // members of which each makes two creates one, as JSON pointers
+	Taken        *Answer  // to a create with a taken value of the first of them
+	Declined     []Answer // to creates that were refused where others like them were done
 }
 
 // Crowd is what copies of one create were answered that were sent at once, and what another one was answered when all of
@@ -45,33 +54,39 @@ type learnt struct {
 	from       bool     // answers
 	ack        []int    // statuses of answers that say "it is done"; nil: the usual ones
 	accepted   bool     // the first answer is 202: the row may come later
-	natural    []string // JSON pointers
+	natural    []string // JSON pointers; nil: none is known
 	replay     string   // the lines of replay; empty: the same status and JSON
 	existing   contract.Signature
 	mismatch   contract.Signature
 	original   bool // another body gets the first one's answer
 	inProgress contract.Signature
 	missing    contract.Signature // a key is required
+	declined   contract.Signature // business
 }
 
 // Learn reads off the answers what the target does about repeated requests, and what they leave open.
 func (f *File) Learn(r Repeated) {
 	l := learnt{from: true}
 	keyed := f.Draft.Keyed()
+	if len(r.Declined) > 0 {
+		l.declined = signature(r.Declined[0])
+	}
+	if r.Rows < 2 || keyed {
+		l.natural = f.naturalKey(r)
+	}
 	switch {
 	case r.Rows > 1 && keyed:
 		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
 	case r.Rows > 1:
-	case !keyed:
-		if l.natural = f.naturalKey(); l.natural == nil {
-			f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
-		} else {
-			f.repetition(&l, r.First, r.Again)
-		}
+	case !keyed && l.natural == nil:
+		f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
 	default:
 		f.repetition(&l, r.First, r.Again)
 		f.otherBody(&l, r)
 		l.crowds(r.Crowds)
+	}
+	if l.natural != nil && keyed && r.Taken != nil && r.Taken.Refused() {
+		l.existing = signature(*r.Taken)
 	}
 	if keyed {
 		f.keyless(&l, r)
@@ -84,7 +99,7 @@ func (f *File) Learn(r Repeated) {
 // repetition is what the same request again is answered.
 func (f *File) repetition(l *learnt, first, again Answer) {
 	switch {
-	case again.refused():
+	case again.Refused():
 		l.existing = signature(again)
 	case !again.Done():
 		f.doubt("What a repetition is answered: it was %d.", again.Status)
@@ -130,7 +145,7 @@ func (f *File) name(a Answer) string {
 func (f *File) otherBody(l *learnt, r Repeated) {
 	switch {
 	case r.Altered == nil:
-	case r.Altered.refused():
+	case r.Altered.Refused():
 		l.mismatch = signature(*r.Altered)
 	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
 		l.original = true
@@ -144,7 +159,7 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 func (l *learnt) crowds(crowds []Crowd) {
 	for _, c := range crowds {
 		for _, a := range c.Copies {
-			if a.refused() && c.After.Done() {
+			if a.Refused() && c.After.Done() {
 				l.inProgress = signature(a)
 				return
 			}
@@ -154,7 +169,7 @@ func (l *learnt) crowds(crowds []Crowd) {
 
 // keyless is what a create without a key is answered.
 func (f *File) keyless(l *learnt, r Repeated) {
-	if len(r.Keyless) > 0 && !slices.ContainsFunc(r.Keyless, func(a Answer) bool { return !a.refused() }) {
+	if len(r.Keyless) > 0 && !slices.ContainsFunc(r.Keyless, func(a Answer) bool { return !a.Refused() || same(signature(a), l.declined) }) {
 		f.Draft.Key.Required, l.missing = true, signature(r.Keyless[0])
 	}
 }
@@ -224,26 +239,18 @@ func signature(a Answer) contract.Signature {
 	return s
 }
 
-// naturalKey is the member of the body whose value the database allows once; nil: there is none, or there are several.
-func (f *File) naturalKey() []string {
-	var found []string
-	for _, unique := range f.Proof.Table.Unique {
-		if len(unique) != 1 {
-			continue
-		}
-		if unique[0] == f.Proof.Column {
-			found = append(found, f.Proof.Text)
-		}
-		for i, pointer := range f.Draft.Texts[:min(len(f.Draft.Texts), len(marks))] {
-			if f.landed(unique[0], i) && !slices.Contains(found, pointer) {
-				found = append(found, pointer)
-			}
-		}
+// naturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
+// database allows once; nil: there is none, or there are several.
+func (f *File) naturalKey(r Repeated) []string {
+	natural := r.Natural
+	if slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column }) {
+		natural = append(natural, f.Proof.Text)
 	}
-	if len(found) != 1 {
-		return nil
+	if len(natural) > 1 {
+		f.doubt("What makes a repetition one: each of %s alone does, and natural_key can say only one.", strings.Join(natural, ", "))
+		natural = natural[:1]
 	}
-	return found
+	return natural
 }
 
 // signed writes a signature for a mapping on one line, without its braces.
@@ -258,18 +265,18 @@ func signed(s contract.Signature) string {
 // promises writes what was seen.
 func (l learnt) promises(f *File) {
 	level := contract.Idempotent
-	if len(l.existing.Statuses) > 0 {
+	if len(l.existing.Statuses) > 0 && !f.Draft.Keyed() {
 		level = contract.DedupOnly
 	}
 	f.line("  level: %s # what follows was seen when the create was repeated; nothing else is promised", level)
 	if l.natural != nil {
-		f.line("  natural_key: %s # the database allows each value once", flow(l.natural))
+		f.line("  natural_key: %s # another create with the same value made no second row", flow(l.natural))
 	}
 	if l.replay != "" {
 		f.line("  replay: {%s} # the same request again", l.replay)
 	}
 	if len(l.existing.Statuses) > 0 {
-		f.line("  existing: {%s} # the same request again", signed(l.existing))
+		f.line("  existing: {%s} # the value is taken", signed(l.existing))
 	}
 	switch {
 	case len(l.mismatch.Statuses) > 0:

@@ -23,7 +23,7 @@ const (
 func (d Draft) Marked(marker string) Draft {
 	d.Templates = cloneTexts(d.Templates)
 	for i, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
-		d.Templates[pointer] = marker + markSpace + marks[i:i+1]
+		d.Templates[pointer] = strings.Replace(d.marking(pointer), markerTemplate, marker+markSpace+marks[i:i+1], 1)
 	}
 	return d
 }
