@@ -13,8 +13,8 @@ import (
 
 func TestMarkdownFitsASummary(t *testing.T) {
 	t.Parallel()
-	r := manyFindings(10000)
-	for i := range 1000 {
+	r := manyFindings(1000)
+	for i := range 100 {
 		res := hostile().Results[0]
 		res.Scenario = fmt.Sprintf("s%d %s", i, strings.Repeat("&", 5000))
 		r.Results = append(r.Results, res)
