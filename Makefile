@@ -2,8 +2,13 @@ GO ?= go
 BIN := bin/doubletap
 VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),devel)
 # The race detector watches our code and all that it calls but SQLite, which is C made into Go: it has no use for the detector, and
-# takes half of the tests' computing under it. Most tests wait more than they compute, so there are more of them at once than cores.
-TESTFLAGS := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0' -shuffle=on -parallel 6 -timeout 20m
+# takes half of the tests' computing under it. The command's tests come without it: they play whole runs of what the tests of the
+# engine, the driver and the library have under the detector, and would take three times as long.
+RACE := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
+COMMAND := ./cmd/doubletap
+ROOMS = $(shell $(GO) list ./... | grep -v /cmd/doubletap$$)
+# Most tests wait more than they compute, so there are more of them at once than cores.
+TESTFLAGS := -shuffle=on -parallel 8 -timeout 20m
 
 .DEFAULT_GOAL := help
 
@@ -21,7 +26,8 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers vet ## run doubletap's own tests on real servers, with the race detector
-	DOUBLETAP_BROWSER=required $(GO) test $(TESTFLAGS) ./...
+	DOUBLETAP_BROWSER=required $(GO) test $(RACE) $(TESTFLAGS) $(ROOMS)
+	$(GO) test $(TESTFLAGS) $(COMMAND)
 
 .PHONY: steady
 steady: servers ## the tests N times, every second time beside 8 busy processes: a table of what was red and what was slow
@@ -30,7 +36,8 @@ steady: servers ## the tests N times, every second time beside 8 busy processes:
 
 .PHONY: test-events
 test-events: vet
-	@DOUBLETAP_BROWSER=required $(GO) test -json -count=1 $(TESTFLAGS) ./...
+	@DOUBLETAP_BROWSER=required $(GO) test -json -count=1 $(RACE) $(TESTFLAGS) $(ROOMS)
+	@$(GO) test -json -count=1 $(TESTFLAGS) $(COMMAND)
 
 .PHONY: servers
 servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
@@ -54,6 +61,7 @@ vuln: ## known vulnerabilities in the code that is linked; skipped where their d
 .PHONY: controls
 controls: build ## every built-in design on every database with SEEDS seeds: broken ones must fail, correct ones pass
 	DOUBLETAP_SEEDS=$(or $(SEEDS),10) $(GO) test -count=1 -timeout 80m -parallel 4 -run TestEveryDesignGetsItsVerdict -v ./cmd/doubletap
+	DOUBLETAP_SEEDS=1 $(GO) test -count=1 -timeout 30m -parallel 8 ./targets/orders
 
 .PHONY: matrix
 matrix: build servers ## every built-in design with every scenario on every database, SEEDS seeds: writes docs/matrix.md; RESUME=matrix.json begins that file, or goes on where it was left

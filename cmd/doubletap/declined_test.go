@@ -13,13 +13,11 @@ func TestDeclinesAndFailuresNowAndThenAreNoNews(t *testing.T) {
 	for target, code := range map[string]int{
 		"declines-some": exitPass, "fails-now-and-then": exitPass, "decline-retried-charges": exitFinding, "fails-after-order": exitFinding,
 	} {
-		for _, seed := range []string{"1", "2", "3"} {
-			t.Run(target+"/"+seed, func(t *testing.T) {
-				t.Parallel()
-				got := callWith(t.Context(), nil, "run", "--target", "builtin:"+target, "--seed", seed, "--reports", t.TempDir(), "sequential-replay", "sweep")
-				require.Equal(t, code, got.code, "%s", got)
-			})
-		}
+		t.Run(target, func(t *testing.T) {
+			t.Parallel()
+			got := callWith(t.Context(), nil, "run", "--target", "builtin:"+target, "--seed", "1", "--reports", t.TempDir(), "sequential-replay", "sweep")
+			require.Equal(t, code, got.code, "%s", got)
+		})
 	}
 }
 

@@ -126,7 +126,11 @@ func TestOneClearMessage(t *testing.T) {
 			require.NotContains(t, got.out+got.err, "lost-acknowledged-write")
 			require.NotContains(t, got.out+got.err, "s3cret")
 			require.FileExists(t, filepath.Join(onlyRun(t, x.reports), "junit.xml"))
-			require.LessOrEqual(t, attemptsOnRecord(t, onlyRun(t, x.reports)), 1, "it was asked once")
+			asked := 1
+			if c.code == exitEnvironment {
+				asked = 10 // it may be well again the next time
+			}
+			require.LessOrEqual(t, attemptsOnRecord(t, onlyRun(t, x.reports)), asked)
 			x.examined(t, c.code, c.says...)
 		})
 	}

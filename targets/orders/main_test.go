@@ -95,6 +95,30 @@ func overEveryCorrectDesign(t *testing.T, test func(t *testing.T, design orders.
 	})
 }
 
+// everywhereVariable is set where what one store shows is to be seen on all of them, as in make controls.
+const everywhereVariable = "DOUBLETAP_SEEDS"
+
+// allStores are the names of databases.
+var allStores = []string{"postgres", "mariadb", "sqlite"}
+
+// overDealtDesigns runs the test once for each design that is kept, on one of the stores; the designs are dealt to them in turn.
+func overDealtDesigns(t *testing.T, stores []string, keep func(orders.Design) bool, test func(t *testing.T, design orders.Design, database string)) {
+	t.Parallel()
+	kept := slices.DeleteFunc(orders.Designs(), func(d orders.Design) bool { return !keep(d) })
+	for i, design := range kept {
+		on := slices.DeleteFunc(slices.Clone(stores), func(name string) bool { return !design.StandsOn(name) })
+		if os.Getenv(everywhereVariable) == "" {
+			on = on[i%len(on):][:1]
+		}
+		for _, name := range on {
+			t.Run(design.Name+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				test(t, design, databases[name])
+			})
+		}
+	}
+}
+
 // subject is a running API under test and a look into its tables.
 type subject struct {
 	*orders.Server
