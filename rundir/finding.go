@@ -36,7 +36,14 @@ type Finding struct {
 	Toxiproxy  string          `json:"toxiproxy,omitempty"`
 	Normal     history.Offset  `json:"normal"`               // of a plain create; spans that are shares are of this
 	Confidence float64         `json:"confidence,omitempty"` // by which the number of intents was chosen
+	Shown      int             `json:"shown,omitempty"`      // intents of the run that broke in this way,
+	Of         int             `json:"of,omitempty"`         // out of so many; 0: not known
 	Finding    checker.Finding `json:"finding"`
+}
+
+// Alike reports that another finding is of the same kind and says the same of another intent.
+func (f Finding) Alike(other checker.Finding) bool {
+	return f.Finding.Kind.Covers(other.Kind) && other.Detail == f.Finding.Detail
 }
 
 // IntentsOf returns the numbers of the intents that a finding is about.

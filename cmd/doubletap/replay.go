@@ -21,6 +21,7 @@ import (
 // replayOptions are the flags of replay beside those that it shares with run.
 type replayOptions struct {
 	times     int
+	counted   bool // times was given
 	untilFail bool
 	longest   time.Duration // 0: as long as it takes
 }
@@ -33,27 +34,40 @@ func newReplay(s streams) *cobra.Command {
 		Long: `Replay takes the directory of a finding, sends the same plan with the same seed again for the
 intents that broke, and says whether the same promise broke again: exit 1 if it did at least once,
 0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
-target, such as a fixed one. To find what is rare, let it go on --until-fail, or --for a while.`,
+target, such as a fixed one.
+
+What broke in each intent of the run is sent once. What broke in some of them is chance, and is sent
+until it breaks again: at most as often as it takes to see it with 99%, and not more than 20 times.
+To find what is rarer, let it go on --until-fail, or --for a while.`,
 		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r.choose(cmd.Flags().Changed("times"))
+			r.counted = cmd.Flags().Changed("times")
 			return replayCommand(cmd.Context(), args[0], r, o, s)
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().IntVar(&r.times, "times", 1, "how often to send it; more than once prints a line for each try")
+	cmd.Flags().IntVar(&r.times, "times", 1, "how often to send it; more than once prints a line for each try (default: once, or until it breaks again if that is chance)")
 	cmd.Flags().BoolVar(&r.untilFail, "until-fail", false, "stop at the first try that reproduces it (at most --times, if given)")
 	cmd.Flags().DurationVar(&r.longest, "for", 0, "go on for so long (at most --times, if given)")
 	return cmd
 }
 
-// choose lets those who hunt go on without a count.
-func (r *replayOptions) choose(counted bool) {
-	if !counted && (r.untilFail || r.longest > 0) {
+// mostTries is how often a finding is sent at most, if nobody says how often.
+const mostTries = 20
+
+// choose says how often to send a finding, if nobody did: those who hunt go on without a count; others until the finding would have
+// shown in 99 of 100 cases.
+func (r *replayOptions) choose(f rundir.Finding) {
+	switch {
+	case r.counted:
+	case r.untilFail || r.longest > 0:
 		r.times = math.MaxInt
+	case f.Shown > 0 && f.Shown < f.Of:
+		missed := 1 - float64(f.Shown)/float64(f.Of)
+		r.times, r.untilFail = min(mostTries, int(math.Ceil(math.Log(0.01)/math.Log(missed)))), true
 	}
 }
 
@@ -76,13 +90,14 @@ func replayCommand(ctx context.Context, dir string, r replayOptions, o sessionFl
 	if err != nil {
 		return err
 	}
+	r.choose(f)
 	c, err := o.config(files, s)
 	if err != nil {
 		return err
 	}
 	again := rerun{sessionFlags: o, finding: dir}
 	c.Commands = func(dir string, _ uint64) rundir.Commands { return again.commands(dir) }
-	t := tally{kind: f.Finding.Kind, detail: f.Finding.Detail, replayOptions: r}
+	t := tally{finding: f, replayOptions: r}
 	failure := t.repeat(ctx, c.Resend(f, dir), s)
 	if t.tries() > 0 {
 		fmt.Fprintf(s.out, "\n%s\n", t)
@@ -100,8 +115,7 @@ func replayCommand(ctx context.Context, dir string, r replayOptions, o sessionFl
 // tally counts the tries of a replay.
 type tally struct {
 	replayOptions
-	kind                           checker.Kind
-	detail                         string
+	finding                        rundir.Finding
 	reproduced, clean, unexercised int
 }
 
@@ -144,9 +158,8 @@ func (t *tally) number() string {
 
 // add counts a try and says what it showed.
 func (t *tally) add(r checker.Result) string {
-	same := func(f checker.Finding) bool { return t.kind.Covers(f.Kind) && f.Detail == t.detail }
 	switch {
-	case slices.ContainsFunc(r.Findings, same):
+	case slices.ContainsFunc(r.Findings, t.finding.Alike):
 		t.reproduced++
 		return "reproduced"
 	case r.Verdict == checker.Pass:
@@ -170,11 +183,11 @@ func (t tally) String() string {
 		if exercised < t.tries() { // the rate is one of what was exercised
 			of = fmt.Sprintf("%d exercised (%s)", exercised, all)
 		}
-		return fmt.Sprintf("reproduced: %s in %d of %s%s", t.kind, t.reproduced, of, rate(t.reproduced, exercised))
+		return fmt.Sprintf("reproduced: %s in %d of %s%s", t.finding.Finding.Kind, t.reproduced, of, rate(t.reproduced, exercised))
 	case t.clean == 0:
 		return fmt.Sprintf("could not be exercised in %s", all)
 	default:
-		return fmt.Sprintf("not reproduced: no %s in %d exercised of %s%s", t.kind, t.clean, all, rate(0, exercised))
+		return fmt.Sprintf("not reproduced: no %s in %d exercised of %s%s", t.finding.Finding.Kind, t.clean, all, rate(0, exercised))
 	}
 }
 

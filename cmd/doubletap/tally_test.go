@@ -1,18 +1,43 @@
 package main
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/rundir"
 )
 
 // A rate is one of the tries that were exercised, and the sentence says of how many.
 func TestATallyCountsWhatWasExercised(t *testing.T) {
 	t.Parallel()
-	all := tally{kind: checker.Duplicate, reproduced: 3, clean: 14}
+	all := tally{finding: rundir.Finding{Finding: checker.Finding{Kind: checker.Duplicate}}, reproduced: 3, clean: 14}
 	require.Regexp(t, `^reproduced: duplicate in 3 of 17 tries \(18%`, all.String())
-	some := tally{kind: checker.Duplicate, reproduced: 3, clean: 14, unexercised: 3}
+	some := tally{finding: all.finding, reproduced: 3, clean: 14, unexercised: 3}
 	require.Regexp(t, `^reproduced: duplicate in 3 of 17 exercised \(20 tries\) \(18%`, some.String())
+}
+
+// What broke in every intent is sent once, and what broke in some until it would have shown in 99 of 100 cases.
+func TestAReplayIsRepeatedByTheRateOfItsFinding(t *testing.T) {
+	t.Parallel()
+	for want, f := range map[int]rundir.Finding{
+		1:           {Shown: 12, Of: 12},
+		5:           {Shown: 8, Of: 12},
+		17:          {Shown: 3, Of: 12},
+		mostTries:   {Shown: 1, Of: 96},
+		math.MaxInt: {},
+	} {
+		r := replayOptions{times: 1, untilFail: f.Of == 0}
+		r.choose(f)
+		require.Equal(t, want, r.times)
+		require.Equal(t, want > 1, r.untilFail)
+	}
+	unknown, counted := replayOptions{times: 1}, replayOptions{times: 3, counted: true}
+	unknown.choose(rundir.Finding{})
+	counted.choose(rundir.Finding{Shown: 1, Of: 2})
+	require.Equal(t, 1, unknown.times)
+	require.Equal(t, 3, counted.times)
+	require.False(t, counted.untilFail)
 }
