@@ -13,7 +13,7 @@ func checkFalseConflicts(e *evaluation, m moment, traces []*trace, rows int) {
 		return
 	}
 	for _, tr := range traces {
-		if !mayHaveEffect(tr.attempts) && !mayBeRejected(e, tr) && (mistakenForAnother(e, tr) || rejectedBesideTwin(tr, traces) || rejectedBesideNeighbour(e, tr) || rejectedAfterRemoval(tr)) {
+		if !mayHaveEffect(tr.attempts) && !mayBeRejected(e, tr) && (mistakenForAnother(e, tr) || rejectedBesideTwin(e, tr, traces) || rejectedBesideNeighbour(e, tr) || rejectedAfterRemoval(tr)) {
 			reportFalseConflict(e, m, tr, rows)
 		}
 	}
@@ -43,9 +43,39 @@ func rejectedAtOnce(tr *trace) bool {
 		slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Rejected && a.followup == nil })
 }
 
-// rejectedBesideTwin reports that one of two equal requests got through and this one was rejected.
-func rejectedBesideTwin(tr *trace, traces []*trace) bool {
-	return rejectedAtOnce(tr) && slices.ContainsFunc(traces, func(twin *trace) bool { return mayHaveEffect(twin.attempts) })
+// rejectedBesideTwin reports that one of two equal requests got through and this one was rejected after it had come, and that no
+// request was rejected alike which equals no earlier one.
+func rejectedBesideTwin(e *evaluation, tr *trace, traces []*trace) bool {
+	if !rejectedAtOnce(tr) || !slices.ContainsFunc(traces, func(twin *trace) bool { return mayHaveEffect(twin.attempts) && begunBefore(twin, tr) }) {
+		return false
+	}
+	status := rejection(tr).Status
+	for _, mg := range e.groups {
+		for _, other := range mg.traces {
+			if rejectedAlone(other, mg.traces) && rejection(other).Status == status {
+				e.doubt("intent %s was refused with %d beside another with the same body, and so was %s, which equals no earlier one: if the target declines some by business, contract.errors.declined has to name the answer", tr.intent.ID, status, other.intent.ID)
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// begunBefore reports that a twin was sent before an intent was rejected.
+func begunBefore(twin, tr *trace) bool {
+	return twin != tr && len(twin.attempts) > 0 && twin.attempts[0].Start < rejection(tr).End
+}
+
+// rejectedAlone reports that an intent was rejected that can be mistaken for no other: none with the same body or a key like its
+// own was sent before.
+func rejectedAlone(tr *trace, traces []*trace) bool {
+	return tr.intent.Kin == "" && rejectedAtOnce(tr) && !mayHaveEffect(tr.attempts) &&
+		!slices.ContainsFunc(traces, func(twin *trace) bool { return begunBefore(twin, tr) })
+}
+
+// rejection is the first rejection of an intent, which has one.
+func rejection(tr *trace) *classified {
+	return tr.attempts[slices.IndexFunc(tr.attempts, func(a *classified) bool { return a.outcome == Rejected })]
 }
 
 // reportFalseConflict reports a new intent that was rejected, with the line of the contract that keeps its key apart.

@@ -101,6 +101,54 @@ func TestDeclinesAndFailuresNowAndThenProveNothing(t *testing.T) {
 	require.Equal(t, checker.Inconclusive, checker.Check(all, terms(declines)).Verdict, "nothing was done")
 }
 
+// A refusal beside a twin is business, and no conflict, where one is refused alike that equals no earlier one.
+func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
+	t.Parallel()
+	twins := func() []*draft {
+		return []*draft{story(during(10, 12, acknowledged(201, "o1"))).twinOf("dttwin").holding("o1"), story(during(20, 22, rejected(402))).named("i2").twinOf("dttwin")}
+	}
+	early := func() []*draft {
+		return []*draft{story(during(10, 12, rejected(402))).twinOf("dttwin"), story(during(20, 22, acknowledged(201, "o1"))).named("i2").twinOf("dttwin").holding("o1")}
+	}
+	alone := func(a history.Attempt) *draft { return story(during(30, 31, a)).named("i3").fresh() }
+	for _, c := range []struct {
+		name   string
+		drafts []*draft
+		want   []string
+		reason string
+	}{
+		{"only the second of two", twins(), []string{"false-conflict"}, ""},
+		{"a fresh one got through", append(twins(), alone(acknowledged(201, "o3")).holding("o3")), []string{"false-conflict"}, ""},
+		{"a fresh one was refused otherwise", append(twins(), alone(rejected(400))), []string{"false-conflict"}, ""},
+		{"a fresh one was refused alike", append(twins(), alone(rejected(402))), nil, "intent i2 was refused with 402 beside another with the same body, and so was i3"},
+		{"before the other came", early(), nil, ""},
+	} {
+		r := checker.Check(scene(c.drafts...), terms())
+		require.ElementsMatch(t, c.want, found(r), c.name)
+		if c.reason != "" {
+			require.Equal(t, checker.Inconclusive, r.Verdict, c.name)
+			require.Contains(t, strings.Join(r.Reasons, "\n"), c.reason, c.name)
+		}
+	}
+}
+
+func TestTheReasonNamesTheLineForWhatMayBeBusiness(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1")).named("i1").holding("o1"), story(rejected(402)).named("i2"))
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged), AtLeast: 1}}
+	r := checker.Check(h, terms())
+	require.Equal(t, checker.Inconclusive, r.Verdict)
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 new request was refused (attempt i2.1 with 402), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer")
+}
+
+func TestTheReasonNamesTheLineForAKeyThatMayBeRequired(t *testing.T) {
+	t.Parallel()
+	r := checker.Check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms())
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "none of 1 requests without a key was done: if the target requires a key, key.required has to say so")
+	r = checker.Check(scenes([]*draft{story(serverError())}), terms())
+	require.NotContains(t, strings.Join(r.Reasons, "\n"), "key.required")
+}
+
 func TestNoEvidenceSaysNoRowBesideARow(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1")).twinOf("dttwin").holding("o1"), story(rejected(400)).named("i2").twinOf("dttwin"))

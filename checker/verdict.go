@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -41,6 +42,9 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // might have found more. What the contract allows is no failure.
 func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
 	broken, doubts, idle := errorReasons(e), doubtReasons(e), append(unexercised(exercise), withoutEffect(e)...)
+	if len(idle) > 0 {
+		idle = append(idle, mayBeBusiness(e)...)
+	}
 	switch {
 	case slices.ContainsFunc(e.found.findings, Finding.isNew):
 		return Fail, slices.Concat(broken, doubts, idle)
@@ -134,13 +138,14 @@ func withoutPromise(e *evaluation) []string {
 
 // withoutEffect says that too few intents came to anything: a target that only fails keeps every promise.
 func withoutEffect(e *evaluation) []string {
-	of, done, failed := 0, 0, 0
+	of, done, failed, keyless := 0, 0, 0, true
 	for tr := range e.traces() {
 		all := tr.whole().attempts
 		if tr.intent.Behind || refusedByRight(e, tr, all) || onlyDeclined(tr.whole()) {
 			continue
 		}
 		of++
+		keyless = keyless && tr.operation.Key.In != contract.KeyNowhere && !tr.operation.Key.Required && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
 		if has(all, Acknowledged, Accepted, Exists) {
 			done++
 		} else if has(all, Unknown) {
@@ -148,6 +153,8 @@ func withoutEffect(e *evaluation) []string {
 		}
 	}
 	switch {
+	case of > 0 && done == 0 && keyless:
+		return []string{fmt.Sprintf("not exercised: none of %d requests without a key was done: if the target requires a key, key.required has to say so", of)}
 	case of > 0 && done == 0:
 		return []string{fmt.Sprintf("not exercised: of %d intents the target said of none that it was done, accepted or there already", of)}
 	case 2*failed > of:
@@ -155,6 +162,35 @@ func withoutEffect(e *evaluation) []string {
 	default:
 		return nil
 	}
+}
+
+// mayBeBusiness says which line the contract lacks where some new requests were refused and others like them done.
+func mayBeBusiness(e *evaluation) []string {
+	refused, done, example := 0, 0, (*classified)(nil)
+	for _, mg := range e.groups {
+		for _, tr := range mg.traces {
+			switch {
+			case has(tr.attempts, Acknowledged, Accepted):
+				done++
+			case rejectedAlone(tr, mg.traces) && !refusedByRight(e, tr, tr.attempts):
+				refused++
+				example = cmp.Or(example, rejection(tr))
+			}
+		}
+	}
+	if refused == 0 || done == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s refused (attempt %s with %d), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer",
+		were(refused, "new request"), example.ID, example.Status)}
+}
+
+// were counts things that something was done to.
+func were(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun + " was"
+	}
+	return fmt.Sprintf("%d %ss were", n, noun)
 }
 
 // refusedByRight reports that a target refused all requests of an intent for their key, as it may: there was none, there

@@ -21,6 +21,9 @@ type Probing struct {
 	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer nobody,
 	// or not this key. Nil: none does.
 	Unclear func(history.Attempt) bool
+	// Refused tells that a request was refused, as plain creates may be that equal no other request. Some of these are sent then,
+	// until one is refused as well. Nil: none are.
+	Refused func(history.Attempt) bool
 	// Rounds are the pauses before throttled keys are tried once more, each time with a fresh key right behind them. A
 	// rate limit that all share lets the throttled key through after such a pause, or not the fresh one.
 	Rounds []time.Duration
@@ -56,6 +59,7 @@ type prober struct {
 	numbers         map[string]int // of the last probe, by intent
 	unauthenticated []probe        // to be sent again after a new login
 	unclear         []unclearKey   // after the last try
+	refused         bool           // a request that plain creates can be compared with
 }
 
 func newProber(s *Sender, p Probing, settled func(history.Attempt) bool) *prober {
@@ -92,6 +96,7 @@ func (p *prober) probeAll(ctx context.Context, keyless bool) {
 		defer p.mu.Unlock()
 		p.numbers[i.ID] = n
 	})
+	defer p.createUntilRefused(ctx)
 	defer p.tryFreshKeys(ctx)
 	if len(p.unauthenticated) == 0 || !p.steps.logInAgain(ctx) {
 		return
@@ -111,6 +116,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 			return q.n
 		}
 		if p.noteUnauthenticated(q, last) || p.settled(last) {
+			p.noteRefused(q, last)
 			return q.n
 		}
 		if inVain(last) {

@@ -199,6 +199,26 @@ func TestFreshKeysAreSentBesideAThrottledOne(t *testing.T) {
 	require.Contains(t, r.made().Workload().Markers()[r.Operations[0].Name], h.Intents[3].Bodies[history.Original].Marker)
 }
 
+// A request that was refused is compared with plain creates that equal no other, until one of them is refused.
+func TestPlainCreatesAreSentBesideARefusedOneUntilOneIsRefused(t *testing.T) {
+	t.Parallel()
+	for declined, want := range map[int]int{3: 3, 1000: 12} { // the n-th of the plain creates; those that are sent
+		var creates atomic.Int64
+		var refused atomic.Value
+		address := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			key := r.Header.Get("Idempotency-Key")
+			if refused.CompareAndSwap(nil, key); refused.Load() == key || creates.Add(1) == int64(declined) {
+				w.WriteHeader(http.StatusPaymentRequired)
+			}
+		})
+		r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 1, Steps: []scenarios.Step{send()}})
+		r.drive(t)
+		p := driver.Probing{Tries: 1, Refused: func(a history.Attempt) bool { return a.Status == http.StatusPaymentRequired }}
+		require.NoError(t, r.Probe(t.Context(), p, false, func(history.Attempt) bool { return true }))
+		require.Len(t, r.history(t).Intents, 1+want)
+	}
+}
+
 // A replay has a part of the intents: a fresh key is that of none of them.
 func TestAFreshKeyBesideAPartOfThePlanIsANewIntent(t *testing.T) {
 	t.Parallel()

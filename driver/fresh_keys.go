@@ -20,20 +20,44 @@ type unclearKey struct {
 // mostUnclear is how many unclear keys are tried again beside fresh ones: few enough not to throttle each other.
 const mostUnclear = 3
 
-// noteUnclear keeps a key whose last answer is unclear. The fresh keys come from the first principal, at the first
-// operation: they say nothing of the limits of another.
+// noteUnclear keeps a key whose last answer is unclear.
 func (p *prober) noteUnclear(k unclearKey) {
-	w := &p.config.Workload
-	if p.Unclear == nil || !p.Unclear(k.last) || p.requests.operationOf(k.intent) != w.Operations[0].Name {
-		return
-	}
-	i := slices.IndexFunc(w.Plan.Intents, func(i scenarios.PlannedIntent) bool { return i.ID == k.intent })
-	if w.principal(w.Plan.Intents[i]).Name != w.principal(scenarios.PlannedIntent{}).Name {
+	if p.Unclear == nil || !p.Unclear(k.last) || !p.resemblesFresh(k.intent) {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unclear = append(p.unclear, k)
+}
+
+// resemblesFresh reports that plain creates with fresh keys say something of an intent. They come from the first principal, at the
+// first operation: they say nothing of another.
+func (p *prober) resemblesFresh(intent string) bool {
+	w := &p.config.Workload
+	i := slices.IndexFunc(w.Plan.Intents, func(i scenarios.PlannedIntent) bool { return i.ID == intent })
+	return p.requests.operationOf(intent) == w.Operations[0].Name && w.principal(w.Plan.Intents[i]).Name == w.principal(scenarios.PlannedIntent{}).Name
+}
+
+// mostAlone is how many plain creates are sent to see whether one is refused: of a target that declines one in five, all of
+// them get through in 7 of 100 runs.
+const mostAlone = 12
+
+// noteRefused notes that a request was refused that plain creates can be compared with.
+func (p *prober) noteRefused(q probe, last history.Attempt) {
+	if p.Refused != nil && p.Refused(last) && p.resemblesFresh(q.intent) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.refused = true
+	}
+}
+
+// createUntilRefused sends plain creates until one is refused, where a request was.
+func (p *prober) createUntilRefused(ctx context.Context) {
+	for n := 0; p.refused && n < mostAlone; n++ {
+		if o := p.createFresh(ctx); o == nil || p.Refused(o.record) {
+			return
+		}
+	}
 }
 
 // tryFreshKeys sends plain creates with fresh keys beside keys whose last answers are unclear. Throttled keys are tried

@@ -315,6 +315,9 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 	stopped := r.stop(ctx, r.watched(ctx, func(ctx context.Context) error {
 		patience := driver.Patience(time.Duration(terms.Contract.Lease))
 		patience.Unclear = terms.Unclear
+		if r.scenario.Twins > 1 { // a refusal beside a twin may be for the other, or business
+			patience.Refused = terms.Refused
+		}
 		if breaks(r.scenario) {
 			patience.Recovery = r.session.aftermath.within
 		}

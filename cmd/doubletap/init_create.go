@@ -53,7 +53,7 @@ func (i *initiation) again(answer drafting.Answer, why string) bool {
 	}
 	with := "once more"
 	if answer.Status == http.StatusPaymentRequired {
-		why = "a decline may be over with the next create"
+		why = "the next create may not be declined"
 	} else {
 		more := i.file.Differ()
 		if len(more) == 0 {

@@ -61,7 +61,10 @@ func (i *initiation) repeat(ctx context.Context) error {
 	if keyed {
 		for range crowds {
 			together, _ := asking.ask(ctx, "crowd", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", crowdSize))
-			if n := len(together); n > 0 {
+			n := len(together)
+			if n > 0 && together[n-1].Refused() { // after all of them, so that it is a decline
+				i.declined = append(i.declined, together[n-1])
+			} else if n > 0 {
 				r.Crowds = append(r.Crowds, drafting.Crowd{Copies: together[:n-1], After: together[n-1]})
 			}
 		}
