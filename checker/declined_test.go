@@ -125,6 +125,7 @@ func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
 	} {
 		r := checker.Check(scene(c.drafts...), terms())
 		require.ElementsMatch(t, c.want, found(r), c.name)
+		require.Equal(t, 3, r.Intents, "%s: with the one of every scene; those that were sent for comparison are none of the scenario's", c.name)
 		if c.reason != "" {
 			require.Equal(t, checker.Inconclusive, r.Verdict, c.name)
 			require.Contains(t, strings.Join(r.Reasons, "\n"), c.reason, c.name)

@@ -176,7 +176,7 @@ func resultOf(e *evaluation) Result {
 	slices.SortStableFunc(e.found.findings, Compare)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
-		Intents: len(h.Intents), Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
+		Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
 		Findings: e.found.findings, Warnings: e.found.warnings, Exercise: measureExercise(e), Bursts: measureBursts(e), Writers: measureWriters(e), Phases: measurePhases(e),
 		DatabaseGone: e.incident(history.DatabaseGone) != nil,
 	}
@@ -186,9 +186,14 @@ func resultOf(e *evaluation) Result {
 			broken[f.Intent] = true
 		}
 	}
+	for _, i := range h.Intents { // creates beside those of the plan count where they show something
+		if !i.Fresh || broken[i.ID] {
+			r.Intents++
+		}
+	}
 	r.Failed = len(broken)
 	if broken[EveryIntent] {
-		r.Failed = len(h.Intents)
+		r.Failed = r.Intents
 	}
 	for tr := range e.traces() {
 		for _, a := range tr.whole().attempts {
