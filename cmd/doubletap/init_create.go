@@ -233,16 +233,29 @@ func refusal(status int) string {
 const (
 	looks       = 5
 	betweenLook = 300 * time.Millisecond
+	moreLooks   = 7 // for what was accepted, and is done when it stands in another table
 )
 
 // look searches the database for what the create has left. Without a proof there is a reason.
 func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) {
-	var unsearched []string
-	for n := 0; n < looks && (i.file.Proof == nil || !i.file.Proof.Exact) && ctx.Err() == nil; n++ {
+	var unsearched, first []string
+	enough := func() bool { return i.file.Proof != nil && i.file.Proof.Exact && (!c.Accepted() || len(c.Later) > 0) }
+	most := looks
+	if c.Accepted() {
+		most += moreLooks
+	}
+	for n := 0; n < most && !enough() && ctx.Err() == nil; n++ {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
 		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
+		for _, l := range c.Landings {
+			if table := l.Table.FullName(); len(first) == 0 || n == 0 || i.file.Proof == nil {
+				first = append(first, table)
+			} else if !slices.Contains(first, table) && !slices.Contains(c.Later, table) {
+				c.Later = append(c.Later, table)
+			}
+		}
 		i.file.Proof = i.file.Draft.Prove(c)
 		i.looked = n + 1
 	}

@@ -14,13 +14,17 @@ const (
 // reason matches the lines in which runtimes say why a program ends, without the stack trace that follows.
 var reason = regexp.MustCompile(`^\s*(?:` + strings.Join([]string{
 	`panic: `, `fatal error: `, `runtime: out of memory`, `\[signal SIG`, // Go
-	`(?:Uncaught )?(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z][\w$]*)?(?:Error|Exception|Exit|Interrupt)(?: \[\w+\])?(?::|$)`, // Node, Python, .NET
+	`(?:<ref \*\d+> )?(?:Uncaught )?(?:[A-Za-z_$][\w$]*\.)*(?:[A-Z][\w$]*)?(?:Error|Exception|Exit|Interrupt)(?: \[\w+\])?(?::|$)`, // Node, Python, .NET
 	`Exception in thread `, `Caused by: `, // Java
 	`(?:PHP )?Fatal error: `, `Unhandled (?:[Ee]xception|rejection)`, `\*\* \(\w`, `thread '.*' panicked at`, // PHP, .NET, Elixir, Rust
 	`\S+:\d+:in .*\(\w+(?:::\w+)*\)$`,                                                                 // Ruby
 	`terminate called `, `what\(\): `, `Segmentation fault`, `.*Assertion .* failed`, `FATAL ERROR: `, // C++, V8
 	`(?:\S+ ){0,3}\[?(?:FATAL|CRITICAL|PANIC|EMERG)\b`, `.*"level":\s*"(?:fatal|panic)"`, // loggers
 }, "|") + `)`)
+
+// lowerReason matches what Node prints of an error whose class names itself in lower case, as that of the PostgreSQL driver. It is
+// a reason only above a stack trace: loggers begin lines like that as well.
+var lowerReason = regexp.MustCompile(`^(?:<ref \*\d+> )?error: `)
 
 // frame matches lines that tell where, and not why.
 var frame = regexp.MustCompile(`^(?:\s+at |\t|\s+File "|goroutine \d+ \[|created by |\s*\^+\s*$|Node\.js v|npm ERR!|exit status \d)`)
@@ -32,7 +36,7 @@ func reasonIn(lines []string) []string {
 	last := -1
 	for i, line := range lines {
 		switch {
-		case !reason.MatchString(line):
+		case !reason.MatchString(line) && !(lowerReason.MatchString(line) && i+1 < len(lines) && strings.HasPrefix(lines[i+1], "    at ")):
 			continue
 		case last >= 0 && belongs(lines[last+1:i], line):
 			told = append(told, line)

@@ -35,7 +35,11 @@ type Created struct {
 	Location string              // its header, where it has one
 	Answer   any                 // JSON; nil: none
 	Landings []databases.Landing // rows with the marker
+	Later    []string            // tables that had it only some time after the answer
 }
+
+// Accepted reports that the answer says that it will be done.
+func (c Created) Accepted() bool { return c.Status == http.StatusAccepted }
 
 // Proof is where a create has left its marker.
 type Proof struct {
@@ -51,10 +55,14 @@ type Proof struct {
 	Others   []string // columns of other tables that hold it and nothing else, as table.column
 }
 
+// plainNumber matches what tables count their rows by.
+var plainNumber = regexp.MustCompile(`^\d+$`)
+
 // place is a column in which a marker was found.
 type place struct {
 	Proof
-	rank int // of the text; less is better
+	rank  int  // of the text; less is better
+	later bool // what was accepted came there when it was done
 }
 
 // Prove finds out of all places that hold a marker the one that is the created thing; nil: there is none.
@@ -95,18 +103,23 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 	if which >= len(d.Texts) {
 		return place{}, false
 	}
-	p := place{rank: which, Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}
-	p.Named, p.Identity = c.identity(l)
+	p := place{rank: which, later: slices.Contains(c.Later, l.Table.FullName()), Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}
+	if p.Named, p.Identity = c.identity(l); p.later && plainNumber.MatchString(l.Row[p.Identity]) {
+		p.Named, p.Identity = contract.Identity{}, "" // the answer names what was queued, and that is numbered as well
+	}
 	if c.Redirects() {
 		p.Redirect = c.Status
 	}
 	return p, true
 }
 
-// worth is how much speaks for a place: the marker stands there alone, the answer names the row, and the
+// worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row, and the
 // table is called as the path is.
 func (p place) worth(path string) int {
 	worth := 0
+	if p.later {
+		worth += 16
+	}
 	if p.Exact {
 		worth += 8
 	}

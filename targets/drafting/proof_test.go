@@ -53,6 +53,24 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 	require.Equal(t, 2, twice.Rows)
 }
 
+// What was accepted stands in a queue first, and in its table when it is done.
+func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/exports", Texts: []string{"/note"}}
+	queue := landing("exports_jobs", []string{"note"}, map[string]string{"id": "17", "note": "mx0"})
+	done := landing("documents", []string{"note"}, map[string]string{"id": "3", "note": "mx0"})
+	c := drafting.Created{Marker: "m", Status: 202, Answer: map[string]any{"id": "17"}, Landings: []databases.Landing{queue, done}}
+	require.Equal(t, "exports_jobs", draft.Prove(c).Table.Name)
+	c.Later = []string{"documents"}
+	p := draft.Prove(c)
+	require.Equal(t, "documents", p.Table.Name)
+	require.Equal(t, []string{"exports_jobs.note"}, p.Others)
+	c.Answer = map[string]any{"id": "3"}
+	require.Empty(t, draft.Prove(c).Identity, "the job's number is that of the document by chance")
+	c.Answer, done.Row["id"] = map[string]any{"id": "d-7"}, "d-7"
+	require.Equal(t, "id", draft.Prove(c).Identity)
+}
+
 func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	t.Parallel()
 	draft := drafting.Draft{Path: "/orders", Texts: []string{"/note"}}
