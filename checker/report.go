@@ -79,6 +79,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 			f.Removals = append(f.Removals, r)
 		}
 	}
+	f.Circumstances = e.circumstances(m, tr, f)
 	for _, body := range []string{history.Original, history.Altered} {
 		if b, sent := tr.intent.Bodies[body]; sent {
 			rows, _ := e.rows(m, b.Marker)
@@ -122,6 +123,7 @@ func (e *evaluation) reportAll(m moment, f Finding) {
 	key := findingKey{f.Kind, f.Detail, EveryIntent}
 	if !e.found.reported[key] && !e.unproven(f.Kind) {
 		e.found.reported[key] = true
+		f.Circumstances = e.circumstancesOfAll()
 		e.addFinding(f)
 	}
 }
@@ -155,12 +157,24 @@ func (e *evaluation) unproven(k Kind) bool {
 }
 
 // Compare orders findings for a reader: new ones before expected failures and those before what the contract excuses, the
-// worst kind first, an unknown kind last, and within a kind the easiest to understand: those of requests one after the other, then those of bursts, then
-// those beside crashes, and among them those with the fewest attempts without an answer, and the fewest attempts.
+// worst kind first, an unknown kind last, and within a kind the easiest to understand.
 func Compare(a, b Finding) int {
+	return cmp.Or(compareStanding(a, b), cmp.Compare(a.Kind.rank(), b.Kind.rank()), compareEvidence(a, b))
+}
+
+// compareStanding puts new findings before expected failures, and those before what the contract excuses.
+func compareStanding(a, b Finding) int {
 	return cmp.Or(
 		cmp.Compare(min(len(a.Excused), 1), min(len(b.Excused), 1)), cmp.Compare(min(len(a.Known), 1), min(len(b.Known), 1)),
-		cmp.Compare(a.Kind.rank(), b.Kind.rank()), cmp.Compare(a.disturbance(), b.disturbance()),
+	)
+}
+
+// compareEvidence puts first what is the easiest to understand: the plainest circumstances, requests one after the other
+// before those of bursts and those before what is beside crashes, and among them those with the fewest attempts without an
+// answer, and the fewest attempts.
+func compareEvidence(a, b Finding) int {
+	return cmp.Or(
+		cmp.Compare(a.weight(), b.weight()), cmp.Compare(a.disturbance(), b.disturbance()),
 		cmp.Compare(a.withoutAnswer(), b.withoutAnswer()), cmp.Compare(len(a.Attempts), len(b.Attempts)),
 	)
 }

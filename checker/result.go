@@ -45,6 +45,8 @@ type Finding struct {
 	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
 	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
 	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
+
+	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
 }
 
 // Difference is one member in which two answers differ.

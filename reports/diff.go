@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // significant is the p value below which a change of a rate is more than luck.
@@ -118,7 +117,7 @@ func sideOf(r checker.Report) Side {
 
 // brokenPromises leaves out what the contract allows.
 func brokenPromises(r checker.Report) []findingView {
-	return slices.DeleteFunc(findings(r), func(f findingView) bool { return f.Excused != "" })
+	return slices.DeleteFunc(findings(r, checker.Causes(r.Results)), func(f findingView) bool { return f.Excused != "" })
 }
 
 // changes pairs the broken promises of two runs.
@@ -225,14 +224,6 @@ func (c Change) trend() Trend {
 
 // share is the rate as a number from 0 to 1. A rate of nothing is 0.
 func (r Rate) share() float64 { return float64(r.Broke) / float64(max(r.Of, 1)) }
-
-// frequency says how often: "in 3 of 12 intents".
-func (r Rate) frequency() string {
-	if r.Unit == wholeRuns {
-		return "in all intents together"
-	}
-	return fmt.Sprintf("in %d of %s", r.Broke, english.Plural(r.Of, "intent"))
-}
 
 // turnabouts lists the scenarios whose verdict changed, in the order of the new run; those that only
 // the old one has come last.

@@ -105,7 +105,8 @@ func lostThenRetried() checker.Finding {
 		Rows: []checker.RowEvidence{{
 			Body: history.Original, Marker: marker, Rows: []history.Row{row(17, marker), row(18, marker)},
 		}},
-		Requests: []checker.Request{posted(key, `{"amount":1200,"note":"dt7k2m9q4x8z1c5v3b"}`, "i007.1", "i007.2", "i007.3", "i007.p1")},
+		Requests:      []checker.Request{posted(key, `{"amount":1200,"note":"dt7k2m9q4x8z1c5v3b"}`, "i007.1", "i007.2", "i007.3", "i007.p1")},
+		Circumstances: []checker.Circumstance{checker.LostAnswer},
 	}
 }
 
@@ -144,6 +145,7 @@ func altered() checker.Finding {
 			posted("k2", `{"amount":1200,"note":"dtaaaaaaaaaaaaaaaa"}`, "i001.3"),
 			posted("", `{"amount":1200,"note":"dtaaaaaaaaaaaaaaaa"}`, "i001.4"),
 		},
+		Circumstances: []checker.Circumstance{checker.OtherBody, checker.NoKey, checker.Overlapping, checker.OtherKey},
 	}
 	for i, body := range []string{history.Original, history.Altered, history.Original, history.Original} {
 		start := ms(float64(40 + i))
@@ -170,6 +172,9 @@ func manyFindings(n int) checker.Report {
 		}
 		if i%50 == 9 {
 			f.Kind, f.Expected, f.Observed, f.Rows = checker.Unavailable, "a final answer within 12 retries with backoff", "409 twelve times", nil
+		}
+		for j := range f.Attempts {
+			f.Attempts[j].Intent = f.Intent
 		}
 		burst.Findings = append(burst.Findings, f)
 	}
@@ -232,6 +237,7 @@ func neverFinished() checker.Report {
 func burst(n int) checker.Report {
 	f := lostThenRetried()
 	f.Detail, f.Attempts, f.Outcomes, f.Moment, f.Requests[0].Attempts = "", nil, nil, history.T2Name, nil
+	f.Circumstances = []checker.Circumstance{checker.Overlapping}
 	for i := range n {
 		a := history.Attempt{
 			ID: fmt.Sprintf("i007.%d", i+1), Intent: "i007", Lane: "clean", Body: history.Original, Key: "k", Start: ms(30 + float64(i)/50),

@@ -21,18 +21,18 @@ type annotation struct {
 	file  string   // of the scenario, relative to the root of the checkout; empty: there is none
 }
 
-// GitHub writes workflow commands for GitHub Actions: an error for each new broken promise, worst first,
+// GitHub writes workflow commands for GitHub Actions: an error for each cause of new findings, worst first,
 // and for what could not be judged, a warning for what is inconclusive or was not seen any more, and a
-// notice for what is known or excused. Findings of one kind in one
-// scenario are one annotation, so that a frequent one leaves room for the others. Files has the paths
+// notice for what is known or excused. Findings of one
+// cause are one annotation, so that a frequent one leaves room for the others. Files has the paths
 // of scenarios that are files of the checkout.
 func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 	v := newView(r)
 	var b strings.Builder
 	var failed, expected []annotation
-	for _, one := range failureGroups(v.Findings) {
-		a := one.annotation(v, files[one.scenario])
-		if one.finding.isNew() {
+	for _, one := range v.Causes {
+		a := one.annotation(v, files[one.First.Scenario])
+		if one.First.isNew() {
 			failed = append(failed, a)
 		} else {
 			expected = append(expected, a)
@@ -47,13 +47,20 @@ func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
-// annotation says what broke, how often, what was expected, and how to replay it.
-func (g failureGroup) annotation(v view, file string) annotation {
-	f := g.finding
-	text := []string{
-		fmt.Sprintf("%s: %s", f.Meaning, g.rate.frequency()),
-		fit(f.Expectation, 4*widestCell),
+// annotation says what broke, where and how often, what was expected, and how to replay it.
+func (c causeView) annotation(v view, file string) annotation {
+	f := c.First
+	text := present([]note{{"", c.seenIn()}, {"", c.Note}, {"", fit(f.Expectation, 4*widestCell)}})
+	lines := make([]string, 0, len(text)+4)
+	for _, n := range text {
+		lines = append(lines, n.Text)
 	}
+	return annotation{title: fit(c.ID+" "+joined([]string{f.kindAndDetail(), c.Sentence}, ": "), 2*widestCell), text: append(lines, c.hints(v)...), file: file}
+}
+
+// hints are what was sent, why a cause fails nothing, and how to go on.
+func (c causeView) hints(v view) []string {
+	f, text := c.First, []string(nil)
 	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
 		text = append(text, fit(sent, 4*widestCell))
 	}
@@ -69,7 +76,7 @@ func (g failureGroup) annotation(v view, file string) annotation {
 	if v.Replay != "" {
 		text = append(text, "Replay it: "+v.replay(f))
 	}
-	return annotation{title: g.String(), text: text, file: file}
+	return text
 }
 
 // unjudged are the scenarios with a verdict that is no judgement, those with the same reason together.

@@ -66,9 +66,9 @@ func TestGitHubEscapesWhatItsRunnerUnescapes(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Equal(t, "error", got[0].level)
 	require.Equal(t, map[string]string{
-		"file": "scenarios/lost: 1,2 50%.yaml", "title": "duplicate (retry after a lost response) in lost-response",
+		"file": "scenarios/lost: 1,2 50%.yaml", "title": "C1 duplicate (retry after a lost response): Three requests with one Idempotency-Key made two rows after an answer was lost",
 	}, got[0].properties)
-	require.Contains(t, got[0].text, "one intent has duplicate rows: in 1 of 50 intents\n")
+	require.Contains(t, got[0].text, "1 finding in lost-response (1 of 50 intents)\n")
 	require.Contains(t, got[0].text, "50%0A of a,b: 2")
 	require.Contains(t, got[0].text, "\nReplay it: doubletap replay runs/2026-03-04T050607Z-orders F1")
 }
@@ -78,7 +78,7 @@ func TestGitHubNamesOnlyScenariosThatAreFiles(t *testing.T) {
 	require.NotContains(t, string(render(t, github(nil), oneDuplicate())), "file=")
 }
 
-// broken returns a run in which so many scenarios found a duplicate in each of their 12 intents.
+// broken returns a run with so many causes: each scenario found a duplicate of its own in each of its 12 intents.
 func broken(n int) checker.Report {
 	r := report(checker.Fail)
 	for i := range n {
@@ -86,7 +86,7 @@ func broken(n int) checker.Report {
 		res.Verdict, res.Failed = checker.Fail, 12
 		for j := range 12 {
 			f := lostThenRetried()
-			f.ID, f.Intent = fmt.Sprintf("F%d", 12*i+j+1), fmt.Sprintf("i%03d", j+1)
+			f.ID, f.Intent, f.Detail = fmt.Sprintf("F%d", 12*i+j+1), fmt.Sprintf("i%03d", j+1), res.Scenario
 			res.Findings = append(res.Findings, f)
 		}
 		r.Results = append(r.Results, res)
@@ -105,7 +105,7 @@ func TestGitHubGetsNoMoreAnnotationsThanItKeeps(t *testing.T) {
 	require.Contains(t, eleven[8].properties["title"], "s08")
 	require.Equal(t, "2 more", eleven[9].properties["title"])
 	require.Equal(t, "error", eleven[9].level)
-	require.Contains(t, eleven[0].text, "in 12 of 12 intents", "findings of one kind are one annotation")
+	require.Contains(t, eleven[0].text, "12 findings in s00 (12 of 12 intents)", "findings of one cause are one annotation")
 }
 
 func TestGitHubGetsOneAnnotationPerReason(t *testing.T) {
@@ -148,8 +148,10 @@ func TestTheLevelOfAnAnnotationSaysWhatIsNew(t *testing.T) {
 		levels = append(levels, c.level+" "+c.properties["title"])
 	}
 	require.Equal(t, []string{
-		"error duplicate (retry after a lost response) in lost-response", "warning mended: two-tabs",
-		"notice duplicate (retry after a lost response) in burst-same-key", "notice replay-mismatch (body) in lost-response",
+		"error C1 duplicate (retry after a lost response): Three requests with one Idempotency-Key made two rows after an answer was lost",
+		"warning mended: two-tabs",
+		"notice C2 duplicate (retry after a lost response): One request made two rows after an answer was lost",
+		"notice C3 replay-mismatch (body): The same request got another /amount: first “1200”, then “9900”",
 	}, levels)
 	var severities []string
 	for _, i := range parseIssues(t, registered(), nil) {

@@ -34,14 +34,13 @@ type codeLines struct {
 }
 
 // GitLab writes a code quality report, by which a merge request shows what it breaks and what it mends.
-// Findings of one kind in one scenario are one entry: GitLab takes entries with one fingerprint for the
-// same. The path is the scenario's file where files has one, and else its name.
+// Findings of one cause are one entry: GitLab takes entries with one fingerprint for the same. The path is the file of its
+// simplest scenario where files has one, and else its name.
 func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	v := newView(r)
 	list := []codeQuality{}
-	all := failureGroups(v.Findings)
-	for _, one := range all[:min(len(all), mostIssues)] {
-		issue := one.issue(files[one.scenario])
+	for _, one := range v.Causes[:min(len(v.Causes), mostIssues)] {
+		issue := one.issue(files[one.First.Scenario])
 		if v.Caveat != "" {
 			issue.Description += "; " + v.Caveat
 		}
@@ -57,14 +56,14 @@ func GitLab(w io.Writer, r checker.Report, files map[string]string) error {
 	return nil
 }
 
-// issue makes one entry of a failure group. One that is known or excused has the lowest severity.
-func (g failureGroup) issue(file string) codeQuality {
-	f := g.finding
+// issue makes one entry of a cause. One that is known or excused has the lowest severity.
+func (c causeView) issue(file string) codeQuality {
+	f := c.First
 	if file == "" {
-		file = g.scenario
+		file = f.Scenario
 	}
-	description := fmt.Sprintf("%s: %s, %s; %s", g, f.Meaning, g.rate.frequency(), fit(f.Expectation, 4*widestCell))
-	severity := codeSeverity(g.kind)
+	description := fmt.Sprintf("%s: %s; %s; %s", name(f.Kind), c.Sentence, c.seenIn(), fit(f.Expectation, 4*widestCell))
+	severity := codeSeverity(f.finding.Kind)
 	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
 		description += "; " + fit(sent, 2*widestCell)
 	}
@@ -77,17 +76,22 @@ func (g failureGroup) issue(file string) codeQuality {
 	return codeQuality{
 		Description: description,
 		CheckName:   "doubletap/" + f.Kind,
-		Fingerprint: g.fingerprint(),
+		Fingerprint: c.fingerprint(),
 		Severity:    severity,
 		Location:    codeLocation{Path: file, Lines: codeLines{Begin: 1}},
 	}
 }
 
-// fingerprint is the same in every run.
-func (s signature) fingerprint() string {
-	parts := []string{s.scenario, string(s.kind), s.detail}
-	if s.excused != "" {
-		parts = append(parts, s.excused)
+// fingerprint is the same in every run that sees the cause under the same circumstances.
+func (c causeView) fingerprint() string {
+	parts := []string{string(c.cause.Kind), c.First.recorded.Detail}
+	for _, one := range c.cause.Circumstances {
+		parts = append(parts, string(one))
+	}
+	for _, why := range []string{c.cause.Excused, c.cause.Known} {
+		if why != "" {
+			parts = append(parts, why)
+		}
 	}
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return hex.EncodeToString(sum[:])

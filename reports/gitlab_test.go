@@ -77,7 +77,9 @@ func TestAFingerprintIsThatOfTheOffenceAlone(t *testing.T) {
 	require.Equal(t, first, other(func(_ *checker.Result, f *checker.Finding) {
 		f.ID, f.Intent, f.Observed, f.Moment = "F9", "i012", "7 rows", "T2"
 	}))
-	require.NotEqual(t, first, other(func(res *checker.Result, _ *checker.Finding) { res.Scenario = "two" }))
+	require.Equal(t, first, other(func(res *checker.Result, _ *checker.Finding) { res.Scenario = "two" }), "a cause is the same in all scenarios")
+	require.NotEqual(t, first, other(func(_ *checker.Result, f *checker.Finding) { f.Circumstances = nil }))
+	require.NotEqual(t, first, other(func(_ *checker.Result, f *checker.Finding) { f.Known = "https://tracker.example.com/7" }))
 	require.NotEqual(t, first, other(func(_ *checker.Result, f *checker.Finding) { f.Kind = checker.PhantomRow }))
 	require.NotEqual(t, first, other(func(_ *checker.Result, f *checker.Finding) { f.Detail = "other" }))
 }

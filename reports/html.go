@@ -75,15 +75,14 @@ type document struct {
 	Confidence    []htmlConfidence
 }
 
-// newDocument collects what the page shows. It needs the raw report too: answers are parsed before they are
-// sanitized.
+// newDocument collects what the page shows.
 func newDocument(t *template.Template, raw checker.Report) (document, error) {
 	v := newView(raw)
 	d := document{overview: newOverview(v), Confidence: htmlConfidences(v), Filters: newFilters(v), Kinds: htmlKinds(v)}
 	d.Title = fmt.Sprintf("%s: %s, doubletap", v.Verdict.Word, name(v.Target))
 	err := d.embed()
 	if err == nil {
-		err = d.addFindings(t, v, findings(raw))
+		err = d.addFindings(t, v)
 	}
 	if err == nil {
 		err = d.addScenarios(t, v)
@@ -114,10 +113,9 @@ func sourceHash(text string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// addFindings shows some findings in full, others in a line each, and counts the rest. Recorded are the same
-// findings before anything was sanitized.
-func (d *document) addFindings(t *template.Template, v view, recorded []findingView) error {
-	all, err := htmlFindings(t, v, recorded)
+// addFindings shows some findings in full, others in a line each, and counts the rest.
+func (d *document) addFindings(t *template.Template, v view) error {
+	all, err := htmlFindings(t, v)
 	if err != nil {
 		return err
 	}
@@ -145,7 +143,7 @@ func (d *document) addFindings(t *template.Template, v view, recorded []findingV
 }
 
 // htmlFindings returns all findings in their order, those in full for which there is room.
-func htmlFindings(t *template.Template, v view, recorded []findingView) ([]htmlFinding, error) {
+func htmlFindings(t *template.Template, v view) ([]htmlFinding, error) {
 	anchors := anchorsOf(v.Findings)
 	list := make([]htmlFinding, len(v.Findings))
 	full := room{template: t, left: fullBytes}
@@ -154,7 +152,7 @@ func htmlFindings(t *template.Template, v view, recorded []findingView) ([]htmlF
 		if n >= mostFull {
 			continue
 		}
-		f := list[i].withEvidence(v, v.Findings[i], recorded[i].finding)
+		f := list[i].withEvidence(v, v.Findings[i])
 		fits, err := full.takes("finding", f)
 		if err != nil {
 			return nil, err

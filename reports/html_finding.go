@@ -3,7 +3,6 @@ package reports
 import (
 	"slices"
 
-	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -55,27 +54,27 @@ func newBrief(f findingView, anchor string) htmlFinding {
 	}
 }
 
-// withEvidence makes a brief finding a full one. Recorded is the same finding before it was sanitized.
-func (h htmlFinding) withEvidence(v view, f findingView, recorded checker.Finding) htmlFinding {
+// withEvidence makes a brief finding a full one.
+func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 	h.Full, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
 	h.Promises = f.Promises
 	for _, n := range v.about(f) {
 		h.Commands = append(h.Commands, note{n.Label, head(n.Text, longest)})
 	}
-	h.Evidence = newHTMLEvidence(f, h.Anchor, recorded)
+	h.Evidence = newHTMLEvidence(f, h.Anchor)
 	h.Evidence.ID, h.Evidence.RowsTitle = h.ID, v.RowsTitle
 	return h
 }
 
-// newHTMLEvidence cuts the evidence to what the page has room for. Recorded is the finding before it was sanitized.
-func newHTMLEvidence(f findingView, anchor string, recorded checker.Finding) htmlEvidence {
+// newHTMLEvidence cuts the evidence to what the page has room for.
+func newHTMLEvidence(f findingView, anchor string) htmlEvidence {
 	e := f.evidence()
 	h := htmlEvidence{MoreDiffers: e.MoreDiffers}
 	if len(e.Attempts) > 0 && !f.Whole {
 		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)
 		h.Exchanges = spreadOut(e.Exchanges)
-		h.Answers, h.MoreAnswers = answerViews(recorded)
+		h.Answers, h.MoreAnswers = answerViews(f.recorded)
 	}
 	for _, d := range e.Differs {
 		h.Differs = append(h.Differs, differenceView{name(d.Where), name(d.Attempt), fit(d.First, widestCell), fit(d.Then, widestCell)})

@@ -55,7 +55,8 @@ const formatVersion = 1
 // outer members hide the inner ones of the same name.
 type reportFile struct {
 	checker.Report
-	Results []resultFile `json:"results"`
+	Causes  []checker.Cause `json:"causes"`
+	Results []resultFile    `json:"results"`
 }
 
 // resultFile is a result whose findings are [findingFile].
@@ -78,7 +79,7 @@ type attemptFile struct {
 
 // packed makes the file of a report.
 func packed(r checker.Report) reportFile {
-	file := reportFile{Report: r, Results: []resultFile{}}
+	file := reportFile{Report: r, Causes: list(checker.Causes(r.Results)), Results: []resultFile{}}
 	if file.Version == 0 {
 		file.Version = formatVersion
 	}

@@ -163,24 +163,37 @@ func expected(s scenarioView) *junitProblem {
 	return &junitProblem{Message: fit("known: "+firstOf(strings.Split(p.String(), "\n")), 300), Text: p.String()}
 }
 
-// failureOf shows the findings of a scenario as the text report does, the first few in full.
+// failureOf shows the findings of a scenario as the text report does, the first of each cause in full.
 func failureOf(v view, s scenarioView, findings []findingView) *junitProblem {
 	if len(findings) == 0 {
 		return &junitProblem{Message: "fail, without a recorded finding", Type: "fail"}
 	}
 	p := &page{}
-	for _, f := range findings[:min(len(findings), mostBodies)] {
+	shown := firstOfCauses(v, findings)
+	for _, f := range shown {
 		p.line()
 		p.finding(v, f)
 	}
-	if more := len(findings) - mostBodies; more > 0 {
+	if more := len(findings) - len(shown); more > 0 {
 		p.line()
-		p.line("and ", english.Plural(more, "more finding"))
+		p.line("and ", english.Plural(more, "more finding"), " like these")
 	}
 	for _, reason := range s.Result.Reasons {
 		p.wrapped("also: ", prose(reason))
 	}
 	return &junitProblem{Message: s.Share, Type: findings[0].Kind, Text: p.String()}
+}
+
+// firstOfCauses returns the first of some findings of each cause, a few of them.
+func firstOfCauses(v view, findings []findingView) []findingView {
+	var list []findingView
+	for _, c := range v.Causes {
+		i := slices.IndexFunc(findings, func(f findingView) bool { return slices.Contains(c.cause.Members, f.at) })
+		if i >= 0 && len(list) < mostBodies {
+			list = append(list, findings[i])
+		}
+	}
+	return list
 }
 
 // caseProperties are what scripts read of a case.

@@ -54,7 +54,7 @@ func TestJUnitSortsVerdicts(t *testing.T) {
 	t.Parallel()
 	duplicate := parse(t, oneDuplicate())
 	require.Equal(t, 1, duplicate.Failures)
-	require.Equal(t, "duplicate in 1 of 50 intents", duplicate.Cases[1].Failure.Message)
+	require.Equal(t, "duplicate in 1 of 50 intents (F1)", duplicate.Cases[1].Failure.Message)
 	require.Contains(t, duplicate.Cases[1].Failure.Text, "the client never saw it")
 	require.Contains(t, fmt.Sprint(duplicate.Cases[1].Properties), "doubletap replay runs/2026-03-04T050607Z-orders F1")
 	require.Contains(t, fmt.Sprint(duplicate.Cases[1].Properties), "{failed 1/50}")
@@ -68,7 +68,7 @@ func TestJUnitSortsVerdicts(t *testing.T) {
 
 	registered := parse(t, registered())
 	require.Equal(t, []int{2, 1, 0}, []int{registered.Failures, registered.Skipped, registered.Errors})
-	require.Equal(t, "known: duplicate in 1 of 12 intents: https://tracker.example.com/7", registered.Cases[0].Skipped.Message)
+	require.Equal(t, "known: duplicate in 1 of 12 intents (F2): https://tracker.example.com/7", registered.Cases[0].Skipped.Message)
 	require.Contains(t, registered.Cases[2].Failure.Message, "take it out of the register")
 }
 

@@ -11,6 +11,7 @@ import (
 type kindTotal struct {
 	Kind, Meaning     string
 	Findings, Intents int
+	IDs               []string // of the findings; a scenario that has just ended has none
 }
 
 // kindTotals counts findings per kind, worst kind first.
@@ -25,6 +26,9 @@ func kindTotals(all []findingView) []kindTotal {
 			list = append(list, kindTotal{Kind: f.Kind, Meaning: f.Meaning})
 		}
 		list[i].Findings++
+		if f.ID != "" {
+			list[i].IDs = append(list[i].IDs, f.ID)
+		}
 		if id := fmt.Sprintf("%s/%d/%s", f.Kind, f.place, f.Intent); !counted[id] {
 			counted[id] = true
 			list[i].Intents++

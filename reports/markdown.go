@@ -24,7 +24,7 @@ const (
 // ErrSummaryFull means that a job summary has no room for another report.
 var ErrSummaryFull = errors.New("the job summary is full")
 
-// Markdown writes a report that fits a CI job summary: a table of the scenarios, the worst findings
+// Markdown writes a report that fits a CI job summary: a table of the scenarios, the causes
 // behind folds, and how to see them again. It stays under 1 MiB.
 func Markdown(w io.Writer, r checker.Report) error { return MarkdownAfter(w, r, 0) }
 
@@ -38,11 +38,11 @@ func MarkdownAfter(w io.Writer, r checker.Report, taken int64) error {
 	m := &summary{room: mostBytes - int(taken)}
 	m.add(heading(v))
 	m.add(scenarioTable(v))
-	for i, f := range v.Findings[:min(len(v.Findings), mostDetails)] {
-		m.add(details(v, f, i == 0 && f.isNew()))
+	for i, c := range v.Causes[:min(len(v.Causes), mostDetails)] {
+		m.add(details(v, c, i == 0 && c.First.isNew()))
 	}
-	if more := len(v.Findings) - mostDetails; more > 0 {
-		m.add(fmt.Sprintf("and %d more: the full list is in the report's files.\n", more))
+	if more := len(v.Causes) - mostDetails; more > 0 {
+		m.add(fmt.Sprintf("and %d more causes: the full list is in the report's files.\n", more))
 	}
 	m.add(notes(v.known()))
 	m.add(notes(v.excused()))
@@ -115,15 +115,20 @@ func grid(rows [][]string) string {
 	return b.String()
 }
 
-// details shows one finding behind a fold. Open says that it begins unfolded.
-func details(v view, f findingView, open bool) string {
+// details shows one cause behind a fold, with its simplest finding. Open says that it begins unfolded.
+func details(v view, c causeView, open bool) string {
 	var b strings.Builder
-	unfolded := ""
+	unfolded, f := "", c.First
 	if open {
 		unfolded = " open"
 	}
-	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (scenario %s, %s)",
-		f.ID, name(f.Kind), f.Meaning, name(f.Scenario), joined([]string{f.About, f.standing()}, ", "))))
+	fmt.Fprintf(&b, "<details%s>\n<summary>%s</summary>\n\n", unfolded, markdown(fmt.Sprintf("%s %s: %s (%s)",
+		c.ID, joined([]string{name(f.Kind), f.standing()}, ", "), c.Sentence, english.Plural(c.Count, "finding"))))
+	for _, n := range present([]note{{"", c.Note}, {"It needs", c.Under}}) {
+		fmt.Fprintf(&b, "%s\n\n", markdown(joined([]string{n.Label, n.Text}, ": ")))
+	}
+	b.WriteString(causeTable(c))
+	fmt.Fprintf(&b, "**%s**, %s, in scenario %s, %s:\n\n", markdown(f.ID), markdown(f.Meaning), markdown(name(f.Scenario)), markdown(f.About))
 	e := f.evidence()
 	b.WriteString(promises(f, e))
 	b.WriteString(attemptTable(f, e))
@@ -136,6 +141,22 @@ func details(v view, f findingView, open bool) string {
 	}
 	b.WriteString("</details>\n")
 	return b.String()
+}
+
+// causeTable has a row for each scenario of a cause. One finding alone needs none.
+func causeTable(c causeView) string {
+	if c.Count < 2 {
+		return ""
+	}
+	rows := [][]string{{"Scenario", "Broke", "Findings"}}
+	for _, s := range c.Scenarios[:min(len(c.Scenarios), mostDetails)] {
+		rows = append(rows, []string{s.Scenario, s.Share, s.Numbers})
+	}
+	text := grid(rows) + "\n"
+	if more := len(c.Scenarios) - mostDetails; more > 0 {
+		text += fmt.Sprintf("and %s\n\n", english.Plural(more, "more scenario"))
+	}
+	return text
 }
 
 // promises lists what was promised and what happened instead.

@@ -71,8 +71,8 @@ func Text(w io.Writer, r checker.Report, s Style) error {
 	return p.flush(w)
 }
 
-// Details writes what follows the lines of the scenarios: the worst finding in full, the others in
-// a line each, what to know besides, and the summary. It is for a caller that has printed each
+// Details writes what follows the lines of the scenarios: the first finding in full, the causes
+// of all, what to know besides, and the summary. It is for a caller that has printed each
 // [Line] when it was ready.
 func Details(w io.Writer, r checker.Report, s Style) error {
 	p := &page{style: s}
@@ -94,7 +94,7 @@ func (p *page) details(v view) {
 	if len(v.Findings) > 0 {
 		p.line()
 		p.finding(v, v.Findings[0])
-		p.others(v.Findings)
+		p.causes(v)
 	}
 	p.section(v.known())
 	p.section(v.excused())
@@ -107,35 +107,38 @@ func (p *page) details(v view) {
 	p.summary(v)
 }
 
-// others lists the findings after the first, a few of each kind, so that a common kind does not
-// push out a rare one.
-func (p *page) others(all []findingView) {
-	first, rest := all[0], all[1:]
-	if len(rest) == 0 {
+// causes lists what the findings come from, each with the scenarios that show it.
+func (p *page) causes(v view) {
+	if len(v.Findings) < 2 {
 		return
 	}
-	p.title(fmt.Sprintf("%s besides %s", english.Plural(len(rest), "finding"), first.ID))
-	list := kindTotals(rest)
-	each := max(mostLines/len(list), 1)
-	for _, k := range list {
-		p.line(fmt.Sprintf("  %s in %s: %s", english.Plural(k.Findings, "finding"), english.Plural(k.Intents, "intent"), k.Kind))
-		listed := 0
-		for _, f := range rest {
-			if f.Kind == k.Kind && listed < each {
-				listed++
-				p.line("    ", fit(brief(f), p.style.width()-4))
-			}
+	p.title(english.Plural(len(v.Causes), "cause") + ", " + english.Plural(len(v.Findings), "finding"))
+	for i, c := range v.Causes {
+		if i == mostLines {
+			p.line(fmt.Sprintf("  and %d more", len(v.Causes)-i))
+			break
 		}
-		if more := k.Findings - listed; more > 0 {
-			p.line(fmt.Sprintf("    and %d more", more))
+		p.wrapped("  "+pad(c.ID, 4), joined([]string{c.First.Kind, c.First.standing(), c.Sentence}, ": "))
+		if c.Under != "" {
+			p.wrapped("      ", "needs: "+c.Under)
 		}
+		if c.Note != "" {
+			p.wrapped("      ", c.Note)
+		}
+		p.causeLines(c)
 	}
 }
 
-// brief is a finding on one line.
-func brief(f findingView) string {
-	return fmt.Sprintf("%s %s %s: %s", pad(f.ID, 5), name(f.Scenario), name(f.Intent),
-		joined([]string{f.standing(), f.Detail, f.Expectation}, ": "))
+// causeLines lists the scenarios of a cause, the simplest first.
+func (p *page) causeLines(c causeView) {
+	const most = 6
+	for i, s := range c.Scenarios {
+		if i == most && len(c.Scenarios) > most+1 {
+			p.line("      ", fmt.Sprintf("and %d more scenarios", len(c.Scenarios)-i))
+			return
+		}
+		p.line("      ", fit(joined([]string{pad(name(s.Scenario), p.style.names()), s.Share, s.Numbers}, "  "), p.style.width()-6))
+	}
 }
 
 // warnings lists the first few warnings of all scenarios.

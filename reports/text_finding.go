@@ -14,8 +14,8 @@ import (
 // finding writes the full view of one finding.
 func (p *page) finding(v view, f findingView) {
 	p.headline(f)
-	p.wrapped("    ", f.Meaning)
-	p.wrapped("    ", fmt.Sprintf("scenario %s, %s, seen %s", name(f.Scenario), f.About, f.Moment))
+	p.wrapped("    ", f.Sentence+".")
+	p.wrapped("    ", fmt.Sprintf("%s: scenario %s, %s, seen %s", f.Meaning, name(f.Scenario), f.About, f.Moment))
 	if f.Summary != "" {
 		p.wrapped("    ", f.Summary)
 	}

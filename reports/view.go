@@ -23,7 +23,8 @@ type view struct {
 	nextCommands
 	RowsTitle  string // of the rows of a finding
 	Scenarios  []scenarioView
-	Findings   []findingView // worst first
+	Findings   []findingView // by cause, the simplest first
+	Causes     []causeView   // worst first
 	Kinds      []kindTotal   // of the findings, worst first
 	Verdicts   map[checker.Verdict]int
 	Confidence []confidenceView // most rounds first
@@ -48,24 +49,25 @@ type note struct{ Label, Text string }
 // newView says a report in words. Requests and answers are taken from the findings as they were recorded: sanitized JSON may
 // be no JSON any more.
 func newView(raw checker.Report) view {
-	r := sanitize(raw)
+	r, causes := sanitize(raw), checker.Causes(raw.Results)
 	v := view{
 		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Unplayed: otherOperations(r), Exercised: exercised(r),
 		run:          run{Target: r.Target, Operation: r.Operation, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
 		nextCommands: newNextCommands(r), RowsTitle: rowsTitle(r),
-		Findings: findings(r), Verdicts: countVerdicts(r), Confidence: confidences(r),
+		Findings: findings(r, causes), Verdicts: countVerdicts(r), Confidence: confidences(r),
 	}
 	for _, res := range r.Results {
 		v.Scenarios = append(v.Scenarios, newScenarioView(res))
 		v.Totals.Intents += res.Intents
 		v.Totals.Requests += res.Attempts
 	}
-	for i, f := range findings(raw) {
+	for i, f := range findings(raw, causes) {
 		v.Findings[i].recorded, v.Findings[i].base = f.finding, raw.BaseURL
 	}
+	v.Causes = causeViews(causes, v.Findings)
 	v.Totals.Scenarios, v.Totals.Findings = len(r.Results), len(v.Findings)
 	v.Kinds = kindTotals(v.Findings)
-	v.Headline, v.Sentence = headline(r, v.worst()), sentence(r, v.worst())
+	v.Headline, v.Sentence = headline(r, v.worst()), joined([]string{ended(causeCount(v.Causes)), sentence(r, v.worst())}, " ")
 	return v
 }
 
@@ -83,10 +85,14 @@ func present(list []note) []note {
 
 // worst names the worst kind, as the end of a sentence. It is empty without a finding.
 func (v view) worst() string {
-	if len(v.Findings) == 0 || v.Findings[0].Excused != "" {
+	if len(v.Findings) == 0 {
 		return ""
 	}
-	return ", worst kind " + name(v.Findings[0].Kind)
+	worst := slices.MinFunc(v.Findings, func(a, b findingView) int { return checker.Compare(a.finding, b.finding) })
+	if worst.Excused != "" {
+		return ""
+	}
+	return ", worst kind " + name(worst.Kind)
 }
 
 // caveat warns of rows that come from the target itself: it may hide some.

@@ -38,6 +38,9 @@ func opening(f checker.Finding) int {
 
 // contradicting is the attempt that shows what is wrong; -1: the opening one does, with the rows.
 func contradicting(f checker.Finding, first int) int {
+	if first >= len(f.Attempts) {
+		return -1
+	}
 	one := f.Attempts[first]
 	if len(f.Differs) > 0 {
 		return firstWhere(f, func(i int) bool { return f.Attempts[i].ID == f.Differs[0].Attempt })

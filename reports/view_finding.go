@@ -21,6 +21,7 @@ const (
 // findingView is one finding in words, without its evidence.
 type findingView struct {
 	ID, Kind, Meaning string
+	Sentence          string // what happened, as one engineer tells another
 	Detail            string
 	Scenario, Summary string
 	Verdict           verdictView // of the scenario
@@ -34,6 +35,7 @@ type findingView struct {
 	Whole             bool   // it shows only in all intents together, so it has no attempts of its own
 
 	place   int // of the scenario in the run
+	at      checker.Place
 	intents int // of the scenario
 	finding checker.Finding
 
@@ -63,15 +65,20 @@ type rowsView struct {
 	More    int
 }
 
-// findings returns all findings of a report in the order of [checker.Compare], of [checker.CompareResults], and then of the run.
-func findings(r checker.Report) []findingView {
+// findings returns all findings of a report by cause.
+func findings(r checker.Report, causes []checker.Cause) []findingView {
 	var all []findingView
+	by := make([][]findingView, len(r.Results))
 	for i, res := range r.Results {
-		all = append(all, findingsOf(res, i)...)
+		by[i] = findingsOf(res, i)
 	}
-	slices.SortStableFunc(all, func(a, b findingView) int {
-		return cmp.Or(checker.Compare(a.finding, b.finding), checker.CompareResults(r.Results[a.place], r.Results[b.place]), a.place-b.place)
-	})
+	for _, c := range causes {
+		for _, p := range c.Members {
+			one := by[p.Result][p.Finding]
+			one.at = p
+			all = append(all, one)
+		}
+	}
 	return all
 }
 
@@ -90,7 +97,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 // newFindingView says a finding in words. What belongs to the scenario, the caller fills in.
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
-		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
+		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
 		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
@@ -127,6 +134,14 @@ func expectation(f checker.Finding) string {
 		return prose(f.Observed)
 	}
 	return fmt.Sprintf("expected %s, observed %s", prose(f.Expected), prose(f.Observed))
+}
+
+// kindAndDetail names what was broken: "replay-mismatch (status)".
+func (v findingView) kindAndDetail() string {
+	if v.Detail == "" {
+		return name(v.Kind)
+	}
+	return name(v.Kind) + " (" + name(v.Detail) + ")"
 }
 
 // standing is a word for a finding that does not fail the run, and nothing for a new one.

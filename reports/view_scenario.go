@@ -92,6 +92,9 @@ func shareOf(res checker.Result, counts func(findingView) bool) string {
 		if i == 0 {
 			part += " of " + english.Plural(res.Intents, "intent")
 		}
+		if k.IDs != nil {
+			part += " (" + numbers(k.IDs) + ")"
+		}
 		parts = append(parts, part)
 	}
 	if more := len(list) - most; more > 0 {

@@ -46,7 +46,7 @@ func TestWhatIsExcusedIsApartFromWhatIsNot(t *testing.T) {
 	require.Len(t, issues, 2)
 	require.NotEqual(t, issues[0].Fingerprint, issues[1].Fingerprint)
 	require.Equal(t, "blocker", issues[0].Severity)
-	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "duplicate in 1 of 30 intents · excused: duplicate in 1 of 30 intents")
+	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "duplicate in 1 of 30 intents (F2) · excused: duplicate in 1 of 30 intents (F1)")
 }
 
 func TestEveryReportLinksAKnownBug(t *testing.T) {

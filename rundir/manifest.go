@@ -1,7 +1,6 @@
 package rundir
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,23 +148,15 @@ func (d Dir) ReadHistory(scenario string) (*history.History, error) {
 	return h, nil
 }
 
-// numberFindings gives every finding of a run its name: F1 is the one that a reader should see first.
+// numberFindings gives every finding of a run its name: F1 is the one that a reader should see first. Those of one cause
+// follow each other.
 func numberFindings(results []checker.Result) {
-	type found struct {
-		finding *checker.Finding
-		in      checker.Result
-	}
-	var all []found
-	for _, r := range results {
-		for j := range r.Findings {
-			all = append(all, found{&r.Findings[j], r})
+	n := 0
+	for _, c := range checker.Causes(results) {
+		for _, p := range c.Members {
+			n++
+			results[p.Result].Findings[p.Finding].ID = fmt.Sprintf("F%d", n)
 		}
-	}
-	slices.SortStableFunc(all, func(a, b found) int {
-		return cmp.Or(checker.Compare(*a.finding, *b.finding), checker.CompareResults(a.in, b.in))
-	})
-	for i, f := range all {
-		f.finding.ID = fmt.Sprintf("F%d", i+1)
 	}
 }
 

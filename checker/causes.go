@@ -1,0 +1,143 @@
+package checker
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Cause is findings of a run that one defect explains: of one kind, under one set of circumstances or under more of them.
+// What plain requests show, bursts and crashes show as well.
+type Cause struct {
+	ID            string         `json:"id"` // unique in the run: "C1", "C2", ...
+	Kind          Kind           `json:"kind"`
+	Details       []string       `json:"details,omitempty"` // of its findings
+	Known         string         `json:"known,omitempty"`
+	Excused       string         `json:"excused,omitempty"`
+	Circumstances []Circumstance `json:"circumstances,omitempty"` // the least under which it was seen; none: plain requests show it
+	Findings      []string       `json:"findings"`                // ids; the first is the simplest
+	Scenarios     []CauseIn      `json:"scenarios"`               // in which it was seen, the simplest first
+
+	Members []Place `json:"-"` // of Findings, by index
+
+	details map[string]bool // with the empty one
+	broken  map[brokenIntent]bool
+}
+
+// brokenIntent is an intent with a finding of a cause, and the index of its result.
+type brokenIntent struct {
+	result int
+	intent string
+}
+
+// CauseIn is how often a cause was seen in a scenario.
+type CauseIn struct {
+	Scenario string   `json:"scenario"`
+	Findings []string `json:"findings"` // ids
+	Broke    int      `json:"broke"`    // intents with such a finding
+	Of       int      `json:"of"`       // intents
+}
+
+// Place is where a finding stands: the index of its result, and its own in there.
+type Place struct{ Result, Finding int }
+
+// Plain reports that the cause takes no race, no fault and no special request.
+func (c Cause) Plain() bool { return len(c.Circumstances) == 0 }
+
+// Causes groups the findings of a run: new ones before known and excused ones, the worst kind first. A create that is wrong
+// by itself comes before all others: they may follow from it. Ids of findings are taken over as they are.
+func Causes(results []Result) []Cause {
+	var all []Cause
+	for _, p := range bySimplicity(results) {
+		f := p.in(results)
+		i := slices.IndexFunc(all, func(c Cause) bool { return c.explains(*f, p.Result) })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Cause{Kind: f.Kind, Known: f.Known, Excused: f.Excused, Circumstances: f.Circumstances, details: map[string]bool{}, broken: map[brokenIntent]bool{}})
+		}
+		all[i].add(p, results[p.Result], *f)
+	}
+	slices.SortStableFunc(all, func(a, b Cause) int {
+		first, other := a.Members[0].in(results), b.Members[0].in(results)
+		return cmp.Or(compareStanding(*first, *other), first.alone()-other.alone(), cmp.Compare(a.Kind.rank(), b.Kind.rank()),
+			first.weight()-other.weight())
+	})
+	for i := range all {
+		all[i].ID = fmt.Sprintf("C%d", i+1)
+	}
+	return all
+}
+
+// bySimplicity returns the places of all findings, the easiest to understand first, and among equals those of the
+// plainest scenario.
+func bySimplicity(results []Result) []Place {
+	var all []Place
+	for i, r := range results {
+		for j := range r.Findings {
+			all = append(all, Place{i, j})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Place) int {
+		one, other := a.in(results), b.in(results)
+		return cmp.Or(compareEvidence(*one, *other), results[a.Result].control()-results[b.Result].control(), CompareResults(results[a.Result], results[b.Result]))
+	})
+	return all
+}
+
+// in returns the finding at a place.
+func (p Place) in(results []Result) *Finding { return &results[p.Result].Findings[p.Finding] }
+
+// control is less than 2 for the scenarios of the library that show what plain requests do, the plainest first.
+func (r Result) control() int {
+	if i := slices.Index([]string{"plain-create", "sequential-replay"}, r.Scenario); i >= 0 {
+		return i
+	}
+	return 2
+}
+
+// explains reports that a finding belongs to a cause: it has one of its details, or is about an intent that the cause broke,
+// and was seen under no fewer circumstances.
+func (c Cause) explains(f Finding, result int) bool {
+	return c.Kind == f.Kind && c.Known == f.Known && c.Excused == f.Excused &&
+		(c.details[f.Detail] || c.broken[brokenIntent{result, f.Intent}]) &&
+		!slices.ContainsFunc(c.Circumstances, func(one Circumstance) bool { return !slices.Contains(f.Circumstances, one) })
+}
+
+// add takes a finding in.
+func (c *Cause) add(p Place, r Result, f Finding) {
+	if f.Detail != "" && !c.details[f.Detail] {
+		c.Details = append(c.Details, f.Detail)
+	}
+	c.details[f.Detail] = true
+	c.Findings, c.Members = append(c.Findings, f.ID), append(c.Members, p)
+	i := slices.IndexFunc(c.Scenarios, func(s CauseIn) bool { return s.Scenario == r.Scenario })
+	if i < 0 {
+		i = len(c.Scenarios)
+		c.Scenarios = append(c.Scenarios, CauseIn{Scenario: r.Scenario, Of: r.Intents})
+	}
+	c.Scenarios[i].Findings = append(c.Scenarios[i].Findings, f.ID)
+	if one := (brokenIntent{p.Result, f.Intent}); !c.broken[one] {
+		c.broken[one] = true
+		c.Scenarios[i].Broke++
+	}
+	if f.Intent == EveryIntent {
+		c.Scenarios[i].Broke = r.Intents
+	}
+}
+
+// weight is how much a reader must understand to understand the circumstances of a finding.
+func (f Finding) weight() int {
+	sum := 0
+	for _, c := range f.Circumstances {
+		sum += 1 << c.rank()
+	}
+	return sum
+}
+
+// alone is 0 for a finding about one plain request, and 1 for all others.
+func (f Finding) alone() int {
+	if len(f.Attempts) == 1 && len(f.Circumstances) == 0 {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,237 @@
+package reports
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
+)
+
+// bug says what happened in one sentence, as one engineer tells another.
+func bug(f checker.Finding) string {
+	key, last := keyWord(f), statusOf(f, len(f.Attempts)-1)
+	switch f.Kind {
+	case checker.Duplicate:
+		if f.Detail == "altered-body-accepted" {
+			return fmt.Sprintf("Two bodies under one %s were both acknowledged%s: %s", key, when(f), rowCount(f))
+		}
+		return fmt.Sprintf("%s%s made %s%s", many(f, key), together(f), rowCount(f), strings.TrimSuffix(when(f), circumstanceEnd(checker.Overlapping)))
+	case checker.LostWrite:
+		return fmt.Sprintf("The target answered %s, and the row is not there%s", statusOf(f, yes(f)), when(f))
+	case checker.AlteredBody:
+		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
+	case checker.StuckKey:
+		return fmt.Sprintf("Every retry with this %s gets %s for good%s, and no row is made", key, last, when(f))
+	case checker.StoredError:
+		return fmt.Sprintf("Every retry with this %s gets the same failure, %s, for good%s, and no row is made", key, last, when(f))
+	case checker.RefusedThoughDone:
+		return fmt.Sprintf("The row is there, but every retry gets %s: the client never learns of it", last)
+	case checker.Unavailable:
+		return fmt.Sprintf("Retries with backoff never got a final answer%s: the last one was %s", when(f), last)
+	case checker.ReplayMismatch, checker.UndeclaredAnswer:
+		return "The same request got " + difference(f) + strings.TrimSuffix(when(f), circumstanceEnd(checker.Overlapping))
+	case checker.FalseConflict:
+		return fmt.Sprintf("A new request was rejected as a duplicate (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
+	case checker.MissingKeyAccepted:
+		return fmt.Sprintf("A request without the required key was accepted (%s)", statusOf(f, yes(f)))
+	case checker.Unanswered:
+		return "A request was never answered" + when(f)
+	case checker.TargetDied:
+		return "A process of the target ended by itself" + when(f)
+	case checker.EffectMismatch:
+		expected, _, _ := strings.Cut(prose(f.Expected), ":")
+		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(prose(f.Observed)))
+	default:
+		return capital(f.Kind.Row().Meaning) + when(f)
+	}
+}
+
+// keyWord names the key as the requests carry it: "Idempotency-Key", or "key".
+func keyWord(f checker.Finding) string {
+	for _, a := range f.Attempts {
+		n := requestOf(f, a.ID)
+		if a.Key == "" || n < 0 {
+			continue
+		}
+		for header, value := range f.Requests[n].Header {
+			if strings.Trim(value, `"`) == a.Key {
+				return name(header)
+			}
+		}
+	}
+	return "key"
+}
+
+// many counts the requests of the intent before the final retry, and says what they have in common.
+func many(f checker.Finding, key string) string {
+	keys, n, together := map[string]bool{}, 0, 0
+	for _, a := range f.Attempts {
+		if !a.Probe && a.Intent == f.Intent {
+			n++
+			keys[a.Key] = true
+		}
+		if a.Together && a.Intent == f.Intent {
+			together++
+		}
+	}
+	if together > 1 { // those before and after it are not the point
+		n = together
+	}
+	subject := capital(number(max(n, 1), "request"))
+	switch {
+	case n <= 1 && f.Moment == history.T2Name:
+		return "One request and its final retry"
+	case n <= 1:
+		return "One request"
+	case len(keys) > 1:
+		return subject + " with more than one key"
+	case keys[""]:
+		return subject + " without a key"
+	default:
+		return subject + " with one " + key
+	}
+}
+
+// together says that requests of a finding overlapped, in the middle of a sentence.
+func together(f checker.Finding) string {
+	if slices.Contains(f.Circumstances, checker.Overlapping) {
+		return ", sent at the same time,"
+	}
+	return ""
+}
+
+// number writes a small number as a word.
+func number(n int, what string) string {
+	words := []string{"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	if n < len(words) {
+		return words[n] + strings.TrimPrefix(english.Plural(n, what), fmt.Sprint(n))
+	}
+	return english.Plural(n, what)
+}
+
+// rowCount counts the rows that a finding shows.
+func rowCount(f checker.Finding) string {
+	n := 0
+	for _, r := range f.Rows {
+		n += len(r.Rows)
+	}
+	if n < 2 {
+		return "more than one row"
+	}
+	return number(n, "row")
+}
+
+// statusOf is what the client of an attempt got, in a word.
+func statusOf(f checker.Finding, i int) string {
+	if i < 0 || i >= len(f.Attempts) || !f.Attempts[i].Complete {
+		return "no answer"
+	}
+	return fmt.Sprint(f.Attempts[i].Status)
+}
+
+// yes is the first attempt that was acknowledged; -1: none was.
+func yes(f checker.Finding) int { return firstWhere(f, func(i int) bool { return told(f, i) }) }
+
+// alteredEnd says what came of a request with another body.
+func alteredEnd(f checker.Finding) string {
+	switch f.Detail {
+	case "overwrote":
+		return "it overwrote what the first one had made"
+	case "refusal-forgotten":
+		return "what was refused was done later"
+	case "content":
+		return "the row does not hold what was acknowledged"
+	}
+	return fmt.Sprintf("was answered %s, not rejected", statusOf(f, contradicting(f, 0)))
+}
+
+// difference says how a later answer differs from the first one.
+func difference(f checker.Finding) string {
+	if len(f.Differs) == 0 {
+		return "another answer than before"
+	}
+	d := f.Differs[0]
+	if d.Where == "status" {
+		return fmt.Sprintf("%s first, and then %s", name(d.First), name(d.Then))
+	}
+	return fmt.Sprintf("another %s: first %s, then %s", name(d.Where), quoted(d.First), quoted(d.Then))
+}
+
+// when says under which of its circumstances a finding is hardest to miss, as the end of a clause.
+func when(f checker.Finding) string {
+	for _, c := range slices.Backward(f.Circumstances) {
+		if text := circumstanceEnd(c); text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// circumstanceEnd is a circumstance as the end of a clause; empty: the sentence says it already, or it tells little.
+func circumstanceEnd(c checker.Circumstance) string {
+	switch c {
+	case checker.Overlapping:
+		return " after requests at the same time"
+	case checker.OtherInstance:
+		return " at two instances"
+	case checker.LostAnswer:
+		return " after an answer was lost"
+	case checker.Removed:
+		return " after it was removed"
+	case checker.Expired:
+		return " after its key may be forgotten"
+	case checker.StoreFlushed:
+		return " after the store was emptied"
+	case checker.LinkCut:
+		return " after a link broke"
+	case checker.Crashed:
+		return " after a crash"
+	default:
+		return ""
+	}
+}
+
+// circumstanceWords is a circumstance as a part of a list.
+func circumstanceWords(c checker.Circumstance) string {
+	switch c {
+	case checker.OtherBody:
+		return "another body under the same key"
+	case checker.NoKey:
+		return "no key"
+	case checker.Overlapping:
+		return "requests at the same time"
+	case checker.OtherSpelling:
+		return "another spelling of the request"
+	case checker.OtherKey:
+		return "another key"
+	case checker.OtherIntent:
+		return "another order like it"
+	case checker.OtherPrincipal:
+		return "another user"
+	case checker.OtherOperation:
+		return "another operation"
+	case checker.OtherInstance:
+		return "several instances"
+	case checker.LostAnswer:
+		return "a lost answer"
+	case checker.Removed:
+		return "removed in between"
+	case checker.Expired:
+		return "the key may be forgotten"
+	case checker.SlowLink:
+		return "a slow link"
+	case checker.StoreFlushed:
+		return "an emptied store"
+	case checker.LinkCut:
+		return "a broken link"
+	case checker.Crashed:
+		return "a crash"
+	case checker.Background:
+		return "background traffic"
+	default:
+		return name(string(c))
+	}
+}
