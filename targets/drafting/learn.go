@@ -195,6 +195,11 @@ func (l *learnt) acknowledged(r Repeated) {
 // tellApart leaves out what cannot be told from something else: an answer that says "come back later" and another body's
 // would each be taken for the other.
 func (l *learnt) tellApart() {
+	for _, other := range []contract.Signature{l.existing, l.mismatch, l.inProgress, l.missing} {
+		if same(l.declined, other) {
+			l.declined = contract.Signature{}
+		}
+	}
 	if same(l.inProgress, l.existing) {
 		l.inProgress = contract.Signature{}
 	}
