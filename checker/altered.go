@@ -219,21 +219,30 @@ func checkStoredRejection(e *evaluation, m moment, tr *trace, applied, other bod
 		if slices.ContainsFunc(applied.attempts, func(a *classified) bool { return a.Start < r.End }) {
 			continue
 		}
-		e.report(m, tr, Finding{
-			Kind: AlteredBody, Detail: "refusal-forgotten",
-			Promise:  "A stored rejection keeps its key.",
-			Contract: "errors.store_4xx: true",
-			Expected: fmt.Sprintf("a refusal of the %s body: the key had been answered with status %d", applied.body, r.Status),
-			Observed: fmt.Sprintf("the row of the %s body", applied.body),
-		})
+		reportRefusalForgotten(e, m, tr, r, applied.body, fmt.Sprintf("the row of the %s body", applied.body))
 		return
 	}
+}
+
+// reportRefusalForgotten reports that another body got through with a key that has stored a refusal.
+func reportRefusalForgotten(e *evaluation, m moment, tr *trace, refusal *classified, body, observed string) {
+	e.report(m, tr, Finding{
+		Kind: AlteredBody, Detail: "refusal-forgotten",
+		Promise:  "A stored rejection keeps its key.",
+		Contract: "errors.store_4xx: true",
+		Expected: fmt.Sprintf("a refusal of the %s body: the key had been answered with status %d", body, refusal.Status),
+		Observed: observed,
+	})
 }
 
 // storedRejection reports that the contract says an answer is stored under the key. What a target answers before it
 // looks at the key is not stored.
 func storedRejection(e *evaluation, a *classified) bool {
 	stored := e.terms.Contract.Errors.Store4xx
-	atTheDoor := slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)
-	return stored != nil && *stored && a.outcome == Rejected && a.followup == nil && !atTheDoor && !a.mismatch
+	return stored != nil && *stored && a.outcome == Rejected && a.followup == nil && !refusedAtTheDoor(a) && !a.mismatch
+}
+
+// refusedAtTheDoor reports a status that targets answer with before they look at the key or at the body.
+func refusedAtTheDoor(a *classified) bool {
+	return slices.Contains([]int{401, 403, 404, 405, 407, 415}, a.Status)
 }

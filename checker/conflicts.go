@@ -108,10 +108,11 @@ func whyNew(tr *trace) string {
 	return "nothing was sent with this key before"
 }
 
-// mistakenForAnother reports that an intent was rejected as the repetition of something else.
+// mistakenForAnother reports that an intent was rejected as the repetition of something else. To a body that corrects a
+// refused one, a mismatch is no mistake.
 func mistakenForAnother(e *evaluation, tr *trace) bool {
 	return has(tr.attempts, Exists) ||
-		slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.mismatch }) && !mayRejectKey(e, tr)
+		slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.mismatch && !e.terms.corrects(tr, a) }) && !mayRejectKey(e, tr)
 }
 
 // mayRejectKey reports that an intent may have been rejected for the form of its key, which resembles its neighbours'

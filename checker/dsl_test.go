@@ -55,14 +55,14 @@ type draft struct {
 	followed []history.Followup
 }
 
-// story is one intent, sent with one body unless an attempt is altered. Attempts without times of
+// story is one intent, sent with one body unless an attempt is altered or invalid. Attempts without times of
 // their own follow each other.
 func story(attempts ...history.Attempt) *draft {
 	d := &draft{id: "i1", bodies: []string{history.Original}, before: map[string][]history.Row{}}
 	d.attempts = attempts
 	for _, a := range attempts {
-		if a.Body == history.Altered {
-			d.bodies = []string{history.Original, history.Altered}
+		if a.Body == history.Altered || a.Body == history.Invalid {
+			d.bodies = []string{history.Original, a.Body}
 		}
 	}
 	return d
@@ -122,6 +122,12 @@ func (d *draft) and(ids ...string) *draft {
 	return d
 }
 
+// leaving are the rows of the invalid body at T1.
+func (d *draft) leaving(ids ...string) *draft {
+	d.before[history.Invalid] = rowsOf(-1, ids)
+	return d
+}
+
 // later are the rows of the original body at T2, where they differ from T1.
 func (d *draft) later(ids ...string) *draft { return d.laterOf(history.Original, ids...) }
 
@@ -148,8 +154,11 @@ func (d *draft) markerOf(body string) string {
 	if d.marker != "" {
 		marker = d.marker
 	}
-	if body == history.Altered {
+	switch body {
+	case history.Altered:
 		marker += "changed"
+	case history.Invalid:
+		marker += "mistaken"
 	}
 	return marker
 }
@@ -199,7 +208,7 @@ func (d *draft) into(h *history.History) {
 	}
 	for _, body := range d.bodies {
 		m := d.markerOf(body)
-		amount := map[string]int{history.Original: 1200, history.Altered: 9900}[body]
+		amount := map[string]int{history.Original: 1200, history.Altered: 9900, history.Invalid: -1}[body]
 		intent.Bodies[body] = history.Body{Marker: m, Path: d.path, Content: fmt.Sprintf(`{"note":%q,"amount":%d}`, m, amount)}
 		h.Before.Rows[m] = []history.Row{}
 		h.T1.Rows[m] = append(h.T1.Rows[m], d.before[body]...)
@@ -293,6 +302,8 @@ const noKey = "-"
 
 func altered(a history.Attempt) history.Attempt { a.Body = history.Altered; return a }
 
+func invalid(a history.Attempt) history.Attempt { a.Body = history.Invalid; return a }
+
 func reordered(a history.Attempt) history.Attempt { a.Body = history.Reordered; return a }
 
 func inLowerCase(a history.Attempt) history.Attempt { a.Body = history.HeaderCase; return a }
@@ -356,6 +367,8 @@ func says(code string) map[string]any { return map[string]any{"/error": code} }
 func store5xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store5xx = &yes }
 
 func store4xx(t *checker.Terms) { yes := true; t.Contract.Errors.Store4xx = &yes }
+
+func forgets4xx(t *checker.Terms) { no := false; t.Contract.Errors.Store4xx = &no }
 
 func againAfterCrash(t *checker.Terms) { t.Contract.AfterCrash = contract.AtLeastOnce }
 

@@ -128,17 +128,21 @@ func (e *evaluation) rowCount(m moment, tr *trace) (int, bool) {
 }
 
 // rowsOf returns the rows of one body of an intent at a moment, and whether they are known. Where both bodies have one
-// marker, a row is that of the altered body only if it holds what no other says.
+// marker, a row is that of the altered or invalid body only if it holds what no other says.
 func (e *evaluation) rowsOf(m moment, tr *trace, body string) ([]history.Row, bool) {
 	rows, known := e.rows(m, tr.intent.Bodies[body].Marker)
-	altered, both := tr.intent.Bodies[history.Altered]
-	if !both || altered.Marker != tr.intent.Bodies[history.Original].Marker {
+	name := history.Altered
+	if _, sent := tr.intent.Bodies[history.Invalid]; sent { // no intent is sent with both
+		name = history.Invalid
+	}
+	other, both := tr.intent.Bodies[name]
+	if !both || other.Marker != tr.intent.Bodies[history.Original].Marker {
 		return rows, known
 	}
 	var own []history.Row
 	for _, row := range rows {
-		changed := holds(tr, row, history.Altered) && !holds(tr, row, history.Original)
-		if changed == (body == history.Altered) {
+		changed := holds(tr, row, name) && !holds(tr, row, history.Original)
+		if changed == (body == name) {
 			own = append(own, row)
 		}
 	}

@@ -42,7 +42,7 @@ func checkLeaks(e *evaluation) {
 		collectIntroductions(e, tr, g)
 	}
 	for tr := range e.traces() {
-		for _, a := range tr.whole().attempts {
+		for _, a := range slices.Concat(tr.refused, tr.whole().attempts) {
 			checkLeak(e, tr, a, g)
 		}
 	}

@@ -89,15 +89,18 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 }
 
 // inProgress decides between "in progress" and "mismatch" where both are declared with the same
-// status and nothing in the body tells them apart: only an altered body can be a mismatch.
+// status and nothing in the body tells them apart: only a changed body can be a mismatch.
 func (t Terms) inProgress(a *history.Attempt, said *answer) bool {
-	return said.bears(t.Contract.InProgress.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
+	return said.bears(t.Contract.InProgress.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
 }
 
 // exists decides in the same way between "exists already" and "mismatch".
 func (t Terms) exists(a *history.Attempt, said *answer) bool {
-	return said.bears(t.Contract.Existing.Signature) && !(a.Body == history.Altered && said.bears(t.Contract.Fingerprint.Signature))
+	return said.bears(t.Contract.Existing.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
 }
+
+// changed reports that an attempt was sent with another body than the intent's own.
+func changed(a *history.Attempt) bool { return a.Body == history.Altered || a.Body == history.Invalid }
 
 // refuses reports whether the contract names an answer as a refusal, whatever its status says. A
 // target that rejects with a 200, as in GraphQL, is known by the members of the answer.

@@ -25,6 +25,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.GaveUp:          anyAttempt(func(_ *evaluation, a *classified) bool { return a.ErrorKind == history.Timeout && a.Sent > 0 }),
 		proofs.LeftRunning:     anyAttempt(func(_ *evaluation, a *classified) bool { return leftRunning(a) }),
 		proofs.BothBodies:      bothBodies,
+		proofs.Corrected:       corrected,
 		proofs.DistinctKeys:    func(e *evaluation, mg *markerGroup, _ *trace) bool { return distinctKeys(e, mg) },
 		proofs.KeysDiffer: pair(func(_ *evaluation, a, b *classified) bool {
 			return a.Key != b.Key && reachedTarget(a) && reachedTarget(b)

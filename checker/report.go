@@ -80,7 +80,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 		}
 	}
 	f.Circumstances = e.circumstances(m, tr, f)
-	for _, body := range []string{history.Original, history.Altered} {
+	for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 		if b, sent := tr.intent.Bodies[body]; sent {
 			rows, _ := e.rows(m, b.Marker)
 			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows})
@@ -111,7 +111,7 @@ func (e *evaluation) evidence(m moment, tr *trace) []*classified {
 	}
 	var all []*classified
 	for _, one := range traces {
-		all = append(all, one.until(m).whole().attempts...)
+		all = append(append(all, one.until(m).whole().attempts...), one.refused...)
 	}
 	slices.SortStableFunc(all, func(a, b *classified) int { return cmp.Compare(a.Start, b.Start) })
 	return all

@@ -14,7 +14,7 @@ type classified struct {
 	outcome        Outcome
 	mismatch       bool              // it was told that the key was used with another body
 	either         bool              // what it was told may mean "it exists already", whatever the outcome
-	body           string            // Original or Altered: what it says, however it is spelled
+	body           string            // Original, Altered or Invalid: what it says, however it is spelled
 	identity       string            // of the created thing, as the answer names it; empty: it names none
 	latest         history.Offset    // the target was done with it by then
 	followup       *history.Followup // what its status resource said last; nil: it was not asked
@@ -44,11 +44,13 @@ type trace struct {
 	intent             history.Intent
 	operation          contract.Operation
 	attempts           []*classified
-	twin               bool   // shares its marker, so that a row cannot be told to be its own
-	beforeRemoval      *trace // the part of the trace before its row was removed; nil: none was
-	removalUnconfirmed bool   // what that left for this part to find is not known
-	endedByRemoval     bool   // it is the part before a removal: no snapshot has its rows
-	rowsFound          int    // with endedByRemoval: how many rows there were
+	refused            []*classified // sent with the invalid body: the target refused all of them, and no other rule judges them
+	taken              *classified   // the first with an invalid body that the target did not refuse; nil: it refused all, or none was sent
+	twin               bool          // shares its marker, so that a row cannot be told to be its own
+	beforeRemoval      *trace        // the part of the trace before its row was removed; nil: none was
+	removalUnconfirmed bool          // what that left for this part to find is not known
+	endedByRemoval     bool          // it is the part before a removal: no snapshot has its rows
+	rowsFound          int           // with endedByRemoval: how many rows there were
 }
 
 // markerGroup is the traces that share a marker: one, unless the scenario plans twins.
@@ -88,6 +90,9 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
 			tr.attempts = append(tr.attempts, j)
 		}
+	}
+	for _, mg := range all {
+		t.setInvalidApart(mg.traces)
 	}
 	return all
 }

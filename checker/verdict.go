@@ -41,7 +41,7 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // Expected failures excuse only themselves and what they may have kept from being exercised: a run that was cut short
 // might have found more. What the contract allows is no failure.
 func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := errorReasons(e), doubtReasons(e), append(unexercised(exercise), withoutEffect(e)...)
+	broken, doubts, idle := errorReasons(e), doubtReasons(e), slices.Concat(unexercised(exercise), notRefused(e, exercise), withoutEffect(e))
 	if len(idle) > 0 {
 		idle = append(idle, mayBeBusiness(e)...)
 	}
@@ -194,12 +194,12 @@ func were(n int, noun string) string {
 }
 
 // refusedByRight reports that a target refused all requests of an intent for their key, as it may: there was none, there
-// were two, or one of a form that scenarios choose to try a target with.
+// were two, one of a form that scenarios choose to try a target with, or one whose invalid body was refused before.
 func refusedByRight(e *evaluation, tr *trace, attempts []*classified) bool {
 	alike := tr.intent.Kin != "" && len(e.sharing(tr)) == 0
 	return has(attempts, Rejected) && !slices.ContainsFunc(attempts, func(a *classified) bool {
 		keyless := a.Key == "" && (a.BlankKey || tr.operation.Key.Required)
-		return !a.is(Rejected, NotSent, Throttled) || !alike && !keyless && a.Body != history.TwoHeaders
+		return !a.is(Rejected, NotSent, Throttled) || !alike && !keyless && a.Body != history.TwoHeaders && !e.terms.corrects(tr, a)
 	})
 }
 

@@ -57,14 +57,15 @@ func (b *bookkeeping) intent(i history.Intent, record *history.Writer) error {
 	return nil
 }
 
-// sending notes an attempt before it is sent, and records its intent if that is not on record yet.
+// sending notes an attempt before it is sent, and records its intent if that is not on record yet. No client asks what
+// became of an invalid body.
 func (b *bookkeeping) sending(a history.Attempt, record *history.Writer) {
 	b.mu.Lock()
 	q := question{a.Intent, a.Key, questionBody(a.Body)}
 	if b.questions == nil {
 		b.questions = map[string][]question{}
 	}
-	if !slices.Contains(b.questions[q.intent], q) {
+	if a.Body != history.Invalid && !slices.Contains(b.questions[q.intent], q) {
 		b.questions[q.intent] = append(b.questions[q.intent], q)
 	}
 	intent, unsent := b.unsent[a.Intent]

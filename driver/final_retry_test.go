@@ -42,6 +42,23 @@ func probes(t *testing.T, h *history.History) map[string][]asked {
 	return all
 }
 
+// A client that was refused corrects its request, and does not send it as it was.
+func TestTheProbeAsksNothingOfAnInvalidBody(t *testing.T) {
+	t.Parallel()
+	address := serve(t, func(http.ResponseWriter, *http.Request) {})
+	mistaken := plain()
+	r := newRig(t, address, scenarios.Step{Invalid: &mistaken}, send())
+	r.drive(t)
+	require.NoError(t, r.Probe(t.Context(), driver.Probing{}, false, func(history.Attempt) bool { return true }))
+	h := r.history(t)
+	for _, i := range h.Intents {
+		require.Contains(t, i.Bodies[history.Invalid].Content, `"amount":-1`)
+		require.NotEqual(t, i.Bodies[history.Original].Marker, i.Bodies[history.Invalid].Marker)
+		require.Equal(t, []asked{{r.Names.Key(i.ID, "own"), history.Original}}, probes(t, h)[i.ID])
+	}
+	require.Equal(t, history.Invalid, h.Attempts[0].Body)
+}
+
 func TestTheProbeAsksEveryKeyWithEveryBodyOnce(t *testing.T) {
 	t.Parallel()
 	for name, keyless := range map[string]bool{"keyed requests": false, "and those without": true} {

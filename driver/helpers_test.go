@@ -123,7 +123,7 @@ func operation() targets.Operation {
 			Body:   map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200},
 		},
 		Key:   targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
-		Alter: map[string]any{"amount": 9900},
+		Alter: map[string]any{"amount": 9900}, Invalid: map[string]any{"amount": -1},
 	}
 }
 

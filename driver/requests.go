@@ -128,13 +128,13 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 
 // renderBody renders an intent's request with one of its bodies, and sees that it can be sent.
 func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, body string) (rendered, error) {
-	values := r.values(i, body)
-	request, err := operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), body == history.Altered)
+	values, which := r.values(i, body), variantOf(body)
+	request, err := operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), which)
 	if err != nil {
 		return rendered{}, fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 	}
-	if body == history.Altered && request.Drawn.Chance && !r.config.Target.Alters(operation.Operation, values) {
-		return rendered{}, fmt.Errorf("render the request of intent %s: the altered body came out the same as the other one: alter has to draw from other values", i.ID)
+	if which != targets.AsItIs && request.Drawn.Chance && !r.config.Target.Differs(operation.Operation, values, which) {
+		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
 	one := rendered{operation: operation, marker: values.Intent.Marker, request: request, values: values}
 	for _, key := range r.keysOf(i) {
@@ -143,6 +143,18 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 		}
 	}
 	return one, nil
+}
+
+// variantOf returns what a target file calls a body.
+func variantOf(body string) targets.Variant {
+	switch body {
+	case history.Altered:
+		return targets.Altered
+	case history.Invalid:
+		return targets.Invalid
+	default:
+		return targets.AsItIs
+	}
 }
 
 // operationOf returns the name of the operation of an intent.
@@ -197,7 +209,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 		return request
 	}
 	id, at := r.config.Names.Key(a.Intent, "attempt "+a.ID), r.clock(a.Intent)
-	if anew, err := one.operation.Render(one.values.OfAttempt(id, at), a.Body == history.Altered); err == nil {
+	if anew, err := one.operation.Render(one.values.OfAttempt(id, at), variantOf(a.Body)); err == nil {
 		one.request = anew
 	}
 	request, _ := one.withKey(*a)
@@ -243,7 +255,7 @@ func (r *requests) renderAgain() bool {
 		for _, body := range bodiesOf(i) {
 			one := r.one(i.ID, body)
 			values := r.values(i, body)
-			request, err := one.operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), body == history.Altered)
+			request, err := one.operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), variantOf(body))
 			if err != nil || !bytes.Equal(request.Body, one.request.Body) {
 				return false
 			}

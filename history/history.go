@@ -12,6 +12,7 @@ const Format = 1
 const (
 	Original   = "original"
 	Altered    = "altered"
+	Invalid    = "invalid"    // which the target is to refuse; the original corrects it
 	Reordered  = "reordered"  // the original JSON value with its members in another order, spaces and escapes
 	Renumbered = "renumbered" // the original JSON value with a fraction of zero at its whole numbers
 	Elsewhere  = "elsewhere"  // the original, with headers that tell of another client, place and time
@@ -150,7 +151,7 @@ type Intent struct {
 	Behind    bool            `json:"background,omitempty"` // part of the background traffic
 	Fresh     bool            `json:"fresh,omitempty"`      // a plain create with a fresh key beside keys that got no final answer
 	Work      Offset          `json:"work,omitempty"`       // its first request is made to take at least so long; 0: as long as it does
-	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders
+	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -180,7 +181,7 @@ type Attempt struct {
 	Probe    bool   `json:"probe,omitempty"` // part of the final retry
 	Lane     string `json:"lane"`
 	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or it is not known
-	Body     string `json:"body"`                // Original, Altered, Reordered, Renumbered, Elsewhere, HeaderCase or TwoHeaders
+	Body     string `json:"body"`                // Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase or TwoHeaders
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 

@@ -24,6 +24,7 @@ const (
 	GaveUp          Name = "gave-up"
 	LeftRunning     Name = "left-while-running"
 	BothBodies      Name = "both-bodies"
+	Corrected       Name = "corrected"
 	DistinctKeys    Name = "distinct-keys"
 	KeysDiffer      Name = "keys-differ"
 	KeyOmitted      Name = "key-omitted"
@@ -63,6 +64,7 @@ type Obstacle string
 const (
 	NoOriginal       Obstacle = "nothing is sent with the original body"
 	NoAltered        Obstacle = "nothing is sent with an altered body"
+	NoInvalid        Obstacle = "nothing is sent after an invalid body"
 	NoWaitCommitted  Obstacle = "there is no wait: committed between two sendings"
 	NoWaitExpired    Obstacle = "there is no wait: expired between two sendings"
 	NoWaitRemembered Obstacle = "there is no wait for: remembered between two sendings"
@@ -188,6 +190,10 @@ func bodiesAndKeys() []Proof {
 		{
 			Name: BothBodies, Sentence: "both bodies reached the target under one key",
 			Impossible: []Obstacle{NoAltered, NoOriginal},
+		},
+		{
+			Name: Corrected, Sentence: "the invalid body was refused with a 4xx, and then the corrected one reached the target under its key",
+			Impossible: []Obstacle{NoInvalid},
 		},
 		{Name: DistinctKeys, Sentence: "another intent with the same body and another key was answered"},
 		{

@@ -165,6 +165,9 @@ func (s *Scenario) implied() []Need {
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
+	if s.sendsInvalid() {
+		needs = append(needs, NeedsInvalid)
+	}
 	if s.shape()[proofs.NoKeyless] || s.Background != nil && s.Background.Send.Key == NoKey {
 		needs = append(needs, NeedsLooseKey)
 	}

@@ -49,7 +49,7 @@ func (s *Scenario) clearBySendings(c shape) {
 			s.clearByLane(c, r.Lane)
 		}
 		c.clear(proofs.NoAltered, one.altered > 0)
-		c.clear(proofs.NoOriginal, one.requests > one.altered)
+		c.clear(proofs.NoOriginal, one.requests > one.altered && !one.invalid)
 		c.clear(proofs.NoOtherKey, one.send.Key == FreshKey || one.send.Key == NoKey)
 		c.clear(proofs.NoKeyless, one.send.Key == NoKey)
 		c.clear(proofs.NoAnswerLost, one.send.Timeout != Span{Fixed: usualTimeout})
@@ -68,13 +68,14 @@ func (s *Scenario) clearByLane(c shape, lane string) {
 
 // clearBySteps looks at what comes after what.
 func (s *Scenario) clearBySteps(c shape) {
-	var sent, flushed, removed bool // by the steps so far
+	var sent, flushed, removed, invalid bool // by the steps so far
 	for _, step := range s.Steps {
 		sends := len(step.sendings(0)) > 0
 		c.clear(proofs.NoRemove, removed && sends)
 		c.clear(proofs.NoFlush, flushed && sends)
 		c.clear(proofs.NoSendAfterCut, c[proofs.NoCut] && sends)
 		c.clear(proofs.NoSendAfterKill, c[proofs.NoCrash] && sends || step.Crash != nil && step.Crash.Retry != nil)
+		c.clear(proofs.NoInvalid, invalid && step.corrects())
 		c.clear(proofs.NoRespell, step.Respell != nil && sent)
 		c.clear(proofs.NoLook, step.Look != nil && sent)
 		c.clear(proofs.NoWriteGate, step.Burst != nil && step.Burst.WriteGate)
@@ -83,9 +84,15 @@ func (s *Scenario) clearBySteps(c shape) {
 		c.clear(proofs.NoAnswerLost, step.Crash != nil)
 		c.clear(proofs.NoCut, len(step.cuts()) > 0)
 		removed = removed || step.Remove != nil && sent
+		invalid = invalid || step.Invalid != nil
 		flushed = flushed || step.Flush != "" && sent
 		sent = sent || sends
 	}
+}
+
+// corrects reports that a step sends the original body, however it is spelled.
+func (s *Step) corrects() bool {
+	return slices.ContainsFunc(s.sendings(0), func(one sending) bool { return !one.invalid && one.requests > one.altered })
 }
 
 // sendsAround reports that something is sent before the first wait for this, and after it.

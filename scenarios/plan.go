@@ -352,6 +352,8 @@ func (p *planner) move(s Step) Move {
 		return Move{Batch: []PlannedAttempt{p.attempt(*s.Send, history.Original)}}
 	case s.Alter != nil:
 		return Move{Batch: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
+	case s.Invalid != nil:
+		return Move{Batch: []PlannedAttempt{p.attempt(*s.Invalid, history.Invalid)}}
 	case s.Burst != nil:
 		return Move{Batch: p.burst(*s.Burst), Together: true, WriteGate: s.Burst.WriteGate}
 	case s.Sweep != nil:

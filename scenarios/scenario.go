@@ -92,7 +92,8 @@ type Step struct {
 	Sweep   *Sweep   `yaml:"sweep,omitempty"`
 	Crash   *Crash   `yaml:"crash,omitempty"`
 	Tabs    []Tab    `yaml:"tabs,omitempty"`
-	Alter   *Send    `yaml:"alter,omitempty"` // a Send with the altered body
+	Alter   *Send    `yaml:"alter,omitempty"`   // a Send with the altered body
+	Invalid *Send    `yaml:"invalid,omitempty"` // a Send with the body that the target is to refuse
 	Respell *Respell `yaml:"respell,omitempty"`
 	Wait    *Wait    `yaml:"wait,omitempty"`
 	Look    *Look    `yaml:"look,omitempty"`

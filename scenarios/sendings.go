@@ -13,6 +13,7 @@ type sending struct {
 	send     *Send
 	requests int // without retries
 	altered  int // of requests
+	invalid  bool
 }
 
 // sendings lists everything that the steps send, in order.
@@ -33,6 +34,8 @@ func (s *Step) sendings(i int) []sending {
 		return []sending{{step: i, path: at("send"), send: s.Send, requests: 1}}
 	case s.Alter != nil:
 		return []sending{{step: i, path: at("alter"), send: s.Alter, requests: 1, altered: 1}}
+	case s.Invalid != nil:
+		return []sending{{step: i, path: at("invalid"), send: s.Invalid, requests: 1, invalid: true}}
 	case s.Respell != nil:
 		return []sending{{step: i, path: at("respell"), send: &s.Respell.Send, requests: 1}}
 	case s.Burst != nil:
@@ -101,6 +104,10 @@ func (s *Scenario) altersBodies() bool {
 		}
 	}
 	return false
+}
+
+func (s *Scenario) sendsInvalid() bool {
+	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Invalid != nil })
 }
 
 // removesBefore reports that what was made is removed before a step.

@@ -329,6 +329,8 @@ func (s Step) kind() string {
 		return "tabs"
 	case s.Alter != nil:
 		return "alter"
+	case s.Invalid != nil:
+		return "invalid"
 	case s.Respell != nil:
 		return "respell"
 	case s.Wait != nil:

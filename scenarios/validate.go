@@ -179,6 +179,9 @@ func (v *validator) steps() {
 		if one.altered > one.requests {
 			v.addMistake(one.path+"/altered", "%d altered bodies are more than the %d copies", one.altered, one.requests)
 		}
+		if one.invalid && v.scenario.altersBodies() {
+			v.addMistake(one.path, "an intent is sent with an invalid body or with an altered one; leave one of them out")
+		}
 		if path := one.path + "/timeout"; v.isZero(path) {
 			v.addMistake(path, "a timeout must be more than 0s")
 		}
@@ -219,6 +222,8 @@ func (v *validator) removals() {
 	}
 	for i, one := range v.scenario.sendings() {
 		switch {
+		case one.invalid:
+			v.addMistake(one.path, "an invalid body makes nothing that could be removed; leave it or remove out")
 		case one.altered > 0:
 			v.addMistake(one.path, "an altered body may create another row than the one that is removed; leave it or remove out")
 		case i == 0 && one.step > at:

@@ -152,7 +152,8 @@ func (w Wait) MarshalYAML() (any, error) {
 	return plain(w), nil
 }
 
-// UnmarshalYAML reads a step. "send", "sweep", "crash", "alter", "respell" and "look" may stand alone.
+// UnmarshalYAML reads a step. "send", "sweep", "crash", "alter", "invalid", "respell" and "look" may stand
+// alone.
 func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 	type plain Step
 	bare := node.Value
@@ -171,6 +172,8 @@ func (s *Step) UnmarshalYAML(node *yaml.Node) error {
 		s.Crash = &Crash{}
 	case "alter":
 		s.Alter = &Send{}
+	case "invalid":
+		s.Invalid = &Send{}
 	case "respell":
 		s.Respell = &Respell{}
 	case "look":

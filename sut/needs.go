@@ -78,6 +78,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
 	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
 	unless(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
+	unless(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)")
 	kind, members := s.Operation().Request.Payload()
 	form := kind == targets.FormPayload || kind == targets.MultipartPayload
 	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")

@@ -17,9 +17,9 @@ import (
 func noon() time.Time { return time.Date(2024, 2, 28, 12, 0, 0, 0, time.FixedZone("CET", 3600)) }
 
 // drawn renders a body in a run of a plan, and returns its members.
-func drawn(t *testing.T, o targets.Operation, plan, run string, altered bool) map[string]any {
+func drawn(t *testing.T, o targets.Operation, plan, run string, which targets.Variant) map[string]any {
 	t.Helper()
-	r, err := o.Render(values().Drawing(targets.Draws{Plan: plan, Run: run, Now: noon()}), altered)
+	r, err := o.Render(values().Drawing(targets.Draws{Plan: plan, Run: run, Now: noon()}), which)
 	require.NoError(t, err)
 	var members map[string]any
 	require.NoError(t, json.Unmarshal(r.Body, &members), "%s", r.Body)
@@ -36,7 +36,7 @@ func TestFunctionsDrawTheSameForAPlanAndUniqueDrawsForARun(t *testing.T) {
 		"random": "{{random 1 1000000000}}", "pick": `{{pick "a" "b" "c" "d" "e" "f" "g" "h" "i" "j" "k" "l" "m" "n"}}`, "fake": `{{fake "sentence"}}`,
 		"text": `{{unique "text"}}`, "email": `{{unique "email"}}`, "number": `{{unique "number" | json}}`, "uuid": `{{unique "uuid"}}`,
 	})
-	first, again, otherRun, otherPlan := drawn(t, o, "p", "1", false), drawn(t, o, "p", "1", false), drawn(t, o, "p", "2", false), drawn(t, o, "other", "3", false)
+	first, again, otherRun, otherPlan := drawn(t, o, "p", "1", targets.AsItIs), drawn(t, o, "p", "1", targets.AsItIs), drawn(t, o, "p", "2", targets.AsItIs), drawn(t, o, "other", "3", targets.AsItIs)
 	require.Equal(t, first, again)
 	for _, name := range []string{"random", "pick", "fake"} {
 		require.Equal(t, first[name], otherRun[name], name)
@@ -55,7 +55,7 @@ func TestFunctionsDrawTheSameForAPlanAndUniqueDrawsForARun(t *testing.T) {
 func TestFunctionsDrawAnotherThingInAnotherPlace(t *testing.T) {
 	t.Parallel()
 	const draw = "{{random 1 1000000000}}"
-	members := drawn(t, bodied(map[string]any{"a": draw, "b": draw, "list": []any{draw, draw}, "deep": map[string]any{"a": draw}, "twice": draw + " " + draw}), "p", "r", false)
+	members := drawn(t, bodied(map[string]any{"a": draw, "b": draw, "list": []any{draw, draw}, "deep": map[string]any{"a": draw}, "twice": draw + " " + draw}), "p", "r", targets.AsItIs)
 	list, twice := members["list"].([]any), strings.Fields(members["twice"].(string))
 	seen := map[any]bool{}
 	for _, value := range []any{members["a"], members["b"], list[0], list[1], members["deep"].(map[string]any)["a"], twice[0], twice[1]} {
@@ -68,7 +68,7 @@ func TestAnAlteredBodyDiffersInWhatIsAlteredOnly(t *testing.T) {
 	t.Parallel()
 	o := bodied(map[string]any{"who": `{{fake "name"}}`, "mail": `{{unique "email"}}`, "amount": "{{random 1 1000000000 | json}}"})
 	o.Alter = map[string]any{"amount": "{{random 1 1000000000 | json}}"}
-	plain, altered := drawn(t, o, "p", "r", false), drawn(t, o, "p", "r", true)
+	plain, altered := drawn(t, o, "p", "r", targets.AsItIs), drawn(t, o, "p", "r", targets.Altered)
 	require.NotEqual(t, plain["amount"], altered["amount"])
 	delete(plain, "amount")
 	delete(altered, "amount")
@@ -84,7 +84,7 @@ func TestWhatEndsInJSONIsAValue(t *testing.T) {
 	})
 	require.Equal(t, map[string]any{
 		"number": -5.0, "text": "3", "word": "a", "given": 5.0, "list": []any{1.0, map[string]any{"a": nil}}, "piped": true, "own": 7.0, "spaced": 7.0, "called": 1.5,
-	}, drawn(t, o, "p", "r", false))
+	}, drawn(t, o, "p", "r", targets.AsItIs))
 }
 
 func TestNowIsTheStartOfTheRun(t *testing.T) {
@@ -94,7 +94,7 @@ func TestNowIsTheStartOfTheRun(t *testing.T) {
 	})
 	require.Equal(t, map[string]any{
 		"now": "2024-02-28T11:00:00Z", "day": "2024-02-28", "then": "2024-02-29 11:00", "before": "2024-02-26", "year": "24",
-	}, drawn(t, o, "p", "r", false))
+	}, drawn(t, o, "p", "r", targets.AsItIs))
 }
 
 func TestEveryRandomNumberIsWithinItsBounds(t *testing.T) {
@@ -102,7 +102,7 @@ func TestEveryRandomNumberIsWithinItsBounds(t *testing.T) {
 	o := bodied(map[string]any{"n": "{{random 1 3 | json}}", "all": "{{random -9223372036854775808 9223372036854775807}}"})
 	seen := map[any]bool{}
 	for i := range 100 {
-		seen[drawn(t, o, fmt.Sprint(i), "r", false)["n"]] = true
+		seen[drawn(t, o, fmt.Sprint(i), "r", targets.AsItIs)["n"]] = true
 	}
 	require.Equal(t, map[any]bool{1.0: true, 2.0: true, 3.0: true}, seen)
 }
@@ -115,23 +115,23 @@ func TestEveryFakeIsAPlainValueAndTheSameAgain(t *testing.T) {
 	for _, name := range names {
 		body[name] = fmt.Sprintf("{{fake %q}}", name)
 	}
-	first := drawn(t, bodied(body), "p", "1", false)
+	first := drawn(t, bodied(body), "p", "1", targets.AsItIs)
 	for name, value := range first {
 		require.IsType(t, "", value, name)
 		require.NotContains(t, value, "<nil>", name)
 		require.NotRegexp(t, `^(map)?\[`, value, name)
 	}
 	for range 3 {
-		require.Equal(t, first, drawn(t, bodied(body), "p", "2", false))
+		require.Equal(t, first, drawn(t, bodied(body), "p", "2", targets.AsItIs))
 	}
-	spelled := drawn(t, bodied(map[string]any{"a": `{{fake "First_Name"}}`}), "p", "r", false)
+	spelled := drawn(t, bodied(map[string]any{"a": `{{fake "First_Name"}}`}), "p", "r", targets.AsItIs)
 	require.NotEmpty(t, spelled["a"])
 }
 
 func TestWhatIsAnotherThingInAnotherRunIsTold(t *testing.T) {
 	t.Parallel()
 	told := func(text string) targets.Drawn {
-		r, err := bodied(map[string]any{"a": text}).Render(values().Drawing(targets.Draws{}), false)
+		r, err := bodied(map[string]any{"a": text}).Render(values().Drawing(targets.Draws{}), targets.AsItIs)
 		require.NoError(t, err)
 		return r.Drawn
 	}
@@ -154,7 +154,7 @@ func TestAnAlteredBodyCanComeOutTheSame(t *testing.T) {
 	for _, target := range []targets.Target{{}, fields} {
 		alters := map[bool]int{}
 		for i := range 40 {
-			alters[target.Alters(o, values().Drawing(targets.Draws{Plan: fmt.Sprint(i)}))]++
+			alters[target.Differs(o, values().Drawing(targets.Draws{Plan: fmt.Sprint(i)}), targets.Altered)]++
 		}
 		require.Greater(t, alters[true], 5)
 		require.Greater(t, alters[false], 5)

@@ -246,10 +246,12 @@ func FuzzLoad(f *testing.F) {
 		for _, o := range target.Operations {
 			v := targets.Values{Intent: targets.IntentValues{Marker: "m", Reference: "r", Number: 1}}
 			for _, v.Principal = range target.Principals {
-				r, err := o.Render(v, o.Alter != nil)
-				require.NoError(t, err)
-				if o.Key.In != contract.KeyNowhere {
-					require.NoError(t, o.PlaceKey(&r, ""))
+				for _, which := range []targets.Variant{targets.AsItIs, targets.Altered, targets.Invalid} {
+					r, err := o.Render(v, which)
+					require.NoError(t, err)
+					if o.Key.In != contract.KeyNowhere {
+						require.NoError(t, o.PlaceKey(&r, ""))
+					}
 				}
 			}
 		}

@@ -26,7 +26,7 @@ func TestAFormIsWrittenAsOne(t *testing.T) {
 		Alter: map[string]any{"amount": 9900},
 		Key:   targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token"}},
 	}
-	r, err := o.Render(values(), false)
+	r, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Equal(t, "amount=1200&gift=false&note=m1+%26+co&own=7&price=1.5&tags%5B%5D=a&tags%5B%5D=b&tags%5B%5D=3", string(r.Body))
 	require.Equal(t, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}, r.Header)
@@ -39,12 +39,12 @@ func TestAFormIsWrittenAsOne(t *testing.T) {
 	require.Equal(t, "1200", form.Get("amount"))
 	require.Contains(t, string(r.Says), `"token":"k=1"`)
 
-	altered, err := o.Render(values(), true)
+	altered, err := o.Render(values(), targets.Altered)
 	require.NoError(t, err)
 	require.Contains(t, string(altered.Body), "amount=9900&")
 
 	o.Request.Header = map[string]string{"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
-	typed, err := o.Render(values(), false)
+	typed, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Len(t, typed.Header, 1)
 }
@@ -78,13 +78,13 @@ func TestAMultipartFormIsWrittenAsOne(t *testing.T) {
 		Alter: map[string]any{"photo": map[string]any{"content": "other"}},
 		Key:   targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "token"}},
 	}
-	r, err := o.Render(values(), false)
+	r, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	want := map[string][]string{
 		"note": {"||m1"}, "amount": {"||1200"}, "photo": {`a"b.png|image/png|PNG m1` + "\r\n"}, "more": {"||x", "b|application/octet-stream|"},
 	}
 	require.Equal(t, want, read(t, r))
-	again, err := o.Render(values(), false)
+	again, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Equal(t, r, again, "a repeated request is the same bytes")
 
@@ -92,14 +92,14 @@ func TestAMultipartFormIsWrittenAsOne(t *testing.T) {
 	want["token"] = []string{"||k"}
 	require.Equal(t, want, read(t, r))
 
-	altered, err := o.Render(values(), true)
+	altered, err := o.Render(values(), targets.Altered)
 	require.NoError(t, err)
 	require.Equal(t, []string{`a"b.png|image/png|other`}, read(t, altered)["photo"])
 
 	_, parameters, err := mime.ParseMediaType(r.Header["Content-Type"])
 	require.NoError(t, err)
 	o.Request.Multipart["note"] = "\r\n--" + parameters["boundary"] + "--"
-	hostile, err := o.Render(values(), false)
+	hostile, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Equal(t, []string{"||\r\n--" + parameters["boundary"] + "--"}, read(t, hostile)["note"], "a text does not end the form")
 }
@@ -113,7 +113,7 @@ func TestAKeyInThePathIsOneSegment(t *testing.T) {
 	for key, want := range map[string]string{
 		"a-b": "/orders/a-b/lines?of=r1", `a/b ?#"%`: "/orders/a%2Fb%20%3F%23%22%25/lines?of=r1", "é ": "/orders/%C3%A9%20/lines?of=r1",
 	} {
-		r, err := o.Render(values(), false)
+		r, err := o.Render(values(), targets.AsItIs)
 		require.NoError(t, err)
 		require.Equal(t, "/orders/{{.Key}}/lines?of=r1", r.Path)
 		require.NoError(t, o.PlaceKey(&r, key))
@@ -122,7 +122,7 @@ func TestAKeyInThePathIsOneSegment(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "/orders/"+key+"/lines", u.Path)
 	}
-	r, err := o.Render(values(), false)
+	r, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.ErrorContains(t, o.PlaceKey(&r, ""), "cannot stand in a path")
 	require.ErrorContains(t, o.PlaceKey(&targets.Rendered{Path: "/"}, "k"), "does not hold")
@@ -157,7 +157,7 @@ func TestASignatureIsOverWhatIsSent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := targets.Operation{Request: targets.Request{Path: "/c?a=1", Body: map[string]any{"note": "{{.Intent.Marker}}"}, Sign: &c.sign}}
-			r, err := o.Render(values(), false)
+			r, err := o.Render(values(), targets.AsItIs)
 			require.NoError(t, err)
 			require.NoError(t, o.Sign(&r, "/api", "the-key", at))
 			for header, value := range c.want {

@@ -120,9 +120,30 @@ func (r Rendered) Clone() Rendered {
 	return r
 }
 
-// Render fills in the templates of the request; with altered, those of the altered one. Members are in
-// the order of their names.
-func (o Operation) Render(v Values, altered bool) (Rendered, error) {
+// Variant says which of its bodies a request carries.
+type Variant string
+
+// The variants. The zero value is the body as it is; the others are named after the key of a target file that changes it.
+const (
+	AsItIs  Variant = ""
+	Altered Variant = "alter"
+	Invalid Variant = "invalid"
+)
+
+// changes returns the members that a variant replaces; nil: the target file says nothing of it.
+func (o Operation) changes(which Variant) map[string]any {
+	switch which {
+	case Altered:
+		return o.Alter
+	case Invalid:
+		return o.Invalid
+	default:
+		return nil
+	}
+}
+
+// Render fills in the templates of the request with one of its bodies. Members are in the order of their names.
+func (o Operation) Render(v Values, which Variant) (Rendered, error) {
 	v.drawing.drawn = &Drawn{}
 	if o.Work != nil && v.Intent.Work > 0 {
 		o.Request = o.Request.taking(*o.Work)
@@ -132,7 +153,7 @@ func (o Operation) Render(v Values, altered bool) (Rendered, error) {
 		return Rendered{}, err
 	}
 	if kind, members := o.Request.Payload(); kind != NoPayload {
-		if members, err = o.members(v.At(string(kind)), members, altered); err != nil {
+		if members, err = o.members(v.At(string(kind)), members, which); err != nil {
 			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
 		}
 		for _, pointer := range o.Volatile {
@@ -186,7 +207,7 @@ func (q Request) taking(w Work) Request {
 
 // Render fills in the templates of the request.
 func (s Step) Render(v Values) (Rendered, error) {
-	return Operation{Request: s.Request}.Render(v, false)
+	return Operation{Request: s.Request}.Render(v, AsItIs)
 }
 
 // head renders all of a request but its payload.
@@ -218,8 +239,8 @@ type keyedValues struct {
 	Key string
 }
 
-// members fills in the members of a payload. What alter draws it draws for itself.
-func (o Operation) members(v Values, members map[string]any, altered bool) (map[string]any, error) {
+// members fills in the members of a payload. What a variant draws it draws for itself.
+func (o Operation) members(v Values, members map[string]any, which Variant) (map[string]any, error) {
 	filled, err := fillMembers(members, v)
 	if err == nil && len(o.Volatile) > 0 {
 		var anew map[string]any
@@ -228,10 +249,10 @@ func (o Operation) members(v Values, members map[string]any, altered bool) (map[
 			transplant(filled, anew, pointer)
 		}
 	}
-	if err != nil || !altered {
+	if err != nil || which == AsItIs {
 		return filled, err
 	}
-	change, err := fillMembers(o.Alter, v.At("alter"))
+	change, err := fillMembers(o.changes(which), v.At(string(which)))
 	return merge(filled, change), err
 }
 

@@ -19,7 +19,7 @@ func values() targets.Values {
 func TestARequestIsRendered(t *testing.T) {
 	t.Parallel()
 	order := load(t, "testdata/good/full.yaml").Operations["create_order"]
-	r, err := order.Render(values(), false)
+	r, err := order.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Equal(t, targets.Rendered{
 		Method: "PUT",
@@ -35,18 +35,18 @@ func TestAnAlteredBodyIsMergedMemberByMember(t *testing.T) {
 	t.Parallel()
 	order := load(t, "testdata/good/full.yaml").Operations["create_order"]
 	order.Alter["lines"] = []any{"{{.Intent.Reference}} & <co>"}
-	r, err := order.Render(values(), true)
+	r, err := order.Render(values(), targets.Altered)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"by":{"1":"one","2":null},"date":"2024-02-03","lines":["r1 & <co>"],"note":"m1","price":{"amount":9900,"currency":"EUR"}}`, string(r.Body))
 	require.Contains(t, string(r.Body), "& <co>")
-	again, err := order.Render(values(), false)
+	again, err := order.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Contains(t, string(again.Body), "1200", "the operation itself does not change")
 }
 
 func TestARequestWithoutABodyHasNoType(t *testing.T) {
 	t.Parallel()
-	r, err := targets.Operation{Request: targets.Request{Path: "/{{.Intent.Marker}}"}}.Render(values(), false)
+	r, err := targets.Operation{Request: targets.Request{Path: "/{{.Intent.Marker}}"}}.Render(values(), targets.AsItIs)
 	require.NoError(t, err)
 	require.Equal(t, targets.Rendered{Method: "POST", Path: "/m1", Header: map[string]string{}}, r)
 }
@@ -139,7 +139,7 @@ func TestTemplatesThatFailAreErrors(t *testing.T) {
 			{Header: map[string]string{"A": text}},
 			{Body: map[string]any{"a": []any{map[string]any{"b": text}}}},
 		} {
-			_, err := targets.Operation{Request: request}.Render(values(), false)
+			_, err := targets.Operation{Request: request}.Render(values(), targets.AsItIs)
 			require.Error(t, err, text)
 		}
 	}

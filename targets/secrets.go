@@ -20,6 +20,7 @@ func (t *Target) collectSecrets(doc *document.Document) {
 		operation := jsonpointer.Of("operations", name)
 		c.request(operation+"/request", o.Request)
 		c.texts(operation+"/alter", o.Alter)
+		c.texts(operation+"/invalid", o.Invalid)
 		if o.Work != nil {
 			c.request(operation+"/work", Request{Header: o.Work.Header, Body: o.Work.Body})
 		}
@@ -92,12 +93,12 @@ func (c secretCollector) secret(texts ...string) {
 	}
 }
 
-// Compared returns the texts of a request's body, as it is and altered, that say what rows must hold.
+// Compared returns the texts of a request's bodies that say what rows must hold.
 func (o Operation) Compared() []string {
 	_, members := o.Request.Payload()
 	var texts []string
 	for _, pointer := range o.Rows.Content {
-		for _, body := range []map[string]any{members, o.Alter} {
+		for _, body := range []map[string]any{members, o.Alter, o.Invalid} {
 			value, _ := jsonpointer.Resolve(body, pointer)
 			if text, is := value.(string); is {
 				texts = append(texts, text)

@@ -62,6 +62,6 @@ func (l RateLimit) Every() time.Duration { return time.Duration(l.Per) / time.Du
 func (t Target) CarriesMarker(o Operation) bool {
 	v := validator{target: t}
 	v.knows(o.Prepare)
-	carried, err := o.carriesMarker(v.samples()[0].values, false)
+	carried, err := o.carriesMarker(v.samples()[0].values, AsItIs)
 	return carried && err == nil
 }

@@ -88,6 +88,7 @@ type Operation struct {
 	Request  Request               `yaml:"request" json:"request"`
 	Key      Key                   `yaml:"key" json:"key"`
 	Alter    map[string]any        `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
+	Invalid  map[string]any        `yaml:"invalid" json:"invalid,omitempty"`   // members of the body that an invalid body replaces, which the target refuses
 	Answers  map[AnswerSize]Asking `yaml:"answers" json:"answers,omitempty"`   // how a request asks for answers of other sizes
 	Volatile []string              `yaml:"volatile" json:"volatile,omitempty"` // JSON pointers into the body: members that each attempt draws anew
 	Work     *Work                 `yaml:"work" json:"work,omitempty"`         // how a request is made to take long; nil: there is no way

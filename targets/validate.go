@@ -143,11 +143,13 @@ func (v *validator) operation(path string, o Operation) {
 	}
 	v.sign(path, o)
 	kind, members := o.Request.Payload()
-	if o.Alter != nil && kind == NoPayload {
-		v.addMistake(path+"/alter", "there is no body to alter")
-		return
+	for _, which := range []Variant{Altered, Invalid} {
+		if o.changes(which) != nil && kind == NoPayload {
+			v.addMistake(path+"/"+string(which), "there is no body to change")
+			return
+		}
+		v.replaces(path, which, "", members, o.changes(which))
 	}
-	v.alter(path, "", members, o.Alter)
 	longWork(v, path+"/work", o)
 	if v.templates(path, o) {
 		carriesMarker(v, path, o)
@@ -167,18 +169,18 @@ func longWork(v *validator, path string, o Operation) {
 	}
 }
 
-// alter looks for members that an altered body would add rather than replace: they are mistyped.
-func (v *validator) alter(path, inside string, members, change map[string]any) {
+// replaces looks for members that a variant of the body would add rather than replace: they are mistyped.
+func (v *validator) replaces(path string, which Variant, inside string, members, change map[string]any) {
 	for name, value := range change {
-		at := path + "/alter" + inside + jsonpointer.Of(name)
+		at := path + "/" + string(which) + inside + jsonpointer.Of(name)
 		member, there := members[name]
 		inner, isMap := value.(map[string]any)
 		outer, wasMap := member.(map[string]any)
 		switch {
 		case !there:
-			v.addMistake(at, "there is no %s in the body of the request: alter replaces what is there", name)
+			v.addMistake(at, "there is no %s in the body of the request: %s replaces what is there", name, which)
 		case isMap && wasMap:
-			v.alter(path, inside+jsonpointer.Of(name), outer, inner)
+			v.replaces(path, which, inside+jsonpointer.Of(name), outer, inner)
 		}
 	}
 }

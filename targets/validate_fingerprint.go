@@ -22,14 +22,14 @@ func overlooks(f contract.Fingerprint, o Operation, v Values) bool {
 	if f.Mode != contract.FingerprintFields || len(f.Fields) == 0 {
 		return false
 	}
-	plain := o.fields(f.Fields, v, false)
+	plain := o.fields(f.Fields, v, AsItIs)
 	v.Intent.Marker += "b" // an altered body has a marker of its own
-	return reflect.DeepEqual(plain, o.fields(f.Fields, v, true))
+	return reflect.DeepEqual(plain, o.fields(f.Fields, v, Altered))
 }
 
 // fields returns what a body has at these JSON pointers.
-func (o Operation) fields(pointers []string, v Values, altered bool) []any {
-	rendered, err := o.Render(v, altered)
+func (o Operation) fields(pointers []string, v Values, which Variant) []any {
+	rendered, err := o.Render(v, which)
 	if err != nil {
 		return nil
 	}

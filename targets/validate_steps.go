@@ -112,7 +112,7 @@ func usesIntent(q Request) bool { return strings.Contains(fmt.Sprint(q), ".Inten
 func prepares(v *validator, o Operation) bool {
 	values := v.samples()[0].values
 	return slices.ContainsFunc(o.Prepare, func(s Step) bool {
-		carried, err := Operation{Request: s.Request}.carriesMarker(values, false)
+		carried, err := Operation{Request: s.Request}.carriesMarker(values, AsItIs)
 		return carried && err == nil
 	})
 }

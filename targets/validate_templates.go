@@ -64,6 +64,7 @@ func (v *validator) templates(path string, o Operation) bool {
 	kind, members := o.Request.Payload()
 	templatesIn(v, request+jsonpointer.Of(string(kind)), members)
 	templatesIn(v, path+"/alter", o.Alter)
+	templatesIn(v, path+"/invalid", o.Invalid)
 	if o.Work != nil {
 		for name, value := range o.Work.Header {
 			v.template(path+"/work"+jsonpointer.Of("headers", name), value)
@@ -155,10 +156,10 @@ func (s sample) reason(err error) string {
 	return text
 }
 
-// carriesMarker makes sure that rows can be found by what a request carries, and that an altered body differs.
+// carriesMarker makes sure that rows can be found by what a request carries, and that its other bodies differ.
 func carriesMarker(v *validator, path string, o Operation) {
 	values := v.samples()[0].values
-	carried, err := o.carriesMarker(values, false)
+	carried, err := o.carriesMarker(values, AsItIs)
 	if err != nil {
 		kind, _ := o.Request.Payload()
 		v.addMistake(path+jsonpointer.Of("request", string(kind)), "the body cannot be written: %s", errors.Unwrap(err))
@@ -168,30 +169,37 @@ func carriesMarker(v *validator, path string, o Operation) {
 		v.addMistake(path+"/request", "no part of the request carries {{.Intent.Marker}}: rows could not be found")
 		return
 	}
-	if o.Alter == nil {
-		return
-	}
-	if !carried {
+	if o.Alter != nil && !carried {
 		v.addMistake(path+"/alter", "only prepare carries {{.Intent.Marker}}, so that rows cannot show which body took effect; leave alter out")
-		return
-	}
-	if carried, err = o.carriesMarker(values, true); err != nil {
-		v.addMistake(path+"/alter", "the altered body cannot be written: %s", errors.Unwrap(err))
-		return
-	}
-	if !carried {
-		v.addMistake(path+"/alter", "no part of the altered request carries {{.Intent.Marker}}: rows could not be found")
-	}
-	switch {
-	case o.altersNothing(values):
-		v.addMistake(path+"/alter", "the altered body is the same as the other one")
-	case overlooks(v.target.Contract.Fingerprint, o, values):
+	} else if differs(v, path, o, Altered, "altered", carried) && overlooks(v.target.Contract.Fingerprint, o, values) {
 		v.addMistake(path+"/alter", "none of contract.fingerprint.fields is altered: to the target it would be the same body")
 	}
+	differs(v, path, o, Invalid, "invalid", carried)
 }
 
-func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
-	rendered, err := o.Render(v, altered)
+// differs reports that there is a variant of the body and that it is another body, by which rows are found as well.
+func differs(v *validator, path string, o Operation, which Variant, name string, marked bool) bool {
+	if o.changes(which) == nil {
+		return false
+	}
+	at, values := path+"/"+string(which), v.samples()[0].values
+	carried, err := o.carriesMarker(values, which)
+	if err != nil {
+		v.addMistake(at, "the %s body cannot be written: %s", name, errors.Unwrap(err))
+		return false
+	}
+	if marked && !carried {
+		v.addMistake(at, "no part of the %s request carries {{.Intent.Marker}}: rows could not be found", name)
+	}
+	if o.sameAs(values, which) {
+		v.addMistake(at, "the %s body is the same as the other one", name)
+		return false
+	}
+	return true
+}
+
+func (o Operation) carriesMarker(v Values, which Variant) (bool, error) {
+	rendered, err := o.Render(v, which)
 	if err != nil {
 		return false, err
 	}
@@ -202,14 +210,15 @@ func (o Operation) carriesMarker(v Values, altered bool) (bool, error) {
 	return strings.Contains(rendered.Path, wanted) || bytes.Contains(rendered.Body, []byte(wanted)), nil
 }
 
-// Alters reports whether an altered body is another one to the target, with these values: what functions
-// draw can come out the same.
-func (t Target) Alters(o Operation, v Values) bool {
-	return !o.altersNothing(v) && !overlooks(t.Contract.Fingerprint, o, v)
+// Differs reports whether a variant of the body is another one, an altered one also to the target, with these values:
+// what functions draw can come out the same.
+func (t Target) Differs(o Operation, v Values, which Variant) bool {
+	return !o.sameAs(v, which) && !(which == Altered && overlooks(t.Contract.Fingerprint, o, v))
 }
 
-func (o Operation) altersNothing(v Values) bool {
-	plain, err := o.Render(v, false)
-	altered, alteredErr := o.Render(v, true)
-	return errors.Join(err, alteredErr) == nil && bytes.Equal(plain.Body, altered.Body)
+// sameAs reports that a variant of the body has the same bytes as the body.
+func (o Operation) sameAs(v Values, which Variant) bool {
+	plain, err := o.Render(v, AsItIs)
+	other, otherErr := o.Render(v, which)
+	return errors.Join(err, otherErr) == nil && bytes.Equal(plain.Body, other.Body)
 }

@@ -31,12 +31,12 @@ func (t Target) altersNaturalKey(o Operation) bool {
 		return false // the key says that it is the same
 	}
 	values := t.samples()[0].values
-	plain, err := o.Render(values, false)
+	plain, err := o.Render(values, AsItIs)
 	if err != nil {
 		return false
 	}
 	values.Intent.Marker += "b"
-	altered, err := o.Render(values, true)
+	altered, err := o.Render(values, Altered)
 	if err != nil {
 		return false
 	}

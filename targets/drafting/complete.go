@@ -124,6 +124,15 @@ func (f *File) chooseAlter() *alteration {
 	return best
 }
 
+// number reports that the member holds a number.
+func (a alteration) number() bool {
+	switch a.Value.(type) {
+	case int64, float64:
+		return true
+	}
+	return false
+}
+
 func (a alteration) worth() int {
 	worth := 1
 	switch a.Value.(type) {

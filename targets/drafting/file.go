@@ -142,6 +142,9 @@ func (f *File) operation() {
 	if f.alter != nil {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 	}
+	if f.alter != nil && f.alter.number() {
+		f.line("    # invalid: %s # a body that is refused with a 4xx: for a form that is corrected after it was refused", flow(nested(f.alter.Pointer, -1)))
+	}
 	switch named := f.named(); {
 	case named.Header != "":
 		f.line("    identity: %s # of the created thing", flow(map[string]string{"header": named.Header, "pattern": named.Pattern}))

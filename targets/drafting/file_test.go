@@ -25,7 +25,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	require.NoError(t, err)
 	target, err := targets.Load("shop.yaml", []byte(text), func(string) (string, bool) { return "", false })
 	require.NoError(t, err, text)
-	rendered, err := target.Operations["create"].Render(targets.Values{Intent: targets.IntentValues{Marker: "m"}}, true)
+	rendered, err := target.Operations["create"].Render(targets.Values{Intent: targets.IntentValues{Marker: "m"}}, targets.Altered)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"note": "sample", "dollar": "${HOME} $$ $", "braces": "{{.Intent.Marker}} }}", "yes": "yes", "number": "12", "date": "2030-01-01",
 		"lines": "a\nb", "quote": "\"'#: ", "null": null, "list": [{"text": "m", "n": 1}], "a/b~c": {"deep": 3.5}}`, string(rendered.Body))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // replays says in what a repetition's answer must equal the first one.
@@ -110,20 +111,36 @@ func replayMarker(x *explainer) {
 	x.weakened("replay.marker.required", "A replay without %s passes", header)
 }
 
-// refusals says whether a refusal must come again.
+// refusals says whether a refusal must come again, and what it leaves behind.
 func (x *explainer) refusals() {
 	const refused = "After a key was refused, except before any handling (such as 401 or 404),"
+	kind, _ := x.operation.Request.Payload()
+	invalid := len(x.operation.Invalid) > 0
+	switch {
+	case kind == targets.NoPayload:
+	case !invalid:
+		x.notChecked("invalid", "What comes of a request that is corrected after it was refused, because the operation does not say what makes its body invalid")
+	case x.rowsKnown():
+		x.held(everyContract, "A body that was refused as invalid makes nothing")
+	}
 	switch stored := x.contract.Errors.Store4xx; {
-	case !x.keyed():
-	case stored == nil:
-		x.undeclared("errors.store_4xx", "Whether a refusal is stored under its key and comes again")
+	case stored == nil && x.keyed():
+		x.undeclared("errors.store_4xx", "Whether a refusal is stored under its key and comes again, and whether the corrected body gets through with it")
+	case stored == nil || !invalid && !x.keyed():
+	case !*stored && invalid:
+		x.held("errors.store_4xx: false, invalid", "After an invalid body was refused, the corrected body is not refused for good with its %s", keyWord(x))
 	case !*stored:
-		x.notChecked("errors.store_4xx: false", "Whether a refusal leaves its key free: being refused again passes")
+		x.notChecked("errors.store_4xx: false", "Whether a refusal leaves its key free")
+	case !x.keyed():
+		x.held("errors.store_4xx: true, invalid", "After an invalid body was refused, the corrected body does not get through with its natural key")
 	case x.dedupOnly():
 		x.held("errors.store_4xx: true", refused+" another body does not get through with it")
 		x.weakened("level: dedup-only", "Once a key was refused, the same body may get through with it")
 	default:
 		x.held("errors.store_4xx: true", refused+" neither the same body nor another one gets through with it")
+		if invalid {
+			x.held("errors.store_4xx: true, invalid", "The refusal of an invalid body comes again, with the same status, and with the same headers and body as far as replay compares them")
+		}
 	}
 }
 

@@ -100,12 +100,26 @@ func TestATargetIsExplainedInPlainSentences(t *testing.T) {
 	cases["gated-twice"] = gated(t, "orders", "keys")
 	cases["optional-natural"] = bare(t, "{in: query, name: k}", "{natural_key: [/n], expiry: {after: 5s}}")
 	cases["optional-window"] = bare(t, "{in: body, name: k}", "{content_window: 5s, fingerprint: {mode: json}}")
+	cases["corrected"] = correctable(t, explained(t, "{errors: {store_4xx: false}}"))
+	cases["corrected-stored"] = correctable(t, explained(t, "{errors: {store_4xx: true}}"))
+	cases["corrected-natural"] = correctable(t, bare(t, "", "{natural_key: [/n], errors: {store_4xx: false}}"))
+	cases["corrected-natural-stored"] = correctable(t, bare(t, "", "{natural_key: [/n], errors: {store_4xx: true}}"))
 	for name, target := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			golden(t, filepath.Join("testdata", name+".txt"), explanation(target))
 		})
 	}
+}
+
+// correctable is a target of whose operations is known what makes a body invalid.
+func correctable(t *testing.T, target targets.Target) targets.Target {
+	t.Helper()
+	for name, o := range target.Operations {
+		o.Invalid = map[string]any{"amount": -1}
+		target.Operations[name] = o
+	}
+	return target
 }
 
 // withSteps is the file about steps, in an environment without secrets.

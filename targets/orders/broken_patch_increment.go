@@ -31,6 +31,7 @@ func patchIncrementDesign() Design {
 			describeChange(o, of, map[string]any{"add": 1100})
 			o.Prepare[0].Request.Body["amount"] = 100
 			o.Rows.Query += " and amount > 100"
+			o.Invalid = map[string]any{"add": -1}
 			o.Rows.Content = nil // the request does not say what the row holds
 		},
 	}

@@ -42,6 +42,9 @@ func defects() map[string]round {
 		"cached-in-progress":                  toldOnceSaysSoForEver,
 		"decline-retried-charges":             chargesWhatWasDeclined,
 		"fails-after-order":                   duplicatesAfterAFailure,
+		"refusal-stored":                      refusesWhatWasCorrected,
+		"refusal-corrected-executes":          placesWhatWasCorrected,
+		"refusal-leaves-row":                  makesWhatItRefuses,
 		"hang-up-taken-for-crash":             duplicatesForWhoLeavesOnceItIsThere,
 		"key-released-on-ambiguous-error":     duplicatesForWhoLeavesOnceItIsThere,
 		"completed-without-response":          isInUseForEver(1),
@@ -197,6 +200,12 @@ func fairRivals(broken string) []string {
 	switch broken {
 	case "decline-retried-charges", "fails-after-order":
 		return []string{"declines-some", "fails-now-and-then"}
+	case "refusal-stored":
+		return []string{"refusal-forgotten", "unique-key"}
+	case "refusal-corrected-executes":
+		return []string{"refusal-kept"}
+	case "refusal-leaves-row":
+		return []string{"refusal-forgotten", "refusal-kept", "unique-key"}
 	case "hang-up-taken-for-crash":
 		return []string{"at-least-once-after-crash", "at-least-once"}
 	case "pool-never-validated": // its rival takes a server: TestAPoolThatIsValidatedLateRecovers

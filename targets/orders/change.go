@@ -83,5 +83,5 @@ func describeChange(o *targets.Operation, of kind, body map[string]any) {
 	o.Request = targets.Request{
 		Method: http.MethodPatch, Path: of.path("{{.Prepared.ID}}"), Header: first.Header, Body: body,
 	}
-	o.Alter = nil // another body would be found under the same marker
+	o.Alter, o.Invalid = nil, nil // another body would be found under the same marker
 }

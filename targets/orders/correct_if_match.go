@@ -52,13 +52,13 @@ func versions() contract.Effect {
 
 // describeIfMatch says that an order with another note is there first, and the change brings the marker.
 func describeIfMatch(o *targets.Operation, of kind) {
-	alter := o.Alter
+	alter, invalid := o.Alter, o.Invalid
 	describeChange(o, of, map[string]any{"note": "{{.Intent.Marker}}", "amount": 1200})
 	o.Prepare[0].Request.Body["note"] = "draft"
 	o.Prepare[0].Extract["Version"] = targets.Extract{Header: "ETag"}
 	o.Request.Header = maps.Clone(o.Request.Header)
 	o.Request.Header["If-Match"] = "{{.Prepared.Version}}"
-	o.Alter = alter
+	o.Alter, o.Invalid = alter, invalid
 }
 
 func (m ifMatch) place(ctx context.Context, req request) (answer, error) {

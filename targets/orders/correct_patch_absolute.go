@@ -31,6 +31,7 @@ func patchAbsoluteDesign() Design {
 			describeChange(o, of, map[string]any{"amount": 1200})
 			o.Prepare[0].Request.Body["amount"] = 100
 			o.Rows.Query += " and amount = 1200"
+			o.Invalid = map[string]any{"amount": -1}
 		},
 	}
 }

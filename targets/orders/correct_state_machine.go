@@ -34,6 +34,7 @@ func stateMachineDesign() Design {
 		describe: func(o *targets.Operation, of kind) {
 			describeChange(o, of, map[string]any{"state": "confirmed"})
 			o.Rows.Query += " and state = 'confirmed'"
+			o.Invalid = map[string]any{"state": "lost"}
 			o.Rows.Content = nil // the request does not say what the row holds
 		},
 	}

@@ -186,6 +186,31 @@ func acknowledgesWhatIsRolledBack(t *testing.T, s subject, w wish) bool {
 	return told.status == http.StatusOK && told.member("id") == "" && len(s.rows(t, w.note)) == 0
 }
 
+// corrected sends a wish with a mistake, which is refused again when it is sent again, and then without.
+func corrected(t *testing.T, s subject, w wish) reply {
+	t.Helper()
+	mistaken := w
+	mistaken.amount = -1
+	first, again := s.must(t, mistaken), s.must(t, mistaken)
+	require.Equal(t, http.StatusBadRequest, first.status)
+	require.Equal(t, first.same(), again.same())
+	return s.must(t, w)
+}
+
+func refusesWhatWasCorrected(t *testing.T, s subject, w wish) bool {
+	return corrected(t, s, w).status == http.StatusUnprocessableEntity && len(s.rows(t, w.note)) == 0
+}
+
+func placesWhatWasCorrected(t *testing.T, s subject, w wish) bool {
+	told := corrected(t, s, w)
+	return told.status == http.StatusCreated && told.same() == s.must(t, w).same() && len(s.rows(t, w.note)) == 1
+}
+
+func makesWhatItRefuses(t *testing.T, s subject, w wish) bool {
+	w.amount = -1
+	return s.must(t, w).status == http.StatusBadRequest && len(s.rows(t, w.note)) == 1
+}
+
 func repeatsAFailureForEver(t *testing.T, s subject, w wish) bool {
 	leave(t, s, w, func() {})
 	for range 3 {

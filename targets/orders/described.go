@@ -87,6 +87,7 @@ func (d Design) operation(of kind) targets.Operation {
 		},
 		Key:      d.Key,
 		Alter:    map[string]any{"amount": 9900},
+		Invalid:  map[string]any{"amount": -1},
 		Work:     &targets.Work{Header: map[string]string{string(workHeader): "{{.Intent.Work}}"}},
 		Identity: contract.Identity{JSON: "/id"},
 		Rows: contract.Rows{

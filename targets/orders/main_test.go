@@ -320,7 +320,7 @@ func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
 	}
 	values := s.values(w)
 	values.Prepared = s.taken(op.Prepare, values, w.operation, w.who, w.reference)
-	r, err := op.Render(values, false)
+	r, err := op.Render(values, targets.AsItIs)
 	if err != nil {
 		panic(err)
 	}

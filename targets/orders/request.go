@@ -107,14 +107,23 @@ func printable(text string) bool {
 // reader reads what a customer asks for.
 type reader func(customer string, of kind, header http.Header, body []byte) (request, error)
 
-// readRequest reads it from a JSON object.
+// readRequest reads it from a JSON object, and refuses an amount that is none before the key is looked at.
 func readRequest(customer string, of kind, header http.Header, body []byte) (request, error) {
+	req, err := readAnyRequest(customer, of, header, body)
+	if err == nil {
+		err = checkAmount(req.Order.Amount, "amount")
+	}
+	return req, err
+}
+
+// readAnyRequest is readRequest for designs that refuse an amount themselves.
+func readAnyRequest(customer string, of kind, header http.Header, body []byte) (request, error) {
 	members, err := readObject(body)
 	if err != nil {
 		return request{}, err
 	}
 	canonical(members)
-	o, err := readOrder(members)
+	o, err := readAnyOrder(members)
 	if err != nil {
 		return request{}, err
 	}
@@ -190,6 +199,15 @@ func canonicalNumber(number json.Number) json.Number {
 }
 
 func readOrder(members map[string]any) (order, error) {
+	o, err := readAnyOrder(members)
+	if err == nil {
+		err = checkAmount(o.Amount, "amount")
+	}
+	return o, err
+}
+
+// readAnyOrder is readOrder with any amount.
+func readAnyOrder(members map[string]any) (order, error) {
 	var o order
 	for name, field := range map[string]*string{"note": &o.Note, "reference": &o.Reference, "item": &o.Item} {
 		text, isText := members[name].(string)
@@ -203,7 +221,7 @@ func readOrder(members map[string]any) (order, error) {
 		*field = text
 	}
 	var err error
-	if o.Amount, err = readAmount(members, "amount"); err != nil {
+	if o.Amount, err = readWhole(members, "amount"); err != nil {
 		return o, err
 	}
 	if o.Item == "" {
@@ -214,10 +232,27 @@ func readOrder(members map[string]any) (order, error) {
 
 // readAmount reads the member that says how much.
 func readAmount(members map[string]any, name string) (int64, error) {
-	number, _ := members[name].(json.Number)
-	amount, err := number.Int64()
-	if err != nil || amount <= 0 {
-		return 0, fmt.Errorf("%s must be a whole number above 0", name)
+	amount, err := readWhole(members, name)
+	if err == nil {
+		err = checkAmount(amount, name)
 	}
-	return amount, nil
+	return amount, err
 }
+
+func readWhole(members map[string]any, name string) (int64, error) {
+	number, _ := members[name].(json.Number)
+	whole, err := number.Int64()
+	if err != nil {
+		return 0, notAbove0(name)
+	}
+	return whole, nil
+}
+
+func checkAmount(amount int64, name string) error {
+	if amount <= 0 {
+		return notAbove0(name)
+	}
+	return nil
+}
+
+func notAbove0(name string) error { return fmt.Errorf("%s must be a whole number above 0", name) }
