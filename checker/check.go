@@ -63,6 +63,8 @@
 //     promises a replay and the request was acknowledged, unless the body is that of the first answer.
 //   - A request is never answered if it got no answer until a generous deadline, on a lane without faults, and the target
 //     worked on nothing that had come before it. Where something inside the target was broken or slowed, that is a warning.
+//   - A body that the target is to refuse, and refuses each time, is no request of its intent: only its row and its refusals
+//     are judged. If the target does not refuse it, it is another body under the key.
 //   - Where the contract says at-least-once after a crash, a flush or an unknown commit, each such event between the
 //     attempts of an intent excuses one more row, and one more of each effect. Two rows that the target named on one side
 //     of an event are not excused, nor is anything missing.

@@ -32,8 +32,11 @@ func (w *world) wish(number int, marker string, withAltered bool) wish {
 // send sends one attempt for a wish.
 func (w *world) send(i wish, key, body string, probe bool, retry int) *request {
 	marker := i.marker
-	if body == history.Altered {
+	switch body {
+	case history.Altered:
 		marker += "changed"
+	case history.Invalid:
+		marker += "mistaken"
 	}
 	if w.design.keyless {
 		key = ""
@@ -153,7 +156,7 @@ func (w *world) probe() {
 	asked := map[question]bool{}
 	for _, a := range w.story.Attempts {
 		q := question{a.Intent, a.Key, a.Body}
-		if asked[q] || a.Key == "" && !w.design.terms.Keyless() {
+		if asked[q] || a.Body == history.Invalid || a.Key == "" && !w.design.terms.Keyless() {
 			continue
 		}
 		asked[q] = true

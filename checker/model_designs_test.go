@@ -33,6 +33,9 @@ func correctDesigns() []design {
 		{name: "accepted-202", terms: modelTerms(accepting), handle: promising, plans: []plan{retries, burst, twins}},
 		{name: "at-least-once-after-crash", terms: modelTerms(againAfterCrash), handle: recordAfterCommit, plans: []plan{retries, burst, twins}, repeats: true, excused: true},
 		{name: "declines-some", terms: modelTerms(declines), handle: declining{recorded: true}.handle, plans: []plan{retries, burst, twins}},
+		{name: "refusal-forgotten", terms: modelTerms(forgets4xx), handle: refusing{}.handle, plans: []plan{correcting, retries}},
+		{name: "refusal-stored-undeclared", terms: modelTerms(), handle: refusing{stored: true}.handle, plans: []plan{correcting, retries}},
+		{name: "refusal-kept", terms: modelTerms(store4xx), handle: refusing{stored: true}.handle, plans: []plan{correcting, retries}},
 		{name: "no-key-no-promise", terms: modelTerms(), handle: always, keyless: true, plans: []plan{retries, burst}},
 	}
 }

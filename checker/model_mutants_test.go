@@ -30,6 +30,9 @@ func brokenDesigns() []design {
 		{name: "duplicates-without-a-crash", terms: modelTerms(againAfterCrash), handle: checkThenAct, plans: sequel, kinds: []checker.Kind{checker.Duplicate}, repeats: true},
 		{name: "loses-after-a-crash", terms: modelTerms(againAfterCrash), handle: ackBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}, repeats: true},
 		{name: "decline-executed-again", terms: modelTerms(declines), handle: declining{}.handle, plans: sequel, kinds: []checker.Kind{checker.Duplicate}},
+		{name: "refusal-stored", terms: modelTerms(forgets4xx), handle: refusing{stored: true}.handle, plans: []plan{correcting}, kinds: []checker.Kind{checker.StoredError}},
+		{name: "refusal-corrected-executes", terms: modelTerms(store4xx), handle: refusing{stored: true, executes: true}.handle, plans: []plan{correcting}, kinds: []checker.Kind{checker.AlteredBody}},
+		{name: "refusal-leaves-row", handle: refusing{leaves: true}.handle, plans: []plan{correcting}, kinds: []checker.Kind{checker.PhantomRow}},
 		{name: "content-dedup", handle: contentDedup, plans: []plan{twins}, kinds: []checker.Kind{checker.LostWrite}},
 	}
 }

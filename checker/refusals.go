@@ -188,8 +188,8 @@ func notRefused(e *evaluation, exercise []Exercise) []string {
 	})
 	for tr := range e.traces() {
 		if missing && tr.taken != nil && tr.taken.Complete {
-			return []string{fmt.Sprintf("the target did not refuse the invalid body: attempt %s of intent %s was answered %d, and not with a 4xx: "+
-				"let invalid, of the operation, make a body that the target refuses", tr.taken.ID, tr.intent.ID, tr.taken.Status)}
+			return []string{fmt.Sprintf("the target did not refuse the invalid body: attempt %s of intent %s was answered %d (%s): "+
+				"let invalid, of the operation, make a body that the target refuses with a 4xx", tr.taken.ID, tr.intent.ID, tr.taken.Status, tr.taken.outcome)}
 		}
 	}
 	return nil

@@ -134,6 +134,6 @@ func TestACorrectionIsExercisedOnlyByARefusal(t *testing.T) {
 		require.Contains(t, r.Reasons[0], "not exercised: the invalid body was refused", name)
 	}
 	taken := exercise(story(invalid(a), mismatch()).leaving("o1").probe(mismatch()))
-	require.Contains(t, taken.Reasons, "the target did not refuse the invalid body: attempt i1.1 of intent i1 was answered 201, and not with a 4xx: let invalid, of the operation, make a body that the target refuses")
+	require.Contains(t, taken.Reasons, "the target did not refuse the invalid body: attempt i1.1 of intent i1 was answered 201 (acknowledged): let invalid, of the operation, make a body that the target refuses with a 4xx")
 	require.Empty(t, checker.Check(scene(story(invalid(a), mismatch()).leaving("o1").probe(mismatch())), terms()).Reasons, "only a scenario that corrects says so")
 }

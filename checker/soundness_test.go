@@ -48,7 +48,9 @@ func TestCorrectModelsAreNeverReported(t *testing.T) {
 				unanswered += r.Outcomes[checker.Unknown]
 			}
 			require.NotZero(t, unanswered, "the model loses no answers")
-			require.Equal(t, d.excused, excused > 0)
+			if !testing.Short() { // which may be too short to need an excuse
+				require.Equal(t, d.excused, excused > 0)
+			}
 			t.Logf("%s: %d schedules, %d attempts, %d of them unknown: no false alarm", d.name, each, attempts, unanswered)
 		})
 	}

@@ -61,7 +61,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
 		{Need: NeedsNaturalKey, MetBy: "`contract.natural_key`"},
 		{Need: NeedsAlter, MetBy: "`alter`", Implied: true},
-		{Need: NeedsInvalid, MetBy: "`invalid`", Implied: true},
+		{Need: NeedsInvalid, MetBy: "`invalid`, with the same natural key, if there is one", Implied: true},
 		{Need: NeedsSameJSON, MetBy: "a JSON body, and `contract.fingerprint.mode: json` or `fields`", Implied: true},
 		{Need: NeedsNumbers, MetBy: "a whole number in the body", Implied: true},
 		{Need: NeedsExpiry, MetBy: "a `key`, and `contract.expiry.after` of a minute at most", Implied: true},

@@ -79,6 +79,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
 	unless(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
 	unless(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)")
+	unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid), scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
 	kind, members := s.Operation().Request.Payload()
 	form := kind == targets.FormPayload || kind == targets.MultipartPayload
 	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")

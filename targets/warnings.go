@@ -17,7 +17,7 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 	}
 	var all document.Mistakes
 	for _, name := range t.OperationNames() {
-		if o := t.Operations[name]; o.Alter != nil && t.altersNaturalKey(o) {
+		if o := t.Operations[name]; o.Alter != nil && t.IsAnotherIntent(o, Altered) {
 			all = append(all, doc.Mistake(jsonpointer.Of("operations", name, "alter"),
 				"the altered body has another value at contract.natural_key: it is another intent, so whether a key that comes with another body is rejected is not tried; alter another member, or write {{.Intent.Reference}} there in place of {{.Intent.Marker}}"))
 		}
@@ -25,8 +25,8 @@ func Warnings(file string, source []byte, t Target) document.Mistakes {
 	return all
 }
 
-// altersNaturalKey reports that the altered body of an operation is another intent by its natural key alone.
-func (t Target) altersNaturalKey(o Operation) bool {
+// IsAnotherIntent reports that a variant of an operation's body is another intent by its natural key alone.
+func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 	if o.Key.In != contract.KeyNowhere && t.Contract.Fingerprint.OnMismatch != contract.MismatchUnspecified {
 		return false // the key says that it is the same
 	}
@@ -36,16 +36,16 @@ func (t Target) altersNaturalKey(o Operation) bool {
 		return false
 	}
 	values.Intent.Marker += "b"
-	altered, err := o.Render(values, Altered)
+	other, err := o.Render(values, which)
 	if err != nil {
 		return false
 	}
 	for _, pointer := range t.Contract.NaturalKey {
 		if pointer == contract.WholePath {
-			if plain.Path != altered.Path {
+			if plain.Path != other.Path {
 				return true
 			}
-		} else if said(plain, pointer) != said(altered, pointer) {
+		} else if said(plain, pointer) != said(other, pointer) {
 			return true
 		}
 	}

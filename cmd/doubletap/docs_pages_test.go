@@ -111,6 +111,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 	const address = "{listen: 127.0.0.1:15432, to: 127.0.0.1:5432}"
 	additions := []struct{ row, where, add string }{
 		{"`key: {required", "{in: header", ", required: true"},
+		{"`invalid:", "identity: /id", "\n    invalid: {amount: -1}"},
 		{"`key: {quoted", "{in: header", ", quoted: true"},
 		{"`contract.fingerprint", "{preset: ietf", ", fingerprint: {mode: json}"},
 		{"`contract.expiry", "{preset: ietf", ", expiry: {after: 20s}"},
