@@ -59,19 +59,23 @@ func (t Terms) tellMismatch(tr *trace, a *classified) {
 	}
 }
 
-// corrects reports that an attempt came under the key, or the natural key, of an invalid body that was refused before.
+// corrects reports that an attempt came under the key, or the natural key, of an invalid body that may have come before it.
 func (t Terms) corrects(tr *trace, a *classified) bool {
-	return slices.ContainsFunc(tr.refused, func(r *classified) bool { return r.outcome == Rejected && t.after(r, a) })
+	return slices.ContainsFunc(tr.refused, func(r *classified) bool {
+		return r.is(Rejected, InProgress) && t.sameRecord(r, a) && r.Start < a.End
+	})
+}
+
+// sameRecord reports that two attempts have one key, or one natural key where there is one.
+func (t Terms) sameRecord(a, b *classified) bool {
+	if len(t.Contract.NaturalKey) > 0 {
+		return t.joined(a, b)
+	}
+	return a.Key != "" && a.Key == b.Key
 }
 
 // after reports that an attempt began after the answer to another of the same key, or of the same natural key.
-func (t Terms) after(r, a *classified) bool {
-	same := r.Key != "" && r.Key == a.Key
-	if len(t.Contract.NaturalKey) > 0 {
-		same = t.joined(r, a)
-	}
-	return same && a.Start >= r.End
-}
+func (t Terms) after(r, a *classified) bool { return t.sameRecord(r, a) && a.Start >= r.End }
 
 // refusals returns the refusals of the invalid body by its content: not before any handling, and not by a status resource.
 func (tr *trace) refusals() []*classified {

@@ -54,6 +54,7 @@ func TestACorrectedBody(t *testing.T) {
 		{"makes two rows", corrected(a, a).rows(2).probe(a), terms(), []string{"duplicate"}, ""},
 		{"is acknowledged and then refused", corrected(a, other).rows(1).probe(a), terms(), []string{"replay-mismatch/status"}, ""},
 		{"is told that it exists", corrected(exists("o1")), terms(), []string{"false-conflict"}, ""},
+		{"is taken for another beside its mistake", story(during(10, 90, invalid(no)), during(11, 91, other)).probe(other), terms(), nil, ""},
 		{"is taken for another before its mistake came", story(other, invalid(no)), terms(), []string{"false-conflict"}, ""},
 		{"is refused by an answer that may mean that it runs", corrected(other).probe(other), terms(oneStatus), nil, ""},
 		{"is refused for good by an answer that may mean that it runs", corrected(other).probe(other), terms(oneStatus, forgets4xx), stored, ""},
