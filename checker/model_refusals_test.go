@@ -1,6 +1,12 @@
 package checker_test
 
 import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -61,4 +67,24 @@ func (d refusing) handle(w *world, r *request) {
 		r.pause()
 		w.respond(r, said)
 	})
+}
+
+// A row of an invalid body is never right, unless the target may have taken that body for a valid one.
+func TestARowOfARefusedBodyIsNeverRight(t *testing.T) {
+	t.Parallel()
+	d := design{name: "refusal-forgotten", terms: modelTerms(forgets4xx), handle: refusing{}.handle, plans: []plan{correcting}}
+	judged := 0
+	for seed := range uint64(300) {
+		w := play(d, seed)
+		unclear := slices.ContainsFunc(w.story.Attempts, func(a history.Attempt) bool {
+			return a.Body == history.Invalid && d.terms.Classify(a) == checker.Unknown
+		})
+		if unclear {
+			continue
+		}
+		judged++
+		w.story.T2.Rows[w.story.Intents[0].Bodies[history.Invalid].Marker] = []history.Row{{"id": "another"}}
+		require.NotEqual(t, checker.Pass, checker.Check(w.story, d.terms).Verdict, "seed %d", seed)
+	}
+	require.Greater(t, judged, 50)
 }

@@ -107,7 +107,11 @@ func checkRefusals(e *evaluation, m moment, traces []*trace) {
 // checkRefusedRow checks that a refused body has no row. Those of twins cannot be told apart: the first stands for all.
 func checkRefusedRow(e *evaluation, m moment, tr *trace) {
 	rows, _ := e.rowsOf(m, tr, history.Invalid)
-	if len(rows) == 0 || !has(tr.refused, Rejected, Throttled) {
+	switch {
+	case len(rows) == 0:
+		return
+	case !has(tr.refused, Rejected, Throttled, InProgress):
+		e.doubt("intent %s has a row of its invalid body although no request with it reached the target: another client writes its marker", tr.intent.ID)
 		return
 	}
 	e.report(m, tr, Finding{

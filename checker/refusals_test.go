@@ -70,7 +70,7 @@ func TestWhatTheRefusalOfABodyLeaves(t *testing.T) {
 	runCells(t, []cell{
 		{"a row of it", corrected(a).rows(1).leaving("o2").probe(a), terms(), phantom, ""},
 		{"a row of what was throttled", story(invalid(throttled()), a).rows(1).leaving("o2").probe(a), terms(), phantom, ""},
-		{"a row of what was never sent", story(invalid(refused()), a).rows(1).leaving("o2").probe(a), terms(), nil, ""},
+		{"a row of what was never sent", story(invalid(refused()), a).rows(1).leaving("o2").probe(a), terms(), nil, "another client writes its marker"},
 		{"another refusal", story(invalid(no), invalid(rejected(409)), no).probe(no), terms(store4xx), []string{"replay-mismatch/status"}, ""},
 		{"another refusal, which is not stored", story(invalid(no), invalid(rejected(409)), a).rows(1).probe(a), terms(forgets4xx), nil, ""},
 		{"a refusal with another body", story(invalid(no), invalid(other), no).probe(no), terms(store4xx), []string{"replay-mismatch/body"}, ""},
