@@ -57,7 +57,7 @@ func (e *evaluation) circumstances(m moment, tr *trace, f Finding) []Circumstanc
 			list = append(list, c)
 		}
 	}
-	note(OtherBody, two(whole.attempts, func(a, b *classified) bool { return a.body != b.body && a.Key == b.Key }))
+	note(OtherBody, len(tr.refused) > 0 || two(whole.attempts, func(a, b *classified) bool { return a.body != b.body && a.Key == b.Key }))
 	note(NoKey, tr.operation.Key.In != contract.KeyNowhere && slices.ContainsFunc(whole.attempts, keyless))
 	note(Overlapping, two(all, e.overlapped))
 	note(OtherSpelling, slices.ContainsFunc(whole.attempts, (*classified).respelled))

@@ -26,6 +26,9 @@ func bug(f checker.Finding) string {
 	case checker.StuckKey:
 		return fmt.Sprintf("Every retry with this %s gets %s for good%s, and no row is made", key, last, when(f))
 	case checker.StoredError:
+		if f.Detail == "refusal" {
+			return fmt.Sprintf("A body was refused with %s, and its correction under the same %s gets %s for good%s", statusOf(f, 0), key, last, when(f))
+		}
 		return fmt.Sprintf("Every retry with this %s gets the same failure, %s, for good%s, and no row is made", key, last, when(f))
 	case checker.RefusedThoughDone:
 		return fmt.Sprintf("The row is there, but every retry gets %s: the client never learns of it", last)
@@ -44,6 +47,11 @@ func bug(f checker.Finding) string {
 	case checker.EffectMismatch:
 		expected, _, _ := strings.Cut(prose(f.Expected), ":")
 		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(prose(f.Observed)))
+	case checker.PhantomRow:
+		if f.Detail == "rejected-yet-applied" {
+			return "A body was refused, and there is a row of it" + when(f)
+		}
+		return capital(f.Kind.Row().Meaning) + when(f)
 	default:
 		return capital(f.Kind.Row().Meaning) + when(f)
 	}
