@@ -78,6 +78,8 @@ type initiation struct {
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
 
+	plain    *drafting.Draft   // as its source has it; nil: nothing was varied
+	headers  []string          // of it, that may be the key and were not tried as such
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
 }

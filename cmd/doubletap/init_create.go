@@ -55,11 +55,11 @@ func (i *initiation) again(answer drafting.Answer, why string) bool {
 	if answer.Status == http.StatusPaymentRequired {
 		why = "the next create may not be declined"
 	} else {
-		more := i.file.Differ()
-		if len(more) == 0 {
+		varied := i.vary()
+		if varied == "" {
 			return false
 		}
-		with, i.declined = "with other values in "+strings.Join(more, ", "), nil
+		with, i.declined = "with "+varied, nil
 	}
 	fmt.Fprintf(i.streams.err, "%s\ntrying %s\n", why, with)
 	return true

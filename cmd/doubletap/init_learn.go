@@ -45,7 +45,8 @@ func (i *initiation) repeat(ctx context.Context) error {
 	if err != nil || !r.First.Done() {
 		return err
 	}
-	if r.Rows < 2 || keyed {
+	keyed = i.file.Draft.Keyed() // a header may have been found to be the key
+	if r.Rows == 1 || r.Rows > 1 && keyed {
 		if err := i.natural(ctx, &r); err != nil {
 			return err
 		}
@@ -95,37 +96,59 @@ func (i *initiation) questionerOf(text string) (*questioner, error) {
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
-// before has sent may be taken: then all members differ that may have to.
+// before has sent may be taken: then a header is the key, or all members differ that may have to.
 func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	for {
-		steps := "[{send: {}}, {send: {}}]"
-		if i.file.Draft.Keyed() && asking.alters() {
-			steps = "[{send: {}}, {send: {}}, {alter: {}}]"
-		}
-		answers, markers := asking.done(ctx, "again", steps)
-		if len(answers) < 2 {
-			return drafting.Repeated{}, asking.err
-		}
-		r := drafting.Repeated{First: answers[0], Again: answers[1], Rows: i.made(ctx, markers[0])}
-		if len(answers) > 2 {
-			r.Altered = &answers[2]
-		}
-		if r.First.Done() && r.Rows > 0 {
-			return r, nil
-		}
-		more := i.file.Differ()
-		if len(more) == 0 {
-			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
-				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
-			return r, asking.err
-		}
-		fmt.Fprintf(i.streams.err, "a second create was answered %d and made no row; trying with other values in %s\n", r.First.Status, strings.Join(more, ", "))
-		next, err := i.questioner()
-		if err != nil {
+		r, err := i.repeatedOnce(ctx, asking)
+		if err != nil || r.First.Done() && r.Rows > 0 {
 			return r, err
 		}
-		asking = next
+		with := i.vary()
+		if with == "" {
+			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
+				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
+			return r, nil
+		}
+		fmt.Fprintf(i.streams.err, "a second create was answered %d and made no row; trying with %s\n", r.First.Status, with)
+		if asking, err = i.questioner(); err != nil {
+			return r, err
+		}
 	}
+}
+
+// vary lets the next thing differ in each create by which a target may know one that it has seen: a header that may be the key, and
+// then members of the body. It says which; empty: there is none left.
+func (i *initiation) vary() string {
+	if i.plain == nil {
+		plain := i.file.Draft
+		i.plain, i.headers = &plain, plain.HeaderKeys()
+	}
+	i.file.Draft = *i.plain
+	if len(i.headers) > 0 {
+		name := i.headers[0]
+		i.file.Draft, i.headers = i.plain.WithKeyIn(name), i.headers[1:]
+		return name + " as the key"
+	}
+	if more := i.file.Differ(); len(more) > 0 {
+		return "other values in " + strings.Join(more, ", ")
+	}
+	return ""
+}
+
+func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
+	steps := "[{send: {}}, {send: {}}]"
+	if i.file.Draft.Keyed() && asking.alters() {
+		steps = "[{send: {}}, {send: {}}, {alter: {}}]"
+	}
+	answers, markers := asking.done(ctx, "again", steps)
+	if len(answers) < 2 {
+		return drafting.Repeated{}, asking.err
+	}
+	r := drafting.Repeated{First: answers[0], Again: answers[1], Rows: i.made(ctx, markers[0])}
+	if len(answers) > 2 {
+		r.Altered = &answers[2]
+	}
+	return r, asking.err
 }
 
 // made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find

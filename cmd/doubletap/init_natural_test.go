@@ -16,6 +16,7 @@ type choosy struct {
 	by       string // member whose value is known
 	taken    int    // status of the answer to a value that is known
 	keyed    bool   // a request with a key that was sent before gets the answer that it got then
+	delivery bool   // the key is in another header than usual
 	declines int    // the first of so many creates is declined; 0: none is
 
 	db      *sql.DB
@@ -36,6 +37,9 @@ func (c *choosy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := r.Header.Get("Idempotency-Key")
+	if c.delivery {
+		key = r.Header.Get("X-Delivery")
+	}
 	answer, before := c.answers[key]
 	if !before || key == "" {
 		answer = c.create(body)
@@ -76,6 +80,8 @@ func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
 			[]string{"level: idempotent", "natural_key: [/email]", "existing: {statuses: [409], where: {/code: taken}}", "key: {in: header, name: Idempotency-Key}"}, nil},
 		"the id of an event": {&choosy{by: "id", taken: 200}, "", event,
 			[]string{"natural_key: [/id]", "id: evt_{{.Intent.Reference}}", "invoice: '{{.Intent.Marker}}'", "replay: {status: {201: [200]}"}, []string{"existing"}},
+		"a header with the id of a delivery": {&choosy{by: "nothing", keyed: true, delivery: true}, "-H 'X-Event: push' -H 'X-Delivery: 72d3162e-cc78-11e3-81ab-4c9367dc0958' ", event,
+			[]string{"key: {in: header, name: X-Delivery}", "headers: {X-Event: push}", "id: evt_1JkQ2x"}, []string{"natural_key"}},
 		"a key, and nothing else": {&choosy{by: "nothing", keyed: true}, "-H 'Idempotency-Key: 1' ", user, []string{"level: idempotent"}, []string{"natural_key", "declined"}},
 		"a key, and some declines": {&choosy{by: "nothing", keyed: true, declines: 4}, "-H 'Idempotency-Key: 1' ", user,
 			[]string{"errors: {declined: {statuses: [402], where: {/code: card_declined}}}"}, []string{"natural_key"}},
@@ -88,7 +94,7 @@ func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
 			t.Cleanup(func() { db.Close() })
 			_, err = db.Exec("create table things (number integer primary key, name text, invoice text)")
 			require.NoError(t, err)
-			c.db, c.known, c.answers = db, map[string]bool{"jane@example.com": true, "evt_1JkQ2x": true}, map[string]choice{}
+			c.db, c.known, c.answers = db, map[string]bool{"jane@example.com": true, "evt_1JkQ2x": true}, map[string]choice{"72d3162e-cc78-11e3-81ab-4c9367dc0958": {http.StatusCreated, "{}"}}
 			address := serveBoth(t, c.choosy)
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, _ := initiated(t, env, exitPass, "--curl", "curl "+c.header+"-d '"+c.body+"' "+address+"/things", "--db", env["DATABASE_URL"])

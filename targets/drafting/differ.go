@@ -1,9 +1,13 @@
 package drafting
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // fixedName matches names of members that take one of a few words, a time or an address.
@@ -11,6 +15,8 @@ var fixedName = regexp.MustCompile(`(?i)(type|kind|status|state|currency|country
 
 // dateLike matches a date or a time, as its value is written.
 var dateLike = regexp.MustCompile(`^\d{4}-\d\d(-|$)|^\d\d?[:./]\d\d?[:./]`)
+
+var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // codes are the members that may name one thing and no other, such as an e-mail address, the number of an invoice or the id
 // of an event: of two creates with the same value, the second may be a repetition of the first, or refused.
@@ -58,7 +64,7 @@ func differing(value string) string {
 	switch {
 	case isAddress(value):
 		return referenceTemplate + addressEnd
-	case regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`).MatchString(value):
+	case uuidLike.MatchString(value):
 		return `{{unique "uuid"}}`
 	case regexp.MustCompile(`^\+?[0-9 ]+$`).MatchString(value):
 		return value[:len(value)-len(strings.TrimPrefix(value, "+"))] + `{{unique "number"}}`
@@ -101,6 +107,28 @@ func (f *File) differs() {
 			f.Draft.Templates[pointer] = differing(text)
 		}
 	}
+}
+
+// keyHeader matches names of headers that may hold the key of a request.
+var keyHeader = regexp.MustCompile(`(?i)deliver|request|event[-_]?id|message|dedup|nonce|transaction|operation|webhook[-_]?id`)
+
+// HeaderKeys are headers that may hold the key of a request, though they are not called so: such as that with the id of a delivery.
+func (d Draft) HeaderKeys() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
+		if value := d.Header[name]; !d.Keyed() && !strings.Contains(value, "${") && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// WithKeyIn is the draft with a header for its key.
+func (d Draft) WithKeyIn(header string) Draft {
+	d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: header}}
+	d.Header = maps.Clone(d.Header)
+	delete(d.Header, header)
+	return d
 }
 
 // Suspects are the members of which each may make two creates one, whatever else they hold: those whose value differs from create
