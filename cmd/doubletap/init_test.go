@@ -197,6 +197,21 @@ func TestInitSuggestsToCountChildRows(t *testing.T) {
 	require.Equal(t, exitPass, got.code, "%s\n%s", got, text)
 }
 
+func TestInitSuggestsToCountOtherTablesWithTheMarker(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	_, err := s.db.Exec(`create table notices (number integer primary key, about text);
+		create trigger notify after insert on things begin insert into notices (about) values (new.note), (new.note); end`)
+	require.NoError(t, err)
+	env := map[string]string{"DATABASE_URL": "sqlite://" + s.path}
+	file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: 1' -d '{"note": "x"}' `+s.url+"/things", "--db", env["DATABASE_URL"])
+	text := regexp.MustCompile(`(?m)^    # (effects|  )`).ReplaceAllString(readFile(t, file), "    $1")
+	require.Contains(t, text, "- name: notices-about\n        query: \"select 1 from notices where notices.about = :marker\"\n        rows: 2\n")
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	got := callWith(t.Context(), env, "doctor", "--target", file)
+	require.Equal(t, exitPass, got.code, "%s\n%s", got, text)
+}
+
 // TestInitSaysWhyNothingIsProven holds that the file is there all the same, and validates.
 func TestInitSaysWhyNothingIsProven(t *testing.T) {
 	t.Parallel()

@@ -51,8 +51,8 @@ type Proof struct {
 	Redirect int               // status of an answer that leads to the created thing; 0: it does not redirect
 	Identity string            // column with that id; empty: not found
 	Row      map[string]string
-	Rows     int      // of the table that have the marker
-	Others   []string // columns of other tables that hold it and nothing else, as table.column
+	Rows     int // of the table that have the marker
+	Others   []Beside
 }
 
 // plainNumber matches what tables count their rows by.
@@ -84,12 +84,31 @@ func (d Draft) Prove(c Created) *Proof {
 	best := places[0].Proof
 	best.Rows = len(slices.DeleteFunc(slices.Clone(c.Landings), func(l databases.Landing) bool { return l.Table.FullName() != best.Table.FullName() }))
 	for _, p := range places[1:] {
-		at := p.Table.FullName() + "." + p.Column
-		if p.Exact && p.Table.FullName() != best.Table.FullName() && !slices.Contains(best.Others, at) {
-			best.Others = append(best.Others, at)
+		if p.Exact && p.Table.FullName() != best.Table.FullName() {
+			best.alsoIn(p.Table, p.Column)
 		}
 	}
 	return &best
+}
+
+// Beside is a column of another table that holds the marker and nothing else.
+type Beside struct {
+	Table  databases.Table
+	Column string
+	Rows   int // that one create has made
+}
+
+// Name is table.column.
+func (b Beside) Name() string { return b.Table.FullName() + "." + b.Column }
+
+// alsoIn notes a row of another table.
+func (p *Proof) alsoIn(t databases.Table, column string) {
+	b := Beside{Table: t, Column: column, Rows: 1}
+	if i := slices.IndexFunc(p.Others, func(o Beside) bool { return o.Name() == b.Name() }); i >= 0 {
+		p.Others[i].Rows++
+		return
+	}
+	p.Others = append(p.Others, b)
 }
 
 // place reads which text has come to a column.

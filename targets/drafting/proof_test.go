@@ -35,7 +35,8 @@ func TestTheCreatedThingIsToldFromOtherPlaces(t *testing.T) {
 		require.Equal(t, "id", p.Identity)
 		require.True(t, p.Exact)
 		require.Equal(t, 1, p.Rows)
-		require.Equal(t, []string{"audit.note"}, p.Others)
+		require.Len(t, p.Others, 1)
+		require.Equal(t, "audit.note", p.Others[0].Name())
 	}
 	p := draft.Prove(drafting.Created{Marker: "m", Answer: answer, Landings: []databases.Landing{outbox}})
 	require.False(t, p.Exact)
@@ -64,7 +65,8 @@ func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
 	c.Later = []string{"documents"}
 	p := draft.Prove(c)
 	require.Equal(t, "documents", p.Table.Name)
-	require.Equal(t, []string{"exports_jobs.note"}, p.Others)
+	require.Equal(t, "exports_jobs.note", p.Others[0].Name())
+	require.Equal(t, 1, p.Others[0].Rows)
 	c.Answer = map[string]any{"id": "3"}
 	require.Empty(t, draft.Prove(c).Identity, "the job's number is that of the document by chance")
 	c.Answer, done.Row["id"] = map[string]any{"id": "d-7"}, "d-7"

@@ -27,7 +27,11 @@ func (f *File) doubtProof() {
 			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
 		if len(p.Others) > 0 {
-			f.doubt("Which table is the effect: the marker is in %s as well.", strings.Join(p.Others, ", "))
+			var names []string
+			for _, o := range p.Others {
+				names = append(names, o.Name())
+			}
+			f.doubt("Which table is the effect: the marker is in %s as well; effects, below, can count the rows there.", strings.Join(names, ", "))
 		}
 	}
 }
@@ -94,18 +98,29 @@ func (f *File) prevented() string {
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", f.Proof.Table.FullName(), strings.Join(constraints, " or "))
 }
 
-// effects suggests to count the rows of child tables.
+// effects suggests to count the rows of child tables, and of others that hold the marker.
 func (f *File) effects() {
-	if len(f.Children) == 0 {
-		return
+	if len(f.Children) > 0 {
+		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
+	} else if len(f.Proof.Others) > 0 {
+		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
-	f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
+	suggest := func(name, query string, rows int) {
+		f.line("    #   - name: %s", name)
+		f.line("    #     query: %s", flow(query))
+		f.line("    #     rows: %d", rows)
+	}
 	for _, c := range f.Children {
 		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-		f.line("    #   - name: %s", c.name(f.Children))
-		f.line("    #     query: %s", flow(fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
-			child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition())))
-		f.line("    #     rows: %d", c.Rows)
+		suggest(c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
+			child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition()), c.Rows)
+	}
+	for _, o := range f.Proof.Others {
+		if slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }) {
+			continue
+		}
+		table := f.Dialect.TableName(o.Table)
+		suggest(Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = :marker", table, table, f.Dialect.Name(o.Column)), o.Rows)
 	}
 }
 
