@@ -64,8 +64,11 @@ type document struct {
 	JS        template.JS
 	Title     string
 	overview
+	Bug           *htmlBug // nil: no finding is new
 	Filters       filters
-	Kinds         []kindTotal
+	Causes        []htmlCause
+	CausesTitle   string
+	MoreCauses    int
 	Found         int
 	Full          []htmlFinding
 	Briefs        []htmlFinding
@@ -78,7 +81,7 @@ type document struct {
 // newDocument collects what the page shows.
 func newDocument(t *template.Template, raw checker.Report) (document, error) {
 	v := newView(raw)
-	d := document{overview: newOverview(v), Confidence: htmlConfidences(v), Filters: newFilters(v), Kinds: htmlKinds(v)}
+	d := document{overview: newOverview(v), Confidence: htmlConfidences(v), Filters: newFilters(v), Bug: newHTMLBug(v, anchorsOf(v.Findings)), CausesTitle: causesTitle(v)}
 	d.Title = fmt.Sprintf("%s: %s, doubletap", v.Verdict.Word, name(v.Target))
 	err := d.embed()
 	if err == nil {
@@ -122,7 +125,6 @@ func (d *document) addFindings(t *template.Template, v view) error {
 	lines := room{template: t, left: briefBytes}
 	for _, f := range all {
 		if f.Full {
-			f.Open = len(d.Full) == 0
 			d.Full = append(d.Full, f)
 			continue
 		}
@@ -139,6 +141,8 @@ func (d *document) addFindings(t *template.Template, v view) error {
 		d.Briefs = append(d.Briefs, f)
 	}
 	d.Found = len(all)
+	d.Causes = htmlCauses(v, d.anchors())
+	d.MoreCauses = len(v.Causes) - len(d.Causes)
 	return nil
 }
 
@@ -147,7 +151,7 @@ func htmlFindings(t *template.Template, v view) ([]htmlFinding, error) {
 	anchors := anchorsOf(v.Findings)
 	list := make([]htmlFinding, len(v.Findings))
 	full := room{template: t, left: fullBytes}
-	for n, i := range spread(v.Findings) {
+	for n, i := range spread(v) {
 		list[i] = newBrief(v.Findings[i], anchors[i])
 		if n >= mostFull {
 			continue
@@ -164,19 +168,20 @@ func htmlFindings(t *template.Template, v view) ([]htmlFinding, error) {
 	return list, nil
 }
 
-// spread returns the order in which findings are chosen to be shown in full: of every kind in every scenario
-// the first, then of every one the second, so that a common kind does not push out a rare one.
-func spread(all []findingView) []int {
-	type group struct {
-		kind  string
-		place int
-	}
+// spread returns the order in which findings are chosen to be shown in full: of every cause the first in each scenario, then
+// of every one the second, so that a common cause does not push out a rare one.
+func spread(v view) []int {
+	type group struct{ cause, place int }
 	count := map[group]int{}
-	rank, order := make([]int, len(all)), make([]int, len(all))
-	for i, f := range all {
-		g := group{f.Kind, f.place}
-		rank[i], order[i] = count[g], i
-		count[g]++
+	rank, order := make([]int, len(v.Findings)), make([]int, len(v.Findings))
+	at := 0
+	for n, c := range v.Causes {
+		for range c.cause.Members {
+			g := group{n, v.Findings[at].at.Result}
+			rank[at], order[at] = count[g], at
+			count[g]++
+			at++
+		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(rank[a], rank[b]) })
 	return order
@@ -198,13 +203,19 @@ func anchorsOf(all []findingView) []string {
 	return anchors
 }
 
-// addScenarios lists the scenarios, those that ask for attention first.
-func (d *document) addScenarios(t *template.Template, v view) error {
-	shown := room{template: t, left: scenarioBytes}
+// anchors are the places of the findings that the page lists, by id.
+func (d *document) anchors() map[string]string {
 	anchors := map[string]string{}
 	for _, f := range slices.Concat(d.Full, d.Briefs) {
 		anchors[f.ID] = f.Anchor
 	}
+	return anchors
+}
+
+// addScenarios lists the scenarios, those that ask for attention first.
+func (d *document) addScenarios(t *template.Template, v view) error {
+	shown := room{template: t, left: scenarioBytes}
+	anchors := d.anchors()
 	scenarios := slices.Clone(v.Scenarios)
 	slices.SortStableFunc(scenarios, func(a, b scenarioView) int {
 		return cmp.Compare(attention(a.Result.Verdict), attention(b.Result.Verdict))

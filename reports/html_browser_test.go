@@ -126,7 +126,11 @@ func TestABrowserShowsTheReport(t *testing.T) {
 			require.True(t, s.Turned, "the theme can be turned")
 			require.Empty(t, s.Pale, "contrast of WCAG AA")
 			require.Empty(t, s.Unreached)
-			require.Equal(t, s.Findings, len(s.TimeLines))
+			drawn := s.Findings
+			if c.report.Verdict == checker.Fail {
+				drawn++ // the first screen has one as well
+			}
+			require.Equal(t, drawn, len(s.TimeLines))
 			for _, line := range s.TimeLines {
 				require.Greater(t, line.Width, float64(c.width)/2)
 				require.Greater(t, line.Height, 80.0)
@@ -161,6 +165,6 @@ func TestTheFilterOfTheReportWorks(t *testing.T) {
 func TestALinkUnfoldsItsFinding(t *testing.T) {
 	t.Parallel()
 	s := look(t, html(t, several()), view{width: 1280, fragment: "F3"})
-	require.Equal(t, []string{"F1", "F3"}, s.Open)
+	require.Equal(t, []string{"F3"}, s.Open)
 	require.Equal(t, 3, s.Findings, "a link is no filter")
 }

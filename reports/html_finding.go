@@ -11,7 +11,7 @@ type htmlFinding struct {
 	Anchor, ID, Kind, Scenario, Intent, Short, Known, Excused string
 	Verdict                                                   verdictView
 
-	Full, Open                              bool
+	Full                                    bool
 	Meaning, Detail, About, Moment, Summary string
 	Promises                                []note
 	Evidence                                htmlEvidence

@@ -122,7 +122,7 @@ func (s *junitSuite) add(c junitCase) {
 
 // findingsOf returns the findings of one scenario, worst first.
 func (v view) findingsOf(place int) []findingView {
-	return slices.DeleteFunc(slices.Clone(v.Findings), func(f findingView) bool { return f.place != place })
+	return slices.DeleteFunc(slices.Clone(v.Findings), func(f findingView) bool { return f.at.Result != place })
 }
 
 // testCase makes the case of a scenario. Only a pass without a new finding is green, whatever else the report says.

@@ -29,7 +29,7 @@ func kindTotals(all []findingView) []kindTotal {
 		if f.ID != "" {
 			list[i].IDs = append(list[i].IDs, f.ID)
 		}
-		if id := fmt.Sprintf("%s/%d/%s", f.Kind, f.place, f.Intent); !counted[id] {
+		if id := fmt.Sprintf("%s/%d/%s", f.Kind, f.at.Result, f.Intent); !counted[id] {
 			counted[id] = true
 			list[i].Intents++
 		}

@@ -58,9 +58,14 @@ func start(f checker.Finding) history.Offset {
 // attemptViews describes at most n attempts of a finding, and counts the others. It keeps those that say most
 // about the effect, in the order of sending.
 func attemptViews(f checker.Finding, n int) ([]attemptView, int) {
+	return attemptsAt(f, mostTelling(f, n))
+}
+
+// attemptsAt describes the attempts of a finding with these indices, and counts the others.
+func attemptsAt(f checker.Finding, indices []int) ([]attemptView, int) {
 	keys, zero := keyNames(f.Attempts), start(f)
-	list, said := make([]attemptView, 0, min(n, len(f.Attempts))), map[string]string{}
-	for _, i := range mostTelling(f, n) {
+	list, said := make([]attemptView, 0, len(indices)), map[string]string{}
+	for _, i := range indices {
 		a := f.Attempts[i]
 		v := attemptView{
 			ID: a.ID, Lane: a.Lane, From: clock(a.Start - zero), Tone: toneOf(a), attempt: a,

@@ -22,6 +22,9 @@ func decisive(f checker.Finding) []int {
 			list = append(list, i)
 		}
 	}
+	if len(list) == 1 && len(f.Attempts) > 1 { // one alone tells no story
+		list = append(list, max(1-list[0], 0))
+	}
 	slices.Sort(list)
 	return list
 }

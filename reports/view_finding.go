@@ -34,9 +34,8 @@ type findingView struct {
 	Expectation       string // the same in one clause
 	Whole             bool   // it shows only in all intents together, so it has no attempts of its own
 
-	place   int // of the scenario in the run
-	at      checker.Place
-	intents int // of the scenario
+	at      checker.Place // in the run
+	intents int           // of the scenario
 	finding checker.Finding
 
 	recorded checker.Finding // before anything was sanitized
@@ -74,9 +73,7 @@ func findings(r checker.Report, causes []checker.Cause) []findingView {
 	}
 	for _, c := range causes {
 		for _, p := range c.Members {
-			one := by[p.Result][p.Finding]
-			one.at = p
-			all = append(all, one)
+			all = append(all, by[p.Result][p.Finding])
 		}
 	}
 	return all
@@ -85,10 +82,10 @@ func findings(r checker.Report, causes []checker.Cause) []findingView {
 // findingsOf returns the findings of one scenario. Place is its index in the run.
 func findingsOf(res checker.Result, place int) []findingView {
 	var all []findingView
-	for _, f := range res.Findings {
+	for i, f := range res.Findings {
 		v := newFindingView(f)
 		v.Scenario, v.Summary, v.Verdict = res.Scenario, prose(res.Summary), newVerdictView(res.Verdict)
-		v.place, v.intents = place, res.Intents
+		v.at, v.intents = checker.Place{Result: place, Finding: i}, res.Intents
 		all = append(all, v)
 	}
 	return all
