@@ -22,7 +22,7 @@ build: ## build the command to bin/doubletap
 
 .PHONY: run
 run: build ## run every built-in scenario against the built-in orders API
-	@$(BIN) run
+	@$(BIN) demo
 
 .PHONY: test
 test: servers vet ## run doubletap's own tests on real servers, with the race detector

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/faults"
@@ -16,27 +18,56 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// FindScenarios resolves the arguments of run: names of built-in scenarios, files and folders. No
-// argument is the whole library. All mistakes of all files come at once.
-func FindScenarios(args []string) ([]scenarios.File, error) {
+// FindScenarios resolves the arguments of run: names of built-in scenarios and patterns of them, files and folders. No
+// argument is the whole library. Those whose name is skipped, or fits a pattern that is, are left out. All mistakes of all
+// files come at once.
+func FindScenarios(args []string, skip ...string) ([]scenarios.File, error) {
 	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
 	if err != nil {
 		return nil, err
 	}
-	if len(args) == 0 {
-		return library, nil
-	}
-	var files []scenarios.File
+	files := library
 	var errs []error
+	if len(args) > 0 {
+		files = nil
+	}
 	for _, arg := range args {
 		found, err := findScenario(arg, library)
 		errs = append(errs, err)
 		files = append(files, found...)
 	}
-	if err := errors.Join(append(errs, clashes(files))...); err != nil {
+	errs = append(errs, clashes(files))
+	for _, name := range skip {
+		left := slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return fits(name, f.Scenario.Name) })
+		if len(left) == len(files) && len(matching(name, library)) == 0 {
+			errs = append(errs, fmt.Errorf("no scenario %q to skip%s", name, Nearest(name, library)))
+		}
+		files = left
+	}
+	if err := errors.Join(errs...); err != nil {
 		return nil, runerror.Config(err)
 	}
+	if len(files) == 0 {
+		return nil, runerror.Configf("all scenarios are skipped")
+	}
 	return files, nil
+}
+
+// BuiltInScenario reports that a scenario of the library has this name.
+func BuiltInScenario(name string) bool {
+	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
+	return err == nil && slices.ContainsFunc(library, func(f scenarios.File) bool { return f.Scenario.Name == name })
+}
+
+// fits reports that a name is this one, or fits this pattern.
+func fits(pattern, name string) bool {
+	matched, err := path.Match(pattern, name)
+	return pattern == name || err == nil && matched
+}
+
+// matching are the files of scenarios whose name fits a pattern.
+func matching(pattern string, files []scenarios.File) []scenarios.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool { return !fits(pattern, f.Scenario.Name) })
 }
 
 // clashes says which names cannot stand side by side in a run's directory.
@@ -57,10 +88,8 @@ func clashes(files []scenarios.File) error {
 }
 
 func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error) {
-	for _, f := range library {
-		if f.Scenario.Name == arg {
-			return []scenarios.File{f}, nil
-		}
+	if found := matching(arg, library); len(found) > 0 {
+		return found, nil
 	}
 	info, err := os.Stat(arg)
 	switch {

@@ -152,6 +152,7 @@ func (s *Session) begin() error {
 	}
 	m := &s.manifest
 	m.Version, m.Run, m.Tool, m.Seed, m.Started = rundir.ManifestVersion, id, Version(), s.config.Seed, now
+	m.Replays = s.config.Replay.Dir != ""
 	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, s.System.Target.BaseURL, s.System.Instances()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
 	m.NotPlayed = s.System.NotPlayed()

@@ -140,7 +140,11 @@ func (s *Session) PlayAll(ctx context.Context) error {
 			s.skip(i+1, checker.Inconclusive, "it was not run: doubletap failed before it")
 			return fmt.Errorf("scenario %s: %w", e.Scenario, err)
 		}
-		if why, verdict := s.stopReason(ctx); why != "" {
+		why, verdict := s.stopReason(ctx)
+		if why == "" && s.config.FailFast && resultOf(s, i).Verdict == checker.Fail {
+			why, verdict = e.Scenario+" failed, and the run was to end there (fail-fast)", checker.Inconclusive
+		}
+		if why != "" {
 			s.skip(i+1, verdict, "it was not run: "+why)
 			return nil
 		}

@@ -33,6 +33,7 @@ type Manifest struct {
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
+	Replays   bool          `json:"replays,omitempty"` // a finding of another run
 	Commands
 	Scenarios []Entry `json:"scenarios"` // in the order of the run
 }

@@ -184,7 +184,7 @@ func (d Dir) WriteReports(report checker.Report, files map[string]string) error 
 		name   string
 		render func(io.Writer) error
 	}{
-		{"report.json", func(w io.Writer) error { return reports.JSON(w, report) }},
+		{reportName, func(w io.Writer) error { return reports.JSON(w, report) }},
 		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, files) }},
 		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
 		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},

@@ -47,7 +47,7 @@ func TestDatabasesThatCannotBeReached(t *testing.T) {
 func TestBuiltinTargetsWithoutTheirDatabase(t *testing.T) {
 	t.Parallel()
 	for _, variable := range []string{postgresVariable, mariadbVariable} {
-		got := callWith(t.Context(), nil, "run", "--reports", t.TempDir(), "--database", withPassword(t, variable, "hunter22"), "plain-create")
+		got := callWith(t.Context(), nil, "run", "--target", demoTarget, "--reports", t.TempDir(), "--database", withPassword(t, variable, "hunter22"), "plain-create")
 		require.Equal(t, exitEnvironment, got.code, "%s", got)
 		require.NotContains(t, got.String(), "hunter22")
 		got = callWith(t.Context(), nil, "targets", "serve", "unique-key", "--database", withPassword(t, variable, "hunter22"))
@@ -71,7 +71,7 @@ func TestABuiltinTargetAsksNoServerElsewhere(t *testing.T) {
 	database, store := "postgres://me:hunter22@"+l.Addr().String()+"/shop", "redis://:hunter22@"+l.Addr().String()
 	for _, scheme := range []string{"postgres", "mariadb"} {
 		env := map[string]string{sut.DatabaseVariable: strings.Replace(database, "postgres", scheme, 1)}
-		for _, args := range [][]string{{"run", "plain-create"}, {"run", "--dry-run", "slow-database"}, {"explain"}, {"doctor"}} {
+		for _, args := range [][]string{{"demo", "plain-create"}, {"run", "--target", demoTarget, "--dry-run", "slow-database"}, {"explain", "--target", demoTarget}, {"doctor", "--target", demoTarget}} {
 			got := callWith(t.Context(), env, args...)
 			require.Equal(t, exitConfig, got.code, "%s: %s", args, got)
 			require.Contains(t, got.err, sut.DatabaseVariable+" points to 0.0.0.0, which is not this machine\na built-in target takes only servers on this machine")
@@ -79,11 +79,11 @@ func TestABuiltinTargetAsksNoServerElsewhere(t *testing.T) {
 	}
 	finding := found(t, "replay-status-changed", "sequential-replay")
 	for _, args := range [][]string{
-		{"run", "--database", database, "plain-create"},
+		{"run", "--target", demoTarget, "--database", database, "plain-create"},
 		{"run", "--store", store, "--target", "builtin:redis-claim-and-record", "plain-create"},
-		{"shrink", "--target", defaultTarget, "--database", database, finding},
-		{"replay", "--target", defaultTarget, "--database", database, finding},
-		{"export", "--target", defaultTarget, "--database", database, finding},
+		{"shrink", "--target", demoTarget, "--database", database, finding},
+		{"replay", "--target", demoTarget, "--database", database, finding},
+		{"export", "--target", demoTarget, "--database", database, finding},
 		{"matrix", "--design", "unique-key", "--database", database, "plain-create"},
 	} {
 		got := callWith(t.Context(), nil, args...)

@@ -75,8 +75,8 @@ func (d *doctor) say(h health, what, text string, next ...string) {
 }
 
 func doctorCommand(ctx context.Context, o sessionFlags, s streams) (err error) {
-	if o.target == "" {
-		o.target = defaultTarget
+	if err := o.find(); err != nil {
+		return err
 	}
 	library, err := engine.FindScenarios(nil)
 	if err != nil {

@@ -12,14 +12,19 @@ import (
 )
 
 func newExplain(s streams) *cobra.Command {
-	o := targetFlags{target: defaultTarget}
+	o := targetFlags{}
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Say in plain sentences what a target is checked against, and what not",
 		Example: `  doubletap explain --target orders.yaml
   doubletap explain --target builtin:natural-key`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return explainTarget(cmd.Context(), o, s) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.find(); err != nil {
+				return err
+			}
+			return explainTarget(cmd.Context(), o, s)
+		},
 	}
 	o.add(cmd)
 	return cmd

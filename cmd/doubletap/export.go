@@ -20,15 +20,20 @@ func newExport(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FINDING",
 		Short: "Export a finding: as a shell script, a Go test or a scenario file",
-		Long: `Export takes the directory of a finding and writes what shows it again, in one file that another person
+		Long: `Export takes a finding and writes what shows it again, in one file that another person
 can run: a shell script that takes bash and curl (curl), a Go test (go), or a scenario file
 (scenario). If shrink has left a smaller scenario beside the finding, it is that one. What stands in
 environment variables, and what is secret, stays in environment variables.`,
 		Example: `  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as curl -o again.sh
   doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as go -o again_test.go`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return exportCommand(cmd.Context(), args[0], as, output, o, s)
+			dir, err := rundir.FindFinding(args[0], engine.DefaultReports)
+			if err != nil {
+				return err
+			}
+			return exportCommand(cmd.Context(), dir, as, output, o, s)
 		},
 	}
 	o.add(cmd)

@@ -10,13 +10,16 @@ import (
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/sut/builtin"
 )
 
-// defaultTarget is what runs when no target is named.
-const defaultTarget = sut.BuiltinPrefix + "unique-key"
+const (
+	usualTarget = "doubletap.yaml"                 // a target file that need not be named
+	demoTarget  = sut.BuiltinPrefix + "unique-key" // what the demo plays
+)
 
 // storeUsage is the line of --store in the help.
 const storeUsage = "Redis server of a built-in target that takes one: redis://HOST:PORT/NUMBER (default $" + sut.StoreVariable + ")"
@@ -42,10 +45,24 @@ type targetFlags struct{ target, database, store, operation string }
 
 func (t *targetFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.Var((*targetFlag)(&t.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default "+defaultTarget+")")
+	f.Var((*targetFlag)(&t.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default: "+usualTarget+" of this folder)")
+	_ = cmd.RegisterFlagCompletionFunc("target", completeTargets) // it fails only for a flag that is not there
 	f.StringVar(&t.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
 	f.StringVar(&t.store, "store", "", storeUsage)
 	f.StringVar(&t.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
+}
+
+// find takes the target file of this folder, if no target was named.
+func (t *targetFlags) find() error {
+	switch {
+	case t.target != "":
+	case rundir.Exists(usualTarget):
+		t.target = usualTarget
+	default:
+		return runerror.Configf("there is no --target, and no %s in this folder: `doubletap init` writes one for your API, and "+
+			"`doubletap demo` tries doubletap on a built-in one", usualTarget)
+	}
+	return nil
 }
 
 // options are the flags as the system under test takes them.

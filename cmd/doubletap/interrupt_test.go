@@ -121,7 +121,7 @@ func TestAStoppedRunLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reports := t.TempDir()
-			p := start(t, nil, "run", "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+			p := start(t, nil, "run", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
@@ -183,7 +183,7 @@ lanes: {slow: [{latency: {delay: 400ms}}]}
 steps: [{burst: {copies: 2, lane: slow}}]
 exercised: [overlapped]
 `)
-	p := start(t, nil, "run", "--reports", reports, "plain-create", slow, "double-click")
+	p := start(t, nil, "run", "--target", demoTarget, "--reports", reports, "plain-create", slow, "double-click")
 	eventually(t, "the scenario has begun", busyWith(reports, "slow", 0))
 	require.NoError(t, p.cmd.Process.Signal(os.Interrupt))
 	require.Equal(t, exitInterrupted, p.wait(t), "%s", p.out)
@@ -197,7 +197,7 @@ exercised: [overlapped]
 func TestAKilledRunIsInconclusive(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
-	p := start(t, nil, "run", "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	p := start(t, nil, "run", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 	eventually(t, "the run is under way", busyWith(reports, "long", 20))
 	require.NoError(t, p.cmd.Process.Kill())
 	require.Equal(t, -1, p.wait(t))

@@ -31,7 +31,7 @@ func newReplay(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay FINDING",
 		Short: "Send the plan of a finding again, only the intents that broke",
-		Long: `Replay takes the directory of a finding, sends the same plan with the same seed again for the
+		Long: `Replay takes a finding, sends the same plan with the same seed again for the
 intents that broke, and says whether the same promise broke again: exit 1 if it did at least once,
 0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
 target, such as a fixed one.
@@ -42,10 +42,15 @@ To find what is rarer, let it go on --until-fail, or --for a while.`,
 		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.counted = cmd.Flags().Changed("times")
-			return replayCommand(cmd.Context(), args[0], r, o, s)
+			dir, err := rundir.FindFinding(args[0], o.reports)
+			if err != nil {
+				return err
+			}
+			return replayCommand(cmd.Context(), dir, r, o, s)
 		},
 	}
 	o.add(cmd)

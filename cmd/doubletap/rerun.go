@@ -25,6 +25,8 @@ type rerun struct {
 	budget     time.Duration
 	moreRounds string // what was asked for; empty: nothing
 	gate       gate
+	skip       []string
+	failFast   bool
 }
 
 // commands are what a report of a run tells its reader to type.
@@ -48,6 +50,12 @@ func (r rerun) String() string {
 		words = append(words, shell.Quote(arg))
 	}
 	words = append(append(words, r.targetWords()), r.flags()...)
+	for _, name := range r.skip {
+		words = append(words, "--skip", shell.Quote(name))
+	}
+	if r.failFast {
+		words = append(words, "--fail-fast")
+	}
 	words = append(words, "--seed", fmt.Sprint(r.seed))
 	return strings.Join(append(words, r.gate.again()...), " ")
 }

@@ -20,9 +20,9 @@ Exit codes: 0 every verdict is a pass, or a failure that is known; 1 at least on
 register; 2 inconclusive: nothing new broke, but something was not exercised; 3 a mistake in the command line
 or a file; 4 the target, the database or doubletap itself failed; 5 a known bug was not seen any more: take it
 out of the register; 130 and 143 interrupted, which outranks all else. 1 outranks 2 to 5.`,
-		Example: `  doubletap run
-  doubletap run --target builtin:check-then-insert
-  doubletap run --target orders.yaml burst-same-key`,
+		Example: `  doubletap demo
+  doubletap init --openapi openapi.yaml --db "$DATABASE_URL" -o doubletap.yaml
+  doubletap run`,
 		Version:       engine.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -33,7 +33,7 @@ out of the register; 130 and 143 interrupted, which outranks all else. 1 outrank
 		return runerror.Configf("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
-		newInit(s), newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
+		newInit(s), newDemo(s), newRun(s), newCheck(s), newDiff(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	return root
 }

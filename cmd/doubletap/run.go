@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -27,6 +31,10 @@ type runFlags struct {
 	moreRounds time.Duration
 	seed       uint64
 	seeded     bool
+	skip       []string
+	failFast   bool
+	failed     bool // play what failed in the latest run
+	json       bool // print the JSON report in place of the text
 	more       bool // moreRounds was asked for
 }
 
@@ -36,41 +44,90 @@ func newRun(s streams) *cobra.Command {
 		Use:   "run [SCENARIO|FILE|DIR ...]",
 		Short: "Run scenarios against a target and judge what happened",
 		Long: `Run sends every scenario to the target through toxiproxy, records what was on the wire, asks the
-database and gives a verdict. Without arguments it runs the whole built-in library; a name picks a
-built-in scenario, a path a file or all files of a folder. Without --target it starts a built-in
-orders API on a SQLite file.`,
+database and gives a verdict. Without arguments it runs the whole built-in library. A name picks a
+built-in scenario, a pattern such as 'burst-*' several, a path a file or all files of a folder.
+Without --target it takes doubletap.yaml of this folder; "doubletap init" writes one.`,
 		Example: `  doubletap run
-  doubletap run --target builtin:check-then-insert
-  doubletap run --target builtin:unique-key --database postgres://me@localhost/test
-  doubletap run --target orders.yaml --seed 7 burst-same-key my-scenarios/`,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			o.seeded, o.more = cmd.Flags().Changed("seed"), cmd.Flags().Changed("more-rounds")
-			if !o.more && len(args) == 0 {
-				o.moreRounds = usualMoreRounds
-			}
-			return runCommand(cmd.Context(), args, o, s)
-		},
+  doubletap run --target orders.yaml --seed 7 burst-same-key my-scenarios/
+  doubletap run 'burst-*' --skip burst-under-load --fail-fast
+  doubletap run --last-failed
+  doubletap run --target builtin:check-then-insert --database postgres://me@localhost/test`,
+		ValidArgsFunction: completeScenarios,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.play(cmd, args, s) },
 	}
+	o.addTo(cmd)
+	return cmd
+}
+
+// addTo gives the flags of run to a command.
+func (o *runFlags) addTo(cmd *cobra.Command) {
 	o.add(cmd)
 	o.gate.flags(cmd)
+	cmd.Flags().StringSliceVar(&o.skip, "skip", nil, "leave these scenarios out: names, or patterns such as 'crash-*'")
+	cmd.Flags().BoolVar(&o.failFast, "fail-fast", false, "begin no scenario after one that failed; those that are left out are inconclusive")
+	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
 	cmd.Flags().DurationVar(&o.moreRounds, "more-rounds", 0, "in the end, play scenarios that race and passed again for about so long, with more rounds (default: 20s for the whole library, else none)")
 	cmd.Flags().DurationVar(&o.budget, "budget", 0, "begin no scenario later than this; those that are left out are inconclusive (default: all are played)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
-	return cmd
+}
+
+// play is the command line of run, with the flags that were given.
+func (o *runFlags) play(cmd *cobra.Command, args []string, s streams) error {
+	o.seeded, o.more = cmd.Flags().Changed("seed"), cmd.Flags().Changed("more-rounds")
+	if !o.more && len(args) == 0 && !o.failed {
+		o.moreRounds = usualMoreRounds
+	}
+	return runCommand(cmd.Context(), args, *o, s)
+}
+
+// lastFailed puts the scenarios that failed in the latest run in the place of arguments, if that was asked for.
+func (o runFlags) lastFailed(args []string) ([]string, error) {
+	switch {
+	case !o.failed:
+		return args, nil
+	case len(args) > 0:
+		return nil, runerror.Configf("--last-failed chooses the scenarios, so that %s has no place beside it", args[0])
+	}
+	latest, err := rundir.Latest(o.reports)
+	if err != nil {
+		return nil, err
+	}
+	report, err := latest.ReadReport()
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range report.Results {
+		switch {
+		case len(r.Findings) == 0 || r.Verdict != checker.Fail:
+		case engine.BuiltInScenario(r.Scenario):
+			args = append(args, r.Scenario)
+		default:
+			args = append(args, filepath.Join(latest.Path, r.Scenario, rundir.ScenarioName))
+		}
+	}
+	if len(args) == 0 {
+		return nil, runerror.Configf("no scenario of the latest run, %s, failed", latest.Path)
+	}
+	return args, nil
 }
 
 func runCommand(ctx context.Context, args []string, o runFlags, s streams) error {
-	files, err := engine.FindScenarios(args)
+	args, err := o.lastFailed(args)
+	if err != nil {
+		return err
+	}
+	files, err := engine.FindScenarios(args, o.skip...)
 	var register scenarios.Register
 	var unread error
 	if o.known != "" {
 		register, unread = engine.ReadRegister(o.known)
 	}
 	err = errors.Join(o.gate.check(), err, unread)
-	if o.target == "" {
-		o.target = defaultTarget
+	if unnamed := o.find(); unnamed != nil {
+		return errors.Join(err, unnamed)
 	}
 	if err != nil {
 		return errors.Join(err, sut.Mistakes(o.options(s)))
@@ -85,15 +142,22 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
 	}
-	c.Budget, c.MoreRounds = o.budget, o.moreRounds
+	c.Budget, c.MoreRounds, c.FailFast = o.budget, o.moreRounds, o.failFast
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
-	report, err := perform(ctx, c, s)
+	shown := s
+	if o.json && !o.dryRun {
+		shown.out = io.Discard
+	}
+	report, err := perform(ctx, c, shown)
+	if o.json && report != nil {
+		err = errors.Join(err, reports.JSON(s.out, *report))
+	}
 	return conclude(ctx, report, err, o.gate, s)
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate}
+	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast}
 	if o.more {
 		again.moreRounds = o.moreRounds.String()
 	}

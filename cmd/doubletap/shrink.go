@@ -25,7 +25,7 @@ func newShrink(s streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "shrink FINDING",
 		Short: "Find the smallest scenario that still shows a finding",
-		Long: `Shrink takes the directory of a finding and leaves one thing after the other out of its scenario:
+		Long: `Shrink takes a finding and leaves one thing after the other out of its scenario:
 intents, steps, copies, tabs, faults, retries, numbers. If it breaks as often without a thing, the thing stays
 out; if not, it goes back in. Races depend on chance, so each time it plays as many rounds as it needs
 to know, with errors of 5 % each, whether the rate is still at least 80 % of what it was or at most half of
@@ -34,11 +34,17 @@ that (Wald's sequential test). The result is a scenario file with the rate writt
 Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left out.`,
 		Example: "  doubletap shrink reports/runs/20260102-150405-abcd/findings/F1",
 		Args:    cobra.ExactArgs(1),
+
+		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if budget <= 0 {
 				return runerror.Configf("--budget is %s, expected more than 0s", budget)
 			}
-			return shrinkCommand(cmd.Context(), args[0], budget, out, o, s)
+			dir, err := rundir.FindFinding(args[0], o.reports)
+			if err != nil {
+				return err
+			}
+			return shrinkCommand(cmd.Context(), dir, budget, out, o, s)
 		},
 	}
 	o.add(cmd)

@@ -58,7 +58,7 @@ func (t *terminal) done(e engine.RunDone) {
 		t.failure = errors.Join(t.failure, runerror.Environment(err))
 	}
 	t.github.report(e.Report, e.Files, e.Replay)
-	if e.Report.Verdict == checker.Pass && t.target == defaultTarget && !e.Replay {
+	if e.Report.Verdict == checker.Pass && t.target == demoTarget && !e.Replay {
 		tryNext(t.streams)
 	}
 }

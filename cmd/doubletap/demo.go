@@ -1,0 +1,24 @@
+package main
+
+import "github.com/spf13/cobra"
+
+func newDemo(s streams) *cobra.Command {
+	o := runFlags{}
+	cmd := &cobra.Command{
+		Use:   "demo [SCENARIO|FILE|DIR ...]",
+		Short: "Run scenarios against a built-in orders API, to see what doubletap does",
+		Long: `Demo is run against a built-in orders API on a SQLite file, which does what it promises. With --target
+it takes another of the built-in APIs; "doubletap targets" lists them, correct and broken.`,
+		Example: `  doubletap demo
+  doubletap demo --target builtin:check-then-insert`,
+		ValidArgsFunction: completeScenarios,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.target == "" {
+				o.target = demoTarget
+			}
+			return o.play(cmd, args, s)
+		},
+	}
+	o.addTo(cmd)
+	return cmd
+}
