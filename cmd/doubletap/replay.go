@@ -22,6 +22,7 @@ import (
 type replayOptions struct {
 	times     int
 	counted   bool // times was given
+	byRate    bool // times was chosen by the rate of the finding
 	untilFail bool
 	longest   time.Duration // 0: as long as it takes
 }
@@ -36,9 +37,9 @@ intents that broke, and says whether the same promise broke again: exit 1 if it 
 0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
 target, such as a fixed one.
 
-What broke in each intent of the run is sent once. What broke in some of them is chance, and is sent
-until it breaks again: at most as often as it takes to see it with 99%, and not more than 20 times.
-To find what is rarer, let it go on --until-fail, or --for a while.`,
+It is sent until it breaks again: at most as often as it takes to see it with 99%, by the share of
+intents that broke in the run, and not more than 20 times. To find what is rarer, let it go on
+--until-fail, or --for a while.`,
 		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,
@@ -54,7 +55,7 @@ To find what is rarer, let it go on --until-fail, or --for a while.`,
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().IntVar(&r.times, "times", 1, "how often to send it; more than once prints a line for each try (default: once, or until it breaks again if that is chance)")
+	cmd.Flags().IntVar(&r.times, "times", 1, "how often to send it; more than once prints a line for each try (default: until it breaks again, at most as often as its rate asks for)")
 	cmd.Flags().BoolVar(&r.untilFail, "until-fail", false, "stop at the first try that reproduces it (at most --times, if given)")
 	cmd.Flags().DurationVar(&r.longest, "for", 0, "go on for so long (at most --times, if given)")
 	return cmd
@@ -64,15 +65,17 @@ To find what is rarer, let it go on --until-fail, or --for a while.`,
 const mostTries = 20
 
 // choose says how often to send a finding, if nobody did: those who hunt go on without a count; others until the finding would have
-// shown in 99 of 100 cases.
+// shown in 99 of 100 cases. Of n intents of which k broke, (k+1)/(n+2) is the rate (Laplace's rule of succession): what broke in each
+// of a few may still be chance.
 func (r *replayOptions) choose(f rundir.Finding) {
 	switch {
 	case r.counted:
 	case r.untilFail || r.longest > 0:
 		r.times = math.MaxInt
-	case f.Shown > 0 && f.Shown < f.Of:
-		missed := 1 - float64(f.Shown)/float64(f.Of)
-		r.times, r.untilFail = min(mostTries, int(math.Ceil(math.Log(0.01)/math.Log(missed)))), true
+	case f.Of > 0:
+		missed := 1 - float64(f.Shown+1)/float64(f.Of+2)
+		r.times = min(mostTries, int(math.Ceil(math.Log(0.01)/math.Log(missed))))
+		r.untilFail, r.byRate = true, true
 	}
 }
 
@@ -131,22 +134,23 @@ func (t *tally) over(begun time.Time) bool {
 	return t.tries() >= t.times || t.untilFail && t.reproduced > 0 || t.longest > 0 && time.Since(begun) >= t.longest
 }
 
-// repeat sends the plan again and again, until something fails.
+// repeat sends the plan again and again, until something fails. A single try is shown whole, and of tries that nobody asked for
+// the first; others have a line each.
 func (t *tally) repeat(ctx context.Context, c engine.Config, s streams) error {
-	quiet := s
-	if t.times > 1 {
-		quiet.out = io.Discard
-	}
 	for begun := time.Now(); !t.over(begun); {
-		report, err := perform(ctx, c, quiet)
+		whole, shown := t.times == 1 || t.byRate && t.tries() == 0, s
+		if !whole {
+			shown.out = io.Discard
+		}
+		report, err := perform(ctx, c, shown)
 		if report == nil || ctx.Err() != nil {
 			return err
 		}
 		what := t.add(report.Results[0])
-		if t.times > 1 {
+		if !whole {
 			fmt.Fprintf(s.out, "try %s: %-18s %s\n", t.number(), what, report.Dir)
 		}
-		if err != nil {
+		if err != nil || report.Results[0].Verdict == checker.NotApplicable { // nor will it apply the next time
 			return err
 		}
 	}

@@ -19,25 +19,27 @@ func TestATallyCountsWhatWasExercised(t *testing.T) {
 	require.Regexp(t, `^reproduced: duplicate in 3 of 17 exercised \(20 tries\) \(18%`, some.String())
 }
 
-// What broke in every intent is sent once, and what broke in some until it would have shown in 99 of 100 cases.
+// A finding is sent until it would have shown in 99 of 100 cases.
 func TestAReplayIsRepeatedByTheRateOfItsFinding(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[int]rundir.Finding{
-		1:           {Shown: 12, Of: 12},
-		5:           {Shown: 8, Of: 12},
-		17:          {Shown: 3, Of: 12},
-		mostTries:   {Shown: 1, Of: 96},
-		math.MaxInt: {},
+		2:         {Shown: 12, Of: 12},
+		3:         {Shown: 6, Of: 6},
+		5:         {Shown: 8, Of: 12},
+		14:        {Shown: 3, Of: 12},
+		mostTries: {Shown: 1, Of: 96},
 	} {
-		r := replayOptions{times: 1, untilFail: f.Of == 0}
+		r := replayOptions{times: 1}
 		r.choose(f)
-		require.Equal(t, want, r.times)
-		require.Equal(t, want > 1, r.untilFail)
+		require.Equal(t, want, r.times, "%+v", f)
+		require.True(t, r.untilFail)
 	}
-	unknown, counted := replayOptions{times: 1}, replayOptions{times: 3, counted: true}
+	unknown, counted, hunting := replayOptions{times: 1}, replayOptions{times: 3, counted: true}, replayOptions{times: 1, untilFail: true}
 	unknown.choose(rundir.Finding{})
 	counted.choose(rundir.Finding{Shown: 1, Of: 2})
+	hunting.choose(rundir.Finding{Shown: 1, Of: 2})
 	require.Equal(t, 1, unknown.times)
 	require.Equal(t, 3, counted.times)
 	require.False(t, counted.untilFail)
+	require.Equal(t, math.MaxInt, hunting.times)
 }
