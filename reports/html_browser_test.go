@@ -59,35 +59,37 @@ func findBrowser(t testing.TB) string {
 
 // view is how a report is looked at.
 type view struct {
-	width    int
-	dark     bool
-	fragment string
-	unfold   bool
+	Path     string // of the report
+	Width    int
+	Fragment string
+	Unfold   bool
 }
 
-// look opens a report in a browser and fails on anything that the browser complains of.
-func look(t *testing.T, text string, v view) sight {
+// look opens reports in one browser, one after the other, and fails on anything that the browser complains of.
+func look(t *testing.T, dark bool, texts map[string]string, views []view) []sight {
 	t.Helper()
 	browser := findBrowser(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		if r.URL.Path == "/report.html" {
+		switch text, known := texts[r.URL.Path]; {
+		case known:
 			fmt.Fprint(w, text)
-			return
+		case r.URL.Path == "/views":
+			_ = json.NewEncoder(w).Encode(views)
+		default:
+			fmt.Fprint(w, lens)
 		}
-		fmt.Fprint(w, lens)
 	}))
 	defer server.Close()
 	scheme := 1
-	if v.dark {
+	if dark {
 		scheme = 0
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--no-first-run", "--disable-background-networking", "--enable-logging=stderr", "--user-data-dir="+t.TempDir(),
-		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), "--virtual-time-budget=10000", "--dump-dom",
-		fmt.Sprintf("%s/?width=%d&unfold=%t#%s", server.URL, v.width, v.unfold, v.fragment))
+		fmt.Sprintf("--blink-settings=preferredColorScheme=%d", scheme), "--virtual-time-budget=60000", "--dump-dom", server.URL)
 	var complaints bytes.Buffer
 	command.Stderr = &complaints
 	dom, err := command.Output()
@@ -98,73 +100,86 @@ func look(t *testing.T, text string, v view) sight {
 	_, rest, found := strings.Cut(string(dom), `<pre id="sight">`)
 	require.True(t, found, string(dom))
 	written, _, _ := strings.Cut(rest, "</pre>")
-	var s sight
-	require.NoError(t, json.Unmarshal([]byte(stdhtml.UnescapeString(written)), &s), written)
-	return s
+	var sights []sight
+	require.NoError(t, json.Unmarshal([]byte(stdhtml.UnescapeString(written)), &sights), written)
+	require.Len(t, sights, len(views))
+	return sights
 }
 
 func TestABrowserShowsTheReport(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
+	cases := map[bool][]struct {
 		name   string
 		report checker.Report
 		width  int
-		dark   bool
 	}{
-		{"several kinds on a desk", several(), 1280, false},
-		{"several kinds on a desk at night", several(), 1280, true},
-		{"several kinds on a phone", several(), 375, false},
-		{"several kinds on a phone at night", several(), 375, true},
-		{"hostile text on a phone", hostile(), 375, false},
-		{"attempts that never ended", neverFinished(), 375, true},
-		{"a pass", allPass(), 1280, true},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			s := look(t, html(t, c.report), view{width: c.width, dark: c.dark, unfold: true})
-			require.Empty(t, s.Wide, "the page is wider than its frame")
-			require.Equal(t, c.dark, s.Dark)
-			require.True(t, s.Turned, "the theme can be turned")
-			require.Empty(t, s.Pale, "contrast of WCAG AA")
-			require.Empty(t, s.Unreached)
-			drawn := s.Findings
-			if c.report.Verdict == checker.Fail {
-				drawn++ // the first screen has one as well
+		false: {{"several kinds on a desk", several(), 1280}, {"several kinds on a phone", several(), 375}, {"hostile text on a phone", hostile(), 375}},
+		true: {
+			{"several kinds on a desk at night", several(), 1280}, {"several kinds on a phone at night", several(), 375},
+			{"attempts that never ended", neverFinished(), 375}, {"a pass", allPass(), 1280},
+		},
+	}
+	for dark, list := range cases {
+		t.Run(fmt.Sprintf("dark %t", dark), func(t *testing.T) {
+			t.Parallel()
+			texts, views := map[string]string{}, []view{}
+			for i, c := range list {
+				path := fmt.Sprintf("/report-%d.html", i)
+				texts[path] = html(t, c.report)
+				views = append(views, view{Path: path, Width: c.width, Unfold: true})
 			}
-			require.Equal(t, drawn, len(s.TimeLines))
-			for _, line := range s.TimeLines {
-				require.Greater(t, line.Width, float64(c.width)/2)
-				require.Greater(t, line.Height, 80.0)
-				require.NotZero(t, line.Lanes)
-				require.NotZero(t, line.Marks)
+			for i, s := range look(t, dark, texts, views) {
+				c := list[i]
+				require.Empty(t, s.Wide, "%s: the page is wider than its frame", c.name)
+				require.Equal(t, dark, s.Dark, c.name)
+				require.True(t, s.Turned, "%s: the theme can be turned", c.name)
+				require.Empty(t, s.Pale, "%s: contrast of WCAG AA", c.name)
+				require.Empty(t, s.Unreached, c.name)
+				drawn := s.Findings
+				if c.report.Verdict == checker.Fail {
+					drawn++ // the first screen has one as well
+				}
+				require.Len(t, s.TimeLines, drawn, c.name)
+				for _, line := range s.TimeLines {
+					require.Greater(t, line.Width, float64(c.width)/2, c.name)
+					require.Greater(t, line.Height, 80.0, c.name)
+					require.NotZero(t, line.Lanes, c.name)
+					require.NotZero(t, line.Marks, c.name)
+				}
+				require.Contains(t, s.Said, "The command", c.name)
 			}
-			require.Contains(t, s.Said, "The command")
 		})
 	}
 }
 
 func TestTheFilterOfTheReportWorks(t *testing.T) {
 	t.Parallel()
-	text := html(t, large())
-	for fragment, want := range map[string]sight{
-		"":                               {Findings: 500, Scenarios: 38},
-		"kind=unavailable":               {Findings: 8, Scenarios: 1},
-		"verdict=pass":                   {Scenarios: 36},
-		"q=dtbbbbbbbbbbbbbbbb":           {Findings: 16},
-		"verdict=fail&kind=duplicate":    {Findings: 421, Scenarios: 1},
-		"q=nothing+that+stands+anywhere": {},
-	} {
-		t.Run(fragment, func(t *testing.T) {
-			s := look(t, text, view{width: 1280, fragment: fragment})
-			require.Equal(t, want.Findings, s.Findings)
-			require.Equal(t, want.Scenarios, s.Scenarios)
-			require.Equal(t, fmt.Sprintf("%d of 500 listed findings and %d of 38 scenarios shown", want.Findings, want.Scenarios), s.Shown)
-		})
+	var views []view
+	wanted := []struct {
+		fragment            string
+		findings, scenarios int
+	}{
+		{"", 500, 38},
+		{"kind=unavailable", 8, 1},
+		{"verdict=pass", 0, 36},
+		{"q=dtbbbbbbbbbbbbbbbb", 16, 0},
+		{"verdict=fail&kind=duplicate", 421, 1},
+		{"q=nothing+that+stands+anywhere", 0, 0},
+	}
+	for _, want := range wanted {
+		views = append(views, view{Path: "/report.html", Width: 1280, Fragment: want.fragment})
+	}
+	for i, s := range look(t, false, map[string]string{"/report.html": html(t, large())}, views) {
+		want := wanted[i]
+		require.Equal(t, want.findings, s.Findings, want.fragment)
+		require.Equal(t, want.scenarios, s.Scenarios, want.fragment)
+		require.Equal(t, fmt.Sprintf("%d of 500 listed findings and %d of 38 scenarios shown", want.findings, want.scenarios), s.Shown)
 	}
 }
 
 func TestALinkUnfoldsItsFinding(t *testing.T) {
 	t.Parallel()
-	s := look(t, html(t, several()), view{width: 1280, fragment: "F3"})
+	s := look(t, false, map[string]string{"/report.html": html(t, several())}, []view{{Path: "/report.html", Width: 1280, Fragment: "F3"}})[0]
 	require.Equal(t, []string{"F3"}, s.Open)
 	require.Equal(t, 3, s.Findings, "a link is no filter")
 }
