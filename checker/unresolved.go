@@ -9,6 +9,9 @@ import (
 func reportUnresolved(e *evaluation, tr *trace, tries []*classified) {
 	last := tries[len(tries)-1]
 	observed := fmt.Sprintf("after %s still %s", count(last.Retry+1, "more attempt"), last.outcome)
+	if !last.Complete {
+		observed = fmt.Sprintf("after %s still no answer", count(last.Retry+1, "more attempt"))
+	}
 	if last.Status != 0 {
 		observed += fmt.Sprintf(" (status %d)", last.Status)
 	}
