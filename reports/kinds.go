@@ -23,7 +23,7 @@ func kindTotals(all []findingView) []kindTotal {
 		if !known {
 			i = len(list)
 			at[f.Kind] = i
-			list = append(list, kindTotal{Kind: f.Kind, Meaning: f.Meaning})
+			list = append(list, kindTotal{Kind: f.Kind, Meaning: checker.Kind(f.Kind).Row().Meaning})
 		}
 		list[i].Findings++
 		if f.ID != "" {

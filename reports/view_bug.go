@@ -22,6 +22,10 @@ func bug(f checker.Finding) string {
 	case checker.LostWrite:
 		return fmt.Sprintf("The target answered %s, and the row is not there%s", statusOf(f, yes(f)), when(f))
 	case checker.AlteredBody:
+		if f.Detail == "content" {
+			expected, _, _ := strings.Cut(prose(f.Expected), ",")
+			return fmt.Sprintf("The row does not hold what was sent%s: it has %s, not %s", when(f), name(prose(f.Observed)), name(expected))
+		}
 		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
 	case checker.StuckKey:
 		return fmt.Sprintf("Every retry with this %s gets %s for good%s, and no row is made", key, last, when(f))
@@ -150,8 +154,6 @@ func alteredEnd(f checker.Finding) string {
 		return "it overwrote what the first one had made"
 	case "refusal-forgotten":
 		return "what was refused was done later"
-	case "content":
-		return "the row does not hold what was acknowledged"
 	}
 	return fmt.Sprintf("was answered %s, not rejected", statusOf(f, contradicting(f, 0)))
 }

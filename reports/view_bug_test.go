@@ -30,12 +30,15 @@ func TestABugIsOneSentence(t *testing.T) {
 	for want, f := range map[string]checker.Finding{
 		"Two requests with one Idempotency-Key, sent at the same time, made two rows": two(checker.Duplicate, nil, checker.Overlapping),
 		"Two requests with one Idempotency-Key made two rows after a crash":           two(checker.Duplicate, nil, checker.LostAnswer, checker.Crashed),
-		"One request made two rows":                                                                            two(checker.Duplicate, func(f *checker.Finding) { f.Attempts = f.Attempts[:1] }),
-		"One request and its final retry made two rows":                                                        two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Probe, f.Moment = true, history.T2Name }),
-		"Two requests with more than one key made two rows":                                                    two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Key = "l" }),
-		"Two requests without a key made two rows":                                                             two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[0].Key, f.Attempts[1].Key = "", "" }),
-		"The target answered 201, and the row is not there after a crash":                                      two(checker.LostWrite, nil, checker.Crashed),
-		"The same Idempotency-Key came with another body, and it overwrote what the first one had made":        two(checker.AlteredBody, func(f *checker.Finding) { f.Detail = "overwrote" }),
+		"One request made two rows":                                                                     two(checker.Duplicate, func(f *checker.Finding) { f.Attempts = f.Attempts[:1] }),
+		"One request and its final retry made two rows":                                                 two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Probe, f.Moment = true, history.T2Name }),
+		"Two requests with more than one key made two rows":                                             two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Key = "l" }),
+		"Two requests without a key made two rows":                                                      two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[0].Key, f.Attempts[1].Key = "", "" }),
+		"The target answered 201, and the row is not there after a crash":                               two(checker.LostWrite, nil, checker.Crashed),
+		"The same Idempotency-Key came with another body, and it overwrote what the first one had made": two(checker.AlteredBody, func(f *checker.Finding) { f.Detail = "overwrote" }),
+		"The row does not hold what was sent: it has quantity = 4, not quantity = 2": two(checker.AlteredBody, func(f *checker.Finding) {
+			f.Detail, f.Expected, f.Observed = "content", "quantity = 2, as the original body says at /quantity", "quantity = 4"
+		}),
 		"The same Idempotency-Key came with another body, and was answered 409, not rejected":                  two(checker.AlteredBody, func(f *checker.Finding) { f.Attempts[1].Body = history.Altered }),
 		"Every retry with this Idempotency-Key gets 409 for good after an answer was lost, and no row is made": two(checker.StuckKey, nil, checker.LostAnswer),
 		"The same request got 201 first, and then 200": two(checker.ReplayMismatch, func(f *checker.Finding) {

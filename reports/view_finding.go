@@ -92,9 +92,17 @@ func findingsOf(res checker.Result, place int) []findingView {
 }
 
 // newFindingView says a finding in words. What belongs to the scenario, the caller fills in.
+// meaning is that of the kind; a row that does not hold what was sent needs no other body.
+func meaning(f checker.Finding) string {
+	if f.Kind == checker.AlteredBody && f.Detail == "content" {
+		return "a row does not hold what was sent"
+	}
+	return f.Kind.Row().Meaning
+}
+
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
-		ID: f.ID, Kind: string(f.Kind), Meaning: f.Kind.Row().Meaning, Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
+		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f), Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
 		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},

@@ -64,6 +64,47 @@ func (c *choosy) create(body map[string]any) choice {
 	return choice{http.StatusCreated, `{"received":true}`}
 }
 
+// setting is a service that sets the quantity of an article, or adds to it.
+func setting(t *testing.T, adds bool) (address, database string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "items.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec("create table items (cart integer, name text, quantity integer, primary key (cart, name))")
+	require.NoError(t, err)
+	to := "excluded.quantity"
+	if adds {
+		to = "quantity + excluded.quantity"
+	}
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var item struct {
+			Name     string
+			Quantity int
+		}
+		_ = json.NewDecoder(r.Body).Decode(&item)
+		_, err := db.Exec("insert into items values (1, ?, ?) on conflict (cart, name) do update set quantity = "+to, item.Name, item.Quantity)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		says(w, http.StatusOK, "{}")
+	})), "sqlite://" + path
+}
+
+// TestInitOfAPutThatSetsAQuantity holds that a client's text in the primary key is what makes two requests one.
+func TestInitOfAPutThatSetsAQuantity(t *testing.T) {
+	t.Parallel()
+	for adds, want := range map[bool]int{false: exitPass, true: exitFinding} {
+		address, database := setting(t, adds)
+		env := map[string]string{"DATABASE_URL": database}
+		file, _ := initiated(t, env, exitPass, "--curl", `curl -X PUT -d '{"name": "lamp", "quantity": 2}' `+address+"/carts/1/items", "--db", database)
+		require.Contains(t, readFile(t, file), "natural_key: [/name]")
+		got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
+		require.Equal(t, want, got.code, got)
+	}
+}
+
 // TestInitFindsWhatMakesTwoCreatesOne holds that init needs no constraint of the database to see that, and no luck to see a
 // decline.
 func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {

@@ -245,10 +245,11 @@ func signature(a Answer) contract.Signature {
 }
 
 // naturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
-// database allows once; nil: there is none, or there are several.
+// database allows once, or which is part of the primary key; nil: there is none, or there are several.
 func (f *File) naturalKey(r Repeated) []string {
 	natural := r.Natural
-	if slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column }) {
+	once := slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column })
+	if once || slices.Contains(f.Proof.Table.Primary, f.Proof.Column) {
 		natural = append(natural, f.Proof.Text)
 	}
 	if len(natural) > 1 {
