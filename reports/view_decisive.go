@@ -59,7 +59,10 @@ func contradicting(f checker.Finding, first int) int {
 		}
 		return firstWhere(f, other)
 	case checker.AlteredBody:
-		return firstWhere(f, func(i int) bool { return i != first && f.Attempts[i].Body == history.Altered })
+		return firstWhere(f, func(i int) bool {
+			corrected := one.Body == history.Invalid && f.Attempts[i].Body != history.Invalid
+			return i != first && (f.Attempts[i].Body == history.Altered || corrected)
+		})
 	case checker.MissingKeyAccepted:
 		return firstWhere(f, func(i int) bool { return told(f, i) && f.Attempts[i].Key == "" })
 	case checker.FalseConflict:
