@@ -93,13 +93,12 @@ func TestWithANaturalKeyARefusalLeavesTheKeyFreeToo(t *testing.T) {
 	draft := story(invalid(no), no).probe(no)
 	require.Equal(t, []string{"stored-error/refusal"}, found(checker.Check(scene(draft), terms(forgets4xx, naturalKey))))
 	require.Empty(t, found(checker.Check(scene(draft), terms(forgets4xx))), "without any key each request is an intent of its own")
+	amount := func(t *checker.Terms) { t.Contract.NaturalKey = []string{"/amount"} }
+	require.Empty(t, found(checker.Check(scene(draft), terms(forgets4xx, amount))), "another natural key is another intent")
 }
 
-// Rows may be asked for with what both bodies have.
-func TestARowOfARefusedBodyIsToldByWhatItHolds(t *testing.T) {
-	t.Parallel()
-	a := acknowledged(201, "o1")
-	h := scene(corrected(a).rows(1).leaving("o2").probe(a))
+// byReference asks for the rows with what all bodies of an intent have.
+func byReference(h *history.History) *history.History {
 	for i, intent := range h.Intents {
 		if b, sent := intent.Bodies[history.Invalid]; sent {
 			marker := intent.Bodies[history.Original].Marker
@@ -111,7 +110,24 @@ func TestARowOfARefusedBodyIsToldByWhatItHolds(t *testing.T) {
 			h.Intents[i].Bodies[history.Invalid] = b
 		}
 	}
-	judge(t, h, terms(), []string{"phantom-row/rejected-yet-applied"}, "")
+	return h
+}
+
+func TestARowOfAnInvalidBodyIsToldByWhatItHolds(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	refused := scene(corrected(a).rows(1).leaving("o2").probe(a))
+	judge(t, byReference(refused), terms(), []string{"phantom-row/rejected-yet-applied"}, "")
+	taken := scene(story(invalid(a), mismatch()).leaving("o1").probe(mismatch()))
+	judge(t, byReference(taken), terms(), nil, "")
+}
+
+// What is not refused is another body of the intent that was sent with it, and not of its twin.
+func TestATwinOfATakenBodyKeepsItsOwn(t *testing.T) {
+	t.Parallel()
+	a := acknowledged(201, "o1")
+	twins := scene(story(a).rows(3), story(invalid(acknowledged(201, "o9")), mismatch()).named("i2").twinOf("dti1").leaving("o9"))
+	require.Contains(t, found(checker.Check(twins, terms())), "duplicate")
 }
 
 func TestACorrectionIsExercisedOnlyByARefusal(t *testing.T) {
