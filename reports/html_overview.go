@@ -56,14 +56,8 @@ func bounds(v view) []string {
 	return list
 }
 
-// runCommands are the two commands that a reader needs first.
-func runCommands(v view) []note {
-	list := []note{{"Repeat the run", v.Again}}
-	if len(v.Findings) > 0 {
-		list = append(list, note{"Replay the worst finding", head(v.replay(v.Findings[0]), longest)})
-	}
-	return present(list)
-}
+// runCommands is what repeats the run. The commands about a finding stand beside it.
+func runCommands(v view) []note { return present([]note{{"Repeat the run", v.Again}}) }
 
 // filters is what the findings and scenarios can be filtered by.
 type filters struct {

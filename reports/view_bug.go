@@ -16,9 +16,9 @@ func bug(f checker.Finding) string {
 	switch f.Kind {
 	case checker.Duplicate:
 		if f.Detail == "altered-body-accepted" {
-			return fmt.Sprintf("Two bodies under one %s were both acknowledged%s: %s", key, when(f), rowCount(f))
+			return fmt.Sprintf("Two bodies under one %s%s were both acknowledged%s: %s", key, together(f), beyondRace(f), rowCount(f))
 		}
-		return fmt.Sprintf("%s%s made %s%s", many(f, key), together(f), rowCount(f), strings.TrimSuffix(when(f), circumstanceEnd(checker.Overlapping)))
+		return fmt.Sprintf("%s%s made %s%s", many(f, key), together(f), rowCount(f), beyondRace(f))
 	case checker.LostWrite:
 		return fmt.Sprintf("The target answered %s, and the row is not there%s", statusOf(f, yes(f)), when(f))
 	case checker.AlteredBody:
@@ -39,7 +39,7 @@ func bug(f checker.Finding) string {
 	case checker.Unavailable:
 		return fmt.Sprintf("Retries with backoff never got a final answer%s: the last one was %s", when(f), last)
 	case checker.ReplayMismatch, checker.UndeclaredAnswer:
-		return "The same request got " + difference(f) + strings.TrimSuffix(when(f), circumstanceEnd(checker.Overlapping))
+		return "The same request got " + difference(f) + beyondRace(f)
 	case checker.FalseConflict:
 		return fmt.Sprintf("A new request was rejected as a duplicate (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
 	case checker.MissingKeyAccepted:
@@ -178,6 +178,11 @@ func when(f checker.Finding) string {
 		}
 	}
 	return ""
+}
+
+// beyondRace is when, without that requests overlapped.
+func beyondRace(f checker.Finding) string {
+	return strings.TrimSuffix(when(f), circumstanceEnd(checker.Overlapping))
 }
 
 // circumstanceEnd is a circumstance as the end of a clause; empty: the sentence says it already, or it tells little.
