@@ -146,6 +146,8 @@ func TestTheReasonNamesTheLineForAKeyThatMayBeRequired(t *testing.T) {
 	t.Parallel()
 	r := checker.Check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms())
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "none of 1 requests without a key was done: if the target requires a key, key.required has to say so")
+	r = checker.Check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms(keyRequired))
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 request without the required key, and no refusal")
 	r = checker.Check(scenes([]*draft{story(serverError())}), terms())
 	require.NotContains(t, strings.Join(r.Reasons, "\n"), "key.required")
 }

@@ -138,14 +138,15 @@ func withoutPromise(e *evaluation) []string {
 
 // withoutEffect says that too few intents came to anything: a target that only fails keeps every promise.
 func withoutEffect(e *evaluation) []string {
-	of, done, failed, keyless := 0, 0, 0, true
+	of, done, failed, keyless, required := 0, 0, 0, true, false
 	for tr := range e.traces() {
 		all := tr.whole().attempts
 		if tr.intent.Behind || refusedByRight(e, tr, all) || onlyDeclined(tr.whole()) {
 			continue
 		}
 		of++
-		keyless = keyless && tr.operation.Key.In != contract.KeyNowhere && !tr.operation.Key.Required && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
+		required = tr.operation.Key.Required
+		keyless = keyless && tr.operation.Key.In != contract.KeyNowhere && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
 		if has(all, Acknowledged, Accepted, Exists) {
 			done++
 		} else if has(all, Unknown) {
@@ -153,14 +154,24 @@ func withoutEffect(e *evaluation) []string {
 		}
 	}
 	switch {
-	case of > 0 && done == 0 && keyless:
-		return []string{fmt.Sprintf("not exercised: none of %d requests without a key was done: if the target requires a key, key.required has to say so", of)}
 	case of > 0 && done == 0:
-		return []string{fmt.Sprintf("not exercised: of %d intents the target said of none that it was done, accepted or there already", of)}
+		return []string{"not exercised: " + nothingDone(of, keyless, required)}
 	case 2*failed > of:
 		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", of, failed)}
 	default:
 		return nil
+	}
+}
+
+// nothingDone says that none of the intents was done, and which line may be the reason where all were sent without a key.
+func nothingDone(of int, keyless, required bool) string {
+	switch {
+	case keyless && required:
+		return fmt.Sprintf("%s without the required key, and no refusal: failures do not show that a client is told what is missing", count(of, "request"))
+	case keyless:
+		return fmt.Sprintf("none of %d requests without a key was done: if the target requires a key, key.required has to say so", of)
+	default:
+		return fmt.Sprintf("of %d intents the target said of none that it was done, accepted or there already", of)
 	}
 }
 
