@@ -63,8 +63,8 @@ func (i *initiation) repeat(ctx context.Context) error {
 		for range crowds {
 			together, _ := asking.ask(ctx, "crowd", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", crowdSize))
 			n := len(together)
-			if n > 0 && together[n-1].Refused() { // after all of them, so that it is a decline
-				i.declined = append(i.declined, together[n-1])
+			if n > 0 && !slices.ContainsFunc(together, func(a drafting.Answer) bool { return !a.Refused() }) {
+				i.declined = append(i.declined, together[n-1]) // no copy was done, which the others could have met
 			} else if n > 0 {
 				r.Crowds = append(r.Crowds, drafting.Crowd{Copies: together[:n-1], After: together[n-1]})
 			}
