@@ -52,6 +52,15 @@ func TestReadJSONRefusesAnotherVersion(t *testing.T) {
 	require.ErrorContains(t, err, "version 2")
 }
 
+func TestFormatListsEveryCircumstance(t *testing.T) {
+	t.Parallel()
+	format, err := os.ReadFile("FORMAT.md")
+	require.NoError(t, err)
+	for _, c := range checker.Circumstances() {
+		require.Contains(t, string(format), "`"+string(c)+"`")
+	}
+}
+
 func TestFormatListsEveryMember(t *testing.T) {
 	t.Parallel()
 	format, err := os.ReadFile("FORMAT.md")

@@ -132,12 +132,16 @@ func (p *page) causes(v view) {
 // causeLines lists the scenarios of a cause, the simplest first.
 func (p *page) causeLines(c causeView) {
 	const most = 6
+	widest := 0
+	for _, s := range c.Scenarios {
+		widest = max(widest, cells(s.Share))
+	}
 	for i, s := range c.Scenarios {
 		if i == most && len(c.Scenarios) > most+1 {
 			p.line("      ", fmt.Sprintf("and %d more scenarios", len(c.Scenarios)-i))
 			return
 		}
-		p.line("      ", fit(joined([]string{pad(name(s.Scenario), p.style.names()), s.Share, s.Numbers}, "  "), p.style.width()-6))
+		p.line("      ", fit(joined([]string{pad(name(s.Scenario), p.style.names()), pad(s.Share, widest), s.Numbers}, "  "), p.style.width()-6))
 	}
 }
 
