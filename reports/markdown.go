@@ -247,9 +247,9 @@ func notes(s section) string {
 // missing lists why scenarios have no full judgement.
 func missing(v view) section {
 	s := section{Title: missingTitle}
-	for _, scenario := range v.Scenarios {
-		for _, reason := range scenario.Reasons {
-			s.Notes = append(s.Notes, note{name(scenario.Name) + ", " + scenario.Verdict.Word, reason})
+	for _, u := range v.undecided() {
+		for _, reason := range u.Reasons {
+			s.Notes = append(s.Notes, note{u.Names + ", " + u.Word, reason})
 		}
 	}
 	return s

@@ -156,19 +156,14 @@ func (p *page) warnings(v view) {
 	}
 }
 
-// missing says for each scenario without a pass or a finding what was missing.
+// missing says for the scenarios without a pass or a finding what was missing.
 func (p *page) missing(v view) {
-	titled := false
-	for _, s := range v.Scenarios {
-		if len(s.Reasons) == 0 {
-			continue
-		}
-		if !titled {
-			titled = true
+	for i, u := range v.undecided() {
+		if i == 0 {
 			p.title(missingTitle)
 		}
-		p.line("  ", fit(name(s.Name)+": "+s.Verdict.Word, p.style.width()-2))
-		for _, reason := range s.Reasons {
+		p.wrapped("  ", u.Names+": "+u.Word)
+		for _, reason := range u.Reasons {
 			p.wrapped("    ", reason)
 		}
 	}

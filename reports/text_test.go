@@ -8,6 +8,7 @@ import (
 	"github.com/rivo/uniseg"
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
 )
 
@@ -82,4 +83,21 @@ func TestAKnownFindingIsNotInCapitals(t *testing.T) {
 	require.Contains(t, got, "\nPASS\n")
 	require.NotContains(t, got, "no reason was recorded")
 	require.Contains(t, string(render(t, text(reports.Style{}), registered())), "F1  DUPLICATE", "what is new is")
+}
+
+func TestScenariosWithOneReasonStandTogether(t *testing.T) {
+	t.Parallel()
+	r := allPass()
+	for _, name := range []string{"store-cut", "slow-database", "store-slow"} {
+		why := "the target has no store"
+		if name == "slow-database" {
+			why = "no link leads to the database"
+		}
+		r.Results = append(r.Results, checker.Result{Scenario: name, Verdict: checker.NotApplicable, Reasons: []string{why}})
+	}
+	for what, got := range map[string][]byte{"text": render(t, text(reports.Style{}), r), "markdown": render(t, reports.Markdown, r)} {
+		require.Equal(t, 1, bytes.Count(got, []byte("store-cut, store-slow")), what)
+		require.Equal(t, 1, bytes.Count(got, []byte("the target has no store")), what)
+		require.Contains(t, string(got), "slow-database", what)
+	}
 }

@@ -1,5 +1,7 @@
 package reports
 
+import "slices"
+
 // section is what there is to know of the scenarios besides their findings, under one title.
 type section struct {
 	Title string
@@ -35,6 +37,29 @@ func (v view) measured() []section {
 		v.section(queueTitle, func(s scenarioView) []string { return []string{s.WriteQueue} }),
 		v.section(sweepTitle, func(s scenarioView) []string { return []string{s.Sweep} }),
 	}
+}
+
+// undecidedView is why some scenarios, one or more, have no full judgement.
+type undecidedView struct {
+	Names, Word string
+	Reasons     []string
+}
+
+// undecided lists the scenarios that have reasons for their verdict. Those with the same verdict and reasons stand together.
+func (v view) undecided() []undecidedView {
+	var all []undecidedView
+	for _, s := range v.Scenarios {
+		if len(s.Reasons) == 0 {
+			continue
+		}
+		same := func(u undecidedView) bool { return u.Word == s.Verdict.Word && slices.Equal(u.Reasons, s.Reasons) }
+		if i := slices.IndexFunc(all, same); i >= 0 {
+			all[i].Names += ", " + name(s.Name)
+			continue
+		}
+		all = append(all, undecidedView{name(s.Name), s.Verdict.Word, s.Reasons})
+	}
+	return all
 }
 
 // section collects the texts of all scenarios that are not empty.

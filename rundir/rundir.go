@@ -70,10 +70,15 @@ func NewID(now time.Time) string {
 	return now.UTC().Format("20060102-150405") + "-" + letters
 }
 
-// Create makes the directory of a run below parent.
+// Create makes the directory of a run below parent. Where there is no parent yet, git is told to leave it out.
 func Create(parent, id string) (Dir, error) {
 	path := filepath.Join(parent, id)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
+	made := !Exists(parent)
+	err := os.MkdirAll(parent, 0o755)
+	if err == nil && made { // runs are for the machine that they are on
+		err = os.WriteFile(filepath.Join(parent, ".gitignore"), []byte("*\n"), 0o644)
+	}
+	if err != nil {
 		return Dir{}, runerror.Environment(fmt.Errorf("make the reports directory: %w", err))
 	}
 	if err := os.Mkdir(path, 0o755); err != nil {
