@@ -97,7 +97,6 @@ func TestScenariosWithOneReasonStandTogether(t *testing.T) {
 	}
 	for what, got := range map[string][]byte{"text": render(t, text(reports.Style{}), r), "markdown": render(t, reports.Markdown, r)} {
 		require.Equal(t, 1, bytes.Count(got, []byte("store-cut, store-slow")), what)
-		require.Equal(t, 1, bytes.Count(got, []byte("the target has no store")), what)
 		require.Contains(t, string(got), "slow-database", what)
 	}
 }
