@@ -68,7 +68,7 @@ func (t Terms) resolve(j *classified, first *answer, o contract.Operation, f *hi
 // row 12. It runs when the contract's time for that is over.
 func checkAccepted(e *evaluation, tr *trace) {
 	for _, a := range withOutcome(tr.attempts, Accepted) {
-		if text := e.terms.whySilent(a.followup); text != "" {
+		if text := whySilent(a.followup, e.terms.Contract.Throttled); text != "" {
 			e.doubt("what became of attempt %s of intent %s is not known: %s", a.ID, tr.intent.ID, text)
 			continue
 		}
@@ -80,13 +80,13 @@ func checkAccepted(e *evaluation, tr *trace) {
 }
 
 // whySilent says why nothing is known from a status resource; empty: it answered.
-func (t Terms) whySilent(f *history.Followup) string {
+func whySilent(f *history.Followup, throttled contract.Signature) string {
 	switch {
 	case f == nil:
 		return "its answer names no status resource, or it was never asked"
 	case !f.Complete:
 		return "its status resource gave no answer: " + f.Error
-	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, lastAnswer(*f).bears(t.Contract.Throttled):
+	case f.Status == tooManyRequests, f.Status == http.StatusUnauthorized, lastAnswer(*f).bears(throttled):
 		return fmt.Sprintf("its status resource refused to answer: status %d", f.Status)
 	default:
 		return ""

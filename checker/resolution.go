@@ -27,9 +27,6 @@ func (t Terms) Unclear(a history.Attempt) bool {
 	}
 }
 
-// Refused reports whether an answer is a refusal, of which it is not said that it is business.
-func (t Terms) Refused(a history.Attempt) bool { return t.Classify(a) == Rejected }
-
 // Keyless reports whether repeating a request without a key is no new intent.
 func (t Terms) Keyless() bool { return len(t.Contract.NaturalKey) > 0 }
 

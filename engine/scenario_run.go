@@ -316,7 +316,7 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 		patience := driver.Patience(time.Duration(terms.Contract.Lease))
 		patience.Unclear = terms.Unclear
 		if r.scenario.Twins > 1 { // a refusal beside a twin may be for the other, or business
-			patience.Refused = terms.Refused
+			patience.Refused = func(a history.Attempt) bool { return terms.Classify(a) == checker.Rejected }
 		}
 		if breaks(r.scenario) {
 			patience.Recovery = r.session.aftermath.within
