@@ -92,7 +92,7 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 		}
 	}
 	for _, mg := range all {
-		t.setInvalidApart(mg.traces)
+		setInvalidApart(t, mg.traces)
 	}
 	return all
 }
