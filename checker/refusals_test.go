@@ -43,6 +43,7 @@ func TestACorrectedBody(t *testing.T) {
 		{"gets the stored refusal", corrected(no, no).probe(no), terms(store4xx, replayFirst), nil, ""},
 		{"gets through, though the refusal is stored", corrected(a, a).rows(1).probe(a), terms(store4xx), forgotten, ""},
 		{"gets through without an answer, though the refusal is stored", corrected(unknown(history.Reset)).rows(1).probe(other), terms(store4xx), append(forgotten, "refused-though-done"), ""},
+		{"is acknowledged without a row, though the refusal is stored", corrected(a, a).probe(a), terms(store4xx), append([]string{"lost-acknowledged-write"}, forgotten...), ""},
 		{"fails, though nothing is stored of that", corrected(serverError()).probe(other), terms(store4xx), nil, ""},
 		{"gets through beside its mistake", story(during(10, 90, invalid(no)), during(11, 91, a)).rows(1).probe(a), terms(store4xx), nil, ""},
 		{"gets through once the key may be forgotten", story(invalid(no), during(2000, 2001, a)).rows(1), terms(store4xx, expiring(1000, "")), nil, ""},
@@ -70,6 +71,7 @@ func TestWhatTheRefusalOfABodyLeaves(t *testing.T) {
 	runCells(t, []cell{
 		{"a row of it", corrected(a).rows(1).leaving("o2").probe(a), terms(), phantom, ""},
 		{"a row of what was throttled", story(invalid(throttled()), a).rows(1).leaving("o2").probe(a), terms(), phantom, ""},
+		{"nothing, as it was throttled before", story(invalid(throttled()), invalid(no), a).rows(1).probe(a), terms(store4xx), []string{"altered-body-violation/refusal-forgotten"}, ""},
 		{"a row of what was never sent", story(invalid(refused()), a).rows(1).leaving("o2").probe(a), terms(), nil, "another client writes its marker"},
 		{"another refusal", story(invalid(no), invalid(rejected(409)), no).probe(no), terms(store4xx), []string{"replay-mismatch/status"}, ""},
 		{"another refusal, which is not stored", story(invalid(no), invalid(rejected(409)), a).rows(1).probe(a), terms(forgets4xx), nil, ""},
