@@ -68,8 +68,8 @@ func Causes(results []Result) []Cause {
 	return all
 }
 
-// bySimplicity returns the places of all findings, the easiest to understand first, and among equals those of the
-// plainest scenario.
+// bySimplicity returns the places of all findings, the easiest to understand first. Of those that need as much, what most intents
+// of its scenario show comes before what is seldom seen, as it shows again when it is replayed.
 func bySimplicity(results []Result) []Place {
 	var all []Place
 	for i, r := range results {
@@ -79,13 +79,21 @@ func bySimplicity(results []Result) []Place {
 	}
 	slices.SortStableFunc(all, func(a, b Place) int {
 		one, other := a.in(results), b.in(results)
-		return cmp.Or(compareEvidence(*one, *other), results[a.Result].control()-results[b.Result].control(), CompareResults(results[a.Result], results[b.Result]))
+		return cmp.Or(one.weight()-other.weight(), results[a.Result].seldom()-results[b.Result].seldom(), compareEvidence(*one, *other), results[a.Result].control()-results[b.Result].control(), CompareResults(results[a.Result], results[b.Result]))
 	})
 	return all
 }
 
 // in returns the finding at a place.
 func (p Place) in(results []Result) *Finding { return &results[p.Result].Findings[p.Finding] }
+
+// seldom is 1 where less than half of the intents failed, and it is no control.
+func (r Result) seldom() int {
+	if 2*r.Failed < r.Intents && r.control() == 2 {
+		return 1
+	}
+	return 0
+}
 
 // control is less than 2 for the scenarios of the library that show what plain requests do, the plainest first.
 func (r Result) control() int {

@@ -88,3 +88,13 @@ func TestKnownAndExcusedFindingsAreCausesOfTheirOwn(t *testing.T) {
 	require.Equal(t, known.Known, got[2].Known)
 	require.Empty(t, numbered())
 }
+
+func TestWhatIsSeldomSeenIsNoFirstPage(t *testing.T) {
+	t.Parallel()
+	got := numbered(
+		checker.Result{Scenario: "double-click", Intents: 12, Failed: 1, Findings: []checker.Finding{under(checker.Duplicate, "", "i3", 2, checker.Overlapping)}},
+		checker.Result{Scenario: "burst", Intents: 2, Failed: 1, Findings: []checker.Finding{under(checker.Duplicate, "", "i1", 9, checker.Overlapping)}},
+	)
+	require.Len(t, got, 1)
+	require.Equal(t, []string{"burst/i1", "double-click/i3"}, got[0].Findings)
+}
