@@ -62,7 +62,7 @@ func rooms() map[string][]string {
 		"internal/paced/measure":   {},
 		"internal/steady":          {},
 		"internal/tables":          {"checker", "proofs", "scenarios"},
-		"reports":                  {"checker", "history", "jsonpointer", "internal/english", "internal/shell"},
+		"reports":                  {"checker", "history", "jsonpointer", "proofs", "internal/english", "internal/shell"},
 		"internal/runerror":        {},
 		"internal/shell":           {},
 		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/runerror"},

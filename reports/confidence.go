@@ -6,6 +6,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // confidenceView says what the passes of some scenarios show: how rare a defect must be that did not show.
@@ -46,9 +47,13 @@ func confidence(res checker.Result) string {
 	return newConfidenceView(n).Bound + " (95% confidence)"
 }
 
-// worth says in one sentence what the passes show. It is empty where none of them bounds a rate.
-func worth(list []confidenceView) string {
-	list = slices.DeleteFunc(list, func(v confidenceView) bool { return v.Share == 0 })
+// worth says in one sentence what the passes show: those of races, if there are any, as chance hides what they miss. It is empty
+// where none of them bounds a rate.
+func worth(results []checker.Result) string {
+	if races := slices.DeleteFunc(slices.Clone(results), func(r checker.Result) bool { return !raced(r) }); len(races) > 0 {
+		results = races
+	}
+	list := slices.DeleteFunc(confidences(results), func(v confidenceView) bool { return v.Share == 0 })
 	if len(list) == 0 {
 		return ""
 	}
@@ -60,10 +65,16 @@ func worth(list []confidenceView) string {
 	return text + "."
 }
 
+// raced reports that a pass rests on requests that were inside the target at once.
+func raced(r checker.Result) bool {
+	_, passed := exercisedRounds(r)
+	return passed && slices.ContainsFunc(r.Exercise, func(e checker.Exercise) bool { return e.Proof == string(proofs.Overlapped) })
+}
+
 // confidences groups the flawless scenarios by their rounds, most rounds first.
-func confidences(r checker.Report) []confidenceView {
+func confidences(results []checker.Result) []confidenceView {
 	var list []confidenceView
-	for _, res := range r.Results {
+	for _, res := range results {
 		n, passed := exercisedRounds(res)
 		if !passed {
 			continue

@@ -54,7 +54,7 @@ func newView(raw checker.Report) view {
 		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Unplayed: otherOperations(r), Exercised: exercised(r),
 		run:          run{Target: r.Target, Operation: r.Operation, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
 		nextCommands: newNextCommands(r), RowsTitle: rowsTitle(r),
-		Findings: findings(r, causes), Verdicts: countVerdicts(r), Confidence: confidences(r),
+		Findings: findings(r, causes), Verdicts: countVerdicts(r), Confidence: confidences(r.Results),
 	}
 	for _, res := range r.Results {
 		v.Scenarios = append(v.Scenarios, newScenarioView(res))
@@ -199,7 +199,7 @@ func sentence(r checker.Report, worst string) string {
 	if n := excused(r); n > 0 {
 		clauses = append(clauses, english.Plural(n, "finding")+" excused by the contract.")
 	}
-	clauses = append(clauses, worth(confidences(r)), otherOperations(r), caveat(r))
+	clauses = append(clauses, worth(r.Results), otherOperations(r), caveat(r))
 	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
 }
 

@@ -299,8 +299,11 @@ func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
 		s.untilIdle(t)
 		_, err := s.pool.Exec("update outbox set done = 0") // as if it had died in between
 		require.NoError(t, err)
-		s.must(t, w)
-		require.Eventually(t, sent(2), soon, time.Millisecond)
+		for began := time.Now(); !sent(2)() && time.Since(began) < soon; { // what fails is left to the next request
+			s.must(t, w)
+			s.untilIdle(t)
+		}
+		require.True(t, sent(2)())
 		s.requireEffects(t, before, w.note)
 	})
 }
