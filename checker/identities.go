@@ -2,7 +2,9 @@ package checker
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -39,6 +41,9 @@ func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts [
 	}
 }
 
+// ExistingRowPromise is broken by an answer that names no row of its intent.
+const ExistingRowPromise = "Every answer names a row that exists."
+
 // checkUnknownIdentities checks that every identity in an answer is that of an existing row. It does not where the
 // intent has no row, where rows have no identity, and where one is known to be lost.
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
@@ -53,10 +58,10 @@ func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classif
 		}
 		e.report(m, tr, Finding{
 			Kind: ReplayMismatch, Detail: "identity",
-			Promise:  "All answers name the same row, and it exists.",
+			Promise:  ExistingRowPromise,
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
-			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: "a row's", Then: a.identity}},
+			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: strings.Join(slices.Sorted(maps.Keys(there)), ", "), Then: a.identity}},
 		})
 		return
 	}

@@ -39,6 +39,9 @@ func bug(f checker.Finding) string {
 	case checker.Unavailable:
 		return fmt.Sprintf("Retries with backoff never got a final answer%s: the last one was %s", when(f), last)
 	case checker.ReplayMismatch, checker.UndeclaredAnswer:
+		if f.Promise == checker.ExistingRowPromise && len(f.Differs) > 0 {
+			return fmt.Sprintf("An answer names %s, and no row does%s", quoted(f.Differs[0].Then), beyondRace(f))
+		}
 		return "The same request got " + difference(f) + beyondRace(f)
 	case checker.FalseConflict:
 		return fmt.Sprintf("A new request was rejected as a duplicate (%s)%s", statusOf(f, contradicting(f, 0)), when(f))

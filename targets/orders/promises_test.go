@@ -134,7 +134,7 @@ func TestCloseEndsOperationsInTheBackground(t *testing.T) {
 		got := s.must(t, w) // resumes it
 		require.Equal(t, "running", s.get(t, got.header.Get("Location")).member("state"))
 		_, inFlight := s.counts(t)
-		require.Equal(t, 1, inFlight)
+		require.Positive(t, inFlight)
 		begun := time.Now()
 		require.NoError(t, s.Close())
 		require.Less(t, time.Since(begun), long)
