@@ -5,9 +5,12 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/mattn/go-isatty"
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/doubletap-harness/doubletap/engine"
 )
 
 // progress shows how far a scenario is: a bar on a terminal, nothing elsewhere, where the line of
@@ -58,4 +61,44 @@ func (p *progress) done() {
 	if p.bar != nil {
 		p.bar.Clear()
 	}
+}
+
+// wholeRun is how far a run is, of all its scenarios.
+type wholeRun struct {
+	intents        map[string]int // of each scenario that applies
+	begun          time.Time
+	started, ahead int // scenarios so far; intents of those that are over
+	last           string
+}
+
+func (w *wholeRun) announced(a engine.Announced) {
+	w.intents = map[string]int{}
+	for _, s := range a.Scenarios {
+		if s.Intents > 0 {
+			w.intents[s.Name] = s.Intents
+		}
+	}
+}
+
+// label names a scenario that begins, with its place in the run and the time that is left at the pace so far. One that is played once
+// more has its name only.
+func (w *wholeRun) label(name string, now time.Time) string {
+	if w.started == 0 {
+		w.begun = now
+	}
+	if w.started++; w.started > len(w.intents) {
+		return name
+	}
+	w.ahead += w.intents[w.last]
+	w.last = name
+	text := fmt.Sprintf("%d/%d %s", w.started, len(w.intents), name)
+	all := 0
+	for _, n := range w.intents {
+		all += n
+	}
+	if w.ahead > 0 {
+		left := now.Sub(w.begun) * time.Duration(all-w.ahead) / time.Duration(w.ahead)
+		text += ", about " + left.Round(time.Second).String() + " left"
+	}
+	return text
 }

@@ -23,7 +23,8 @@ type terminal struct {
 	style   reports.Style
 	github  github
 	shown   *progress // of the scenario that is being played; nil: none is
-	failure error     // the first that could not be printed
+	whole   wholeRun
+	failure error // the first that could not be printed
 }
 
 func newTerminal(target string, s streams) *terminal {
@@ -36,8 +37,9 @@ func (t *terminal) observe(e engine.Event) {
 	case engine.Announced:
 		t.github.mute()
 		t.announce(e)
+		t.whole.announced(e)
 	case engine.ScenarioStarted:
-		t.shown = newProgress(t.streams.err, e.Name)
+		t.shown = newProgress(t.streams.err, t.whole.label(e.Name, time.Now()))
 	case engine.MoreRounds:
 		fmt.Fprintf(t.streams.out, "\nMore rounds of what races and passed, for about %s\n", e.For.Round(time.Second))
 	case engine.Progress:
