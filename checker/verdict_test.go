@@ -195,6 +195,13 @@ func TestRequestsThatAreNotOnRecord(t *testing.T) {
 	}
 	require.Equal(t, []string{"duplicate"}, found(checker.Check(counted(wrong(), 9), terms())), "a finding outranks it")
 
+	// What a fresh key takes is prepared after the first count, and its create comes after T1.
+	late := counted(right(), 4)
+	late.Intents = append(late.Intents, history.Intent{ID: "i9", Number: 9, Fresh: true, Bodies: map[string]history.Body{history.Original: {Marker: "dti9"}}})
+	late.Steps = append(late.Steps, history.Step{For: history.Prepare, Intent: "i9", Status: 201})
+	late.T2.Rows["dti9"] = nil
+	require.Equal(t, checker.Pass, checker.Check(late, terms()).Verdict)
+
 	phantom := scene(story(rejected(400)).rows(1))
 	require.Equal(t, []string{"phantom-row"}, found(checker.Check(counted(phantom, 2), terms())))
 	require.Empty(t, checker.Check(counted(phantom, 3), terms()).Findings, "the row may be that of the request that is not on record")

@@ -293,7 +293,7 @@ func TestTheSecondOfASweepGoesInAWriteOfItsOwn(t *testing.T) {
 	require.Len(t, attempts, 2)
 	require.Equal(t, []int{1, 1}, w.ends())
 	slices.SortFunc(attempts, func(a, b history.Attempt) int { return cmp.Compare(a.After, b.After) })
-	require.GreaterOrEqual(t, attempts[1].Wrote-attempts[0].Wrote, history.Offset(20*time.Millisecond))
+	require.GreaterOrEqual(t, attempts[1].Wrote-attempts[0].Start, history.Offset(20*time.Millisecond))
 	require.EqualValues(t, 1, server.connections.Load())
 }
 
