@@ -88,6 +88,9 @@ func (e *evaluation) hung(a *classified) bool {
 	if a.ErrorKind != history.Timeout || !e.unanswered(a) || waited < generous*3/4 || lease > 0 && waited < lease+history.Offset(time.Second) {
 		return false
 	}
+	if ahead := workAhead(e, a); ahead > 0 && waited < ahead+generous {
+		return false
+	}
 	half := a.End - waited/2
 	return waited/2 >= 3*e.history.Run.Normal && !slices.ContainsFunc(e.all(), func(b *classified) bool {
 		if p := observed(b); p != nil && len(e.lane(b.Lane).Faults) > 0 && p.Opened < a.End && (p.Closed == 0 || p.Closed > half) {
@@ -100,6 +103,17 @@ func (e *evaluation) hung(a *classified) bool {
 		const together = history.Offset(100 * time.Millisecond)
 		return came != 0 && came <= from+together && answered >= half && answered <= a.End
 	})
+}
+
+// workAhead is how long the target takes for the other requests that came before the end of this one, one after the other, where
+// the scenario makes them take long. In which order it takes them is its own affair.
+func workAhead(e *evaluation, a *classified) history.Offset {
+	sum := history.Offset(0)
+	for tr := range e.traces() {
+		others := filter(tr.whole().attempts, func(b *classified) bool { return b != a && b.Start < a.End })
+		sum += history.Offset(len(others)) * tr.intent.Work
+	}
+	return sum
 }
 
 // all returns the attempts of all intents.

@@ -44,6 +44,9 @@ func TestARequestThatIsNeverAnswered(t *testing.T) {
 		{"a dead execution may block its key for longer", func(_ *history.History, t *checker.Terms) {
 			t.Contract.Lease = contract.Duration(30 * time.Second)
 		}, false, true},
+		{"others before it were made to take long, and are taken one at a time", func(h *history.History, _ *checker.Terms) {
+			h.Intents[0].Work = ms(2000)
+		}, false, true},
 		{"its client gave up early", func(h *history.History, _ *checker.Terms) {
 			for i := range h.Attempts {
 				h.Attempts[i].Deadline = ms(900)
