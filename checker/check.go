@@ -66,8 +66,8 @@
 //   - A body that the target is to refuse, and refuses each time, is no request of its intent: only its row and its refusals
 //     are judged. If the target does not refuse it, it is another body under the key.
 //   - Where the contract says at-least-once after a crash, a flush or an unknown commit, each such event between the
-//     attempts of an intent excuses one more row, and one more of each effect. Two rows that the target named on one side
-//     of an event are not excused, nor is anything missing.
+//     attempts of an intent excuses one more row, and one more of each effect. A crash excuses nothing of what was
+//     acknowledged before it. Two rows that the target named on one side of an event are not excused, nor is anything missing.
 //   - An answer that ends where the connection ends has no framing that says whether it is whole. It counts as complete.
 package checker
 

@@ -170,19 +170,29 @@ func metBy(mg *markerGroup, m moment, setbacks []setback) []setback {
 }
 
 // hit reports that a setback came after a request had begun, and before it or another of its intent had ended. What was
-// accepted may be executed again by itself when the target is back.
+// accepted may be executed again by itself when the target is back. A crash explains nothing of a request that was
+// acknowledged before it, and what was answered then is not executed again because of it.
 func (s setback) hit(a *classified, begun []*classified) bool {
 	switch {
 	case s.link:
 		return a.latest > s.at
 	case s.ends && (a.promised || a.outcome == Accepted):
 		return true
+	case s.ends && (a.latest <= s.at || acknowledgedBy(begun, s.at)):
+		return false
 	default:
 		return slices.ContainsFunc(begun, func(b *classified) bool {
 			ended := s.ends && !b.Complete && observed(b) != nil && insideAt(b, s.at)
 			return b != a && !ended && (b.Start >= s.at || b.latest > s.at)
 		})
 	}
+}
+
+// acknowledgedBy reports that one of the requests was acknowledged as done by a moment.
+func acknowledgedBy(begun []*classified, at history.Offset) bool {
+	return slices.ContainsFunc(begun, func(a *classified) bool {
+		return a.is(Acknowledged, Exists) && !a.promised && a.End <= at
+	})
 }
 
 // tried reports that a request may have been executed.

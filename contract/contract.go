@@ -29,7 +29,7 @@ type Contract struct {
 	Expiry        Expiry      `yaml:"expiry" json:"expiry"`
 	Store         Failing     `yaml:"store" json:"store,omitzero"`
 
-	AfterCrash         Execution `yaml:"after_crash" json:"after_crash,omitempty"`                   // of requests between whose attempts the process was killed
+	AfterCrash         Execution `yaml:"after_crash" json:"after_crash,omitempty"`                   // of requests that were inside when the process was killed
 	AfterFlush         Execution `yaml:"after_flush" json:"after_flush,omitempty"`                   // likewise, the store lost what it held
 	AfterUnknownCommit Execution `yaml:"after_unknown_commit" json:"after_unknown_commit,omitempty"` // of requests whose database connection broke before the answer to a commit
 }

@@ -103,7 +103,7 @@ func setbacks(x *explainer) {
 		often contract.Execution
 		what  string
 	}{
-		{"after_crash", x.contract.AfterCrash, "After a crash of the target"},
+		{"after_crash", x.contract.AfterCrash, "After a crash of the target that came before its answer"},
 		{"after_flush", x.contract.AfterFlush, "After a flush of the store"},
 		{"after_unknown_commit", x.contract.AfterUnknownCommit, "Where the link to the database breaks before a query is answered"},
 	} {

@@ -26,6 +26,7 @@ func defects() map[string]round {
 		"check-then-insert":                   duplicatesInABurst,
 		"lock-misses-a-stripe":                duplicatesInSomeBurst,
 		"record-after-commit":                 duplicatesOnAnEarlyRetry,
+		"record-behind-answer":                duplicatesAtAnotherInstance,
 		"lock-fail-success":                   acknowledgesWhatIsRolledBack,
 		"no-in-progress-record":               duplicatesBehindOneAnswer,
 		"lock-without-recheck":                duplicatesInABurst,

@@ -134,6 +134,7 @@ func Designs() []Design {
 		checkThenInsertDesign(),
 		lockMissesAStripeDesign(),
 		recordAfterCommitDesign(),
+		recordBehindAnswerDesign(),
 		lockFailSuccessDesign(),
 		noInProgressRecordDesign(),
 		lockWithoutRecheckDesign(),
