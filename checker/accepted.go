@@ -38,7 +38,9 @@ func (t Terms) Done(f history.Followup) (identity string, done bool) {
 }
 
 // lastAnswer returns the last answer of a status resource.
-func lastAnswer(f history.Followup) *answer { return &answer{status: f.Status, text: f.Content} }
+func lastAnswer(f history.Followup) *answer {
+	return answerOf(&history.Attempt{Status: f.Status, Content: f.Content})
+}
 
 // resourceGone reports that the status resource does not exist any more.
 func resourceGone(f history.Followup) bool {

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"encoding/json"
 	"mime"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/outline"
 )
 
 // headerValue finds a header whatever its case; a media type is compared without its parameters.
@@ -28,26 +30,40 @@ func headerValue(header map[string]string, name string) string {
 
 // answer is one answer of the target. It is parsed as JSON once, on demand.
 type answer struct {
-	status int
-	header map[string]string
-	text   string
-	value  any
-	isJSON bool
-	read   bool
+	status  int
+	header  map[string]string
+	value   any
+	isJSON  bool
+	read    bool
+	shape   outline.Outline // of the JSON that it is
+	attempt *history.Attempt
 }
 
 // answerOf returns the answer to an attempt.
 func answerOf(a *history.Attempt) *answer {
-	return &answer{status: a.Status, header: a.Header, text: a.Content}
+	return &answer{status: a.Status, header: a.Header, attempt: a}
 }
 
-// json returns the body as a normalised JSON value; false: it is no JSON.
+// json returns the body as a normalised JSON value, with null for what is folded; false: it is no JSON, or unread.
 func (a *answer) json() (any, bool) {
-	if !a.read {
-		a.value, a.isJSON = parse(a.text)
-		a.read = true
+	if a.read {
+		return a.value, a.isJSON
 	}
+	a.read = true
+	if a.attempt.Digest == "" {
+		a.shape.Value = json.RawMessage(a.attempt.Content)
+	} else if a.attempt.Outline == "" || json.Unmarshal([]byte(a.attempt.Outline), &a.shape) != nil {
+		return nil, false
+	}
+	a.value, a.isJSON = parse(string(a.shape.Value))
 	return a.value, a.isJSON
+}
+
+// knows reports that the value at a place of the body is known, be it that there is none.
+func (a *answer) knows(pointer string) bool {
+	a.json()
+	_, folded := a.shape.Covers(pointer)
+	return !folded && a.attempt.Unread == ""
 }
 
 // bears reports whether an answer matches a signature: one of its statuses, every header and every member.
@@ -67,6 +83,9 @@ func (a *answer) bears(s contract.Signature) bool {
 	}
 	for pointer, want := range s.Where {
 		got, found := jsonpointer.Resolve(body, pointer)
+		if !a.knows(pointer) {
+			return false
+		}
 		if !found && want != nil || found && !equal(got, normalise(want)) {
 			return false
 		}

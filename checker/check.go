@@ -99,6 +99,7 @@ func passes() []pass {
 		func(e *evaluation) { checkMoment(e, atT1) },
 		func(e *evaluation) { checkMoment(e, atT2) },
 		checkLeaks, // needs the identities of all intents
+		checkSharedNames,
 		checkUnanswered,
 		checkDeaths,
 		addWarnings,

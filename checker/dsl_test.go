@@ -252,7 +252,7 @@ func (d *draft) attempt(i int, a history.Attempt) history.Attempt {
 	}
 	fill := strings.NewReplacer("{original}", d.markerOf(history.Original), "{altered}", d.markerOf(history.Altered))
 	a.Content = fill.Replace(a.Content)
-	a.Length = int64(len(a.Content))
+	a.Length = max(a.Length, int64(len(a.Content)))
 	return a
 }
 

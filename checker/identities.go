@@ -45,11 +45,11 @@ func checkIdentities(e *evaluation, m moment, tr *trace, body string, attempts [
 const ExistingRowPromise = "Every answer names a row that exists."
 
 // checkUnknownIdentities checks that every identity in an answer is that of an existing row. It does not where the
-// intent has no row, where rows have no identity, and where one is known to be lost.
+// intent has no row, where no row of the operation has an identity, and where a row is known to be lost.
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
 	there := e.identitiesOf(tr)
 	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
-	if len(there) == 0 || there[""] || lost || tr.endedByRemoval {
+	if len(there) == 0 || there[""] && !namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {
 		return
 	}
 	for _, a := range named {
@@ -61,7 +61,7 @@ func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classif
 			Promise:  ExistingRowPromise,
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
-			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: strings.Join(slices.Sorted(maps.Keys(there)), ", "), Then: a.identity}},
+			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: orNothing(strings.Join(slices.Sorted(maps.Keys(there)), ", ")), Then: a.identity}},
 		})
 		return
 	}
@@ -84,6 +84,52 @@ func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 	return there
 }
 
+// namesRows reports that a row of an operation has an identity. Where none has, the target file names no column that is
+// one.
+func namesRows(e *evaluation, operation string) bool {
+	for tr := range e.traces() {
+		if tr.intent.Operation != operation {
+			continue
+		}
+		for identity := range e.identitiesOf(tr) {
+			if identity != "" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkSharedNames checks that answers about two rows name two things, where the rows themselves have no identity to
+// compare with. Numbers may begin anew under each parent and for each principal.
+func checkSharedNames(e *evaluation) {
+	type name struct{ operation, principal, path, identity string }
+	first := map[name]*classified{}
+	for tr := range e.traces() {
+		if n, known := e.rowCount(atT2, tr); !known || n != 1 || tr.twin || tr.endedByRemoval || namesRows(e, tr.intent.Operation) {
+			continue
+		}
+		for _, a := range withOutcome(tr.attempts, Acknowledged) {
+			of := name{tr.intent.Operation, tr.intent.Principal, tr.intent.Bodies[history.Original].Path, a.identity}
+			other := first[of]
+			switch {
+			case a.identity == "":
+				continue
+			case other == nil:
+				first[of] = a
+			case other.Intent != a.Intent:
+				e.report(atT2, tr, Finding{
+					Kind: ReplayMismatch, Detail: "identity",
+					Promise:  "Answers about two rows name two things.",
+					Expected: fmt.Sprintf("another name than the %s of intent %s, which has a row of its own", a.identity, other.Intent),
+					Observed: fmt.Sprintf("attempts %s and %s both name %s", other.ID, a.ID, a.identity),
+					Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: a.identity, Then: a.identity}},
+				})
+			}
+		}
+	}
+}
+
 // identityPlace returns where an answer should name the created row.
 func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	switch {
@@ -96,12 +142,18 @@ func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	}
 }
 
-// mayBeNameless reports that an acknowledgement need not name the row: it has no body, its body is recorded only in
-// part, or the contract promises nothing about it.
+// mayBeNameless reports that an acknowledgement need not name the row: it has no body, or the contract promises nothing
+// about it. Where it is not known what it names, that is a doubt.
 func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
-	promise := e.terms.Contract
-	unread := e.identityPlace(tr, a).Header == "" && (a.Length == 0 || a.Digest != "")
-	return unread || a.promised || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody
+	promise, place := e.terms.Contract, e.identityPlace(tr, a)
+	if place.Header == "" && a.Length == 0 || a.promised || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody {
+		return true
+	}
+	if place.Header != "" || a.followup != nil || answerOf(a.Attempt).knows(place.JSON) {
+		return false
+	}
+	doubtOnce(e, "which row an answer names is not known: of attempt %s, %s could not be read, since %s", a.ID, place.Where(), unreadBecause(a.Attempt, place.JSON))
+	return true
 }
 
 func orNothing(text string) string {

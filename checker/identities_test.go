@@ -17,7 +17,7 @@ func TestWhatAnswersAndRowsName(t *testing.T) {
 	for _, s := range []*history.Snapshot{anonymous.T1, anonymous.T2} {
 		s.Rows["dti1"][0]["id"] = nil
 	}
-	judge(t, anonymous, terms(), nil, "")
+	judge(t, anonymous, terms(nameless), nil, "")
 	runCells(t, []cell{
 		{name: "two answers that name two things are unequal, where rows name nothing", terms: terms(nameless, onlyIdentity),
 			story: story(a, acknowledged(201, "o2")).rows(1), want: []string{"replay-mismatch/identity"}},
@@ -76,4 +76,23 @@ func TestEveryIdentityInAnAnswerExists(t *testing.T) {
 	})
 	twins := scene(story(one).named("t1").twinOf("dtwin").holding("o1", "o2"), story(nine).named("t2").twinOf("dtwin"))
 	judge(t, twins, terms(), stranger, "")
+}
+
+// A row without a name, or two rows with one, are what an answer must not be about.
+func TestRowsThatAreNotNamed(t *testing.T) {
+	t.Parallel()
+	acknowledge := func(id, name string) *draft {
+		return story(acknowledged(201, id), acknowledged(201, id)).named(name).rows(1)
+	}
+	unnamed := func(h *history.History, markers ...string) *history.History {
+		for _, m := range markers {
+			h.T1.Rows[m][0]["id"], h.T2.Rows[m][0]["id"] = nil, nil
+		}
+		return h
+	}
+	judge(t, unnamed(scene(acknowledge("o1", "i1"), acknowledge("o2", "i2")), "dti2"), terms(), []string{"replay-mismatch/identity"}, "")
+	judge(t, scene(acknowledge("o1", "i1"), acknowledge("o2", "i2")), terms(nameless), nil, "")
+	judge(t, scene(acknowledge("0", "i1"), acknowledge("0", "i2")), terms(nameless), []string{"replay-mismatch/identity"}, "")
+	judge(t, scene(acknowledge("0", "i1").of("p"), acknowledge("0", "i2").of("q")), terms(nameless), nil, "")
+	judge(t, scene(acknowledge("0", "i1").under("/a"), acknowledge("0", "i2").under("/b")), terms(nameless), nil, "")
 }

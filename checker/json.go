@@ -5,12 +5,11 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/big"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/outline"
 )
 
 // parse reads one JSON value. Numbers become exact: 1, 1.0 and 1e0 are equal afterwards.
@@ -29,9 +28,6 @@ func parse(text string) (any, bool) {
 
 // number is an exact number in its shortest form.
 type number string
-
-// longestExponent bounds the numbers that are made exact: 1e999999999 would not fit into memory.
-const longestExponent = 400
 
 // normalise brings values from JSON, YAML and database drivers into one form.
 func normalise(value any) any {
@@ -57,21 +53,7 @@ func normalise(value any) any {
 	}
 }
 
-func exact(text string) number {
-	if _, exponent, found := strings.Cut(strings.ToLower(text), "e"); found {
-		if n, err := strconv.Atoi(exponent); err != nil || n > longestExponent || n < -longestExponent {
-			return number(text)
-		}
-	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return number(text)
-	}
-	if places, finite := r.FloatPrec(); finite {
-		return number(r.FloatString(places))
-	}
-	return number(r.RatString())
-}
+func exact(text string) number { return number(outline.Exact(text)) }
 
 // MarshalJSON writes the number as it is.
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }

@@ -126,10 +126,10 @@ func neverArrived(a *history.Attempt) bool {
 	return p != nil && (p.Refused || p.Opened > 0 && p.Up == 0)
 }
 
-// unparsable reports that an answer calls itself JSON and is not. An answer that was recorded only
-// in part is given the benefit of the doubt.
+// unparsable reports that an answer calls itself JSON and is not. One that could not be read is given the benefit of the
+// doubt.
 func unparsable(a *history.Attempt, said *answer) bool {
-	if a.Content == "" || a.Digest != "" || !isJSON(a.Header["Content-Type"]) {
+	if a.Content == "" || a.Unread != "" || !isJSON(a.Header["Content-Type"]) {
 		return false
 	}
 	_, ok := said.json()

@@ -3,6 +3,7 @@ package checker_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -56,8 +57,10 @@ func truncated(a history.Attempt) history.Attempt {
 func TestClassify(t *testing.T) {
 	t.Parallel()
 	a := acknowledged(201, "o1")
-	part := saying(`{"id":"o`, a)
-	part.Digest = "abc"
+	part := cutOff(`{"id":"o1","terms":"` + strings.Repeat("x", 100_000) + `"}`)
+	unread := unread("abc", "it is longer than 2 MiB")
+	broken := cutOff(`{"id":"o1","terms":"` + strings.Repeat("x", 100_000))
+	broken.Header = a.Header
 	late := refused()
 	late.Sent = 5
 	type row struct {
@@ -75,6 +78,8 @@ func TestClassify(t *testing.T) {
 		{"a 2xx that does not say JSON need not be JSON", bearing("Content-Type", "text/html", saying(`<html>`, a)), checker.Acknowledged},
 		{"a 2xx of no readable type need not be JSON", bearing("Content-Type", ";", saying(`<html>`, a)), checker.Acknowledged},
 		{"a 2xx that is on record in part is acknowledged", part, checker.Acknowledged},
+		{"a 2xx that could not be read is acknowledged", unread, checker.Acknowledged},
+		{"a 2xx that is on record in part, and no JSON though it says so, is unknown", broken, checker.Unknown},
 		{"an undeclared 2xx is unknown", acknowledged(202, "o1"), checker.Unknown},
 		{"an undeclared redirect is unknown", acknowledged(303, "o1"), checker.Unknown},
 		{"nothing at all is unknown", history.Attempt{}, checker.Unknown},

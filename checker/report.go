@@ -32,6 +32,7 @@ type findingKey struct {
 type verdicts struct {
 	findings   []Finding
 	reported   map[findingKey]bool
+	doubted    map[string]bool // formats of doubts that are noted once
 	duplicates map[string]bool // intents with several effects
 	warnings   []Warning
 	doubts     []string // what nothing on record explains and the target is not to blame for
@@ -39,7 +40,7 @@ type verdicts struct {
 
 // newVerdicts returns an empty collection.
 func newVerdicts() verdicts {
-	return verdicts{reported: map[findingKey]bool{}, duplicates: map[string]bool{}}
+	return verdicts{reported: map[findingKey]bool{}, doubted: map[string]bool{}, duplicates: map[string]bool{}}
 }
 
 // has reports whether an intent has a finding of this kind and detail.
@@ -141,6 +142,14 @@ func (e *evaluation) addFinding(f Finding) {
 func (e *evaluation) doubt(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(e.found.doubts, text) {
 		e.found.doubts = append(e.found.doubts, text)
+	}
+}
+
+// doubtOnce notes a reason that holds for many attempts, with the first of them.
+func doubtOnce(e *evaluation, format string, args ...any) {
+	if !e.found.doubted[format] {
+		e.found.doubted[format] = true
+		e.doubt(format, args...)
 	}
 }
 

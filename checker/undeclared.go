@@ -17,7 +17,11 @@ func checkUndeclared(e *evaluation, m moment, tr *trace, g keyGroup) {
 		first := slices.IndexFunc(g, func(b *classified) bool { return b.outcome == Acknowledged && b.body == a.body && b.Key == a.Key })
 		promised := e.terms.Contract.Level != contract.DedupOnly && first >= 0 && a.Key != "" && e.comparesBodies() &&
 			(a.Start >= g[first].End || e.terms.Contract.InProgress.Mode != contract.InProgressUnspecified)
-		if !promised || len(e.terms.remembered(g)) != 1 || len(compareBodies(e, g[first].Attempt, a.Attempt)) == 0 {
+		var differs []Difference
+		if promised && len(e.terms.remembered(g)) == 1 {
+			differs, _ = compareBodies(e.terms.Contract.Replay, g[first].Attempt, a.Attempt)
+		}
+		if len(differs) == 0 {
 			e.doubt("attempt %s of intent %s was answered %d, which no line of the contract names: if it means that the request is done, name it in contract.ack.statuses; "+
 				"that it will be, in ack.accepted; that it exists, in existing; that the first request still runs, in in_progress; that it is refused, in fingerprint or missing_key", a.ID, tr.intent.ID, a.Status)
 			continue
@@ -26,7 +30,7 @@ func checkUndeclared(e *evaluation, m moment, tr *trace, g keyGroup) {
 			Kind: UndeclaredAnswer, Contract: "ack: " + e.terms.Contract.Ack.Signature.String() + ", and no other line names this answer",
 			Expected: fmt.Sprintf("the first answer again, which attempt %s got, or one that the contract names", g[first].ID),
 			Observed: fmt.Sprintf("attempt %s got status %d with another body", a.ID, a.Status),
-			Differs:  compareBodies(e, g[first].Attempt, a.Attempt),
+			Differs:  differs,
 		})
 	}
 }

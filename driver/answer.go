@@ -2,19 +2,14 @@ package driver
 
 import (
 	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"math"
 	"net"
 	"net/http"
 	"strings"
-	"unicode/utf8"
 )
 
 // longestHead bounds what an answer may have before its body: 1 MiB.
@@ -39,34 +34,7 @@ func (x *exchange) receive(conn net.Conn) error {
 	x.record.Header, x.cookies = flatten(response.Header), response.Header.Values("Set-Cookie")
 	body := newRecordedBody(x.keep)
 	_, err = io.Copy(body, response.Body)
-	x.keepBody(body, err == nil)
-	return err
-}
-
-// keepBody records what came of the answer's body. A digest is only that of a complete one.
-func (x *exchange) keepBody(body *recordedBody, complete bool) {
-	x.record.Length, x.record.Content, x.record.Complete = body.length, body.text(), complete
-	if complete && !body.whole() {
-		x.record.Digest = hex.EncodeToString(body.digest.Sum(nil))
-		x.record.Value = body.value()
-	}
-}
-
-// longestValue bounds the body of which the JSON value is digested.
-const longestValue = 2 << 20
-
-// value returns the digest of the JSON value that the body is; empty: it is none, or longer than is looked at.
-func (b *recordedBody) value() string {
-	var value any
-	if int64(b.all.Len()) != b.length || json.Unmarshal(b.all.Bytes(), &value) != nil {
-		return ""
-	}
-	text, err := json.Marshal(value)
-	if err != nil {
-		return ""
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return cmp.Or(err, x.keepBody(body, err == nil))
 }
 
 // mostInformational is how many informational answers may come before the answer.
@@ -132,33 +100,3 @@ func flatten(h http.Header) map[string]string {
 	}
 	return flat
 }
-
-// recordedBody keeps the beginning of what is written to it and digests all of it.
-type recordedBody struct {
-	keep   int
-	kept   bytes.Buffer
-	all    bytes.Buffer // up to longestValue
-	length int64        // of all of it
-	digest hash.Hash
-}
-
-func newRecordedBody(keep int) *recordedBody { return &recordedBody{keep: keep, digest: sha256.New()} }
-
-func (b *recordedBody) Write(p []byte) (int, error) {
-	b.length += int64(len(p))
-	if room := b.keep - b.kept.Len(); room > 0 {
-		b.kept.Write(p[:min(room, len(p))])
-	}
-	isJSON := b.kept.Len() == 0 || b.kept.Bytes()[0] == '{' || b.kept.Bytes()[0] == '['
-	if room := longestValue - b.all.Len(); isJSON && room > 0 {
-		b.all.Write(p[:min(room, len(p))])
-	}
-	return b.digest.Write(p)
-}
-
-// whole reports whether text returns exactly the body.
-func (b *recordedBody) whole() bool {
-	return b.length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
-}
-
-func (b *recordedBody) text() string { return strings.ToValidUTF8(b.kept.String(), "\uFFFD") }

@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -43,7 +44,7 @@ func (x *exchange) runStream(ctx context.Context, dial func(context.Context) (ne
 	if result.Header != nil {
 		x.record.Header, x.cookies = flatten(result.Header), result.Header.Values("Set-Cookie")
 	}
-	x.keepBody(body, result.Complete)
+	err = cmp.Or(err, x.keepBody(body, result.Complete))
 	var undialled *h2.DialError
 	switch {
 	case errors.As(err, &undialled):

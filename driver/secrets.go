@@ -212,6 +212,7 @@ func (m mask) answer(a history.Attempt, named string) history.Attempt {
 	if !a.Complete || a.Digest != "" {
 		a.Content = m.end(a.Content)
 	}
+	a.Outline = m.content(a.Outline)
 	return a
 }
 

@@ -148,9 +148,8 @@ func (c create) diagnoseIdentity(a history.Attempt) error {
 		return nil
 	}
 	where := fmt.Sprintf("operations.%s.identity of %s", c.operation.Name, c.session.System.Name)
-	if inBody && a.Digest != "" {
-		return runerror.Configf("the answer to a plain create has %d bytes, of which only the first %d are kept: leave out %s, which cannot be read from them",
-			a.Length, len(a.Content), where)
+	if why := checker.Unread(c.operation.Judged(), a); why != "" {
+		return runerror.Configf("the answer to a plain create does not tell which row it made, as %s could not be read: %s. Leave that line out, or name a header", where, why)
 	}
 	said := Snippet(a.Content)
 	if !inBody {

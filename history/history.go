@@ -201,9 +201,10 @@ type Attempt struct {
 	Status    int               `json:"status,omitempty"`   // 0: no status line was read
 	Header    map[string]string `json:"header,omitempty"`   // of the answer, secrets masked
 	Content   string            `json:"content,omitempty"`  // of the answer, at most the recorder's limit
-	Length    int64             `json:"length,omitempty"`   // bytes of the answer's body that were read
+	Length    int64             `json:"length,omitempty"`   // bytes of the answer's body that were read, without its content coding
 	Digest    string            `json:"digest,omitempty"`   // SHA-256 of the answer's body, where Content is cut short or is not text
-	Value     string            `json:"value,omitempty"`    // with Digest, SHA-256 of the JSON value that the body is, however it is spelled
+	Outline   string            `json:"outline,omitempty"`  // with Digest, what is short of the JSON value that the body is, as the package outline has it
+	Unread    string            `json:"unread,omitempty"`   // with Digest and without Outline, why it is not known whether the body is JSON; empty: it is none
 	Complete  bool              `json:"complete,omitempty"` // the answer was read to the end of its framing
 	Error     string            `json:"error,omitempty"`
 	ErrorKind ErrorKind         `json:"error_kind,omitempty"`

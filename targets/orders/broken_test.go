@@ -80,6 +80,8 @@ func defects() map[string]round {
 		"scope-no-parent":                     answersForAnotherShop,
 		"key-with-address":                    duplicatesElsewhere,
 		"large-answer-unrecorded":             duplicatesWith("X-Expand", "terms"),
+		"large-answer-tail-changes":           answersDifferentlyWith("X-Expand", "terms"),
+		"large-answer-text-cut":               answersDifferentlyWith("X-Expand", "terms"),
 		"empty-answer-unrecorded":             duplicatesWith("Prefer", "return=minimal"),
 		"content-dedup-blocks-legit":          refusesATwin,
 		"key-blank-accepted":                  sharesABlankKey,
@@ -219,6 +221,8 @@ func fairRivals(broken string) []string {
 		return []string{"joins-in-flight"}
 	case "throttle-sticks-to-key":
 		return []string{"throttled-for-a-while"}
+	case "large-answer-tail-changes", "large-answer-text-cut":
+		return []string{"answers-packed"}
 	case "large-answer-unrecorded", "empty-answer-unrecorded":
 		return []string{"answers-packed"}
 	case "fingerprint-headers", "key-with-address":

@@ -323,6 +323,15 @@ func tellsNothingOnARepeat(t *testing.T, s subject, w wish) bool {
 	return first.status == http.StatusCreated && second.status == http.StatusOK && second.body == "null" && len(s.rows(t, w.note)) == 1
 }
 
+// answersDifferentlyWith repeats a wish with this header.
+func answersDifferentlyWith(name, value string) round {
+	return func(t *testing.T, s subject, w wish) bool {
+		first, second := s.sendWith(t, w, name, value), s.sendWith(t, w, name, value)
+		require.Len(t, s.rows(t, w.note), 1)
+		return first.status == second.status && first.body != second.body && strings.Contains(second.body, first.member("id"))
+	}
+}
+
 // duplicatesWith repeats a wish with this header.
 func duplicatesWith(name, value string) round {
 	return func(t *testing.T, s subject, w wish) bool {

@@ -17,6 +17,11 @@ const largeAnswer = 100 << 10
 // sizedAnswers is uniqueKey with answers of the size that a request asks for: with no body (RFC 7240, section 4.2), or
 // large. It writes its key if records takes the answer.
 func sizedAnswers(records func(answer) bool) func(*api) handler {
+	return sizedReplays(records, func(recorded answer) answer { return recorded })
+}
+
+// sizedReplays is sizedAnswers with replays that are made of the recorded answer.
+func sizedReplays(records func(answer) bool, replay func(recorded answer) answer) func(*api) handler {
 	return func(a *api) handler {
 		return needKey(func(ctx context.Context, req request) (answer, error) {
 			u := newUniqueKey(a)
@@ -31,6 +36,7 @@ func sizedAnswers(records func(answer) bool) func(*api) handler {
 			u.replay = func(_ context.Context, first record, req request) (answer, error) {
 				body, err := unpacked(first.Answer.Body)
 				first.Answer.Body = body
+				first.Answer = replay(first.Answer)
 				return first.replayTo(req), err
 			}
 			return u.create(ctx, req)
