@@ -117,7 +117,10 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 			return intent, err
 		}
 		r.rendered[i.ID+body] = one
-		shown := one.request
+		shown := one.request.Clone()
+		for _, name := range workHeaders(one) { // attempts have them for themselves
+			delete(shown.Header, name)
+		}
 		_ = respell(&shown, body) // sendable has seen that it can be done
 		intent.Bodies[body] = r.secrets.mask().body(history.Body{
 			Marker: one.marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
@@ -206,6 +209,8 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 	elsewhere := a.Body == history.Elsewhere
 	if !elsewhere && !one.operation.DiffersPerAttempt() {
 		request, _ := one.withKey(*a)
+		r.carryWork(&request, one, *a)
+		a.Own = r.secrets.mask().header(request.Own)
 		return request
 	}
 	id, at := r.config.Names.Key(a.Intent, "attempt "+a.ID), r.clock(a.Intent)
@@ -213,6 +218,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 		one.request = anew
 	}
 	request, _ := one.withKey(*a)
+	r.carryWork(&request, one, *a)
 	if elsewhere {
 		sendElsewhere(&request, id, at)
 	}

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -302,4 +304,36 @@ func TestTheFirstRequestOfAnIntentIsHeld(t *testing.T) {
 	require.Len(t, r.drive(t).Attempts, 6)
 	require.ElementsMatch(t, []int{1, 2, 3}, numbers)
 	require.False(t, waiting)
+}
+
+// Copies that wait for one another at a row would each take long, one after the other, and the run with them.
+func TestOnlyTheFirstRequestsCarryTheHeaderThatMakesThemTakeLong(t *testing.T) {
+	t.Parallel()
+	for place, work := range map[string]*targets.Work{
+		"header": {Header: map[string]string{"X-Delay": "{{.Intent.Work}}"}},
+		"body":   {Header: map[string]string{"X-Delay": "{{.Intent.Work}}"}, Body: map[string]any{"delay": "{{.Intent.Work}}"}},
+	} {
+		var lock sync.Mutex
+		var said []string
+		r := newRigFor(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			lock.Lock()
+			defer lock.Unlock()
+			said = append(said, r.Header.Get("X-Delay"))
+		}), scenarios.Scenario{
+			Name: "long", Intents: 1, Concurrency: 1, Work: []faults.Duration{faults.Duration(time.Millisecond)},
+			Steps: []scenarios.Step{{Tabs: []scenarios.Tab{{Count: 2}, {At: scenarios.Span{Fixed: 20 * time.Millisecond}}}}, send()},
+		})
+		r.Operations[0].Work = work
+		h := r.drive(t)
+		slices.Sort(said)
+		if place == "body" {
+			require.Equal(t, []string{"1", "1", "1", "1"}, said, "without the member it would be another body")
+			continue
+		}
+		require.Equal(t, []string{"", "", "1", "1"}, said)
+		for _, a := range h.Attempts {
+			require.Equal(t, a.ID < "i001.3", a.Own["X-Delay"] == "1", "%s: what makes an attempt take long is its own", a.ID)
+		}
+		require.NotContains(t, h.Intents[0].Bodies[history.Original].Header, "X-Delay")
+	}
 }
