@@ -18,7 +18,10 @@ func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
 		if e.terms.Contract.Level != contract.DedupOnly {
 			for _, record := range byKey(same) {
 				for _, remembered := range e.terms.remembered(record) {
-					checkReplays(e, m, tr, g, remembered)
+					checkWays(e, m, tr, remembered)
+					for _, way := range byWay(remembered) {
+						checkReplays(e, m, tr, g, way)
+					}
 				}
 			}
 		}

@@ -17,6 +17,7 @@ const (
 	NoKey          Circumstance = "no-key"          // a request without a key, or with a blank one
 	Overlapping    Circumstance = "overlapping"     // two requests were inside the target at once
 	OtherSpelling  Circumstance = "other-spelling"  // the same request in another spelling
+	OtherWay       Circumstance = "other-way"       // the same intent, sent to another operation that makes the same
 	OtherKey       Circumstance = "other-key"       // the same request with another key
 	OtherIntent    Circumstance = "other-intent"    // another intent that is alike
 	OtherPrincipal Circumstance = "other-principal" // another intent, of another principal
@@ -35,7 +36,7 @@ const (
 // Circumstances lists all of them, the easiest to understand first.
 func Circumstances() []Circumstance {
 	return []Circumstance{
-		OtherBody, NoKey, Overlapping, OtherSpelling, OtherKey, OtherIntent, OtherPrincipal, OtherOperation, OtherInstance,
+		OtherBody, NoKey, Overlapping, OtherSpelling, OtherWay, OtherKey, OtherIntent, OtherPrincipal, OtherOperation, OtherInstance,
 		LostAnswer, Removed, Expired, SlowLink, StoreFlushed, LinkCut, Crashed, Background,
 	}
 }
@@ -60,7 +61,8 @@ func (e *evaluation) circumstances(m moment, tr *trace, f Finding) []Circumstanc
 	note(OtherBody, len(tr.refused) > 0 || two(whole.attempts, func(a, b *classified) bool { return a.body != b.body && a.Key == b.Key }))
 	note(NoKey, tr.operation.Key.In != contract.KeyNowhere && slices.ContainsFunc(whole.attempts, keyless))
 	note(Overlapping, two(all, e.overlapped))
-	note(OtherSpelling, slices.ContainsFunc(whole.attempts, (*classified).respelled))
+	note(OtherSpelling, slices.ContainsFunc(whole.attempts, func(a *classified) bool { return a.respelled() && !a.otherWay() }))
+	note(OtherWay, slices.ContainsFunc(whole.attempts, (*classified).otherWay))
 	note(OtherKey, two(whole.attempts, func(a, b *classified) bool { return a.Key != b.Key && a.Key != "" && b.Key != "" }))
 	for _, other := range e.neighbours[tr.intent.Kin] {
 		switch {

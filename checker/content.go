@@ -12,7 +12,11 @@ import (
 // checkContent checks that the columns which the target file names hold what the body said (I5).
 func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 	sent, _ := parse(tr.intent.Bodies[x.body].JSON())
+	other, both := tr.intent.Bodies[history.OtherWay]
 	for _, row := range x.rows {
+		if both && contentIs(row, other, e.terms.operationFor(tr.intent, history.OtherWay).Rows.Content) {
+			continue
+		}
 		for _, column := range slices.Sorted(maps.Keys(tr.operation.Rows.Content)) {
 			pointer := tr.operation.Rows.Content[column]
 			want, declared := jsonpointer.Resolve(sent, pointer)
@@ -37,8 +41,13 @@ func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 
 // holds reports that the columns which the target file names hold what a body said.
 func holds(tr *trace, row history.Row, body string) bool {
-	sent, _ := parse(tr.intent.Bodies[body].JSON())
-	for column, pointer := range tr.operation.Rows.Content {
+	return contentIs(row, tr.intent.Bodies[body], tr.operation.Rows.Content)
+}
+
+// contentIs reports that columns of a row hold what a body says at the pointers of a target file.
+func contentIs(row history.Row, body history.Body, content map[string]string) bool {
+	sent, _ := parse(body.JSON())
+	for column, pointer := range content {
 		want, declared := jsonpointer.Resolve(sent, pointer)
 		if got, there := row[column]; declared && (!there || !same(want, normalise(got))) {
 			return false

@@ -138,7 +138,7 @@ func (e *evaluation) identityPlace(tr *trace, a *classified) contract.Identity {
 	case a.followup != nil && e.terms.Contract.Ack.Accepted.Identity != "":
 		return contract.Identity{JSON: e.terms.Contract.Ack.Accepted.Identity}
 	default:
-		return tr.operation.Identity
+		return e.terms.operationFor(tr.intent, a.Body).Identity
 	}
 }
 

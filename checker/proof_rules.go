@@ -26,6 +26,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.LeftRunning:     anyAttempt(func(_ *evaluation, a *classified) bool { return leftRunning(a) }),
 		proofs.BothBodies:      bothBodies,
 		proofs.Corrected:       corrected,
+		proofs.BothWays:        func(_ *evaluation, _ *markerGroup, tr *trace) bool { return bothWays(tr) },
 		proofs.DistinctKeys:    func(e *evaluation, mg *markerGroup, _ *trace) bool { return distinctKeys(e, mg) },
 		proofs.KeysDiffer: pair(func(_ *evaluation, a, b *classified) bool {
 			return a.Key != b.Key && reachedTarget(a) && reachedTarget(b)
@@ -33,7 +34,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.KeyOmitted: anyAttempt(func(_ *evaluation, a *classified) bool { return a.Key == "" && reachedTarget(a) }),
 		proofs.Neighbours: neighboursAnswered,
 		proofs.Respelled: anyAttempt(func(_ *evaluation, a *classified) bool {
-			return a.respelled() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
+			return a.respelled() && !a.otherWay() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
 		}),
 		proofs.AnsweredLarge: pair(func(e *evaluation, a, b *classified) bool {
 			return a.outcome == Acknowledged && a.Length >= largeAnswer && replayed(e, a, b)

@@ -35,7 +35,7 @@ func (e *evaluation) requests(attempts []history.Attempt) []Request {
 		if !known {
 			body = intent.Bodies[history.Meaning(a.Body)]
 		}
-		r := requestOf(a, body, e.terms.operation(intent).Key)
+		r := requestOf(a, body, e.terms.operationFor(intent, a.Body).Key)
 		at := len(all)
 		for i, other := range all {
 			if reflect.DeepEqual(r, other.unnamed()) {

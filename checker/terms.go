@@ -24,6 +24,20 @@ func (t Terms) operation(i history.Intent) contract.Operation {
 	return t.Operation
 }
 
+// operationFor returns the operation that took a body of an intent. Where another way names what was made by another column
+// than the intent's own operation, its names are not compared.
+func (t Terms) operationFor(i history.Intent, body string) contract.Operation {
+	own := t.operation(i)
+	other, found := t.Others[i.Bodies[body].Operation]
+	if !found {
+		return own
+	}
+	if other.Rows.Identity != own.Rows.Identity {
+		other.Identity = contract.Identity{}
+	}
+	return other
+}
+
 // operations returns all operations: the run's, then the others by name.
 func (t Terms) operations() []contract.Operation {
 	all := []contract.Operation{t.Operation}

@@ -36,6 +36,9 @@ func (a *classified) refusedSender() bool {
 	return a.Body == history.Elsewhere && slices.Contains([]int{401, 403, 406, 407, 421, 451}, a.Status)
 }
 
+// otherWay reports that the request was sent to another operation, which makes the same.
+func (a *classified) otherWay() bool { return a.Body == history.OtherWay }
+
 // is reports whether the attempt has one of the outcomes.
 func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
 
@@ -85,9 +88,12 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 	for i := range h.Attempts {
 		a := &h.Attempts[i]
 		if tr := byIntent[a.Intent]; tr != nil {
-			j := t.classifyAttempt(a, tr.operation, followups[a.ID])
+			j := t.classifyAttempt(a, t.operationFor(tr.intent, a.Body), followups[a.ID])
 			j.latest = doneBy(a, h)
 			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
+			if j.otherWay() {
+				j.natural = t.naturalKey(tr.intent.Bodies[history.Original])
+			}
 			tr.attempts = append(tr.attempts, j)
 		}
 	}

@@ -1,12 +1,17 @@
 package driver_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -106,4 +111,35 @@ func TestMarkersAreAskedForByTheirOperation(t *testing.T) {
 		"create": {r.Names.Marker(1, history.Original), r.Names.Marker(3, history.Original)},
 		"quote":  {r.Names.Marker(2, history.Original), r.Names.Marker(4, history.Original)},
 	}, r.Markers())
+}
+
+// Each second intent begins with the other way, which is another operation with a place of its own for the key.
+func TestAnIntentIsSentByTwoWays(t *testing.T) {
+	t.Parallel()
+	var lock sync.Mutex
+	var came []string
+	r := newRigFor(t, serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		lock.Lock()
+		defer lock.Unlock()
+		var said struct{ Key string }
+		_ = json.Unmarshal(body, &said)
+		came = append(came, fmt.Sprintf("%s header %t body %t", r.URL.Path, r.Header.Get("Idempotency-Key") != "", said.Key != ""))
+	}), scenarios.Scenario{
+		Name: "ways", Intents: 4, Concurrency: 1, Steps: []scenarios.Step{
+			{Send: &scenarios.Send{Lane: scenarios.Clean, Ways: []scenarios.Way{scenarios.OwnWay, scenarios.OtherWay}}},
+			{Send: &scenarios.Send{Lane: scenarios.Clean, Ways: []scenarios.Way{scenarios.OtherWay, scenarios.OwnWay}}},
+		},
+	})
+	for _, path := range []string{"/v1/orders", "/v2/orders"} {
+		way := operation()
+		way.Request.Path, way.Key.In, way.Key.Name = path, contract.KeyInBody, "key"
+		r.Ways = append(r.Ways, driver.Operation{Name: "create" + path[1:3], Operation: way})
+	}
+	h := r.drive(t)
+	own, first, second := "/orders header true body false", "/v1/orders header false body true", "/v2/orders header false body true"
+	require.Equal(t, []string{own, first, first, own, own, second, second, own}, came)
+	require.Equal(t, "createv2", h.Intents[3].Bodies[history.OtherWay].Operation)
+	require.Equal(t, h.Intents[3].Bodies[history.Original].Marker, h.Intents[3].Bodies[history.OtherWay].Marker)
+	require.Equal(t, h.Attempts[0].Key, h.Attempts[1].Key, "it is one intent under one key")
 }

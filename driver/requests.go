@@ -112,7 +112,8 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 		intent.Operation = operation.Name
 	}
 	for _, body := range bodiesOf(i) {
-		one, err := r.renderBody(i, operation, body)
+		takes := w.operationFor(i, body)
+		one, err := r.renderBody(i, takes, body)
 		if err != nil {
 			return intent, err
 		}
@@ -122,9 +123,13 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 			delete(shown.Header, name)
 		}
 		_ = respell(&shown, body) // sendable has seen that it can be done
-		intent.Bodies[body] = r.secrets.mask().body(history.Body{
+		said := history.Body{
 			Marker: one.marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
-		})
+		}
+		if takes.Name != operation.Name {
+			said.Operation = takes.Name
+		}
+		intent.Bodies[body] = r.secrets.mask().body(said)
 	}
 	return intent, nil
 }
@@ -140,7 +145,11 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
 	one := rendered{operation: operation, marker: values.Intent.Marker, request: request, values: values}
-	for _, key := range r.keysOf(i) {
+	keys := r.keysOf(i)
+	if operation.Key.In == contract.KeyNowhere {
+		keys = []string{""}
+	}
+	for _, key := range keys {
 		if err := r.sendable(one, history.Attempt{Body: body, Key: key}); err != nil {
 			return one, fmt.Errorf("prepare the request of intent %s: %s", i.ID, r.secrets.mask().text(err.Error()))
 		}

@@ -136,7 +136,7 @@ var personalFields = regexp.MustCompile(`\.(?:Principal|Login)\.\w+`)
 // compared is what rows must hold, as templates say it: that is no secret, or it could not be compared.
 func (w *Workload) compared() string {
 	var texts []string
-	for _, o := range w.Operations {
+	for _, o := range w.all() {
 		texts = append(texts, o.Compared()...)
 	}
 	return strings.Join(texts, "\n")
@@ -146,7 +146,7 @@ func (w *Workload) compared() string {
 func (w *Workload) templates() []targets.Request {
 	var all []targets.Request
 	steps := slices.Clone(w.Target.Login)
-	for _, o := range w.Operations {
+	for _, o := range w.all() {
 		all = append(all, o.Request)
 		if o.Rows.HTTP != nil {
 			all = append(all, targets.Request{Header: o.Rows.HTTP.Header})
@@ -165,7 +165,7 @@ func (w *Workload) SpellsOut(given func(text string) bool) bool {
 	secrets := newSecrets(w)
 	secrets.refresh(w.Logins)
 	m := secrets.mask()
-	for _, o := range w.Operations {
+	for _, o := range w.all() {
 		if o.Rows.HTTP == nil {
 			continue
 		}

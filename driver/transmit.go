@@ -176,7 +176,7 @@ func (t *transmitter) identity(a history.Attempt) string {
 	if t.config.Hooks.Identity == nil {
 		return ""
 	}
-	identity := t.config.Hooks.Identity(t.requests.operationOf(a.Intent), a)
+	identity := t.config.Hooks.Identity(t.requests.one(a.Intent, a.Body).operation.Name, a)
 	if identity != "" {
 		t.books.identified(a.Intent, identity)
 	}

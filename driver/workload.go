@@ -28,6 +28,7 @@ type Principal struct {
 type Workload struct {
 	Target     targets.Target
 	Operations []Operation // the first is the run's; neighbours across operations take one each
+	Ways       []Operation // other operations that make the same as the first; only what is sent by another way takes one of them
 	Principals []Principal // as Operations; none: requests name no principal
 	Plan       scenarios.Plan
 	Names      Names
@@ -44,6 +45,18 @@ func (w *Workload) operation(i scenarios.PlannedIntent) Operation {
 	}
 	return w.answering(w.Operations[0])
 }
+
+// operationFor returns the operation that takes a body of an intent. Each other way is taken by two intents in a row, since
+// a scenario may have each second one begin with it.
+func (w *Workload) operationFor(i scenarios.PlannedIntent, body string) Operation {
+	if body != history.OtherWay || len(w.Ways) == 0 {
+		return w.operation(i)
+	}
+	return w.answering(w.Ways[(i.Number-1)/2%len(w.Ways)])
+}
+
+// all are the operations and the other ways.
+func (w *Workload) all() []Operation { return slices.Concat(w.Operations, w.Ways) }
 
 // answering returns an operation with requests for answers of the plan's size.
 func (w *Workload) answering(o Operation) Operation {

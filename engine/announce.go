@@ -31,7 +31,7 @@ func (s *Session) announcement() Announced {
 
 // steps counts the requests that a scenario sends besides its own.
 func (s *Session) steps(p scenarios.Plan) int {
-	d := driver.Workload{Operations: s.System.Operations, Principals: s.System.Principals, Plan: p}
+	d := driver.Workload{Operations: s.System.Operations, Ways: s.System.Ways, Principals: s.System.Principals, Plan: p}
 	return d.Steps()
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,7 +17,10 @@ import (
 
 // pilotFile is so many plain creates, with what a client would wait for each.
 func pilotFile(name string, creates int, timeout time.Duration, across scenarios.Across) scenarios.File {
-	neighbours := ""
+	neighbours, ways := "", ""
+	if name == rundir.PilotWays {
+		ways = ", ways: [other]"
+	}
 	if across != scenarios.AcrossNothing {
 		neighbours = fmt.Sprintf("neighbours: {of: %d, across: %s}\n", creates, across)
 	}
@@ -25,9 +29,9 @@ summary: Plain creates, before anything is broken. They prove the target file an
 intents: %d
 concurrency: 1
 %ssteps:
-  - send: {timeout: %s}
+  - send: {timeout: %s%s}
 exercised: [{proof: acknowledged, at_least: 100%%}]
-`, name, creates, neighbours, timeout)
+`, name, creates, neighbours, timeout, ways)
 	s, err := scenarios.Load(name+".yaml", source)
 	if err != nil {
 		panic(err) // the text above is wrong
@@ -56,6 +60,11 @@ func pilotAcross(s *Session) []scenarios.Across {
 	return all
 }
 
+// pilotNeedsWays reports that a scenario sends by other ways, or that a diagnosis tries all there is.
+func pilotNeedsWays(s *Session) bool {
+	return len(s.System.Ways) > 0 && (s.config.Diagnose || s.needs(scenarios.NeedsWays))
+}
+
 // pilotFiles are the pilot's scenarios, in their order. The last one sets the normal time.
 func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 	var files []scenarios.File
@@ -65,6 +74,9 @@ func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 			creates = len(s.System.Operations)
 		}
 		files = append(files, pilotFile(rundir.PilotAcross(across), creates, timeout, across))
+	}
+	if pilotNeedsWays(s) {
+		files = append(files, pilotFile(rundir.PilotWays, 2*len(s.System.Ways), timeout, scenarios.AcrossNothing)) // two in a row take one
 	}
 	first := pilotFile(rundir.FirstPilotName, 1, timeout, scenarios.AcrossNothing)
 	return append(append([]scenarios.File{first}, files...), pilotFile(rundir.PilotName, 3, timeout, scenarios.AcrossNothing))
@@ -134,17 +146,22 @@ func withoutFailures(s *Session, h *history.History) *history.History {
 	done := map[[2]string]bool{}
 	for i, a := range h.Attempts {
 		if !mayPass(s, a) {
-			done[[2]string{h.Intents[i].Principal, h.Intents[i].Operation}] = true
+			done[createOf(h.Intents[i], a)] = true
 		}
 	}
 	kept := *h
 	kept.Intents, kept.Attempts = nil, nil
 	for i, a := range h.Attempts {
-		if of := h.Intents[i]; !mayPass(s, a) || !done[[2]string{of.Principal, of.Operation}] {
+		if of := h.Intents[i]; !mayPass(s, a) || !done[createOf(of, a)] {
 			kept.Intents, kept.Attempts = append(kept.Intents, of), append(kept.Attempts, a)
 		}
 	}
 	return &kept
+}
+
+// createOf names the principal and the operation of a plain create.
+func createOf(i history.Intent, a history.Attempt) [2]string {
+	return [2]string{i.Principal, cmp.Or(i.Bodies[a.Body].Operation, i.Operation)}
 }
 
 // diagnoseCount says why a target that is said to count its requests gives no number.
@@ -175,7 +192,9 @@ func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History) e
 		return err
 	}
 	for i, a := range h.Attempts {
-		if err := s.create(h.Intents[i]).diagnose(a); err != nil {
+		of := h.Intents[i]
+		of.Operation = createOf(of, a)[1]
+		if err := s.create(of).diagnose(a); err != nil {
 			return err
 		}
 	}

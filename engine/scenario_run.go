@@ -195,7 +195,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 func (r *scenarioRun) workload(plan scenarios.Plan) driver.Workload {
 	s, system := r.session, r.session.System
 	return driver.Workload{
-		Target: system.Target, Operations: system.Operations, Principals: system.Principals,
+		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals,
 		Plan: plan, Names: driver.Names{Seed: plan.Seed, Run: s.manifest.Run + s.again, Scenario: plan.Scenario}, Base: r.base,
 		Logins: s.login.lasting(),
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"path/filepath"
 	"strings"
 	"text/template"
@@ -111,7 +112,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	}
 	plan := scenarios.NewPlan(f.Scenario, f.Seed)
 	d := driver.Workload{
-		Target: system.Target, Operations: system.Operations, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),
+		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),
 		Names: driver.Names{Seed: f.Seed, Run: rundir.NewID(time.Now()), Scenario: plan.Scenario},
 		Base:  time.Now(),
 	}
@@ -134,7 +135,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
 		script.Database = database
 	}
-	for _, o := range system.Operations {
+	for _, o := range slices.Concat(system.Operations, system.Ways) {
 		script.Rows[o.Name] = oneLine(o.Rows.Query)
 	}
 	var out bytes.Buffer

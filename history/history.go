@@ -19,12 +19,14 @@ const (
 
 	HeaderCase = "header-case" // the original, with the name of the key's header in another case
 	TwoHeaders = "two-headers" // the original, with a second key in a second header of the same name
+
+	OtherWay = "other-way" // the original, as another operation takes it that makes the same
 )
 
 // Meaning returns the name of the body that says the same as this one.
 func Meaning(body string) string {
 	switch body {
-	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders:
+	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherWay:
 		return Original
 	}
 	return body
@@ -151,7 +153,7 @@ type Intent struct {
 	Behind    bool            `json:"background,omitempty"` // part of the background traffic
 	Fresh     bool            `json:"fresh,omitempty"`      // a plain create with a fresh key beside keys that got no final answer
 	Work      Offset          `json:"work,omitempty"`       // its first request is made to take at least so long; 0: as long as it does
-	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders
+	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherWay
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.
@@ -162,6 +164,8 @@ type Body struct {
 	Header  map[string]string `json:"header,omitempty"`
 	Content string            `json:"content"`
 	Says    string            `json:"says,omitempty"` // the members of a form, as a JSON object; empty: Content is JSON, or nothing
+
+	Operation string `json:"operation,omitempty"` // that takes it; empty: the intent's
 }
 
 // JSON returns what the request says, as JSON; empty: nothing.
@@ -181,7 +185,7 @@ type Attempt struct {
 	Probe    bool   `json:"probe,omitempty"` // part of the final retry
 	Lane     string `json:"lane"`
 	Instance int    `json:"instance,omitempty"`  // of the target, to which the connection went, from 1; 0: there is one, or it is not known
-	Body     string `json:"body"`                // Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase or TwoHeaders
+	Body     string `json:"body"`                // Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders or OtherWay
 	Key      string `json:"key,omitempty"`       // empty: sent without a key, or with a blank one
 	BlankKey bool   `json:"blank_key,omitempty"` // the key was sent and holds nothing
 

@@ -25,6 +25,7 @@ const (
 	LeftRunning     Name = "left-while-running"
 	BothBodies      Name = "both-bodies"
 	Corrected       Name = "corrected"
+	BothWays        Name = "both-ways"
 	DistinctKeys    Name = "distinct-keys"
 	KeysDiffer      Name = "keys-differ"
 	KeyOmitted      Name = "key-omitted"
@@ -64,6 +65,7 @@ type Obstacle string
 const (
 	NoOriginal       Obstacle = "nothing is sent with the original body"
 	NoAltered        Obstacle = "nothing is sent with an altered body"
+	NoOtherWay       Obstacle = "nothing is sent by another way; use ways: [own, other]"
 	NoInvalid        Obstacle = "nothing is sent after an invalid body"
 	NoWaitCommitted  Obstacle = "there is no wait: committed between two sendings"
 	NoWaitExpired    Obstacle = "there is no wait: expired between two sendings"
@@ -194,6 +196,10 @@ func bodiesAndKeys() []Proof {
 		{
 			Name: Corrected, Sentence: "the invalid body was refused with a 4xx, and then the corrected one reached the target under its key",
 			Impossible: []Obstacle{NoInvalid},
+		},
+		{
+			Name: BothWays, Sentence: "two operations that make the same were sent it, and one of them acknowledged it",
+			Impossible: []Obstacle{NoOtherWay, OneRequest},
 		},
 		{Name: DistinctKeys, Sentence: "another intent with the same body and another key was answered"},
 		{

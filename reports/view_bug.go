@@ -11,7 +11,10 @@ import (
 )
 
 // bug says what happened in one sentence, as one engineer tells another.
-func bug(f checker.Finding) string {
+func bug(f checker.Finding) string { return bugOfOne(f) + endpoints(f) }
+
+// bugOfOne is bug where all requests went to one operation.
+func bugOfOne(f checker.Finding) string {
 	key, last := keyWord(f), statusOf(f, len(f.Attempts)-1)
 	switch f.Kind {
 	case checker.Duplicate:
@@ -44,6 +47,9 @@ func bug(f checker.Finding) string {
 		}
 		return "The same request got " + difference(f) + beyondRace(f)
 	case checker.FalseConflict:
+		if slices.Contains([]string{"respelled", history.Elsewhere, history.HeaderCase, history.OtherWay}, f.Detail) {
+			return fmt.Sprintf("The same request, sent in another way, was rejected (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
+		}
 		return fmt.Sprintf("A new request was rejected as a duplicate (%s)%s", statusOf(f, contradicting(f, 0)), when(f))
 	case checker.MissingKeyAccepted:
 		return fmt.Sprintf("A request without the required key was accepted (%s)", statusOf(f, yes(f)))
@@ -223,6 +229,8 @@ func circumstanceWords(c checker.Circumstance) string {
 		return "requests at the same time"
 	case checker.OtherSpelling:
 		return "another spelling of the request"
+	case checker.OtherWay:
+		return "another way to make the same"
 	case checker.OtherKey:
 		return "another key"
 	case checker.OtherIntent:

@@ -41,6 +41,9 @@ const (
 // PilotAcross is the name of the scenario that tries every principal, or every operation, that the run will need.
 func PilotAcross(a scenarios.Across) string { return PilotName + "-" + string(a) }
 
+// PilotWays is the name of the scenario that tries every other way to make the same, if the run will need it.
+const PilotWays = PilotName + "-ways"
+
 const pilotAfter = PilotName + "-after-"
 
 // PilotAfter is the name of a scenario of plain creates that see whether the target has recovered from another one.
@@ -57,7 +60,7 @@ const ManifestVersion = 1
 // Reserved reports whether a scenario's name is taken by something else in a run's directory.
 func Reserved(name string) bool {
 	return IsPilotAfter(name) || slices.Contains([]string{
-		FindingsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations),
+		FindingsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations), PilotWays,
 	}, name)
 }
 

@@ -165,6 +165,9 @@ func (s *Scenario) implied() []Need {
 	if s.altersBodies() {
 		needs = append(needs, NeedsAlter)
 	}
+	if s.takesOtherWay() {
+		needs = append(needs, NeedsWays)
+	}
 	if s.sendsInvalid() {
 		needs = append(needs, NeedsInvalid)
 	}

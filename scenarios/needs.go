@@ -26,6 +26,7 @@ const (
 	NeedsPrincipals  Need = "principals"
 	NeedsOperations  Need = "operations"
 	NeedsParents     Need = "parents"
+	NeedsWays        Need = "ways"
 	NeedsLargeAnswer Need = "large-answer"
 	NeedsEmptyAnswer Need = "empty-answer"
 	NeedsWriteGate   Need = "write-gate"
@@ -69,6 +70,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsPrincipals, MetBy: "two `principals`, and no `scope.principal: shared`", Implied: true},
 		{Need: NeedsOperations, MetBy: "two operations with a `key`", Implied: true},
 		{Need: NeedsParents, MetBy: "a path with something of `prepare`: `/orders/{{.Prepared.ID}}/payments`", Implied: true},
+		{Need: NeedsWays, MetBy: "another operation with `same_as`, or `same_as` of the run's: two ways to make the same", Implied: true},
 		{Need: NeedsLargeAnswer, MetBy: "`answers.large`", Implied: true},
 		{Need: NeedsEmptyAnswer, MetBy: "`answers.empty`", Implied: true},
 		{Need: NeedsWriteGate, MetBy: "`database.write_gate`", Implied: true},

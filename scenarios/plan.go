@@ -349,7 +349,7 @@ func (p *planner) moves() []Move {
 func (p *planner) move(s Step) Move {
 	switch {
 	case s.Send != nil:
-		return Move{Batch: []PlannedAttempt{p.attempt(*s.Send, history.Original)}}
+		return Move{Batch: []PlannedAttempt{p.attempt(*s.Send, s.Send.way(p.number-1))}}
 	case s.Alter != nil:
 		return Move{Batch: []PlannedAttempt{p.attempt(*s.Alter, history.Altered)}}
 	case s.Invalid != nil:
@@ -391,11 +391,19 @@ func (r Respell) body() string {
 	}
 }
 
+// way names the body of the nth request, from 0, by the way that it takes.
+func (s Send) way(n int) string {
+	if len(s.Ways) > 0 && s.Ways[n%len(s.Ways)] == OtherWay {
+		return history.OtherWay
+	}
+	return history.Original
+}
+
 // burst shuffles the altered copies among the others: the order of release must not depend on the body.
 func (p *planner) burst(b Burst) []PlannedAttempt {
 	bodies := make([]string, b.Copies)
 	for i := range bodies {
-		bodies[i] = history.Original
+		bodies[i] = b.way(i)
 		if i < b.Altered {
 			bodies[i] = history.Altered
 		}

@@ -123,8 +123,18 @@ type Send struct {
 	Timeout Span      `yaml:"timeout,omitempty"`
 	Key     KeyChoice `yaml:"key,omitempty"`
 	Retry   *Retry    `yaml:"retry,omitempty"`
-	Cut     *LinkCut  `yaml:"cut,omitempty"` // only of a single request
+	Cut     *LinkCut  `yaml:"cut,omitempty"`  // only of a single request
+	Ways    []Way     `yaml:"ways,omitempty"` // of making the same, only of a single request or a burst: each intent, or each copy, takes the next one; empty: OwnWay
 }
+
+// Way says by which of a target's operations a request is sent that make the same.
+type Way string
+
+// The ways: the run's operation, and another one of which the target file says that it makes the same.
+const (
+	OwnWay   Way = "own"
+	OtherWay Way = "other"
+)
 
 // LinkCut breaks a link inside the target while a request is in flight, at one of the moments at which a message
 // passes the link.

@@ -106,6 +106,11 @@ func (s *Scenario) altersBodies() bool {
 	return false
 }
 
+// takesOtherWay reports that something is sent by another way.
+func (s *Scenario) takesOtherWay() bool {
+	return slices.ContainsFunc(s.sendings(), func(one sending) bool { return slices.Contains(one.send.Ways, OtherWay) })
+}
+
 func (s *Scenario) sendsInvalid() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Invalid != nil })
 }

@@ -51,6 +51,9 @@ func (s Scenario) GroupSize() int {
 	if s.Neighbours != nil {
 		size = max(size, s.Neighbours.Of)
 	}
+	for _, one := range s.sendings() {
+		size = max(size, len(one.send.Ways))
+	}
 	return size
 }
 
@@ -254,6 +257,9 @@ func (x *simplifier) send(n int, one sending) {
 	}
 	if one.send.Key != "" && one.send.Key != SameKey && !x.from.removesBefore(one.step) {
 		change("key: "+string(one.send.Key), func(s *Send) { s.Key = "" })
+	}
+	if slices.Contains(one.send.Ways, OtherWay) {
+		change("the other way", func(s *Send) { s.Ways = nil })
 	}
 	if c := one.send.Cut; c != nil {
 		change("the cut of the link "+c.Link, func(s *Send) { s.Cut = nil })

@@ -91,6 +91,8 @@ func (v *validator) neighbours() {
 	switch {
 	case n.Of > s.Intents && v.doc.Sound("/intents"):
 		v.addMistake("/neighbours/of", "%d neighbours are more than the %d intents", n.Of, s.Intents)
+	case s.takesOtherWay() && n.Across == AcrossOperations:
+		v.addMistake("/neighbours/across", "the ways are those of one operation; leave ways or across: operations out")
 	case s.Twins > 1 && n.Across == AcrossOperations:
 		v.addMistake("/twins", "twins cannot be neighbours across operations: they share a body, and one marker would be in two tables")
 	case s.Twins > 1 && s.Twins != n.Of:
@@ -178,6 +180,9 @@ func (v *validator) steps() {
 	for _, one := range sendings {
 		if one.altered > one.requests {
 			v.addMistake(one.path+"/altered", "%d altered bodies are more than the %d copies", one.altered, one.requests)
+		}
+		if len(one.send.Ways) > 0 && one.altered > 0 {
+			v.addMistake(one.path+"/ways", "an altered body takes the operation's own way; leave ways or altered out")
 		}
 		if one.invalid && v.scenario.altersBodies() {
 			v.addMistake(one.path, "an intent is sent with an invalid body or with an altered one; leave one of them out")

@@ -92,6 +92,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
 	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= time.Second, scenarios.NeedsMemory, "keys are forgotten after "+promise.Expiry.After.String()+": no later retry has to be known")
+	unless(len(s.Ways) > 0, scenarios.NeedsWays, "the target file names no other way to make the same, with a key that the client chooses (same_as)")
 	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the caller opened the database, so writes to it are not held back")
 	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table to which writes may be held back (database.write_gate)")
 	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed")

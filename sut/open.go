@@ -158,9 +158,18 @@ func (s *System) choose(files []scenarios.File) error {
 		return runerror.Configf("%s asks for the operation %q, and %s has %s", asker, operation, s.Name, strings.Join(names, ", "))
 	}
 	s.Operations = []driver.Operation{{Name: operation, Operation: op}}
+	ways := s.Target.Ways(operation)
+	s.Ways = nil
 	for _, name := range names {
-		if other := s.Target.Operations[name]; name != operation && other.Key.In != contract.KeyNowhere && len(other.Key.Issued) == 0 {
-			s.Operations = append(s.Operations, driver.Operation{Name: name, Operation: other})
+		other := driver.Operation{Name: name, Operation: s.Target.Operations[name]}
+		switch keyed := other.Key.In != contract.KeyNowhere && len(other.Key.Issued) == 0; {
+		case name == operation:
+		case slices.Contains(ways, name):
+			if keyed && op.Key.In != contract.KeyNowhere && len(op.Key.Issued) == 0 || len(s.Target.Contract.NaturalKey) > 0 {
+				s.Ways = append(s.Ways, other)
+			}
+		case keyed:
+			s.Operations = append(s.Operations, other)
 		}
 	}
 	s.Principals = nil

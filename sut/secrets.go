@@ -116,7 +116,7 @@ func spellsOut(s *System, stands map[string]string) bool {
 	if spellsOutRequests(s, given) || spellsOutProcess(s, given) {
 		return true
 	}
-	for _, o := range s.Operations {
+	for _, o := range slices.Concat(s.Operations, s.Ways) {
 		one := driver.Workload{
 			Target: s.Target, Operations: []driver.Operation{o}, Principals: s.Principals,
 			Plan: scenarios.NewPlan(scenarios.Scenario{Intents: 1, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}, 0),

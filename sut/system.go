@@ -29,6 +29,7 @@ type System struct {
 	Name       string             // as named: builtin:NAME, served:NAME or a file's path
 	Target     targets.Target     // what was started for it has its place here
 	Operations []driver.Operation // the run's, and then the others that take a key of the client's choice, by name
+	Ways       []driver.Operation // the others that make the same as the run's, by name
 	Principals []driver.Principal // by name; the first is the run's
 	Process    Process            // what was started, by Start
 	Links      Links              // inside the system
@@ -53,7 +54,7 @@ func (s *System) NotPlayed() []string {
 
 // OperationOf returns the operation that an intent was sent to.
 func (s *System) OperationOf(i history.Intent) driver.Operation {
-	for _, o := range s.Operations {
+	for _, o := range slices.Concat(s.Operations, s.Ways) {
 		if o.Name == i.Operation {
 			return o
 		}
@@ -64,7 +65,7 @@ func (s *System) OperationOf(i history.Intent) driver.Operation {
 // Terms returns what the system is checked against. They hold no request, whose headers may hold secrets.
 func (s *System) Terms() checker.Terms {
 	t := checker.Terms{Contract: s.Target.Contract, Operation: s.Operation().Judged()}
-	for _, o := range s.Operations[1:] {
+	for _, o := range slices.Concat(s.Operations[1:], s.Ways) {
 		if t.Others == nil {
 			t.Others = map[string]contract.Operation{}
 		}

@@ -134,6 +134,7 @@ func (t *Target) complete(file string) {
 		o.Identity.Header = http.CanonicalHeaderKey(o.Identity.Header)
 		t.Operations[name] = o
 	}
+	t.completeWays()
 	if g := t.Database.WriteGate; g != nil && g.Longest == 0 {
 		g.Longest = usualHold
 	}

@@ -173,7 +173,7 @@ func TestTheExamplesInTheDocumentationAreTargets(t *testing.T) {
 			examples[target.Name] = target
 		}
 	}
-	require.Len(t, examples, 9)
+	require.Len(t, examples, 10)
 	require.Equal(t, targets.Store{Ephemeral: targets.EngineRedis, Flush: "*"}, examples["shop-with-redis"].Store)
 	shop := examples["shop"]
 	require.NotZero(t, shop.Contract.Expiry.After)

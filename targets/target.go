@@ -85,6 +85,7 @@ type Received struct {
 
 // Operation is one way to create something.
 type Operation struct {
+	SameAs   string                `yaml:"same_as" json:"same_as,omitempty"` // the operation that makes the same: one key is one thing by either; empty: none
 	Request  Request               `yaml:"request" json:"request"`
 	Key      Key                   `yaml:"key" json:"key"`
 	Alter    map[string]any        `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces

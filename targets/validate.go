@@ -121,6 +121,7 @@ func (v *validator) present(paths ...string) string {
 }
 
 func (v *validator) operation(path string, o Operation) {
+	sameAs(v, path, o)
 	around(v, path, o)
 	v.key(path, o)
 	v.rows(path, o)

@@ -42,9 +42,12 @@ func (x *explainer) operations() {
 	if !x.keyed() || !x.chosen() {
 		return
 	}
-	names := x.target.OperationNames()
+	names, ways := x.target.OperationNames(), x.target.Ways(x.out.Operation)
+	for _, way := range ways {
+		x.held("same_as", "%s and %s make the same: what is sent by each of them under one key is one intent", x.out.Operation, way)
+	}
 	i := slices.IndexFunc(names, func(name string) bool {
-		return name != x.out.Operation && x.target.Operations[name].Key.In != contract.KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
+		return name != x.out.Operation && !slices.Contains(ways, name) && x.target.Operations[name].Key.In != contract.KeyNowhere && len(x.target.Operations[name].Key.Issued) == 0
 	})
 	if i < 0 {
 		x.notChecked("operations", "Whether two operations share keys, because the file does not have two with a key")

@@ -51,9 +51,9 @@ type api struct {
 
 func newAPI(design Design, db *db, redis *redisStore, service *dependency, effort time.Duration) *api {
 	a := &api{db: db, redis: redis, dependency: service, design: design, effort: effort, stopped: make(chan struct{}), die: func(string) {}}
-	a.create = signedIn(design.handler(a))
-	if design.before != nil {
-		a.create = design.before(a.create)
+	a.create = design.handler(a)
+	if design.accounts != lateSignIn {
+		a.create = signedIn(a.create)
 	}
 	return a
 }

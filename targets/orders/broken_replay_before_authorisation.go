@@ -21,8 +21,8 @@ func replayBeforeAuthorisationDesign() Design {
 		Shows:    []string{"leak", "lost-acknowledged-write"},
 		By:       []string{"same-form-two-principals"},
 		schema:   []string{ordersTable, keysTable},
-		handler:  func(a *api) handler { return needKey(newUniqueKey(a).create) },
-		before:   cached,
+		accounts: lateSignIn,
+		handler:  func(a *api) handler { return cached(signedIn(needKey(newUniqueKey(a).create))) },
 	}
 }
 

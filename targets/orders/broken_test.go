@@ -87,6 +87,9 @@ func defects() map[string]round {
 		"key-blank-accepted":                  sharesABlankKey,
 		"key-truncated":                       refusesKeysAlike(longKey("1"), longKey("2")),
 		"key-case-folded":                     refusesKeysAlike("Key", "kEY"),
+		"key-by-place":                        duplicatesByTheOtherWay,
+		"key-member-in-fingerprint":           refusesTheOtherWay,
+		"older-path-own-keys":                 duplicatesByBothWaysAtOnce,
 		"key-header-exact-case":               duplicatesWithTheNameInLowerCase,
 		"key-first-and-last":                  duplicatesWithTwoKeys,
 		"key-space-folded":                    refusesKeysAlike("key", "key "),
@@ -227,6 +230,8 @@ func fairRivals(broken string) []string {
 		return []string{"answers-packed"}
 	case "fingerprint-headers", "key-with-address":
 		return []string{"media-type-fingerprint", "unique-key"}
+	case "key-by-place", "key-member-in-fingerprint", "older-path-own-keys":
+		return []string{"key-in-either-place", "older-path-same-key"}
 	case "key-header-exact-case":
 		return []string{"key-header-any-case", "optional-key"}
 	case "key-first-and-last":

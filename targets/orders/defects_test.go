@@ -600,3 +600,24 @@ func (s subject) hasWrongRows(t *testing.T, w wish) bool {
 		return effect.Rows != nil && s.number(t, "select count(*) from ("+effect.Query+") as found", w.note) != float64(*effect.Rows)
 	})
 }
+
+// byBody is the wish with its key in the body.
+func (w wish) byBody() wish { return w.as("create_order_by_body") }
+
+func duplicatesByTheOtherWay(t *testing.T, s subject, w wish) bool {
+	s.must(t, w)
+	s.must(t, w.byBody())
+	return len(s.rows(t, w.note)) == 2
+}
+
+func refusesTheOtherWay(t *testing.T, s subject, w wish) bool {
+	first := s.must(t, w)
+	again, err := s.send(t.Context(), w.byBody())
+	require.NoError(t, err)
+	return first.status == http.StatusCreated && again.status == http.StatusUnprocessableEntity
+}
+
+func duplicatesByBothWaysAtOnce(t *testing.T, s subject, w wish) bool {
+	s.together(t.Context(), []wish{w, w.byBody(), w, w.byBody()})
+	return len(s.rows(t, w.note)) == 2
+}

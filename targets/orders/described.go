@@ -2,6 +2,7 @@ package orders
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"time"
 
@@ -40,6 +41,13 @@ func (d Design) target(effort time.Duration) targets.Target {
 	if d.Dependency {
 		settle += dependencyPatience
 	}
+	operations := map[string]targets.Operation{
+		kindOrder.operation(): d.operation(kindOrder),
+		kindQuote.operation(): d.operation(kindQuote),
+	}
+	if d.ways != nil {
+		maps.Copy(operations, d.ways(operations[kindOrder.operation()]))
+	}
 	return targets.Target{
 		Name:       "builtin:" + d.Name,
 		Database:   targets.Database{WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
@@ -47,10 +55,7 @@ func (d Design) target(effort time.Duration) targets.Target {
 		Principals: d.principals(),
 		Settle:     contract.Duration(settle),
 		Received:   &targets.Received{Path: "/-/received", Pointer: "/received"},
-		Operations: map[string]targets.Operation{
-			kindOrder.operation(): d.operation(kindOrder),
-			kindQuote.operation(): d.operation(kindQuote),
-		},
+		Operations: operations,
 	}
 }
 

@@ -32,13 +32,13 @@ type Design struct {
 	effects []contract.Effect // of an order, beyond its row; a quote has none
 
 	// What follows may be left out.
-	read     reader                              // of requests that create something; nil: readRequest
-	accounts accounts                            // who customers are
-	listen   func(net.Listener) net.Listener     // wraps the server's listener
-	before   func(next handler) handler          // stands before the sign-in
-	routes   func(a *api, mux *http.ServeMux)    // further ones
-	resume   func(a *api)                        // takes up what an earlier process has left undone
-	describe func(o *targets.Operation, of kind) // corrects the usual description
+	read     reader                                                     // of requests that create something; nil: readRequest
+	accounts accounts                                                   // who customers are
+	listen   func(net.Listener) net.Listener                            // wraps the server's listener
+	routes   func(a *api, mux *http.ServeMux)                           // further ones
+	resume   func(a *api)                                               // takes up what an earlier process has left undone
+	describe func(o *targets.Operation, of kind)                        // corrects the usual description
+	ways     func(order targets.Operation) map[string]targets.Operation // further ways to make an order, by name
 }
 
 // accounts says who customers are.
@@ -48,6 +48,7 @@ const (
 	eachToken  accounts = iota // who has signed in
 	guests                     // who has a session, and need not sign in
 	oneAccount                 // all who have signed in are one
+	lateSignIn                 // who has signed in, which the handler sees to itself
 )
 
 // StandsOn reports whether the design is built for a database: sqlite, postgres or mariadb.
@@ -97,6 +98,8 @@ func Designs() []Design {
 		sharedAccountDesign(),
 		optionalKeyDesign(),
 		keyInBodyDesign(),
+		keyInEitherPlaceDesign(),
+		olderPathSameKeyDesign(),
 		keyHeaderAnyCaseDesign(),
 		keyFirstOfTwoDesign(),
 		keyExpiresDesign(),
@@ -200,6 +203,9 @@ func Designs() []Design {
 		keyTruncatedDesign(),
 		keyCaseFoldedDesign(),
 		keySpaceFoldedDesign(),
+		keyByPlaceDesign(),
+		keyMemberInFingerprintDesign(),
+		olderPathOwnKeysDesign(),
 		keyHeaderExactCaseDesign(),
 		keyFirstAndLastDesign(),
 		missingKeyAcceptedDesign(),

@@ -352,7 +352,11 @@ func isDescribedByItsTarget(t *testing.T, s subject) {
 	require.Equal(t, design.Contract, target.Contract)
 	require.Equal(t, design.Key, target.Operations["create_order"].Key)
 	require.Equal(t, design.Key, target.Operations["create_quote"].Key)
-	require.Equal(t, []string{"create_order", "create_quote"}, target.OperationNames())
+	names := []string{"create_order", "create_quote"}
+	if len(target.Ways("create_order")) > 0 {
+		names = slices.Insert(names, 1, "create_order_by_body")
+	}
+	require.Equal(t, names, target.OperationNames())
 	require.Len(t, target.Principals, 2)
 }
 
