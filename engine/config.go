@@ -7,11 +7,11 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/binary"
-	"os"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -119,7 +119,7 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 
 // ReadRegister reads a file with known bugs.
 func ReadRegister(path string) (scenarios.Register, error) {
-	source, err := os.ReadFile(path)
+	source, err := files.Read(path, files.MostText)
 	if err != nil {
 		return nil, runerror.Config(runerror.Unreadable("register of known bugs", path, err))
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/faults"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/proxy"
@@ -100,7 +101,7 @@ func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error
 	case info.IsDir():
 		return loadFolder(arg)
 	}
-	source, err := os.ReadFile(arg)
+	source, err := files.Read(arg, files.MostText)
 	if err != nil {
 		return nil, fmt.Errorf("read scenario: %w", err)
 	}
@@ -113,7 +114,7 @@ func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error
 }
 
 func loadFolder(dir string) ([]scenarios.File, error) {
-	files, err := scenarios.LoadFS(os.DirFS(dir), ".")
+	files, err := scenarios.LoadFS(files.Folder(dir), ".")
 	var found document.Mistakes
 	if errors.As(err, &found) {
 		for i := range found {

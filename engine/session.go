@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -307,17 +307,17 @@ func (s *Session) writeFindings(report checker.Report) error {
 // scenarioFiles returns the scenarios' files by name, relative to the root of the checkout. Those that
 // are built in, or outside of it, have none.
 func (s *Session) scenarioFiles() map[string]string {
-	files := map[string]string{}
+	paths := map[string]string{}
 	for _, f := range s.config.Scenarios {
-		source, err := os.ReadFile(f.Path)
+		source, err := files.Read(f.Path, files.MostText)
 		if err != nil || !bytes.Equal(source, f.Source) {
 			continue
 		}
 		if path, inside := within(s.config.Checkout, f.Path); inside {
-			files[f.Scenario.Name] = path
+			paths[f.Scenario.Name] = path
 		}
 	}
-	return files
+	return paths
 }
 
 // within returns a path relative to root, with slashes, if it is inside.

@@ -33,6 +33,9 @@ type Finding struct {
 	Flags    string             // of the command that name that target
 }
 
+// Mark stands at the beginning of all that is exported.
+const Mark = "Found by doubletap"
+
 // title says in one line what is handed over.
 func (f Finding) title() string {
 	return oneLine(fmt.Sprintf("%s: %s", f.Finding.Finding.Kind, f.Finding.Finding.Promise))
@@ -40,7 +43,7 @@ func (f Finding) title() string {
 
 // origin says in one line where it comes from.
 func (f Finding) origin() string {
-	return oneLine(fmt.Sprintf("Found by doubletap in the scenario %s, seed %d. Observed: %s", f.Finding.Scenario, f.Seed, f.Finding.Finding.Observed))
+	return oneLine(fmt.Sprintf(Mark+" in the scenario %s, seed %d. Observed: %s", f.Finding.Scenario, f.Seed, f.Finding.Finding.Observed))
 }
 
 // oneLine keeps what a target said from ending a comment.

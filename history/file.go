@@ -144,13 +144,34 @@ func (w *Writer) write(r record) error {
 // ErrDamaged is wrapped by every error that Read returns for a file it cannot trust.
 var ErrDamaged = errors.New("damaged history")
 
+// mostLine bounds one line of a history, in bytes. The longest is a snapshot, with every row of a run.
+const mostLine = 512 << 20
+
+// readLine returns the next line with its line feed, or the error of the reader: of io.EOF, the line is one that was cut
+// short. A long line that is no JSON object ends early, so that a file without any line feed is not read to its end.
+func readLine(in *bufio.Reader) ([]byte, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return line, err
+		case line[0] != '{':
+			return line, nil
+		case len(line) > mostLine:
+			return nil, fmt.Errorf("%w: a line has more than %d MiB", ErrDamaged, mostLine>>20)
+		}
+	}
+}
+
 // Read reads a history. A last line that was cut short by a dying process is dropped and Complete
 // stays false; any other damage is an error that names the line and wraps ErrDamaged.
 func Read(in io.Reader) (*History, error) {
 	b := newBuilder()
 	lines := bufio.NewReaderSize(in, 1<<16)
 	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
+		line, err := readLine(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, fmt.Errorf("read history: %w", err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -63,7 +64,7 @@ func IntentsOf(f checker.Finding, r checker.Result) []int {
 func ReadFinding(dir string) (Finding, error) {
 	var f Finding
 	path := filepath.Join(dir, FindingName)
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, files.MostText)
 	if Missing(err) {
 		return f, runerror.Configf("%s is not the directory of a finding: it has no %s", dir, FindingName)
 	}

@@ -2,12 +2,12 @@ package rundir
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 )
@@ -23,7 +23,7 @@ func Latest(runs string) (Dir, error) {
 // ReadReport reads the report of a run.
 func (d Dir) ReadReport() (checker.Report, error) {
 	path := filepath.Join(d.Path, reportName)
-	file, err := os.Open(path)
+	file, err := files.Open(path, files.MostRecorded)
 	if err != nil {
 		return checker.Report{}, runerror.Config(runerror.Unreadable("report", path, err))
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
@@ -59,7 +59,7 @@ type Entry struct {
 func (d Dir) ReadManifest() (Manifest, error) {
 	var m Manifest
 	path := filepath.Join(d.Path, ManifestName)
-	text, err := os.ReadFile(path)
+	text, err := files.Read(path, files.MostRecorded)
 	if Missing(err) {
 		return m, runerror.Configf("%s is not the directory of a run: it has no %s", d.Path, ManifestName)
 	}
@@ -134,12 +134,12 @@ func (d Dir) Judge(e Entry, m Manifest) checker.Result {
 // ReadHistory reads a scenario's history back from the disk. One that was never begun is missing.
 func (d Dir) ReadHistory(scenario string) (*history.History, error) {
 	path := filepath.Join(d.Path, scenario, HistoryName)
-	file, err := os.Open(path)
+	file, err := files.Open(path, files.MostRecorded)
 	if err != nil {
 		return nil, runerror.Config(runerror.Unreadable("history", path, err))
 	}
 	defer file.Close()
-	if info, err := file.Stat(); err == nil && info.Size() == 0 {
+	if file.Size() == 0 {
 		return nil, runerror.Config(fmt.Errorf("history %s is empty: %w", path, fs.ErrNotExist))
 	}
 	h, err := history.Read(file)

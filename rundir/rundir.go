@@ -5,7 +5,6 @@ package rundir
 import (
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -73,6 +73,12 @@ func NewID(now time.Time) string {
 	return now.UTC().Format("20060102-150405") + "-" + letters
 }
 
+// A run's directory and its files are for their owner only: they hold what an API answered.
+const (
+	dirMode  = 0o700
+	fileMode = 0o600
+)
+
 // Create makes the directory of a run below parent. Where there is no parent yet, git is told to leave it out.
 func Create(parent, id string) (Dir, error) {
 	path := filepath.Join(parent, id)
@@ -84,7 +90,7 @@ func Create(parent, id string) (Dir, error) {
 	if err != nil {
 		return Dir{}, runerror.Environment(fmt.Errorf("make the reports directory: %w", err))
 	}
-	if err := os.Mkdir(path, 0o755); err != nil {
+	if err := os.Mkdir(path, dirMode); err != nil {
 		return Dir{}, runerror.Environment(fmt.Errorf("make the run's directory: %w", err))
 	}
 	return Dir{path}, nil
@@ -93,9 +99,9 @@ func Create(parent, id string) (Dir, error) {
 // Write writes one file of the run.
 func (d Dir) Write(content []byte, name ...string) error {
 	path := filepath.Join(append([]string{d.Path}, name...)...)
-	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	err := os.MkdirAll(filepath.Dir(path), dirMode)
 	if err == nil {
-		err = os.WriteFile(path, content, 0o644)
+		err = os.WriteFile(path, content, fileMode)
 	}
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
@@ -105,22 +111,10 @@ func (d Dir) Write(content []byte, name ...string) error {
 
 // render writes one file of the run with a renderer.
 func (d Dir) render(name string, render func(io.Writer) error) error {
-	if err := RenderFile(filepath.Join(d.Path, name), render); err != nil {
+	if err := files.Replace(filepath.Join(d.Path, name), fileMode, render); err != nil {
 		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
 	}
 	return nil
-}
-
-// RenderFile writes a file with a renderer. What was there stays until all of it is written.
-func RenderFile(path string, render func(io.Writer) error) error {
-	file, err := os.Create(path + ".new")
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(render(file), file.Close()); err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return os.Rename(file.Name(), path)
 }
 
 // WriteJSON writes one file of the run as JSON.
@@ -141,7 +135,7 @@ func (d Dir) Begin(f scenarios.File, plan scenarios.Plan) (*os.File, error) {
 	if err := d.render(filepath.Join(name, PlanName), func(w io.Writer) error { _, err := plan.WriteTo(w); return err }); err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(filepath.Join(d.Path, name, HistoryName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(filepath.Join(d.Path, name, HistoryName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, fileMode)
 	if err != nil {
 		return nil, runerror.Environment(fmt.Errorf("write the run's files: %w", err))
 	}
@@ -185,15 +179,15 @@ func (d Dir) remove(name string) error {
 }
 
 // WriteReports writes the report in every form, the one that programs read first. It stops at the
-// first that cannot be written: the disk is as full for the others. Files has the paths of the
+// first that cannot be written: the disk is as full for the others. Paths has the paths of the
 // scenarios that are files of the checkout.
-func (d Dir) WriteReports(report checker.Report, files map[string]string) error {
+func (d Dir) WriteReports(report checker.Report, paths map[string]string) error {
 	forms := []struct {
 		name   string
 		render func(io.Writer) error
 	}{
 		{reportName, func(w io.Writer) error { return reports.JSON(w, report) }},
-		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, files) }},
+		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, paths) }},
 		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
 		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
 		{"report.html", func(w io.Writer) error { return reports.HTML(w, report) }},

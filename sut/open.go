@@ -12,6 +12,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -104,7 +105,7 @@ func (o Options) source() ([]byte, error) {
 	if o.Source != nil || o.Spec != nil {
 		return o.Source, nil
 	}
-	source, err := os.ReadFile(o.Target)
+	source, err := files.Read(o.Target, files.MostText)
 	if err != nil {
 		return nil, runerror.Config(runerror.Unreadable("target file", o.Target, err))
 	}

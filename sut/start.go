@@ -59,7 +59,7 @@ func (p *Process) closeLog() error {
 		masked = log.Mask(masked)
 	}
 	if masked != string(text) {
-		return os.WriteFile(p.log.Name(), []byte(masked), 0o644)
+		return os.WriteFile(p.log.Name(), []byte(masked), 0o600)
 	}
 	return nil
 }
@@ -87,7 +87,7 @@ func (s *System) Start(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if s.Process.log, err = os.Create(filepath.Join(dir, ProcessLogName)); err != nil {
+	if s.Process.log, err = os.OpenFile(filepath.Join(dir, ProcessLogName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600); err != nil {
 		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))
 	}
 	s.onClose(s.Process.closeLog)

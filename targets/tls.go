@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/internal/files"
 )
 
 // TLS says how an https target is spoken to. Its files are in PEM; Load reads them, and what is in the
@@ -123,7 +125,7 @@ func (v *validator) file(path, name string) []byte {
 		v.addMistake(path, "%s is no file that can be read, of 1 MiB at most", v.doc.Shown(path))
 		return nil
 	}
-	text, err := os.ReadFile(name)
+	text, err := files.Read(name, largestPEM)
 	if err != nil {
 		v.addMistake(path, "the file %s cannot be read", v.doc.Shown(path))
 		return nil

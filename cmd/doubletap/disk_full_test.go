@@ -15,8 +15,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/doubletap-harness/doubletap/rundir"
 )
 
 // countingTwice returns a target in front of another that counts every request as two.
@@ -84,19 +82,3 @@ func (crashing) Write([]byte) (int, error) { panic("a crash") }
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("nobody reads") }
-
-func TestAFileThatCannotBeWrittenStaysAsItWas(t *testing.T) {
-	t.Parallel()
-	path := writeFile(t, "matrix.json", "as it was")
-	broken := func(w io.Writer) error {
-		_, err := io.WriteString(w, "the beg")
-		return errors.Join(err, syscall.ENOSPC)
-	}
-	require.ErrorIs(t, rundir.RenderFile(path, broken), syscall.ENOSPC)
-	require.Equal(t, "as it was", readFile(t, path))
-	require.NoError(t, rundir.RenderFile(path, func(w io.Writer) error { _, err := io.WriteString(w, "anew"); return err }))
-	require.Equal(t, "anew", readFile(t, path))
-	left, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Len(t, left, 1)
-}

@@ -3,20 +3,21 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/export"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/shrink"
 )
 
 func newExport(s streams) *cobra.Command {
-	o, as, output := targetFlags{}, "", ""
+	o, as, output, force := targetFlags{}, "", "", false
 	cmd := &cobra.Command{
 		Use:   "export FINDING",
 		Short: "Export a finding: as a shell script, a Go test or a scenario file",
@@ -33,16 +34,22 @@ environment variables, and what is secret, stays in environment variables.`,
 			if err != nil {
 				return err
 			}
-			return exportCommand(cmd.Context(), dir, as, output, o, s)
+			return exportCommand(cmd.Context(), dir, as, files.Output{Path: output, Mark: export.Mark, Force: force}, o, s)
 		},
 	}
 	o.add(cmd)
 	cmd.Flags().StringVar(&as, "as", "curl", "curl, go or scenario")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
+	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	return cmd
 }
 
-func exportCommand(ctx context.Context, dir, as, output string, o targetFlags, s streams) error {
+func exportCommand(ctx context.Context, dir, as string, output files.Output, o targetFlags, s streams) error {
+	if output.Path != "" {
+		if err := output.Check(); err != nil {
+			return runerror.Configf("--output: %w", err)
+		}
+	}
 	f, err := readForExport(dir, o, s)
 	if err != nil {
 		return err
@@ -61,10 +68,11 @@ func exportCommand(ctx context.Context, dir, as, output string, o targetFlags, s
 	if err != nil {
 		return err
 	}
-	if output == "" {
-		_, err = s.out.Write(text)
+	write := func(w io.Writer) error { _, err := w.Write(text); return err }
+	if output.Path == "" {
+		err = write(s.out)
 	} else {
-		err = os.WriteFile(output, text, 0o644)
+		err = output.Write(write)
 	}
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("write the export: %w", err))
@@ -74,16 +82,16 @@ func exportCommand(ctx context.Context, dir, as, output string, o targetFlags, s
 
 // readForExport reads a finding, and the smallest scenario there is of it.
 func readForExport(dir string, o targetFlags, s streams) (export.Finding, error) {
-	f, files, err := engine.OpenFinding(dir)
+	f, played, err := engine.OpenFinding(dir)
 	if err != nil {
 		return export.Finding{}, err
 	}
-	small := f.Narrowed(files[0].Scenario)
+	small := f.Narrowed(played[0].Scenario)
 	if shrunk := filepath.Join(dir, shrink.FileName); rundir.Exists(shrunk) {
-		if files, err = engine.ReadScenario(shrunk); err != nil {
+		if played, err = engine.ReadScenario(shrunk); err != nil {
 			return export.Finding{}, err
 		}
-		small = files[0].Scenario
+		small = played[0].Scenario
 		small.Intents = small.GroupSize()
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)

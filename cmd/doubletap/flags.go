@@ -24,6 +24,9 @@ const (
 // storeUsage is the line of --store in the help.
 const storeUsage = "Redis server of a built-in target that takes one: redis://HOST:PORT/NUMBER (default $" + sut.StoreVariable + ")"
 
+// forceUsage is the line of --force in the help.
+const forceUsage = "replace a file of --output that doubletap did not make, or a symbolic link"
+
 // targetFlag is the value of --target. An unset shell variable gives --target "". That is rejected: the default
 // target would pass.
 type targetFlag string

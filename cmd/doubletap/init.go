@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -28,7 +29,7 @@ import (
 type initOptions struct {
 	openapi, har, curl, url, database, operation, output string
 	allowHosts                                           []string
-	dry, yes                                             bool
+	dry, yes, force                                      bool
 }
 
 func newInit(s streams) *cobra.Command {
@@ -62,6 +63,7 @@ stay in environment variables.`,
 	f.StringVar(&o.database, "db", "", "sqlite, postgres, mysql or mariadb URL of the database that holds what is created")
 	f.StringVar(&o.operation, "operation", "", "which operation of the document or request of the HAR file, if several create something")
 	f.StringVarP(&o.output, "output", "o", "", "file to write; it must not be there (default: standard output)")
+	f.BoolVar(&o.force, "force", false, forceUsage)
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "host beyond this machine that may be sent to and read from")
 	f.BoolVar(&o.dry, "dry", false, "send nothing")
 	f.BoolVar(&o.dry, "dry-run", false, "the same as --dry")
@@ -108,10 +110,15 @@ func (i *initiation) check(ctx context.Context) error {
 	if i.output == "" {
 		return nil
 	}
-	if _, err := os.Lstat(i.output); err == nil {
-		return runerror.Configf("%s is there already; init does not overwrite it", i.output)
+	if err := i.target().Check(); err != nil {
+		return runerror.Configf("--output: %w", err)
 	}
 	return nil
+}
+
+// target is the file to write. People write in such files, so it has no mark by which one is written anew.
+func (i *initiation) target() files.Output {
+	return files.Output{Path: i.output, Force: i.force}
 }
 
 // hosts holds that nothing but this machine is touched unless a flag names it.
@@ -181,7 +188,7 @@ func (i *initiation) write() error {
 	if i.output == "" {
 		_, err = io.WriteString(i.streams.out, text)
 	} else {
-		err = errors.Join(os.WriteFile(i.output, []byte(text), 0o644), i.schema())
+		err = errors.Join(i.target().Write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }), i.schema())
 	}
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("write the target file: %w", err))

@@ -3,16 +3,19 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
+// largestRecording bounds a HAR file, in bytes: browsers write every answer into it.
+const largestRecording = 256 << 20
+
 func (i *initiation) fromHAR(ctx context.Context) error {
-	data, err := os.ReadFile(i.har)
+	data, err := files.Read(i.har, largestRecording)
 	if err != nil {
 		return runerror.Config(runerror.Unreadable("HAR file", i.har, err))
 	}

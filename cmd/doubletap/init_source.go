@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -115,7 +116,7 @@ const largestDocument = 64 << 20
 // document reads the OpenAPI document. Where is its path; empty: it has none.
 func (i *initiation) document(ctx context.Context) (where string, source []byte, err error) {
 	if !strings.HasPrefix(i.openapi, "http://") && !strings.HasPrefix(i.openapi, "https://") {
-		source, err = os.ReadFile(i.openapi)
+		source, err = files.Read(i.openapi, files.MostText)
 		if err != nil {
 			return "", nil, runerror.Config(runerror.Unreadable("OpenAPI document", i.openapi, err))
 		}
@@ -245,7 +246,7 @@ func (i *initiation) base(ctx context.Context, said string) error {
 func (i *initiation) fromCurl(ctx context.Context) error {
 	command, source := i.curl, "a curl command"
 	if name, isFile := strings.CutPrefix(i.curl, "@"); isFile {
-		text, err := os.ReadFile(name)
+		text, err := files.Read(name, files.MostText)
 		if err != nil {
 			return runerror.Config(runerror.Unreadable("curl command", name, err))
 		}

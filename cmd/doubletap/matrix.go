@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -19,9 +18,9 @@ import (
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
-	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
@@ -41,6 +40,7 @@ type matrixOptions struct {
 	parallel  int
 	outputs   []string
 	dryRun    bool
+	force     bool
 	resume    string // matrix that is gone on with; empty: none
 }
 
@@ -76,6 +76,7 @@ Exit codes: 0 every target was judged rightly with every seed, 1 if not.`,
 	f.BoolVar(&o.sparing, "sparing", false, "run broken targets, from the second seed on, only with the scenarios that are declared to catch them")
 	f.IntVar(&o.parallel, "parallel", 2*runtime.NumCPU(), "runs at once: they mostly wait")
 	f.StringArrayVarP(&o.outputs, "output", "o", nil, "file to write, as often as wanted: .md, .html or .json; also of what is there when it is interrupted")
+	f.BoolVar(&o.force, "force", false, forceUsage)
 	f.StringVar(&o.resume, "resume", "", "matrix to go on with, a .json of --output: what it has of targets, seeds and scenarios is not run again")
 	f.BoolVar(&o.dryRun, "dry-run", false, "say what would be played, and stop")
 	return cmd
@@ -101,6 +102,11 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	if err != nil {
 		return err
 	}
+	for _, path := range o.outputs {
+		if err := o.output(path).Check(); err != nil {
+			return runerror.Configf("--output: %w", err)
+		}
+	}
 	all, err := o.known(s)
 	if err != nil {
 		return err
@@ -122,7 +128,7 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	played := o.play(ctx, files, all, &m, s)
 	err = reports.MatrixText(s.out, m)
 	for path, write := range forms {
-		err = errors.Join(err, rundir.RenderFile(path, func(w io.Writer) error { return write(w, m) }))
+		err = errors.Join(err, o.output(path).Write(func(w io.Writer) error { return write(w, m) }))
 	}
 	switch {
 	case played != nil:
@@ -134,6 +140,15 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 		return exit{code: exitFinding}
 	}
 	return nil
+}
+
+// output is a file to write. One that a matrix was written to before is written anew.
+func (o matrixOptions) output(path string) files.Output {
+	mark := "What doubletap catches"
+	if filepath.Ext(path) == ".json" {
+		mark = `"sparing": `
+	}
+	return files.Output{Path: path, Mark: mark, Force: o.force}
 }
 
 // forms says how each output is written.
@@ -159,7 +174,7 @@ func (o matrixOptions) earlier() (*reports.Matrix, error) {
 	if o.resume == "" {
 		return nil, nil
 	}
-	file, err := os.Open(o.resume)
+	file, err := files.Open(o.resume, files.MostText)
 	if errors.Is(err, fs.ErrNotExist) && slices.Contains(o.outputs, o.resume) {
 		return nil, nil // the first time
 	}
@@ -230,7 +245,7 @@ func dialectOf(database string) databases.Dialect {
 
 // knownOf reads a file that says what is known of targets. Their paths are relative to it.
 func knownOf(path string) ([]known, error) {
-	source, err := os.ReadFile(path)
+	source, err := files.Read(path, files.MostText)
 	if err != nil {
 		return nil, runerror.Config(runerror.Unreadable("file", path, err))
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
 	"path/filepath"
 	"time"
 
@@ -13,6 +13,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -20,8 +21,11 @@ import (
 	"github.com/doubletap-harness/doubletap/shrink"
 )
 
+// shrunkMark begins the file that shrink writes.
+const shrunkMark = "# Shrunk by doubletap:"
+
 func newShrink(s streams) *cobra.Command {
-	o, budget, out := sessionFlags{}, shrink.DefaultBudget, ""
+	o, budget, out, force := sessionFlags{}, shrink.DefaultBudget, "", false
 	cmd := &cobra.Command{
 		Use:   "shrink FINDING",
 		Short: "Find the smallest scenario that still shows a finding",
@@ -44,21 +48,22 @@ Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left 
 			if err != nil {
 				return err
 			}
-			return shrinkCommand(cmd.Context(), dir, budget, out, o, s)
+			return shrinkCommand(cmd.Context(), dir, budget, files.Output{Path: out, Mark: shrunkMark, Force: force}, o, s)
 		},
 	}
 	o.add(cmd)
 	cmd.Flags().DurationVar(&budget, "budget", shrink.DefaultBudget, "how long to go on")
 	cmd.Flags().StringVarP(&out, "output", "o", "", "file for the scenario (default: "+shrink.FileName+" beside the finding)")
+	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
 	return cmd
 }
 
-func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out string, flags sessionFlags, s streams) error {
-	f, files, err := engine.OpenFinding(dir)
+func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out files.Output, flags sessionFlags, s streams) error {
+	f, played, err := engine.OpenFinding(dir)
 	if err != nil {
 		return err
 	}
-	c, err := flags.config(files, s)
+	c, err := flags.config(played, s)
 	if err != nil {
 		return err
 	}
@@ -68,8 +73,11 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out st
 		return err
 	}
 	flags.target, flags.instances = c.SUT.Target, c.SUT.Instances
-	if out == "" {
-		out = filepath.Join(dir, shrink.FileName)
+	if out.Path == "" {
+		out.Path = filepath.Join(dir, shrink.FileName)
+	}
+	if err := out.Check(); err != nil {
+		return runerror.Configf("--output: %w", err)
 	}
 	r, failure := shrink.Run(ctx, shrink.Options{
 		Config: c, Finding: f, Budget: budget,
@@ -111,7 +119,7 @@ func showNotReproduced(f rundir.Finding, r shrink.Result, s streams) error {
 }
 
 // writeShrunk writes what is left as a scenario file and says what became of it.
-func writeShrunk(f rundir.Finding, r shrink.Result, out string, flags sessionFlags, s streams) error {
+func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sessionFlags, s streams) error {
 	source, err := r.Source(f.Finding.Kind)
 	if err != nil {
 		return runerror.Environment(err)
@@ -121,9 +129,9 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out string, flags sessionFla
 		minimal = fmt.Sprintf("%s could not be tried to the end.", english.Plural(r.Unknown, "thing"))
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, "# Shrunk by doubletap: %s in %d of %s%s.\n# %s\n", f.Finding.Kind, r.LastK, english.Plural(r.LastN, "round"), rate(r.LastK, r.LastN), minimal)
+	fmt.Fprintf(&text, shrunkMark+" %s in %d of %s%s.\n# %s\n", f.Finding.Kind, r.LastK, english.Plural(r.LastN, "round"), rate(r.LastK, r.LastN), minimal)
 	text.Write(source)
-	if err := os.WriteFile(out, text.Bytes(), 0o644); err != nil {
+	if err := out.Write(func(w io.Writer) error { _, err := text.WriteTo(w); return err }); err != nil {
 		return runerror.Environment(fmt.Errorf("write the shrunk scenario: %w", err))
 	}
 	requests := func(s scenarios.Scenario) string {
@@ -131,7 +139,7 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out string, flags sessionFla
 	}
 	fmt.Fprintf(s.out, "\n%s\n%s and %s instead of %s and %s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
 		source, requests(r.Best), english.Plural(faults(r.Best), "fault"), requests(r.From), english.Plural(faults(r.From), "fault"),
-		english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out, program(), shell.Quote(out), flags.targetWords())
+		english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
 	return nil
 }
 

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -42,7 +42,7 @@ func newValidate(s streams) *cobra.Command {
 // validate reads a file as what it looks like: one that has what only another kind of file has is no
 // scenario.
 func validate(path string, s streams) error {
-	source, err := os.ReadFile(path)
+	source, err := files.Read(path, files.MostText)
 	if err != nil {
 		return runerror.Unreadable("file", path, err)
 	}

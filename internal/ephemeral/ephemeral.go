@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -90,7 +91,7 @@ func file() (*Database, error) {
 
 // run runs a file with any number of statements, on one connection.
 func (d *Database) run(ctx context.Context, file string) error {
-	text, err := os.ReadFile(file)
+	text, err := files.Read(file, files.MostText)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrSchema, err)
 	}

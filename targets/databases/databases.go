@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/internal/files"
 )
 
 // reachTimeout bounds how long a database may take for its first answer.
@@ -42,6 +44,11 @@ func Open(ctx context.Context, databaseURL string, mode Mode) (*Database, error)
 	driver, err := linkedDriver(s.dialect)
 	if err != nil {
 		return nil, err
+	}
+	if s.dialect == SQLite {
+		if err := files.Check(s.host); err != nil { // the driver would wait for a named pipe
+			return nil, fmt.Errorf("open database: %w", err)
+		}
 	}
 	db, err := sql.Open(driver, s.name)
 	if err != nil {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/internal/files"
 )
 
 // errUnclear does not show the URL: it may hold a password.
@@ -139,7 +141,7 @@ func addService(set, given map[string]string) error {
 	if home, err := os.UserHomeDir(); path == "" && err == nil {
 		path = filepath.Join(home, ".pg_service.conf")
 	}
-	file, err := os.Open(path)
+	file, err := files.Open(path, files.MostText)
 	if err != nil {
 		return errUnclear
 	}

@@ -16,6 +16,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/files"
 )
 
 // Document is a document that was read.
@@ -72,13 +73,12 @@ func version(data []byte) error {
 
 // fromFiles reads the files that a document refers to, which lie beside it or below.
 func fromFiles(where string) openapi3.ReadFromURIFunc {
-	read := openapi3.ReadFromURIs(openapi3.ReadFromFile)
-	return func(loader *openapi3.Loader, location *url.URL) ([]byte, error) {
+	return func(_ *openapi3.Loader, location *url.URL) ([]byte, error) {
 		beside, err := filepath.Rel(filepath.Dir(where), filepath.FromSlash(location.Path))
 		if location.Host != "" || location.Scheme != "" || where == "" || err != nil || !filepath.IsLocal(beside) {
 			return nil, fmt.Errorf("it refers to %s, and only files beside the document are read", location)
 		}
-		return read(loader, location)
+		return files.Read(filepath.FromSlash(location.Path), files.MostText)
 	}
 }
 
