@@ -10,13 +10,13 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 	"text/template"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -38,16 +38,13 @@ const Mark = "Found by doubletap"
 
 // title says in one line what is handed over.
 func (f Finding) title() string {
-	return oneLine(fmt.Sprintf("%s: %s", f.Finding.Finding.Kind, f.Finding.Finding.Promise))
+	return inert.Comment(fmt.Sprintf("%s: %s", f.Finding.Finding.Kind, f.Finding.Finding.Promise))
 }
 
 // origin says in one line where it comes from.
 func (f Finding) origin() string {
-	return oneLine(fmt.Sprintf(Mark+" in the scenario %s, seed %d. Observed: %s", f.Finding.Scenario, f.Seed, f.Finding.Finding.Observed))
+	return inert.Comment(fmt.Sprintf(Mark+" in the scenario %s, seed %d. Observed: %s", f.Finding.Scenario, f.Seed, f.Finding.Finding.Observed))
 }
-
-// oneLine keeps what a target said from ending a comment.
-func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // AsScenario is the scenario as a file of its own.
 func (f Finding) AsScenario() ([]byte, error) {
@@ -56,7 +53,7 @@ func (f Finding) AsScenario() ([]byte, error) {
 		return nil, runerror.Environment(err)
 	}
 	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
-		f.title(), f.origin(), f.Flags, shell.Quote(f.SUT.Operation), f.Seed)
+		f.title(), f.origin(), inert.Comment(f.Flags), shell.Quote(f.SUT.Operation), f.Seed)
 	return append([]byte(head), source...), nil
 }
 
@@ -71,9 +68,9 @@ func (f Finding) AsGo() ([]byte, error) {
 	}
 	var text bytes.Buffer
 	err = template.Must(template.New("test").Parse(goTest)).Execute(&text, map[string]any{
-		"Title": f.title(), "Origin": f.origin(), "Name": camel(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
-		"Target": f.SUT.Target, "Operation": f.SUT.Operation, "Seed": f.Seed,
-		"Source": strings.ReplaceAll(string(source), "`", "` + \"`\" + `"),
+		"Title": f.title(), "Origin": f.origin(), "Name": inert.GoName(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
+		"Target": inert.GoText(f.SUT.Target), "Operation": inert.GoText(f.SUT.Operation), "Seed": f.Seed,
+		"Source": inert.GoText("\n" + string(source)),
 	})
 	if err != nil {
 		return nil, runerror.Environment(err)
@@ -83,15 +80,6 @@ func (f Finding) AsGo() ([]byte, error) {
 
 // testRounds is how often a Go test tries: a race is a matter of luck.
 const testRounds = 12
-
-// camel makes a part of a Go name of words with dashes.
-func camel(words string) string {
-	var name strings.Builder
-	for _, word := range strings.FieldsFunc(words, func(c rune) bool { return c == '-' || c == '_' || c == '.' }) {
-		name.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return name.String()
-}
 
 // AsCurl is a script that sends what the driver would send.
 func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
@@ -139,7 +127,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 		script.Database = database
 	}
 	for _, o := range slices.Concat(system.Operations, system.Ways) {
-		script.Rows[o.Name] = oneLine(o.Rows.Query)
+		script.Rows[o.Name] = o.Rows.Query
 	}
 	var out bytes.Buffer
 	if err := script.Write(&out); err != nil {
@@ -156,12 +144,12 @@ func reach(s *sut.System) (files []curl.File, lacks []string) {
 		named = append(named, curl.File{Option: "--cacert", Variable: "TLS_CA", Path: t.TLS.CA},
 			curl.File{Option: "--cert", Variable: "TLS_CERTIFICATE", Path: t.TLS.Certificate}, curl.File{Option: "--key", Variable: "TLS_KEY", Path: t.TLS.Key})
 		if t.TLS.ServerName != "" {
-			lacks = append(lacks, fmt.Sprintf("the server name %s, which curl takes from BASE_URL alone", oneLine(t.TLS.ServerName)))
+			lacks = append(lacks, fmt.Sprintf("the server name %s, which curl takes from BASE_URL alone", inert.Comment(t.TLS.ServerName)))
 		}
 	}
 	for _, f := range named {
 		if path, err := filepath.Abs(f.Path); err == nil && f.Path != "" { // the script works in a folder of its own
-			f.Path = strings.ReplaceAll(path, "}", `\}`)
+			f.Path = path
 			files = append(files, f)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/inert"
 )
 
 // JSON writes the whole report, nothing cut, as indented JSON. The members are those of
@@ -164,4 +165,4 @@ func escaped(text []byte) []byte {
 
 // mustEscape is true for hidden characters of the Basic Multilingual Plane, which has all control characters and all
 // that turn the direction of text.
-func mustEscape(r rune) bool { return r != '\n' && r < 0x10000 && hidden(r) }
+func mustEscape(r rune) bool { return r != '\n' && r < 0x10000 && inert.Hidden(r) }

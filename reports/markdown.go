@@ -277,11 +277,11 @@ func fencedAs(language, code string) string {
 }
 
 // markdown escapes text that is not ours. Entities serve inside tables and HTML alike, where backslashes do
-// not; links, mentions and issue numbers stay text.
+// not; links, mentions and issue numbers stay text. A name after an entity may still be taken for a mention, so there is a comment between.
 func markdown(s string) string {
 	return strings.NewReplacer(
 		"&", "&amp;", "<", "&lt;", ">", "&gt;", "|", "&#124;", "`", "&#96;", "*", "&#42;", "_", "&#95;",
-		"[", "&#91;", "]", "&#93;", `\`, "&#92;", "#", "&#35;", "~", "&#126;", "@", "&#64;", "$", "&#36;",
+		"[", "&#91;", "]", "&#93;", `\`, "&#92;", "#", "&#35;", "~", "&#126;", "@", "&#64;<!-- -->", "$", "&#36;",
 		"://", "&#58;//", "www.", "www&#46;",
 	).Replace(s)
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/doubletap-harness/doubletap/internal/inert"
 )
 
 // SafeWriter passes text on to a terminal or a log, and escapes what these would obey: control characters, escape
@@ -62,8 +64,8 @@ func (s *SafeWriter) escape(r rune) string {
 		s.indent = false
 	}
 	s.last = [2]rune{s.last[1], r}
-	if command || hidden(r) && r != '\n' && r != '\t' {
-		return goEscape(r)
+	if command || inert.Hidden(r) && r != '\n' && r != '\t' {
+		return inert.Escape(r)
 	}
 	return string(r)
 }

@@ -1,12 +1,10 @@
 package reports
 
 import (
-	"fmt"
 	"reflect"
-	"strconv"
-	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/doubletap-harness/doubletap/internal/inert"
 )
 
 // longest is where strings of a report are cut for people. The JSON report keeps them whole.
@@ -70,43 +68,8 @@ func sanitizeMap(in, out reflect.Value) {
 	}
 }
 
-// clean writes everything that does not print as a Go escape: an ESC becomes the four characters
-// \x1b, a line feed \n. The same goes for marks piled on one character. Bytes that are not UTF-8 become U+FFFD.
-func clean(s string) string {
-	s = head(s, longest)
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return s
-	}
-	const mostMarks = 4 // on one character; more of them grow into the lines around
-	var b strings.Builder
-	marks := 0
-	for _, r := range s {
-		if marks++; !unicode.IsMark(r) {
-			marks = 0
-		}
-		if hidden(r) || marks > mostMarks {
-			b.WriteString(goEscape(r))
-			continue
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-// goEscape writes a character as Go escapes it in a string.
-func goEscape(r rune) string {
-	if r < ' ' || r > '~' {
-		return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
-	}
-	return fmt.Sprintf(`\x%02x`, r)
-}
-
-// hidden is true for control characters, of the C1 range too, and for those that turn the direction
-// of text. Joiners stay: emoji and several scripts need them.
-func hidden(r rune) bool {
-	const nonJoiner, joiner = '\u200c', '\u200d'
-	return !unicode.IsGraphic(r) && r != nonJoiner && r != joiner
-}
+// clean is the beginning of a text on one line, without what a terminal obeys.
+func clean(s string) string { return inert.Line(head(s, longest)) }
 
 // head returns at most n bytes of s, ending in an ellipsis if that is not all.
 func head(s string, n int) string {

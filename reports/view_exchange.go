@@ -12,6 +12,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/inert"
 )
 
 // How much of a request and its answer is shown, in bytes of a body and in headers.
@@ -149,21 +150,21 @@ func headerLines(header map[string]string, shown func(string) bool) []string {
 func newBodyView(content string) bodyView {
 	var b bytes.Buffer
 	if json.Compact(&b, []byte(content)) == nil && b.Len() <= mostSent {
-		return bodyView{Text: clean(inert(b.String()))}
+		return bodyView{Text: clean(printableJSON(b.String()))}
 	}
 	shown := strings.TrimSuffix(head(content, mostSent), "…")
 	return bodyView{Text: clean(shown), More: len(content) - len(shown)}
 }
 
-// inert writes characters that do not print as JSON writes them inside of strings. Outside of strings JSON has none.
-func inert(text string) string {
+// printableJSON writes characters that do not print as JSON writes them inside of strings. Outside of strings JSON has none.
+func printableJSON(text string) string {
 	var b strings.Builder
 	for _, c := range text {
 		switch {
-		case hidden(c) && c > 0xffff:
+		case inert.Hidden(c) && c > 0xffff:
 			c -= 0x10000
 			fmt.Fprintf(&b, `\u%04x\u%04x`, 0xd800+c>>10, 0xdc00+c&0x3ff)
-		case hidden(c):
+		case inert.Hidden(c):
 			fmt.Fprintf(&b, `\u%04x`, c)
 		default:
 			b.WriteRune(c)

@@ -14,6 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
 )
 
 // Manifest is what a run's directory says about itself: enough to judge its histories again. It holds
@@ -93,9 +94,18 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	numberFindings(results)
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
-		Dir: d.Path, BaseURL: m.BaseURL, Replay: m.Replay, Shrink: m.Shrink, Export: m.Export, Again: m.Again, OwnWord: m.OwnWord,
+		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,
 		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: Overall(results),
 	}
+}
+
+// own returns a command of a manifest if it is one command of words: a reader may type it, and others may have written it.
+// Empty: it is not.
+func own(command string) string {
+	if !shell.Simple(command) {
+		return ""
+	}
+	return command
 }
 
 // Played reports whether a scenario has a history.

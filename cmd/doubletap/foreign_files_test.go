@@ -59,27 +59,37 @@ func TestNoReaderWaitsForAFileThatIsNone(t *testing.T) {
 		return writeFile(t, "target.yaml", strings.NewReplacer("DATABASE", database, "TLS", tls).Replace(sqliteTarget))
 	}
 	for name, args := range map[string]func(t *testing.T, odd string) []string{
-		"validate":        func(_ *testing.T, odd string) []string { return []string{"validate", odd} },
-		"explain":         func(_ *testing.T, odd string) []string { return []string{"explain", "--target", odd} },
-		"a target":        func(_ *testing.T, odd string) []string { return []string{"run", "--target", odd} },
-		"doctor":          func(_ *testing.T, odd string) []string { return []string{"doctor", "--target", odd} },
-		"a register":      func(_ *testing.T, odd string) []string { return []string{"demo", "--known", odd} },
-		"a scenario":      func(_ *testing.T, odd string) []string { return []string{"run", "--target", demoTarget, "--dry-run", odd} },
-		"OpenAPI":         func(_ *testing.T, odd string) []string { return []string{"init", "--openapi", odd} },
-		"HAR":             func(_ *testing.T, odd string) []string { return []string{"init", "--har", odd} },
-		"curl":            func(_ *testing.T, odd string) []string { return []string{"init", "--curl", "@" + odd} },
-		"matrix":          func(_ *testing.T, odd string) []string { return []string{"matrix", "--targets", odd} },
-		"resume":          func(_ *testing.T, odd string) []string { return []string{"matrix", "--resume", odd} },
-		"a manifest":      func(t *testing.T, odd string) []string { return []string{"check", as(t, run, rundir.ManifestName, odd)} },
-		"an old manifest": func(t *testing.T, odd string) []string { return []string{"diff", as(t, run, rundir.ManifestName, odd), run} },
+		"validate":   func(_ *testing.T, odd string) []string { return []string{"validate", odd} },
+		"explain":    func(_ *testing.T, odd string) []string { return []string{"explain", "--target", odd} },
+		"a target":   func(_ *testing.T, odd string) []string { return []string{"run", "--target", odd} },
+		"doctor":     func(_ *testing.T, odd string) []string { return []string{"doctor", "--target", odd} },
+		"a register": func(_ *testing.T, odd string) []string { return []string{"demo", "--known", odd} },
+		"a scenario": func(_ *testing.T, odd string) []string {
+			return []string{"run", "--target", demoTarget, "--dry-run", odd}
+		},
+		"OpenAPI": func(_ *testing.T, odd string) []string { return []string{"init", "--openapi", odd} },
+		"HAR":     func(_ *testing.T, odd string) []string { return []string{"init", "--har", odd} },
+		"curl":    func(_ *testing.T, odd string) []string { return []string{"init", "--curl", "@" + odd} },
+		"matrix":  func(_ *testing.T, odd string) []string { return []string{"matrix", "--targets", odd} },
+		"resume":  func(_ *testing.T, odd string) []string { return []string{"matrix", "--resume", odd} },
+		"a manifest": func(t *testing.T, odd string) []string {
+			return []string{"check", as(t, run, rundir.ManifestName, odd)}
+		},
+		"an old manifest": func(t *testing.T, odd string) []string {
+			return []string{"diff", as(t, run, rundir.ManifestName, odd), run}
+		},
 		"a history": func(t *testing.T, odd string) []string {
 			return []string{"check", as(t, run, "sequential-replay/"+rundir.HistoryName, odd)}
 		},
-		"a finding": func(t *testing.T, odd string) []string { return []string{"replay", as(t, finding, rundir.FindingName, odd)} },
+		"a finding": func(t *testing.T, odd string) []string {
+			return []string{"replay", as(t, finding, rundir.FindingName, odd)}
+		},
 		"its scenario": func(t *testing.T, odd string) []string {
 			return []string{"shrink", as(t, finding, rundir.ScenarioName, odd)}
 		},
-		"the smaller one": func(t *testing.T, odd string) []string { return []string{"export", as(t, finding, shrink.FileName, odd)} },
+		"the smaller one": func(t *testing.T, odd string) []string {
+			return []string{"export", as(t, finding, shrink.FileName, odd)}
+		},
 		"the copy of its target": func(t *testing.T, odd string) []string {
 			copied := as(t, finding, rundir.TargetName, odd)
 			text := strings.ReplaceAll(readFile(t, filepath.Join(copied, rundir.FindingName)), `"builtin:replay-status-changed"`, `"gone.yaml"`)

@@ -6,11 +6,14 @@ import (
 	_ "embed"
 	"fmt"
 	"io"
+	"strings"
 	"text/template"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/faults"
+	"github.com/doubletap-harness/doubletap/internal/inert"
+	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -64,7 +67,9 @@ const (
 //go:embed script.sh.tmpl
 var text string
 
-var layout = template.Must(template.New("script").Parse(text))
+var layout = template.Must(template.New("script").Funcs(template.FuncMap{
+	"quote": shell.Quote, "comment": inert.Comment, "lower": strings.ToLower,
+}).Parse(text))
 
 // Write writes the script. What it cannot do it says in its head.
 func (s Script) Write(w io.Writer) error {

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/inert"
+	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -58,10 +61,10 @@ func (w *writer) move(m scenarios.Move) string {
 	case m.Wait != nil:
 		return "sleep " + w.seconds(w.pause(*m.Wait))
 	case m.Sweep != nil:
-		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.request(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.request(m.Batch[1]))
+		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.alone(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.alone(m.Batch[1]))
 	case m.Crash != nil:
 		after := m.Crash.From.Of(w.page.Normal) + time.Duration(m.Crash.Part*float64(m.Crash.To.Of(w.page.Normal)-m.Crash.From.Of(w.page.Normal)))
-		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.request(m.Batch[0]), w.seconds(after))
+		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.alone(m.Batch[0]), w.seconds(after))
 	case m.Together:
 		return w.atOnce(m.Batch)
 	case len(m.Batch) == 1:
@@ -98,26 +101,26 @@ func (w *writer) atOnce(volley []scenarios.PlannedAttempt) string {
 	curl := fmt.Sprintf("curl --no-progress-meter --parallel --parallel-immediate --parallel-max %d", len(volley))
 	if same {
 		w.sent++
-		return curl + w.arguments(volley[0], fmt.Sprintf("%d-#1", w.sent), fmt.Sprintf("#[1-%d]", len(volley))) + " || true"
+		r := w.page.Requests[volley[0].ID]
+		copies := fmt.Sprintf("copies=()\nfor n in {1..%d}; do copies+=(--output \"%d-$n\" --url %s); done\n", len(volley), w.sent, w.url(r))
+		return copies + curl + w.request(volley[0]) + " \\\n  \"${copies[@]}\" || true"
 	}
 	var all []string
 	for _, a := range volley {
-		w.sent++
-		all = append(all, w.arguments(a, fmt.Sprint(w.sent), ""))
+		all = append(all, w.arguments(a))
 	}
 	return curl + strings.Join(all, " \\\n  --next") + " || true"
 }
 
-// request is one request on a connection of its own.
-func (w *writer) request(a scenarios.PlannedAttempt) string {
-	w.sent++
-	return "curl" + w.arguments(a, fmt.Sprint(w.sent), "") + " || true"
+// alone is one request on a connection of its own.
+func (w *writer) alone(a scenarios.PlannedAttempt) string {
+	return "curl" + w.arguments(a) + " || true"
 }
 
 // withRetries is a request, and what a client does that was not satisfied with its answer.
 func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	if len(a.Pauses) == 0 {
-		return w.request(a)
+		return w.alone(a)
 	}
 	var pauses, again []string
 	for _, p := range a.Pauses {
@@ -129,42 +132,58 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 			again[len(again)-1] = string(on) + "*"
 		}
 	}
-	first := w.request(a)
+	first := w.alone(a)
 	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
-	next := w.request(a)
 	var fresh string
-	if key := w.named[w.page.Requests[a.ID].Key]; a.RetryKey == scenarios.FreshKey && key != "" {
+	r := w.page.Requests[a.ID]
+	if key := w.named[r.Key]; a.RetryKey == scenarios.FreshKey && key != "" {
 		fresh = "fresh=$(uuid)\n  "
-		next = strings.ReplaceAll(next, "${"+key+"}", "${fresh}")
-		if r := w.page.Requests[a.ID]; strings.Contains(string(r.Body), r.Key) {
-			body := w.named[string(r.Body)]
-			replaced := fmt.Sprintf("${%s//$%s/$fresh}", body, key)
-			next = strings.NewReplacer(`"$`+body+`"`, `"`+replaced+`"`, "${"+body+"}", replaced).Replace(next)
+		usual := maps.Clone(w.named)
+		defer func() { w.named = usual }()
+		w.named[r.Key] = "fresh"
+		if body := string(r.Body); strings.Contains(body, r.Key) {
+			w.named[body] = fmt.Sprintf("%s//$%s/$fresh", usual[body], key)
 		}
 	}
+	next := w.alone(a)
 	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
 		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
 }
 
-// arguments are those of curl for one attempt, whose answer goes to a file.
-func (w *writer) arguments(a scenarios.PlannedAttempt, file, copies string) string {
+// arguments are those of curl for one attempt, whose answer goes to a file of its own.
+func (w *writer) arguments(a scenarios.PlannedAttempt) string {
+	w.sent++
+	return w.request(a) + fmt.Sprintf(" \\\n  --output %d --url %s", w.sent, w.url(w.page.Requests[a.ID]))
+}
+
+// request are the arguments of curl for an attempt, but for where it goes, and where its answer does.
+func (w *writer) request(a scenarios.PlannedAttempt) string {
 	r := w.page.Requests[a.ID]
 	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
 	var b strings.Builder
-	fmt.Fprintf(&b, " --silent --request %s --max-time %s", cmp.Or(r.Method, http.MethodPost), w.seconds(timeout))
+	fmt.Fprintf(&b, " --silent --globoff --request %s --max-time %s --write-out '%%{http_code} %%{filename_effective}\\n'",
+		shell.Quote(cmp.Or(r.Method, http.MethodPost)), w.seconds(timeout))
 	for _, f := range w.page.Files {
 		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		fmt.Fprintf(&b, " \\\n  --header \"%s\"", w.inQuotes(name+": "+r.Header[name]))
+		if headerName.MatchString(name) {
+			fmt.Fprintf(&b, " \\\n  --header %s", w.word(name+": "+r.Header[name]))
+		} else {
+			w.page.Missing = append(w.page.Missing, "the header "+inert.Comment(name)+", whose name curl does not take")
+		}
 	}
 	b.WriteString(w.signature(r))
 	if r.Body != nil {
-		fmt.Fprintf(&b, " \\\n  --data-binary \"$%s\"", w.named[string(r.Body)])
+		fmt.Fprintf(&b, " \\\n  --data-raw %s", w.word(string(r.Body)))
 	}
-	fmt.Fprintf(&b, " \\\n  --output %s --write-out '%%{http_code} %%{filename_effective}\\n' \"${BASE_URL}%s%s\"", file, w.inQuotes(r.Path), copies)
 	return b.String()
 }
+
+// headerName is a token (RFC 9110, section 5.6.2). curl reads a file for one that begins with @.
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+
+func (w *writer) url(r driver.Rehearsed) string { return `"${BASE_URL}"` + w.word(r.Path) }
 
 // signature are the arguments that sign a request, with openssl.
 func (w *writer) signature(r driver.Rehearsed) string {
@@ -172,10 +191,10 @@ func (w *writer) signature(r driver.Rehearsed) string {
 	if s == nil {
 		return ""
 	}
-	text := fmt.Sprintf(" \\\n  --header \"%s$(sign_%s %s \"%s\" \"%s\")\"",
-		w.inQuotes(s.Header+": "+s.Prefix), s.Encoding, s.HMAC, w.inQuotes(r.Signer), w.inQuotes(r.Over))
+	text := fmt.Sprintf(" \\\n  --header %s\"$(sign_%s %s %s %s)\"",
+		w.word(s.Header+": "+s.Prefix), s.Encoding, shell.Quote(string(s.HMAC)), w.word(r.Signer), w.word(r.Over))
 	if s.Time != nil {
-		text += fmt.Sprintf(" \\\n  --header \"%s: ${now}\"", s.Time.Header)
+		text += fmt.Sprintf(" \\\n  --header %s\"${now}\"", w.word(s.Time.Header+": "))
 	}
 	return text
 }

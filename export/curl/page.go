@@ -1,14 +1,15 @@
 package curl
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -22,14 +23,12 @@ type page struct {
 	Queries []query
 	Missing []string // what curl does not do
 	Signed  bool     // requests are signed
-	Returns bool     // bodies hold carriage returns
 }
 
-// variable is one of the script's, with the shell's words for its value. Of a value in a here-document there
-// are a word that no line of it is, and what the shell takes from its end.
-type variable struct{ Name, Value, Word, End string }
+// variable is one of the script's, with the shell's words for its value.
+type variable struct{ Name, Value string }
 
-// query asks for the rows of the marker that is in a variable, in a shell's double quotes.
+// query asks for the rows of the marker that is in a variable. Text is a word of a shell.
 type query struct{ Marker, Text string }
 
 // Absence reports whether to find no rows at all shows nothing: the target was not there, or rejected every request.
@@ -105,14 +104,10 @@ func (w *writer) name(r driver.Rehearsed) {
 	}
 	if name, first := w.variable("marker", r.Marker); first {
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "dt$(letters 16)"})
-		text := strings.NewReplacer(":marker", "'"+r.Marker+"'", ":reference", "'"+r.Marker+"'").Replace(w.page.Rows[r.Operation])
-		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.inQuotes(text)})
+		w.reference(r, whole)
+		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(asked(w.page.Rows[r.Operation], r))})
 	}
-	if strings.Contains(whole, r.Reference) {
-		if name, first := w.variable("reference", r.Reference); first {
-			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "ref$(letters 16)"})
-		}
-	}
+	w.reference(r, whole)
 	for _, key := range []string{r.Key, r.SecondKey} {
 		if isUUID(key) {
 			if name, first := w.variable("key", key); first {
@@ -125,24 +120,36 @@ func (w *writer) name(r driver.Rehearsed) {
 	w.draws(r)
 	w.secrets(r)
 	if r.Body != nil {
-		value := w.inDocument(string(r.Body))
+		value := w.word(string(r.Body))
 		if name, first := w.variable("body", string(r.Body)); first {
-			w.page.Bodies = append(w.page.Bodies, document(name, string(r.Body), value))
-			w.page.Returns = w.page.Returns || bytes.Contains(r.Body, []byte("\r"))
+			w.page.Bodies = append(w.page.Bodies, variable{Name: name, Value: value})
 		}
 	}
 }
 
-// document is a variable for a here-document.
-func document(name, text, value string) variable {
-	v := variable{Name: name, Value: strings.TrimSuffix(value, "\n"), Word: "END"}
-	for strings.Contains("\n"+value+"\n", "\n"+v.Word+"\n") {
-		v.Word += "D"
+// reference makes a variable of the text that a request and its rows are known by besides, if there is one.
+func (w *writer) reference(r driver.Rehearsed, whole string) {
+	if r.Reference != "" && (strings.Contains(whole, r.Reference) || strings.Contains(w.page.Rows[r.Operation], ":reference")) {
+		if name, first := w.variable("reference", r.Reference); first {
+			w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "ref$(letters 16)"})
+		}
 	}
-	if strings.HasSuffix(text, "\n") {
-		v.End = `$'\n'`
+}
+
+// parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
+var parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)
+
+// asked is a row query for what a request made. In this form the clients of databases take none of it for a command of theirs.
+func asked(rows string, r driver.Rehearsed) string {
+	rows = strings.TrimRight(strings.TrimSpace(rows), "; \t\n")
+	rows = parameter.ReplaceAllStringFunc(rows, func(found string) string {
+		before, name, _ := strings.Cut(found, ":")
+		return before + "'" + map[string]string{"marker": r.Marker, "reference": r.Reference}[name] + "'"
+	})
+	if strings.Contains(rows, "--") || strings.Contains(rows, "#") {
+		rows += "\n" // which ends a comment
 	}
-	return v
+	return "select * from (" + rows + ") doubletap_rows"
 }
 
 // draws makes variables of what is another thing in another run besides.
@@ -164,7 +171,7 @@ func (w *writer) secrets(r driver.Rehearsed) {
 		value := r.Header[header]
 		given := func(stands string) bool { return strings.Contains(value, stands) }
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), given) {
-			name, _ := w.variable(strings.ToUpper(strings.ReplaceAll(header, "-", "_")), value)
+			name, _ := w.variable(shell.Name(header), value)
 			w.page.Needed = append(w.page.Needed, name)
 		}
 	}
@@ -183,10 +190,12 @@ func (w *writer) variable(kind, text string) (name string, first bool) {
 	if name, known := w.named[text]; known {
 		return name, false
 	}
-	w.count[kind]++
-	name = kind
-	if n := w.count[kind]; n > 1 {
-		name = fmt.Sprintf("%s_%d", kind, n)
+	for taken := true; taken; taken = slices.Contains(slices.Collect(maps.Values(w.page.Variables)), name) {
+		w.count[kind]++
+		name = kind
+		if n := w.count[kind]; n > 1 {
+			name = fmt.Sprintf("%s_%d", kind, n)
+		}
 	}
 	w.named[text] = name
 	return name, true
@@ -207,20 +216,33 @@ func (w *writer) lacks(a scenarios.PlannedAttempt) {
 	}
 }
 
-// inQuotes writes a text for a shell's double quotes, with its variables.
-func (w *writer) inQuotes(text string) string { return w.escaped(text, `"`, `\"`) }
-
-// inDocument writes a text for a here-document, with its variables.
-func (w *writer) inDocument(text string) string { return w.escaped(text) }
-
-func (w *writer) escaped(text string, more ...string) string {
-	var pairs []string
-	for _, stands := range slices.Sorted(maps.Keys(w.named)) {
-		if name := w.named[stands]; stands != "" {
-			respelled := fmt.Sprintf("u%04x", stands[0])
-			pairs = append(pairs, stands, "${"+name+"}", `\`+respelled+stands[1:], `\\`+respelled+"${"+name+"#?}")
+// word writes a text as one word, with the script's variables for what they stand for.
+func (w *writer) word(text string) string {
+	names := map[string]string{}
+	for stands, name := range w.named {
+		if stands != "" {
+			respelled := fmt.Sprintf(`\u%04x`, stands[0])
+			names[stands], names[respelled+stands[1:]] = name, name
 		}
 	}
-	pairs = append(pairs, "\r", "${cr}", `\`, `\\`, "$", `\$`, "`", "\\`")
-	return strings.NewReplacer(append(pairs, more...)...).Replace(text)
+	var parts []shell.Part
+	for text != "" {
+		at, found := len(text), ""
+		for stands := range names {
+			if i := strings.Index(text, stands); i >= 0 && (i < at || i == at && len(stands) > len(found)) {
+				at, found = i, stands
+			}
+		}
+		parts = append(parts, shell.Part{Text: text[:at]})
+		if text = text[at+len(found):]; found == "" {
+			break
+		}
+		part := shell.Part{Name: names[found]}
+		if w.named[found] == "" { // its first character is respelled
+			parts = append(parts, shell.Part{Text: found[:len(`\u0000`)]})
+			part.Name += "#?"
+		}
+		parts = append(parts, part)
+	}
+	return shell.Word(parts...)
 }

@@ -94,7 +94,9 @@ func TestAnOutputReplacesOnlyWhatDoubletapMade(t *testing.T) {
 		"one of our own":    {func(t *testing.T, path string) { put(t, path, "# Made by us: x") }, "", false},
 		"another's file":    {func(t *testing.T, path string) { put(t, path, "mine") }, "doubletap did not make it; --force", false},
 		"the mark, too far": {func(t *testing.T, path string) { put(t, path, strings.Repeat(" ", 4<<10)+"# Made by us") }, "did not make it", false},
-		"a link":            {func(t *testing.T, path string) { require.NoError(t, os.Symlink(put(t, path+".of", "# Made by us"), path)) }, "is a symbolic link; --force", false},
+		"a link": {func(t *testing.T, path string) {
+			require.NoError(t, os.Symlink(put(t, path+".of", "# Made by us"), path))
+		}, "is a symbolic link; --force", false},
 		"a link to nothing": {func(t *testing.T, path string) { require.NoError(t, os.Symlink(path+".of", path)) }, "is a symbolic link", false},
 		"a folder":          {func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, "is a folder", true},
 		"a named pipe":      {func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, "is a named pipe", true},

@@ -11,7 +11,9 @@
 # Not in here: what slows the link database down.
 set -u
 stop() { echo "$1" >&2; exit 2; }
-BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
+# What the environment does not say.
+base_url=http://127.0.0.1:8080
+BASE_URL=${BASE_URL:-$base_url}
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
 among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
@@ -24,44 +26,38 @@ reference=ref$(letters 16)
 key=$(uuid)
 marker_2=dt$(letters 16)
 key_2=$(uuid)
-body=$(cat <<END
-{"note":"${marker}","of":"${reference}","text":"it's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\"}
-END
-)
-body_2=$(cat <<END
-{"note":"${marker_2}","of":"${reference}","text":"another"}
-END
-)
-body_3=$(cat <<END
-{"text": "\\u0069t's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\", "of": "\\u0072${reference#?}", "note": "\\u0064${marker#?}"}
-END
-)
+body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
+body_2='{"note":"'"${marker_2}"'","of":"'"${reference}"'","text":"another"}'
+body_3='{"text": "\u0069t'\''s \"$HOME\" `id` \\n ${x} !\\\\", "of": "''\u0072'"${reference#?}"'", "note": "''\u0064'"${marker#?}"'"}'
+query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
+query_1='select * from (select "id" from things where note = '\'''"${marker_2}"''\'') doubletap_rows'
 
+start=$PWD
 answers=$(mktemp -d)
 trap 'rm -rf "$answers"' EXIT
 cd "$answers" || exit 2
 echo "answers (status, name):"
 
 # Step 1 of i001: a request.
-status=$(curl --silent --request POST --max-time 0.01 \
+status=$(curl --silent --globoff --request POST --max-time 0.01 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true)
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 1 --url "${BASE_URL}"'/things?as=1' || true)
 echo "$status"
 for pause in 0.01 0.02; do
   case $status in 000*|409*|5*) ;; *) break ;; esac
   sleep "$pause"
   fresh=$(uuid)
-  status=$(curl --silent --request POST --max-time 0.01 \
+  status=$(curl --silent --globoff --request POST --max-time 0.01 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${fresh}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 2 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true)
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 2 --url "${BASE_URL}"'/things?as=1' || true)
   echo "$status"
 done
 
@@ -75,93 +71,95 @@ sleep 1
 :
 
 # Step 5 of i001: 4 requests at once.
-curl --no-progress-meter --parallel --parallel-immediate --parallel-max 4 --silent --request POST --max-time 10 \
+copies=()
+for n in {1..4}; do copies+=(--output "3-$n" --url "${BASE_URL}"'/things?as=1'); done
+curl --no-progress-meter --parallel --parallel-immediate --parallel-max 4 --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 3-#1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1#[1-4]" || true
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  "${copies[@]}" || true
 
 # Step 6 of i001: 3 requests at once.
-curl --no-progress-meter --parallel --parallel-immediate --parallel-max 3 --silent --request POST --max-time 10 \
+curl --no-progress-meter --parallel --parallel-immediate --parallel-max 3 --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body_2" \
-  --output 4 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" \
-  --next --silent --request POST --max-time 10 \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body_2}" \
+  --output 4 --url "${BASE_URL}"'/things?as=1' \
+  --next --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 5 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" \
-  --next --silent --request POST --max-time 10 \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 5 --url "${BASE_URL}"'/things?as=1' \
+  --next --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 6 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 6 --url "${BASE_URL}"'/things?as=1' || true
 
 # Step 7 of i001: 2 requests, each on a connection of its own.
-{ sleep 0; curl --silent --request POST --max-time 10 \
+{ sleep 0; curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 7 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true; } &
-{ sleep 0.01; curl --silent --request POST --max-time 10 \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 7 --url "${BASE_URL}"'/things?as=1' || true; } &
+{ sleep 0.01; curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 8 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true; } &
+  --header 'Content-Type: application/json' \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 8 --url "${BASE_URL}"'/things?as=1' || true; } &
 wait
 
 # Step 8 of i001: two copies of one request, the second later than the first.
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 9 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true &
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 9 --url "${BASE_URL}"'/things?as=1' || true &
 sleep 0.005
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body" \
-  --output 10 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true &
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body}" \
+  --output 10 --url "${BASE_URL}"'/things?as=1' || true &
 wait
 
 # Step 9 of i001: a request.
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key_2}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body_2" \
-  --output 11 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body_2}" \
+  --output 11 --url "${BASE_URL}"'/things?as=1' || true
 
 # Step 10 of i001: a request.
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
-  --data-binary "$body_3" \
-  --output 12 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+  --header 'X-Note: it'\''s "$HOME" `id`' \
+  --data-raw "${body_3}" \
+  --output 12 --url "${BASE_URL}"'/things?as=1' || true
 
 echo "bodies of the answers:"
 for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
 
 echo "ask the database:"
-echo "  select \"id\" from things where note = '${marker}'"
-echo "  select \"id\" from things where note = '${marker_2}'"
+echo "  $query_0"
+echo "  $query_1"
 exit 2

@@ -7,7 +7,9 @@
 # Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
 set -u
 stop() { echo "$1" >&2; exit 2; }
-BASE_URL=${BASE_URL:-http://127.0.0.1:8080}
+# What the environment does not say.
+base_url=http://127.0.0.1:8080
+BASE_URL=${BASE_URL:-$base_url}
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
 among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
@@ -19,38 +21,37 @@ marker=dt$(letters 16)
 reference=ref$(letters 16)
 key=$(uuid)
 key_2=$(uuid)
-body=$(cat <<END
-{"note":"${marker}","of":"${reference}","text":"it's \\"\$HOME\\" \`id\` \\\\n \${x} !\\\\\\\\"}
-END
-)
+body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
+query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
 
+start=$PWD
 answers=$(mktemp -d)
 trap 'rm -rf "$answers"' EXIT
 cd "$answers" || exit 2
 echo "answers (status, name):"
 
 # Step 1 of i001: a request.
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
+  --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
   --header "idempotency-key: ${key_2}" \
-  --data-binary "$body" \
-  --output 1 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+  --data-raw "${body}" \
+  --output 1 --url "${BASE_URL}"'/things?as=1' || true
 
 # Step 2 of i001: a request.
-curl --silent --request POST --max-time 10 \
+curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
-  --header "Content-Type: application/json" \
-  --header "X-Note: it's \"\$HOME\" \`id\`" \
+  --header 'Content-Type: application/json' \
+  --header 'X-Note: it'\''s "$HOME" `id`' \
   --header "idempotency-key: ${key}" \
-  --data-binary "$body" \
-  --output 2 --write-out '%{http_code} %{filename_effective}\n' "${BASE_URL}/things?as=1" || true
+  --data-raw "${body}" \
+  --output 2 --url "${BASE_URL}"'/things?as=1' || true
 
 echo "bodies of the answers:"
 for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
 
 echo "ask the database:"
-echo "  select \"id\" from things where note = '${marker}'"
+echo "  $query_0"
 exit 2

@@ -1,0 +1,134 @@
+package curl_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/faults"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+const raced = `name: raced
+summary: Some of each way to send.
+intents: 1
+steps:
+  - send: {retry: {max: 1, backoff: 1ms, on: [no-answer], key: fresh}}
+  - burst: {copies: 2}
+  - burst: {copies: 2, altered: 1}
+  - respell: {spelling: order}
+exercised: [acknowledged]
+`
+
+// hostile is a script in which a stranger has written every text.
+func hostile(t require.TestingT, text string, client curl.Client) curl.Script {
+	s, err := scenarios.Load("s.yaml", []byte(raced))
+	require.NoError(t, err)
+	o := driver.Operation{Name: operation, Operation: targets.Operation{
+		Request: targets.Request{
+			Method: "POST", Path: "/things/x",
+			Header: map[string]string{"X-" + text: "v", "X-Note": text, "Authorization": "Bearer " + text, "X-Secret.Token": text},
+			Body:   map[string]any{"note": "{{.Intent.Marker}}", "text": text, text: "x"},
+		},
+		Key:   targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: "Idempotency-Key"}},
+		Alter: map[string]any{"text": "another"},
+	}}
+	if strings.Contains(text, "{{") { // a template, which is another language
+		o.Request.Header = map[string]string{"X-Note": "x"}
+		o.Request.Body = map[string]any{"note": "{{.Intent.Marker}}", "text": "x"}
+	}
+	plan := scenarios.NewPlan(s, 1)
+	d := driver.Workload{Operations: []driver.Operation{o}, Plan: plan, Names: driver.Names{Seed: 1, Run: "run", Scenario: s.Name}}
+	requests, err := d.Rehearse()
+	require.NoError(t, err)
+	for id, r := range requests {
+		r.Secret, r.Path = append(r.Secret, "X-Secret.Token"), r.Path+text
+		r.Body = append(r.Body, text...)
+		requests[id] = r
+	}
+	return curl.Script{
+		Title: text, Origin: text, Base: "http://127.0.0.1:9/" + text, Plan: plan, Requests: requests, Normal: 1,
+		Lanes: map[string][]faults.Fault{text: nil}, Links: map[string][]faults.Fault{text: {}},
+		Variables: map[string]string{"stands-for-key": "key"}, Rows: map[string]string{operation: "select " + text + " where note = :marker"},
+		Client: client, Database: "sqlite://" + text, Broken: curl.TooMany,
+		Files: []curl.File{{Option: "--cacert", Variable: "TLS_CA", Path: text}}, Lacks: []string{text},
+	}
+}
+
+// stubs is a folder with programs that do nothing in place of those that a script talks to others with.
+func stubs(t testing.TB) string {
+	dir := t.TempDir()
+	for _, name := range []string{"curl", "sqlite3", "psql", "mariadb", "openssl", "sleep"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nexit 0\n"), 0o755))
+	}
+	return dir
+}
+
+// harmless runs a script. A file that $PWNED names, and any other in its folder, must not appear.
+func harmless(t require.TestingT, s curl.Script, stubs string) {
+	var script bytes.Buffer
+	require.NoError(t, s.Write(&script))
+	dir, err := os.MkdirTemp("", "curl-enemy-")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	command := exec.Command("bash", "-c", script.String())
+	command.Dir = dir
+	command.Env = []string{
+		"PATH=" + stubs + ":/usr/bin:/bin", "PWNED=" + filepath.Join(dir, "pwned"), "AUTHORIZATION=a", "X_SECRET_TOKEN=a", "HEADER_=a", "key=a", "TMPDIR=" + os.TempDir(),
+	}
+	out, err := command.CombinedOutput()
+	if err != nil {
+		var ended *exec.ExitError
+		require.ErrorAs(t, err, &ended, "%s", out)
+		require.NotContains(t, string(out), "syntax error", "%s", script.String())
+		require.NotContains(t, string(out), "command not found", "%s", script.String())
+		require.NotContains(t, string(out), "bad substitution", "%s", script.String())
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left, "%s", script.String())
+	require.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f]`, script.String(), "a terminal shows it")
+}
+
+// enemies are texts that would like to be obeyed by a shell.
+func enemies() []string {
+	const touch = `: >"$PWNED"`
+	return []string{
+		"x", "it's", "{tenant}", "$(" + touch + ")", "`" + touch + "`", "'; " + touch + "; '", `"; ` + touch + `; "`, "\n" + touch + "\n", "}\n" + touch + "\n{",
+		"\nEND\n)\n" + touch + "\n", "\nEN\x01D\n)\n" + touch, "\x1b'; " + touch + "; '", "\u2028" + touch, "::error::x", "</script>", "]]>", "[a](b)", "@org", "#[1-2]",
+		`\`, `\'; ` + touch + "; #", "\r\n" + touch + "\r\n", "${marker}", "a.b", "$PWNED", "!!", "~", "-K/dev/null", "|" + touch, "&" + touch + "&", ";" + touch,
+	}
+}
+
+func TestNoTextOfAStrangerIsObeyedByAScript(t *testing.T) {
+	t.Parallel()
+	nothing := stubs(t)
+	for i, text := range enemies() {
+		harmless(t, hostile(t, text, clients()[i%len(clients())]), nothing)
+	}
+}
+
+func clients() []curl.Client {
+	return []curl.Client{curl.SQLite, curl.NoClient, curl.Postgres, curl.MariaDB}
+}
+
+func FuzzScript(f *testing.F) {
+	nothing := stubs(f)
+	for i, text := range enemies() {
+		f.Add(text, uint8(i))
+	}
+	f.Fuzz(func(t *testing.T, text string, client uint8) {
+		if len(text) < 1000 { // an argument of a program has a bound
+			harmless(t, hostile(t, text, clients()[int(client)%len(clients())]), nothing)
+		}
+	})
+}
