@@ -61,7 +61,7 @@ func diffCommand(older, newer rundir.Dir, asJSON bool, inconclusive string, s st
 
 func showComparison(c reports.Comparison, asJSON bool, s streams) error {
 	if asJSON {
-		return reports.ComparisonJSON(s.out, c)
+		return reports.ComparisonJSON(s.bytes, c)
 	}
 	return reports.ComparisonText(s.out, c, styleOf(s))
 }

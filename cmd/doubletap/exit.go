@@ -10,7 +10,6 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/reports"
 )
 
 // Exit codes, on which a CI gate may rely.
@@ -55,10 +54,9 @@ func codeOf(err error) int {
 	}
 }
 
-// complain prints an error, which may repeat what a target said. Mistakes in files begin with their places, as editors
+// complain prints an error, which may repeat what a target said, to a stream for people. Mistakes in files begin with their places, as editors
 // expect them.
 func complain(to io.Writer, err error) {
-	to = reports.NewSafeWriter(to, false)
 	var e exit
 	var places document.Mistakes
 	switch {

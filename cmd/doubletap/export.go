@@ -70,7 +70,7 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 	}
 	write := func(w io.Writer) error { _, err := w.Write(text); return err }
 	if output.Path == "" {
-		err = write(s.out)
+		err = write(s.bytes)
 	} else {
 		err = output.Write(write)
 	}

@@ -6,39 +6,52 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/reports"
 )
 
-// github shows a run to GitHub Actions: annotations and the job's summary. Elsewhere it does nothing.
+// github shows a run to GitHub Actions: annotations and the job's summary. Elsewhere, and as the zero value, it does nothing.
 type github struct {
 	streams streams
-	unmute  string // line that lets GitHub Actions take workflow commands again; empty: it never stopped
+	end     string // line that lets GitHub Actions take workflow commands again; empty: it never stopped
 }
 
-// mute keeps GitHub Actions from obeying what a target says: any line of a step's output may be a workflow command.
-func (g *github) mute() {
-	if g.streams.env("GITHUB_ACTIONS") != "true" {
+// mute keeps GitHub Actions from obeying what a target says: any line of a step's output may be a workflow command. It comes
+// first of all, where the output is for people: in a file for programs, the line would be in the way.
+func (g *github) mute(args []string) {
+	if g.streams.getenv == nil || g.streams.env("GITHUB_ACTIONS") != "true" || len(args) == 0 || slices.Contains(args, "--json") {
 		return
 	}
-	token := rand.Text()
-	fmt.Fprintf(g.streams.out, "::stop-commands::%s\n", token)
-	g.unmute = "::" + token + "::\n"
+	switch args[0] {
+	case "run", "demo", "replay", "shrink", "doctor", "check", "diff", "matrix", "validate", "explain":
+		token := rand.Text()
+		fmt.Fprintf(g.streams.bytes, "::stop-commands::%s\n", token)
+		g.end = "::" + token + "::\n"
+	}
+}
+
+// unmute ends what mute began.
+func (g *github) unmute() {
+	if g.end != "" {
+		fmt.Fprint(g.streams.bytes, g.end)
+		g.end = ""
+	}
 }
 
 // report writes annotations and the job's summary. A summary that cannot be written changes no
 // verdict. A replay is an experiment and has no annotations.
 func (g *github) report(report checker.Report, files map[string]string, replay bool) {
-	if g.unmute == "" {
+	if g.end == "" || replay {
 		return
 	}
-	fmt.Fprint(g.streams.out, g.unmute)
-	g.unmute = ""
-	if replay {
-		return
-	}
-	err := reports.GitHub(g.streams.out, report, files)
+	end := g.end
+	g.unmute()
+	err := reports.GitHub(g.streams.bytes, report, files)
+	g.end = end
+	fmt.Fprintf(g.streams.bytes, "::stop-commands::%s\n", strings.Trim(end, ":\n"))
 	complain(g.streams.err, errors.Join(err, summarise(report, g.streams)))
 }
 

@@ -186,7 +186,7 @@ func (i *initiation) write() error {
 		return runerror.Configf("%s leads to a target file with mistakes:\n%w", i.file.Source, err)
 	}
 	if i.output == "" {
-		_, err = io.WriteString(i.streams.out, text)
+		_, err = io.WriteString(i.streams.bytes, text)
 	} else {
 		err = errors.Join(i.target().Write(func(w io.Writer) error { _, err := io.WriteString(w, text); return err }), i.schema())
 	}

@@ -34,8 +34,8 @@ func newAsker(s streams, guesses bool) *asker {
 }
 
 func isTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && file != nil && isatty.IsTerminal(file.Fd())
+	file := fileOf(stream)
+	return file != nil && isatty.IsTerminal(file.Fd())
 }
 
 // text asks for a text. An empty answer is the guess, which may be empty as well. Settled is false if nobody

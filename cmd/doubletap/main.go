@@ -51,6 +51,9 @@ func interruptible() (context.Context, func()) {
 // execute runs one command line and returns its exit code. Whatever fails after a signal failed
 // because of it.
 func execute(ctx context.Context, args []string, s streams) int {
+	s = s.guarded()
+	s.github.mute(args)
+	defer s.github.unmute()
 	err := attempt(ctx, args, s)
 	complain(s.err, err)
 	if code, interrupted := interruption(ctx); interrupted && err != nil {

@@ -3,11 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"sync"
 	"time"
 
-	"github.com/mattn/go-isatty"
 	"github.com/schollz/progressbar/v3"
 
 	"github.com/doubletap-harness/doubletap/engine"
@@ -24,8 +22,10 @@ type progress struct {
 }
 
 func newProgress(out io.Writer, label string) *progress {
-	file, ok := out.(*os.File)
-	return &progress{label: label, out: out, terminal: ok && isatty.IsTerminal(file.Fd())}
+	if isTerminal(out) {
+		return &progress{label: label, out: fileOf(out), terminal: true} // the bar moves the cursor
+	}
+	return &progress{label: label, out: out}
 }
 
 // update shows that so many intents are done.

@@ -27,7 +27,7 @@ out of the register; 130 and 143 interrupted, which outranks all else. 1 outrank
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.SetOut(s.out)
+	root.SetOut(s.bytes)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return runerror.Configf("%w\nsee: %s --help", err, cmd.CommandPath())

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
 	"path/filepath"
 	"time"
 
@@ -147,11 +146,11 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	shown := s
 	if o.json && !o.dryRun {
-		shown.out = io.Discard
+		shown = s.quiet()
 	}
 	report, err := perform(ctx, c, shown)
 	if o.json && report != nil {
-		err = errors.Join(err, reports.JSON(s.out, *report))
+		err = errors.Join(err, reports.JSON(s.bytes, *report))
 	}
 	return conclude(ctx, report, err, o.gate, s)
 }

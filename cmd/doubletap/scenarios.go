@@ -30,7 +30,7 @@ func newScenarios(s streams) *cobra.Command {
 			}
 			for _, f := range library {
 				if f.Scenario.Name == args[0] {
-					_, err := s.out.Write(f.Source)
+					_, err := s.bytes.Write(f.Source)
 					return err
 				}
 			}

@@ -3,18 +3,59 @@ package main
 import (
 	"io"
 	"os"
+	"sync"
 
 	"github.com/doubletap-harness/doubletap/reports"
 )
 
-// streams are what a command talks to.
+// streams are what a command talks to. Out and err are for people: nothing that a target, a file or a database says is obeyed by
+// a terminal or a CI server there.
 type streams struct {
 	in     io.Reader // questions are answered there if it is a terminal; nil: there is no answer
 	out    io.Writer
 	err    io.Writer
+	bytes  io.Writer // out as it is, for what programs read
 	getenv func(string) (string, bool)
 
 	program string // the path of doubletap itself
+	github  *github
+}
+
+// guarded puts a writer before each stream of text that escapes what terminals and CI servers obey.
+func (s streams) guarded() streams {
+	s.bytes = s.out
+	s.out = &screen{to: s.out, safe: reports.NewSafeWriter(s.out, styleOf(s).Color)}
+	s.err = &screen{to: s.err, safe: reports.NewSafeWriter(s.err, false)}
+	s.github = &github{streams: s}
+	return s
+}
+
+// quiet shows people nothing.
+func (s streams) quiet() streams {
+	s.out, s.github = io.Discard, &github{}
+	return s
+}
+
+// screen is a stream for people. Safe for concurrent use.
+type screen struct {
+	mu   sync.Mutex
+	to   io.Writer
+	safe *reports.SafeWriter
+}
+
+func (s *screen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.safe.Write(text)
+}
+
+// fileOf is the file behind a stream, which may be a terminal; nil: there is none.
+func fileOf(stream any) *os.File {
+	if s, guarded := stream.(*screen); guarded {
+		stream = s.to
+	}
+	file, _ := stream.(*os.File)
+	return file
 }
 
 // env is the value of an environment variable; empty: it is not set.
@@ -25,8 +66,8 @@ func (s streams) env(name string) string {
 
 // styleOf is how reports are shown on the standard output.
 func styleOf(s streams) reports.Style {
-	file, ok := s.out.(*os.File)
-	if !ok {
+	file := fileOf(s.out)
+	if file == nil {
 		return reports.Style{}
 	}
 	return reports.StyleFor(file, s.env)

@@ -94,7 +94,7 @@ func serve(ctx context.Context, o orders.Options, s streams) error {
 	if err != nil {
 		return whyNotServed(o.Design, err)
 	}
-	fmt.Fprintf(s.out, "ORDERS_URL=%s\nDATABASE_URL=%s\n", shell.Quote(server.URL()), shell.Quote(server.DatabaseURL()))
+	fmt.Fprintf(s.bytes, "ORDERS_URL=%s\nDATABASE_URL=%s\n", shell.Quote(server.URL()), shell.Quote(server.DatabaseURL()))
 	fmt.Fprintf(s.err, "serving %s until interrupted\n", o.Design)
 	<-ctx.Done()
 	if err := server.Close(); err != nil {

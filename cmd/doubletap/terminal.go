@@ -21,21 +21,19 @@ type terminal struct {
 	target  string
 	streams streams
 	style   reports.Style
-	github  github
 	shown   *progress // of the scenario that is being played; nil: none is
 	whole   wholeRun
 	failure error // the first that could not be printed
 }
 
 func newTerminal(target string, s streams) *terminal {
-	return &terminal{target: target, streams: s, style: styleOf(s), github: github{streams: s}}
+	return &terminal{target: target, streams: s, style: styleOf(s)}
 }
 
 // observe prints one event.
 func (t *terminal) observe(e engine.Event) {
 	switch e := e.(type) {
 	case engine.Announced:
-		t.github.mute()
 		t.announce(e)
 		t.whole.announced(e)
 	case engine.ScenarioStarted:
@@ -50,7 +48,7 @@ func (t *terminal) observe(e engine.Event) {
 	case engine.RunDone:
 		t.done(e)
 	case engine.RunAborted:
-		t.github.report(e.Report, e.Files, e.Replay)
+		t.streams.github.report(e.Report, e.Files, e.Replay)
 	}
 }
 
@@ -59,7 +57,7 @@ func (t *terminal) done(e engine.RunDone) {
 	if err := reports.Details(t.streams.out, e.Report, t.style); err != nil {
 		t.failure = errors.Join(t.failure, runerror.Environment(err))
 	}
-	t.github.report(e.Report, e.Files, e.Replay)
+	t.streams.github.report(e.Report, e.Files, e.Replay)
 	if e.Report.Verdict == checker.Pass && t.target == demoTarget && !e.Replay {
 		tryNext(t.streams)
 	}

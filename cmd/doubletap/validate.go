@@ -84,9 +84,9 @@ func newSchema(s streams) *cobra.Command {
 				"scenario": scenarios.Schema, "target": targets.Schema, "known": scenarios.KnownSchema,
 			}[args[0]]
 			if markdown {
-				return document.Reference(s.out, schema())
+				return document.Reference(s.bytes, schema())
 			}
-			_, err := s.out.Write(append(bytes.TrimSpace(schema()), '\n'))
+			_, err := s.bytes.Write(append(bytes.TrimSpace(schema()), '\n'))
 			return err
 		},
 	}
