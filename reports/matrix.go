@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
@@ -39,7 +40,8 @@ type MatrixSeed struct {
 	Marks   map[string]checker.Mark `json:"marks"` // by scenario
 	First   history.Offset          `json:"first"` // time in scenarios up to the first finding; zero: there was none
 	Elapsed history.Offset          `json:"elapsed"`
-	Again   int                     `json:"again,omitempty"` // runs of a scenario after one that decided nothing
+	Again   int                     `json:"again,omitempty"`   // runs of a scenario after one that decided nothing
+	Pattern *diagnosis.Pattern      `json:"pattern,omitempty"` // what was seen at a broken target; nil: it is correct
 }
 
 // Add adds what one seed showed. What a scenario showed last counts.
@@ -50,6 +52,10 @@ func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
 		r.Played = append(r.Played, MatrixSeed{Seed: seed, Marks: map[string]checker.Mark{}})
 	}
 	played := &r.Played[at]
+	if !r.Correct {
+		pattern := diagnosis.PatternOf(results)
+		played.Pattern = &pattern
+	}
 	for _, result := range results {
 		mark := r.Mark(result)
 		if _, before := played.Marks[result.Scenario]; before {

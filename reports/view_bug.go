@@ -64,10 +64,8 @@ func bugOfOne(f checker.Finding) string {
 		if f.Detail == "rejected-yet-applied" {
 			return "A body was refused, and there is a row of it" + when(f)
 		}
-		return capital(f.Kind.Row().Meaning) + when(f)
-	default:
-		return capital(f.Kind.Row().Meaning) + when(f)
 	}
+	return capital(f.Kind.Row().Meaning) + when(f)
 }
 
 // keyWord names the key as the requests carry it: "Idempotency-Key", or "key".

@@ -1,0 +1,217 @@
+package diagnosis
+
+import "slices"
+
+// Defect is a family of mistakes that look alike from outside, and that are mended alike.
+type Defect struct {
+	Name string   // such as "check-then-act"
+	Does string   // what the code probably does, in sentences
+	Mend string   // what to do about it, in sentences
+	Play []string // scenarios of the library that show it best
+	Look string   // where it is found in the code, as the object of "look for"
+	How  string   // the name of the page with code; empty: there is none
+}
+
+// Defects returns the table of defects, the commonest first. Each broken built-in design belongs to one of them.
+func Defects() []Defect {
+	return []Defect{
+		{
+			Name: "check-then-act",
+			Does: "The code looks whether the key or the row is there, finds nothing, and writes. Nothing in the database forbids the second row. Two requests at the same time both find nothing, and both write. A lock that does not cover the look and the commit comes to the same.",
+			Mend: "Let a unique index decide: write the key first, in the transaction of the row. Who hits the index reads what the other one recorded.",
+			Play: []string{"burst-same-key", "burst-write-gate", "tabs-natural-key"},
+			Look: "a unique index on the key or on the natural key, in the table that the code writes",
+			How:  "claim",
+		},
+		{
+			Name: "lock-ends-early",
+			Does: "A lock or a claim on the key ends after a fixed time, or a waiting request gives up and goes on by itself, while the first request still works. Then both execute.",
+			Mend: "Renew the claim while the work goes on, and let the last write succeed only for the one who still holds it. A request that waits in vain answers 409. A unique index has the last word.",
+			Play: []string{"long-work", "late-retry"},
+			Look: "the time-out of the lock, the claim or the wait, and how long the work may take",
+			How:  "lease",
+		},
+		{
+			Name: "repeat-not-recognised",
+			Does: "A repetition that comes after the answer is executed again: the code does not find what the first request left. It does not look on this path, or it looks in another place or under another name than it writes, or its unique index does not hold because a column of it is NULL.",
+			Mend: "Look the key up where it is written, on every path that creates. Make the unique index over columns that are never NULL.",
+			Play: []string{"sequential-replay"},
+			Look: "the record of a key after its first request: it is missing, or stands under another name",
+			How:  "claim",
+		},
+		{
+			Name: "record-apart",
+			Does: "The row and the record of its key are written in two transactions, or the record is given back after an error. When a client leaves, a call fails or the process ends in between, the row is there and the key is free. The retry makes another row.",
+			Mend: "Write the row, its parts and the record of the key in one transaction, and do not tie it to the client's connection. Give a key back only when nothing was committed.",
+			Play: []string{"hang-up", "withheld-answer", "crash-between"},
+			Look: "a second commit, and a record that is written in a deferred or cancelled call",
+			How:  "claim",
+		},
+		{
+			Name: "acknowledged-early",
+			Does: "The client is told of a success, or the success is recorded, before the row is committed or its work is stored durably. If that fails afterwards, the retry is told of a row that does not exist.",
+			Mend: "Commit first, then answer. Record the answer in the same transaction as the row. Work that is done later goes into a table in that transaction, and leaves it when it is done.",
+			Play: []string{"crash-between", "database-cut", "store-cut"},
+			Look: "what is committed after the answer was written or recorded",
+			How:  "claim",
+		},
+		{
+			Name: "forgets-too-early",
+			Does: "The record of the key is removed, or no longer looked at, before the promised time is over. A later retry is a new request.",
+			Mend: "Keep the record as long as clients retry, and longer than any job or lock beside it. Delete by the time of the record, not with the job.",
+			Play: []string{"late-retry", "key-expired"},
+			Look: "what deletes records, and from when on they are no longer looked at",
+			How:  "retention",
+		},
+		{
+			Name: "keys-elsewhere",
+			Does: "The keys live beside the database: in a cache, or in the memory of one process. Where that is empty, away, or another instance's, the request is executed again.",
+			Mend: "Keep the key in the database of the row, behind a unique index. A cache may answer faster; it must not decide. Without the store, answer 503 and execute nothing.",
+			Play: []string{"other-instance", "store-flushed", "store-away"},
+			Look: "where the key is kept, and what happens when that place is empty or away",
+			How:  "claim",
+		},
+		{
+			Name: "hidden-retry",
+			Does: "Something behind the API repeats the insert by itself, when its connection broke or its job was given out twice. The first one may have been committed: its answer was lost.",
+			Mend: "Repeat nothing by itself after an unknown commit, unless a unique index refuses the second row. Give the insert an identity that the request determines.",
+			Play: []string{"database-blink", "database-cut", "burst-same-key"},
+			Look: "retries in the driver, the ORM or the queue: one request reached the target, and two rows are there",
+			How:  "claim",
+		},
+		{
+			Name: "scope-too-wide",
+			Does: "The record is found by the key alone: without the customer, the operation, or the path that the request belongs to. Somebody else's key, or the same key elsewhere, meets a foreign record.",
+			Mend: "Make the customer, the operation and the parent part of the record and of its unique index. Look who asks before anything is replayed.",
+			Play: []string{"same-key-two-principals", "same-key-two-operations", "same-key-two-parents"},
+			Look: "the columns of the unique index on the key: the one that is missing is named by the scenario that fails",
+			How:  "scope",
+		},
+		{
+			Name: "body-not-compared",
+			Does: "The code finds the key and does not compare what comes with it, or compares only a part. Another body gets the first answer, overwrites the row, or makes one of its own.",
+			Mend: "Store a fingerprint of all that matters in the request, and answer 422 when a key comes with another one.",
+			Play: []string{"altered-after", "altered-race"},
+			Look: "which members of the body go into the comparison",
+			How:  "fingerprint",
+		},
+		{
+			Name: "comparison-too-strict",
+			Does: "The code compares what an honest retry changes: the spelling of the JSON, headers of the client or of proxies, the time of sending. The retry is refused as another request.",
+			Mend: "Compare values, not bytes: parse, take the members that matter, and hash them in a fixed order. Leave out headers and times.",
+			Play: []string{"respelled-body", "respelled-numbers", "retry-elsewhere"},
+			Look: "what goes into the comparison: bytes, headers or times do not belong there",
+			How:  "fingerprint",
+		},
+		{
+			Name: "key-folded",
+			Does: "Different keys are one to the code or to the column: it ignores case, trims or pads spaces, cuts long keys, or takes a blank key for a key. The second client is refused, or shown the first one's row.",
+			Mend: "Compare keys byte by byte, in a column with a binary collation that is long enough. Refuse what is blank or too long with 400.",
+			Play: []string{"key-case", "key-space", "key-long", "key-blank"},
+			Look: "the collation, the length and the padding of the key's column, and calls that trim or change case",
+			How:  "exact-keys",
+		},
+		{
+			Name: "key-misread",
+			Does: "One key is read as two: by the case of its header, by which of two headers counts, or together with something that changes between retries. The retry is a new request.",
+			Mend: "Read the key by the library's own header access, which ignores case. Refuse two different keys with 400. Add nothing to the key that a retry may change.",
+			Play: []string{"key-header-case", "key-two-headers", "retry-elsewhere"},
+			Look: "how the key is read from the headers, and what is added to it",
+		},
+		{
+			Name: "key-optional",
+			Does: "The key is documented as required, and a request without one is executed. A client that forgot it is never told.",
+			Mend: "Answer 400 when the key is missing or blank, before anything is done.",
+			Play: []string{"missing-key"},
+			Look: "the check of the header, before anything is done",
+		},
+		{
+			Name: "answer-built-anew",
+			Does: "A repetition is recognised, and its answer comes from other code than the first one: another status, another body, missing headers, or an error.",
+			Mend: "Record status, headers and body with the key, and send them again as they are.",
+			Play: []string{"sequential-replay"},
+			Look: "what builds the answer of a repetition: it is other code than the first answer's",
+			How:  "answers",
+		},
+		{
+			Name: "answer-unrecorded",
+			Does: "Answers of some form, such as large or empty ones, are not recorded. Their requests are executed again at each repetition.",
+			Mend: "Record the key whatever the answer looks like. If an answer cannot be kept, build it from the row again.",
+			Play: []string{"large-answer", "empty-answer"},
+			Look: "the limit and the form of what is recorded",
+			How:  "answers",
+		},
+		{
+			Name: "claim-never-ends",
+			Does: "A request that failed or went away leaves its claim, or the word “in progress”, behind. Nothing ends it: the key gets the same refusal for good.",
+			Mend: "Give each claim an end, set in the same statement, and let the next request take it over. Store only final answers. Do not give a claim back with the context of a client that has left.",
+			Play: []string{"hang-up", "crash-between"},
+			Look: "the record of the key after a request that failed: it says that work is in progress, and has no end",
+			How:  "lease",
+		},
+		{
+			Name: "failure-recorded",
+			Does: "A failure that passes, or a refusal that the client can correct, is recorded like a final answer. Each retry gets it again.",
+			Mend: "Record what was decided, not what went wrong: no 5xx, and no refusal unless the contract says so. Free the key in the transaction that is rolled back.",
+			Play: []string{"slow-database", "dependency-cut", "corrected-after-refusal"},
+			Look: "what is recorded when the work fails",
+			How:  "answers",
+		},
+		{
+			Name: "taken-for-repeat",
+			Does: "The code takes any refusal for the trace of its own first try: a violation of another index, an empty stock, a changed version. A new request is told that it was done, and was not.",
+			Mend: "Tell refusals apart by the name of the constraint. Say “repeated” only when the record of this key was found.",
+			Play: []string{"distinct-twins", "read-after-create"},
+			Look: "what the code catches: any unique violation, or any update that changed no row",
+			How:  "constraint",
+		},
+		{
+			Name: "equal-content-refused",
+			Does: "Two requests that look alike are one to the code, whatever their keys: the same body again, or the natural key of a row that was deleted. The second is refused.",
+			Mend: "Let the key decide. Take deleted rows out of the unique index.",
+			Play: []string{"fresh-key-retry", "made-again"},
+			Look: "a comparison of bodies without their key, and a unique index that counts deleted rows",
+			How:  "scope",
+		},
+		{
+			Name: "effect-outside",
+			Does: "The row is made once, and something beside it happens with each attempt: lines, a counter, a mail. It is done before the key is looked at, or again with the replay.",
+			Mend: "Do everything that belongs to the request in the transaction that writes the key, and only when that was new. What leaves the database goes by an outbox.",
+			Play: []string{"sequential-replay", "hang-up"},
+			Look: "what is done before the key is looked at, and what a replay does again",
+			How:  "change",
+		},
+		{
+			Name: "read-modify-write",
+			Does: "The code reads a number, works, and writes what it calculated. Of two requests at the same time one change is lost, or both get the same number.",
+			Mend: "Change the number in one statement, or lock its row before you read it. Let a sequence or a unique index give out numbers.",
+			Play: []string{"distinct-twins"},
+			Look: "a number that is read, calculated with, and written back",
+			How:  "change",
+		},
+		{
+			Name: "plain-create-wrong",
+			Does: "A single create already does something else than one row: two, or none. No race and no fault is needed.",
+			Mend: "Make one request right first. What else was found may follow from it.",
+			Play: []string{"plain-create"},
+			Look: "the handler of a single request, and whether it is registered once",
+		},
+		{
+			Name: "stops-answering",
+			Does: "A request in an unusual moment ends the process, breaks a connection pool, or is forgotten while it waits. What comes after it gets no answer, or only errors.",
+			Mend: "Tell every waiting request, also when the first one fails. Test connections of the pool before they are used. Let no request end the process.",
+			Play: []string{"burst-same-key", "database-cut"},
+			Look: "the target's own log, at the first request without an answer",
+		},
+	}
+}
+
+// Named returns the defect of a name, and whether there is one.
+func Named(name string) (Defect, bool) {
+	all := Defects()
+	i := slices.IndexFunc(all, func(d Defect) bool { return d.Name == name })
+	if i < 0 {
+		return Defect{}, false
+	}
+	return all[i], true
+}
