@@ -69,6 +69,13 @@ matrix: build servers ## every built-in design with every scenario on every data
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		$(if $(RESUME),--resume $(RESUME) -o $(RESUME)) -o docs/matrix.md
 
+.PHONY: observations
+observations: build servers ## what every broken design shows, on every database: the examples that likely causes come from
+	$(GO) run ./internal/servers/with $(BIN) matrix --seeds 1 --parallel $(or $(PARALLEL),6) --design "$$($(BIN) targets list | awk '/^broken/ { sub("builtin:", "", $$2); print $$2 }' | paste -sd,)" \
+		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
+		--resume bin/observations.json -o bin/observations.json
+	$(GO) run ./internal/observations bin/observations.json > bin/observations.new && mv bin/observations.new diagnosis/observations.json
+
 .PHONY: docs
 docs: ## the tables of the code in schemas and docs, and every key of every file: writes docs/keys.md
 	@$(GO) run ./internal/tables

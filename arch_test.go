@@ -64,8 +64,10 @@ func rooms() map[string][]string {
 		"internal/paced":           {},
 		"internal/paced/measure":   {},
 		"internal/steady":          {},
-		"internal/tables":          {"checker", "proofs", "scenarios"},
-		"reports":                  {"checker", "history", "jsonpointer", "proofs", "internal/english", "internal/shell", "internal/inert"},
+		"internal/observations":    {"diagnosis", "reports"},
+		"internal/tables":          {"checker", "diagnosis", "proofs", "scenarios"},
+		"diagnosis":                {"checker"},
+		"reports":                  {"checker", "history", "jsonpointer", "proofs", "diagnosis", "internal/english", "internal/shell", "internal/inert"},
 		"internal/runerror":        {},
 		"internal/shell":           {"internal/inert"},
 		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/runerror", "internal/files", "internal/shell"},
@@ -87,7 +89,7 @@ func rooms() map[string][]string {
 		"cmd/doubletap": {
 			"internal/files",
 			"scenarios", "document", "targets", "targets/databases", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders",
-			"history", "checker", "driver", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export",
+			"history", "checker", "diagnosis", "driver", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export",
 			"internal/sqldrivers", "internal/runerror", "internal/english", "internal/shell",
 		},
 	}

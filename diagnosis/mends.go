@@ -72,7 +72,7 @@ func parse(text string) Page {
 		note, block, _ := strings.Cut(rest, "```")
 		language, code, _ := strings.Cut(block, "\n")
 		code, _, _ = strings.Cut(code, "\n```")
-		p.Sections = append(p.Sections, Section{Stack: stack, Language: language, Note: oneLine(note), Code: code})
+		p.Sections = append(p.Sections, Section{Stack: stack, Language: language, Note: oneLine(note), Code: strings.ReplaceAll(code, "\t", "    ")})
 	}
 	return p
 }

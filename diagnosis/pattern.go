@@ -1,73 +1,68 @@
 // Package diagnosis says what the code of a target probably does, from the pattern of what a run showed. It explains findings, and
 // never changes a verdict.
+//
+// It compares a cause with what the built-in broken designs showed in the same library of scenarios, of which the defect is known,
+// and with the signs that each defect declares. How often it is right is measured by leaving out one design after the other.
 package diagnosis
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
 )
 
-// Pattern is what a run showed, without what differs from one run of a target to the next.
+// Pattern is a cause and what else its run showed, without what differs from one run of a target to the next.
 type Pattern struct {
-	// Scenarios has what came of each scenario that decided something: "pass", or its kinds of finding, the worst first, joined by "+".
-	Scenarios map[string]string `json:"scenarios"`
-	// Causes has the kind, the detail and the circumstances of each cause, such as "duplicate" or "replay-mismatch/status overlapping",
-	// sorted.
-	Causes []string `json:"causes,omitempty"`
+	Kind          checker.Kind              `json:"kind"`
+	Details       []string                  `json:"details,omitempty"`       // sorted
+	Circumstances []checker.Circumstance    `json:"circumstances,omitempty"` // the least under which it was seen
+	Passed        []string                  `json:"passed,omitempty"`        // scenarios, sorted
+	Failed        []string                  `json:"failed,omitempty"`        // those with a finding of this kind
+	Other         map[string][]checker.Kind `json:"other,omitempty"`         // kinds of those that failed with other ones only, the worst first
 }
 
-// passed stands for a scenario without a finding.
-const passed = "pass"
-
-// PatternOf returns the pattern of a run. Where a scenario was run several times, what decided something last counts.
-func PatternOf(results []checker.Result) Pattern {
-	p := Pattern{Scenarios: map[string]string{}}
-	last := map[string]checker.Result{}
+// Decided leaves of the results of a run those that decided something. Where a scenario was run several times, the last of them
+// stays.
+func Decided(results []checker.Result) []checker.Result {
+	var list []checker.Result
 	for _, r := range results {
-		switch {
-		case len(r.Findings) > 0:
-			p.Scenarios[r.Scenario], last[r.Scenario] = kindsOf(r), r
-		case r.Verdict == checker.Pass:
-			p.Scenarios[r.Scenario] = passed
-			delete(last, r.Scenario)
+		if len(r.Findings) == 0 && r.Verdict != checker.Pass {
+			continue
+		}
+		list = slices.DeleteFunc(list, func(before checker.Result) bool { return before.Scenario == r.Scenario })
+		list = append(list, r)
+	}
+	return list
+}
+
+// PatternOf returns the pattern of a cause among the decided results of its run. What the contract excuses is left out.
+func PatternOf(c checker.Cause, decided []checker.Result) Pattern {
+	p := Pattern{Kind: c.Kind, Details: slices.Sorted(slices.Values(c.Details)), Circumstances: c.Circumstances}
+	for _, r := range decided {
+		switch shown := kindsOf(r); {
+		case slices.Contains(shown, c.Kind):
+			p.Failed = append(p.Failed, r.Scenario)
+		case len(shown) == 0:
+			p.Passed = append(p.Passed, r.Scenario)
+		default:
+			if p.Other == nil {
+				p.Other = map[string][]checker.Kind{}
+			}
+			p.Other[r.Scenario] = shown
 		}
 	}
-	var failed []checker.Result
-	for _, r := range last {
-		failed = append(failed, r)
-	}
-	slices.SortFunc(failed, checker.CompareResults)
-	for _, c := range checker.Causes(failed) {
-		if text := textOf(c); !slices.Contains(p.Causes, text) {
-			p.Causes = append(p.Causes, text)
-		}
-	}
-	slices.Sort(p.Causes)
+	slices.Sort(p.Passed)
+	slices.Sort(p.Failed)
 	return p
 }
 
 // kindsOf names the kinds of a result's findings, the worst first.
-func kindsOf(r checker.Result) string {
-	var kinds []string
+func kindsOf(r checker.Result) []checker.Kind {
+	var kinds []checker.Kind
 	for _, row := range checker.KindTable() {
-		if slices.ContainsFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == row.Kind }) {
-			kinds = append(kinds, string(row.Kind))
+		if slices.ContainsFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == row.Kind && f.Excused == "" }) {
+			kinds = append(kinds, row.Kind)
 		}
 	}
-	return strings.Join(kinds, "+")
-}
-
-// textOf is a cause in one line.
-func textOf(c checker.Cause) string {
-	text := string(c.Kind)
-	if len(c.Details) > 0 {
-		details := slices.Sorted(slices.Values(c.Details))
-		text += "/" + strings.Join(details, "+")
-	}
-	for _, one := range c.Circumstances {
-		text += " " + string(one)
-	}
-	return text
+	return kinds
 }

@@ -50,12 +50,20 @@ func GitHub(w io.Writer, r checker.Report, files map[string]string) error {
 // annotation says what broke, where and how often, what was expected, and how to replay it.
 func (c causeView) annotation(v view, file string) annotation {
 	f := c.First
-	text := present([]note{{"", c.seenIn()}, {"", c.Note}, {"", fit(f.Expectation, 4*widestCell)}})
+	text := present([]note{{"", c.seenIn()}, {"", c.Note}, {"", c.likelySentence()}, {"", fit(f.Expectation, 4*widestCell)}})
 	lines := make([]string, 0, len(text)+4)
 	for _, n := range text {
 		lines = append(lines, n.Text)
 	}
 	return annotation{title: fit(c.ID+" "+joined([]string{f.kindAndDetail(), c.Sentence}, ": "), 2*widestCell), text: append(lines, c.hints(v)...), file: file}
+}
+
+// likelySentence names the likely cause and how to mend it; empty: the finding is not new, or there is none.
+func (c causeView) likelySentence() string {
+	if c.Likely == nil || len(c.Likely.Guesses) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("Likely cause: %s. How to mend it: %s", c.Likely.Cause, c.Likely.Mend)
 }
 
 // hints are what was sent, why a cause fails nothing, and how to go on.

@@ -17,11 +17,13 @@ type htmlBug struct {
 	Sentence, Kind, Count, Under, Note string
 	Finding                            htmlFinding
 	Anchor                             string // of the finding with all its evidence, further down
+	Likely                             *likelyView
 }
 
 // htmlCause is a cause in the list of all.
 type htmlCause struct {
 	ID, Kind, Sentence, Under, Note, Standing string
+	Likely                                    *likelyView
 	Count                                     int
 	First                                     findingLink
 	Scenarios                                 []causeLine
@@ -35,7 +37,7 @@ func newHTMLBug(v view, anchors []string) *htmlBug {
 	}
 	c := v.Causes[0]
 	f := c.First
-	b := &htmlBug{Sentence: c.Sentence, Kind: f.kindAndDetail(), Count: causeCount(v.Causes), Under: c.Under, Note: c.Note, Anchor: anchors[0]}
+	b := &htmlBug{Sentence: c.Sentence, Kind: f.kindAndDetail(), Count: causeCount(v.Causes), Under: c.Under, Note: c.Note, Anchor: anchors[0], Likely: c.Likely}
 	const anchor = "bug" // the finding has its own, further down
 	b.Finding = newBrief(f, anchor).withEvidence(v, f)
 	e := f.evidence()
@@ -74,7 +76,7 @@ func htmlCauses(v view, anchors map[string]string) []htmlCause {
 	var list []htmlCause
 	for _, c := range v.Causes[:min(len(v.Causes), mostCauses)] {
 		h := htmlCause{
-			ID: c.ID, Kind: c.First.kindAndDetail(), Sentence: fit(c.Sentence, 2*widestCell), Under: c.Under, Note: c.Note, Standing: c.First.standing(), Count: c.Count,
+			ID: c.ID, Kind: c.First.kindAndDetail(), Sentence: fit(c.Sentence, 2*widestCell), Under: c.Under, Note: c.Note, Standing: c.First.standing(), Count: c.Count, Likely: c.Likely,
 			First: findingLink{Anchor: anchors[c.First.ID], ID: name(c.First.ID), Kind: name(c.First.Kind)},
 		}
 		for _, s := range c.Scenarios[:min(len(c.Scenarios), mostLinks)] {

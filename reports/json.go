@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/inert"
 )
@@ -56,8 +57,27 @@ const formatVersion = 1
 // outer members hide the inner ones of the same name.
 type reportFile struct {
 	checker.Report
-	Causes  []checker.Cause `json:"causes"`
-	Results []resultFile    `json:"results"`
+	Causes  []causeFile  `json:"causes"`
+	Results []resultFile `json:"results"`
+}
+
+// causeFile is a cause with what is likely behind it.
+type causeFile struct {
+	checker.Cause
+	Likely *diagnosis.Diagnosis `json:"likely,omitempty"` // nil: its findings are not new, or no known cause fits
+}
+
+// causeFiles makes the part of the causes.
+func causeFiles(results []checker.Result) []causeFile {
+	causes, files := checker.Causes(results), []causeFile{}
+	for i, d := range diagnosis.Of(results, causes) {
+		file := causeFile{Cause: causes[i]}
+		if causes[i].Known == "" && causes[i].Excused == "" && len(d.Guesses) > 0 {
+			file.Likely = &d
+		}
+		files = append(files, file)
+	}
+	return files
 }
 
 // resultFile is a result whose findings are [findingFile].
@@ -80,7 +100,7 @@ type attemptFile struct {
 
 // packed makes the file of a report.
 func packed(r checker.Report) reportFile {
-	file := reportFile{Report: r, Causes: list(checker.Causes(r.Results)), Results: []resultFile{}}
+	file := reportFile{Report: r, Causes: causeFiles(r.Results), Results: []resultFile{}}
 	if file.Version == 0 {
 		file.Version = formatVersion
 	}

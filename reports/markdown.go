@@ -132,6 +132,7 @@ func details(v view, c causeView, open bool) string {
 	e := f.evidence()
 	b.WriteString(promises(f, e))
 	b.WriteString(attemptTable(f, e))
+	b.WriteString(likelyBlock(c.Likely))
 	b.WriteString(exchangeBlocks(e.Exchanges))
 	for _, rows := range e.Rows {
 		b.WriteString(rowTable(rows))
@@ -141,6 +142,25 @@ func details(v view, c causeView, open bool) string {
 	}
 	b.WriteString("</details>\n")
 	return b.String()
+}
+
+// likelyBlock says what is likely behind a cause, and how that is mended.
+func likelyBlock(l *likelyView) string {
+	if l == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, n := range l.notes() {
+		label := ""
+		if n.Label != "" {
+			label = "**" + n.Label + ":** "
+		}
+		fmt.Fprintf(&b, "- %s%s\n", label, markdown(n.Text))
+	}
+	if l.Command != "" {
+		b.WriteString("\n" + fenced(l.Command))
+	}
+	return b.String() + "\n"
 }
 
 // causeTable has a row for each scenario of a cause. One finding alone needs none.

@@ -41,7 +41,7 @@ type MatrixSeed struct {
 	First   history.Offset          `json:"first"` // time in scenarios up to the first finding; zero: there was none
 	Elapsed history.Offset          `json:"elapsed"`
 	Again   int                     `json:"again,omitempty"`   // runs of a scenario after one that decided nothing
-	Pattern *diagnosis.Pattern      `json:"pattern,omitempty"` // what was seen at a broken target; nil: it is correct
+	Pattern *diagnosis.Pattern      `json:"pattern,omitempty"` // of the first cause at a broken target; nil: there was none
 }
 
 // Add adds what one seed showed. What a scenario showed last counts.
@@ -52,9 +52,11 @@ func (r *MatrixRow) Add(seed uint64, results []checker.Result) {
 		r.Played = append(r.Played, MatrixSeed{Seed: seed, Marks: map[string]checker.Mark{}})
 	}
 	played := &r.Played[at]
-	if !r.Correct {
-		pattern := diagnosis.PatternOf(results)
-		played.Pattern = &pattern
+	if decided := diagnosis.Decided(results); !r.Correct {
+		if causes := checker.Causes(decided); len(causes) > 0 {
+			pattern := diagnosis.PatternOf(causes[0], decided)
+			played.Pattern = &pattern
+		}
 	}
 	for _, result := range results {
 		mark := r.Mark(result)

@@ -125,6 +125,9 @@ func (p *page) causes(v view) {
 		if c.Note != "" {
 			p.wrapped("      ", c.Note)
 		}
+		if c.Likely != nil {
+			p.wrapped("      ", "likely cause: "+c.Likely.Cause)
+		}
 		p.causeLines(c)
 	}
 }

@@ -25,11 +25,27 @@ func (p *page) finding(v view, f findingView) {
 	p.exchanges(e.Exchanges)
 	p.rows(v.RowsTitle, e)
 	p.promises(f, e)
+	if likely := v.likely(f); likely != nil {
+		p.likely(*likely)
+	}
 	if v.Replay != "" {
 		p.title("  Next: replay, shrink, export")
 		for _, command := range v.about(f) {
 			p.line("    ", command.Text)
 		}
+	}
+}
+
+// likely says what the code probably does and how that is mended.
+func (p *page) likely(l likelyView) {
+	for _, n := range l.notes() {
+		if n.Label != "" {
+			p.title("  " + n.Label)
+		}
+		p.wrapped("    ", n.Text)
+	}
+	if l.Command != "" {
+		p.line("    ", l.Command)
 	}
 }
 

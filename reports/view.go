@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
@@ -65,6 +66,13 @@ func newView(raw checker.Report) view {
 		v.Findings[i].recorded, v.Findings[i].base = f.finding, raw.BaseURL
 	}
 	v.Causes = causeViews(causes, v.Findings)
+	program, _, _ := strings.Cut(r.Replay, " replay ")
+	for i, d := range diagnosis.Of(raw.Results, causes) {
+		if v.Causes[i].First.isNew() {
+			likely := newLikelyView(d, program)
+			v.Causes[i].Likely = &likely
+		}
+	}
 	v.Totals.Scenarios, v.Totals.Findings = len(r.Results), len(v.Findings)
 	v.Kinds = kindTotals(v.Findings)
 	v.Headline, v.Sentence = headline(r, v.worst()), joined([]string{ended(causeCount(v.Causes)), sentence(r, v.worst())}, " ")

@@ -18,6 +18,7 @@ type causeView struct {
 	First     findingView
 	Count     int         // of its findings
 	Scenarios []causeLine // in which it was seen, the simplest first
+	Likely    *likelyView // nil: none of its findings is new
 	cause     checker.Cause
 }
 

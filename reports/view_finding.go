@@ -179,6 +179,15 @@ func (v findingView) allowed() string {
 // excusedBy names the line of the contract that allows a finding.
 func excusedBy(line string) string { return "excused by the contract: " + line }
 
+// likely is what is likely behind a finding that stands for its cause; nil: it does not, or is not new.
+func (v view) likely(f findingView) *likelyView {
+	i := slices.IndexFunc(v.Causes, func(c causeView) bool { return c.First.ID == f.ID && c.First.Scenario == f.Scenario })
+	if i < 0 {
+		return nil
+	}
+	return v.Causes[i].Likely
+}
+
 // newNextCommands names the commands of a run.
 func newNextCommands(r checker.Report) nextCommands {
 	return nextCommands{

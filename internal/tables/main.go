@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/proofs"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -39,7 +40,7 @@ type table struct {
 func files() []string {
 	return []string{
 		"scenarios/scenario.schema.json", "scenarios/known.schema.json",
-		"docs/architecture.md", "docs/scenarios.md", "docs/findings.md",
+		"docs/architecture.md", "docs/scenarios.md", "docs/findings.md", "docs/causes.md",
 	}
 }
 
@@ -67,7 +68,7 @@ func write(root string) error {
 
 // tables returns the tables by their names in files.
 func tables() map[string]table {
-	return map[string]table{"proofs": proofTable(), "needs": needTable(), "kinds": kindTable()}
+	return map[string]table{"proofs": proofTable(), "needs": needTable(), "kinds": kindTable(), "causes": causeTable(), "measured": measuredTable(), "stated": statedTable()}
 }
 
 func proofTable() table {
@@ -97,6 +98,40 @@ func kindTable() table {
 	for _, k := range checker.KindTable() {
 		t.words = append(t.words, string(k.Kind))
 		t.rows = append(t.rows, []string{code(k.Kind), k.Meaning, k.Promise, k.Against})
+	}
+	return t
+}
+
+func causeTable() table {
+	t := table{head: []string{"Likely cause", "What the code does", "How it is mended", "Code"}}
+	for _, d := range diagnosis.Defects() {
+		page := ""
+		if d.How != "" {
+			page = fmt.Sprintf("[%s](../diagnosis/mends/%s.md)", d.How, d.How)
+		}
+		t.rows = append(t.rows, []string{code(d.Name), d.Does, d.Mend, page})
+	}
+	return t
+}
+
+func measuredTable() table {
+	m := diagnosis.Measure(diagnosis.Observations())
+	of := func(n int) string { return fmt.Sprintf("%d of %d (%.0f%%)", n, m.Runs, 100*float64(n)/float64(m.Runs)) }
+	return table{head: []string{"Where one design after the other is left out", "Runs"}, rows: [][]string{
+		{"the true cause is named first", of(m.First)},
+		{"it is among the first three", of(m.Three)},
+		{"no known cause is named", of(m.Unknown)},
+	}}
+}
+
+func statedTable() table {
+	t := table{head: []string{"Stated likelihood of the first", "Runs", "Stated, on average", "Right"}}
+	m := diagnosis.Measure(diagnosis.Observations())
+	for i, b := range m.Bins {
+		if b.Count > 0 {
+			width := 100 / len(m.Bins)
+			t.rows = append(t.rows, []string{fmt.Sprintf("%d to %d%%", i*width, (i+1)*width), fmt.Sprint(b.Count), fmt.Sprintf("%.0f%%", 100*b.Mean()), fmt.Sprintf("%.0f%%", 100*float64(b.Right)/float64(b.Count))})
+		}
 	}
 	return t
 }

@@ -1,0 +1,139 @@
+package diagnosis_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+func TestEveryScenarioOfTheLibraryIsInAGroup(t *testing.T) {
+	t.Parallel()
+	library, err := engine.FindScenarios(nil)
+	require.NoError(t, err)
+	var names []string
+	for _, f := range library {
+		names = append(names, f.Scenario.Name)
+	}
+	var grouped []string
+	for _, list := range diagnosis.Members() {
+		grouped = append(grouped, list...)
+	}
+	require.ElementsMatch(t, names, grouped)
+}
+
+func TestEveryDefectIsComplete(t *testing.T) {
+	t.Parallel()
+	var names, scenarios []string
+	for _, list := range diagnosis.Members() {
+		scenarios = append(scenarios, list...)
+	}
+	for _, d := range diagnosis.Defects() {
+		require.NotContains(t, names, d.Name)
+		names = append(names, d.Name)
+		for _, text := range []string{d.Name, d.Does, d.Mend, d.Look} {
+			require.NotEmpty(t, text, d.Name)
+		}
+		require.Subset(t, scenarios, d.Play, d.Name)
+		require.NotEmpty(t, d.Play, d.Name)
+		require.NotEmpty(t, d.Signs, d.Name)
+		if page, has := d.Page(); has {
+			require.NotEmpty(t, page.Title)
+			for _, s := range page.Sections {
+				require.NotEmpty(t, s.Code, "%s, %s", d.Name, s.Stack)
+			}
+		}
+	}
+	var broken, placed []string
+	for _, d := range orders.Designs() {
+		if !d.Correct {
+			broken = append(broken, d.Name)
+		}
+	}
+	for _, d := range diagnosis.Defects() {
+		placed = append(placed, d.Designs...)
+	}
+	require.ElementsMatch(t, broken, placed, "each broken design has one of the defects")
+}
+
+// The likely cause is measured as it is used: each design is judged by what the others showed.
+func TestTheLikelyCauseIsRightAsOftenAsThePageSays(t *testing.T) {
+	t.Parallel()
+	m := diagnosis.Measure(diagnosis.Observations())
+	require.GreaterOrEqual(t, float64(m.First)/float64(m.Runs), 0.70, "%+v", m)
+	require.GreaterOrEqual(t, float64(m.Three)/float64(m.Runs), 0.90, "%+v", m)
+	for _, b := range m.Bins {
+		if b.Count >= 10 {
+			require.GreaterOrEqual(t, float64(b.Right)/float64(b.Count), b.Mean()-0.15, "%+v", m)
+		}
+	}
+}
+
+// result is a scenario that showed kinds of finding, or passed.
+func result(scenario string, kinds ...checker.Kind) checker.Result {
+	r := checker.Result{Scenario: scenario, Verdict: checker.Pass, Intents: 1}
+	for i, k := range kinds {
+		r.Verdict = checker.Fail
+		r.Failed = 1
+		r.Findings = append(r.Findings, checker.Finding{ID: fmt.Sprint("F", i+1), Kind: k, Intent: "i001"})
+	}
+	return r
+}
+
+func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
+	t.Parallel()
+	overlapping := func(r checker.Result) checker.Result {
+		for i := range r.Findings {
+			r.Findings[i].Circumstances = []checker.Circumstance{checker.Overlapping}
+		}
+		return r
+	}
+	race := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("altered-after"), result("hang-up"), result("key-case"),
+		overlapping(result("burst-same-key", checker.Duplicate)), overlapping(result("rage-clicks", checker.Duplicate)),
+	}
+	d := diagnosis.Of(race, checker.Causes(race))
+	require.Len(t, d, 1)
+	require.Equal(t, "check-then-act", d[0].Guesses[0].Defect, "%+v", d)
+	require.Equal(t, "lock-ends-early", d[0].Guesses[1].Defect, "%+v", d)
+	require.True(t, slices.IsSortedFunc(d[0].Guesses, func(a, b diagnosis.Guess) int { return cmp.Compare(b.Likelihood, a.Likelihood) }))
+
+	folded := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("key-case", checker.FalseConflict)}
+	folded[3].Findings[0].Circumstances = []checker.Circumstance{checker.OtherIntent}
+	require.Equal(t, "key-folded", diagnosis.Of(folded, checker.Causes(folded))[0].Guesses[0].Defect)
+}
+
+func TestAScenarioThatWasNotPlayedTellsTwoCausesApart(t *testing.T) {
+	t.Parallel()
+	cut := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("dependency-cut", checker.Duplicate)}
+	cut[3].Findings[0].Circumstances = []checker.Circumstance{checker.LinkCut}
+	d := diagnosis.Of(cut, checker.Causes(cut))[0]
+	require.Greater(t, len(d.Guesses), 1, "%+v", d)
+	require.NotEmpty(t, d.Apart, "%+v", d)
+	require.Contains(t, []string{d.Guesses[0].Defect, d.Guesses[1].Defect}, d.Fails)
+
+	played := append(cut, result(d.Apart))
+	require.NotEqual(t, d.Apart, diagnosis.Of(played, checker.Causes(played))[0].Apart)
+}
+
+func TestAPatternThatNothingShowedHasNoKnownCause(t *testing.T) {
+	t.Parallel()
+	odd := []checker.Result{result("plain-create"), result("sequential-replay"), result("key-case", checker.Leak), result("store-slow")}
+	odd[2].Findings[0].Circumstances = []checker.Circumstance{checker.Expired, checker.StoreFlushed, checker.OtherKey, checker.Removed}
+	d := diagnosis.Of(odd, checker.Causes(odd))
+	require.Empty(t, d[0].Guesses, "%+v", d)
+}
+
+func TestWhatTheContractExcusesIsNoPattern(t *testing.T) {
+	t.Parallel()
+	r := result("crash-between", checker.Duplicate)
+	r.Findings[0].Excused = "after_crash: at-least-once"
+	require.Equal(t, []string{"crash-between"}, diagnosis.PatternOf(checker.Cause{Kind: checker.Leak}, []checker.Result{r}).Passed)
+}

@@ -1,0 +1,77 @@
+// Command observations writes what broken designs showed into the examples of package diagnosis:
+//
+//	observations MATRIX.json... > diagnosis/observations.json
+//
+// The matrices are those that `doubletap matrix -o` writes. Of each design on each database, the first cause with its lowest seed
+// counts.
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/diagnosis"
+	"github.com/doubletap-harness/doubletap/reports"
+)
+
+func main() {
+	text, err := collect(os.Args[1:])
+	if err == nil {
+		_, err = os.Stdout.Write(text)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "observations:", err)
+		os.Exit(1)
+	}
+}
+
+// collect reads matrices and returns their observations, one in a line.
+func collect(files []string) ([]byte, error) {
+	var all []diagnosis.Observed
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		var m reports.Matrix
+		if err := json.Unmarshal(text, &m); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		for _, row := range m.Rows {
+			if o, has := observed(row); has {
+				all = append(all, o)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no matrix has a broken design that showed something")
+	}
+	slices.SortFunc(all, func(a, b diagnosis.Observed) int {
+		return cmp.Or(cmp.Compare(a.Defect, b.Defect), cmp.Compare(a.Design, b.Design), cmp.Compare(a.Store, b.Store))
+	})
+	var b bytes.Buffer
+	for i, o := range all {
+		line, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString(map[bool]string{true: "[\n", false: ",\n"}[i == 0])
+		b.Write(line)
+	}
+	b.WriteString("\n]\n")
+	return b.Bytes(), nil
+}
+
+// observed is what a row showed with its lowest seed, and whether it is a broken built-in design that showed something.
+func observed(row reports.MatrixRow) (diagnosis.Observed, bool) {
+	at := slices.IndexFunc(diagnosis.Defects(), func(d diagnosis.Defect) bool { return slices.Contains(d.Designs, row.Target) })
+	played := slices.SortedFunc(slices.Values(row.Played), func(a, b reports.MatrixSeed) int { return cmp.Compare(a.Seed, b.Seed) })
+	if at < 0 || len(played) == 0 || played[0].Pattern == nil {
+		return diagnosis.Observed{}, false
+	}
+	return diagnosis.Observed{Design: row.Target, Store: row.Store, Defect: diagnosis.Defects()[at].Name, Pattern: *played[0].Pattern}, true
+}

@@ -1,0 +1,69 @@
+package reports
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/diagnosis"
+)
+
+// likelyView is what the code of the target probably does, and how that is mended, in words.
+type likelyView struct {
+	Cause   string   // the likeliest, with its likelihood
+	Does    string   // what the code does then
+	Others  []string // further ones
+	Apart   string   // what would tell the first two apart; empty: nothing that the run did not do
+	Look    string
+	Mend    string
+	Command string            // writes the code
+	Code    []codeView        // for each database or stack
+	Guesses []diagnosis.Guess // as they were made
+}
+
+// codeView is the code of a mend for one stack.
+type codeView struct{ Stack, Note, Code string }
+
+// noKnownCause is said where no defect fits.
+const noKnownCause = "no known cause shows what this run showed"
+
+// newLikelyView says a diagnosis in words. Program is the command that the run was made with; empty: it is not known.
+func newLikelyView(d diagnosis.Diagnosis, program string) likelyView {
+	v := likelyView{Cause: noKnownCause, Guesses: d.Guesses}
+	for i, g := range d.Guesses {
+		defect, _ := diagnosis.Named(g.Defect)
+		if i > 0 {
+			first, _, _ := strings.Cut(defect.Does, ". ")
+			v.Others = append(v.Others, fmt.Sprintf("or %s (%s): %s", defect.Name, whole(g.Likelihood), ended(strings.TrimSuffix(first, "."))))
+			continue
+		}
+		v.Cause, v.Does, v.Mend = fmt.Sprintf("%s (%s likely)", defect.Name, whole(g.Likelihood)), defect.Does, defect.Mend
+		v.Look = "Look for " + defect.Look + "."
+		page, has := defect.Page()
+		if has {
+			v.Command = joined([]string{program, "mend", defect.Name}, " ")
+		}
+		for _, s := range page.Sections {
+			v.Code = append(v.Code, codeView{s.Stack, s.Note, s.Code})
+		}
+	}
+	if d.Apart != "" {
+		passes := d.Guesses[0].Defect
+		if passes == d.Fails {
+			passes = d.Guesses[1].Defect
+		}
+		v.Apart = fmt.Sprintf("Play %s: it fails with %s, and hardly with %s.", d.Apart, d.Fails, passes)
+	}
+	return v
+}
+
+// notes labels what there is to say, for those who list it.
+func (v likelyView) notes() []note {
+	list := []note{{"Likely cause", joined([]string{v.Cause, v.Does}, ": ")}}
+	for _, other := range v.Others {
+		list = append(list, note{"", other})
+	}
+	return present(append(list, note{"What tells them apart", v.Apart}, note{"Where to look", v.Look}, note{"How to mend it", v.Mend}))
+}
+
+// whole writes a likelihood, which has no meaning behind the point.
+func whole(p float64) string { return fmt.Sprintf("%.0f%%", 100*p) }
