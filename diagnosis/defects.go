@@ -108,7 +108,7 @@ func Defects() []Defect {
 			Designs: []string{
 				"record-after-commit", "record-save-cancelled-by-disconnect", "fails-after-order",
 				"key-released-on-ambiguous-error", "dependency-error-frees-key", "hang-up-taken-for-crash",
-				"decline-retried-charges", "partial-commit", "refusal-leaves-row",
+				"decline-retried-charges", "record-behind-answer", "partial-commit", "refusal-leaves-row",
 			},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.LostAnswer}, Fails: []Group{Left}},
@@ -219,7 +219,7 @@ func Defects() []Defect {
 			Play:    []string{"respelled-body", "respelled-numbers", "retry-elsewhere"},
 			Look:    "what goes into the comparison: bytes, headers or times do not belong there",
 			How:     "fingerprint",
-			Designs: []string{"fingerprint-key-order", "fingerprint-number-format", "fingerprint-headers", "fingerprint-sent-at"},
+			Designs: []string{"fingerprint-key-order", "key-member-in-fingerprint", "fingerprint-number-format", "fingerprint-headers", "fingerprint-sent-at"},
 			Signs: []Sign{
 				{Kind: checker.FalseConflict, Needs: []checker.Circumstance{checker.OtherSpelling}, Fails: []Group{Spelled}},
 				{Kind: checker.FalseConflict, Detail: "respelled", Needs: []checker.Circumstance{checker.OtherSpelling}},
@@ -245,13 +245,14 @@ func Defects() []Defect {
 		},
 		{
 			Name:    "key-misread",
-			Does:    "One key is read as two: by the case of its header, by which of two headers counts, or together with something that changes between retries. The retry is a new request.",
+			Does:    "One key is read as two: by the case of its header, by which of two headers counts, by the place or the path that it comes by, or together with something that changes between retries. The retry is a new request.",
 			Mend:    "Read the key by the library's own header access, which ignores case. Refuse two different keys with 400. Add nothing to the key that a retry may change.",
-			Play:    []string{"key-header-case", "key-two-headers", "retry-elsewhere"},
+			Play:    []string{"key-header-case", "key-two-headers", "same-key-two-ways", "retry-elsewhere"},
 			Look:    "how the key is read from the headers, and what is added to it",
-			Designs: []string{"key-header-exact-case", "key-first-and-last", "key-with-address"},
+			Designs: []string{"key-header-exact-case", "key-first-and-last", "key-with-address", "key-by-place", "older-path-own-keys"},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.OtherSpelling}, Fails: []Group{KeyHeader}},
+				{Kind: checker.Duplicate, Fails: []Group{Ways}, Passes: []Group{Sequential}},
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.OtherSpelling}, Fails: []Group{Spelled}},
 			},
 		},
@@ -275,7 +276,7 @@ func Defects() []Defect {
 			How:  "answers",
 			Designs: []string{
 				"replay-fresh-answer", "replay-status-changed", "duplicate-told-nothing", "replay-headers-lost",
-				"replay-body-wrapped", "on-conflict-returns-nothing", "upsert-replaces-row", "replay-path-crashes",
+				"replay-body-wrapped", "on-conflict-returns-nothing", "upsert-replaces-row", "replay-path-crashes", "large-answer-tail-changes", "large-answer-text-cut",
 			},
 			Signs: []Sign{
 				{Kind: checker.ReplayMismatch, Fails: []Group{Sequential}},

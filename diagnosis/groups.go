@@ -29,6 +29,7 @@ const (
 	Spelled    Group = "spelled"    // the same request in other words
 	KeyForm    Group = "key-form"   // keys that nearly equal each other
 	KeyHeader  Group = "key-header" // ways to write the key's header
+	Ways       Group = "ways"       // one creation in two ways
 	MissingKey Group = "missing"    // no key
 	Scope      Group = "scope"      // the same key elsewhere, or from somebody else
 	Twins      Group = "twins"      // requests that are alike
@@ -57,6 +58,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Spelled:    {"respelled-body", "respelled-numbers", "retry-elsewhere"},
 		KeyForm:    {"key-case", "key-space", "key-long", "key-blank", "key-quote"},
 		KeyHeader:  {"key-header-case", "key-two-headers"},
+		Ways:       {"same-key-two-ways", "same-key-two-ways-at-once"},
 		MissingKey: {"missing-key"},
 		Scope:      {"same-form-two-parents", "same-form-two-principals", "same-key-two-operations", "same-key-two-parents", "same-key-two-principals"},
 		Twins:      {"distinct-twins", "read-after-create"},

@@ -248,7 +248,7 @@ func (m model) rank(of features) []Guess {
 		sum += guesses[i].Likelihood
 	}
 	for i := range guesses {
-		guesses[i].Likelihood /= sum
+		guesses[i].Likelihood = math.Round(100*guesses[i].Likelihood/sum) / 100
 	}
 	return guesses
 }
