@@ -43,6 +43,7 @@ func rooms() map[string][]string {
 		"targets/orders":           {"contract", "targets"},
 		"internal/servers":         {},
 		"internal/sqldrivers":      {},
+		"internal/crashcode":       {},
 		"internal/english":         {},
 		"internal/files":           {},
 		"internal/inert":           {},

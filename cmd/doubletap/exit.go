@@ -20,7 +20,9 @@ const (
 	exitConfig       = 3 // a mistake in the command line or a file
 	exitEnvironment  = 4 // target or database unreachable, disk full, or doubletap itself
 	exitFixed        = 5 // a bug of the register was not seen any more
+	exitHungUp       = 129 // SIGHUP: the terminal was closed
 	exitInterrupted  = 130
+	exitQuit         = 131 // SIGQUIT
 	exitTerminated   = 143
 )
 
@@ -76,10 +78,18 @@ func (s stopped) Error() string { return fmt.Sprintf("stopped by a signal (%s)",
 // interruption returns the exit code of a command that was stopped.
 func interruption(ctx context.Context) (int, bool) {
 	var by stopped
-	switch {
-	case ctx.Err() == nil:
+	if ctx.Err() == nil {
 		return 0, false
-	case errors.As(context.Cause(ctx), &by) && by.signal == syscall.SIGTERM:
+	}
+	if !errors.As(context.Cause(ctx), &by) {
+		return exitInterrupted, true
+	}
+	switch by.signal {
+	case syscall.SIGHUP:
+		return exitHungUp, true
+	case syscall.SIGQUIT:
+		return exitQuit, true
+	case syscall.SIGTERM:
 		return exitTerminated, true
 	default:
 		return exitInterrupted, true

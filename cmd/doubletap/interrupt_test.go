@@ -117,6 +117,8 @@ func TestAStoppedRunLosesNothing(t *testing.T) {
 	}{
 		"by Ctrl-C":  {os.Interrupt, exitInterrupted},
 		"by SIGTERM": {syscall.SIGTERM, exitTerminated},
+		"by SIGHUP":  {syscall.SIGHUP, exitHungUp},
+		"by SIGQUIT": {syscall.SIGQUIT, exitQuit},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

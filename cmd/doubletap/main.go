@@ -12,12 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/internal/crashcode"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // a target's database is opened by their names
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-func main() { os.Exit(mainCode()) }
+func main() {
+	crashcode.Set() // or the runtime's own end would read as inconclusive
+	os.Exit(mainCode())
+}
 
 // mainCode runs the command line of this process and returns its exit code. A signal ends it early; a
 // second one ends the process.
@@ -32,11 +36,16 @@ func mainCode() int {
 	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
 }
 
-// interruptible returns a context that ends with the first signal. A second one ends the process.
+// interruptible returns a context that ends with the first signal. A second one ends the process. Who ignores SIGHUP, as
+// nohup does, wants the run to go on when the terminal is closed.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
+	if !signal.Ignored(syscall.SIGHUP) {
+		ends = append(ends, syscall.SIGHUP)
+	}
+	signal.Notify(signals, ends...)
 	go func() {
 		select {
 		case s := <-signals:
@@ -62,8 +71,7 @@ func execute(ctx context.Context, args []string, s streams) int {
 	return codeOf(err)
 }
 
-// attempt runs a command line. A crash must not end with Go's exit code for it, which is 2 and would
-// read as inconclusive.
+// attempt runs a command line. A crash of it is an error like others, so that what it has begun is tidied up.
 func attempt(ctx context.Context, args []string, s streams) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil {

@@ -19,7 +19,7 @@ really happened and gives a verdict.
 Exit codes: 0 every verdict is a pass, or a failure that is known; 1 at least one finding that is not in the
 register; 2 inconclusive: nothing new broke, but something was not exercised; 3 a mistake in the command line
 or a file; 4 the target, the database or doubletap itself failed; 5 a known bug was not seen any more: take it
-out of the register; 130 and 143 interrupted, which outranks all else. 1 outranks 2 to 5.`,
+out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 outranks 2 to 5.`,
 		Example: `  doubletap demo
   doubletap init --openapi openapi.yaml --db "$DATABASE_URL" -o doubletap.yaml
   doubletap run`,
