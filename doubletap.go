@@ -66,6 +66,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -210,7 +211,7 @@ func (c Config) engine(s *Session) (engine.Config, error) {
 		}
 	}
 	if c.Reports == "" {
-		dir, err := os.MkdirTemp("", "doubletap-")
+		dir, err := leftovers.Folder("", "doubletap-")
 		if err != nil {
 			return config, runerror.Environment(fmt.Errorf("make a directory: %w", err))
 		}

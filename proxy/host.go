@@ -34,7 +34,11 @@ func hostAt(url string) (host, error) {
 	if url == "" {
 		return newInProcess(), nil
 	}
-	return newServer(url)
+	s, err := newServer(url)
+	if err == nil {
+		_, _ = s.sweep() // what others have left does not keep us from beginning
+	}
+	return s, err
 }
 
 // inTime runs f, which cannot be interrupted, but waits for it no longer than ctx.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
+
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // server is a toxiproxy server outside this process.
@@ -40,9 +41,41 @@ func newServer(address string) (*server, error) {
 	return s, nil
 }
 
+// proxyPrefix is what the names of proxies begin with.
+const proxyPrefix = "doubletap-"
+
+// Sweep removes the proxies on a toxiproxy server that processes of this machine have left there when they were killed, and
+// returns their names.
+func Sweep(address string) ([]string, error) {
+	s, err := newServer(address)
+	if err != nil {
+		return nil, err
+	}
+	defer s.leave()
+	return s.sweep()
+}
+
+func (s *server) sweep() ([]string, error) {
+	all, err := s.client.Proxies()
+	problems := []error{err}
+	var removed []string
+	for name, p := range all {
+		if leftovers.Dead(name) == "" || !strings.HasPrefix(name, proxyPrefix) {
+			continue
+		}
+		if err := p.Delete(); err != nil && !isNotFound(err) {
+			problems = append(problems, fmt.Errorf("delete proxy %s: %w", name, err))
+			continue
+		}
+		removed = append(removed, name)
+	}
+	slices.Sort(removed)
+	return removed, errors.Join(problems...)
+}
+
 // runPrefix names this run's proxies apart from those of others, and dates the ones that are left behind.
 func runPrefix() string {
-	return "doubletap-" + time.Now().UTC().Format("20060102T150405Z") + "-" + strings.ToLower(rand.Text()[:8])
+	return leftovers.Name(proxyPrefix + time.Now().UTC().Format("20060102T150405Z") + "-")
 }
 
 func (s *server) place() string { return s.url.Redacted() }

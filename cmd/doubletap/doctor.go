@@ -17,6 +17,7 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -89,7 +90,7 @@ func doctorCommand(ctx context.Context, o sessionFlags, s streams) (err error) {
 		}
 		return err
 	}
-	dir, err := os.MkdirTemp("", "doubletap-doctor-")
+	dir, err := leftovers.Folder("", "doubletap-doctor-")
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("make a directory: %w", err))
 	}

@@ -17,9 +17,9 @@ const (
 	exitPass         = 0
 	exitFinding      = 1
 	exitInconclusive = 2
-	exitConfig       = 3 // a mistake in the command line or a file
-	exitEnvironment  = 4 // target or database unreachable, disk full, or doubletap itself
-	exitFixed        = 5 // a bug of the register was not seen any more
+	exitConfig       = 3   // a mistake in the command line or a file
+	exitEnvironment  = 4   // target or database unreachable, disk full, or doubletap itself
+	exitFixed        = 5   // a bug of the register was not seen any more
 	exitHungUp       = 129 // SIGHUP: the terminal was closed
 	exitInterrupted  = 130
 	exitQuit         = 131 // SIGQUIT

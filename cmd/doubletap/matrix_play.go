@@ -12,6 +12,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -241,7 +242,7 @@ func (k known) perform(ctx context.Context, p portion, seed uint64, s streams) (
 	if err := context.Cause(ctx); err != nil || len(p.files) == 0 {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "doubletap-matrix-")
+	dir, err := leftovers.Folder("", "doubletap-matrix-")
 	if err != nil {
 		return nil, runerror.Environment(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"sync"
 	"syscall"
+
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // sweeper removes a folder when descriptor 3 ends without a line. The processes that use the folder may
@@ -31,7 +33,7 @@ func TemporaryFolder(prefix string) (*Folder, error) {
 		return nil, fmt.Errorf("make a pipe: %w", err)
 	}
 	defer theirs.Close()
-	path, err := os.MkdirTemp("", prefix)
+	path, err := leftovers.Folder("", prefix)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make a temporary folder: %w", err), ours.Close())
 	}

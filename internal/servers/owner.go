@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // owner is the user of the operating system as whom a server runs. The zero owner is ourselves.
@@ -38,7 +40,8 @@ func findOwner(name string) (owner, error) {
 
 // makeDir makes a temporary folder that only its owner can read.
 func (o owner) makeDir(parent, prefix string) (string, error) {
-	dir, err := os.MkdirTemp(parent, prefix)
+	_, _ = leftovers.Sweep() // what others have left does not keep us from beginning
+	dir, err := leftovers.Folder(parent, prefix)
 	if err != nil {
 		return "", fmt.Errorf("make the server's folder: %w", err)
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // connections is how many connections one API may have to a database server.
@@ -22,6 +24,9 @@ const connections = 24
 
 // dropTimeout bounds how long a store waits to remove what it made.
 const dropTimeout = 10 * time.Second
+
+// sweepTimeout bounds how long what other processes have left is looked for and removed.
+const sweepTimeout = 5 * time.Second
 
 // store is a place in a database that one API has for itself.
 type store struct {
@@ -128,7 +133,8 @@ func (d dialect) inBytes(statement string) string {
 }
 
 func openTemporary() (*store, error) {
-	dir, err := os.MkdirTemp("", "doubletap-orders-")
+	_, _ = leftovers.Sweep() // what others have left does not keep us from beginning
+	dir, err := leftovers.Folder("", "doubletap-orders-")
 	if err != nil {
 		return nil, fmt.Errorf("make a folder for the database: %w", err)
 	}
@@ -194,7 +200,7 @@ func on(link *url.URL, proxy string) (place, error) {
 
 // onPostgres is a schema that is put on the search path, so that the SQL of the designs is plain.
 func onPostgres(link *url.URL, proxy string) place {
-	schema := newID("doubletap_")
+	schema := leftovers.Name(placePrefix)
 	open := func(source string) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) { return sql.Open("pgx", source) }
 	}
@@ -210,9 +216,10 @@ func onPostgres(link *url.URL, proxy string) place {
 	}
 	return place{
 		dialect: dialectPostgres, url: own.String(),
+		names:  `select nspname from pg_namespace where nspname like 'doubletap\_%'`,
 		create: "create schema " + schema,
-		drop:   "drop schema if exists " + schema + " cascade",
-		admin:  open(link.String()), pool: open(through.String()), tables: open(own.String()),
+		drop:   func(name string) string { return "drop schema if exists " + name + " cascade" }, name: schema,
+		admin: open(link.String()), pool: open(through.String()), tables: open(own.String()),
 	}
 }
 
@@ -222,7 +229,7 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 	if err != nil {
 		return place{}, err
 	}
-	name := newID("doubletap_")
+	name := leftovers.Name(placePrefix)
 	open := func(config *mysql.Config) func() (*sql.DB, error) {
 		return func() (*sql.DB, error) {
 			connector, err := mysql.NewConnector(config)
@@ -240,9 +247,10 @@ func onMariaDB(link *url.URL, proxy string) (place, error) {
 	own.Path = "/" + name
 	return place{
 		dialect: dialectMariaDB, url: own.String(),
+		names:  `select schema_name from information_schema.schemata where schema_name like 'doubletap\_%'`,
 		create: "create database " + name,
-		drop:   "drop database if exists " + name,
-		admin:  open(config), pool: open(throughConfig), tables: open(ownConfig),
+		drop:   func(name string) string { return "drop database if exists " + name }, name: name,
+		admin: open(config), pool: open(throughConfig), tables: open(ownConfig),
 	}, nil
 }
 
@@ -298,23 +306,78 @@ func openPool(speaks dialect, open func() (*sql.DB, error)) (*db, error) {
 
 // place is a namespace on a database server that is to be made.
 type place struct {
-	dialect      dialect
-	url          string // of the namespace
-	create, drop string // statements
-	admin        func() (*sql.DB, error)
-	pool         func() (*sql.DB, error) // inside the namespace
-	tables       func() (*sql.DB, error) // likewise, but not through the proxy
+	dialect dialect
+	name    string
+	url     string // of the namespace
+	names   string // query of all that were ever made
+	create  string // statement
+	drop    func(name string) string
+	admin   func() (*sql.DB, error)
+	pool    func() (*sql.DB, error) // inside the namespace
+	tables  func() (*sql.DB, error) // likewise, but not through the proxy
+}
+
+// placePrefix is what the names of places begin with.
+const placePrefix = "doubletap_"
+
+// Sweep removes the places on the server of a postgres or mariadb URL that processes of this machine have left there when they
+// were killed, and returns their names.
+func Sweep(ctx context.Context, address string) ([]string, error) {
+	link, err := parse(address)
+	if err != nil {
+		return nil, err
+	}
+	p, err := on(link, "")
+	if err != nil {
+		return nil, err
+	}
+	return p.sweep(ctx)
+}
+
+func (p place) sweep(ctx context.Context) (removed []string, err error) {
+	pool, err := p.admin()
+	if err != nil {
+		return nil, fmt.Errorf("open the database: %w", err)
+	}
+	defer pool.Close()
+	rows, err := pool.QueryContext(ctx, p.names)
+	if err != nil {
+		return nil, fmt.Errorf("look for what was left: %w", err)
+	}
+	defer rows.Close()
+	var left []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		if dead := leftovers.Dead(name); dead != "" && name == placePrefix+dead {
+			left = append(left, name)
+		}
+	}
+	problems := []error{rows.Err()}
+	for _, name := range left {
+		if _, err := pool.ExecContext(ctx, p.drop(name)); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", p.drop(name), err))
+			continue
+		}
+		removed = append(removed, name)
+	}
+	return removed, errors.Join(problems...)
 }
 
 // make returns what removes the namespace again.
 func (p place) make(ctx context.Context) (drop func() error, err error) {
+	bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
+	_, _ = p.sweep(bounded) // what others have left does not keep us from beginning
 	if err := p.asAdmin(ctx, p.create); err != nil {
 		return nil, err
 	}
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), dropTimeout)
 		defer cancel()
-		return p.asAdmin(ctx, p.drop)
+		return p.asAdmin(ctx, p.drop(p.name))
 	}, nil
 }
 

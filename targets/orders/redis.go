@@ -8,10 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
+
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // memory is how long Redis remembers the answer to a key.
@@ -38,7 +41,7 @@ func openRedis(ctx context.Context, o Options) (*redisStore, error) {
 	}
 	link.DisableIdentity = true // a server before 7.2 has no word for it
 	link.Addr = cmp.Or(o.StoreProxy, link.Addr)
-	s := &redisStore{client: redis.NewClient(link), url: o.Store, prefix: newID("doubletap_") + ":"}
+	s := &redisStore{client: redis.NewClient(link), url: o.Store, prefix: leftovers.Name(placePrefix) + ":"}
 	if o.Keep {
 		place := sha256.Sum256([]byte(o.Database))
 		s.kept, s.prefix = true, "doubletap_"+hex.EncodeToString(place[:8])+":"
@@ -47,7 +50,37 @@ func openRedis(ctx context.Context, o Options) (*redisStore, error) {
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return nil, errors.Join(fmt.Errorf("reach the store: %w", err), s.client.Close())
 	}
+	bounded, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
+	_, _ = sweepKeys(bounded, s.client) // what others have left does not keep us from beginning
 	return s, nil
+}
+
+// SweepStore removes the keys on the Redis server of a URL that processes of this machine have left there when they were
+// killed, and returns how many. It looks at the names of all keys.
+func SweepStore(ctx context.Context, address string) (int, error) {
+	link, err := redis.ParseURL(address)
+	if err != nil {
+		return 0, errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0")
+	}
+	link.DisableIdentity = true
+	client := redis.NewClient(link)
+	defer client.Close()
+	return sweepKeys(ctx, client)
+}
+
+func sweepKeys(ctx context.Context, client *redis.Client) (int, error) {
+	removed, all := 0, client.Scan(ctx, 0, placePrefix+"*", 1000).Iterator()
+	for all.Next(ctx) {
+		if dead := leftovers.Dead(all.Val()); dead == "" || !strings.HasPrefix(all.Val(), placePrefix+dead+":") {
+			continue
+		}
+		if err := client.Unlink(ctx, all.Val()).Err(); err != nil {
+			return removed, fmt.Errorf("remove what was left in the store: %w", err)
+		}
+		removed++
+	}
+	return removed, all.Err()
 }
 
 // close forgets everything of this API.

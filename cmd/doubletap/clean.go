@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/leftovers"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets/caches"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// cleanOptions are the flags of clean.
+type cleanOptions struct {
+	databases, stores, proxies []string
+}
+
+func newClean(s streams) *cobra.Command {
+	o := cleanOptions{}
+	cmd := &cobra.Command{
+		Use:   "clean",
+		Short: "Remove what killed runs have left behind",
+		Long: `Clean removes what runs have left that were killed by SIGKILL or for want of memory: temporary folders of
+private databases, and with the flags the schemas, Redis keys and toxiproxy proxies that doubletap made for built-in
+targets on servers of yours. Each of them bears the process that made it. What a process made that still runs, or
+that ran on another machine, stays. A run does the same for the servers that it uses before it begins.`,
+		Example: `  doubletap clean
+  doubletap clean --database "$DATABASE_URL" --toxiproxy http://127.0.0.1:8474`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.guard(); err != nil {
+				return err
+			}
+			return o.clean(cmd.Context(), s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&o.databases, "database", nil, "postgres or mariadb URL of a server, as often as wanted")
+	f.StringArrayVar(&o.stores, "store", nil, "Redis URL of a server, as often as wanted; the names of all its keys are looked at")
+	f.StringArrayVar(&o.proxies, "toxiproxy", nil, "URL of a toxiproxy server, as often as wanted")
+	return cmd
+}
+
+// guard refuses hosts that are not this machine: no target file allows them.
+func (o cleanOptions) guard() error {
+	var foreign []sut.Reference
+	for _, address := range o.databases {
+		scheme, _, _ := strings.Cut(address, "://")
+		if !slices.Contains([]string{"postgres", "postgresql", "mariadb", "mysql"}, scheme) {
+			return runerror.Configf("--database: expected a postgres or mariadb URL")
+		}
+		hosts, err := databases.HostsOf(address)
+		if err != nil {
+			return runerror.Configf("--database: %w", err)
+		}
+		foreign = append(foreign, sut.Allowlist(nil).Foreign("--database", hosts...)...)
+	}
+	for _, address := range o.stores {
+		server, err := caches.AddressOf(address)
+		if err != nil {
+			return runerror.Configf("--store: %w", err)
+		}
+		host, _, _ := net.SplitHostPort(server) // AddressOf has joined them
+		foreign = append(foreign, sut.Allowlist(nil).Foreign("--store", host)...)
+	}
+	for _, address := range o.proxies {
+		host, err := sut.HostOf(address)
+		if err != nil {
+			return runerror.Config(err)
+		}
+		foreign = append(foreign, sut.Allowlist(nil).Foreign("--toxiproxy", host)...)
+	}
+	for _, f := range foreign {
+		return runerror.Configf("%s points to %s, which is not this machine: clean touches only servers on this machine, as built-in targets do", f.What, f.Host)
+	}
+	return nil
+}
+
+// clean removes what it finds, and goes on after what it cannot remove.
+func (o cleanOptions) clean(ctx context.Context, s streams) error {
+	var problems []error
+	count := 0
+	said := func(what string, removed []string, err error) {
+		for _, name := range removed {
+			fmt.Fprintf(s.out, "removed %s %s\n", what, name)
+		}
+		count += len(removed)
+		problems = append(problems, err)
+	}
+	folders, err := leftovers.Sweep()
+	said("folder", folders, err)
+	for _, address := range o.databases {
+		places, err := orders.Sweep(ctx, address)
+		said("schema", places, err)
+	}
+	for _, address := range o.stores {
+		keys, err := orders.SweepStore(ctx, address)
+		if keys > 0 {
+			fmt.Fprintf(s.out, "removed %s\n", english.Plural(keys, "Redis key"))
+		}
+		count += keys
+		problems = append(problems, err)
+	}
+	for _, address := range o.proxies {
+		names, err := proxy.Sweep(address)
+		said("proxy", names, err)
+	}
+	if count == 0 {
+		fmt.Fprintln(s.out, "nothing was left behind")
+	}
+	if err := errors.Join(problems...); err != nil {
+		return runerror.Environment(err)
+	}
+	return nil
+}
