@@ -22,6 +22,8 @@ const (
 )
 
 // exit ends the process with Code. It is the handler of a signal, and no Go function: there may be no memory for one.
+//
+//lint:ignore U1000 exitAddress, which is no Go either, takes its address
 func exit()
 
 // exitAddress returns where exit is.
