@@ -81,6 +81,12 @@ type MoreRounds struct{ For time.Duration }
 // Progress says how many of a scenario's intents are done. It comes from several goroutines at once.
 type Progress struct{ Done, Of int }
 
+// ReadingRows says how far a snapshot is that takes long.
+type ReadingRows struct {
+	Markers, Of int
+	Took        time.Duration
+}
+
 // ScenarioDone has the result of a scenario, also of one that does not apply.
 type ScenarioDone struct{ Result checker.Result }
 
@@ -103,6 +109,7 @@ func (BroughtUp) event()       {}
 func (ScenarioStarted) event() {}
 func (MoreRounds) event()      {}
 func (Progress) event()        {}
+func (ReadingRows) event()     {}
 func (ScenarioDone) event()    {}
 func (RunDone) event()         {}
 func (RunAborted) event()      {}

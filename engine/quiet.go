@@ -148,12 +148,13 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 		return nil
 	}
 	wait := awaitingOf(ctx, r, name)
-	look, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.rows.patience()+wait.still+wait.owed+wait.grace)
-	if ctx.Err() != nil {
-		look, cancel = context.WithTimeout(context.WithoutCancel(ctx), lastLook)
-	}
+	look, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	s := r.rows.settled(look, wait)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })()
+	s, changing := r.rows.settled(look, wait)
+	if changing {
+		r.incident(history.StillBusy, fmt.Sprintf("the rows of this scenario still changed %s after the last answer", quietLongest+wait.still+wait.owed+wait.grace))
+	}
 	if r.pilot {
 		r.session.lag = max(r.session.lag, s.Waited.Duration())
 	}

@@ -35,12 +35,15 @@ type rowQueries struct {
 	target    targets.Target
 	reader    rowReader // nil: the rows are unknown
 	questions []snapshots.Question
+	reading   time.Duration     // of all snapshots so far
+	slow      func(ReadingRows) // hears of a snapshot that takes long
 }
 
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
 func (r *scenarioRun) prepareQuestions(context.Context) error {
 	system := r.session.System
 	r.rows.target = system.Target
+	r.rows.slow = func(e ReadingRows) { r.session.config.Observe(e) }
 	switch {
 	case system.Rows != nil:
 		r.rows.reader = system.Rows
@@ -81,9 +84,25 @@ func (q *rowQueries) count(ctx context.Context, operation, marker string) (int, 
 	return q.reader.Rows(ctx, q.questions[n], marker)
 }
 
+// slowReading is after how long a snapshot says how far it is, and from then on whenever twice the time has passed.
+const slowReading = 10 * time.Second
+
 // snapshot reads all rows once.
 func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
-	return q.reader.Snapshot(ctx, q.questions)
+	begun, next, of := time.Now(), slowReading, 0
+	defer func() { q.reading += time.Since(begun) }()
+	questions := slices.Clone(q.questions)
+	for i, asked := range questions {
+		of += len(asked.Markers)
+		earlier := of - len(asked.Markers)
+		questions[i].Answered = func(markers int) {
+			if took := time.Since(begun); took >= next {
+				next = 2 * took
+				q.slow(ReadingRows{Markers: earlier + markers, Of: of, Took: took})
+			}
+		}
+	}
+	return q.reader.Snapshot(ctx, questions)
 }
 
 // awaiting is how long a snapshot waits for rows. The zero value waits for two equal looks.
@@ -100,9 +119,11 @@ func (w awaiting) over(waited time.Duration) bool {
 	return waited >= w.owed+w.grace || w.stop.Err() != nil
 }
 
-// settled takes snapshots until nothing changes and nothing is missing, and returns the last.
-func (q *rowQueries) settled(ctx context.Context, w awaiting) history.Snapshot {
-	begun, last, overdue := time.Now(), q.snapshot(ctx), []string(nil)
+// settled takes snapshots until nothing changes and nothing is missing, and returns the last. Changing: the rows did not stop
+// to change in time. The reading itself takes as long as it does.
+func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snapshot, changing bool) {
+	begun, read, overdue := time.Now(), q.reading, []string(nil)
+	last = q.snapshot(ctx)
 	unchanged, came := begun, time.Duration(0)
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
 		pause(ctx, between)
@@ -136,8 +157,11 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) history.Snapshot {
 			last.Late = slices.DeleteFunc(overdue, func(marker string) bool { return slices.Contains(missing, marker) })
 			break
 		}
+		if time.Since(begun)-(q.reading-read) >= quietLongest+w.still+w.owed+w.grace {
+			return last, true
+		}
 	}
-	return last
+	return last, false
 }
 
 // questionAbout is what a snapshot asks for one operation.
@@ -172,20 +196,6 @@ func listingGets(l contract.Listing, markers []string, views map[string][]target
 		}
 	}
 	return all, nil
-}
-
-// patience is how long two equal looks may take: the target's own listing is asked for one marker at a time,
-// and no faster than its rate limit allows.
-func (q *rowQueries) patience() time.Duration {
-	limit, markers := q.target.RateLimit, 0
-	if limit == nil || !q.target.AsksItself() {
-		return quietLongest
-	}
-	for _, asked := range q.questions {
-		markers += len(asked.Markers)
-	}
-	const looks = 4 // two views each, or two more that are not equal yet
-	return quietLongest + looks*time.Duration(markers)*limit.Every()
 }
 
 // compared returns of a snapshot what the target is checked against: it may tell more of a thing, such as

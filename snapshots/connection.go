@@ -13,6 +13,10 @@ import (
 
 // Reader asks one database. Safe for concurrent use.
 type Reader struct {
+	// Patience is how long a statement of a snapshot may take, which asks for up to 100 markers. 0: one minute. It is set
+	// before the first snapshot.
+	Patience time.Duration
+
 	db       *databases.Database
 	borrowed bool // the caller closes the database
 }
@@ -53,7 +57,7 @@ func (r *Reader) Close() error {
 
 // Rows returns the number of rows that a question's query finds for one marker.
 func (r *Reader) Rows(ctx context.Context, q Question, marker string) (int, error) {
-	found, err := r.rows(ctx, r.db, q.Rows, []string{marker})
+	found, err := r.rows(ctx, r.db, q.Rows, []string{marker}, nil)
 	return len(found[marker]), err
 }
 

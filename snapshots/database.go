@@ -1,8 +1,10 @@
 package snapshots
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -18,6 +20,17 @@ import (
 // enough that planning one stays cheap. SQLite takes no more than 500 terms in a compound select.
 const batch = 100
 
+// A snapshot may take as long as its statements do, each of which has its time. What breaks, such as the connection of a
+// server that starts again or ends idle sessions, is asked for anew.
+const (
+	longestBatch = time.Minute
+	tries        = 3
+	betweenTries = 500 * time.Millisecond
+)
+
+// errSlow is matched by the error of a statement that took too long.
+var errSlow = errors.New("no answer")
+
 // queryer is a database or a transaction.
 type queryer interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -30,6 +43,9 @@ type Question struct {
 	Rows      string // the row query, with the parameter :marker or :reference
 	Effects   []Effect
 	Markers   []string
+
+	// Answered is called with the number of markers whose rows are read by now, never twice at once; nil: nobody asks.
+	Answered func(markers int)
 
 	Gets     map[string][]Get // by marker: one for each who may see something of it
 	Items    string           // JSON pointer to the list; empty: the answer is the list
@@ -60,11 +76,20 @@ const (
 // Snapshot returns the rows and effects of every marker, all read in one transaction that sees one
 // moment. A failure is part of the snapshot: rows are then unknown, not absent.
 func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
-	s := history.Snapshot{Rows: map[string][]history.Row{}}
-	if err := r.snapshot(ctx, questions, &s); err != nil {
-		return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.db.Host, err)}
+	for left := tries - 1; ; left-- {
+		s := history.Snapshot{Rows: map[string][]history.Row{}}
+		err := r.snapshot(ctx, questions, &s)
+		switch {
+		case err == nil:
+			return s
+		case left == 0 || ctx.Err() != nil || errors.Is(err, errSlow):
+			return history.Snapshot{Error: fmt.Sprintf("ask database at %s: %v", r.db.Host, err)}
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(betweenTries):
+		}
 	}
-	return s
 }
 
 func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.Snapshot) error {
@@ -75,7 +100,7 @@ func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.
 	}
 	defer tx.Rollback()
 	for _, q := range questions {
-		rows, err := r.rows(ctx, tx, q.Rows, q.Markers)
+		rows, err := r.rows(ctx, tx, q.Rows, q.Markers, q.Answered)
 		if err != nil {
 			return fmt.Errorf("operations.%s.rows.query: %w", q.Operation, err)
 		}
@@ -89,13 +114,13 @@ func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.
 	return nil
 }
 
-// rows returns the rows of every marker. One without rows has an empty entry.
-func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string) (map[string][]history.Row, error) {
+// rows returns the rows of every marker, and tells how far it is. One without rows has an empty entry.
+func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string, answered func(int)) (map[string][]history.Row, error) {
 	found := make(map[string][]history.Row, len(markers))
 	for _, m := range markers {
 		found[m] = []history.Row{}
 	}
-	err := r.each(ctx, from, query, markers, func(marker string, columns []string, values []any) error {
+	err := r.each(ctx, from, query, markers, answered, func(marker string, columns []string, values []any) error {
 		row := make(history.Row, len(columns))
 		for i, column := range columns {
 			row[column] = storable(values[i])
@@ -119,7 +144,7 @@ func (r *Reader) effect(ctx context.Context, from queryer, e Effect, markers []s
 	for _, m := range markers {
 		numbers[m] = 0
 	}
-	return r.each(ctx, from, e.Query, markers, func(marker string, _ []string, values []any) error {
+	return r.each(ctx, from, e.Query, markers, nil, func(marker string, _ []string, values []any) error {
 		if e.Gives == Rows {
 			numbers[marker]++
 			return nil
@@ -154,14 +179,30 @@ func number(values []any) (float64, error) {
 	}
 }
 
-// each asks a query for every marker and calls take for each row.
-func (r *Reader) each(ctx context.Context, from queryer, query string, markers []string, take func(marker string, columns []string, values []any) error) error {
+// each asks a query for every marker and calls take for each row, and answered, which may be nil, after each statement.
+func (r *Reader) each(ctx context.Context, from queryer, query string, markers []string, answered func(int), take func(marker string, columns []string, values []any) error) error {
 	for first := 0; first < len(markers); first += batch {
-		if err := r.read(ctx, from, query, markers[first:min(first+batch, len(markers))], take); err != nil {
+		some := markers[first:min(first+batch, len(markers))]
+		if err := r.readInTime(ctx, from, query, some, take); err != nil {
 			return err
+		}
+		if answered != nil {
+			answered(first + len(some))
 		}
 	}
 	return nil
+}
+
+// readInTime is read, for as long as a statement may take.
+func (r *Reader) readInTime(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+	patience := cmp.Or(r.Patience, longestBatch)
+	bounded, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err := r.read(bounded, from, query, markers, take)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w for %d markers in %s: is there an index on the column that is compared with :marker? (%w)", errSlow, len(markers), patience, err)
+	}
+	return err
 }
 
 // read asks for some markers in one statement: the user's query once per marker, joined by UNION ALL,

@@ -40,6 +40,9 @@ func (t *terminal) observe(e engine.Event) {
 		t.shown = newProgress(t.streams.err, t.whole.label(e.Name, time.Now()))
 	case engine.MoreRounds:
 		fmt.Fprintf(t.streams.out, "\nMore rounds of what races and passed, for about %s\n", e.For.Round(time.Second))
+	case engine.ReadingRows:
+		fmt.Fprintf(t.streams.err, "\nreading rows: %d of %d markers after %s. An index on the column that rows.query compares with :marker makes this faster\n",
+			e.Markers, e.Of, e.Took.Round(time.Second))
 	case engine.Progress:
 		t.shown.update(e.Done, e.Of)
 	case engine.ScenarioDone:
