@@ -25,7 +25,7 @@
 //     can have made the row, its creator was told that it exists (phantom row).
 //   - A row of an intent whose requests never reached the target is inconclusive. The target answered a request that it
 //     throttled, so that the row of such an intent is a phantom row.
-//   - Status 429 is throttled even if the contract does not say so (RFC 6585).
+//   - Status 429 is throttled even if the contract does not say so (RFC 6585). Status 402 declines where no line names declines.
 //   - Attempts that were only told "in progress" are not unavailable at T1. They are if the final retry is told so until
 //     it has no tries left.
 //   - A final retry that was throttled to the end, or that ended before the time of a Retry-After, says nothing:

@@ -16,6 +16,9 @@ func checkContradictions(e *evaluation, m moment, tr *trace, record []*classifie
 	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.is(Rejected, Declined) && !a.respelled() })
 	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not rejected.", "level: idempotent")
 	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once rejected, a repetition is rejected again.", "errors.store_4xx: true")
+	if !e.terms.namesDeclines() {
+		return
+	}
 	declined, other := withOutcome(record, Declined), filter(record, func(a *classified) bool { return a.is(Acknowledged, Accepted, Exists) })
 	reportContradiction(e, m, tr, declined, other, "Once declined, a repetition is declined again.", "errors.declined")
 }

@@ -35,7 +35,12 @@ func TestWhatWasDeclined(t *testing.T) {
 		{"after a lost answer", story(unknown(history.Timeout), declined()).rows(1), terms(declines), nil, ""},
 		{"while another ran", story(inProgress(), declined()).rows(1), terms(declines), nil, ""},
 		{"in the final retry", story(unknown(history.Timeout)).probe(declined()), terms(declines), nil, ""},
-		{"and not declared", story(declined(), declined()).rows(1), terms(), []string{"phantom-row"}, ""},
+		{"and not declared", story(declined(), declined()).rows(1), terms(), nil, ""},
+		{"and not declared, then acknowledged", story(declined(), acknowledged(201, "o1")).rows(1), terms(), nil, ""},
+		{"and not declared, with another body than before", story(declined(), again).rows(1), terms(), nil, ""},
+		{"and not declared, and a second row", story(declined(), declined()).rows(2), terms(), []string{"duplicate"}, ""},
+		{"and not declared, after an acknowledgement", story(acknowledged(201, "o1"), declined()).rows(1), terms(), []string{"replay-mismatch/status"}, ""},
+		{"where the contract gives 402 another meaning", story(declined()).rows(1), terms(func(t *checker.Terms) { t.Contract.MissingKey.Statuses = []int{402} }), []string{"phantom-row"}, ""},
 		{"by another answer of its status", story(rejected(402)).rows(1), terms(declines), []string{"phantom-row"}, ""},
 		{"and another body is refused", story(declined(), altered(mismatch())).rows(1), terms(declines), nil, ""},
 		{"one of two equal requests", story(declined()).twinOf("dttwin").rows(1), terms(declines), nil, ""},
@@ -105,10 +110,10 @@ func TestDeclinesAndFailuresNowAndThenProveNothing(t *testing.T) {
 func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
 	t.Parallel()
 	twins := func() []*draft {
-		return []*draft{story(during(10, 12, acknowledged(201, "o1"))).twinOf("dttwin").holding("o1"), story(during(20, 22, rejected(402))).named("i2").twinOf("dttwin")}
+		return []*draft{story(during(10, 12, acknowledged(201, "o1"))).twinOf("dttwin").holding("o1"), story(during(20, 22, rejected(412))).named("i2").twinOf("dttwin")}
 	}
 	early := func() []*draft {
-		return []*draft{story(during(10, 12, rejected(402))).twinOf("dttwin"), story(during(20, 22, acknowledged(201, "o1"))).named("i2").twinOf("dttwin").holding("o1")}
+		return []*draft{story(during(10, 12, rejected(412))).twinOf("dttwin"), story(during(20, 22, acknowledged(201, "o1"))).named("i2").twinOf("dttwin").holding("o1")}
 	}
 	alone := func(a history.Attempt) *draft { return story(during(30, 31, a)).named("i3").fresh() }
 	for _, c := range []struct {
@@ -120,7 +125,7 @@ func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
 		{"only the second of two", twins(), []string{"false-conflict"}, ""},
 		{"a fresh one got through", append(twins(), alone(acknowledged(201, "o3")).holding("o3")), []string{"false-conflict"}, ""},
 		{"a fresh one was refused otherwise", append(twins(), alone(rejected(400))), []string{"false-conflict"}, ""},
-		{"a fresh one was refused alike", append(twins(), alone(rejected(402))), nil, "intent i2 was refused with 402 beside another with the same body, and so was i3"},
+		{"a fresh one was refused alike", append(twins(), alone(rejected(412))), nil, "intent i2 was refused with 412 beside another with the same body, and so was i3"},
 		{"before the other came", early(), nil, ""},
 	} {
 		r := checker.Check(scene(c.drafts...), terms())
@@ -135,11 +140,11 @@ func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
 
 func TestTheReasonNamesTheLineForWhatMayBeBusiness(t *testing.T) {
 	t.Parallel()
-	h := scene(story(acknowledged(201, "o1")).named("i1").holding("o1"), story(rejected(402)).named("i2"))
+	h := scene(story(acknowledged(201, "o1")).named("i1").holding("o1"), story(rejected(412)).named("i2"))
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged), AtLeast: 1}}
 	r := checker.Check(h, terms())
 	require.Equal(t, checker.Inconclusive, r.Verdict)
-	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 new request was refused (attempt i2.1 with 402), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer")
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 new request was refused (attempt i2.1 with 412), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer")
 }
 
 func TestTheReasonNamesTheLineForAKeyThatMayBeRequired(t *testing.T) {

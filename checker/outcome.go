@@ -79,6 +79,8 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 		return Exists
 	case a.Status == tooManyRequests:
 		return Throttled
+	case t.declinesByStatus(a, said):
+		return Declined
 	case a.Status < 400 && t.refuses(said):
 		return Rejected
 	case a.Status < 400 || a.Status >= 500 || fromIntermediary(a.Status):
@@ -87,6 +89,15 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 		return Rejected
 	}
 }
+
+// declinesByStatus reports a 402, which says that a payment was declined, where the contract names no declines and gives this
+// answer no other meaning.
+func (t Terms) declinesByStatus(a *history.Attempt, said *answer) bool {
+	return a.Status == paymentRequired && !t.namesDeclines() && !t.refuses(said)
+}
+
+// namesDeclines reports that the contract says which answers decline, so that it promises something of them.
+func (t Terms) namesDeclines() bool { return len(t.Contract.Errors.Declined.Statuses) > 0 }
 
 // inProgress decides between "in progress" and "mismatch" where both are declared with the same
 // status and nothing in the body tells them apart: only a changed body can be a mismatch.
@@ -142,7 +153,10 @@ func isJSON(contentType string) bool {
 }
 
 // tooManyRequests means the same everywhere (RFC 6585), so it needs no declaration.
-const tooManyRequests = 429
+const (
+	paymentRequired = 402
+	tooManyRequests = 429
+)
 
 // fromIntermediary lists the 4xx that a proxy on the way may have sent after the target had the
 // request, or in its place.

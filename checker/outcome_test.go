@@ -89,6 +89,7 @@ func TestClassify(t *testing.T) {
 		{"the same status without a body is a refusal", answer(409, ""), checker.Rejected},
 		{"the throttle signature is throttled", throttled(), checker.Throttled},
 		{"a 429 is throttled even where it is undeclared", answer(429, ""), checker.Throttled},
+		{"a 402 declines even where it is undeclared", answer(402, ""), checker.Declined},
 		{"a 503 without the throttle signature is unknown", answer(503, `{"error":"down"}`), checker.Unknown},
 		{"no connection is not sent", refused(), checker.NotSent},
 		{"no connection after bytes were sent is unknown", late, checker.Unknown},
@@ -97,7 +98,7 @@ func TestClassify(t *testing.T) {
 		{"a doorstep that passed a byte proves nothing", passing(history.Passage{Opened: 5, Up: 1}, unknown(history.Reset)), checker.Unknown},
 		{"a doorstep that saw no connection proves nothing", passing(history.Passage{}, unknown(history.Reset)), checker.Unknown},
 	}
-	for _, s := range []int{400, 401, 402, 403, 404, 405, 410, 412, 415, 422, 428} {
+	for _, s := range []int{400, 401, 403, 404, 405, 410, 412, 415, 422, 428} {
 		rows = append(rows, row{fmt.Sprintf("a complete %d is a refusal", s), rejected(s), checker.Rejected})
 	}
 	for _, s := range []int{408, 413, 431, 499} {

@@ -24,7 +24,7 @@ func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*clas
 			checkReplayHeaders(e, m, tr, same)
 		}
 	}
-	if declined := withOutcome(record, Declined); len(declined) >= 2 {
+	if declined := withOutcome(record, Declined); len(declined) >= 2 && e.terms.namesDeclines() {
 		checkReplayBody(e, m, tr, declined)
 		checkReplayHeaders(e, m, tr, declined)
 	}

@@ -38,6 +38,9 @@ func addWarnings(e *evaluation) {
 	if i := e.incident(history.NotRecovered); i != nil {
 		e.found.warnings = append(e.found.warnings, Warning{Kind: "not-recovered", Text: i.Text})
 	}
+	e.warn("declined", "%s answered with 402, which is taken for a decline by business; name the answer in contract.errors.declined", func(tr *trace) bool {
+		return !e.terms.namesDeclines() && has(tr.attempts, Declined)
+	})
 	warnLate(e)
 	warnRememberedLonger(e)
 	warnUnanswered(e)

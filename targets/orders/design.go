@@ -111,6 +111,7 @@ func Designs() []Design {
 		reaperFreesDeadDesign(),
 		loserGets500Design(),
 		declinesSomeDesign(),
+		declinesUndeclaredDesign(),
 		failsNowAndThenDesign(),
 		refusalForgottenDesign(),
 		refusalKeptDesign(),
