@@ -116,7 +116,7 @@ func otherOperations(r checker.Report) string {
 	if len(r.NotPlayed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Only the operation %s was played, and not %s: --operation chooses another one.", r.Operation, english.List(r.NotPlayed, "and"))
+	return fmt.Sprintf("Only the operation %s was played, and not %s: --operation all plays each.", r.Operation, english.List(r.NotPlayed, "and"))
 }
 
 // excused counts the findings that the contract allows.

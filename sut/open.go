@@ -33,19 +33,20 @@ const (
 
 // Options say which system to open, and what takes the place of parts of its target file.
 type Options struct {
-	Target    string                      // builtin:NAME, served:NAME or a file's path
-	Source    []byte                      // text of the target file, where Target only names it; nil: Target is read
-	Spec      *targets.Target             // the target itself, where Target only names it; nil: it is read
-	Database  string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
-	Store     string                      // URL of the Redis server of a built-in target
-	Operation string                      // empty: what the scenarios ask for, else the first by name
-	Instances int                         // of a process; 0: as the target file or the design says
-	Toxiproxy string                      // URL of a toxiproxy server; empty: in process
-	Getenv    func(string) (string, bool) // environment variables; nil: those of this process
-	Program   string                      // path of the doubletap command, which serves served:NAME; empty: no such target
-	BaseURL   string                      // in place of base_url, for an API that is served by the caller; empty: base_url
-	DB        *sql.DB                     // in place of database.url; nil: that. It is not closed
-	Parts     Parts
+	Target        string                      // builtin:NAME, served:NAME or a file's path
+	Source        []byte                      // text of the target file, where Target only names it; nil: Target is read
+	Spec          *targets.Target             // the target itself, where Target only names it; nil: it is read
+	Database      string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
+	Store         string                      // URL of the Redis server of a built-in target
+	Operation     string                      // empty: what the scenarios ask for, else the first by name
+	EachOperation bool                        // the others are played in runs of their own, so that none is left out
+	Instances     int                         // of a process; 0: as the target file or the design says
+	Toxiproxy     string                      // URL of a toxiproxy server; empty: in process
+	Getenv        func(string) (string, bool) // environment variables; nil: those of this process
+	Program       string                      // path of the doubletap command, which serves served:NAME; empty: no such target
+	BaseURL       string                      // in place of base_url, for an API that is served by the caller; empty: base_url
+	DB            *sql.DB                     // in place of database.url; nil: that. It is not closed
+	Parts         Parts
 }
 
 // env returns the value of an environment variable.

@@ -47,8 +47,11 @@ type System struct {
 // Operation is the run's.
 func (s *System) Operation() driver.Operation { return s.Operations[0] }
 
-// NotPlayed names the target's other operations. Scenarios play them at most beside the run's.
+// NotPlayed names the target's other operations, unless each is played in turn. Scenarios play them at most beside the run's.
 func (s *System) NotPlayed() []string {
+	if s.options.EachOperation {
+		return nil
+	}
 	return slices.DeleteFunc(s.Target.OperationNames(), func(name string) bool { return name == s.Operation().Name })
 }
 

@@ -44,7 +44,10 @@ func (f *targetFlag) String() string { return string(*f) }
 func (f *targetFlag) Type() string { return "string" }
 
 // targetFlags name a target and what takes the place of parts of it.
-type targetFlags struct{ target, database, store, operation string }
+type targetFlags struct {
+	target, database, store, operation string
+	eachOperation                      bool // the others are played in runs of their own
+}
 
 func (t *targetFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
@@ -52,7 +55,7 @@ func (t *targetFlags) add(cmd *cobra.Command) {
 	_ = cmd.RegisterFlagCompletionFunc("target", completeTargets) // it fails only for a flag that is not there
 	f.StringVar(&t.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
 	f.StringVar(&t.store, "store", "", storeUsage)
-	f.StringVar(&t.operation, "operation", "", "operation of the target (default: what the scenarios ask for, else its first by name)")
+	f.StringVar(&t.operation, "operation", "", "operation of the target; all, of run: each in turn, in a run of its own (default: what the scenarios ask for, else its first by name)")
 }
 
 // find takes the target file of this folder, if no target was named.
@@ -71,7 +74,7 @@ func (t *targetFlags) find() error {
 // options are the flags as the system under test takes them.
 func (t targetFlags) options(s streams) sut.Options {
 	return sut.Options{
-		Target: t.target, Database: t.database, Store: t.store, Operation: t.operation,
+		Target: t.target, Database: t.database, Store: t.store, Operation: t.operation, EachOperation: t.eachOperation,
 		Getenv: s.getenv, Program: s.program, Parts: builtin.Parts(),
 	}
 }

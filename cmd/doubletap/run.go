@@ -131,15 +131,30 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if err != nil {
 		return errors.Join(err, sut.Mistakes(o.options(s)))
 	}
-	c, err := o.config(files, s)
-	if err != nil {
-		return err
-	}
 	if o.budget < 0 {
 		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
 	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
+	}
+	names, err := o.operationsInTurn(ctx, s)
+	if err != nil {
+		return err
+	}
+	if names == nil {
+		_, err := o.playOne(ctx, args, files, register, s)
+		return err
+	}
+	return o.playEach(ctx, names, func(ctx context.Context, o runFlags) (*checker.Report, error) {
+		return o.playOne(ctx, args, ofOperation(files, o.operation), register, s)
+	}, s)
+}
+
+// playOne plays scenarios with one operation of the target.
+func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.File, register scenarios.Register, s streams) (*checker.Report, error) {
+	c, err := o.config(files, s)
+	if err != nil {
+		return nil, err
 	}
 	c.Budget, c.MoreRounds, c.FailFast = o.budget, o.moreRounds, o.failFast
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
@@ -152,7 +167,7 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.json && report != nil {
 		err = errors.Join(err, reports.JSON(s.bytes, *report))
 	}
-	return conclude(ctx, report, err, o.gate, s)
+	return report, conclude(ctx, report, err, o.gate, s)
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {

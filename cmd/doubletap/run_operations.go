@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// everyOperation is --operation for each of them in turn, unless one has this name.
+const everyOperation = "all"
+
+// operationsInTurn lists the operations that are played in turn; nil: one run plays one of them, as ever.
+func (o runFlags) operationsInTurn(ctx context.Context, s streams) ([]string, error) {
+	if o.operation != everyOperation {
+		return nil, nil
+	}
+	system, err := sut.Load(ctx, o.options(s))
+	if err != nil {
+		return nil, err
+	}
+	names := system.Target.OperationNames()
+	if slices.Contains(names, everyOperation) {
+		names = nil
+	}
+	return names, system.Close()
+}
+
+// ofOperation leaves out the scenarios that are for another operation.
+func ofOperation(files []scenarios.File, operation string) []scenarios.File {
+	return slices.DeleteFunc(slices.Clone(files), func(f scenarios.File) bool {
+		return f.Scenario.Operation != "" && f.Scenario.Operation != operation
+	})
+}
+
+// playEach plays the operations one after the other, with one seed, and says what came of each. The error is that of the worst.
+func (o runFlags) playEach(ctx context.Context, names []string, play func(context.Context, runFlags) (*checker.Report, error), s streams) error {
+	var lines []string
+	var worst error
+	for _, name := range names {
+		one := o
+		one.operation, one.eachOperation = name, true
+		report, err := play(ctx, one)
+		said := "not played"
+		if report != nil {
+			said = report.Verdict.String()
+			o.seed, o.seeded = report.Seed, true
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s", name, said))
+		if severity(err) > severity(worst) {
+			worst, err = err, worst
+		}
+		complain(s.err, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if !o.dryRun && !o.json {
+		fmt.Fprintln(s.out, "\nOperations")
+		for _, line := range lines {
+			fmt.Fprintln(s.out, "  "+line)
+		}
+	}
+	return worst
+}
+
+// severity orders what may end runs: a finding is worse than what could not be told.
+func severity(err error) int {
+	return slices.Index([]int{exitPass, exitFixed, exitInconclusive, exitEnvironment, exitConfig, exitFinding, exitInterrupted, exitTerminated}, codeOf(err))
+}
