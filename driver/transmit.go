@@ -2,9 +2,12 @@ package driver
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -98,6 +101,9 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 	defer t.breaks.strike(o)()
 	o.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		conn, tap, err := t.dialer(o.record.Intent)(ctx, o.lane)
+		if why := ours(err); why != nil {
+			t.halt(why)
+		}
 		if tap == nil || o.pool != nil { // what is seen of a shared connection tells nothing of one request
 			return conn, err
 		}
@@ -110,6 +116,19 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 		t.mu.Unlock()
 		return conn, err
 	})
+}
+
+// ours returns an error of a dial that is none of the target's doing, with what helps; nil: it may be the target's.
+func ours(err error) error {
+	var own interface{ Ours() bool }
+	switch {
+	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
+		return fmt.Errorf("doubletap has too few file descriptors for its connections, which ulimit -n says: allow it more, or run fewer intents at a time: %w", err)
+	case errors.As(err, &own) && own.Ours():
+		return err
+	default:
+		return nil
+	}
 }
 
 // dialer returns the dialer of an intent's next connection. With several instances each connection of an intent

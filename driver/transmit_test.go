@@ -4,7 +4,9 @@ import (
 	"context"
 	"net"
 	"net/http"
+	"os"
 	"slices"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,4 +80,16 @@ func TestStreamsOfOneConnectionGoToItsInstance(t *testing.T) {
 		went = append(went, a.Instance)
 	}
 	require.Equal(t, []int{1, 1, 1, 2}, went)
+}
+
+// A dial that fails for want of our own descriptors says nothing of the target.
+func TestTooFewDescriptorsAreNotTheTargets(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "127.0.0.1:1", send())
+	r.Dialers[0] = func(context.Context, string) (net.Conn, driver.Tap, error) {
+		return nil, nil, &net.OpError{Op: "dial", Err: os.NewSyscallError("socket", syscall.EMFILE)}
+	}
+	err := r.Drive(t.Context())
+	require.ErrorContains(t, err, "doubletap has too few file descriptors for its connections, which ulimit -n says")
+	require.NotErrorIs(t, err, driver.ErrTargetGone)
 }

@@ -18,6 +18,7 @@ type toxicProxy interface {
 	address() string                               // host:port to dial
 	add(ctx context.Context, i int, t toxic) error // the i-th toxic, also to connections that are there
 	clearToxics(ctx context.Context) error         // removes the toxics, so that none sleeps on; may be repeated
+	lost() error                                   // why it is not there any more; nil: it is
 	close(ctx context.Context) error               // removes the proxy and its connections; may be repeated
 }
 

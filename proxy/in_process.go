@@ -78,6 +78,8 @@ func (r inProcessProxy) add(ctx context.Context, i int, t toxic) error {
 
 func (r inProcessProxy) address() string { return r.proxy.Listen }
 
+func (inProcessProxy) lost() error { return nil }
+
 // clearToxics removes the last toxic first: what lies behind a toxic that has closed its stream can only
 // be removed before it (ResetToxics, which goes forwards, leaves it asleep).
 func (r inProcessProxy) clearToxics(ctx context.Context) error {

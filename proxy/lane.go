@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Tap, error) {
 		if timeout := net.Error(nil); errors.As(err, &timeout) && timeout.Timeout() {
 			l.doubtful.Store(true)
 		}
-		return nil, nil, err
+		return nil, nil, cmp.Or(l.proxy.lost(), err)
 	}
 	c, err := l.adopt(tcp.(*net.TCPConn), p)
 	if err != nil {

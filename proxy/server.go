@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -12,14 +11,12 @@ import (
 	"strings"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2/client"
-
 	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
 // server is a toxiproxy server outside this process.
 type server struct {
-	client *toxiproxy.Client
+	api    *api
 	url    *url.URL
 	prefix string // of the names of this run's proxies
 }
@@ -33,8 +30,8 @@ func newServer(address string) (*server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("toxiproxy server: %w", err)
 	}
-	s := &server{client: toxiproxy.NewClient(u.String()), url: u, prefix: runPrefix()}
-	if _, err := s.client.Version(); err != nil {
+	s := &server{api: newAPI(u), url: u, prefix: runPrefix()}
+	if err := s.api.version(); err != nil {
 		s.leave()
 		return nil, fmt.Errorf("reach toxiproxy server at %s: %w", u.Redacted(), err)
 	}
@@ -56,14 +53,14 @@ func Sweep(address string) ([]string, error) {
 }
 
 func (s *server) sweep() ([]string, error) {
-	all, err := s.client.Proxies()
+	all, err := s.api.proxies()
 	problems := []error{err}
 	var removed []string
-	for name, p := range all {
+	for name := range all {
 		if leftovers.Dead(name) == "" || !strings.HasPrefix(name, proxyPrefix) {
 			continue
 		}
-		if err := p.Delete(); err != nil && !isNotFound(err) {
+		if err := s.api.remove(name); err != nil && !isNotFound(err) {
 			problems = append(problems, fmt.Errorf("delete proxy %s: %w", name, err))
 			continue
 		}
@@ -85,8 +82,8 @@ func (s *server) reachesLoopback() bool {
 	return s.url.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// leave gives up the connection that the client keeps to the server; it lives in the default pool.
-func (*server) leave() { http.DefaultClient.CloseIdleConnections() }
+// leave gives up the connection that is kept to the server.
+func (s *server) leave() { s.api.client.CloseIdleConnections() }
 
 func (s *server) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) {
 	if err := ctx.Err(); err != nil {
@@ -101,11 +98,14 @@ func (s *server) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) 
 		listen = "0.0.0.0:0"
 	}
 	name := s.prefix + "-" + strings.ReplaceAll(url.QueryEscape(plan.name), "%", "~")
-	p, err := s.client.CreateProxy(name, listen, plan.upstream)
+	made, err := s.api.create(name, listen, plan.upstream)
 	if err != nil {
 		return nil, fmt.Errorf("create proxy %s on %s at %s: %w", name, listen, s.place(), err)
 	}
-	r := &serverProxy{proxy: p, dial: s.reachable(p.Listen)}
+	r := &serverProxy{server: s, name: name}
+	if r.dial, err = s.reachable(listen, made.Listen); err != nil {
+		return nil, errors.Join(fmt.Errorf("create proxy %s on %s at %s: %w", name, listen, s.place(), err), r.close(context.WithoutCancel(ctx)))
+	}
 	for i, t := range plan.toxics {
 		if err := r.add(ctx, i, t); err != nil {
 			return nil, errors.Join(err, r.close(context.WithoutCancel(ctx)))
@@ -114,33 +114,36 @@ func (s *server) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) 
 	return r, nil
 }
 
-// reachable is the address under which a proxy that listens everywhere is dialled.
-func (s *server) reachable(listen string) string {
+// reachable is the address under which a proxy is dialled: one that listens everywhere, at the server. The server says at which
+// port it listens; a host that is neither its own nor the one that was asked for is not dialled.
+func (s *server) reachable(asked, listen string) (string, error) {
 	name, port, err := net.SplitHostPort(listen)
-	if ip := net.ParseIP(name); err == nil && ip != nil && ip.IsUnspecified() {
-		return net.JoinHostPort(s.url.Hostname(), port)
+	if err != nil {
+		return "", fmt.Errorf("it says that it listens at %q: %w", listen, err)
 	}
-	return listen
+	askedFor, _, _ := net.SplitHostPort(asked)
+	ip := net.ParseIP(name)
+	switch {
+	case ip != nil && ip.IsUnspecified():
+		return net.JoinHostPort(s.url.Hostname(), port), nil
+	case strings.EqualFold(name, askedFor), strings.EqualFold(name, s.url.Hostname()), ip != nil && ip.IsLoopback() && s.reachesLoopback():
+		return listen, nil
+	default:
+		return "", fmt.Errorf("it says that it listens at %s, which is neither the server nor what was asked for", listen)
+	}
 }
 
 // serverProxy is a proxy on a server.
 type serverProxy struct {
-	proxy  *toxiproxy.Proxy
+	server *server
+	name   string
 	dial   string
 	toxics []string // names, in the order in which they were added
 }
 
 func (r *serverProxy) add(_ context.Context, i int, t toxic) error {
-	var attributes toxiproxy.Attributes
-	content, err := json.Marshal(t.attributes)
-	if err == nil {
-		err = json.Unmarshal(content, &attributes)
-	}
-	if err == nil {
-		_, err = r.proxy.AddToxic(t.name(i), t.kind, t.stream, always, attributes)
-	}
-	if err != nil {
-		return fmt.Errorf("add toxic %s to proxy %s: %w", t.name(i), r.proxy.Name, err)
+	if err := r.server.api.addToxic(r.name, serverToxic{Name: t.name(i), Type: t.kind, Stream: t.stream, Toxicity: always, Attributes: t.attributes}); err != nil {
+		return fmt.Errorf("add toxic %s to proxy %s: %w", t.name(i), r.name, err)
 	}
 	r.toxics = append(r.toxics, t.name(i))
 	return nil
@@ -148,12 +151,32 @@ func (r *serverProxy) add(_ context.Context, i int, t toxic) error {
 
 func (r *serverProxy) address() string { return r.dial }
 
+// lost says that the proxy is not there any more; nil: it is.
+func (r *serverProxy) lost() error {
+	all, err := r.server.api.proxies()
+	if _, there := all[r.name]; there {
+		return nil
+	}
+	if err != nil {
+		return &LostError{fmt.Sprintf("the toxiproxy server at %s is gone: %v", r.server.place(), err)}
+	}
+	return &LostError{fmt.Sprintf("the toxiproxy server at %s does not have the proxy %s any more: it was started again, or emptied", r.server.place(), r.name)}
+}
+
+// LostError says that a proxy is not there any more. The target has nothing to do with it.
+type LostError struct{ text string }
+
+func (e *LostError) Error() string { return e.text }
+
+// Ours reports that the failure is none of the target's.
+func (*LostError) Ours() bool { return true }
+
 // clearToxics removes the last toxic first, for the reason given at inProcessProxy.
 func (r *serverProxy) clearToxics(ctx context.Context) error {
 	err := inTime(ctx, "remove toxics", func() error {
 		for _, name := range slices.Backward(r.toxics) {
-			if err := r.proxy.RemoveToxic(name); err != nil && !isNotFound(err) {
-				return fmt.Errorf("remove toxic %s of proxy %s: %w", name, r.proxy.Name, err)
+			if err := r.server.api.removeToxic(r.name, name); err != nil && !isNotFound(err) {
+				return fmt.Errorf("remove toxic %s of proxy %s: %w", name, r.name, err)
 			}
 		}
 		return nil
@@ -165,15 +188,15 @@ func (r *serverProxy) clearToxics(ctx context.Context) error {
 }
 
 func (r *serverProxy) close(ctx context.Context) error {
-	return inTime(ctx, "delete proxy "+r.proxy.Name, func() error {
-		if err := r.proxy.Delete(); err != nil && !isNotFound(err) {
-			return fmt.Errorf("delete proxy %s: %w", r.proxy.Name, err)
+	return inTime(ctx, "delete proxy "+r.name, func() error {
+		if err := r.server.api.remove(r.name); err != nil && !isNotFound(err) {
+			return fmt.Errorf("delete proxy %s: %w", r.name, err)
 		}
 		return nil
 	})
 }
 
 func isNotFound(err error) bool {
-	var answer *toxiproxy.ApiError
-	return errors.As(err, &answer) && answer.Status == http.StatusNotFound
+	var answer *apiError
+	return errors.As(err, &answer) && answer.status == http.StatusNotFound
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
@@ -271,4 +273,66 @@ func TestATargetOnASocketTakesADoorstep(t *testing.T) {
 	_, err = proxy.Open(t.Context(), nil, proxy.Options{Socket: "/run/shop.sock", Toxiproxy: server.URL})
 	require.ErrorContains(t, err, "the target listens on a Unix domain socket, to which a toxiproxy server on another machine does not get through")
 	require.Empty(t, api.Collection.Proxies())
+}
+
+// hostile is a server that answers each question of the API as it likes.
+func hostile(t *testing.T, answer http.HandlerFunc) string {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// Neither a redirect nor the address that a server announces leads a run to another host.
+func TestAServerLeadsNowhereElse(t *testing.T) {
+	t.Parallel()
+	var reached atomic.Int64
+	elsewhere := hostile(t, func(w http.ResponseWriter, _ *http.Request) {
+		reached.Add(1)
+		_, _ = io.WriteString(w, `{"version":"2.12.0"}`)
+	})
+	redirects := hostile(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusTemporaryRedirect)
+	})
+	_, err := proxy.Open(t.Context(), nil, proxy.Options{Upstream: "127.0.0.1:1", Toxiproxy: redirects})
+	require.ErrorContains(t, err, "it redirects (HTTP 307), which is not followed")
+	require.Zero(t, reached.Load())
+
+	for listen, want := range map[string]string{
+		"db.example.com:5432": "it says that it listens at db.example.com:5432, which is neither the server nor what was asked for",
+		"192.0.2.7:80":        "it says that it listens at 192.0.2.7:80",
+		"here":                `it says that it listens at "here"`,
+	} {
+		var removed atomic.Int64
+		announces := hostile(t, func(w http.ResponseWriter, r *http.Request) {
+			switch r.Method {
+			case http.MethodPost:
+				_, _ = io.WriteString(w, `{"name":"a","listen":"`+listen+`"}`)
+			case http.MethodDelete:
+				removed.Add(1)
+			default:
+				_, _ = io.WriteString(w, `{}`)
+			}
+		})
+		_, err := proxy.Open(t.Context(), nil, proxy.Options{Upstream: "127.0.0.1:1", Toxiproxy: announces})
+		require.ErrorContains(t, err, want)
+		require.Positive(t, removed.Load(), "the proxy is not left there")
+	}
+	talks := hostile(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") })
+	_, err = proxy.Sweep(talks)
+	require.ErrorContains(t, err, "its answer is not that of a toxiproxy server")
+}
+
+func TestAServerThatWasEmptiedIsNamed(t *testing.T) {
+	t.Parallel()
+	target := newTarget(t, 10)
+	url, api := toxiproxyServer(t)
+	l := openWith(t, proxy.Options{Upstream: target.addr(), Toxiproxy: url}, nil)
+	require.NoError(t, api.Collection.Clear())
+	_, _, err := l.Dial(t.Context(), faults.Clean)
+	var lost *proxy.LostError
+	require.ErrorAs(t, err, &lost)
+	require.True(t, lost.Ours())
+	require.Contains(t, err.Error(), "the toxiproxy server at "+url+" does not have the proxy doubletap-")
+	require.Contains(t, err.Error(), "any more: it was started again, or emptied")
 }

@@ -69,3 +69,20 @@ func toxiproxyServer(t *testing.T) string {
 	t.Cleanup(func() { server.Close(); api.Collection.Clear() })
 	return "http://" + l.Addr().String()
 }
+
+// What happens to the toxiproxy server is nothing that the target did.
+func TestAToxiproxyServerThatIsEmptiedInARunIsNoTargetThatIsGone(t *testing.T) {
+	t.Parallel()
+	address, reports := toxiproxyServer(t), t.TempDir()
+	p := start(t, nil, "run", "--reports", reports, "--target", demoTarget, "--toxiproxy", address, writeFile(t, "long.yaml", long))
+	eventually(t, "the run is under way", busyWith(reports, "long", 20))
+	proxies, err := client.NewClient(address).Proxies()
+	require.NoError(t, err)
+	for _, proxy := range proxies {
+		require.NoError(t, proxy.Delete())
+	}
+	require.Equal(t, exitEnvironment, p.wait(t), "%s", p.out)
+	require.Contains(t, p.out.String(), "any more: it was started again, or emptied")
+	require.Equal(t, "broken", onlyReport(t, reports).Results[0].Verdict.String())
+	require.NotContains(t, p.out.String(), "target went away")
+}

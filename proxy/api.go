@@ -1,0 +1,122 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// How long the API of a toxiproxy server may take for one question, and how much it may answer.
+const (
+	apiTimeout    = 30 * time.Second
+	longestAnswer = 8 << 20
+)
+
+// api is the API of a toxiproxy server. It contacts no other host than that of its URL, whatever the environment says of
+// proxies and the server of redirects: the run has the permission for that host only.
+type api struct {
+	url    *url.URL
+	client *http.Client
+}
+
+func newAPI(u *url.URL) *api {
+	return &api{url: u, client: &http.Client{
+		Timeout:       apiTimeout,
+		Transport:     &http.Transport{Proxy: nil},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// serverToxic is a toxic as the API has it.
+type serverToxic struct {
+	Name       string  `json:"name"`
+	Type       string  `json:"type"`
+	Stream     string  `json:"stream"`
+	Toxicity   float32 `json:"toxicity"`
+	Attributes any     `json:"attributes"`
+}
+
+// listed is a proxy as the API has it.
+type listed struct {
+	Name     string `json:"name"`
+	Listen   string `json:"listen"`
+	Upstream string `json:"upstream"`
+	Enabled  bool   `json:"enabled"`
+}
+
+// apiError is an answer of the API that is an error.
+type apiError struct {
+	status int
+	text   string
+}
+
+func (e *apiError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.status, e.text) }
+
+func (a *api) version() error { return a.do(http.MethodGet, nil, nil, "version") }
+
+func (a *api) proxies() (all map[string]listed, err error) {
+	return all, a.do(http.MethodGet, nil, &all, "proxies")
+}
+
+func (a *api) create(name, listen, upstream string) (made listed, err error) {
+	return made, a.do(http.MethodPost, listed{Name: name, Listen: listen, Upstream: upstream, Enabled: true}, &made, "proxies")
+}
+
+func (a *api) remove(name string) error {
+	return a.do(http.MethodDelete, nil, nil, "proxies", name)
+}
+
+func (a *api) addToxic(proxy string, t serverToxic) error {
+	return a.do(http.MethodPost, t, nil, "proxies", proxy, "toxics")
+}
+
+func (a *api) removeToxic(proxy, name string) error {
+	return a.do(http.MethodDelete, nil, nil, "proxies", proxy, "toxics", name)
+}
+
+// do sends one question and reads its answer into a value, unless that is nil.
+func (a *api) do(method string, says, into any, path ...string) error {
+	var body io.Reader
+	if says != nil {
+		text, err := json.Marshal(says)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(text)
+	}
+	request, err := http.NewRequestWithContext(context.Background(), method, a.url.JoinPath(path...).String(), body)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("User-Agent", "doubletap")
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := a.client.Do(request)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, longestAnswer))
+	switch {
+	case err != nil:
+		return err
+	case answer.StatusCode >= 300 && answer.StatusCode < 400:
+		return fmt.Errorf("it redirects (HTTP %d), which is not followed: name the server itself", answer.StatusCode)
+	case answer.StatusCode >= 400:
+		var said struct {
+			Error string `json:"error"`
+		}
+		_ = json.Unmarshal(text, &said) // the status says enough
+		return &apiError{answer.StatusCode, said.Error}
+	case into == nil:
+		return nil
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("its answer is not that of a toxiproxy server: %w", err)
+	}
+	return nil
+}
