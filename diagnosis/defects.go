@@ -112,6 +112,7 @@ func Defects() []Defect {
 			},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.LostAnswer}, Fails: []Group{Left}},
+				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Overlapping}, Fails: []Group{Left, Crash, Together}},
 				{Kind: checker.PhantomRow},
 				{Kind: checker.EffectMismatch, Needs: []checker.Circumstance{checker.LostAnswer}, Passes: []Group{Sequential}},
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.LinkCut}, Fails: []Group{Dependency}, Passes: []Group{Together, Database, Store}},

@@ -65,9 +65,10 @@ const (
 	doubt     = 0.1  // how far the features of one example may differ by chance
 	strong    = 0.9  // weight of kind, detail and circumstances
 	weak      = 0.15 // weight of a group of scenarios: they depend on each other
-	declared  = 2.0  // designs that the declared signs of a defect count for
+	declared  = 1.0  // designs that a declared sign counts for
 	softening = 1.25 // divides what features add up to: they are not independent
-	unfit     = 0.5  // how much better than no explanation an explanation must be
+	unfit     = 1.1  // how much better than no explanation an explanation must be
+	prior     = 0.6  // how much the number of designs that have a defect counts
 	fair      = 0.2  // likelihood of the first guess, below which no cause is known
 	least     = 0.05 // likelihood of a further guess that is worth reading
 	most      = 3    // guesses
@@ -78,7 +79,7 @@ type features map[string]string
 
 // weightOf says how much a feature counts.
 func weightOf(name string) float64 {
-	if strings.HasPrefix(name, "group ") && name != groupFeature(Plain) || strings.HasPrefix(name, "also ") || name == "spread" {
+	if strings.HasPrefix(name, "group ") || strings.HasPrefix(name, "also ") || name == "spread" {
 		return weak
 	}
 	return strong
@@ -186,7 +187,7 @@ func fit(list []example, leftOut string) model {
 	}
 	for _, d := range Defects() {
 		for _, s := range d.Signs {
-			m.add(example{"", d.Name, s.features(), declared / float64(len(d.Signs))})
+			m.add(example{"", d.Name, s.features(), declared})
 		}
 	}
 	return m
@@ -237,7 +238,7 @@ func (m model) rank(of features) []Guess {
 	}
 	guesses := []Guess{{"", unknown}}
 	for defect, list := range sums {
-		guesses = append(guesses, Guess{defect, logSum(list) + 0.2*math.Log(m.counted[defect])})
+		guesses = append(guesses, Guess{defect, logSum(list) + prior*math.Log(m.counted[defect])})
 	}
 	slices.SortFunc(guesses, func(a, b Guess) int {
 		return cmp.Or(cmp.Compare(b.Likelihood, a.Likelihood), cmp.Compare(a.Defect, b.Defect))
