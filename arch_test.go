@@ -53,6 +53,7 @@ func rooms() map[string][]string {
 		"internal/servers/install": {"internal/servers"},
 		"internal/servers/with":    {"internal/servers"},
 		"proxy":                    {"faults", "history", "internal/leftovers"},
+		"sinks":                    {"history", "contract", "jsonpointer", "targets"},
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
@@ -75,13 +76,13 @@ func rooms() map[string][]string {
 		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/runerror", "internal/files", "internal/shell"},
 		"sut": {
 			"internal/files",
-			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "snapshots",
+			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
 			"sut/services", "internal/runerror",
 		},
 		"sut/builtin": {"sut", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {
 			"internal/files",
-			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "driver", "snapshots", "checker", "rundir", "sut",
+			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
 			"internal/stopwatch", "internal/runerror", "internal/english",
 		},
 		"shrink":        {"history", "scenarios", "checker", "rundir", "engine", "internal/runerror"},

@@ -115,7 +115,8 @@ func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 	e.report(atT2, tr, f)
 }
 
-// Owed returns the markers of which a snapshot holds fewer rows than clients were told of. What was removed in between
+// Owed returns the markers of which a snapshot holds fewer rows than clients were told of, or of whose rows fewer effects reached
+// their sinks than belong to them. What was removed in between
 // is owed to nobody.
 func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 	removed := map[string]bool{}
@@ -123,6 +124,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		removed[r.Intent] = true
 	}
 	var owed []string
+	sent := messagesOf(h)
 	for _, mg := range t.markerGroups(h) {
 		first, rows := mg.traces[0].intent, 0
 		markers := map[string]bool{}
@@ -132,7 +134,8 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		for marker := range markers {
 			rows += len(s.Rows[marker])
 		}
-		if rows < t.boundsOf(mg.traces).lower && !removed[first.ID] {
+		lacking := rows < t.boundsOf(mg.traces).lower || t.owedEffects(sent, s, mg.traces[0].operation, markers)
+		if lacking && !removed[first.ID] {
 			owed = append(owed, first.Bodies[history.Original].Marker)
 		}
 	}

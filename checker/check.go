@@ -119,6 +119,7 @@ func rules() []rule {
 		checkRows,
 		checkRefusals,
 		func(e *evaluation, m moment, traces []*trace) { checkEffects(e, m, traces[0]) },
+		checkSeen,
 		checkGroups,
 	}
 }

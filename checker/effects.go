@@ -12,6 +12,9 @@ import (
 // final retry fewer are fine: they may still come.
 func checkEffects(e *evaluation, m moment, tr *trace) {
 	for _, fx := range tr.operation.Effects {
+		if fx.Seen != "" {
+			continue
+		}
 		for _, body := range []string{history.Original, history.Altered} {
 			marker := tr.intent.Bodies[body].Marker
 			if body == history.Altered && marker == tr.intent.Bodies[history.Original].Marker {
@@ -46,17 +49,24 @@ func (e *evaluation) effectOf(m moment, fx contract.Effect, marker string) (got,
 	if !known || fx.Delta != nil {
 		return 0, 0, false
 	}
-	got, asked := e.snapshot(m).Effects[fx.Name][marker]
 	each, _ := perRow(fx)
+	if fx.Seen != "" {
+		return float64(e.messages.count(e.snapshot(m).At, fx, marker)), each * float64(len(rows)), true
+	}
+	got, asked := e.snapshot(m).Effects[fx.Name][marker]
 	return got, each * float64(len(rows)), asked
 }
 
 // perRow returns how much of an effect belongs to one row, and the name of what is counted.
 func perRow(fx contract.Effect) (float64, string) {
-	if fx.Rows != nil {
+	switch {
+	case fx.Seen != "":
+		return float64(fx.Each()), "messages"
+	case fx.Rows != nil:
 		return float64(*fx.Rows), "rows"
+	default:
+		return *fx.Value, "value"
 	}
-	return *fx.Value, "value"
 }
 
 // checkTotals checks that counters and balances changed once for each row of all intents. A total does not tell which

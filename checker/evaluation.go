@@ -189,6 +189,7 @@ type evaluation struct {
 	sightings     map[string][]history.Sighting // by intent
 	neighbours    map[string][]*trace           // by the first of them
 	presentBefore map[string]bool               // markers that were in the database before the run
+	messages      messages                      // that reached the sinks
 	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
 
 	found verdicts
@@ -197,7 +198,7 @@ type evaluation struct {
 // newEvaluation arranges a history: by marker, by neighbours and by intent.
 func newEvaluation(h *history.History, t Terms, known []KnownBug) *evaluation {
 	e := &evaluation{
-		terms: t, history: h, known: known, groups: t.markerGroups(h), presentBefore: markersBefore(h.Before),
+		terms: t, history: h, known: known, groups: t.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(h),
 		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, found: newVerdicts(),
 	}
 	e.unrecorded = unrecordedRequests(e)

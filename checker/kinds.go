@@ -7,22 +7,24 @@ type Kind string
 
 // The kinds of finding. Each has a row in [KindTable].
 const (
-	Leak               Kind = "leak"
-	Duplicate          Kind = "duplicate"
-	TargetDied         Kind = "target-died"
-	LostWrite          Kind = "lost-acknowledged-write"
-	PhantomRow         Kind = "phantom-row"
-	AlteredBody        Kind = "altered-body-violation"
-	EffectMismatch     Kind = "effect-mismatch"
-	StuckKey           Kind = "stuck-key"
-	StoredError        Kind = "stored-error"
-	RefusedThoughDone  Kind = "refused-though-done"
-	Unavailable        Kind = "unavailable"
-	Unanswered         Kind = "unanswered"
-	ReplayMismatch     Kind = "replay-mismatch"
-	UndeclaredAnswer   Kind = "undeclared-answer"
-	FalseConflict      Kind = "false-conflict"
-	MissingKeyAccepted Kind = "missing-key-accepted"
+	Leak                 Kind = "leak"
+	Duplicate            Kind = "duplicate"
+	TargetDied           Kind = "target-died"
+	LostWrite            Kind = "lost-acknowledged-write"
+	PhantomRow           Kind = "phantom-row"
+	AlteredBody          Kind = "altered-body-violation"
+	EffectMismatch       Kind = "effect-mismatch"
+	EffectBeforeCommit   Kind = "effect-before-commit"
+	DownstreamKeyChanged Kind = "downstream-key-changed"
+	StuckKey             Kind = "stuck-key"
+	StoredError          Kind = "stored-error"
+	RefusedThoughDone    Kind = "refused-though-done"
+	Unavailable          Kind = "unavailable"
+	Unanswered           Kind = "unanswered"
+	ReplayMismatch       Kind = "replay-mismatch"
+	UndeclaredAnswer     Kind = "undeclared-answer"
+	FalseConflict        Kind = "false-conflict"
+	MissingKeyAccepted   Kind = "missing-key-accepted"
 )
 
 // KindRow is one row of the table of kinds: the words that reports, schemas and docs have for a kind.
@@ -56,6 +58,10 @@ func KindTable() []KindRow {
 			Against: "`fingerprint`, `rows.content`; that it does not overwrite an acknowledged row: " + always},
 		{Kind: EffectMismatch, Meaning: "a side effect happened too often, or not at all",
 			Promise: "Whatever belongs to an effect is there once for each effect.", Against: "`effects`"},
+		{Kind: EffectBeforeCommit, Meaning: "a side effect happened, and its row never came to be",
+			Promise: "What a service does elsewhere, it does for something that is there.", Against: "`effects` with `seen`"},
+		{Kind: DownstreamKeyChanged, Meaning: "the target asked another service again, with another key", Lasting: true,
+			Promise: "All requests to another service for one intent carry one key, by which that service knows them.", Against: "`effects` with `seen`"},
 		{Kind: StuckKey, Meaning: "nothing was made, and the key never gets a final answer", Unresolved: true,
 			Promise: "A client that retries with backoff gets a final answer.", Against: always},
 		{Kind: StoredError, Meaning: "nothing was made, and a failure is replayed for good", Unresolved: true,

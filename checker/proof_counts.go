@@ -42,6 +42,10 @@ func measureExercise(e *evaluation) []Exercise {
 		shown.Needed = max(1, int(math.Ceil(p.AtLeast*float64(shown.Of)-1e-9)))
 		all = append(all, shown)
 	}
+	named := slices.ContainsFunc(all, func(shown Exercise) bool { return shown.Proof == string(proofs.EffectSeen) })
+	if seen := measureSeen(e); seen != nil && !named {
+		all = append(all, *seen)
+	}
 	return all
 }
 

@@ -56,6 +56,10 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Removed:     removed,
 		proofs.Instances:   pair(severalInstances),
 		proofs.WorkedLong:  workedLong,
+		proofs.EffectSeen: func(e *evaluation, _ *markerGroup, tr *trace) bool {
+			return e.history.T1 != nil && e.seen(tr, e.history.T1.At)
+		},
+		proofs.EffectDisturbed: disturbed,
 	}
 }
 

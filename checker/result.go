@@ -62,6 +62,8 @@ type RowEvidence struct {
 	Body   string        `json:"body"` // Original or Altered
 	Marker string        `json:"marker"`
 	Rows   []history.Row `json:"rows"`
+
+	Messages []history.Message `json:"messages,omitempty"` // that reached sinks by then; at most 20, without their contents
 }
 
 // Warning is something that breaks no promise and that a user wants to know, such as

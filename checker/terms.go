@@ -12,8 +12,9 @@ import (
 // rows.
 type Terms struct {
 	Contract  contract.Contract             `json:"contract"`
-	Operation contract.Operation            `json:"operation"`        // the run's
-	Others    map[string]contract.Operation `json:"others,omitempty"` // by name
+	Operation contract.Operation            `json:"operation"`           // the run's
+	Others    map[string]contract.Operation `json:"others,omitempty"`    // by name
+	Unwatched bool                          `json:"unwatched,omitempty"` // effects at sinks are not counted
 }
 
 // operation returns the operation of an intent.

@@ -80,7 +80,7 @@ func errorReasons(e *evaluation) []string {
 // doubtReasons says why a clean history is not a pass, besides a lack of exercise.
 func doubtReasons(e *evaluation) []string {
 	var doubts []string
-	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt} {
+	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded} {
 		if i := e.incident(k); i != nil {
 			doubts = append(doubts, i.Text)
 		}

@@ -45,6 +45,7 @@ func addWarnings(e *evaluation) {
 	warnRememberedLonger(e)
 	warnUnanswered(e)
 	warnCleanupFailed(e)
+	warnUnclaimed(e)
 }
 
 // warnLate warns of rows that came, and later than the contract says.

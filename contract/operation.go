@@ -77,14 +77,35 @@ func AsksWith(parameter, query string) bool {
 	return regexp.MustCompile(`(^|[^:\w]):` + parameter + `\b`).MatchString(query)
 }
 
-// Effect is something that a create changes beyond its row. Exactly one of Rows, Value and Delta is
-// set: how much of it belongs to one created thing.
+// Effect is something that a create brings about beyond its row. Exactly one of Rows, Value, Delta and Seen is set. The
+// first three are read from the database with Query; what Seen names is counted at a sink.
 type Effect struct {
-	Name  string   `yaml:"name" json:"name"` // unique in the target
-	Query string   `yaml:"query" json:"query"`
-	Rows  *int     `yaml:"rows" json:"rows,omitempty"`   // rows of the query, which has the parameter :marker
-	Value *float64 `yaml:"value" json:"value,omitempty"` // the number that the query gives, which has the parameter :marker
-	Delta *float64 `yaml:"delta" json:"delta,omitempty"` // change of the number that the query gives, which has no parameter
+	Name   string   `yaml:"name" json:"name"` // unique in the target
+	Query  string   `yaml:"query" json:"query,omitempty"`
+	Rows   *int     `yaml:"rows" json:"rows,omitempty"`     // rows of the query, which has the parameter :marker
+	Value  *float64 `yaml:"value" json:"value,omitempty"`   // the number that the query gives, which has the parameter :marker
+	Delta  *float64 `yaml:"delta" json:"delta,omitempty"`   // change of the number that the query gives, which has no parameter
+	Seen   string   `yaml:"seen" json:"seen,omitempty"`     // name of the sink that each of it reaches
+	Where  Where    `yaml:"where" json:"where,omitzero"`    // with Seen: which messages are this effect
+	Undone *Where   `yaml:"undone" json:"undone,omitempty"` // with Seen: which messages take one back; nil: nothing does
+	Times  *int     `yaml:"times" json:"times,omitempty"`   // with Seen: how many for each created thing; nil: 1
+	Within Duration `yaml:"within" json:"within,omitempty"` // with Seen: how long after its row it may come
+}
+
+// Each is how many of an effect that is seen belong to one created thing.
+func (e Effect) Each() int {
+	if e.Times == nil {
+		return 1
+	}
+	return *e.Times
+}
+
+// Where says which messages are meant. An empty member says nothing; the zero value means all.
+type Where struct {
+	Method  string `yaml:"method" json:"method,omitempty"`   // of a request
+	Path    string `yaml:"path" json:"path,omitempty"`       // of a request, without its query; a * stands for a part between two slashes
+	To      string `yaml:"to" json:"to,omitempty"`           // one of the recipients of a mail; a * stands for any text
+	Subject string `yaml:"subject" json:"subject,omitempty"` // of a mail, likewise
 }
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

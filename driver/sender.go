@@ -80,6 +80,9 @@ func (s *Sender) Workload() *Workload { return &s.config.Workload }
 // Logins returns what the target's login gave each principal, by name; nil before SetUp.
 func (s *Sender) Logins() map[string]map[string]string { return s.requests.logins }
 
+// Mask masks the secrets that are known so far in a text that is to go on record. It comes after SetUp.
+func (s *Sender) Mask(text string) string { return s.requests.secrets.mask().content(text) }
+
 // Secrets returns the texts that are masked in all that is recorded now. What steps extract adds to them.
 func (s *Sender) Secrets() []string { return s.requests.secrets.newMask().texts }
 

@@ -192,8 +192,12 @@ func diagnoseRows(ctx context.Context, s *Session, h *history.History) error {
 			s.Doubt = cmp.Or(s.Doubt, Doubt{create.operation.Name, doubt})
 			continue
 		}
-		if err := errors.Join(err, create.diagnoseEffects(marker, h.T1)); err != nil {
+		doubt, unseen := create.diagnoseSeen(h, marker)
+		if err := errors.Join(err, create.diagnoseEffects(marker, h.T1), unseen); err != nil {
 			return err
+		}
+		if doubt != "" {
+			s.Doubt = cmp.Or(s.Doubt, Doubt{create.operation.Name, doubt})
 		}
 	}
 	return nil

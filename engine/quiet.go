@@ -181,6 +181,11 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		w.owed, w.still = visible+time.Duration(accepted.Within), max(w.still, quietSeldom)
 		w.grace = min(w.owed, quietLongest)
 	}
+	within := time.Duration(target.SeenWithin())
+	w.owed = max(w.owed, visible+within)
+	if name == history.T2Name {
+		w.still = max(w.still, within)
+	}
 	if target.AlwaysSettles {
 		w.still = max(w.still, time.Duration(target.Settle))
 	}
@@ -198,7 +203,10 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		return awaiting{}
 	}
 	terms := r.session.System.Terms()
-	w.missing = func(s history.Snapshot) []string { return terms.Owed(h, s) }
+	w.missing = func(s history.Snapshot) []string {
+		h.Messages, s.At = r.session.System.Sinks.Messages(), r.now()
+		return terms.Owed(h, s)
+	}
 	return w
 }
 

@@ -35,14 +35,15 @@ type rowQueries struct {
 	target    targets.Target
 	reader    rowReader // nil: the rows are unknown
 	questions []snapshots.Question
-	reading   time.Duration     // of all snapshots so far
-	slow      func(ReadingRows) // hears of a snapshot that takes long
+	reading   time.Duration            // of all snapshots so far
+	slow      func(ReadingRows)        // hears of a snapshot that takes long
+	messages  func() []history.Message // that reached the sinks so far
 }
 
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
 func (r *scenarioRun) prepareQuestions(context.Context) error {
 	system := r.session.System
-	r.rows.target = system.Target
+	r.rows.target, r.rows.messages = system.Target, system.Sinks.Messages
 	r.rows.slow = func(e ReadingRows) { r.session.config.Observe(e) }
 	switch {
 	case system.Rows != nil:
@@ -122,15 +123,15 @@ func (w awaiting) over(waited time.Duration) bool {
 // settled takes snapshots until nothing changes and nothing is missing, and returns the last. Changing: the rows did not stop
 // to change in time. The reading itself takes as long as it does.
 func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snapshot, changing bool) {
-	begun, read, overdue := time.Now(), q.reading, []string(nil)
+	begun, read, overdue, sent := time.Now(), q.reading, []string(nil), len(q.messages())
 	last = q.snapshot(ctx)
 	unchanged, came := begun, time.Duration(0)
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
 		pause(ctx, between)
 		next := q.snapshot(ctx)
 		waited := time.Since(begun)
-		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects)
-		last = next
+		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) && sent == len(q.messages())
+		last, sent = next, len(q.messages())
 		if next.Error != "" {
 			break
 		}
@@ -171,6 +172,9 @@ func questionAbout(o driver.Operation, markers []string) snapshots.Question {
 		Items: o.Rows.Items, Next: o.Rows.Next, Cursor: o.Rows.Cursor, Absent: o.Rows.Absent, Identity: o.Rows.Identity,
 	}
 	for _, e := range o.Effects {
+		if e.Seen != "" { // it is counted at a sink
+			continue
+		}
 		gives := snapshots.Rows
 		switch {
 		case e.Value != nil:

@@ -87,6 +87,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 	defer r.lanes.Close()
 	defer r.tend(ctx)()
 	defer r.clearLinks(context.WithoutCancel(ctx))
+	defer r.session.System.Sinks.Unwatch()
 	defer noteBreaks(r)
 	noteNotRecovered(r)
 	noteDoubt(r)
@@ -97,6 +98,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		always bool
 	}{
 		{r.setUp, false},
+		{r.watchSinks, false},
 		{r.prepareQuestions, always},
 		{r.countBefore, false},
 		{r.snapshotBefore, false},
@@ -117,6 +119,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		{r.recordPassages, always},
 		{r.countAfter, false},
 		{r.tidyUp, always},
+		{r.unwatchSinks, always},
 		{r.finish, always},
 	} {
 		if halted && !step.always {

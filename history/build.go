@@ -63,6 +63,8 @@ func (b *builder) add(r record) error {
 		return b.flush(*r.Flush)
 	case r.Removal != nil:
 		return b.removal(*r.Removal)
+	case r.Message != nil:
+		b.history.Messages = append(b.history.Messages, *r.Message)
 	case r.Traffic != nil:
 		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:

@@ -24,6 +24,7 @@ type record struct {
 	Death    *Death          `json:"death,omitempty"`
 	Flush    *Flush          `json:"flush,omitempty"`
 	Removal  *Removal        `json:"removal,omitempty"`
+	Message  *Message        `json:"message,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
 	Snapshot *snapshotRecord `json:"snapshot,omitempty"`
@@ -107,6 +108,9 @@ func (w *Writer) Removal(r Removal) error { return w.write(record{Removal: &r}) 
 
 // Flush writes a time that the target's store lost what it held.
 func (w *Writer) Flush(f Flush) error { return w.write(record{Flush: &f}) }
+
+// Message writes what reached a sink.
+func (w *Writer) Message(m Message) error { return w.write(record{Message: &m}) }
 
 // Traffic writes what passed a link.
 func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }

@@ -76,6 +76,9 @@ func whole() *history.History {
 			{Intent: "i001", Step: 2, Begun: ms(332), Found: 1, Done: ms(334)},
 			{Intent: "i001", Step: 4, Begun: ms(336), Error: "its row is still found"},
 		},
+		Messages: []history.Message{{
+			ID: "payments-1", Sink: "payments", At: ms(12), Method: "POST", Path: "/charges", Key: "k1", Names: []string{"m1"}, Status: 201, Acted: true, Fault: "lost", Content: "{}", Length: 2,
+		}},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},
@@ -129,6 +132,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	}
 	for _, r := range h.Removals {
 		w.Removal(r)
+	}
+	for _, m := range h.Messages {
+		w.Message(m)
 	}
 	for _, t := range h.Traffic {
 		w.Traffic(t)

@@ -53,6 +53,7 @@ type History struct {
 	Deaths    []Death
 	Flushes   []Flush
 	Removals  []Removal
+	Messages  []Message
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -329,6 +330,27 @@ type Removal struct {
 	Error  string `json:"error,omitempty"` // why it failed
 }
 
+// Message is one thing that the target sent to a sink, which stands in place of another service: a request or a mail. It is on
+// record before it is answered.
+type Message struct {
+	ID      string   `json:"id"` // unique in the scenario: the sink's name and a number
+	Sink    string   `json:"sink"`
+	At      Offset   `json:"at"`                // it was there, as far as it came
+	Method  string   `json:"method,omitempty"`  // of a request; empty: it is a mail, or was not understood
+	Path    string   `json:"path,omitempty"`    // of a request, with its query; secrets masked
+	To      []string `json:"to,omitempty"`      // recipients of a mail
+	Subject string   `json:"subject,omitempty"` // of a mail, secrets masked
+	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it; empty: none
+	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
+	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
+	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked
+	First   string   `json:"first,omitempty"`   // earlier message with the same key, whose answer this one gets again; empty: none
+	Fault   string   `json:"fault,omitempty"`   // what the scenario made of the answer: lost, error or late; empty: nothing
+	Content string   `json:"content,omitempty"` // the beginning of its body, secrets masked
+	Length  int64    `json:"length,omitempty"`  // bytes of its body that came
+	Error   string   `json:"error,omitempty"`   // why it was not understood, or not whole
+}
+
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.
 type Traffic struct {
 	Link      string     `json:"link"`
@@ -384,5 +406,6 @@ const (
 	HarnessFault IncidentKind = "harness"       // doubletap itself failed
 	NotRecovered IncidentKind = "not-recovered" // the target had not recovered from an earlier scenario
 	PlainDoubt   IncidentKind = "plain-doubt"   // plain creates of the pilot did not do what the target file says
+	Flooded      IncidentKind = "flooded"       // more reached a sink than is on record
 	StepFailed   IncidentKind = "step-failed"   // what goes ahead of the first attempt could not be done
 )

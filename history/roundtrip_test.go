@@ -94,6 +94,12 @@ func histories() *rapid.Generator[*history.History] {
 			passed := history.Exchange{Asked: offset().Draw(t, "asked"), Answered: offset().Draw(t, "answered")}
 			h.Traffic = append(h.Traffic, history.Traffic{Link: rapid.String().Draw(t, "link"), Exchanges: []history.Exchange{passed}})
 		}
+		for n := range rapid.IntRange(0, 3).Draw(t, "messages") {
+			h.Messages = append(h.Messages, history.Message{
+				ID: fmt.Sprintf("payments-%d", n), Sink: rapid.String().Draw(t, "sink"), At: offset().Draw(t, "at"), Path: rapid.String().Draw(t, "path"),
+				Key: rapid.String().Draw(t, "key"), Names: []string{rapid.String().Draw(t, "name")}, Acted: rapid.Bool().Draw(t, "acted"),
+			})
+		}
 		for n := range rapid.IntRange(0, 6).Draw(t, "attempts") {
 			h.Attempts = append(h.Attempts, attempts(n, h.Intents).Draw(t, "attempt"))
 		}
@@ -157,6 +163,7 @@ func TestCutHistoriesInventNothing(t *testing.T) {
 		}
 		require.False(t, cut.Complete)
 		require.LessOrEqual(t, len(cut.Attempts), len(h.Attempts))
+		require.LessOrEqual(t, len(cut.Messages), len(h.Messages))
 		require.LessOrEqual(t, len(cut.Traffic), len(h.Traffic))
 		require.LessOrEqual(t, len(cut.Holdings), len(h.Holdings))
 		for i, held := range cut.Holdings {
@@ -227,6 +234,7 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, h.Deaths, got.Deaths)
 		require.Equal(t, h.Flushes, got.Flushes)
 		require.Equal(t, h.Removals, got.Removals)
+		require.Equal(t, h.Messages, got.Messages)
 		require.Equal(t, h.Traffic, got.Traffic)
 	})
 }

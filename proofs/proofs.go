@@ -47,6 +47,8 @@ const (
 	Removed         Name = "removed"
 	Instances       Name = "several-instances"
 	WorkedLong      Name = "worked-long"
+	EffectSeen      Name = "effect-seen"
+	EffectDisturbed Name = "effect-disturbed"
 )
 
 // Proof is one row of the table.
@@ -85,6 +87,7 @@ const (
 	NoRemove         Obstacle = "there is no remove between two sendings"
 	NoNeighbours     Obstacle = "the scenario has no neighbours"
 	NoWork           Obstacle = "the scenario has no work"
+	NoSinkFault      Obstacle = "the scenario breaks no answer of a sink"
 	OneRequest       Obstacle = "an intent sends one request only"
 	NoOtherKey       Obstacle = "every request carries the intent's own key; use key: fresh"
 	NoKeyless        Obstacle = "every request carries a key; use key: none"
@@ -267,6 +270,11 @@ func environment() []Proof {
 		{
 			Name: Instances, Sentence: "two or more instances of the target had a request of it",
 			Impossible: []Obstacle{OneRequest},
+		},
+		{Name: EffectSeen, Sentence: "each of its effects that is counted at a sink was there"},
+		{
+			Name: EffectDisturbed, Sentence: "a sink did what it was asked, its answer was lost, late or a failure, and the request reached the target more than once",
+			Impossible: []Obstacle{OneRequest, NoSinkFault},
 		},
 	}
 }

@@ -102,7 +102,7 @@ func codeSeverity(k checker.Kind) string {
 	switch k {
 	case checker.Leak, checker.Duplicate, checker.TargetDied, checker.LostWrite:
 		return "blocker"
-	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch, checker.StuckKey, checker.StoredError:
+	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch, checker.EffectBeforeCommit, checker.DownstreamKeyChanged, checker.StuckKey, checker.StoredError:
 		return "critical"
 	case checker.MissingKeyAccepted:
 		return "minor"

@@ -59,7 +59,14 @@ func bugOfOne(f checker.Finding) string {
 		return "A process of the target ended by itself" + when(f)
 	case checker.EffectMismatch:
 		expected, _, _ := strings.Cut(prose(f.Expected), ":")
-		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(prose(f.Observed)))
+		observed, _, _ := strings.Cut(prose(f.Observed), ":")
+		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(observed))
+	case checker.EffectBeforeCommit:
+		observed, _, _ := strings.Cut(prose(f.Observed), ":")
+		return fmt.Sprintf("The side effect “%s” happened%s (%s), and there is no row", name(prose(f.Detail)), when(f), name(observed))
+	case checker.DownstreamKeyChanged:
+		observed, _, _ := strings.Cut(prose(f.Observed), ":")
+		return fmt.Sprintf("The side effect “%s” was asked for with %s%s: to the other service, that is another request each time", name(prose(f.Detail)), name(observed), when(f))
 	case checker.PhantomRow:
 		if f.Detail == "rejected-yet-applied" {
 			return "A body was refused, and there is a row of it" + when(f)

@@ -50,7 +50,7 @@ func contradicting(f checker.Finding, first int) int {
 	}
 	other := func(i int) bool { return i != first && told(f, i) }
 	switch f.Kind {
-	case checker.Duplicate, checker.EffectMismatch:
+	case checker.Duplicate, checker.EffectMismatch, checker.EffectBeforeCommit, checker.DownstreamKeyChanged:
 		if i := firstWhere(f, func(i int) bool { return other(i) && !f.Attempts[i].Probe && f.Attempts[i].Content != one.Content }); i >= 0 {
 			return i
 		}

@@ -227,6 +227,9 @@ func (v findingView) evidence() evidence {
 	}
 	for _, rows := range f.Rows {
 		e.Rows = append(e.Rows, newRowsView(rows))
+		if len(rows.Messages) > 0 {
+			e.Rows = append(e.Rows, newMessagesView(rows, e.Start))
+		}
 	}
 	return e
 }

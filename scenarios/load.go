@@ -206,6 +206,9 @@ func (s *Scenario) implied() []Need {
 	if len(s.Work) > 0 {
 		needs = append(needs, NeedsWork)
 	}
+	if s.Sinks != nil {
+		needs = append(needs, NeedsSink)
+	}
 	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == proofs.Instances }) {
 		needs = append(needs, NeedsInstances)
 	}

@@ -25,6 +25,7 @@ func (s *Scenario) shape() shape {
 	c.clear(proofs.NoNeighbours, s.Neighbours != nil)
 	c.clear(proofs.NoWork, len(s.Work) > 0)
 	c.clear(proofs.NoOtherWay, s.takesOtherWay())
+	c.clear(proofs.NoSinkFault, s.Sinks != nil)
 	c.clear(proofs.NoLargeAnswer, s.Answer == LargeAnswer)
 	c.clear(proofs.NoEmptyAnswer, s.Answer == EmptyAnswer)
 	for _, list := range s.Links {

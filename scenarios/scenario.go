@@ -24,11 +24,28 @@ type Scenario struct {
 	Needs       []Need                    `yaml:"needs,omitempty"`
 	Lanes       map[string][]faults.Fault `yaml:"lanes,omitempty"` // besides Clean, which is always there
 	Links       map[string][]faults.Fault `yaml:"links,omitempty"` // inside the target; only faults that slow
+	Sinks       *SinkFault                `yaml:"sinks,omitempty"` // nil: sinks answer as the target file says
 	Background  *Background               `yaml:"background,omitempty"`
 	Steps       []Step                    `yaml:"steps"`
 	Exercised   []Proof                   `yaml:"exercised"`
 	Known       []KnownBug                `yaml:"known,omitempty"`
 }
+
+// SinkFault is what becomes of the answer to the first message of each intent that a sink acts on.
+type SinkFault struct {
+	Answer SinkAnswer      `yaml:"answer"`
+	For    faults.Duration `yaml:"for,omitempty"` // with SinkLate: how late
+}
+
+// SinkAnswer is how the answer of a sink goes wrong. The sink has done what was asked.
+type SinkAnswer string
+
+// The ways: there is none, it is a failure, or it comes late.
+const (
+	SinkLost  SinkAnswer = "lost"
+	SinkError SinkAnswer = "error"
+	SinkLate  SinkAnswer = "late"
+)
 
 // Answer is a size of answers, which a target file says how to ask for. The zero value is the usual one.
 type Answer string

@@ -173,6 +173,9 @@ func (x *simplifier) together() {
 	if len(x.from.Work) > 0 {
 		x.add("the work", func(to *Scenario) { to.Work = nil })
 	}
+	if x.from.Sinks != nil {
+		x.add("the fault of the sinks", func(to *Scenario) { to.Sinks = nil })
+	}
 	for _, work := range x.from.Work {
 		x.add("all work but "+time.Duration(work).String(), func(to *Scenario) { to.Work = []faults.Duration{work} })
 	}

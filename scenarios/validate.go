@@ -51,6 +51,9 @@ func (v *validator) counts() {
 	if s.Twins > s.Intents && v.doc.Sound("/intents") {
 		v.addMistake("/twins", "%d twins are more than the %d intents", s.Twins, s.Intents)
 	}
+	if f := s.Sinks; f != nil && (f.Answer == SinkLate) != (f.For > 0) {
+		v.addMistake("/sinks", "for says how late an answer is: expected {answer: late, for: 1s}, or lost or error without it")
+	}
 	v.neighbours()
 	v.alone()
 }

@@ -3,6 +3,7 @@ package sut
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -53,6 +54,12 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 		return nil, err
 	}
 	s := &System{Name: o.Target, options: o}
+	if s.Target, _, err = o.Parts.Designs.Describe(design); err != nil { // there is no such design, and the error says which is near
+		return nil, runerror.Config(err)
+	}
+	if err := s.OpenSinks(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	links := map[string]targets.Link{}
 	if linked {
 		if err := s.openDesignLinks(ctx, d, links); err != nil {
@@ -60,6 +67,9 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 		}
 		d.DatabaseProxy, d.StoreProxy = links[databaseLink].Listen, links[storeLink].Listen
 		d.DependencyProxy = s.dependencyProxy(links)
+	}
+	if d.Payments, err = s.payments(ctx, d.DependencyProxy); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.serveDesign(ctx, d); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -88,6 +98,20 @@ func (s *System) serveDesign(ctx context.Context, d DesignOptions) error {
 	return nil
 }
 
+// payments is the address of the sink that a built-in target is told of, by a link if there is one; empty: it has none.
+func (s *System) payments(ctx context.Context, linked func(context.Context, string) (string, error)) (string, error) {
+	name := s.onlySink()
+	if name == "" {
+		return "", nil
+	}
+	place := s.Sinks.Places()[name]
+	if linked == nil {
+		return place.URL, nil
+	}
+	address, err := linked(ctx, net.JoinHostPort(place.Host, place.Port))
+	return "http://" + address, err
+}
+
 // noDesigns says that this program was built without the built-in targets.
 func noDesigns(name string) error {
 	return runerror.Configf("%s is a built-in target, and this program has none; expected a target file, or Parts of the package sut/builtin", name)
@@ -101,7 +125,7 @@ func (s *System) openDesignLinks(ctx context.Context, o DesignOptions, links map
 	if d.Redis && o.Store != "" {
 		store, _ = caches.AddressOf(o.Store) // whose URL was read before
 	}
-	if d.Dependency {
+	if d.Dependency || s.onlySink() != "" {
 		dependency = notYetKnown
 	}
 	ways := []struct{ name, to string }{{databaseLink, databases.AddressOf(o.Database)}, {storeLink, store}, {dependencyLink, dependency}}

@@ -109,22 +109,25 @@ func (s *System) OpenLinks(ctx context.Context) error {
 	return nil
 }
 
-// planProcessLinks makes sure that a process which is told its database's or its store's address will be told that of
-// a link. The link is opened when the database or the store is there.
+// planProcessLinks makes sure that a process which is told the address of its database, its store or its one sink will be told that
+// of a link. The link is opened when what it leads to is there.
 func (s *System) planProcessLinks() error {
 	p := s.Target.Process
 	if p == nil {
 		return nil
 	}
-	database, store := databases.AddressOf(s.Target.Database.URL), ""
+	database, store, dependency, told := databases.AddressOf(s.Target.Database.URL), "", "", ".Sink."+s.onlySink()+"."
 	if kind := s.Target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
 		database = notYetKnown
 	}
 	if s.Target.Store.Declared() {
 		store = notYetKnown
 	}
+	if s.onlySink() != "" {
+		dependency = notYetKnown
+	}
 	var errs []error
-	for _, own := range []struct{ name, tells, to string }{{databaseLink, ".Database.", database}, {storeLink, ".Store.", store}} {
+	for _, own := range []struct{ name, tells, to string }{{databaseLink, ".Database.", database}, {storeLink, ".Store.", store}, {dependencyLink, told, dependency}} {
 		if _, declared := s.Target.Links[own.name]; !declared && p.Tells(own.tells) {
 			errs = append(errs, s.Links.plan(own.name, own.to, s.options.Toxiproxy))
 		}

@@ -45,6 +45,7 @@ type Options struct {
 	Getenv        func(string) (string, bool) // environment variables; nil: those of this process
 	Program       string                      // path of the doubletap command, which serves served:NAME; empty: no such target
 	BaseURL       string                      // in place of base_url, for an API that is served by the caller; empty: base_url
+	Unwatched     bool                        // sinks answer, and nothing counts what reaches them
 	DB            *sql.DB                     // in place of database.url; nil: that. It is not closed
 	Parts         Parts
 }

@@ -40,6 +40,7 @@ type DesignOptions struct {
 	Store         string // URL of a Redis server; empty: none
 	DatabaseProxy string // host:port by which the database server is reached; empty: as the URL says
 	StoreProxy    string // likewise of the Redis server
+	Payments      string // URL of the sink that takes payments; empty: the design asks for none
 	// DependencyProxy gets the address of the service that the design asks and returns host:port by which
 	// it goes there; nil: directly.
 	DependencyProxy func(ctx context.Context, to string) (string, error)

@@ -61,6 +61,9 @@ func describeServed(o Options, design string) (*System, error) {
 		Ready:     targets.Ready{Path: target.Received.Path, Within: contract.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
 	}
+	if len(target.Sinks) > 0 {
+		target.Process.Command = append(target.Process.Command, "--payments", "{{.Sink."+target.SinkNames()[0]+".URL}}")
+	}
 	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}

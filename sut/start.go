@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -176,6 +175,9 @@ func place(ctx context.Context, s *System) (targets.Place, error) {
 	if where.Store, err = storeForProcess(ctx, s); err != nil {
 		return where, err
 	}
+	if where.Sink, err = sinksForProcess(ctx, s); err != nil {
+		return where, err
+	}
 	u, err := url.Parse(database)
 	if err != nil {
 		return where, runerror.Configf("%s: database.url cannot be parsed", s.Name)
@@ -208,12 +210,5 @@ func answers(ctx context.Context, t targets.Target) error {
 
 // newLog is the process's log, without what variables gave to the target file and without passwords.
 func (s *System) newLog(to io.Writer) *services.Log {
-	secrets := append(passwordIn(s.Target.Database.URL), passwordIn(s.Target.Store.URL)...)
-	source, _ := s.options.source() // it was read a moment ago
-	for _, found := range variableNames.FindAllSubmatch(source, -1) {
-		if value, set := s.options.env(string(found[1])); set && len(value) >= driver.ShortestSecret {
-			secrets = slices.Concat(secrets, driver.Writings(value), passwordIn(value))
-		}
-	}
-	return services.NewLog(to, secrets)
+	return services.NewLog(to, s.Hidden())
 }

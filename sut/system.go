@@ -19,6 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/caches"
@@ -33,6 +34,7 @@ type System struct {
 	Principals []driver.Principal // by name; the first is the run's
 	Process    Process            // what was started, by Start
 	Links      Links              // inside the system
+	Sinks      sinks.Sinks        // in place of other services; by OpenSinks
 	Rows       *snapshots.Reader  // by Connect; nil: no database is declared
 	Store      *caches.Store      // of the target, to be flushed; nil: no scenario needs it
 
@@ -40,6 +42,7 @@ type System struct {
 	loaded  targets.Target // as the file has it
 	server  DesignServer   // nil: it does not run inside this process
 	gates   []*writegate.Gate
+	sinking bool // its sinks are there
 	newable bool // it gets a place of its own on the server of its database, and has none yet
 	closers []func() error
 }
@@ -67,7 +70,7 @@ func (s *System) OperationOf(i history.Intent) driver.Operation {
 
 // Terms returns what the system is checked against. They hold no request, whose headers may hold secrets.
 func (s *System) Terms() checker.Terms {
-	t := checker.Terms{Contract: s.Target.Contract, Operation: s.Operation().Judged()}
+	t := checker.Terms{Contract: s.Target.Contract, Operation: s.Operation().Judged(), Unwatched: s.options.Unwatched}
 	for _, o := range slices.Concat(s.Operations[1:], s.Ways) {
 		if t.Others == nil {
 			t.Others = map[string]contract.Operation{}

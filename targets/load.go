@@ -113,6 +113,11 @@ func (t *Target) complete(file string) {
 	if t.Process != nil {
 		t.Process.complete(file)
 	}
+	for _, sink := range t.Sinks {
+		if sink.HTTP != nil {
+			sink.HTTP.complete()
+		}
+	}
 	for i, path := range t.Database.Schema {
 		t.Database.Schema[i] = beside(file, path)
 	}

@@ -55,6 +55,7 @@ type Place struct {
 	Port     int // that the process is to listen on
 	Database DatabasePlace
 	Store    StorePlace
+	Sink     map[string]SinkPlace // by name
 }
 
 // DatabasePlace is where a process finds its database, as a whole and in parts. Of an SQLite database only

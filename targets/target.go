@@ -21,6 +21,7 @@ type Target struct {
 	Database      Database             `yaml:"database" json:"database"`
 	Store         Store                `yaml:"store" json:"store,omitzero"`
 	Links         map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name
+	Sinks         map[string]Sink      `yaml:"sinks" json:"sinks,omitempty"` // in place of other services, by name
 	Contract      contract.Contract    `yaml:"contract" json:"contract"`
 	Principals    map[string]Principal `yaml:"principals" json:"-"`
 	Redact        []string             `yaml:"redact" json:"redact,omitempty"`         // headers to mask besides the usual ones

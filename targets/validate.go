@@ -32,6 +32,7 @@ func validate(doc *document.Document, t Target) document.Mistakes {
 	v.database()
 	v.store()
 	v.links()
+	v.sinks()
 	v.contract()
 	v.effects()
 	v.rateLimit()

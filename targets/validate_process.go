@@ -98,7 +98,10 @@ func isLoopback(host string) bool {
 // processTemplate tries a template of the process with made-up values.
 func processTemplate(v *validator, path, text string) {
 	sample := Place{Port: 1, Database: DatabasePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password", Name: "name"},
-		Store: StorePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password"}}
+		Store: StorePlace{URL: "url", Host: "host", Port: "1", User: "user", Password: "password"}, Sink: map[string]SinkPlace{}}
+	for name := range v.target.Sinks {
+		sample.Sink[name] = SinkPlace{URL: "url", Host: "host", Port: "1"}
+	}
 	_, err := fillWith(text, sample)
 	switch {
 	case err == nil:
@@ -111,9 +114,23 @@ func processTemplate(v *validator, path, text string) {
 
 // explainPlace says what is wrong with a template of a process, without the engine's coordinates.
 func explainPlace(err error) string {
-	failed := regexp.MustCompile(`(?s)at <(.*)>: can't evaluate field`).FindStringSubmatch(err.Error())
-	if failed == nil {
-		return "the template does not work: " + regexp.MustCompile(`^template: :\d+:(\d+:)? ?`).ReplaceAllString(err.Error(), "")
+	field := missingField(err)
+	if field == "" {
+		return templateError(err)
 	}
-	return "there is no {{" + failed[1] + "}}; there are .Port, .Database.URL, .Database.Host, .Database.Port, .Database.User, .Database.Password, .Database.Name, .Store.URL, .Store.Host, .Store.Port, .Store.User, .Store.Password"
+	return "there is no {{" + field + "}}; there are .Port, .Database.URL, .Database.Host, .Database.Port, .Database.User, .Database.Password, .Database.Name, .Store.URL, .Store.Host, .Store.Port, .Store.User, .Store.Password, and of each sink .Sink.NAME.URL, .Host and .Port"
+}
+
+// missingField is what a template names and there is not; empty: it has another mistake.
+func missingField(err error) string {
+	failed := regexp.MustCompile(`(?s)at <(.*)>: (?:can't evaluate field|map has no entry for key)`).FindStringSubmatch(err.Error())
+	if failed == nil {
+		return ""
+	}
+	return failed[1]
+}
+
+// templateError is the mistake of a template in the engine's words.
+func templateError(err error) string {
+	return "the template does not work: " + regexp.MustCompile(`^template: :\d+:(\d+:)? ?`).ReplaceAllString(err.Error(), "")
 }

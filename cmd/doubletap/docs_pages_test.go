@@ -128,6 +128,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"`process` with", "name: plain", "\nprocess: {command: [serve, \"{{.Port}}\"], instances: 2}"},
 		{"the [link]", "name: plain", "\nlinks: {database: " + address + "}"},
 		{"the link `dependency`", "name: plain", "\nlinks: {dependency: " + address + "}"},
+		{"[`effects` with", "= :marker}", "\n    effects: [{name: charge, seen: payments}]\nsinks: {payments: {listen: 127.0.0.1:19090, http: {}}}"},
 		{"the link `store`", "name: plain", "\nlinks: {store: " + address + "}"},
 		{"[`store.flush`]", "name: plain", "\nstore: {url: \"redis://127.0.0.1:6379/5\", flush: \"shop:*\"}"},
 	}

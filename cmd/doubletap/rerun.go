@@ -27,6 +27,8 @@ type rerun struct {
 	gate       gate
 	skip       []string
 	failFast   bool
+
+	ignoreEffects bool
 }
 
 // commands are what a report of a run tells its reader to type.
@@ -52,6 +54,9 @@ func (r rerun) String() string {
 	words = append(append(words, r.targetWords()), r.flags()...)
 	for _, name := range r.skip {
 		words = append(words, "--skip", shell.Quote(name))
+	}
+	if r.ignoreEffects {
+		words = append(words, "--ignore-effects")
 	}
 	if r.failFast {
 		words = append(words, "--fail-fast")

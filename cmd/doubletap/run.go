@@ -32,9 +32,11 @@ type runFlags struct {
 	seeded     bool
 	skip       []string
 	failFast   bool
-	failed     bool // play what failed in the latest run
-	json       bool // print the JSON report in place of the text
-	more       bool // moreRounds was asked for
+
+	ignoreEffects bool
+	failed        bool // play what failed in the latest run
+	json          bool // print the JSON report in place of the text
+	more          bool // moreRounds was asked for
 }
 
 func newRun(s streams) *cobra.Command {
@@ -65,6 +67,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringSliceVar(&o.skip, "skip", nil, "leave these scenarios out: names, or patterns such as 'crash-*'")
 	cmd.Flags().BoolVar(&o.failFast, "fail-fast", false, "begin no scenario after one that failed; those that are left out are inconclusive")
 	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
+	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
@@ -157,6 +160,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 		return nil, err
 	}
 	c.Budget, c.MoreRounds, c.FailFast = o.budget, o.moreRounds, o.failFast
+	c.SUT.Unwatched = o.ignoreEffects
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	shown := s
@@ -171,7 +175,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast}
+	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, ignoreEffects: o.ignoreEffects}
 	if o.more {
 		again.moreRounds = o.moreRounds.String()
 	}

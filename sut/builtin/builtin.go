@@ -28,7 +28,7 @@ func (designs) Describe(name string) (targets.Target, []string, error) { return 
 func (designs) Start(ctx context.Context, o sut.DesignOptions) (sut.DesignServer, error) {
 	server, err := orders.Start(ctx, orders.Options{
 		Design: o.Name, Database: o.Database, Store: o.Store,
-		DatabaseProxy: o.DatabaseProxy, StoreProxy: o.StoreProxy, DependencyProxy: o.DependencyProxy,
+		DatabaseProxy: o.DatabaseProxy, StoreProxy: o.StoreProxy, Payments: o.Payments, DependencyProxy: o.DependencyProxy,
 	})
 	if err != nil { // a nil server must not look like one
 		return nil, err

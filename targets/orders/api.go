@@ -34,6 +34,7 @@ type api struct {
 	db         *db
 	redis      *redisStore // nil, unless the design takes it
 	dependency *dependency // likewise
+	outside    *outside    // a service that a run puts a sink in place of
 	design     Design
 	effort     time.Duration               // what one authorisation takes
 	authorise  func(context.Context) error // in its place; nil: there is none
@@ -50,7 +51,7 @@ type api struct {
 }
 
 func newAPI(design Design, db *db, redis *redisStore, service *dependency, effort time.Duration) *api {
-	a := &api{db: db, redis: redis, dependency: service, design: design, effort: effort, stopped: make(chan struct{}), die: func(string) {}}
+	a := &api{db: db, redis: redis, dependency: service, design: design, effort: effort, stopped: make(chan struct{}), die: func(string) {}, outside: newOutside()}
 	a.create = design.handler(a)
 	if design.accounts != lateSignIn {
 		a.create = signedIn(a.create)

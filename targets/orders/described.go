@@ -38,7 +38,7 @@ func Describe(design string) (t targets.Target, on []string, err error) {
 
 func (d Design) target(effort time.Duration) targets.Target {
 	settle := effort + 500*time.Millisecond
-	if d.Dependency {
+	if d.Dependency || len(d.sinks()) > 0 {
 		settle += dependencyPatience
 	}
 	operations := map[string]targets.Operation{
@@ -51,6 +51,7 @@ func (d Design) target(effort time.Duration) targets.Target {
 	return targets.Target{
 		Name:       "builtin:" + d.Name,
 		Database:   targets.Database{WriteGate: &targets.WriteGate{Tables: []string{"orders"}, Longest: longestHold}},
+		Sinks:      d.sinks(),
 		Contract:   d.Contract,
 		Principals: d.principals(),
 		Settle:     contract.Duration(settle),

@@ -39,6 +39,10 @@ type Options struct {
 	Dependency      string
 	DependencyProxy func(ctx context.Context, to string) (string, error)
 
+	// Payments is the URL of a service outside of this process that some designs ask, such as for payments; empty: they ask
+	// nothing, and go on.
+	Payments string
+
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
 	Work   time.Duration // what a handler's payment authorisation takes; 0: 20ms, negative: nothing
@@ -106,7 +110,7 @@ func (s *Server) begin(ctx context.Context, o Options) (err error) {
 		}
 	}
 	s.api = newAPI(s.design, s.store.db, s.redis, s.dependency, o.Work)
-	s.api.authorise = o.Authorise
+	s.api.authorise, s.api.outside.url = o.Authorise, o.Payments
 	if o.Die != nil {
 		s.api.die = o.Die
 	}

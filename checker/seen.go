@@ -1,0 +1,358 @@
+package checker
+
+import (
+	"fmt"
+	"math"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/proofs"
+)
+
+// messages are what reached the sinks, by the marker that it carries.
+type messages struct {
+	of        map[string][]history.Message // by marker
+	unclaimed []history.Message            // of no intent
+}
+
+// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it; without one, to the intents that
+// sent a text which it carries, such as their reference.
+func messagesOf(h *history.History) messages {
+	all, known := messages{of: map[string][]history.Message{}}, map[string]bool{}
+	for _, i := range h.Intents {
+		for _, b := range i.Bodies {
+			known[b.Marker] = true
+		}
+	}
+	for _, m := range h.Messages {
+		markers := filterTexts(m.Names, func(name string) bool { return known[name] })
+		if len(markers) == 0 {
+			markers = markersThatSent(h, m.Names)
+		}
+		for _, marker := range markers {
+			all.of[marker] = append(all.of[marker], m)
+		}
+		if len(markers) == 0 {
+			all.unclaimed = append(all.unclaimed, m)
+		}
+	}
+	return all
+}
+
+// markersThatSent returns the markers of the intents whose requests carried one of these texts.
+func markersThatSent(h *history.History, names []string) []string {
+	var markers []string
+	for _, i := range h.Intents {
+		marker := i.Bodies[history.Original].Marker
+		sent := slices.ContainsFunc(names, func(name string) bool {
+			for _, b := range i.Bodies {
+				if strings.Contains(b.Content, name) || strings.Contains(b.Path, name) || strings.Contains(b.Says, name) {
+					return true
+				}
+			}
+			return false
+		})
+		if sent && !slices.Contains(markers, marker) {
+			markers = append(markers, marker)
+		}
+	}
+	return markers
+}
+
+func filterTexts(texts []string, wanted func(string) bool) []string {
+	var kept []string
+	for _, text := range texts {
+		if wanted(text) {
+			kept = append(kept, text)
+		}
+	}
+	return kept
+}
+
+// until returns the messages of a marker at the sink of an effect, up to a moment, that are meant.
+func (all messages) until(at history.Offset, sink string, where contract.Where, marker string) []history.Message {
+	var some []history.Message
+	for _, m := range all.of[marker] {
+		if m.Sink == sink && m.At <= at && meant(where, m) {
+			some = append(some, m)
+		}
+	}
+	return some
+}
+
+// count returns how many of an effect there are of a marker: those that the sink acted on, less those that were undone.
+func (all messages) count(at history.Offset, fx contract.Effect, marker string) int {
+	n := acted(all.until(at, fx.Seen, fx.Where, marker))
+	if fx.Undone != nil {
+		n -= acted(all.until(at, fx.Seen, *fx.Undone, marker))
+	}
+	return n
+}
+
+// Seen returns how many of an effect reached its sink for a marker, in all of a history.
+func Seen(h *history.History, fx contract.Effect, marker string) int {
+	return messagesOf(h).count(math.MaxInt64, fx, marker)
+}
+
+// KnownByKey reports that a message for a marker had the key of an earlier message, so that its sink did nothing.
+func KnownByKey(h *history.History, fx contract.Effect, marker string) bool {
+	return slices.ContainsFunc(messagesOf(h).until(math.MaxInt64, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.First != "" })
+}
+
+// acted counts the messages that the sink acted on: a repetition that gets the first answer again is none.
+func acted(some []history.Message) int {
+	n := 0
+	for _, m := range some {
+		if m.Acted && m.First == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// meant reports whether a message is one that the target file means.
+func meant(w contract.Where, m history.Message) bool {
+	base, _, _ := strings.Cut(m.Path, "?")
+	fits, _ := path.Match(w.Path, base)
+	switch {
+	case m.Error != "" && m.Method == "" && len(m.To) == 0: // it was not understood
+		return false
+	case w.Method != "" && w.Method != m.Method, w.Path != "" && !fits:
+		return false
+	default:
+		return true
+	}
+}
+
+// Watched returns the effects of an operation that are counted at sinks, where they are watched.
+func (t Terms) Watched(o contract.Operation) []contract.Effect {
+	if t.Unwatched {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(o.Effects), func(fx contract.Effect) bool { return fx.Seen == "" })
+}
+
+// checkSeen checks that every row comes with its messages at a sink, no more and no fewer. Before the final retry both are
+// still open: a row may come for an effect that was made, and an effect for a row.
+func checkSeen(e *evaluation, m moment, traces []*trace) {
+	tr := traces[0]
+	for _, fx := range e.terms.Watched(tr.operation) {
+		for _, body := range []string{history.Original, history.Altered, history.Invalid} {
+			b, sent := tr.intent.Bodies[body]
+			if !sent || body != history.Original && b.Marker == tr.intent.Bodies[history.Original].Marker {
+				continue
+			}
+			rows, known := e.rows(m, b.Marker)
+			if !known {
+				continue
+			}
+			due := len(rows)
+			if m == atT1 {
+				due = max(due, 1)
+				if body == history.Original {
+					due = max(due, e.terms.boundsOf(traces).intended)
+				}
+			}
+			checkSeenOf(e, m, tr, fx, seenOf{marker: b.Marker, body: body, rows: len(rows), due: due})
+		}
+	}
+}
+
+// seenOf is the body of an intent whose effects are counted.
+type seenOf struct {
+	marker, body string
+	rows         int
+	due          int // rows that there are, or may still come
+}
+
+func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seenOf) {
+	at := e.snapshot(m).At
+	got, each := e.messages.count(at, fx, of.marker), fx.Each()
+	f := Finding{
+		Kind: EffectMismatch, Detail: fx.Name, Contract: "effects: " + fx.Name,
+		Expected: fmt.Sprintf("%d at %s: %d for each row of the %s body, of which there is %s", each*of.rows, fx.Seen, each, of.body, count(of.rows, "row")),
+		Observed: fmt.Sprintf("%d at %s%s", got, fx.Seen, listed(e.messages.until(at, fx.Seen, fx.Where, of.marker))),
+	}
+	switch {
+	case got > each*of.due && of.rows == 0 && m == atT2:
+		f.Kind = EffectBeforeCommit
+		e.report(m, tr, f)
+	case got > each*of.due, m == atT2 && got < each*of.rows && !onlyDeclined(tr):
+		e.report(m, tr, f)
+	}
+	checkDownstreamKeys(e, m, tr, fx, of)
+}
+
+// checkDownstreamKeys checks that all requests of an intent for one effect carry one key of the target's own: to the other
+// service, another key is another request. After a refusal a new key is right, and so it is after the effect was undone.
+func checkDownstreamKeys(e *evaluation, m moment, tr *trace, fx contract.Effect, of seenOf) {
+	at := e.snapshot(m).At
+	var keys []string
+	some := e.messages.until(at, fx.Seen, fx.Where, of.marker)
+	for _, sent := range some {
+		refused := !sent.Acted && sent.Status >= 400 && sent.Status < 500
+		if sent.Key != "" && !refused && !slices.Contains(keys, sent.Key) {
+			keys = append(keys, sent.Key)
+		}
+	}
+	allowed := fx.Each() * max(of.due, 1)
+	if fx.Undone != nil {
+		allowed += acted(e.messages.until(at, fx.Seen, *fx.Undone, of.marker))
+	}
+	if len(keys) > allowed {
+		e.report(m, tr, Finding{
+			Kind: DownstreamKeyChanged, Detail: fx.Name, Contract: "effects: " + fx.Name,
+			Expected: fmt.Sprintf("%s for all requests of the intent", count(allowed, "key")),
+			Observed: fmt.Sprintf("%s%s", count(len(keys), "key"), listed(some)),
+		})
+	}
+}
+
+// listed lists the first few messages, each with its moment, its key and its answer.
+func listed(some []history.Message) string {
+	const most = 4
+	var texts []string
+	for i, m := range some {
+		if i == most {
+			texts = append(texts, fmt.Sprintf("and %d more", len(some)-most))
+			break
+		}
+		texts = append(texts, summary(m))
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(texts, "; ")
+}
+
+// summary says what a message was, in one clause.
+func summary(m history.Message) string {
+	base, _, _ := strings.Cut(m.Path, "?")
+	text := fmt.Sprintf("%s %s %s", m.ID, m.Method, base)
+	if m.Key != "" {
+		text += " with key " + m.Key
+	}
+	switch {
+	case m.First != "":
+		text += ", a repetition of " + m.First
+	case !m.Acted:
+		text += fmt.Sprintf(", refused with %d", m.Status)
+	}
+	return text
+}
+
+// messagesUntil returns the first messages of a marker up to a moment, without their contents.
+func (e *evaluation) messagesUntil(m moment, marker string) []history.Message {
+	const most = 20
+	var some []history.Message
+	for _, sent := range e.messages.of[marker] {
+		if s := e.snapshot(m); s != nil && sent.At > s.At || len(some) == most {
+			break
+		}
+		sent.Content = ""
+		some = append(some, sent)
+	}
+	return some
+}
+
+// seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once.
+func (e *evaluation) seen(tr *trace, at history.Offset) bool {
+	effects := slices.DeleteFunc(e.terms.Watched(tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
+	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
+		for _, b := range tr.intent.Bodies {
+			if acted(e.messages.until(at, fx.Seen, fx.Where, b.Marker)) > 0 {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// disturbed reports that a sink acted on a message of the intent and its answer was lost, late or a failure, and that two requests
+// of the intent reached the target. A relay may have sent the message later than both.
+func disturbed(e *evaluation, _ *markerGroup, tr *trace) bool {
+	if len(filter(tr.attempts, reachedTarget)) < 2 {
+		return false
+	}
+	for _, b := range tr.intent.Bodies {
+		if slices.ContainsFunc(e.messages.of[b.Marker], func(m history.Message) bool { return m.Fault != "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// measureSeen says for how many of the intents that have rows all effects were seen at their sinks; nil: none is to be seen.
+func measureSeen(e *evaluation) *Exercise {
+	last := e.history.T2
+	if last == nil {
+		last = e.history.T1
+	}
+	if last == nil || last.Error != "" {
+		return nil
+	}
+	shown := Exercise{Proof: string(proofs.EffectSeen), Text: sentence(proofs.EffectSeen)}
+	for tr := range e.traces() {
+		if tr.intent.Behind || tr.intent.Fresh || len(e.terms.Watched(tr.operation)) == 0 || onlyDeclined(tr) {
+			continue
+		}
+		if len(last.Rows[tr.intent.Bodies[history.Original].Marker]) == 0 {
+			continue
+		}
+		shown.Of++
+		if e.seen(tr, last.At) {
+			shown.Held++
+		}
+	}
+	if shown.Of == 0 {
+		return nil
+	}
+	shown.Needed = 1
+	return &shown
+}
+
+// owedEffects reports that a snapshot has rows of a marker, and fewer of their effects at the sinks.
+func (t Terms) owedEffects(all messages, s history.Snapshot, o contract.Operation, markers map[string]bool) bool {
+	return slices.ContainsFunc(t.Watched(o), func(fx contract.Effect) bool {
+		for marker := range markers {
+			if all.count(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// warnUnclaimed warns of what reached the sinks and belongs to no intent, and of effects that nobody counts.
+func warnUnclaimed(e *evaluation) {
+	var names []string
+	for _, o := range e.terms.operations() {
+		for _, fx := range o.Effects {
+			if fx.Seen != "" && e.terms.Unwatched {
+				names = append(names, fmt.Sprintf("%s (%s)", fx.Name, fx.Seen))
+			}
+		}
+	}
+	if len(names) > 0 {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: "not-watched", Text: "effects were not watched: " + strings.Join(names, ", ")})
+	}
+	late, foreign := []history.Message(nil), []history.Message(nil)
+	for _, m := range e.messages.unclaimed {
+		if len(m.Names) > 0 {
+			late = append(late, m)
+		} else {
+			foreign = append(foreign, m)
+		}
+	}
+	if len(late) > 0 {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: "late-message", Text: fmt.Sprintf("%s at a sink with the marker of an earlier scenario: effects come later than within says%s", came(late), listed(late))})
+	}
+	if len(foreign) > 0 {
+		e.found.warnings = append(e.found.warnings, Warning{Kind: "unclaimed-message", Text: fmt.Sprintf("%s at a sink with no marker, and was counted for no intent%s", came(foreign), listed(foreign))})
+	}
+}
+
+func came(some []history.Message) string { return count(len(some), "message") + " came" }

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets/orders"
+)
+
+// sunk are the designs whose effects are seen at sinks.
+func sunk(t *testing.T) []orders.Design {
+	t.Helper()
+	var all []orders.Design
+	for _, d := range orders.Designs() {
+		target, _, err := orders.Describe(d.Name)
+		require.NoError(t, err)
+		if len(target.Sinks) > 0 {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+func TestEveryDesignWithASinkIsKnownByIt(t *testing.T) {
+	t.Parallel()
+	broken := 0
+	for _, d := range sunk(t) {
+		scenarios := []string{"effect-answer-lost"}
+		if !d.Correct {
+			scenarios = d.By[:1]
+			broken++
+		}
+		t.Run(d.Name, func(t *testing.T) {
+			t.Parallel()
+			x := trial{reports: t.TempDir()}
+			got := typed(t, append([]string{"run", "--target", sut.BuiltinPrefix + d.Name, "--seed", "3", "--reports", x.reports}, scenarios...)...)
+			x.checked(t, got)
+			result := onlyReport(t, x.reports).Results[0]
+			if d.Correct {
+				require.Equal(t, exitPass, got.code, "%s", got)
+				require.Contains(t, got.out, "effect-seen")
+				return
+			}
+			require.Equal(t, exitFinding, got.code, "%s", got)
+			require.Contains(t, d.Shows, string(result.Findings[0].Kind))
+		})
+	}
+	require.GreaterOrEqual(t, broken, 10)
+}
+
+func TestTwoChargesBehindOneRow(t *testing.T) {
+	t.Parallel()
+	x := trial{reports: t.TempDir()}
+	args := []string{"run", "--target", sut.BuiltinPrefix + "charge-key-per-attempt", "--seed", "3", "burst-same-key"}
+	got := typed(t, append(args, "--reports", x.reports)...)
+	x.checked(t, got)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	result := onlyReport(t, x.reports).Results[0]
+	f := result.Findings[0]
+	require.Equal(t, checker.EffectMismatch, f.Kind)
+	require.Len(t, f.Rows[0].Rows, 1, "its row is right")
+	charges := f.Rows[0].Messages
+	require.GreaterOrEqual(t, len(charges), 2)
+	require.NotEqual(t, charges[0].Key, charges[1].Key)
+	for _, m := range charges[:2] {
+		require.Positive(t, m.At)
+		require.Contains(t, got.out, m.ID)
+		require.Contains(t, got.out, m.Key)
+	}
+	page, err := os.ReadFile(filepath.Join(onlyRun(t, x.reports), "report.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), charges[0].ID)
+
+	ignoring := trial{reports: t.TempDir()}
+	got = typed(t, append(args, "--ignore-effects", "--reports", ignoring.reports)...)
+	ignoring.checked(t, got)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "effects were not watched: charge (payments)")
+	require.NotContains(t, got.out, "effect-seen")
+}
+
+func TestASinkForAProcess(t *testing.T) {
+	t.Parallel()
+	x := trial{reports: t.TempDir()}
+	got := typed(t, "run", "--target", sut.ServedPrefix+"charge-before-claim", "--seed", "3", "--reports", x.reports, "plain-create", "double-click", "dependency-cut")
+	x.checked(t, got)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	results := onlyReport(t, x.reports).Results
+	require.Equal(t, checker.Pass, results[0].Verdict, "%s", got)
+	require.NotEmpty(t, results[1].Findings, "%s", got)
+	require.GreaterOrEqual(t, results[2].Exercise[0].Held, 4, "the link to the sink breaks: %s", got)
+}
+
+func TestASinkThatSeesNothingIsNoPass(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ body, says string }{
+		"the target does not ask it":    {"", "nothing reached the sink payments at http://"},
+		"its requests have no marker":   {`{"amount": 1200}`, "without its marker"},
+		"its requests are another call": {`{"order": "MARKER"}`, "compare effects.where"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := freeAddress(t)
+			shop := newShop(t, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					text, _ := io.ReadAll(r.Body)
+					r.Body = io.NopCloser(bytes.NewReader(text))
+					next.ServeHTTP(w, r)
+					if c.body == "" {
+						return
+					}
+					sent := strings.ReplaceAll(c.body, "MARKER", regexp.MustCompile("dt[a-z0-9]{16}").FindString(string(text)))
+					if resp, err := http.Post(sink+"/pings", "application/json", strings.NewReader(sent)); err == nil {
+						resp.Body.Close()
+					}
+				})
+			})
+			file := filepath.Join(t.TempDir(), "shop.yaml")
+			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `name: shop
+base_url: %s
+database: {url: "sqlite:///%s"}
+sinks: {payments: {listen: "%s", http: {}}}
+operations:
+  create:
+    request: {path: /things, body: {note: "{{.Intent.Marker}}", amount: 1200}}
+    key: {in: header}
+    rows: {query: select id from things where note = :marker}
+    effects: [{name: charge, seen: payments, where: {method: POST, path: /charges}}]
+`, shop.url, strings.TrimPrefix(shop.path, "/"), strings.TrimPrefix(sink, "http://")), 0o600))
+			got := typed(t, "run", "--target", file, "--reports", t.TempDir(), "plain-create")
+			require.Equal(t, exitConfig, got.code, "%s", got)
+			require.Contains(t, got.err, c.says)
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/sinks"
+)
+
+// watchSinks puts on record what reaches the sinks from now on.
+func (r *scenarioRun) watchSinks(context.Context) error {
+	hidden := r.session.System.Hidden()
+	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, secret := range hidden {
+		pairs = append(pairs, secret, "***")
+	}
+	own := strings.NewReplacer(pairs...)
+	var fault sinks.Fault
+	if f := r.scenario.Sinks; f != nil {
+		fault = sinks.Fault{Kind: sinks.FaultKind(f.Answer), For: time.Duration(f.For)}
+	}
+	r.session.System.Sinks.Watch(sinks.Watch{
+		Fault: fault,
+		Base:  r.base, Record: func(m history.Message) { r.record.Message(m) },
+		Hide: func(text string) string { return r.sender.Mask(own.Replace(text)) },
+	})
+	return nil
+}
+
+// unwatchSinks ends the record, and says so where it is not whole.
+func (r *scenarioRun) unwatchSinks(context.Context) error {
+	left := r.session.System.Sinks.Unwatch()
+	for _, name := range slices.Sorted(maps.Keys(left)) {
+		r.incident(history.Flooded, fmt.Sprintf("so much reached the sink %s that %d messages are not on record", name, left[name]))
+	}
+	return nil
+}

@@ -1,0 +1,287 @@
+package sinks
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// How much of a request is read.
+const (
+	mostBody    = 4 << 20   // bytes of a body that are looked at
+	mostDrained = 256 << 20 // bytes of a body that are read at all
+	mostStored  = 100_000   // answers that are remembered by their keys
+)
+
+// httpSink answers requests in place of a service.
+type httpSink struct {
+	sink   *sink
+	spec   targets.HTTPSink
+	server *http.Server
+	served chan error
+	ended  chan struct{} // closed when it ends: nobody waits any more
+	close  func() error  // closing again does nothing
+
+	first map[string]answered // by method, path and key; guarded by the sink's lock
+}
+
+// answered is the first answer to a key.
+type answered struct {
+	message string // its name; empty: it was not taken down
+	answer  reply
+}
+
+// reply is an answer that can be sent.
+type reply struct {
+	status int
+	header map[string]string
+	body   []byte
+}
+
+// serveHTTP begins to answer what comes to a listener.
+func serveHTTP(s *sink, listener net.Listener, spec targets.HTTPSink) *httpSink {
+	h := &httpSink{sink: s, spec: spec, served: make(chan error, 1), ended: make(chan struct{}), first: map[string]answered{}}
+	h.close = sync.OnceValue(h.end)
+	h.server = &http.Server{
+		Handler: h, Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
+		ConnState:   h.connState,
+	}
+	h.server.Protocols.SetHTTP1(true)
+	h.server.Protocols.SetUnencryptedHTTP2(true)
+	go func() { h.served <- h.server.Serve(watchedListener{listener}) }()
+	return h
+}
+
+func (h *httpSink) end() error {
+	close(h.ended)
+	err := h.server.Close()
+	if served := <-h.served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	return err
+}
+
+// ServeHTTP takes a request down, and answers it.
+func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c, is := r.Context().Value(connection{}).(*watchedConn); is {
+		c.understood.Store(true)
+	}
+	body, length, err := read(r.Body)
+	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length}
+	said := parsed(body, r.Header.Get("Content-Type"))
+	m.Key, m.Names = h.keyOf(r, said), find(sent(r, body)...)
+	if err != nil { // nobody waits for an answer
+		m.Error = "its body broke off: " + err.Error()
+		h.sink.mu.Lock()
+		h.sink.take(&m, body)
+		h.sink.mu.Unlock()
+		return
+	}
+	if length > mostBody {
+		m.Error = fmt.Sprintf("its body has %d bytes, of which the first %d were looked at", length, mostBody)
+	}
+	answer, fault := h.act(&m, said, body)
+	switch fault.Kind {
+	case Lost:
+		panic(http.ErrAbortHandler)
+	case Late:
+		select {
+		case <-time.After(fault.For):
+		case <-r.Context().Done():
+		case <-h.ended:
+		}
+	}
+	answer.write(w)
+}
+
+// act decides on the answer and takes the message down, as one step: of two requests with one key one is the first.
+func (h *httpSink) act(m *history.Message, said any, body []byte) (reply, Fault) {
+	h.sink.mu.Lock()
+	defer h.sink.mu.Unlock()
+	base, _, _ := strings.Cut(m.Path, "?")
+	key := strings.Join([]string{m.Method, base, m.Key}, "\x00")
+	known, repeated := h.first[key]
+	repeated = repeated && m.Key != "" && h.spec.Idempotent
+	var answer reply
+	if repeated {
+		answer, m.Acted, m.First = known.answer, true, cmp.Or(known.message, "not on record")
+	} else {
+		answer, m.Acted = h.answer(*m, base, said)
+	}
+	m.Status = answer.status
+	fault := h.sink.disturb(m)
+	sent := answer
+	switch fault.Kind {
+	case Error:
+		sent = reply{status: http.StatusInternalServerError, header: asJSON(), body: []byte(`{"error": "internal"}`)}
+		m.Status = sent.status
+	case Lost:
+		m.Status = 0
+	}
+	h.sink.take(m, body)
+	if !repeated && m.Acted && m.Key != "" && h.spec.Idempotent && len(h.first) < mostStored {
+		h.first[key] = answered{message: m.ID, answer: answer}
+	}
+	return sent, fault
+}
+
+// answer is what the target file says, and whether the service then has done what was asked.
+func (h *httpSink) answer(m history.Message, base string, said any) (reply, bool) {
+	id := strings.ToLower(rand.Text()[:16])
+	if len(h.spec.Answers) == 0 {
+		return reply{status: http.StatusOK, header: asJSON(), body: fmt.Appendf(nil, `{"id":%q}`, id)}, true
+	}
+	for _, a := range h.spec.Answers {
+		fits, _ := path.Match(a.Path, base)
+		if a.Method != "" && a.Method != m.Method || a.Path != "" && !fits {
+			continue
+		}
+		header, body, err := a.Fill(targets.NewSinkRequest(id, m.Key, base, said))
+		if err != nil {
+			return reply{status: http.StatusInternalServerError, header: asJSON(), body: fmt.Appendf(nil, `{"error":%q}`, err.Error())}, false
+		}
+		if body != nil && header["Content-Type"] == "" {
+			header["Content-Type"] = "application/json"
+		}
+		return reply{status: a.Status, header: header, body: body}, a.Acts()
+	}
+	return reply{status: http.StatusNotFound, header: asJSON(), body: fmt.Appendf(nil, `{"error":%q}`, "no answer of this sink fits "+m.Method+" "+base)}, false
+}
+
+func asJSON() map[string]string { return map[string]string{"Content-Type": "application/json"} }
+
+func (r reply) write(w http.ResponseWriter) {
+	for name, value := range r.header {
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.body) // the client may be gone
+}
+
+// read reads the beginning of a body, and counts the rest.
+func read(in io.Reader) (body []byte, length int64, err error) {
+	body, err = io.ReadAll(io.LimitReader(in, mostBody))
+	length = int64(len(body))
+	if err == nil && length == mostBody {
+		var more int64
+		more, err = io.Copy(io.Discard, io.LimitReader(in, mostDrained))
+		length += more
+	}
+	return body, length, err
+}
+
+// sent is all of a request in which it may say what it is about.
+func sent(r *http.Request, body []byte) [][]byte {
+	all := [][]byte{[]byte(r.URL.RequestURI())}
+	for _, values := range r.Header {
+		for _, value := range values {
+			all = append(all, []byte(value))
+		}
+	}
+	return append(all, body)
+}
+
+// parsed is what a body says: JSON, or the members of a form; nil: neither.
+func parsed(body []byte, kind string) any {
+	if out := unpacked(body); out != nil {
+		body = out
+	}
+	var value any
+	if decoder := json.NewDecoder(bytes.NewReader(body)); decoder.Decode(&value) == nil && !decoder.More() {
+		return value
+	}
+	if !strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
+		return nil
+	}
+	form, _ := url.ParseQuery(string(body))
+	members := map[string]any{}
+	for name, values := range form {
+		members[name] = values[0]
+	}
+	return members
+}
+
+// keyOf is the idempotency key of a request; empty: it has none.
+func (h *httpSink) keyOf(r *http.Request, said any) string {
+	switch key := h.spec.Key; key.In {
+	case contract.KeyInQuery:
+		return r.URL.Query().Get(key.Name)
+	case contract.KeyInBody:
+		pointer := key.Name
+		if !strings.HasPrefix(pointer, "/") {
+			pointer = jsonpointer.Of(key.Name)
+		}
+		if value, found := jsonpointer.Resolve(said, pointer); found && value != nil {
+			return fmt.Sprint(value)
+		}
+		return ""
+	default:
+		return r.Header.Get(key.Name)
+	}
+}
+
+// connection is the key of a request's connection in its context.
+type connection struct{}
+
+// watchedListener notes of its connections what came first.
+type watchedListener struct{ net.Listener }
+
+func (l watchedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &watchedConn{Conn: c}, nil
+}
+
+// watchedConn is a connection that knows whether a request came on it.
+type watchedConn struct {
+	net.Conn
+	understood atomic.Bool
+	began      atomic.Int32 // the first byte and 1; 0: nothing came
+}
+
+func (c *watchedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.began.CompareAndSwap(0, int32(p[0])+1)
+	}
+	return n, err
+}
+
+// tlsHandshake is the first byte of TLS (RFC 8446, section 5.1).
+const tlsHandshake = 22
+
+// connState takes down connections that ended without a request that could be understood.
+func (h *httpSink) connState(conn net.Conn, state http.ConnState) {
+	c, is := conn.(*watchedConn)
+	if !is || state != http.StateClosed || c.understood.Load() || c.began.Load() == 0 {
+		return
+	}
+	m := history.Message{Error: "what came on a connection is no HTTP request"}
+	if c.began.Load() == tlsHandshake+1 {
+		m.Error = "a connection began with a TLS handshake, and this sink speaks plain HTTP: the target has to use an http:// URL"
+	}
+	h.sink.mu.Lock()
+	defer h.sink.mu.Unlock()
+	h.sink.take(&m, nil)
+}

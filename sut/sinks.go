@@ -1,0 +1,65 @@
+package sut
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/sinks"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// OpenSinks begins to host what stands in place of other services. Opening them again does nothing.
+func (s *System) OpenSinks(ctx context.Context) error {
+	if s.sinking || len(s.Target.Sinks) == 0 {
+		return nil
+	}
+	opened, err := sinks.Open(ctx, s.Target.Sinks)
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("%s: %w", s.Name, err))
+	}
+	s.Sinks, s.sinking = *opened, true
+	s.onClose(s.Sinks.Close)
+	return nil
+}
+
+// sinksForProcess are the sinks as the process is told of them: the only one by the link dependency, if that was planned.
+func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPlace, error) {
+	places := s.Sinks.Places()
+	name := s.onlySink()
+	if name == "" || !s.Links.planned[dependencyLink] {
+		return places, nil
+	}
+	link, err := s.openPlanned(ctx, dependencyLink, net.JoinHostPort(places[name].Host, places[name].Port))
+	if err != nil {
+		return nil, err
+	}
+	s.Target.Links[dependencyLink] = link
+	host, port, _ := net.SplitHostPort(link.Listen) // which it listens at
+	places[name] = targets.SinkPlace{URL: "http://" + link.Listen, Host: host, Port: port}
+	return places, nil
+}
+
+// onlySink is the name of the one sink that takes requests; empty: there is none, or there are several.
+func (s *System) onlySink() string {
+	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool { return s.Target.Sinks[name].HTTP == nil })
+	if len(names) != 1 {
+		return ""
+	}
+	return names[0]
+}
+
+// Hidden returns texts of the target file's variables, and passwords, that may reach a sink by way of the target's process.
+func (s *System) Hidden() []string {
+	secrets := append(passwordIn(s.Target.Database.URL), passwordIn(s.Target.Store.URL)...)
+	source, _ := s.options.source() // it was read a moment ago; a built-in target has none
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		if value, set := s.options.env(string(found[1])); set && len(value) >= driver.ShortestSecret {
+			secrets = slices.Concat(secrets, driver.Writings(value), passwordIn(value))
+		}
+	}
+	return secrets
+}

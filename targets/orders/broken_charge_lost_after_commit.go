@@ -1,0 +1,35 @@
+package orders
+
+import (
+	"context"
+
+	"github.com/doubletap-harness/doubletap/contract"
+)
+
+// chargeLostAfterCommitDesign has the payment taken once the order is there, and leaves it at that if the service is away.
+//
+// The order counts, the client has its answer, and a repetition gets it again: nobody asks for the payment a second time.
+func chargeLostAfterCommitDesign() Design {
+	return Design{
+		Name:     "charge-lost-after-commit",
+		Summary:  "commits the order, then has the payment taken, and only logs it if that fails: an order that nobody pays for",
+		Contract: exactReplay(),
+		Key:      requiredKey(),
+		Shows:    []string{"effect-mismatch"},
+		By:       []string{"dependency-cut"},
+		effects:  []contract.Effect{oneCharge()},
+		schema:   []string{ordersTable, keysTable},
+		handler: func(a *api) handler {
+			return varied(func(a *api, p *parts) {
+				write := p.write
+				p.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+					if err := write(ctx, tx, req, o, reply); err != nil {
+						return err
+					}
+					a.later(func() { _, _ = a.outside.charge(context.Background(), o.ID, o) }) // an alarm, and nobody looks at it
+					return nil
+				}
+			})(a)
+		},
+	}
+}

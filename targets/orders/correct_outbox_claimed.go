@@ -1,0 +1,146 @@
+package orders
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
+)
+
+// outboxPaymentsTable has what is still to be paid for.
+const outboxPaymentsTable = `create table outbox (
+	id varchar(40) primary key,
+	note varchar(255) not null,
+	amount bigint not null,
+	state integer not null
+)`
+
+// The states of an entry.
+const (
+	entryWaits = 0
+	entryTaken = 1 // by one relay
+	entryDone  = 2
+)
+
+// relayed writes an order, its key and an entry of the outbox in one transaction, and has a relay ask for the payment.
+//
+// Relays run after every request, several at once. With claim, one of them takes an entry, and gives it back if it got no
+// answer. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
+type relayed struct {
+	*api
+	claim bool
+	send  func(ctx context.Context, id string, o order) error
+}
+
+func outboxClaimedDesign() Design {
+	return outboxDesign(Design{
+		Name:    "outbox-claimed",
+		Summary: "order, key and an entry of the outbox in one transaction; a relay claims each entry and asks for the payment under its id until there is an answer",
+		Correct: true,
+		effects: []contract.Effect{within(oneCharge())},
+	}, func(a *api) relayed {
+		return relayed{a, true, func(ctx context.Context, id string, o order) error {
+			_, err := a.outside.charge(ctx, id, o)
+			return err
+		}}
+	})
+}
+
+// within is an effect that comes from an outbox.
+func within(e contract.Effect) contract.Effect {
+	e.Within = contract.Duration(time.Second)
+	return e
+}
+
+// outboxDesign is a design of relayed.
+func outboxDesign(d Design, relay func(a *api) relayed) Design {
+	d.Contract, d.Key = exactReplay(), requiredKey()
+	d.schema = []string{ordersTable, keysTable, outboxPaymentsTable}
+	d.handler = func(a *api) handler {
+		r := relay(a)
+		u := newUniqueKey(a)
+		u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+			if err := writeKeyAndOrder(ctx, tx, req, o, reply); err != nil || o.Kind == kindQuote {
+				return err
+			}
+			return tx.exec(ctx, `insert into outbox (id, note, amount, state) values (?, ?, ?, ?)`, o.ID, o.Note, o.Amount, entryWaits)
+		}
+		return needKey(func(ctx context.Context, req request) (answer, error) {
+			reply, err := u.create(ctx, req)
+			a.later(r.run)
+			return reply, err
+		})
+	}
+	return d
+}
+
+// run sends what waits, and comes back for what could not be sent.
+func (d relayed) run() {
+	ctx, cancel := context.WithTimeout(context.Background(), dependencyPatience)
+	defer cancel()
+	for pause := 20 * time.Millisecond; ctx.Err() == nil; pause *= 2 {
+		entries, err := d.waiting(ctx)
+		if err == nil {
+			for _, o := range entries {
+				err = errors.Join(err, d.relay(ctx, o))
+			}
+		}
+		if err == nil {
+			return
+		}
+		select {
+		case <-time.After(pause):
+		case <-d.stopped:
+			return
+		}
+	}
+}
+
+// waiting returns the entries that wait, as orders.
+func (d relayed) waiting(ctx context.Context) ([]order, error) {
+	rows, err := d.db.pool.QueryContext(ctx, d.db.rebind(`select id, note, amount from outbox where state = ?`), entryWaits)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []order
+	for rows.Next() {
+		o := order{Kind: kindOrder}
+		if err := rows.Scan(&o.ID, &o.Note, &o.Amount); err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, rows.Err()
+}
+
+// relay sends one entry, unless another relay has it.
+func (d relayed) relay(ctx context.Context, o order) error {
+	if d.claim {
+		taken, err := d.step(ctx, o.ID, entryWaits, entryTaken)
+		if err != nil || !taken {
+			return err
+		}
+	}
+	if err := d.send(ctx, o.ID, o); err != nil {
+		_, back := d.step(context.WithoutCancel(ctx), o.ID, entryTaken, entryWaits)
+		return errors.Join(err, back)
+	}
+	from := entryWaits
+	if d.claim {
+		from = entryTaken
+	}
+	_, err := d.step(ctx, o.ID, from, entryDone)
+	return err
+}
+
+// step leads an entry from one state to another, and reports whether it was in the first.
+func (d relayed) step(ctx context.Context, id string, from, to int) (bool, error) {
+	var n int64
+	err := d.db.retry(ctx, func() (err error) {
+		n, err = d.db.update(ctx, `update outbox set state = ? where id = ? and state = ?`, to, id, from)
+		return err
+	})
+	return n > 0, err
+}

@@ -1,0 +1,163 @@
+package targets
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"text/template"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// Sink stands in place of another service that the target sends something to. The harness hosts it for the time of a run.
+type Sink struct {
+	Listen string    `yaml:"listen" json:"listen,omitempty"` // host:port; empty: a free port on 127.0.0.1, which only a process can be told
+	HTTP   *HTTPSink `yaml:"http" json:"http,omitempty"`
+}
+
+// HTTPSink is a sink that takes requests. After Load its key has a place.
+type HTTPSink struct {
+	Key        SinkKey      `yaml:"key" json:"key"`
+	Idempotent bool         `yaml:"idempotent" json:"idempotent,omitempty"` // a request with a key that was seen gets the first answer again, and does nothing
+	Answers    []SinkAnswer `yaml:"answers" json:"answers,omitempty"`       // the first that fits; none: 200 for every request
+}
+
+// SinkKey is where the target puts an idempotency key of its own.
+type SinkKey struct {
+	In   contract.KeyPlace `yaml:"in" json:"in"`     // header, body or query
+	Name string            `yaml:"name" json:"name"` // of the header or the parameter of the query; in the body a name or a JSON pointer
+}
+
+// SinkAnswer is the answer to some requests. An empty Method or Path means all of them.
+type SinkAnswer struct {
+	Method string            `yaml:"method" json:"method,omitempty"`
+	Path   string            `yaml:"path" json:"path,omitempty"` // a * stands for a part between two slashes
+	Status int               `yaml:"status" json:"status"`       // after Load 100 to 599
+	Header map[string]string `yaml:"headers" json:"headers,omitempty"`
+	Body   any               `yaml:"body" json:"body,omitempty"` // sent as JSON; nil: nothing
+}
+
+// Acts reports whether a sink that answers so does what was asked: a refusal or a failure does not.
+func (a SinkAnswer) Acts() bool { return a.Status < 400 }
+
+// SinkRequest is what the templates of an answer can use.
+type SinkRequest struct {
+	ID   string // of what was made; the same for a repetition
+	Key  string // that the request came with
+	Path string
+	body any
+}
+
+// NewSinkRequest returns a request with a body, which is any JSON value or nil.
+func NewSinkRequest(id, key, path string, body any) SinkRequest {
+	return SinkRequest{ID: id, Key: key, Path: path, body: body}
+}
+
+// Body returns the member of the request's body at a JSON pointer; an empty text: there is none.
+func (r SinkRequest) Body(pointer string) any {
+	value, found := jsonpointer.Resolve(r.body, pointer)
+	if !found || value == nil {
+		return ""
+	}
+	return value
+}
+
+// Fill returns the headers and the body of an answer to a request.
+func (a SinkAnswer) Fill(r SinkRequest) (header map[string]string, body []byte, err error) {
+	header = map[string]string{}
+	for name, value := range a.Header {
+		if header[name], err = fillWith(value, r); err != nil {
+			return nil, nil, err
+		}
+	}
+	if a.Body == nil {
+		return header, nil, nil
+	}
+	filled, err := fillAnswer(a.Body, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	body, err = json.Marshal(filled)
+	return header, body, err
+}
+
+// fillAnswer fills in every text inside the body of an answer. A text that ends in the function json becomes a value.
+func fillAnswer(value any, r SinkRequest) (any, error) {
+	switch value := value.(type) {
+	case string:
+		filled, nodes, err := run(value, template.FuncMap{toJSON: inJSON}, r)
+		if err != nil || !endsInJSON(nodes) {
+			return filled, err
+		}
+		return json.RawMessage(filled), nil
+	case []any:
+		filled := make([]any, len(value))
+		for i, entry := range value {
+			var err error
+			if filled[i], err = fillAnswer(entry, r); err != nil {
+				return nil, err
+			}
+		}
+		return filled, nil
+	case map[string]any:
+		filled := make(map[string]any, len(value))
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			var err error
+			if filled[name], err = fillAnswer(value[name], r); err != nil {
+				return nil, err
+			}
+		}
+		return filled, nil
+	}
+	return value, nil
+}
+
+// inJSON writes a value as JSON. A text that is a JSON value, such as a number in a form, is that value.
+func inJSON(value any) (string, error) {
+	if text, is := value.(string); is && json.Valid([]byte(text)) {
+		return text, nil
+	}
+	written, err := json.Marshal(value)
+	return string(written), err
+}
+
+// complete fills in what the file leaves out.
+func (s *HTTPSink) complete() {
+	if s.Key.In == contract.KeyNowhere {
+		s.Key.In = contract.KeyInHeader
+	}
+	if s.Key.In == contract.KeyInHeader && s.Key.Name == "" {
+		s.Key.Name = usualKey
+	}
+	for i := range s.Answers {
+		if s.Answers[i].Status == 0 {
+			s.Answers[i].Status = 200
+		}
+	}
+}
+
+// SinkPlace is where a process finds a sink, as a whole and in parts.
+type SinkPlace struct {
+	URL, Host string
+	Port      string
+}
+
+// SinkNames returns the names of the sinks, sorted.
+func (t Target) SinkNames() []string { return slices.Sorted(maps.Keys(t.Sinks)) }
+
+// SeenWithin is how long after its row an effect may reach its sink.
+func (t Target) SeenWithin() contract.Duration {
+	var longest contract.Duration
+	for _, o := range t.Operations {
+		for _, e := range o.Effects {
+			longest = max(longest, e.Within)
+		}
+	}
+	return longest
+}
+
+// Seen returns the effects that are counted at sinks.
+func (o Operation) Seen() []contract.Effect {
+	return slices.DeleteFunc(slices.Clone(o.Effects), func(e contract.Effect) bool { return e.Seen == "" })
+}

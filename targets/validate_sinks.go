@@ -1,0 +1,108 @@
+package targets
+
+import (
+	"net"
+	"path"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// sinks finds sinks that no target could reach, and answers that do not work.
+func (v *validator) sinks() {
+	listens := map[string]string{}
+	for name, link := range v.target.Links {
+		listens[link.Listen] = "the link " + name
+	}
+	for _, name := range v.target.SinkNames() {
+		at, sink := jsonpointer.Of("sinks", name), v.target.Sinks[name]
+		v.sinkPlace(at, name, sink)
+		if other := listens[sink.Listen]; other != "" && sink.Listen != "" {
+			v.addMistake(at+"/listen", "%s listens here already", other)
+		}
+		listens[sink.Listen] = "the sink " + name
+		if sink.HTTP == nil {
+			v.addMistake(at, "expected http, the kind of the sink: http: {} takes every request")
+			continue
+		}
+		if key := sink.HTTP.Key; key.Name == "" {
+			v.addMistake(at+"/http/key", "the key \"name\" is missing: of the member of the body, or of the parameter of the query")
+		}
+		for i, answer := range sink.HTTP.Answers {
+			v.sinkAnswer(at+"/http/answers"+jsonpointer.Of(i), answer)
+		}
+	}
+}
+
+// sinkPlace looks at where a sink listens, and whether the target is told.
+func (v *validator) sinkPlace(at, name string, sink Sink) {
+	host, _, err := net.SplitHostPort(sink.Listen)
+	switch p := v.target.Process; {
+	case sink.Listen == "" && p == nil:
+		v.addMistake(at, "the target runs already, so it cannot be told a free port; add listen: 127.0.0.1:19090, and configure the target with it")
+	case sink.Listen == "" && !p.Tells(".Sink."+name+"."):
+		v.addMistake(at, "the process does not get the address of this sink; put {{.Sink.%s.URL}}, or its .Host and .Port, into command or env", name)
+	case sink.Listen == "":
+	case !isAddress(sink.Listen):
+		v.addMistake(at+"/listen", "expected a host and a port such as 127.0.0.1:19090, got %s", v.doc.Shown(at+"/listen"))
+	case err == nil && !isLoopback(host) && !slices.Contains(v.target.AllowHosts, host):
+		v.addMistake(at+"/listen", "others than this machine could reach %s; listen at 127.0.0.1, or list the host in allow_hosts", v.doc.Shown(at+"/listen"))
+	}
+}
+
+// sinkAnswer tries the templates of an answer with a made-up request.
+func (v *validator) sinkAnswer(at string, a SinkAnswer) {
+	if !isPattern(a.Path) {
+		v.addMistake(at+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+"/path"))
+	}
+	if _, _, err := a.Fill(NewSinkRequest("id", "key", "/path", map[string]any{})); err != nil {
+		v.addMistake(at, "%s", explainAnswer(err))
+	}
+}
+
+// explainAnswer says what is wrong with a template of an answer, without the engine's coordinates.
+func explainAnswer(err error) string {
+	if field := missingField(err); field != "" {
+		return "there is no {{" + field + `}}; there are .ID, .Key, .Path and .Body "/amount"`
+	}
+	return templateError(err)
+}
+
+// isPattern reports whether a text is empty, or a path in which a * may stand for a part.
+func isPattern(text string) bool {
+	_, err := path.Match(text, "")
+	return text == "" || err == nil && text[0] == '/'
+}
+
+// seenEffect looks at an effect that is counted at a sink.
+func (v *validator) seenEffect(at string, o Operation, e contract.Effect) {
+	sink, known := v.target.Sinks[e.Seen]
+	switch {
+	case !known && len(v.target.Sinks) == 0:
+		v.addMistake(at+"/seen", "there is no sink; add sinks: {%s: {http: {}}}", e.Seen)
+	case !known:
+		v.addMistake(at+"/seen", "there is no sink %s%s the sinks are %s", v.doc.Shown(at+"/seen"), suggestion(e.Seen, v.target.SinkNames()), enumerate(v.target.SinkNames()))
+	case !v.target.KnowsRows(o):
+		v.addMistake(at, "an effect is counted for each row, and nothing says how to find the rows; add rows.query, or rows.http")
+	}
+	for place, where := range map[string]*contract.Where{"/where": &e.Where, "/undone": e.Undone} {
+		if where == nil {
+			continue
+		}
+		if !isPattern(where.Path) {
+			v.addMistake(at+place+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+place+"/path"))
+		}
+		if sink.HTTP != nil && (where.To != "" || where.Subject != "") {
+			v.addMistake(at+place, "to and subject are of mails, and the sink %s takes requests", e.Seen)
+		}
+	}
+}
+
+// enumerate lists names.
+func enumerate(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return list(names)
+}
