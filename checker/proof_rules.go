@@ -57,7 +57,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Instances:   pair(severalInstances),
 		proofs.WorkedLong:  workedLong,
 		proofs.EffectSeen: func(e *evaluation, _ *markerGroup, tr *trace) bool {
-			return e.history.T1 != nil && e.seen(tr, e.history.T1.At)
+			return e.history.T1 != nil && seen(e, tr, e.history.T1.At)
 		},
 		proofs.EffectDisturbed: disturbed,
 	}

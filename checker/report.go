@@ -84,7 +84,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 	for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 		if b, sent := tr.intent.Bodies[body]; sent {
 			rows, _ := e.rows(m, b.Marker)
-			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Messages: e.messagesUntil(m, b.Marker)})
+			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Messages: messagesUntil(e, m, b.Marker)})
 		}
 	}
 	e.addFinding(f)

@@ -245,7 +245,7 @@ func summary(m history.Message) string {
 }
 
 // messagesUntil returns the first messages of a marker up to a moment, without their contents.
-func (e *evaluation) messagesUntil(m moment, marker string) []history.Message {
+func messagesUntil(e *evaluation, m moment, marker string) []history.Message {
 	const most = 20
 	var some []history.Message
 	for _, sent := range e.messages.of[marker] {
@@ -259,7 +259,7 @@ func (e *evaluation) messagesUntil(m moment, marker string) []history.Message {
 }
 
 // seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once.
-func (e *evaluation) seen(tr *trace, at history.Offset) bool {
+func seen(e *evaluation, tr *trace, at history.Offset) bool {
 	effects := slices.DeleteFunc(e.terms.Watched(tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
 	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
 		for _, b := range tr.intent.Bodies {
@@ -303,7 +303,7 @@ func measureSeen(e *evaluation) *Exercise {
 			continue
 		}
 		shown.Of++
-		if e.seen(tr, last.At) {
+		if seen(e, tr, last.At) {
 			shown.Held++
 		}
 	}

@@ -66,7 +66,6 @@ type Step string
 // The steps, in their order.
 const (
 	StepHosts       Step = "hosts"
-	StepSinks       Step = "sinks"
 	StepLinks       Step = "links"
 	StepProcess     Step = "process"
 	StepDatabase    Step = "database"

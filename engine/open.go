@@ -83,7 +83,6 @@ func (s *Session) bringUp(ctx context.Context) error {
 		take    func(context.Context) error
 	}{
 		{StepHosts, true, s.guard},
-		{StepSinks, len(s.System.Target.Sinks) > 0, s.System.OpenSinks},
 		{StepLinks, true, s.System.OpenLinks},
 		{StepDatabase, !hosted && !s.config.DryRun, s.connect},
 		{StepProcess, hosted, s.start},

@@ -98,7 +98,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		always bool
 	}{
 		{r.setUp, false},
-		{r.watchSinks, false},
+		{func(context.Context) error { return watchSinks(r) }, false},
 		{r.prepareQuestions, always},
 		{r.countBefore, false},
 		{r.snapshotBefore, false},
@@ -119,7 +119,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		{r.recordPassages, always},
 		{r.countAfter, false},
 		{r.tidyUp, always},
-		{r.unwatchSinks, always},
+		{func(context.Context) error { return unwatchSinks(r) }, always},
 		{r.finish, always},
 	} {
 		if halted && !step.always {

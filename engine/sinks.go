@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,11 +9,12 @@ import (
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/sinks"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // watchSinks puts on record what reaches the sinks from now on.
-func (r *scenarioRun) watchSinks(context.Context) error {
-	hidden := r.session.System.Hidden()
+func watchSinks(r *scenarioRun) error {
+	hidden := sut.Hidden(r.session.System)
 	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
 	for _, secret := range hidden {
@@ -34,7 +34,7 @@ func (r *scenarioRun) watchSinks(context.Context) error {
 }
 
 // unwatchSinks ends the record, and says so where it is not whole.
-func (r *scenarioRun) unwatchSinks(context.Context) error {
+func unwatchSinks(r *scenarioRun) error {
 	left := r.session.System.Sinks.Unwatch()
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		r.incident(history.Flooded, fmt.Sprintf("so much reached the sink %s that %d messages are not on record", name, left[name]))

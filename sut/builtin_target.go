@@ -57,7 +57,7 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 	if s.Target, _, err = o.Parts.Designs.Describe(design); err != nil { // there is no such design, and the error says which is near
 		return nil, runerror.Config(err)
 	}
-	if err := s.OpenSinks(ctx); err != nil {
+	if err := openSinks(ctx, s); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	links := map[string]targets.Link{}
@@ -68,7 +68,7 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 		d.DatabaseProxy, d.StoreProxy = links[databaseLink].Listen, links[storeLink].Listen
 		d.DependencyProxy = s.dependencyProxy(links)
 	}
-	if d.Payments, err = s.payments(ctx, d.DependencyProxy); err != nil {
+	if d.Payments, err = payments(ctx, s, d.DependencyProxy); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.serveDesign(ctx, d); err != nil {
@@ -99,8 +99,8 @@ func (s *System) serveDesign(ctx context.Context, d DesignOptions) error {
 }
 
 // payments is the address of the sink that a built-in target is told of, by a link if there is one; empty: it has none.
-func (s *System) payments(ctx context.Context, linked func(context.Context, string) (string, error)) (string, error) {
-	name := s.onlySink()
+func payments(ctx context.Context, s *System, linked func(context.Context, string) (string, error)) (string, error) {
+	name := onlySink(s)
 	if name == "" {
 		return "", nil
 	}
@@ -125,7 +125,7 @@ func (s *System) openDesignLinks(ctx context.Context, o DesignOptions, links map
 	if d.Redis && o.Store != "" {
 		store, _ = caches.AddressOf(o.Store) // whose URL was read before
 	}
-	if d.Dependency || s.onlySink() != "" {
+	if d.Dependency || onlySink(s) != "" {
 		dependency = notYetKnown
 	}
 	ways := []struct{ name, to string }{{databaseLink, databases.AddressOf(o.Database)}, {storeLink, store}, {dependencyLink, dependency}}

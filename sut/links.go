@@ -95,8 +95,11 @@ func (s *System) openPlanned(ctx context.Context, name, to string) (targets.Link
 	return targets.Link{Listen: link.Address(), To: to}, nil
 }
 
-// OpenLinks listens where the target file says that the target goes.
+// OpenLinks hosts the sinks, and listens where the target file says that the target goes.
 func (s *System) OpenLinks(ctx context.Context) error {
+	if err := openSinks(ctx, s); err != nil {
+		return err
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Target.Links)) {
 		declared := s.Target.Links[name]
 		if s.Links.open[name] != nil || declared == (targets.Link{}) { // it is there, or will be when its database is
@@ -116,14 +119,14 @@ func (s *System) planProcessLinks() error {
 	if p == nil {
 		return nil
 	}
-	database, store, dependency, told := databases.AddressOf(s.Target.Database.URL), "", "", ".Sink."+s.onlySink()+"."
+	database, store, dependency, told := databases.AddressOf(s.Target.Database.URL), "", "", ".Sink."+onlySink(s)+"."
 	if kind := s.Target.Database.Ephemeral; kind != targets.NoEngine && kind != targets.EngineSQLite {
 		database = notYetKnown
 	}
 	if s.Target.Store.Declared() {
 		store = notYetKnown
 	}
-	if s.onlySink() != "" {
+	if onlySink(s) != "" {
 		dependency = notYetKnown
 	}
 	var errs []error

@@ -12,8 +12,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// OpenSinks begins to host what stands in place of other services. Opening them again does nothing.
-func (s *System) OpenSinks(ctx context.Context) error {
+// openSinks begins to host what stands in place of other services. Opening them again does nothing.
+func openSinks(ctx context.Context, s *System) error {
 	if s.sinking || len(s.Target.Sinks) == 0 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (s *System) OpenSinks(ctx context.Context) error {
 // sinksForProcess are the sinks as the process is told of them: the only one by the link dependency, if that was planned.
 func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPlace, error) {
 	places := s.Sinks.Places()
-	name := s.onlySink()
+	name := onlySink(s)
 	if name == "" || !s.Links.planned[dependencyLink] {
 		return places, nil
 	}
@@ -44,7 +44,7 @@ func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPla
 }
 
 // onlySink is the name of the one sink that takes requests; empty: there is none, or there are several.
-func (s *System) onlySink() string {
+func onlySink(s *System) string {
 	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool { return s.Target.Sinks[name].HTTP == nil })
 	if len(names) != 1 {
 		return ""
@@ -53,7 +53,7 @@ func (s *System) onlySink() string {
 }
 
 // Hidden returns texts of the target file's variables, and passwords, that may reach a sink by way of the target's process.
-func (s *System) Hidden() []string {
+func Hidden(s *System) []string {
 	secrets := append(passwordIn(s.Target.Database.URL), passwordIn(s.Target.Store.URL)...)
 	source, _ := s.options.source() // it was read a moment ago; a built-in target has none
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {

@@ -210,5 +210,5 @@ func answers(ctx context.Context, t targets.Target) error {
 
 // newLog is the process's log, without what variables gave to the target file and without passwords.
 func (s *System) newLog(to io.Writer) *services.Log {
-	return services.NewLog(to, s.Hidden())
+	return services.NewLog(to, Hidden(s))
 }

@@ -34,7 +34,7 @@ type System struct {
 	Principals []driver.Principal // by name; the first is the run's
 	Process    Process            // what was started, by Start
 	Links      Links              // inside the system
-	Sinks      sinks.Sinks        // in place of other services; by OpenSinks
+	Sinks      sinks.Sinks        // in place of other services; by OpenLinks
 	Rows       *snapshots.Reader  // by Connect; nil: no database is declared
 	Store      *caches.Store      // of the target, to be flushed; nil: no scenario needs it
 

@@ -37,7 +37,7 @@ func (v *validator) effect(path string, o Operation, e contract.Effect) {
 		if e.Query != "" {
 			v.addMistake(path+"/query", "what is seen at a sink is counted there, and not with a query; leave one of the two out")
 		}
-		v.seenEffect(path, o, e)
+		seenEffect(v, path, o, e)
 		return
 	case e.Query == "":
 		v.addMistake(path, "the key \"query\" is missing, which reads it from the database")

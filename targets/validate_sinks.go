@@ -17,7 +17,7 @@ func (v *validator) sinks() {
 	}
 	for _, name := range v.target.SinkNames() {
 		at, sink := jsonpointer.Of("sinks", name), v.target.Sinks[name]
-		v.sinkPlace(at, name, sink)
+		sinkPlace(v, at, name, sink)
 		if other := listens[sink.Listen]; other != "" && sink.Listen != "" {
 			v.addMistake(at+"/listen", "%s listens here already", other)
 		}
@@ -30,13 +30,13 @@ func (v *validator) sinks() {
 			v.addMistake(at+"/http/key", "the key \"name\" is missing: of the member of the body, or of the parameter of the query")
 		}
 		for i, answer := range sink.HTTP.Answers {
-			v.sinkAnswer(at+"/http/answers"+jsonpointer.Of(i), answer)
+			sinkAnswer(v, at+"/http/answers"+jsonpointer.Of(i), answer)
 		}
 	}
 }
 
 // sinkPlace looks at where a sink listens, and whether the target is told.
-func (v *validator) sinkPlace(at, name string, sink Sink) {
+func sinkPlace(v *validator, at, name string, sink Sink) {
 	host, _, err := net.SplitHostPort(sink.Listen)
 	switch p := v.target.Process; {
 	case sink.Listen == "" && p == nil:
@@ -52,7 +52,7 @@ func (v *validator) sinkPlace(at, name string, sink Sink) {
 }
 
 // sinkAnswer tries the templates of an answer with a made-up request.
-func (v *validator) sinkAnswer(at string, a SinkAnswer) {
+func sinkAnswer(v *validator, at string, a SinkAnswer) {
 	if !isPattern(a.Path) {
 		v.addMistake(at+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+"/path"))
 	}
@@ -76,7 +76,7 @@ func isPattern(text string) bool {
 }
 
 // seenEffect looks at an effect that is counted at a sink.
-func (v *validator) seenEffect(at string, o Operation, e contract.Effect) {
+func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
 	sink, known := v.target.Sinks[e.Seen]
 	switch {
 	case !known && len(v.target.Sinks) == 0:

@@ -156,6 +156,7 @@ func (d *doctor) database(e engine.BroughtUp) {
 // examine looks at what a run takes, once the system is up.
 func (d *doctor) examine(ctx context.Context) error {
 	d.creates()
+	d.sinks()
 	d.links()
 	d.writeGate(ctx)
 	d.clock()
@@ -200,6 +201,25 @@ func (d *doctor) creates() {
 		d.say(warning, "received", "not declared: requests that a proxy sends twice are not noticed", "add received, if the target can count its requests")
 	} else {
 		d.say(well, "received", "the target counts its requests")
+	}
+}
+
+// sinks says what one plain create sent to each sink. The pilot has compared it with the effects.
+func (d *doctor) sinks() {
+	system := d.session.System
+	for _, name := range system.Target.SinkNames() {
+		n := 0
+		for _, m := range system.Sinks.Messages() {
+			if m.Sink == name {
+				n++
+			}
+		}
+		place := system.Sinks.Places()[name]
+		if n == 0 {
+			d.say(warning, "sink "+name, "nothing reached it at "+place.URL+" for plain creates: it proves nothing", "configure the target with that address, or leave the sink out")
+			continue
+		}
+		d.say(well, "sink "+name, fmt.Sprintf("%s of the last plain creates reached it at %s", english.Plural(n, "message"), place.URL))
 	}
 }
 

@@ -14,6 +14,9 @@ func (x *explainer) effects() {
 	for _, e := range x.operation.Effects {
 		from, name := "effects: "+e.Name, english.Word(e.Name)
 		switch {
+		case e.Seen != "":
+			x.held(from, "Each created thing has exactly %s of %s at the sink %s", english.Plural(e.Each(), "message"), name, english.Word(e.Seen))
+			x.held(from, "All requests for %s of one intent carry one key of the target's own", name)
 		case e.Rows != nil:
 			x.held(from, "Each created thing has exactly %s in %s", english.Plural(*e.Rows, "row"), name)
 		case e.Value != nil:
