@@ -134,7 +134,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		for marker := range markers {
 			rows += len(s.Rows[marker])
 		}
-		lacking := rows < t.boundsOf(mg.traces).lower || t.owedEffects(sent, s, mg.traces[0].operation, markers)
+		lacking := rows < t.boundsOf(mg.traces).lower || owedEffects(t, sent, s, mg.traces[0].operation, markers)
 		if lacking && !removed[first.ID] {
 			owed = append(owed, first.Bodies[history.Original].Marker)
 		}

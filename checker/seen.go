@@ -128,7 +128,7 @@ func meant(w contract.Where, m history.Message) bool {
 }
 
 // Watched returns the effects of an operation that are counted at sinks, where they are watched.
-func (t Terms) Watched(o contract.Operation) []contract.Effect {
+func Watched(t Terms, o contract.Operation) []contract.Effect {
 	if t.Unwatched {
 		return nil
 	}
@@ -139,7 +139,7 @@ func (t Terms) Watched(o contract.Operation) []contract.Effect {
 // still open: a row may come for an effect that was made, and an effect for a row.
 func checkSeen(e *evaluation, m moment, traces []*trace) {
 	tr := traces[0]
-	for _, fx := range e.terms.Watched(tr.operation) {
+	for _, fx := range Watched(e.terms, tr.operation) {
 		for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 			b, sent := tr.intent.Bodies[body]
 			if !sent || body != history.Original && b.Marker == tr.intent.Bodies[history.Original].Marker {
@@ -260,7 +260,7 @@ func messagesUntil(e *evaluation, m moment, marker string) []history.Message {
 
 // seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once.
 func seen(e *evaluation, tr *trace, at history.Offset) bool {
-	effects := slices.DeleteFunc(e.terms.Watched(tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
+	effects := slices.DeleteFunc(Watched(e.terms, tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
 	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
 		for _, b := range tr.intent.Bodies {
 			if acted(e.messages.until(at, fx.Seen, fx.Where, b.Marker)) > 0 {
@@ -296,7 +296,7 @@ func measureSeen(e *evaluation) *Exercise {
 	}
 	shown := Exercise{Proof: string(proofs.EffectSeen), Text: sentence(proofs.EffectSeen)}
 	for tr := range e.traces() {
-		if tr.intent.Behind || tr.intent.Fresh || len(e.terms.Watched(tr.operation)) == 0 || onlyDeclined(tr) {
+		if tr.intent.Behind || tr.intent.Fresh || len(Watched(e.terms, tr.operation)) == 0 || onlyDeclined(tr) {
 			continue
 		}
 		if len(last.Rows[tr.intent.Bodies[history.Original].Marker]) == 0 {
@@ -315,8 +315,8 @@ func measureSeen(e *evaluation) *Exercise {
 }
 
 // owedEffects reports that a snapshot has rows of a marker, and fewer of their effects at the sinks.
-func (t Terms) owedEffects(all messages, s history.Snapshot, o contract.Operation, markers map[string]bool) bool {
-	return slices.ContainsFunc(t.Watched(o), func(fx contract.Effect) bool {
+func owedEffects(t Terms, all messages, s history.Snapshot, o contract.Operation, markers map[string]bool) bool {
+	return slices.ContainsFunc(Watched(t, o), func(fx contract.Effect) bool {
 		for marker := range markers {
 			if all.count(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
 				return true

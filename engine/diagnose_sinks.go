@@ -13,7 +13,7 @@ import (
 // diagnoseSeen says why a plain create was not seen at a sink as the file says, or why that may be a defect. A sink that sees
 // nothing proves nothing.
 func (c create) diagnoseSeen(h *history.History, marker string) (doubt string, err error) {
-	for _, fx := range c.session.System.Terms().Watched(c.operation.Judged()) {
+	for _, fx := range checker.Watched(c.session.System.Terms(), c.operation.Judged()) {
 		got := checker.Seen(h, fx, marker)
 		switch {
 		case got == fx.Each():
