@@ -69,7 +69,9 @@ func (i *initiation) repeat(ctx context.Context) error {
 				r.Crowds = append(r.Crowds, drafting.Crowd{Copies: together[:n-1], After: together[n-1]})
 			}
 		}
-		r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
+		if i.file.Draft.CanLackKey() {
+			r.Keyless, _ = asking.ask(ctx, "keyless", 2, "[{send: {key: none}}]")
+		}
 	}
 	r.Declined = i.declined
 	i.file.Learn(r)

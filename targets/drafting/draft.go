@@ -39,6 +39,9 @@ type Draft struct {
 // Keyed reports that the source names a key, which a client may send again.
 func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }
 
+// CanLackKey reports that a request can be sent without its key, which is not so where that stands in the path.
+func (d Draft) CanLackKey() bool { return d.Key.In != contract.KeyInPath }
+
 // Other is another value for a member of a body.
 type Other struct {
 	Pointer string

@@ -168,7 +168,7 @@ func (f *File) named() contract.Identity {
 func keyOf(k targets.Key) any {
 	return struct {
 		In       contract.KeyPlace `yaml:"in"`
-		Name     string            `yaml:"name"`
+		Name     string            `yaml:"name,omitempty"`
 		Required bool              `yaml:"required,omitempty"`
 		Format   contract.Format   `yaml:"format,omitempty"`
 	}{k.In, k.Name, k.Required, k.Format}

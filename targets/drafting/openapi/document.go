@@ -117,7 +117,8 @@ func (d *Document) Server() string {
 	return address
 }
 
-// Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body.
+// Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body, or a
+// PUT to a path whose last segment the client chooses, and which documents a 201.
 func (d *Document) Creates() []Create {
 	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
 }
@@ -132,22 +133,44 @@ func (d *Document) Find(name string) (Create, bool) {
 	return posts[i], true
 }
 
-// posts lists all POST operations with a JSON body or a form.
+// posts lists all POST operations with a JSON body or a form, and the PUT operations that create.
 func (d *Document) posts() []Create {
 	var all []Create
 	taken := map[string]bool{}
 	paths := d.doc.Paths.Map()
 	for _, path := range sortedKeys(paths) {
 		item := paths[path]
-		if item == nil || item.Post == nil || bodySchema(item.Post) == nil {
+		if item == nil {
 			continue
 		}
-		c := Create{Method: http.MethodPost, Path: path, id: item.Post.OperationID, op: item.Post, shared: item.Parameters}
-		c.Summary = oneLine(firstOf(item.Post.Summary, item.Post.Description))
-		c.Name = operationName(firstOf(c.id, "post "+path), taken)
-		all = append(all, c)
+		for _, of := range []struct {
+			method string
+			op     *openapi3.Operation
+		}{{http.MethodPost, item.Post}, {http.MethodPut, item.Put}} {
+			if of.op == nil || bodySchema(of.op) == nil {
+				continue
+			}
+			c := Create{Method: of.method, Path: path, id: of.op.OperationID, op: of.op, shared: item.Parameters}
+			if c.Method == http.MethodPut && (c.chosen() == "" || !slices.Contains(c.statuses(), http.StatusCreated)) {
+				continue
+			}
+			c.Summary = oneLine(firstOf(of.op.Summary, of.op.Description))
+			c.Name = operationName(firstOf(c.id, strings.ToLower(c.Method)+" "+path), taken)
+			all = append(all, c)
+		}
 	}
 	return all
+}
+
+// chosen is the parameter that a PUT has for the last segment of its path, where the client chooses the id; empty: none.
+func (c Create) chosen() string {
+	segment := c.Path[strings.LastIndex(c.Path, "/")+1:]
+	name, opens := strings.CutPrefix(segment, "{")
+	name, closes := strings.CutSuffix(name, "}")
+	if c.Method != http.MethodPut || !opens || !closes || strings.ContainsAny(name, "{}") {
+		return ""
+	}
+	return name
 }
 
 var notCreating = regexp.MustCompile(`(?i)(^|[^a-z])(search|query|login|log-?in|logout|sign-?in|sign-?out|token|refresh|validate|verify|preview|estimate|calculate|convert|graphql|introspect|revoke|cancel)([^a-z]|$)`)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
 )
@@ -152,4 +154,38 @@ func FuzzRead(f *testing.F) {
 			_, _ = doc.Draft(c, drafting.Prefix(drafting.Slug(doc.Title())))
 		}
 	})
+}
+
+// A PUT creates where its client chooses the id at the end of the path, and a 201 is documented.
+func TestAPutThatCreatesIsOffered(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi.Read("api.yaml", []byte(`
+openapi: 3.1.0
+info: {title: t, version: "1"}
+paths:
+  /shops/{shop}/orders/{reference}:
+    put:
+      operationId: put_order
+      parameters:
+        - {name: shop, in: path, required: true, schema: {type: string, example: s1}}
+        - {name: reference, in: path, required: true, schema: {type: string, format: uuid}}
+      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {"201": {description: created}, "200": {description: there already}}
+  /settings/{name}:
+    put:
+      parameters: [{name: name, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {value: {type: string}}}}}}
+      responses: {"200": {description: changed}}
+  /theme:
+    put:
+      requestBody: {content: {application/json: {schema: {type: object, properties: {value: {type: string}}}}}}
+      responses: {"201": {description: made}}
+`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"put_order"}, names(doc.Creates()))
+	draft, err := doc.Draft(doc.Creates()[0], "API")
+	require.NoError(t, err)
+	require.Equal(t, "PUT", draft.Method)
+	require.Equal(t, "/shops/s1/orders/{{.Key}}", draft.Path)
+	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}}, draft.Key)
 }

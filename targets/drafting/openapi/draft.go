@@ -179,6 +179,15 @@ func (c Create) key(body *openapi3.Schema) targets.Key {
 			return targets.Key{Key: contract.Key{In: place, Name: p.Name, Required: p.Required, Format: keyFormat(flatten(p.Schema, 0))}}
 		}
 	}
+	if chosen := c.chosen(); chosen != "" {
+		key := targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
+		for _, p := range c.all() {
+			if p.In == "path" && p.Name == chosen {
+				key.Format = keyFormat(flatten(p.Schema, 0))
+			}
+		}
+		return key
+	}
 	for _, name := range sortedKeys(body.Properties) {
 		if member := flatten(body.Properties[name], 0); kind(member) == "string" && namesKey(name, member.Description) {
 			return targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: name, Required: slices.Contains(body.Required, name), Format: keyFormat(member)}}
@@ -216,6 +225,10 @@ func (c Create) parameters(draft *drafting.Draft, prefix string) {
 		value, known := parameterValue(p)
 		switch p.In {
 		case "path":
+			if draft.Key.In == contract.KeyInPath && p.Name == c.chosen() {
+				draft.Path = strings.ReplaceAll(draft.Path, "{"+p.Name+"}", "{{.Key}}")
+				continue
+			}
 			text := drafting.Escape(url.PathEscape(value))
 			if !known {
 				text = unknownParameter(prefix, p.Name, value)

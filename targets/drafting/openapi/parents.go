@@ -21,7 +21,7 @@ func (d *Document) parents(c Create, draft *drafting.Draft, prefix string, gener
 	}
 	for _, p := range c.all() {
 		before, _, inside := strings.Cut(c.Path, "/{"+p.Name+"}")
-		if p.In != "path" || !inside || before == "" {
+		if p.In != "path" || !inside || before == "" || p.Name == c.chosen() {
 			continue
 		}
 		noun := idOfWhat(p.Name)
