@@ -112,14 +112,14 @@ func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
 
 func TestAScenarioThatWasNotPlayedTellsTwoCausesApart(t *testing.T) {
 	t.Parallel()
-	cut := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("dependency-cut", checker.Duplicate)}
-	cut[3].Findings[0].Circumstances = []checker.Circumstance{checker.LinkCut}
-	d := diagnosis.Of(cut, checker.Causes(cut))[0]
+	refused := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("one-of-the-user", checker.FalseConflict)}
+	refused[3].Findings[0].Circumstances = []checker.Circumstance{checker.OtherIntent}
+	d := diagnosis.Of(refused, checker.Causes(refused))[0]
 	require.Greater(t, len(d.Guesses), 1, "%+v", d)
 	require.NotEmpty(t, d.Apart, "%+v", d)
 	require.Contains(t, []string{d.Guesses[0].Defect, d.Guesses[1].Defect}, d.Fails)
 
-	played := append(cut, result(d.Apart))
+	played := append(refused, result(d.Apart))
 	require.NotEqual(t, d.Apart, diagnosis.Of(played, checker.Causes(played))[0].Apart)
 }
 
