@@ -67,7 +67,7 @@ func TestFormatListsEveryMember(t *testing.T) {
 	require.NoError(t, err)
 	for _, v := range []any{
 		checker.Report{}, checker.Result{}, checker.Finding{}, checker.Difference{}, checker.RowEvidence{},
-		checker.Warning{}, checker.Exercise{}, checker.Request{}, checker.Cause{}, checker.CauseIn{}, history.Attempt{}, history.Passage{},
+		checker.Warning{}, checker.Exercise{}, checker.Request{}, checker.Cause{}, checker.CauseIn{}, history.Attempt{}, history.Passage{}, history.Message{},
 	} {
 		for i := range reflect.TypeOf(v).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ",")
