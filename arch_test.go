@@ -33,7 +33,7 @@ func rooms() map[string][]string {
 		"faults":                   {},
 		"scenarios":                {"faults", "history", "contract", "proofs", "jsonpointer", "document"},
 		"document":                 {"jsonpointer", "internal/english"},
-		"targets":                  {"contract", "jsonpointer", "document", "internal/files"},
+		"targets":                  {"contract", "jsonpointer", "document", "internal/files", "internal/sqltext"},
 		"targets/explain":          {"contract", "targets", "internal/english"},
 		"targets/databases":        {"internal/files"},
 		"targets/caches":           {},
@@ -45,6 +45,7 @@ func rooms() map[string][]string {
 		"internal/sqldrivers":      {},
 		"internal/crashcode":       {},
 		"internal/leftovers":       {},
+		"internal/sqltext":         {},
 		"internal/english":         {},
 		"internal/files":           {},
 		"internal/inert":           {},
@@ -60,7 +61,7 @@ func rooms() map[string][]string {
 		"export/curl":              {"faults", "scenarios", "driver", "internal/inert", "internal/shell"},
 		"internal/bench":           {"faults", "contract", "scenarios", "targets", "history", "proxy", "driver"},
 		"checker":                  {"history", "contract", "proofs", "jsonpointer", "outline"},
-		"snapshots":                {"history", "jsonpointer", "targets/databases"},
+		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},
 		"internal/mutate":          {},
 		"museum":                   {}, // its exhibits are modules of their own
 		"internal/libraryuse":      {}, // tests only

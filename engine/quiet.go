@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -152,6 +153,10 @@ func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 	defer cancel()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastLook, cancel) })()
 	s, changing := r.rows.settled(look, wait)
+	if len(r.rows.volatile) > 0 && r.pilot {
+		return runerror.Configf("the rows never come to rest: the column %s has another value in every look, as now() and random() have; leave it out of the query",
+			strings.Join(r.rows.volatile, " and the column "))
+	}
 	if changing {
 		r.incident(history.StillBusy, fmt.Sprintf("the rows of this scenario still changed %s after the last answer", quietLongest+wait.still+wait.owed+wait.grace))
 	}
@@ -170,7 +175,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	if ctx.Err() != nil || r.session.lost != "" || r.cut {
 		return awaiting{}
 	}
-	w := awaiting{owed: max(time.Duration(target.Settle), visible), still: 2 * lag, stop: ctx}
+	w := awaiting{owed: max(time.Duration(target.Settle), visible), still: 2 * lag, stop: ctx, equal: r.pilot}
 	if r.pilot && r.session.Doubt.Text == "" {
 		w.owed = max(w.owed, pilotLag)
 	}

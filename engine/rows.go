@@ -38,6 +38,7 @@ type rowQueries struct {
 	reading   time.Duration            // of all snapshots so far
 	slow      func(ReadingRows)        // hears of a snapshot that takes long
 	messages  func() []history.Message // that reached the sinks so far
+	volatile  []string                 // columns that differ in every look; empty: none was seen
 }
 
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
@@ -106,8 +107,9 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 	return q.reader.Snapshot(ctx, questions)
 }
 
-// awaiting is how long a snapshot waits for rows. The zero value waits for two equal looks.
+// awaiting is how long a snapshot waits for rows. The zero value waits for a second look.
 type awaiting struct {
+	equal   bool                            // the last two looks have to be equal
 	still   time.Duration                   // for so long nothing may change
 	owed    time.Duration                   // for so long what clients were told of may be missing
 	grace   time.Duration                   // and for so long it is looked for afterwards: it is late then
@@ -123,7 +125,7 @@ func (w awaiting) over(waited time.Duration) bool {
 // settled takes snapshots until nothing changes and nothing is missing, and returns the last. Changing: the rows did not stop
 // to change in time. The reading itself takes as long as it does.
 func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snapshot, changing bool) {
-	begun, read, overdue, sent := time.Now(), q.reading, []string(nil), len(q.messages())
+	begun, read, overdue, sent, restless := time.Now(), q.reading, []string(nil), len(q.messages()), 0
 	last = q.snapshot(ctx)
 	unchanged, came := begun, time.Duration(0)
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
@@ -131,6 +133,15 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		next := q.snapshot(ctx)
 		waited := time.Since(begun)
 		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) && sent == len(q.messages())
+		if restless++; equal || next.Error != "" {
+			restless = 0
+		}
+		if restless == mostRestless {
+			q.volatile = q.differing(last, next)
+			if len(q.volatile) > 0 {
+				return next, false
+			}
+		}
 		last, sent = next, len(q.messages())
 		if next.Error != "" {
 			break
@@ -151,7 +162,7 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 				continue
 			}
 		}
-		if time.Since(unchanged) >= w.still || ctx.Err() != nil || w.stop != nil && w.stop.Err() != nil {
+		if (equal || !w.equal) && time.Since(unchanged) >= w.still || ctx.Err() != nil || w.stop != nil && w.stop.Err() != nil {
 			if len(missing) == 0 {
 				last.Waited = history.Offset(came)
 			}
@@ -163,6 +174,34 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		}
 	}
 	return last, false
+}
+
+// mostRestless is how many looks in a row may differ, in about 2 s, before columns are taken for such as now() and random().
+const mostRestless = 14
+
+// differing names the columns that differ between two looks with the same number of rows, with their operations. Of a listing
+// it names none: what a target tells of a thing may change.
+func (q *rowQueries) differing(a, b history.Snapshot) (columns []string) {
+	if q.target.AsksItself() {
+		return nil
+	}
+	for _, asked := range q.questions {
+		for _, marker := range asked.Markers {
+			was, is := a.Rows[marker], b.Rows[marker]
+			if len(was) != len(is) {
+				return nil
+			}
+			for i := range was {
+				for column, value := range is[i] {
+					if name := fmt.Sprintf("%s of operations.%s.rows.query", column, asked.Operation); !reflect.DeepEqual(was[i][column], value) && !slices.Contains(columns, name) {
+						columns = append(columns, name)
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }
 
 // questionAbout is what a snapshot asks for one operation.

@@ -3,10 +3,12 @@ package snapshots
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/sqltext"
 )
 
 // batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
@@ -170,8 +173,8 @@ func number(values []any) (float64, error) {
 		return v, nil
 	case string:
 		n, err := strconv.ParseFloat(v, 64)
-		if err != nil {
-			return 0, fmt.Errorf("expected a number, got %q", v)
+		if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
+			return 0, fmt.Errorf("expected a number, got %q", head(v))
 		}
 		return n, nil
 	default:
@@ -209,6 +212,9 @@ func (r *Reader) readInTime(ctx context.Context, from queryer, query string, mar
 // with the marker's index in front. That keeps whatever the query does, grouping and limits included,
 // per marker.
 func (r *Reader) read(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+	if err := sqltext.Query(query, sqltext.Dialect(r.db.Dialect)); err != nil {
+		return err
+	}
 	statement, args := r.statement(query, markers)
 	rows, err := from.QueryContext(ctx, statement, args...)
 	if err != nil {
@@ -263,17 +269,35 @@ func scan(rows *sql.Rows, columns int) (int, []any, error) {
 	return index, values, err
 }
 
+// longestValue is how many bytes of a text are kept as they are.
+const longestValue = 64 << 10
+
+// head is a text, or the beginning of a long one with a digest of it all, by which two are told apart.
+func head(text string) string {
+	if len(text) <= longestValue {
+		return text
+	}
+	return fmt.Sprintf("%s... (%d bytes, sha256 %x)", strings.ToValidUTF8(text[:1<<10], ""), len(text), sha256.Sum256([]byte(text)))
+}
+
 // storable brings a driver's value into a form that JSON keeps. Very large numbers become text: JSON
-// readers would lose digits of large ones.
+// readers would lose digits of large ones. So do infinity and what is no number, which JSON does not have.
 func storable(value any) any {
 	switch v := value.(type) {
-	case nil, bool, float64, string:
+	case nil, bool:
 		return v
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Sprint(v)
+		}
+		return v
+	case string:
+		return head(v)
 	case []byte:
 		if utf8.Valid(v) {
-			return string(v)
+			return head(string(v))
 		}
-		return fmt.Sprintf("\\x%x", v)
+		return head(fmt.Sprintf("\\x%x", v))
 	case time.Time:
 		return v.UTC().Format(time.RFC3339Nano)
 	case int64:

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/sqltext"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -63,12 +64,17 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
 	case query == "" && v.doc.Has(rows):
 		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself")
+	case query != "" && sqltext.Query(query, v.dialect()) != nil:
+		v.addMistake(rows+"/query", "%v", sqltext.Query(query, v.dialect()))
 	case query != "" && !hasMarker(query):
 		v.addMistake(rows+"/query", noMarker)
 	case contract.AsksWith("marker", query) && o.Rows.ByReference():
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
 	}
 	for i, e := range o.Effects {
+		if err := sqltext.Query(e.Query, v.dialect()); err != nil {
+			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "%v", err)
+		}
 		if e.Delta == nil && hasMarker(e.Query) && contract.AsksWith("reference", e.Query) != o.Rows.ByReference() {
 			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "expected the parameter of rows.query: both are asked with the same text")
 		}
@@ -77,6 +83,22 @@ func (v *validator) rows(path string, o Operation) {
 		if v.doc.Has(rows + "/" + key) {
 			v.addMistake(rows+"/"+key, "this is about the answer to rows.http, of which there is none")
 		}
+	}
+}
+
+// dialect is how queries are read.
+func (v *validator) dialect() sqltext.Dialect {
+	kind := string(v.target.Database.Ephemeral)
+	if kind == "" {
+		kind, _, _ = strings.Cut(v.target.Database.URL, ":")
+	}
+	switch kind {
+	case "sqlite":
+		return sqltext.SQLite
+	case "mysql", "mariadb":
+		return sqltext.MariaDB
+	default:
+		return sqltext.PostgreSQL
 	}
 }
 

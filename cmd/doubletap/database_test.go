@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -213,4 +214,15 @@ func TestReportsThatCannotBeWritten(t *testing.T) {
 		require.Equal(t, 1, lines(got.err), name)
 		require.Zero(t, s.things(t), "nothing was sent")
 	}
+}
+
+func TestAColumnThatIsNeverTheSameIsNamed(t *testing.T) {
+	t.Parallel()
+	x := newShop(t, nil).trial(t)
+	x.file = strings.Replace(x.file, "select id from things where note = :marker", `"select id, random() as luck from things where note = :marker"`, 1)
+	begun := time.Now()
+	got := x.run(t)
+	require.Equal(t, exitConfig, got.code, "%s", got)
+	require.Contains(t, got.err, "the column luck of operations.create.rows.query has another value in every look")
+	require.Less(t, time.Since(begun), 30*time.Second)
 }

@@ -34,7 +34,7 @@ func parse(databaseURL string, mode Mode) (source, error) {
 	case "postgres", "postgresql":
 		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
 	case "mysql", "mariadb":
-		return source{name: mysqlName(u), dialect: MariaDB, host: u.Host}, nil
+		return source{name: mysqlName(u, mode), dialect: MariaDB, host: u.Host}, nil
 	default:
 		return source{}, fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)
 	}
@@ -56,7 +56,7 @@ func sqliteName(path string, mode Mode) string {
 
 // mysqlName writes user:password@tcp(host:port)/database?name=value, the form that the driver of MySQL reads. It takes
 // user and password as they are: the last @ before the last / ends them.
-func mysqlName(u *url.URL) string {
+func mysqlName(u *url.URL, mode Mode) string {
 	account := u.User.Username()
 	if password, _ := u.User.Password(); account != "" && password != "" {
 		account += ":" + password
@@ -67,6 +67,10 @@ func mysqlName(u *url.URL) string {
 	}
 	settings := []string{"timeout=" + reachTimeout.String()}
 	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		// A server may ask a client that allows it for any file. Who only reads has one statement.
+		if name == "allowAllFiles" || name == "multiStatements" && mode == ReadOnly {
+			continue
+		}
 		settings = append(settings, name+"="+url.QueryEscape(u.Query().Get(name)))
 	}
 	if account != "" {

@@ -114,7 +114,7 @@ func TestTheNameOfAMySQLDatabaseIsReadByItsDriver(t *testing.T) {
 	} {
 		u, err := url.Parse(address)
 		require.NoError(t, err)
-		config, err := mysql.ParseDSN(mysqlName(u))
+		config, err := mysql.ParseDSN(mysqlName(u, ReadWrite))
 		require.NoError(t, err, address)
 		password, _ := u.User.Password()
 		require.Equal(t, []string{u.User.Username(), password, strings.TrimPrefix(u.Path, "/")}, []string{config.User, config.Passwd, config.DBName}, address)
