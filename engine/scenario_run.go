@@ -154,6 +154,7 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	}
 	err = r.slowLinks(ctx, words)
 	r.sender = driver.New(r.sending(ctx, plan))
+	r.session.System.Process.Learn(r.sender.Secrets)
 	if err == nil {
 		err = runerror.Environment(r.record.Run(head(r, plan)))
 	}

@@ -101,6 +101,9 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 			return nil, err
 		}
 	}
+	if base == system.Target.BaseURL && base != system.PublicBase() {
+		base = "" // a variable stands in it
+	}
 	plan := scenarios.NewPlan(f.Scenario, f.Seed)
 	d := driver.Workload{
 		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),

@@ -56,7 +56,8 @@ func describeServed(o Options, design string) (*System, error) {
 		target.Database.Ephemeral = engine
 	}
 	target.Process = &targets.Process{
-		Command:   []string{o.Program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--database", "{{.Database.URL}}", "--keep"},
+		Command:   []string{o.Program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--keep"},
+		Env:       map[string]string{DatabaseVariable: "{{.Database.URL}}"}, // arguments are for all of the machine to read
 		Directory: ".",
 		Ready:     targets.Ready{Path: target.Received.Path, Within: contract.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
@@ -67,7 +68,7 @@ func describeServed(o Options, design string) (*System, error) {
 	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
-		target.Process.Env = map[string]string{StoreVariable: "{{.Store.URL}}"}
+		target.Process.Env[StoreVariable] = "{{.Store.URL}}"
 		target.Process.Command = append(target.Process.Command, "--store-prefix", prefix)
 	}
 	if target, err = withInstances(target, name, cmp.Or(o.Instances, known.Instances, 1)); err != nil {

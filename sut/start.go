@@ -40,9 +40,19 @@ func (p Process) Hide(secrets []string) {
 	}
 }
 
+// Learn has the process's log ask for secrets before it writes lines. Asking must be safe for concurrent use.
+func (p Process) Learn(known func() []string) {
+	for _, log := range p.printed {
+		log.Learn(known)
+	}
+}
+
 // closeLog closes the log and masks what was printed before it was known to be a secret, such as a token that its service tells
 // of as it issues it.
 func (p *Process) closeLog() error {
+	for _, log := range p.printed {
+		_ = log.Flush() // a service that was stopped has said what is wrong
+	}
 	if err := p.log.Close(); err != nil {
 		return err
 	}

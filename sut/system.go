@@ -163,9 +163,30 @@ func (s *System) Opaque() bool {
 // Address is where the system is, for people.
 func (s *System) Address() string {
 	if s.Target.Socket != "" {
-		return fmt.Sprintf("%s by the socket %s", s.Target.BaseURL, s.Target.Socket)
+		return fmt.Sprintf("%s by the socket %s", s.PublicBase(), s.Target.Socket)
 	}
-	return s.Target.BaseURL
+	return s.PublicBase()
+}
+
+// PublicBase is base_url for others to read: *** stands in its path for what a variable gives, if that is no URL itself.
+func (s *System) PublicBase() string {
+	source, err := s.options.source()
+	if err != nil || s.BuiltIn() {
+		return s.Target.BaseURL
+	}
+	scheme, rest, _ := strings.Cut(s.Target.BaseURL, "://")
+	host, path, within := strings.Cut(rest, "/")
+	if !within {
+		return s.Target.BaseURL
+	}
+	for _, found := range variableNames.FindAllSubmatch(source, -1) {
+		if value, _ := s.options.env(string(found[1])); len(value) >= driver.ShortestSecret && !strings.Contains(value, "://") {
+			for _, written := range driver.Writings(value) {
+				path = strings.ReplaceAll(path, written, "***")
+			}
+		}
+	}
+	return scheme + "://" + host + "/" + path
 }
 
 // RowsSource is where the rows are read from, without user and password; empty: nowhere.

@@ -62,6 +62,9 @@ itself and outlive the process, which may so be killed and started again: docs/e
 				return err
 			}
 			o.Store = store
+			if o.Database == "" {
+				o.Database = s.env(sut.DatabaseVariable)
+			}
 			if dependencyRoad != "" {
 				o.DependencyProxy = func(context.Context, string) (string, error) { return dependencyRoad, nil }
 			}
@@ -69,7 +72,7 @@ itself and outlive the process, which may so be killed and started again: docs/e
 		},
 	}
 	cmd.Flags().StringVar(&o.Listen, "listen", "127.0.0.1:8080", "address to listen on; port 0 is a free one")
-	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default: a SQLite file)")
+	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file)")
 	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
 	cmd.Flags().StringVar(&o.StorePrefix, "store-prefix", "", "what the names of its keys in the store begin with (default: something of its own)")
 	cmd.Flags().StringVar(&o.StoreProxy, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")

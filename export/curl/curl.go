@@ -21,7 +21,7 @@ import (
 type Script struct {
 	Title     string // what it shows, in one line
 	Origin    string // where it comes from, in one line
-	Base      string // URL of the target, unless BASE_URL says another
+	Base      string // URL of the target, unless BASE_URL says another; empty: that must
 	Plan      scenarios.Plan
 	Requests  map[string]driver.Rehearsed // by attempt
 	Lanes     map[string][]faults.Fault

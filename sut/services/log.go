@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 const (
@@ -15,7 +16,14 @@ const (
 	longestLine = 64 << 10 // in bytes; a longer one is passed on in pieces
 )
 
-// Log passes on what a service prints, line by line and without secrets, and keeps the last lines. Safe for
+// How long a line waits before it is passed on, and how much waits at most, in bytes. A service may print a token a moment before
+// it is known to be one: whoever kills doubletap meanwhile finds no such line on the disk.
+const (
+	heldFor  = 15 * time.Second
+	mostHeld = 4 << 20
+)
+
+// Log passes on what a service prints, line by line, a while later and without secrets, and keeps the last lines. Safe for
 // concurrent use.
 type Log struct {
 	lock    sync.Mutex
@@ -25,6 +33,17 @@ type Log struct {
 	line    []byte // that has not ended yet
 	last    []string
 	failure error
+
+	learn func() []string // the secrets that are known now; nil: no more than were told
+	held  []heldLine      // oldest first
+	bytes int             // in held
+	timer *time.Timer
+}
+
+// heldLine is a line that waits, as it was printed.
+type heldLine struct {
+	text string
+	due  time.Time
 }
 
 // NewLog returns a log in which *** stands for each of the secrets.
@@ -38,6 +57,17 @@ func NewLog(to io.Writer, secrets []string) *Log {
 func (l *Log) Hide(secrets ...string) {
 	l.lock.Lock()
 	defer l.lock.Unlock()
+	l.hide(secrets)
+}
+
+// Learn has the log ask for secrets before it passes lines on. Asking must be safe for concurrent use, and not print.
+func (l *Log) Learn(known func() []string) {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.learn = known
+}
+
+func (l *Log) hide(secrets []string) {
 	l.secrets = slices.DeleteFunc(append(l.secrets, secrets...), func(s string) bool { return s == "" })
 	slices.SortFunc(l.secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
 	l.secrets = slices.Compact(l.secrets)
@@ -77,23 +107,67 @@ func (l *Log) Write(text []byte) (int, error) {
 }
 
 func (l *Log) pass(line string) {
-	line = l.mask.Replace(line)
-	if _, err := io.WriteString(l.to, line); err != nil {
-		l.failure = cmp.Or(l.failure, err)
+	l.held = append(l.held, heldLine{line, time.Now().Add(heldFor)})
+	l.bytes += len(line)
+	if l.bytes > mostHeld {
+		l.ask()
+		for l.bytes > mostHeld/2 {
+			l.release()
+		}
 	}
-	if text := strings.TrimRight(line, "\r\n"); strings.TrimSpace(text) != "" {
+	if l.timer == nil {
+		l.timer = time.AfterFunc(heldFor, l.tick)
+	}
+	if text := strings.TrimRight(l.mask.Replace(line), "\r\n"); strings.TrimSpace(text) != "" {
 		l.last = append(l.last, text)
 		l.last = l.last[max(0, len(l.last)-keptLines):]
 	}
 }
 
-// Flush passes on a line that has not ended, and returns the first failure to write.
+// release passes on the oldest line that waits.
+func (l *Log) release() {
+	line := l.held[0].text
+	l.held, l.bytes = l.held[1:], l.bytes-len(line)
+	if _, err := io.WriteString(l.to, l.mask.Replace(line)); err != nil {
+		l.failure = cmp.Or(l.failure, err)
+	}
+}
+
+// ask hides what is known to be secret by now.
+func (l *Log) ask() {
+	if l.learn != nil {
+		l.hide(l.learn())
+	}
+}
+
+// tick passes on the lines that have waited long enough.
+func (l *Log) tick() {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.timer = nil
+	l.ask()
+	for len(l.held) > 0 && !time.Now().Before(l.held[0].due) {
+		l.release()
+	}
+	if len(l.held) > 0 {
+		l.timer = time.AfterFunc(max(time.Until(l.held[0].due), time.Second), l.tick)
+	}
+}
+
+// Flush passes on all that waits, with a line that has not ended, and returns the first failure to write.
 func (l *Log) Flush() error {
 	l.lock.Lock()
 	defer l.lock.Unlock()
 	if len(l.line) > 0 {
 		l.pass(string(l.line) + "\n")
 		l.line = nil
+	}
+	for len(l.held) > 0 {
+		l.release()
+	}
+	if l.timer != nil {
+		l.timer.Stop()
+		l.timer = nil
 	}
 	return l.failure
 }
