@@ -95,12 +95,12 @@ mutate: ## switch off one rule of the checker after the other: a test must fail 
 	$(GO) run ./internal/mutate
 
 .PHONY: fuzz
-fuzz: ## fuzz the readers and the checker, 30 s each
-	$(GO) test -run xxx -fuzz FuzzRead -fuzztime 30s -fuzzminimizetime 20x ./history
-	$(GO) test -run xxx -fuzz FuzzCheck -fuzztime 30s -fuzzminimizetime 20x ./checker
-	$(GO) test -run xxx -fuzz FuzzParse -fuzztime 30s -fuzzminimizetime 20x ./document
-	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./scenarios
-	$(GO) test -run xxx -fuzz FuzzLoad -fuzztime 30s -fuzzminimizetime 20x ./targets
+fuzz: ## fuzz every reader of foreign bytes, every export and the checker, FUZZTIME (30s) each
+	@grep -rnoE --include='*_test.go' '^func Fuzz[A-Za-z0-9]+' . | sed -E 's|/[^/]*_test.go:[0-9]+:func | |' | sort | \
+	while read -r room name; do \
+		echo "$$room $$name"; \
+		$(GO) test -run xxx -fuzz "^$$name$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 20x "$$room" || exit 1; \
+	done
 
 .PHONY: bench
 bench: ## doubletap beside vegeta, k6, hey and goroutines, on a quiet machine: writes docs/bench.md

@@ -70,3 +70,14 @@ func TestAKeyInTheBodyIsLeftToTheKey(t *testing.T) {
 	require.Equal(t, []string{"/item"}, d.Texts, "a plain word, where no name speaks for a text")
 	require.Equal(t, "create_orders", d.Name)
 }
+
+func FuzzReadCurl(f *testing.F) {
+	for _, command := range []string{"curl -d '{\"note\":\"x\"}' http://localhost/things", `curl $'\x1b[2J' -H "a: b" http://h`, "curl \\\n -d @file http://h", "curl 'x"} {
+		f.Add(command)
+	}
+	f.Fuzz(func(t *testing.T, command string) {
+		if r, err := drafting.ReadCurl(command); err == nil {
+			require.NotNil(t, r.URL)
+		}
+	})
+}
