@@ -130,7 +130,7 @@ func (s *Session) start(ctx context.Context) error {
 	if err := s.System.Start(ctx, s.dir.Path); err != nil {
 		return err
 	}
-	s.manifest.BaseURL = s.System.PublicBase()
+	s.manifest.BaseURL = sut.PublicBase(s.System)
 	return s.writeManifest()
 }
 
@@ -153,7 +153,7 @@ func (s *Session) begin() error {
 	m := &s.manifest
 	m.Version, m.Run, m.Tool, m.Seed, m.Started = rundir.ManifestVersion, id, Version(), s.config.Seed, now
 	m.Replays = s.config.Replay.Dir != ""
-	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, s.System.PublicBase(), s.System.Instances()
+	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, sut.PublicBase(s.System), s.System.Instances()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
 	m.NotPlayed = s.System.NotPlayed()
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
@@ -194,7 +194,7 @@ func (s *Session) abort(ctx context.Context, cause error) error {
 func addressOf(s *Session, step Step) string {
 	switch step {
 	case StepProcess:
-		return s.System.PublicBase()
+		return sut.PublicBase(s.System)
 	case StepDatabase:
 		return sut.PublicURL(s.System.Target.Database.URL)
 	default:

@@ -101,7 +101,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 			return nil, err
 		}
 	}
-	if base == system.Target.BaseURL && base != system.PublicBase() {
+	if base == system.Target.BaseURL && base != sut.PublicBase(system) {
 		base = "" // a variable stands in it
 	}
 	plan := scenarios.NewPlan(f.Scenario, f.Seed)

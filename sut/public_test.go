@@ -38,7 +38,7 @@ func TestAVariableInThePathOfTheBaseURLIsNotShown(t *testing.T) {
 		env := map[string]string{"TENANT": "t0p-s3cret-path", "ESCAPED": "a%20b%20c%20d", "WHOLE": "http://127.0.0.1:1/api-of-all", "SHORT": "v1"}
 		s, err := sut.Load(t.Context(), sut.Options{Target: path, Getenv: func(name string) (string, bool) { value, set := env[name]; return value, set }})
 		require.NoError(t, err, base)
-		require.Equal(t, want, s.PublicBase())
+		require.Equal(t, want, sut.PublicBase(s))
 		require.Equal(t, want, s.Address())
 	}
 }

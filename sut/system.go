@@ -163,13 +163,13 @@ func (s *System) Opaque() bool {
 // Address is where the system is, for people.
 func (s *System) Address() string {
 	if s.Target.Socket != "" {
-		return fmt.Sprintf("%s by the socket %s", s.PublicBase(), s.Target.Socket)
+		return fmt.Sprintf("%s by the socket %s", PublicBase(s), s.Target.Socket)
 	}
-	return s.PublicBase()
+	return PublicBase(s)
 }
 
 // PublicBase is base_url for others to read: *** stands in its path for what a variable gives, if that is no URL itself.
-func (s *System) PublicBase() string {
+func PublicBase(s *System) string {
 	source, err := s.options.source()
 	if err != nil || s.BuiltIn() {
 		return s.Target.BaseURL
