@@ -64,15 +64,15 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows, "the target is asked for the rows of another operation: this one needs rows.http, too")
 	case query == "" && v.doc.Has(rows):
 		v.addMistake(rows, "expected query, which asks the database, or http, which asks the target itself")
-	case query != "" && sqltext.Query(query, v.dialect()) != nil:
-		v.addMistake(rows+"/query", "%v", sqltext.Query(query, v.dialect()))
+	case query != "" && sqltext.Query(query, dialectOf(v.target)) != nil:
+		v.addMistake(rows+"/query", "%v", sqltext.Query(query, dialectOf(v.target)))
 	case query != "" && !hasMarker(query):
 		v.addMistake(rows+"/query", noMarker)
 	case contract.AsksWith("marker", query) && o.Rows.ByReference():
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
 	}
 	for i, e := range o.Effects {
-		if err := sqltext.Query(e.Query, v.dialect()); err != nil {
+		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil {
 			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "%v", err)
 		}
 		if e.Delta == nil && hasMarker(e.Query) && contract.AsksWith("reference", e.Query) != o.Rows.ByReference() {
@@ -87,10 +87,10 @@ func (v *validator) rows(path string, o Operation) {
 }
 
 // dialect is how queries are read.
-func (v *validator) dialect() sqltext.Dialect {
-	kind := string(v.target.Database.Ephemeral)
+func dialectOf(t Target) sqltext.Dialect {
+	kind := string(t.Database.Ephemeral)
 	if kind == "" {
-		kind, _, _ = strings.Cut(v.target.Database.URL, ":")
+		kind, _, _ = strings.Cut(t.Database.URL, ":")
 	}
 	switch kind {
 	case "sqlite":
