@@ -72,7 +72,7 @@ func (v *validator) rows(path string, o Operation) {
 		v.addMistake(rows+"/query", "expected one parameter, :marker or :reference, and not both")
 	}
 	for i, e := range o.Effects {
-		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil {
+		if err := sqltext.Query(e.Query, dialectOf(v.target)); err != nil && e.Query != "" {
 			v.addMistake(path+jsonpointer.Of("effects", i)+"/query", "%v", err)
 		}
 		if e.Delta == nil && hasMarker(e.Query) && contract.AsksWith("reference", e.Query) != o.Rows.ByReference() {
