@@ -362,10 +362,28 @@ func Defects() []Defect {
 			How:  "change",
 			Designs: []string{
 				"child-rows-duplicated", "counter-increments-per-retry", "patch-increment", "replay-reruns-postprocessing",
-				"retry-rereads-version",
+				"retry-rereads-version", "charge-before-claim", "charge-on-replay", "charge-refused-body", "charge-lost-after-commit",
+				"outbox-without-claim", "parcel-per-request",
 			},
 			Signs: []Sign{
 				{Kind: checker.EffectMismatch, Fails: []Group{Sequential}},
+				{Kind: checker.EffectMismatch, Needs: []checker.Circumstance{checker.Overlapping}, Fails: []Group{Together}},
+				{Kind: checker.EffectBeforeCommit},
+			},
+		},
+		{
+			Name: "downstream-key",
+			Does: "The call to another service carries a key that does not follow from the request: a new one for each attempt, or one that two requests share. The other service acts twice for one request, or not at all for the second.",
+			Mend: "Derive the key of the call from what is stored with the request, such as the row's id, and send the same one with each attempt.",
+			Play: []string{"effect-answer-lost", "effect-answer-lost-burst", "distinct-twins"},
+			Look: "where the key of the call comes from: a random number, the time or the customer is not enough",
+			How:  "downstream",
+			Designs: []string{
+				"charge-key-per-attempt", "charge-key-from-time", "charge-retried-new-key", "charge-key-of-customer",
+			},
+			Signs: []Sign{
+				{Kind: checker.DownstreamKeyChanged},
+				{Kind: checker.EffectMismatch, Needs: []checker.Circumstance{checker.OtherIntent}, Fails: []Group{Twins}},
 			},
 		},
 		{

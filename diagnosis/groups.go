@@ -52,7 +52,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Instances:  {"other-instance"},
 		Store:      {"store-away", "store-cut", "store-flushed", "store-slow"},
 		Database:   {"database-blink", "database-cut", "slow-database", "slow-database-impatient"},
-		Dependency: {"dependency-cut"},
+		Dependency: {"dependency-cut", "effect-answer-lost", "effect-answer-lost-burst", "effect-error", "effect-late"},
 		Altered:    {"altered-after", "altered-race"},
 		Refusal:    {"corrected-after-refusal"},
 		Spelled:    {"respelled-body", "respelled-numbers", "retry-elsewhere"},
