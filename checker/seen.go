@@ -118,7 +118,7 @@ func meant(w contract.Where, m history.Message) bool {
 	base, _, _ := strings.Cut(m.Path, "?")
 	fits, _ := path.Match(w.Path, base)
 	switch {
-	case m.Error != "" && m.Method == "" && len(m.To) == 0: // it was not understood
+	case m.Error != "" && m.Method == "": // it was not understood
 		return false
 	case w.Method != "" && w.Method != m.Method, w.Path != "" && !fits:
 		return false

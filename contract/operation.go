@@ -102,10 +102,8 @@ func (e Effect) Each() int {
 
 // Where says which messages are meant. An empty member says nothing; the zero value means all.
 type Where struct {
-	Method  string `yaml:"method" json:"method,omitempty"`   // of a request
-	Path    string `yaml:"path" json:"path,omitempty"`       // of a request, without its query; a * stands for a part between two slashes
-	To      string `yaml:"to" json:"to,omitempty"`           // one of the recipients of a mail; a * stands for any text
-	Subject string `yaml:"subject" json:"subject,omitempty"` // of a mail, likewise
+	Method string `yaml:"method" json:"method,omitempty"` // of a request
+	Path   string `yaml:"path" json:"path,omitempty"`     // of a request, without its query; a * stands for a part between two slashes
 }
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

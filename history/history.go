@@ -330,16 +330,14 @@ type Removal struct {
 	Error  string `json:"error,omitempty"` // why it failed
 }
 
-// Message is one thing that the target sent to a sink, which stands in place of another service: a request or a mail. It is on
+// Message is one thing that the target sent to a sink, which stands in place of another service: a request. It is on
 // record before it is answered.
 type Message struct {
 	ID      string   `json:"id"` // unique in the scenario: the sink's name and a number
 	Sink    string   `json:"sink"`
 	At      Offset   `json:"at"`                // it was there, as far as it came
-	Method  string   `json:"method,omitempty"`  // of a request; empty: it is a mail, or was not understood
+	Method  string   `json:"method,omitempty"`  // empty: it was not understood
 	Path    string   `json:"path,omitempty"`    // of a request, with its query; secrets masked
-	To      []string `json:"to,omitempty"`      // recipients of a mail
-	Subject string   `json:"subject,omitempty"` // of a mail, secrets masked
 	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it; empty: none
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer

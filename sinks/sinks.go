@@ -180,7 +180,7 @@ func (s *sink) take(m *history.Message, content []byte) {
 	}
 	m.Sink, m.ID = s.name, fmt.Sprintf("%s-%d", s.name, len(s.seen)+1)
 	m.At = max(1, history.Offset(time.Since(s.watch.Base)))
-	m.Path, m.Subject, m.Key = s.watch.Hide(m.Path), s.watch.Hide(m.Subject), s.watch.Hide(m.Key)
+	m.Path, m.Key = s.watch.Hide(m.Path), s.watch.Hide(m.Key)
 	s.seen = append(s.seen, *m)
 	on := *m
 	on.Content = excerpt(s.watch.Hide(string(content)))

@@ -77,7 +77,7 @@ func isPattern(text string) bool {
 
 // seenEffect looks at an effect that is counted at a sink.
 func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
-	sink, known := v.target.Sinks[e.Seen]
+	_, known := v.target.Sinks[e.Seen]
 	switch {
 	case !known && len(v.target.Sinks) == 0:
 		v.addMistake(at+"/seen", "there is no sink; add sinks: {%s: {http: {}}}", e.Seen)
@@ -92,9 +92,6 @@ func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
 		}
 		if !isPattern(where.Path) {
 			v.addMistake(at+place+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+place+"/path"))
-		}
-		if sink.HTTP != nil && (where.To != "" || where.Subject != "") {
-			v.addMistake(at+place, "to and subject are of mails, and the sink %s takes requests", e.Seen)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/diagnosis"
@@ -114,8 +115,11 @@ func causeTable() table {
 	return t
 }
 
+// measured says how often the likely cause is right; it takes a while to work out.
+var measured = sync.OnceValue(func() diagnosis.Measurement { return diagnosis.Measure(diagnosis.Observations()) })
+
 func measuredTable() table {
-	m := diagnosis.Measure(diagnosis.Observations())
+	m := measured()
 	of := func(n int) string { return fmt.Sprintf("%d of %d (%.0f%%)", n, m.Runs, 100*float64(n)/float64(m.Runs)) }
 	return table{head: []string{"Where one design after the other is left out", "Runs"}, rows: [][]string{
 		{"the true cause is named first", of(m.First)},
@@ -126,7 +130,7 @@ func measuredTable() table {
 
 func statedTable() table {
 	t := table{head: []string{"Stated likelihood of the first", "Runs", "Stated, on average", "Right"}}
-	m := diagnosis.Measure(diagnosis.Observations())
+	m := measured()
 	for i, b := range m.Bins {
 		if b.Count > 0 {
 			width := 100 / len(m.Bins)
