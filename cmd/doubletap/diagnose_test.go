@@ -92,7 +92,7 @@ func TestOneClearMessage(t *testing.T) {
 		"the answer is no JSON":          {answering(201, "application/json", "<html>"), "", exitConfig, []string{"answered 201", "not the JSON that it claims to be"}},
 		"the identity is elsewhere":      {nil, edited("identity: /id", "identity: /order/id"), exitConfig, []string{"nothing at /order/id", "operations.create.identity"}},
 		"the marker is not stored":       {nil, edited("where note =", "where 'x' || note ="), exitConfig, []string{"no row that operations.create.rows.query of", "it is in things.note and body: let the query look there"}},
-		"the query is not SQL":           {nil, edited("select id from", "selct id from"), exitConfig, []string{"operations.create.rows.query", "syntax error"}},
+		"the query is not SQL":           {nil, edited("from things", "from from things"), exitConfig, []string{"operations.create.rows.query", "syntax error"}},
 		"there is no such table":         {nil, edited("from things", "from thinks"), exitConfig, []string{"operations.create.rows.query", "thinks"}},
 		"the query finds too much":       {nil, edited("query: select id from things where note = :marker", "query: select id from things where note = :marker union all select id from things where note = :marker"), exitConfig, []string{"finds 2 rows for one plain create"}},
 		"there is no such column":        {nil, edited(", identity: id}", ", identity: order_id}"), exitConfig, []string{`operations.create.rows.identity`, `"order_id"`, "no such column"}},
@@ -109,7 +109,7 @@ func TestOneClearMessage(t *testing.T) {
 			answering(202, "application/json", "{}"), accepted("{/state: done}"), exitConfig,
 			[]string{"does not name a status resource at Location", "contract.ack.accepted.monitor"},
 		},
-		"the answer is not kept whole": {padded(1), "", exitConfig, []string{"only the first 65536 are kept", "leave out operations.create.identity"}},
+		"the answer is not kept whole": {padded(3), "", exitConfig, []string{"it is longer than 2 MiB", "as operations.create.identity of", "Leave that line out"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

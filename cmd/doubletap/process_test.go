@@ -90,6 +90,9 @@ func TestNothingOfAServiceOutlivesItsRun(t *testing.T) {
 			eventually(t, "no folder is left", func() bool { left, err := os.ReadDir(tmp); return err == nil && len(left) == 0 })
 			base := strings.TrimPrefix(baseURL(t, onlyRun(t, reports)), "http://")
 			eventually(t, "nobody listens any more", func() bool { return !services.Taken(base) })
+			if c.signal == os.Kill {
+				return // what the instances printed last waited for its secrets to be hidden
+			}
 			places := portsIn(t, onlyRun(t, reports))
 			require.Len(t, places, map[bool]int{true: 3, false: 1}[c.flags != nil])
 			for _, address := range places {

@@ -166,7 +166,8 @@ func TestAFindingDoesNotTakeTheKeyAlong(t *testing.T) {
 	require.Equal(t, exitFinding, again.code, "%s", again)
 	text, err := os.ReadFile(exported(t, finding, "curl", x.env))
 	require.NoError(t, err)
-	require.Contains(t, string(text), "TLS_KEY=${TLS_KEY:-"+l.folder+"/client.key}")
+	require.Contains(t, string(text), "tls_key="+l.folder+"/client.key\n")
+	require.Contains(t, string(text), "TLS_KEY=${TLS_KEY:-$tls_key}")
 	require.Contains(t, string(text), `--key "$TLS_KEY"`)
 	require.Contains(t, string(text), "# Not in here: the server name shop.internal")
 }
