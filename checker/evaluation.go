@@ -190,6 +190,8 @@ type evaluation struct {
 	neighbours    map[string][]*trace           // by the first of them
 	presentBefore map[string]bool               // markers that were in the database before the run
 	messages      messages                      // that reached the sinks
+	intents       map[string]history.Intent     // as they are on record, by id; nil: nobody asked yet
+	named         map[string]bool               // operations of which a row has an identity; nil: nobody asked yet
 	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
 
 	found verdicts

@@ -87,14 +87,22 @@ func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 // namesRows reports that a row of an operation has an identity. Where none has, the target file names no column that is
 // one.
 func namesRows(e *evaluation, operation string) bool {
-	for tr := range e.traces() {
-		if tr.intent.Operation != operation {
-			continue
-		}
-		for identity := range e.identitiesOf(tr) {
-			if identity != "" {
-				return true
+	if e.named == nil {
+		e.named = map[string]bool{}
+		for tr := range e.traces() {
+			if !e.named[tr.intent.Operation] && namedRow(e, tr) {
+				e.named[tr.intent.Operation] = true
 			}
+		}
+	}
+	return e.named[operation]
+}
+
+// namedRow reports that a row of an intent has an identity.
+func namedRow(e *evaluation, tr *trace) bool {
+	for identity := range e.identitiesOf(tr) {
+		if identity != "" {
+			return true
 		}
 	}
 	return false

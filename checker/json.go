@@ -8,12 +8,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/internal/lightjson"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 	"github.com/doubletap-harness/doubletap/outline"
 )
 
 // parse reads one JSON value. Numbers become exact: 1, 1.0 and 1e0 are equal afterwards.
 func parse(text string) (any, bool) {
+	in := lightjson.Of(text)
+	if value := in.Value(func(number string) any { return exact(number) }); in.Whole() {
+		return value, true
+	}
+	return parseRare(text)
+}
+
+// parseRare reads what the fast reader refuses.
+func parseRare(text string) (any, bool) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any

@@ -57,6 +57,9 @@ func (t Terms) joined(a, b *classified) bool {
 
 // naturalKey returns the value of the natural key in a request; empty: none is declared.
 func (t Terms) naturalKey(b history.Body) string {
+	if len(t.Contract.NaturalKey) == 0 {
+		return ""
+	}
 	var parts []any
 	said, _ := parse(b.JSON())
 	for _, pointer := range t.Contract.NaturalKey {
@@ -66,9 +69,6 @@ func (t Terms) naturalKey(b history.Body) string {
 		}
 		value, _ := jsonpointer.Resolve(said, pointer)
 		parts = append(parts, plain(exactly(value)))
-	}
-	if parts == nil {
-		return ""
 	}
 	return fmt.Sprintf("%q", parts)
 }

@@ -11,14 +11,16 @@ import (
 // splitAtRemovals splits each trace where its rows were removed: what came before is a trace of its own, which is
 // over. Where the removal is not confirmed, nothing on record says what the second part found.
 func splitAtRemovals(e *evaluation) {
-	why := map[string]string{}
+	if len(e.history.Removals) == 0 {
+		return
+	}
+	why, traces := map[string]string{}, map[string]*trace{}
+	for tr := range e.traces() {
+		traces[tr.intent.ID] = tr
+	}
 	for _, r := range e.history.Removals {
-		for _, mg := range e.groups {
-			for _, tr := range mg.traces {
-				if tr.intent.ID == r.Intent {
-					why[r.Intent] = tr.split(r)
-				}
-			}
+		if tr := traces[r.Intent]; tr != nil {
+			why[r.Intent] = tr.split(r)
 		}
 	}
 	unclear, first := 0, ""

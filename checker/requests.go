@@ -24,13 +24,15 @@ type Request struct {
 
 // requests lists what attempts sent, in the order of sending.
 func (e *evaluation) requests(attempts []history.Attempt) []Request {
-	intents := map[string]history.Intent{}
-	for _, i := range e.history.Intents {
-		intents[i.ID] = i
+	if e.intents == nil {
+		e.intents = map[string]history.Intent{}
+		for _, i := range e.history.Intents {
+			e.intents[i.ID] = i
+		}
 	}
 	var all []Request
 	for _, a := range attempts {
-		intent := intents[a.Intent]
+		intent := e.intents[a.Intent]
 		body, known := intent.Bodies[a.Body]
 		if !known {
 			body = intent.Bodies[history.Meaning(a.Body)]

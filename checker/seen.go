@@ -28,7 +28,7 @@ func messagesOf(h *history.History) messages {
 		}
 	}
 	for _, m := range h.Messages {
-		markers := filterTexts(m.Names, func(name string) bool { return known[name] })
+		markers := filter(m.Names, func(name string) bool { return known[name] })
 		if len(markers) == 0 {
 			markers = markersThatSent(h, m.Names)
 		}
@@ -60,16 +60,6 @@ func markersThatSent(h *history.History, names []string) []string {
 		}
 	}
 	return markers
-}
-
-func filterTexts(texts []string, wanted func(string) bool) []string {
-	var kept []string
-	for _, text := range texts {
-		if wanted(text) {
-			kept = append(kept, text)
-		}
-	}
-	return kept
 }
 
 // until returns the messages of a marker at the sink of an effect, up to a moment, that are meant.

@@ -154,12 +154,12 @@ func (tr *trace) until(m moment) *trace {
 	return &until
 }
 
-// filter returns the attempts that are wanted.
-func filter(attempts []*classified, wanted func(*classified) bool) []*classified {
-	var kept []*classified
-	for _, a := range attempts {
-		if wanted(a) {
-			kept = append(kept, a)
+// filter returns what is wanted of some things, in their order; nil: nothing is.
+func filter[T any](some []T, wanted func(T) bool) []T {
+	var kept []T
+	for _, one := range some {
+		if wanted(one) {
+			kept = append(kept, one)
 		}
 	}
 	return kept

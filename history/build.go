@@ -19,9 +19,11 @@ func newBuilder() *builder {
 }
 
 func (b *builder) line(line []byte) error {
-	var r record
-	if err := json.Unmarshal(line, &r); err != nil {
-		return err
+	r, known := common(string(line))
+	if !known {
+		if err := json.Unmarshal(line, &r); err != nil {
+			return err
+		}
 	}
 	if !b.headed && r.Run == nil {
 		return errors.New("the first line must be the run")
