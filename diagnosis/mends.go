@@ -36,21 +36,6 @@ func (d Defect) Page() (Page, bool) {
 	return parse(string(text)), true
 }
 
-// Stacks lists the databases and stacks that any page has code for, sorted.
-func Stacks() []string {
-	var all []string
-	for _, d := range Defects() {
-		page, _ := d.Page()
-		for _, s := range page.Sections {
-			if !slices.Contains(all, s.Stack) {
-				all = append(all, s.Stack)
-			}
-		}
-	}
-	slices.Sort(all)
-	return all
-}
-
 // For returns the section of a stack, by its name or a part of it in any case, and whether there is one.
 func (p Page) For(stack string) (Section, bool) {
 	i := slices.IndexFunc(p.Sections, func(s Section) bool {

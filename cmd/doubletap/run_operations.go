@@ -67,7 +67,11 @@ func (o runFlags) playEach(ctx context.Context, names []string, play func(contex
 	return worst
 }
 
-// severity orders what may end runs: a finding is worse than what could not be told.
+// severity orders what may end runs: a finding is worse than what could not be told, and a signal is the worst.
 func severity(err error) int {
-	return slices.Index([]int{exitPass, exitFixed, exitInconclusive, exitEnvironment, exitConfig, exitFinding, exitInterrupted, exitTerminated}, codeOf(err))
+	ranked := []int{exitPass, exitFixed, exitInconclusive, exitEnvironment, exitConfig, exitFinding}
+	if rank := slices.Index(ranked, codeOf(err)); rank >= 0 {
+		return rank
+	}
+	return codeOf(err)
 }

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -97,18 +98,18 @@ func Sweep() ([]string, error) {
 }
 
 // machine is this machine, as far as processes see each other: a container is one of its own.
-func machine() string {
+var machine = sync.OnceValue(func() string {
 	host, _ := os.Hostname()
 	id, _ := os.ReadFile("/etc/machine-id")
 	processes, _ := os.Readlink("/proc/self/ns/pid")
 	return digest(machineLength, host, string(id), processes)
-}
+})
 
 // boot is what changes when the machine starts again.
-func boot() string {
+var boot = sync.OnceValue(func() string {
 	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return digest(bootLength, string(id))
-}
+})
 
 func digest(length int, texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
