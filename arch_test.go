@@ -56,6 +56,7 @@ func rooms() map[string][]string {
 		"internal/servers/with":    {"internal/servers"},
 		"proxy":                    {"faults", "history", "internal/leftovers"},
 		"sinks":                    {"history", "contract", "jsonpointer", "targets"},
+		"sinks/mail":               {"history", "targets", "sinks"},
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
@@ -81,7 +82,7 @@ func rooms() map[string][]string {
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
 			"sut/services", "internal/runerror",
 		},
-		"sut/builtin": {"sut", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
+		"sut/builtin": {"sut", "sinks", "sinks/mail", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {
 			"internal/files",
 			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
@@ -113,6 +114,9 @@ func owners() map[string][]string {
 		"github.com/go-sql-driver/mysql":           {"targets/orders", "internal/sqldrivers"},
 		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers", "internal/paced"},
 		"github.com/redis/go-redis/v9":             {"targets/orders"},
+		"github.com/emersion/go-smtp":              {"sinks/mail"},
+		"github.com/emersion/go-sasl":              {"sinks/mail"}, // go-smtp's ways to sign in
+		"golang.org/x/text":                        {"sinks/mail"},
 		"modernc.org/sqlite":                       {"targets/orders", "internal/sqldrivers"},
 		"github.com/fatih/color":                   {"reports"},
 		"github.com/rivo/uniseg":                   {"reports"},
@@ -197,7 +201,7 @@ func TestTheLibraryIsLean(t *testing.T) {
 	require.Contains(t, linked, module, "the list is not empty by mistake")
 	for _, heavy := range []string{
 		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
-		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9",
+		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9", "github.com/emersion/go-smtp",
 	} {
 		require.NotContains(t, linked, heavy)
 	}

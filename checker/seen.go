@@ -112,9 +112,32 @@ func meant(w contract.Where, m history.Message) bool {
 		return false
 	case w.Method != "" && w.Method != m.Method, w.Path != "" && !fits:
 		return false
+	case w.Subject != "" && !like(w.Subject, m.Subject):
+		return false
+	case w.To != "" && !slices.ContainsFunc(m.To, func(to string) bool { return like(strings.ToLower(w.To), strings.ToLower(to)) }):
+		return false
 	default:
 		return true
 	}
+}
+
+// like reports whether a text is as a pattern says, in which a * stands for any text.
+func like(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	first, last := parts[0], parts[len(parts)-1]
+	rest, fits := strings.CutPrefix(text, first)
+	if !fits {
+		return false
+	}
+	for _, part := range parts[1 : len(parts)-1] {
+		if _, rest, fits = strings.Cut(rest, part); !fits {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, last)
 }
 
 // Watched returns the effects of an operation that are counted at sinks, where they are watched.
@@ -163,17 +186,24 @@ func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seen
 	got, each := e.messages.count(at, fx, of.marker), fx.Each()
 	f := Finding{
 		Kind: EffectMismatch, Detail: fx.Name, Contract: "effects: " + fx.Name,
-		Expected: fmt.Sprintf("%d at %s: %d for each row of the %s body, of which there is %s", each*of.rows, fx.Seen, each, of.body, count(of.rows, "row")),
+		Expected: fmt.Sprintf("%s%d at %s: %d for each row of the %s body, of which there is %s", atMost(fx), each*of.rows, fx.Seen, each, of.body, count(of.rows, "row")),
 		Observed: fmt.Sprintf("%d at %s%s", got, fx.Seen, listed(e.messages.until(at, fx.Seen, fx.Where, of.marker))),
 	}
 	switch {
 	case got > each*of.due && of.rows == 0 && m == atT2:
 		f.Kind = EffectBeforeCommit
 		e.report(m, tr, f)
-	case got > each*of.due, m == atT2 && got < each*of.rows && !onlyDeclined(tr):
+	case got > each*of.due, m == atT2 && got < each*of.rows && !onlyDeclined(tr) && fx.Delivery != contract.SentAtMostOnce:
 		e.report(m, tr, f)
 	}
 	checkDownstreamKeys(e, m, tr, fx, of)
+}
+
+func atMost(fx contract.Effect) string {
+	if fx.Delivery == contract.SentAtMostOnce {
+		return "at most "
+	}
+	return ""
 }
 
 // checkDownstreamKeys checks that all requests of an intent for one effect carry one key of the target's own: to the other
@@ -220,8 +250,7 @@ func listed(some []history.Message) string {
 
 // summary says what a message was, in one clause.
 func summary(m history.Message) string {
-	base, _, _ := strings.Cut(m.Path, "?")
-	text := fmt.Sprintf("%s %s %s", m.ID, m.Method, base)
+	text := m.ID + " " + m.What()
 	if m.Key != "" {
 		text += " with key " + m.Key
 	}

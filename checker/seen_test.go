@@ -127,6 +127,69 @@ func TestAnEffectMayBelongToEachRowSeveralTimes(t *testing.T) {
 	require.Equal(t, []string{"effect-mismatch/charge"}, found(checker.Check(reached(h(), paid(20, "k"), healthy), terms(twice))))
 }
 
+// mailed is a mail of the intent i1.
+func mailed(at float64, subject string, to ...string) history.Message {
+	return history.Message{At: ms(at), Sink: "mail", Method: history.Mail, To: to, Subject: subject, Names: []string{"dti1"}, Status: 250, Acted: true}
+}
+
+// TestMailsAreMeantByTheirRecipientsAndSubjects has a healthy intent whose mail is meant always.
+func TestMailsAreMeantByTheirRecipientsAndSubjects(t *testing.T) {
+	t.Parallel()
+	const subject = "Your order 7 is a*paid"
+	ann, shop := "Ann@customer.example", "desk@shop.example"
+	for name, c := range map[string]struct {
+		where contract.Where
+		meant bool
+	}{
+		"all":                        {contract.Where{}, true},
+		"a recipient":                {contract.Where{To: "ann@CUSTOMER.example"}, true},
+		"one of several":             {contract.Where{To: "*@shop.example"}, true},
+		"somebody else":              {contract.Where{To: "*@elsewhere.example"}, false},
+		"part of a recipient":        {contract.Where{To: "ann"}, false},
+		"a subject":                  {contract.Where{Subject: subject}, true},
+		"a subject's beginning":      {contract.Where{Subject: "Your order *"}, true},
+		"a subject's end":            {contract.Where{Subject: "*paid"}, true},
+		"a subject's parts":          {contract.Where{Subject: "*order*is*"}, true},
+		"parts in another order":     {contract.Where{Subject: "*is*order*"}, false},
+		"parts that overlap":         {contract.Where{Subject: "Your order 7 is*is a*paid"}, false},
+		"another case":               {contract.Where{Subject: "your*"}, false},
+		"both":                       {contract.Where{To: "ann*", Subject: "Your*"}, true},
+		"the recipient and no more":  {contract.Where{To: "ann*", Subject: "Refund*"}, false},
+		"a beginning and an end":     {contract.Where{Subject: "Your*paid"}, true},
+		"an end that is no end":      {contract.Where{Subject: "Your*order"}, false},
+		"more than the subject says": {contract.Where{Subject: subject + " twice"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			healthy := mailed(15, subject, ann, shop)
+			healthy.Names = []string{"dti0"}
+			h := scene(story(acknowledged(201, "o1"), acknowledged(201, "o1")).rows(1))
+			h.Messages = []history.Message{mailed(20, subject, ann, shop), healthy}
+			want := []string{"effect-mismatch/receipt"}
+			if c.meant {
+				want = nil
+			}
+			require.Equal(t, want, found(checker.Check(h, terms(func(t *checker.Terms) {
+				t.Operation.Effects = []contract.Effect{{Name: "receipt", Seen: "mail", Where: c.where}}
+			}))))
+		})
+	}
+}
+
+// TestWhatIsSentOnceMayBeMissing holds that a second one is still one too many.
+func TestWhatIsSentOnceMayBeMissing(t *testing.T) {
+	t.Parallel()
+	once := func(t *checker.Terms) {
+		charge(t)
+		t.Operation.Effects[0].Delivery = contract.SentAtMostOnce
+	}
+	h := func() *history.History { return scene(story(acknowledged(201, "o1"), acknowledged(201, "o1")).rows(1)) }
+	require.Empty(t, found(checker.Check(reached(h()), terms(once))))
+	r := checker.Check(reached(h(), paid(20, "k"), paid(21, "k")), terms(once))
+	require.Equal(t, []string{"effect-mismatch/charge"}, found(r))
+	require.Equal(t, "at most 1 at payments: 1 for each row of the original body, of which there is 1 row", r.Findings[0].Expected)
+}
+
 func TestAnEffectOfABodyThatWasRefusedIsOneWithoutARow(t *testing.T) {
 	t.Parallel()
 	altered := mismatch()

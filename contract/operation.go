@@ -90,7 +90,15 @@ type Effect struct {
 	Undone *Where   `yaml:"undone" json:"undone,omitempty"` // with Seen: which messages take one back; nil: nothing does
 	Times  *int     `yaml:"times" json:"times,omitempty"`   // with Seen: how many for each created thing; nil: 1
 	Within Duration `yaml:"within" json:"within,omitempty"` // with Seen: how long after its row it may come
+
+	Delivery Delivery `yaml:"delivery" json:"delivery,omitempty"` // with Seen
 }
+
+// Delivery says how sure it is that an effect reaches its sink. The zero value promises that it does, as often as it is to.
+type Delivery string
+
+// SentAtMostOnce promises that it does not more often: it is sent once and never again, and is missing if that fails.
+const SentAtMostOnce Delivery = "at-most-once"
 
 // Each is how many of an effect that is seen belong to one created thing.
 func (e Effect) Each() int {
@@ -104,6 +112,9 @@ func (e Effect) Each() int {
 type Where struct {
 	Method string `yaml:"method" json:"method,omitempty"` // of a request
 	Path   string `yaml:"path" json:"path,omitempty"`     // of a request, without its query; a * stands for a part between two slashes
+
+	To      string `yaml:"to" json:"to,omitempty"`           // of a mail: one of its recipients, in any case; a * stands for any text
+	Subject string `yaml:"subject" json:"subject,omitempty"` // of a mail; a * stands for any text
 }
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

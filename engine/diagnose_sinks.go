@@ -44,7 +44,7 @@ func (c create) unseen(h *history.History, fx contract.Effect) string {
 			fx.Seen, place.URL, effect, fx.Seen)
 	}
 	first := came[0]
-	what := fmt.Sprintf("%s %s, answered %d", first.Method, first.Path, first.Status)
+	what := fmt.Sprintf("%s, answered %d", first.What(), first.Status)
 	if first.Error != "" {
 		what = first.Error
 	}

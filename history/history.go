@@ -3,7 +3,11 @@
 // that is written as things happen, and back; it judges nothing and imports nothing of doubletap.
 package history
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Format is the version of the file format that this package writes and reads.
 const Format = 1
@@ -330,15 +334,17 @@ type Removal struct {
 	Error  string `json:"error,omitempty"` // why it failed
 }
 
-// Message is one thing that the target sent to a sink, which stands in place of another service: a request. It is on
+// Message is one thing that the target sent to a sink, which stands in place of another service: a request, or a mail. It is on
 // record before it is answered.
 type Message struct {
 	ID      string   `json:"id"` // unique in the scenario: the sink's name and a number
 	Sink    string   `json:"sink"`
 	At      Offset   `json:"at"`                // it was there, as far as it came
-	Method  string   `json:"method,omitempty"`  // empty: it was not understood
+	Method  string   `json:"method,omitempty"`  // of a request; [Mail] for a mail; empty: it was not understood
 	Path    string   `json:"path,omitempty"`    // of a request, with its query; secrets masked
-	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it; empty: none
+	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it, or the Message-ID of a mail, where the sink knows its keys; empty: none
+	To      []string `json:"to,omitempty"`      // of a mail: its recipients, as the envelope says; not all of a great many
+	Subject string   `json:"subject,omitempty"` // of a mail, decoded
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
 	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked
@@ -347,6 +353,24 @@ type Message struct {
 	Content string   `json:"content,omitempty"` // the beginning of its body, secrets masked
 	Length  int64    `json:"length,omitempty"`  // bytes of its body that came
 	Error   string   `json:"error,omitempty"`   // why it was not understood, or not whole
+}
+
+// Mail is the method of a message that is a mail.
+const Mail = "MAIL"
+
+// What says in one clause what a message was.
+func (m Message) What() string {
+	base, _, _ := strings.Cut(m.Path, "?")
+	switch {
+	case m.Method == "":
+		return m.Error
+	case m.Method == Mail && len(m.To) > 1:
+		return fmt.Sprintf("mail to %s and %d more, %q", m.To[0], len(m.To)-1, m.Subject)
+	case m.Method == Mail:
+		return fmt.Sprintf("mail to %s, %q", strings.Join(m.To, ""), m.Subject)
+	default:
+		return m.Method + " " + base
+	}
 }
 
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.

@@ -15,9 +15,17 @@ func newMessagesView(e checker.RowEvidence, begun history.Offset) rowsView {
 		Columns: []string{"at", "message", "what", "key", "the sink"}, More: max(len(e.Messages)-mostRows, 0),
 	}
 	for _, m := range e.Messages[:min(len(e.Messages), mostRows)] {
-		v.Rows = append(v.Rows, []string{duration(m.At - begun), name(m.ID), cell(joined([]string{m.Method, m.Path}, " ")), cell(m.Key), sinkDid(m)})
+		v.Rows = append(v.Rows, []string{duration(m.At - begun), name(m.ID), cell(what(m)), cell(m.Key), sinkDid(m)})
 	}
 	return v
+}
+
+// what says what a message was, a request with its query.
+func what(m history.Message) string {
+	if m.Path == "" {
+		return m.What()
+	}
+	return joined([]string{m.Method, m.Path}, " ")
 }
 
 // sinkDid says what a sink did with a message.

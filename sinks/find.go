@@ -19,27 +19,23 @@ const (
 	mostRuns    = 4096     // of base64, in one text
 )
 
-// search collects the markers and references in one message, however they are encoded there.
-type search struct {
+// Search collects the markers and references in the texts of one message, however they are encoded there. It is for one goroutine.
+type Search struct {
 	names []string
-	room  int // bytes that may still be decoded
+	taken int // bytes that were looked at, of all encodings together
 }
 
-// find returns the markers and references in texts, each once, in the order in which they were found.
-func find(texts ...[]byte) []string {
-	s := search{room: mostDecoded}
-	for _, text := range texts {
-		s.in(text, deepest)
-	}
-	return s.names
-}
+// In looks into a text, and into what it is an encoding of.
+func (s *Search) In(text []byte) { s.in(text, deepest) }
 
-// in looks into a text, and into what it is an encoding of.
-func (s *search) in(text []byte, depth int) {
-	if len(text) == 0 || s.room < len(text) {
+// Names returns what was found, each once, in the order in which it was found.
+func (s *Search) Names() []string { return s.names }
+
+func (s *Search) in(text []byte, depth int) {
+	if len(text) == 0 || s.taken+len(text) > mostDecoded {
 		return
 	}
-	s.room -= len(text)
+	s.taken += len(text)
 	s.scan(text)
 	if depth == 0 {
 		return
@@ -47,14 +43,15 @@ func (s *search) in(text []byte, depth int) {
 	for _, decoded := range [][]byte{unpacked(text), withoutPercent(text), withoutEscapes(text)} {
 		s.in(decoded, depth-1)
 	}
-	for _, run := range base64Runs.FindAll(text, mostRuns) {
+	for _, run := range base64Runs(text) {
 		s.in(fromBase64(run), depth-1)
 	}
 }
 
-// scan notes what looks like a marker ("dt" and 16 letters and digits) or a reference ("ref" and as many), in either case.
-func (s *search) scan(text []byte) {
-	lower := bytes.ToLower(text)
+// scan notes what looks like a marker ("dt" and 16 letters and digits) or a reference ("ref" and as many), in either case. Letters of
+// both cases are none: base64 has one such text in 2 KB.
+func (s *Search) scan(text []byte) {
+	lower := lowered(text)
 	for _, prefix := range []string{"dt", "ref"} {
 		for at := 0; ; at++ {
 			next := bytes.Index(lower[at:], []byte(prefix))
@@ -63,14 +60,30 @@ func (s *search) scan(text []byte) {
 			}
 			at += next
 			name := lower[at:min(len(lower), at+len(prefix)+16)]
-			if len(name) == len(prefix)+16 && !bytes.ContainsFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) {
+			if rest := text[at+1 : at+len(name)]; len(name) == len(prefix)+16 && oneCase(rest) && !bytes.ContainsFunc(name, func(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') }) {
 				s.note(string(name))
 			}
 		}
 	}
 }
 
-func (s *search) note(name string) {
+// oneCase reports that a text has not letters of both cases. The first one of a word is left out, which some write large.
+func oneCase(text []byte) bool {
+	return bytes.Equal(text, bytes.ToLower(text)) || bytes.Equal(text, bytes.ToUpper(text))
+}
+
+// lowered has the letters of ASCII small, and all else as it is: bytes that are no UTF-8 keep their places.
+func lowered(text []byte) []byte {
+	lower := bytes.Clone(text)
+	for i, c := range lower {
+		if c >= 'A' && c <= 'Z' {
+			lower[i] = c + 'a' - 'A'
+		}
+	}
+	return lower
+}
+
+func (s *Search) note(name string) {
 	if len(s.names) < mostNames && !slices.Contains(s.names, name) {
 		s.names = append(s.names, name)
 	}
@@ -99,7 +112,7 @@ var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 // withoutPercent undoes percent-encoding; nil: there is none.
 func withoutPercent(text []byte) []byte {
-	if !percent.Match(text) {
+	if !bytes.ContainsRune(text, '%') || !percent.Match(text) { // the first is quick
 		return nil
 	}
 	return percent.ReplaceAllFunc(text, func(code []byte) []byte { return []byte{nibble(code[1])<<4 | nibble(code[2])} })
@@ -120,7 +133,7 @@ var escapes = regexp.MustCompile(`\\(u[0-9A-Fa-f]{4}|["\\/])`)
 
 // withoutEscapes undoes the escapes of JSON; nil: there are none.
 func withoutEscapes(text []byte) []byte {
-	if !escapes.Match(text) {
+	if !bytes.ContainsRune(text, '\\') || !escapes.Match(text) {
 		return nil
 	}
 	return escapes.ReplaceAllFunc(text, func(code []byte) []byte {
@@ -132,8 +145,32 @@ func withoutEscapes(text []byte) []byte {
 	})
 }
 
-// base64Runs are texts that may be base64 of a marker: 18 characters take 24.
-var base64Runs = regexp.MustCompile(`[A-Za-z0-9+/_-]{24,}`)
+// shortestRun is base64 of a marker: 18 characters take 24.
+const shortestRun = 24
+
+// base64Runs returns the first texts inside a text that may be base64, in either alphabet.
+func base64Runs(text []byte) [][]byte {
+	var runs [][]byte
+	begin := 0
+	for i := 0; i <= len(text) && len(runs) < mostRuns; i++ {
+		if i < len(text) && inBase64[text[i]] {
+			continue
+		}
+		if i-begin >= shortestRun {
+			runs = append(runs, text[begin:i])
+		}
+		begin = i + 1
+	}
+	return runs
+}
+
+// inBase64 says of each byte whether it is a digit of base64.
+var inBase64 = func() (is [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-") {
+		is[c] = true
+	}
+	return is
+}()
 
 // fromBase64 undoes base64, in either alphabet; nil: it is none.
 func fromBase64(run []byte) []byte {

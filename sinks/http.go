@@ -15,7 +15,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -33,14 +32,14 @@ const (
 
 // httpSink answers requests in place of a service.
 type httpSink struct {
-	sink   *sink
+	inbox  *Inbox
 	spec   targets.HTTPSink
 	server *http.Server
 	served chan error
 	ended  chan struct{} // closed when it ends: nobody waits any more
 	close  func() error  // closing again does nothing
 
-	first map[string]answered // by method, path and key; guarded by the sink's lock
+	first map[string]answered // by method, path and key; guarded by the inbox's lock
 }
 
 // answered is the first answer to a key.
@@ -57,17 +56,16 @@ type reply struct {
 }
 
 // serveHTTP begins to answer what comes to a listener.
-func serveHTTP(s *sink, listener net.Listener, spec targets.HTTPSink) *httpSink {
-	h := &httpSink{sink: s, spec: spec, served: make(chan error, 1), ended: make(chan struct{}), first: map[string]answered{}}
+func serveHTTP(listener net.Listener, spec targets.HTTPSink, in *Inbox) *httpSink {
+	h := &httpSink{inbox: in, spec: spec, served: make(chan error, 1), ended: make(chan struct{}), first: map[string]answered{}}
 	h.close = sync.OnceValue(h.end)
 	h.server = &http.Server{
 		Handler: h, Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
-		ConnState:   h.connState,
 	}
 	h.server.Protocols.SetHTTP1(true)
 	h.server.Protocols.SetUnencryptedHTTP2(true)
-	go func() { h.served <- h.server.Serve(watchedListener{listener}) }()
+	go func() { h.served <- h.server.Serve(in.Hear(listener, noHTTP)) }()
 	return h
 }
 
@@ -82,8 +80,8 @@ func (h *httpSink) end() error {
 
 // ServeHTTP takes a request down, and answers it.
 func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c, is := r.Context().Value(connection{}).(*watchedConn); is {
-		c.understood.Store(true)
+	if c, is := r.Context().Value(connection{}).(*Conn); is {
+		c.Explain("")
 	}
 	body, length, err := read(r.Body)
 	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length}
@@ -91,9 +89,9 @@ func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.Key, m.Names = h.keyOf(r, said), find(sent(r, body)...)
 	if err != nil { // nobody waits for an answer
 		m.Error = "its body broke off: " + err.Error()
-		h.sink.mu.Lock()
-		h.sink.take(&m, body)
-		h.sink.mu.Unlock()
+		h.inbox.mu.Lock()
+		h.inbox.take(&m, body)
+		h.inbox.mu.Unlock()
 		return
 	}
 	if length > mostBody {
@@ -115,20 +113,20 @@ func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // act decides on the answer and takes the message down, as one step: of two requests with one key one is the first.
 func (h *httpSink) act(m *history.Message, said any, body []byte) (reply, Fault) {
-	h.sink.mu.Lock()
-	defer h.sink.mu.Unlock()
+	h.inbox.mu.Lock()
+	defer h.inbox.mu.Unlock()
 	base, _, _ := strings.Cut(m.Path, "?")
 	key := strings.Join([]string{m.Method, base, m.Key}, "\x00")
 	known, repeated := h.first[key]
 	repeated = repeated && m.Key != "" && h.spec.Idempotent
 	var answer reply
 	if repeated {
-		answer, m.Acted, m.First = known.answer, true, cmp.Or(known.message, "not on record")
+		answer, m.Acted, m.First = known.answer, true, cmp.Or(known.message, offRecord)
 	} else {
 		answer, m.Acted = h.answer(*m, base, said)
 	}
 	m.Status = answer.status
-	fault := h.sink.disturb(m)
+	fault := h.inbox.disturb(m)
 	sent := answer
 	switch fault.Kind {
 	case Error:
@@ -137,7 +135,7 @@ func (h *httpSink) act(m *history.Message, said any, body []byte) (reply, Fault)
 	case Lost:
 		m.Status = 0
 	}
-	h.sink.take(m, body)
+	h.inbox.take(m, body)
 	if !repeated && m.Acted && m.Key != "" && h.spec.Idempotent && len(h.first) < mostStored {
 		h.first[key] = answered{message: m.ID, answer: answer}
 	}
@@ -239,49 +237,22 @@ func (h *httpSink) keyOf(r *http.Request, said any) string {
 	}
 }
 
+// find returns the markers and references in texts.
+func find(texts ...[]byte) []string {
+	var s Search
+	for _, text := range texts {
+		s.In(text)
+	}
+	return s.Names()
+}
+
 // connection is the key of a request's connection in its context.
 type connection struct{}
 
-// watchedListener notes of its connections what came first.
-type watchedListener struct{ net.Listener }
-
-func (l watchedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+// noHTTP says what came on a connection without a request.
+func noHTTP(first []byte) string {
+	if first[0] == TLSHandshake {
+		return "a connection began with a TLS handshake, and this sink speaks plain HTTP: the target has to use an http:// URL"
 	}
-	return &watchedConn{Conn: c}, nil
-}
-
-// watchedConn is a connection that knows whether a request came on it.
-type watchedConn struct {
-	net.Conn
-	understood atomic.Bool
-	began      atomic.Int32 // the first byte and 1; 0: nothing came
-}
-
-func (c *watchedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.began.CompareAndSwap(0, int32(p[0])+1)
-	}
-	return n, err
-}
-
-// tlsHandshake is the first byte of TLS (RFC 8446, section 5.1).
-const tlsHandshake = 22
-
-// connState takes down connections that ended without a request that could be understood.
-func (h *httpSink) connState(conn net.Conn, state http.ConnState) {
-	c, is := conn.(*watchedConn)
-	if !is || state != http.StateClosed || c.understood.Load() || c.began.Load() == 0 {
-		return
-	}
-	m := history.Message{Error: "what came on a connection is no HTTP request"}
-	if c.began.Load() == tlsHandshake+1 {
-		m.Error = "a connection began with a TLS handshake, and this sink speaks plain HTTP: the target has to use an http:// URL"
-	}
-	h.sink.mu.Lock()
-	defer h.sink.mu.Unlock()
-	h.sink.take(&m, nil)
+	return "what came on a connection is no HTTP request"
 }

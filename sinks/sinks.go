@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"slices"
 	"sync"
@@ -47,16 +48,28 @@ type Watch struct {
 	Fault  Fault
 }
 
+// Serve answers what comes to a listener in place of a service, as the sink of the target file says, and tells the inbox of it.
+// Closing ends it, with the listener and all connections.
+type Serve func(l net.Listener, spec targets.Sink, in *Inbox) (io.Closer, error)
+
+// Protocols are those that link third parties, so that a program has only what it is given; nil: it has none. HTTP is always there.
+type Protocols struct {
+	SMTP Serve // of the package sinks/mail
+}
+
+// ErrNoProtocol says that the program was built without what a sink speaks.
+var ErrNoProtocol = errors.New("this program does not speak the sink's protocol; the doubletap command does")
+
 // Sinks are those of one run. [Open] makes them. They are safe for concurrent use.
 type Sinks struct {
-	all []*sink
+	all []*Inbox
 }
 
 // Open begins to listen for every sink. The error says which one could not.
-func Open(ctx context.Context, specs map[string]targets.Sink) (*Sinks, error) {
+func Open(ctx context.Context, specs map[string]targets.Sink, spoken Protocols) (*Sinks, error) {
 	s := &Sinks{}
 	for _, name := range (targets.Target{Sinks: specs}).SinkNames() {
-		one, err := open(ctx, name, specs[name])
+		one, err := open(ctx, name, specs[name], spoken)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sinks.%s: %w", name, err), s.Close())
 		}
@@ -78,8 +91,7 @@ func (s *Sinks) Close() error {
 func (s *Sinks) Places() map[string]targets.SinkPlace {
 	places := map[string]targets.SinkPlace{}
 	for _, one := range s.all {
-		host, port, _ := net.SplitHostPort(one.address) // which it listens at
-		places[one.name] = targets.SinkPlace{URL: "http://" + one.address, Host: host, Port: port}
+		places[one.name] = one.spec.At(one.address)
 	}
 	return places
 }
@@ -114,77 +126,125 @@ func (s *Sinks) Messages() []history.Message {
 	return all
 }
 
-// sink is one of them, whatever it takes.
-type sink struct {
+// Inbox takes down what reaches one sink. It is safe for concurrent use.
+type Inbox struct {
 	name    string
+	spec    targets.Sink
 	address string // host:port
 	close   func() error
 
 	mu        sync.Mutex
 	watch     *Watch // nil: nothing is taken down
 	seen      []history.Message
-	left      int             // messages that there was no room for
-	disturbed map[string]bool // names whose first message had the fault
+	left      int               // messages that there was no room for
+	disturbed map[string]bool   // names whose first message had the fault
+	first     map[string]string // the first message with a key, of those that [Inbox.Take] had
 }
 
-func open(ctx context.Context, name string, spec targets.Sink) (*sink, error) {
+func open(ctx context.Context, name string, spec targets.Sink, spoken Protocols) (*Inbox, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", cmp.Or(spec.Listen, "127.0.0.1:0"))
 	if err != nil {
 		return nil, err
 	}
-	s := &sink{name: name, address: listener.Addr().String()}
-	s.close = serveHTTP(s, listener, *spec.HTTP).close
-	return s, nil
+	in := &Inbox{name: name, spec: spec, address: listener.Addr().String(), first: map[string]string{}}
+	if spec.HTTP != nil {
+		in.close = serveHTTP(listener, *spec.HTTP, in).close
+		return in, nil
+	}
+	serve := spoken.SMTP
+	if serve == nil {
+		return nil, errors.Join(ErrNoProtocol, listener.Close())
+	}
+	server, err := serve(listener, spec, in)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	in.close = sync.OnceValue(server.Close)
+	return in, nil
 }
 
-func (s *sink) begin(w *Watch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watch, s.seen, s.left, s.disturbed = w, nil, 0, map[string]bool{}
+// Take takes a message down that the sink has acted on, and returns what becomes of the answer: the status of the message, that of
+// a failure, or none. A message whose key was known before is none of its own.
+func (in *Inbox) Take(m history.Message, content []byte, failure int) Fault {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	m.Acted, m.First = true, in.first[m.Key]
+	fault := in.disturb(&m)
+	switch fault.Kind {
+	case Error:
+		m.Status = failure
+	case Lost:
+		m.Status = 0
+	}
+	key := m.Key
+	in.take(&m, content)
+	if key != "" && m.First == "" && len(in.first) < mostStored {
+		in.first[key] = cmp.Or(m.ID, offRecord)
+	}
+	return fault
 }
 
-func (s *sink) end() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.watch = nil
-	return s.left
+// Refuse takes a message down that the sink did not act on.
+func (in *Inbox) Refuse(m history.Message, content []byte) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.take(&m, content)
+}
+
+// offRecord stands for a message that was not taken down.
+const offRecord = "not on record"
+
+func (in *Inbox) begin(w *Watch) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.watch, in.seen, in.left, in.disturbed = w, nil, 0, map[string]bool{}
+}
+
+func (in *Inbox) end() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.watch = nil
+	return in.left
 }
 
 // disturb returns what becomes of the answer to a message: the first that the sink acts on has the scenario's fault. The caller
 // holds the lock.
-func (s *sink) disturb(m *history.Message) Fault {
-	if s.watch == nil || s.watch.Fault.Kind == "" || !m.Acted || m.First != "" {
+func (in *Inbox) disturb(m *history.Message) Fault {
+	if in.watch == nil || in.watch.Fault.Kind == "" || !m.Acted || m.First != "" {
 		return Fault{}
 	}
 	hit := false
 	for _, name := range m.Names {
-		hit = hit || !s.disturbed[name]
-		s.disturbed[name] = true
+		hit = hit || !in.disturbed[name]
+		in.disturbed[name] = true
 	}
 	if !hit {
 		return Fault{}
 	}
-	m.Fault = string(s.watch.Fault.Kind)
-	return s.watch.Fault
+	m.Fault = string(in.watch.Fault.Kind)
+	return in.watch.Fault
 }
 
 // take takes a message down, which gets its name and its time, and has its secrets masked. The caller holds the lock.
-func (s *sink) take(m *history.Message, content []byte) {
-	if s.watch == nil {
+func (in *Inbox) take(m *history.Message, content []byte) {
+	if in.watch == nil {
 		return
 	}
-	if len(s.seen) >= mostMessages {
-		s.left++
+	if len(in.seen) >= mostMessages {
+		in.left++
 		return
 	}
-	m.Sink, m.ID = s.name, fmt.Sprintf("%s-%d", s.name, len(s.seen)+1)
-	m.At = max(1, history.Offset(time.Since(s.watch.Base)))
-	m.Path, m.Key = s.watch.Hide(m.Path), s.watch.Hide(m.Key)
-	s.seen = append(s.seen, *m)
+	m.Sink, m.ID = in.name, fmt.Sprintf("%s-%d", in.name, len(in.seen)+1)
+	m.At = max(1, history.Offset(time.Since(in.watch.Base)))
+	m.Path, m.Key, m.Subject, m.Error = in.watch.Hide(m.Path), in.watch.Hide(m.Key), in.watch.Hide(m.Subject), in.watch.Hide(m.Error)
+	for i := range m.To {
+		m.To[i] = in.watch.Hide(m.To[i])
+	}
+	in.seen = append(in.seen, *m)
 	on := *m
-	on.Content = excerpt(s.watch.Hide(string(content)))
-	s.watch.Record(on)
+	on.Content = excerpt(in.watch.Hide(string(content)))
+	in.watch.Record(on)
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
@@ -56,7 +57,7 @@ func payments(t *testing.T, spec targets.HTTPSink, fault sinks.Fault) (string, *
 	if spec.Key.In == contract.KeyNowhere {
 		spec.Key = targets.SinkKey{In: contract.KeyInHeader, Name: "Idempotency-Key"}
 	}
-	s, err := sinks.Open(t.Context(), map[string]targets.Sink{"payments": {HTTP: &spec}})
+	s, err := sinks.Open(t.Context(), map[string]targets.Sink{"payments": {HTTP: &spec}}, sinks.Protocols{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	r := &record{}
@@ -122,6 +123,17 @@ func TestAMarkerIsFoundHoweverItIsEncoded(t *testing.T) {
 			require.Equal(t, []string{marker}, r.messages()[0].Names)
 		})
 	}
+}
+
+func TestALongBase64HidesNoMarker(t *testing.T) {
+	t.Parallel()
+	to, r, _ := payments(t, targets.HTTPSink{}, sinks.Fault{})
+	random := make([]byte, 120_000)
+	rand.NewChaCha8([32]byte{7}).Read(random)
+	_, _, err := post(t, to, "application/json", "", []byte(`{"picture":"`+base64.StdEncoding.EncodeToString(random)+`","order":"`+marker+`"}`))
+	require.NoError(t, err)
+	require.Contains(t, r.messages()[0].Names, marker)
+	require.Less(t, len(r.messages()[0].Names), 3)
 }
 
 func TestAMarkerIsFoundInThePathAndInHeaders(t *testing.T) {
@@ -276,7 +288,7 @@ func TestAPortThatIsTakenIsSaid(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer taken.Close()
-	_, err = sinks.Open(t.Context(), map[string]targets.Sink{"a": {HTTP: &targets.HTTPSink{}}, "payments": {Listen: taken.Addr().String(), HTTP: &targets.HTTPSink{}}})
+	_, err = sinks.Open(t.Context(), map[string]targets.Sink{"a": {HTTP: &targets.HTTPSink{}}, "payments": {Listen: taken.Addr().String(), HTTP: &targets.HTTPSink{}}}, sinks.Protocols{})
 	require.ErrorContains(t, err, "sinks.payments: listen tcp "+taken.Addr().String())
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
 }

@@ -68,7 +68,7 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 		d.DatabaseProxy, d.StoreProxy = links[databaseLink].Listen, links[storeLink].Listen
 		d.DependencyProxy = s.dependencyProxy(links)
 	}
-	if d.Payments, err = payments(ctx, s, d.DependencyProxy); err != nil {
+	if d.Outside, err = outside(ctx, s, d.DependencyProxy); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.serveDesign(ctx, d); err != nil {
@@ -98,8 +98,8 @@ func (s *System) serveDesign(ctx context.Context, d DesignOptions) error {
 	return nil
 }
 
-// payments is the address of the sink that a built-in target is told of, by a link if there is one; empty: it has none.
-func payments(ctx context.Context, s *System, linked func(context.Context, string) (string, error)) (string, error) {
+// outside is the address of the one sink that a built-in target is told of, by a link if there is one; empty: it has none.
+func outside(ctx context.Context, s *System, linked func(context.Context, string) (string, error)) (string, error) {
 	name := onlySink(s)
 	if name == "" {
 		return "", nil
@@ -109,7 +109,7 @@ func payments(ctx context.Context, s *System, linked func(context.Context, strin
 		return place.URL, nil
 	}
 	address, err := linked(ctx, net.JoinHostPort(place.Host, place.Port))
-	return "http://" + address, err
+	return s.Target.Sinks[name].At(address).URL, err
 }
 
 // noDesigns says that this program was built without the built-in targets.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -12,6 +13,7 @@ import (
 type Parts struct {
 	Designs   Designs   // the built-in targets, builtin:NAME and served:NAME
 	Ephemeral Ephemeral // private databases and stores (database.ephemeral, store.ephemeral)
+	Sinks     sinks.Protocols
 }
 
 // Design is what doubletap has to know of a built-in design before it starts it.
@@ -40,7 +42,7 @@ type DesignOptions struct {
 	Store         string // URL of a Redis server; empty: none
 	DatabaseProxy string // host:port by which the database server is reached; empty: as the URL says
 	StoreProxy    string // likewise of the Redis server
-	Payments      string // URL of the sink that takes payments; empty: the design asks for none
+	Outside       string // URL of the sink in place of the service outside that the design asks; empty: it asks none
 	// DependencyProxy gets the address of the service that the design asks and returns host:port by which
 	// it goes there; nil: directly.
 	DependencyProxy func(ctx context.Context, to string) (string, error)

@@ -63,7 +63,7 @@ func describeServed(o Options, design string) (*System, error) {
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
 	}
 	if len(target.Sinks) > 0 {
-		target.Process.Command = append(target.Process.Command, "--payments", "{{.Sink."+target.SinkNames()[0]+".URL}}")
+		target.Process.Command = append(target.Process.Command, "--outside", "{{.Sink."+target.SinkNames()[0]+".URL}}")
 	}
 	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"

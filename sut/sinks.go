@@ -2,6 +2,7 @@ package sut
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -17,7 +18,10 @@ func openSinks(ctx context.Context, s *System) error {
 	if s.sinking || len(s.Target.Sinks) == 0 {
 		return nil
 	}
-	opened, err := sinks.Open(ctx, s.Target.Sinks)
+	opened, err := sinks.Open(ctx, s.Target.Sinks, s.options.Parts.Sinks)
+	if errors.Is(err, sinks.ErrNoProtocol) {
+		return runerror.Configf("%s: %s, and so do Parts of the package sut/builtin", s.Name, err)
+	}
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("%s: %w", s.Name, err))
 	}
@@ -38,14 +42,13 @@ func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPla
 		return nil, err
 	}
 	s.Target.Links[dependencyLink] = link
-	host, port, _ := net.SplitHostPort(link.Listen) // which it listens at
-	places[name] = targets.SinkPlace{URL: "http://" + link.Listen, Host: host, Port: port}
+	places[name] = s.Target.Sinks[name].At(link.Listen)
 	return places, nil
 }
 
-// onlySink is the name of the one sink that takes requests; empty: there is none, or there are several.
+// onlySink is the name of the one sink; empty: there is none, or there are several.
 func onlySink(s *System) string {
-	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool { return s.Target.Sinks[name].HTTP == nil })
+	names := s.Target.SinkNames()
 	if len(names) != 1 {
 		return ""
 	}

@@ -3,6 +3,7 @@ package targets
 import (
 	"encoding/json"
 	"maps"
+	"net"
 	"slices"
 	"text/template"
 
@@ -14,6 +15,36 @@ import (
 type Sink struct {
 	Listen string    `yaml:"listen" json:"listen,omitempty"` // host:port; empty: a free port on 127.0.0.1, which only a process can be told
 	HTTP   *HTTPSink `yaml:"http" json:"http,omitempty"`
+	SMTP   *SMTPSink `yaml:"smtp" json:"smtp,omitempty"` // exactly one of the two is set
+}
+
+// SMTPSink is a sink that takes mails. It takes any credentials, and keeps none.
+type SMTPSink struct {
+	TLS        MailTLS `yaml:"tls" json:"tls,omitempty"`
+	Idempotent bool    `yaml:"idempotent" json:"idempotent,omitempty"` // a mail with a Message-ID that was seen is the same mail
+}
+
+// MailTLS says how a sink for mails speaks TLS. Its certificate is made for each run, so that clients must not insist on knowing it.
+type MailTLS string
+
+// The ways: not at all, as the client asks for after the greeting (RFC 3207), or from the first byte (RFC 8314).
+const (
+	NoTLS       MailTLS = ""
+	StartTLS    MailTLS = "starttls"
+	ImplicitTLS MailTLS = "implicit"
+)
+
+// At is where a sink is found that listens at host:port.
+func (s Sink) At(address string) SinkPlace {
+	host, port, _ := net.SplitHostPort(address) // which it listens at
+	scheme := "http"
+	switch {
+	case s.SMTP != nil && s.SMTP.TLS == ImplicitTLS:
+		scheme = "smtps"
+	case s.SMTP != nil:
+		scheme = "smtp"
+	}
+	return SinkPlace{URL: scheme + "://" + address, Host: host, Port: port}
 }
 
 // HTTPSink is a sink that takes requests. After Load its key has a place.

@@ -48,7 +48,7 @@ func (v *validator) effect(path string, o Operation, e contract.Effect) {
 	case e.Delta == nil && !hasMarker(e.Query):
 		v.addMistake(path+"/query", noMarker)
 	}
-	for _, key := range []string{"where", "undone", "times", "within"} {
+	for _, key := range []string{"where", "undone", "times", "within", "delivery"} {
 		if v.doc.Has(path + "/" + key) {
 			v.addMistake(path+"/"+key, "this is about what is seen at a sink, and the effect is read from the database")
 		}

@@ -22,8 +22,11 @@ func (v *validator) sinks() {
 			v.addMistake(at+"/listen", "%s listens here already", other)
 		}
 		listens[sink.Listen] = "the sink " + name
+		if (sink.HTTP == nil) == (sink.SMTP == nil) {
+			v.addMistake(at, "expected one kind of the sink: http: {} takes every request, smtp: {} every mail")
+			continue
+		}
 		if sink.HTTP == nil {
-			v.addMistake(at, "expected http, the kind of the sink: http: {} takes every request")
 			continue
 		}
 		if key := sink.HTTP.Key; key.Name == "" {
@@ -77,7 +80,7 @@ func isPattern(text string) bool {
 
 // seenEffect looks at an effect that is counted at a sink.
 func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
-	_, known := v.target.Sinks[e.Seen]
+	sink, known := v.target.Sinks[e.Seen]
 	switch {
 	case !known && len(v.target.Sinks) == 0:
 		v.addMistake(at+"/seen", "there is no sink; add sinks: {%s: {http: {}}}", e.Seen)
@@ -93,7 +96,28 @@ func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
 		if !isPattern(where.Path) {
 			v.addMistake(at+place+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+place+"/path"))
 		}
+		for _, key := range foreignTo(sink) {
+			if known && v.doc.Has(at+place+"/"+key) {
+				v.addMistake(at+place+"/"+key, "what reaches the sink %s has no %s; use %s", e.Seen, key, list(membersOf(sink)))
+			}
+		}
 	}
+}
+
+// membersOf are the keys of where that can be asked of what reaches a sink.
+func membersOf(s Sink) []string {
+	if s.SMTP != nil {
+		return []string{"to", "subject"}
+	}
+	return []string{"method", "path"}
+}
+
+// foreignTo are those of other sinks.
+func foreignTo(s Sink) []string {
+	if s.SMTP != nil {
+		return membersOf(Sink{HTTP: &HTTPSink{}})
+	}
+	return membersOf(Sink{SMTP: &SMTPSink{}})
 }
 
 // enumerate lists names.

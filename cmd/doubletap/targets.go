@@ -78,7 +78,7 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.StoreProxy, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
 	cmd.Flags().StringVar(&o.Dependency, "dependency", "", "address on which the service listens that it asks, if it asks one (default: a free port)")
 	cmd.Flags().StringVar(&dependencyRoad, "dependency-road", "", "host:port by which it reaches that service, such as the listen of a link (default: directly)")
-	cmd.Flags().StringVar(&o.Payments, "payments", "", "URL of the service that takes its payments, such as that of a sink, if it asks one over HTTP")
+	cmd.Flags().StringVar(&o.Outside, "outside", "", "URL of the service outside that it asks, such as that of a sink: http://host:port, or smtp://host:port for mails")
 	cmd.Flags().StringVar(&o.DatabaseProxy, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")

@@ -7,13 +7,17 @@ import (
 
 	"github.com/doubletap-harness/doubletap/internal/ephemeral"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/sinks"
+	"github.com/doubletap-harness/doubletap/sinks/mail"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 // Parts returns all parts that there are.
-func Parts() sut.Parts { return sut.Parts{Designs: designs{}, Ephemeral: servers{}} }
+func Parts() sut.Parts {
+	return sut.Parts{Designs: designs{}, Ephemeral: servers{}, Sinks: sinks.Protocols{SMTP: mail.Serve}}
+}
 
 // designs are those of the orders API.
 type designs struct{}
@@ -28,7 +32,7 @@ func (designs) Describe(name string) (targets.Target, []string, error) { return 
 func (designs) Start(ctx context.Context, o sut.DesignOptions) (sut.DesignServer, error) {
 	server, err := orders.Start(ctx, orders.Options{
 		Design: o.Name, Database: o.Database, Store: o.Store,
-		DatabaseProxy: o.DatabaseProxy, StoreProxy: o.StoreProxy, Payments: o.Payments, DependencyProxy: o.DependencyProxy,
+		DatabaseProxy: o.DatabaseProxy, StoreProxy: o.StoreProxy, Outside: o.Outside, DependencyProxy: o.DependencyProxy,
 	})
 	if err != nil { // a nil server must not look like one
 		return nil, err

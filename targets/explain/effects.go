@@ -3,6 +3,7 @@ package explain
 import (
 	"strconv"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
@@ -15,7 +16,11 @@ func (x *explainer) effects() {
 		from, name := "effects: "+e.Name, english.Word(e.Name)
 		switch {
 		case e.Seen != "":
-			x.held(from, "Each created thing has exactly %s of %s at the sink %s", english.Plural(e.Each(), "message"), name, english.Word(e.Seen))
+			most := "exactly"
+			if e.Delivery == contract.SentAtMostOnce {
+				most = "at most"
+			}
+			x.held(from, "Each created thing has %s %s of %s at the sink %s", most, english.Plural(e.Each(), "message"), name, english.Word(e.Seen))
 			x.held(from, "All requests for %s of one intent carry one key of the target's own", name)
 		case e.Rows != nil:
 			x.held(from, "Each created thing has exactly %s in %s", english.Plural(*e.Rows, "row"), name)

@@ -39,9 +39,9 @@ type Options struct {
 	Dependency      string
 	DependencyProxy func(ctx context.Context, to string) (string, error)
 
-	// Payments is the URL of a service outside of this process that some designs ask, such as for payments; empty: they ask
+	// Outside is the URL of a service outside of this process that some designs ask, such as for payments or mails; empty: they ask
 	// nothing, and go on.
-	Payments string
+	Outside string
 
 	Listen string        // address; empty: a free port on 127.0.0.1
 	Keep   bool          // the tables lie in the database as it is, are made where they are missing, and stay
@@ -110,7 +110,7 @@ func (s *Server) begin(ctx context.Context, o Options) (err error) {
 		}
 	}
 	s.api = newAPI(s.design, s.store.db, s.redis, s.dependency, o.Work)
-	s.api.authorise, s.api.outside.url = o.Authorise, o.Payments
+	s.api.authorise, s.api.outside.url = o.Authorise, o.Outside
 	if o.Die != nil {
 		s.api.die = o.Die
 	}

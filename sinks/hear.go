@@ -1,0 +1,88 @@
+package sinks
+
+import (
+	"net"
+	"sync"
+
+	"github.com/doubletap-harness/doubletap/history"
+)
+
+// TLSHandshake is the first byte of TLS (RFC 8446, section 5.1).
+const TLSHandshake = 22
+
+// firstBytes are enough to know a protocol.
+const firstBytes = 4
+
+// Hear returns a listener whose connections are [Conn]. What came on one that nobody has explained goes on record when it ends, as
+// complain says of its first bytes, of which there is at least one; an empty text is nothing to speak of.
+func (in *Inbox) Hear(l net.Listener, complain func(first []byte) string) net.Listener {
+	return hearing{l, func(c *Conn) {
+		if text := c.complaint(complain); text != "" {
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			in.take(&history.Message{Error: text}, nil)
+		}
+	}}
+}
+
+type hearing struct {
+	net.Listener
+	ended func(*Conn)
+}
+
+func (h hearing) Accept() (net.Conn, error) {
+	c, err := h.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	heard := &Conn{Conn: c}
+	heard.close = sync.OnceValue(func() error {
+		h.ended(heard)
+		return c.Close()
+	})
+	return heard, nil
+}
+
+// Conn is a connection to a sink that knows what came on it first. It is safe for concurrent use, as connections are.
+type Conn struct {
+	net.Conn
+	close func() error
+
+	mu        sync.Mutex
+	first     []byte
+	explained bool
+	text      string
+}
+
+// Explain says what came on the connection, in place of its first bytes; an empty text is nothing to speak of. The last one counts.
+func (c *Conn) Explain(text string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.explained, c.text = true, text
+}
+
+func (c *Conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if missing := firstBytes - len(c.first); missing > 0 {
+		c.first = append(c.first, p[:min(n, missing)]...)
+	}
+	return n, err
+}
+
+// Close ends the connection. Closing again does nothing.
+func (c *Conn) Close() error { return c.close() }
+
+func (c *Conn) complaint(of func(first []byte) string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.explained:
+		return c.text
+	case len(c.first) == 0:
+		return ""
+	default:
+		return of(c.first)
+	}
+}
