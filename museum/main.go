@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +20,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
 type exhibit struct {
@@ -153,7 +154,7 @@ func (m player) play(ctx context.Context, e exhibit) (seen, error) {
 // remember keeps what the mended version was told.
 func (s *seen) remember(r report) {
 	if r.Code > 2 {
-		s.noise = append(s.noise, fmt.Sprintf("exit %d", r.Code))
+		s.noise = append(s.noise, fmt.Sprintf("exit %d (%s)", r.Code, r.Error))
 	}
 	for _, result := range r.Results {
 		for _, f := range result.Findings {
@@ -248,7 +249,8 @@ func command(ctx context.Context, dir string, words ...string) error {
 // report is what the museum reads of report.json.
 type report struct {
 	Verdict string
-	Code    int `json:"-"` // the exit code
+	Code    int    `json:"-"` // the exit code
+	Error   string `json:"-"` // the last line of what the command said, if it did not come to a verdict
 	Results []struct {
 		Scenario, Verdict string
 		Intents           int
@@ -305,20 +307,24 @@ func (m player) run(ctx context.Context, e exhibit, dir string, seed int, scenar
 	if err != nil {
 		return r, err
 	}
-	r.Code = c.ProcessState.ExitCode()
+	if r.Code = c.ProcessState.ExitCode(); r.Code > 2 {
+		lines := strings.Split(strings.TrimSpace(string(out)), "\n")
+		r.Error = lines[len(lines)-1]
+	}
 	return r, json.Unmarshal(text, &r)
 }
 
-// freePorts returns ports of this machine that nobody listens at.
+// freePorts returns ports that nobody listens at, and that no connection gets while an exhibit is killed and started again.
 func freePorts(n int) ([]string, error) {
 	var ports []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for len(ports) < n {
+		port, err := services.FreePort("127.0.0.1")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
-		ports = append(ports, fmt.Sprint(l.Addr().(*net.TCPAddr).Port))
+		if text := fmt.Sprint(port); !slices.Contains(ports, text) {
+			ports = append(ports, text)
+		}
 	}
 	return ports, nil
 }
