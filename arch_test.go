@@ -66,7 +66,7 @@ func rooms() map[string][]string {
 		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},
 		"internal/mutate":          {},
 		"museum":                   {"sut/services"}, // its exhibits are modules of their own
-		"internal/libraryuse":      {}, // tests only
+		"internal/libraryuse":      {},               // tests only
 		"internal/paced":           {},
 		"internal/paced/measure":   {},
 		"internal/steady":          {},

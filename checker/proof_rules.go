@@ -36,9 +36,8 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 		proofs.Respelled: anyAttempt(func(_ *evaluation, a *classified) bool {
 			return a.respelled() && !a.otherWay() && (a.is(Acknowledged, Accepted, Exists) || a.mismatch || a.headersRespelled() && a.outcome == Rejected && !a.refusedSender())
 		}),
-		proofs.AnsweredLarge: pair(func(e *evaluation, a, b *classified) bool {
-			return a.outcome == Acknowledged && a.Length >= largeAnswer && replayed(e, a, b)
-		}),
+		proofs.AnsweredLarge: answeredWith(largeAnswer),
+		proofs.AnsweredHuge:  answeredWith(hugeAnswer),
 		proofs.AnsweredEmpty: pair(func(e *evaluation, a, b *classified) bool {
 			return a.outcome == Acknowledged && a.Length == 0 && replayed(e, a, b)
 		}),
@@ -63,8 +62,18 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 	}
 }
 
-// largeAnswer is from how many bytes on an answer does not fit into what many records hold.
-const largeAnswer = 64 << 10
+// From how many bytes on an answer does not fit into what many records hold: a column of text, or a document of a store.
+const (
+	largeAnswer = 64 << 10
+	hugeAnswer  = 1 << 20
+)
+
+// answeredWith is the rule that a request was acknowledged with so many bytes or more, and came again.
+func answeredWith(bytes int64) exerciseRule {
+	return pair(func(e *evaluation, a, b *classified) bool {
+		return a.outcome == Acknowledged && a.Length >= bytes && replayed(e, a, b)
+	})
+}
 
 // pair is the rule that something holds between two attempts, in the order of sending.
 func pair(holds func(e *evaluation, a, b *classified) bool) exerciseRule {

@@ -235,7 +235,7 @@ func Defects() []Defect {
 			Look: "the collation, the length and the padding of the key's column, and calls that trim or change case",
 			How:  "exact-keys",
 			Designs: []string{
-				"key-blank-accepted", "key-truncated", "key-case-folded", "key-space-folded", "key-collation-case",
+				"key-blank-accepted", "delivery-id-blank-shared", "key-truncated", "key-case-folded", "key-space-folded", "key-collation-case",
 				"key-collation-pads",
 			},
 			Signs: []Sign{
@@ -290,10 +290,10 @@ func Defects() []Defect {
 			Name:    "answer-unrecorded",
 			Does:    "Answers of some form, such as large or empty ones, are not recorded. Their requests are executed again at each repetition.",
 			Mend:    "Record the key whatever the answer looks like. If an answer cannot be kept, build it from the row again.",
-			Play:    []string{"large-answer", "empty-answer"},
+			Play:    []string{"large-answer", "huge-answer", "empty-answer"},
 			Look:    "the limit and the form of what is recorded",
 			How:     "answers",
-			Designs: []string{"large-answer-unrecorded", "empty-answer-unrecorded"},
+			Designs: []string{"large-answer-unrecorded", "huge-answer-unrecorded", "empty-answer-unrecorded"},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Fails: []Group{Answers}},
 			},

@@ -63,7 +63,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Scope:      {"same-form-two-parents", "same-form-two-principals", "same-key-two-operations", "same-key-two-parents", "same-key-two-principals"},
 		Twins:      {"distinct-twins", "read-after-create"},
 		Again:      {"made-again"},
-		Answers:    {"large-answer", "empty-answer"},
+		Answers:    {"large-answer", "huge-answer", "empty-answer"},
 	}
 })
 

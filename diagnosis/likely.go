@@ -67,7 +67,7 @@ const (
 	weak      = 0.15 // weight of a group of scenarios: they depend on each other
 	declared  = 1.0  // designs that a declared sign counts for
 	softening = 1.25 // divides what features add up to: they are not independent
-	unfit     = 1.1  // how much better than no explanation an explanation must be
+	unfit     = 1.15 // how much better than no explanation an explanation must be
 	prior     = 0.6  // how much the number of designs that have a defect counts
 	fair      = 0.2  // likelihood of the first guess, below which no cause is known
 	least     = 0.05 // likelihood of a further guess that is worth reading

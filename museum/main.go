@@ -182,7 +182,10 @@ there is a true finding about package or wrapper, or a false alarm. It is not pa
 `
 
 func (s seen) row(e exhibit, runs, whole int) string {
-	said := fmt.Sprintf("quiet in %d of %d", s.quiet, whole)
+	said := "not played"
+	if whole > 0 {
+		said = fmt.Sprintf("quiet in %d of %d", s.quiet, whole)
+	}
 	if len(s.noise) > 0 {
 		said += "; " + strings.Join(s.noise, ", ")
 	}

@@ -32,6 +32,7 @@ const (
 	Neighbours      Name = "neighbours-answered"
 	Respelled       Name = "respelled"
 	AnsweredLarge   Name = "answered-large"
+	AnsweredHuge    Name = "answered-huge"
 	AnsweredEmpty   Name = "answered-empty"
 	Expired         Name = "expired"
 	RetriedLate     Name = "retried-late"
@@ -75,6 +76,7 @@ const (
 	NoLook           Obstacle = "there is no look after a sending"
 	NoRespell        Obstacle = "there is no respell after a sending"
 	NoLargeAnswer    Obstacle = "no answer: large is asked for"
+	NoHugeAnswer     Obstacle = "no answer: huge is asked for"
 	NoEmptyAnswer    Obstacle = "no answer: empty is asked for"
 	NoWriteGate      Obstacle = "there is no burst with write_gate: true"
 	NoSweep          Obstacle = "there is no sweep"
@@ -224,6 +226,10 @@ func bodiesAndKeys() []Proof {
 		{
 			Name: AnsweredLarge, Sentence: "it was acknowledged with 64 KiB or more, and the same request came again",
 			Impossible: []Obstacle{NoLargeAnswer, OneRequest},
+		},
+		{
+			Name: AnsweredHuge, Sentence: "it was acknowledged with 1 MiB or more, and the same request came again",
+			Impossible: []Obstacle{NoHugeAnswer, OneRequest},
 		},
 		{
 			Name: AnsweredEmpty, Sentence: "it was acknowledged without a body, and the same request came again",

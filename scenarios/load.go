@@ -159,6 +159,8 @@ func (s *Scenario) implied() []Need {
 	switch s.Answer {
 	case LargeAnswer:
 		needs = append(needs, NeedsLargeAnswer)
+	case HugeAnswer:
+		needs = append(needs, NeedsHugeAnswer)
 	case EmptyAnswer:
 		needs = append(needs, NeedsEmptyAnswer)
 	}

@@ -28,6 +28,7 @@ const (
 	NeedsParents     Need = "parents"
 	NeedsWays        Need = "ways"
 	NeedsLargeAnswer Need = "large-answer"
+	NeedsHugeAnswer  Need = "huge-answer"
 	NeedsEmptyAnswer Need = "empty-answer"
 	NeedsWriteGate   Need = "write-gate"
 	NeedsProcess     Need = "process"
@@ -73,6 +74,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsParents, MetBy: "a path with something of `prepare`: `/orders/{{.Prepared.ID}}/payments`", Implied: true},
 		{Need: NeedsWays, MetBy: "another operation with `same_as`, or `same_as` of the run's: two ways to make the same", Implied: true},
 		{Need: NeedsLargeAnswer, MetBy: "`answers.large`", Implied: true},
+		{Need: NeedsHugeAnswer, MetBy: "`answers.huge`", Implied: true},
 		{Need: NeedsEmptyAnswer, MetBy: "`answers.empty`", Implied: true},
 		{Need: NeedsWriteGate, MetBy: "`database.write_gate`", Implied: true},
 		{Need: NeedsProcess, MetBy: "`process`, and no `key.issued`", Implied: true},

@@ -27,6 +27,7 @@ func (s *Scenario) shape() shape {
 	c.clear(proofs.NoOtherWay, s.takesOtherWay())
 	c.clear(proofs.NoSinkFault, s.Sinks != nil)
 	c.clear(proofs.NoLargeAnswer, s.Answer == LargeAnswer)
+	c.clear(proofs.NoHugeAnswer, s.Answer == HugeAnswer)
 	c.clear(proofs.NoEmptyAnswer, s.Answer == EmptyAnswer)
 	for _, list := range s.Links {
 		c.clear(proofs.NoSlowLink, slices.ContainsFunc(list, func(f faults.Fault) bool { return f.Latency != nil }))

@@ -50,9 +50,10 @@ const (
 // Answer is a size of answers, which a target file says how to ask for. The zero value is the usual one.
 type Answer string
 
-// The sizes: 64 KiB or more, and no body.
+// The sizes: 64 KiB or more, 1 MiB or more, and no body.
 const (
 	LargeAnswer Answer = "large"
+	HugeAnswer  Answer = "huge"
 	EmptyAnswer Answer = "empty"
 )
 

@@ -117,7 +117,7 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
 	unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
-	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
+	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsHugeAnswer: targets.HugeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
 		_, declared := s.Operation().Answers[size]
 		unless(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")")
 	}

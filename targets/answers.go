@@ -11,8 +11,9 @@ type AnswerSize string
 
 // The sizes. The zero value is the usual one.
 const (
-	LargeAnswer AnswerSize = "large"
-	EmptyAnswer AnswerSize = "empty"
+	LargeAnswer AnswerSize = "large" // 64 KiB or more
+	HugeAnswer  AnswerSize = "huge"  // 1 MiB or more
+	EmptyAnswer AnswerSize = "empty" // no body
 )
 
 // Asking is what a request has besides to be answered in another size.

@@ -107,10 +107,10 @@ func spelling(x *explainer) {
 
 // sizes says which sizes of answers are tried.
 func sizes(x *explainer) {
-	for _, size := range []targets.AnswerSize{targets.LargeAnswer, targets.EmptyAnswer} {
+	for _, size := range []targets.AnswerSize{targets.LargeAnswer, targets.HugeAnswer, targets.EmptyAnswer} {
 		if _, declared := x.operation.Answers[size]; !declared {
 			x.notChecked("answers."+string(size), "Whether a request with %s is known when it is repeated, because the operation does not say how to ask for one", map[targets.AnswerSize]string{
-				targets.LargeAnswer: "a large answer", targets.EmptyAnswer: "an answer without a body",
+				targets.LargeAnswer: "a large answer", targets.HugeAnswer: "an answer of 1 MiB", targets.EmptyAnswer: "an answer without a body",
 			}[size])
 		}
 	}

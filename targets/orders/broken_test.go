@@ -80,11 +80,13 @@ func defects() map[string]round {
 		"scope-no-parent":                     answersForAnotherShop,
 		"key-with-address":                    duplicatesElsewhere,
 		"large-answer-unrecorded":             duplicatesWith("X-Expand", "terms"),
+		"huge-answer-unrecorded":              duplicatesWith("X-Expand", "all-terms"),
 		"large-answer-tail-changes":           answersDifferentlyWith("X-Expand", "terms"),
 		"large-answer-text-cut":               answersDifferentlyWith("X-Expand", "terms"),
 		"empty-answer-unrecorded":             duplicatesWith("Prefer", "return=minimal"),
 		"content-dedup-blocks-legit":          refusesATwin,
 		"key-blank-accepted":                  sharesABlankKey,
+		"delivery-id-blank-shared":            losesWithABlankKey,
 		"key-truncated":                       refusesKeysAlike(longKey("1"), longKey("2")),
 		"key-case-folded":                     refusesKeysAlike("Key", "kEY"),
 		"key-by-place":                        duplicatesByTheOtherWay,
@@ -229,9 +231,11 @@ func fairRivals(broken string) []string {
 		return []string{"joins-in-flight"}
 	case "throttle-sticks-to-key":
 		return []string{"throttled-for-a-while"}
+	case "delivery-id-blank-shared":
+		return []string{"delivery-id", "optional-key"}
 	case "large-answer-tail-changes", "large-answer-text-cut":
 		return []string{"answers-packed"}
-	case "large-answer-unrecorded", "empty-answer-unrecorded":
+	case "large-answer-unrecorded", "huge-answer-unrecorded", "empty-answer-unrecorded":
 		return []string{"answers-packed"}
 	case "fingerprint-headers", "key-with-address":
 		return []string{"media-type-fingerprint", "unique-key"}

@@ -272,6 +272,12 @@ func sharesABlankKey(t *testing.T, s subject, w wish) bool {
 	return slices.Equal([]int{http.StatusCreated, http.StatusUnprocessableEntity}, statuses)
 }
 
+// losesWithABlankKey sends two wishes without a key: the second one is acknowledged, and makes nothing.
+func losesWithABlankKey(t *testing.T, s subject, w wish) bool {
+	first, second := s.must(t, w.keyed("")), s.must(t, alter(w).keyed(""))
+	return first.status == http.StatusCreated && second.status == http.StatusCreated && len(s.rows(t, alter(w).note)) == 0
+}
+
 func longKey(end string) string { return strings.Repeat("x", 300) + end }
 
 // refusesKeysAlike sends two wishes with these keys.

@@ -393,15 +393,18 @@ func (p place) open(ctx context.Context) (*store, error) {
 	return &store{db: db, tables: p.tables, url: p.url, drop: drop}, nil
 }
 
-// asAdmin runs one statement outside the namespace.
+// asAdmin runs one statement outside the namespace. Whoever drops it may meet a transaction that has not ended, and be given up as
+// the victim of a deadlock.
 func (p place) asAdmin(ctx context.Context, statement string) error {
 	pool, err := p.admin()
 	if err != nil {
 		return fmt.Errorf("open the database: %w", err)
 	}
 	defer pool.Close()
-	if _, err := pool.ExecContext(ctx, statement); err != nil {
-		return fmt.Errorf("%s: %w", statement, err)
-	}
-	return nil
+	return newDB(pool, pool, p.dialect).retry(ctx, func() error {
+		if _, err := pool.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+		return nil
+	})
 }
