@@ -21,6 +21,7 @@ func ackBeforeCommitDesign() Design {
 		Summary:  "says 201 before it commits, and whatever becomes of that: of several at the same time all are told of an order, and one is made",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"altered-race", "burst-same-key", "tabs-one-key", "database-cut"},
 		schema:   []string{ordersTable, keysTable},

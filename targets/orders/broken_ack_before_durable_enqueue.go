@@ -15,6 +15,7 @@ func ackBeforeDurableEnqueueDesign() Design {
 	d := accepted202Design()
 	d.Name, d.Correct, d.resume = "ack-before-durable-enqueue", false, nil
 	d.Summary = "answers 202 and has the work in its memory: a crash between the answer and the order, and there is none for ever"
+	d.Twin = "accepted-202"
 	d.Shows, d.By = []string{"stuck-key"}, []string{"crash-sweep", "crash-between"}
 	d.handler = func(a *api) handler { return needKey(ackBeforeDurableEnqueue{accepted202{a}}.create) }
 	return d

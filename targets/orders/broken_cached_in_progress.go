@@ -18,6 +18,7 @@ func cachedInProgressDesign() Design {
 		Summary:  "keeps the first answer of a key in a cache, also a 409 that says come back: who does gets it for ever",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"refused-though-done"},
 		By:       []string{"burst-same-key", "tabs-one-key", "enter-plus-click"},
 		schema:   []string{ordersTable, leasedKeysTable},

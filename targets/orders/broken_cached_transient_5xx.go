@@ -15,6 +15,7 @@ func cachedTransient5xxDesign() Design {
 		Summary:  "records failures like answers: after one that has passed, every repeat of the key gets its 500",
 		Contract: promise,
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"stored-error"},
 		By:       []string{"slow-road", "impatient-retry"},
 		schema:   []string{ordersTable, keysTable},

@@ -16,6 +16,7 @@ func chargeBeforeClaimDesign() Design {
 		Summary:  "looks the key up, has the payment taken, then writes key and order under a unique index: one row, and a charge for each request of a burst",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "charge-key-derived",
 		Shows:    []string{"effect-mismatch", "downstream-key-changed", "effect-before-commit"},
 		By:       []string{"burst-same-key", "double-click"},
 		effects:  []contract.Effect{oneCharge()},

@@ -8,6 +8,7 @@ func chargeKeyOfCustomerDesign() Design {
 	return chargedDesign(Design{
 		Name:    "charge-key-of-customer",
 		Summary: "has payments taken under a key of customer and item: the second order of a customer is never charged",
+		Twin:    "charge-key-of-request",
 		Shows:   []string{"effect-mismatch"},
 		By:      []string{"plain-create", "sequential-replay"},
 	}, func(req request, _ string) string { return req.Customer + "-" + req.Order.Item })

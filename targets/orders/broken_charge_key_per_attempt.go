@@ -8,6 +8,7 @@ func chargeKeyPerAttemptDesign() Design {
 	return chargedDesign(Design{
 		Name:    "charge-key-per-attempt",
 		Summary: "has the payment taken under a new key for each request that finds the order unpaid: one row, two charges",
+		Twin:    "charge-key-derived",
 		Shows:   []string{"effect-mismatch", "downstream-key-changed"},
 		By:      []string{"burst-same-key", "double-click"},
 	}, func(request, string) string { return newID("charge_") })

@@ -15,6 +15,7 @@ func chargeLostAfterCommitDesign() Design {
 		Summary:  "commits the order, then has the payment taken, and only logs it if that fails: an order that nobody pays for",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "charge-key-derived",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"dependency-cut"},
 		effects:  []contract.Effect{oneCharge()},

@@ -14,6 +14,7 @@ func chargeOnReplayDesign() Design {
 		Summary:  "has the payment taken behind every 201, and a replay is one: a repeat makes no second order, and is charged again",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "charge-key-derived",
 		Shows:    []string{"effect-mismatch", "downstream-key-changed"},
 		By:       []string{"sequential-replay", "burst-same-key", "withheld-answer"},
 		effects:  []contract.Effect{oneCharge()},

@@ -14,6 +14,7 @@ func chargeRefusedBodyDesign() Design {
 		Summary:  "has the payment taken under a key of the request before it compares the body: another body under the key is refused, and charged",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "charge-key-derived",
 		Shows:    []string{"effect-before-commit"},
 		By:       []string{"altered-after", "altered-race"},
 		effects:  []contract.Effect{oneCharge()},

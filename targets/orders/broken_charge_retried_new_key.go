@@ -10,6 +10,7 @@ func chargeRetriedNewKeyDesign() Design {
 	d := chargedDesign(Design{
 		Name:    "charge-retried-new-key",
 		Summary: "asks for the payment up to three times within one request, each time with a new key: a lost answer is charged twice",
+		Twin:    "charge-retried-same-key",
 		Shows:   []string{"effect-mismatch", "downstream-key-changed"},
 		By:      []string{"effect-answer-lost", "effect-answer-lost-burst", "effect-error"},
 	}, nil)

@@ -20,6 +20,7 @@ func checkThenInsertDesign() Design {
 		Summary:  "looks the key up, works, then writes order and key: requests at the same time all find nothing",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "enter-plus-click"},
 		schema:   []string{ordersTable, keysLoose, keysIndex},

@@ -17,6 +17,7 @@ func childRowsDuplicatedDesign() Design {
 		Summary:  "finds or creates the order and adds its lines either way: a repeat makes no second order, but the lines again",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "order-with-lines",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer"},
 		effects:  []contract.Effect{lines()},

@@ -20,6 +20,7 @@ func completedWithoutResponseDesign() Design {
 		Summary:  "commits order and key, and the answer later: if the client leaves in between, the key says 409 for ever, and the order is there",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"refused-though-done"},
 		By:       []string{"slow-road"},
 		schema:   []string{ordersTable, keysTable},

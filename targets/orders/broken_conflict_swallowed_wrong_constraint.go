@@ -25,6 +25,7 @@ func conflictSwallowedWrongConstraintDesign() Design {
 		Summary:  "takes any refusal of a unique index for a repeat, also that of the order's number: a new order is acknowledged and not made",
 		Contract: promise,
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"distinct-twins", "read-after-create", "burst-under-load"},
 		schema: []string{ordersTable, `alter table orders add column number bigint`,

@@ -11,6 +11,7 @@ func contentDedupBlocksLegitDesign() Design {
 		Summary:  "takes an equal body for a repetition whatever its key: a second order for the same is refused for 30s",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"distinct-twins"},
 		schema:   []string{ordersTable, keysTable, contentsTable},

@@ -17,6 +17,7 @@ func counterIncrementsPerRetryDesign() Design {
 		Summary:  "takes from the stock before it looks at the key: a repeat makes no second order, but takes the goods again",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "order-with-lines",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer"},
 		effects:  []contract.Effect{stock()},

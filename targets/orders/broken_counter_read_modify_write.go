@@ -18,6 +18,7 @@ func counterReadModifyWriteDesign() Design {
 		Summary:  "reads the stock, works, then writes one less than it read: of orders at the same time only one is taken from it",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "order-with-lines",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"distinct-twins", "sequential-replay"},
 		effects:  []contract.Effect{stock()},

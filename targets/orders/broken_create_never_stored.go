@@ -20,6 +20,7 @@ func createNeverStoredDesign() Design {
 		Summary:  "answers 201 and replays it, and never writes the order to the database",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"plain-create"},
 		schema:   []string{ordersTable, keysTable},

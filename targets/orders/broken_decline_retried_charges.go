@@ -19,6 +19,7 @@ func declineRetriedChargesDesign() Design {
 		Summary:  "declines every fifth reference with a row of the attempt and no record of the key: the retry makes another row, and is placed",
 		Contract: promise,
 		Key:      requiredKey(),
+		Twin:     "declines-some",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sweep"},
 		schema:   []string{ordersTable, stateColumn, keysTable},

@@ -21,6 +21,7 @@ func dedupInOtherTransactionDesign() Design {
 		Summary:  "commits that a key was seen before the order is: if that is rolled back, every retry is told that it was processed",
 		Contract: seenOnly(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"slow-road"},
 		schema:   []string{ordersTable, `create table seen (idempotency_key varchar(600) primary key)`},

@@ -13,6 +13,7 @@ func dedupWindowTooShortDesign() Design {
 		Summary:  "looks for duplicates among the records of the last second only, which it says nowhere: a later retry makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"late-retry"},
 		schema:   []string{ordersTable, keysTable, keysHaveAge},

@@ -21,6 +21,7 @@ func dependencyErrorCachedDesign() Design {
 		Summary:    "records that the payment failed, also when its service was only away: every repeat of the key gets that 502",
 		Contract:   promise,
 		Key:        requiredKey(),
+		Twin:       "dependency-resumes",
 		Shows:      []string{"stored-error"},
 		By:         []string{"dependency-cut"},
 		Dependency: true,

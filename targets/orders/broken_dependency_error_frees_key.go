@@ -19,6 +19,7 @@ func dependencyErrorFreesKeyDesign() Design {
 		Summary:    "forgets the key when the payment fails that follows on the order's commit: the retry makes a second order",
 		Contract:   exactReplay(),
 		Key:        requiredKey(),
+		Twin:       "dependency-resumes",
 		Shows:      []string{"duplicate"},
 		By:         []string{"dependency-cut"},
 		Dependency: true,

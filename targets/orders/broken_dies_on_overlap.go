@@ -14,6 +14,7 @@ func diesOnOverlapDesign() Design {
 	d := joinsInFlightDesign()
 	d.Name, d.Correct = "dies-on-overlap", false
 	d.Summary = "every request of a key tells those who wait for the first: of two at once, the second ends the process"
+	d.Twin = "joins-in-flight"
 	d.Shows, d.By = []string{"target-died"}, []string{"burst-same-key", "double-click", "sweep"}
 	d.Instances = 1
 	d.handler = func(a *api) handler {

@@ -18,6 +18,7 @@ func duplicateToldNothingDesign() Design {
 		Summary:  "answers a duplicate with 200 and null, where its contract knows 201 only",
 		Contract: promise,
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"undeclared-answer"},
 		By:       []string{"sequential-replay", "burst-same-key"},
 		schema:   []string{ordersTable, keysTable},

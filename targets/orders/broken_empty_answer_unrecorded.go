@@ -10,6 +10,7 @@ func emptyAnswerUnrecordedDesign() Design {
 		Summary:  "records no answer without a body: a request that asks for a minimal answer is executed again at each repetition",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "answers-packed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"empty-answer"},
 		schema:   []string{ordersTable, keysTable},

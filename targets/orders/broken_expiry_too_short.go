@@ -18,6 +18,7 @@ func expiryTooShortDesign() Design {
 		Summary:  "promises to remember a key for 1s and forgets it after 200ms: a retry in between makes a second order",
 		Contract: promise,
 		Key:      requiredKey(),
+		Twin:     "key-expires",
 		Shows:    []string{"duplicate"},
 		By:       []string{"key-expired"},
 		schema:   []string{ordersTable, keysTable, keysHaveAge},

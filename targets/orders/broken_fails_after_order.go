@@ -20,6 +20,7 @@ func failsAfterOrderDesign() Design {
 		Summary:  "answers 502 to the first request for every fifth reference, when its order is there and its key is not recorded: the retry makes another order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "fails-now-and-then",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sweep"},
 		schema:   []string{ordersTable, keysTable},

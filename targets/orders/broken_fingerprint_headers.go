@@ -10,6 +10,7 @@ func fingerprintHeadersDesign() Design {
 		Summary:  "has User-Agent and traceparent in the comparison: a retry by way of another client or proxy is refused as another request",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "media-type-fingerprint",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"retry-elsewhere"},
 		schema:   []string{ordersTable, keysTable},

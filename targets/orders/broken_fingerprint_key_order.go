@@ -11,6 +11,7 @@ func fingerprintKeyOrderDesign() Design {
 		Summary:  "hashes the bytes of the body: a retry whose members come in another order is refused as another body",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"respelled-body"},
 		schema:   []string{ordersTable, keysTable},

@@ -12,6 +12,7 @@ func fingerprintNoParentDesign() Design {
 		Summary:  "compares bodies and not paths: the same body with the same key in another shop is answered with the order in the first",
 		Contract: scopedByPath(exactReplay(), contract.ScopeReject),
 		Key:      requiredKey(),
+		Twin:     "path-in-fingerprint",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch", "duplicate"},
 		By:       []string{"same-form-two-parents"},
 		schema:   []string{ordersTable, keysTable},

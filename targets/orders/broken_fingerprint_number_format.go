@@ -11,6 +11,7 @@ func fingerprintNumberFormatDesign() Design {
 		Summary:  "compares numbers as they are spelled: a retry that writes 1200 as 1200.0 is refused as another body",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"respelled-numbers"},
 		schema:   []string{ordersTable, keysTable},

@@ -11,6 +11,7 @@ func fingerprintPartialDesign() Design {
 		Summary:  "leaves the amount out of the comparison: a used key with another amount gets the first order's answer instead of 422",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"altered-body-violation"},
 		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},

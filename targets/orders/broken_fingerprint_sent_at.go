@@ -12,6 +12,7 @@ func fingerprintSentAtDesign() Design {
 		Summary:  "compares the time at which a request was sent: every retry is refused as another request",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "sent-at-ignored",
 		Shows:    []string{"false-conflict", "replay-mismatch"},
 		By:       []string{"retry-elsewhere", "sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

@@ -17,6 +17,7 @@ func formTokenLogicInvertedDesign() Design {
 		Summary:  "removes a form's token to see whether it was used, and takes a missing one for unused: every other repeat makes an order",
 		Contract: seenOnly(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sequential-replay", "withheld-answer", "cut-reset"},
 		schema:   []string{ordersTable, `create table used_tokens (token varchar(600) primary key)`},

@@ -21,6 +21,7 @@ func formTokenNotAtomicDesign() Design {
 		Summary:  "reads the tokens of used forms with the session and writes them back at the end: a double click, or another tab, brings a used one back",
 		Contract: seenOnly(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sequential-replay", "burst-same-key", "tabs-one-key"},
 		schema: []string{ordersTable, `create table sessions (

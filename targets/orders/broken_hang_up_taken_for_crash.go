@@ -17,6 +17,7 @@ func hangUpTakenForCrashDesign() Design {
 		Summary:  "may execute again after a crash, and does so after a client that leaves between the order and the record",
 		Contract: againAfterCrash(),
 		Key:      requiredKey(),
+		Twin:     "at-least-once-after-crash",
 		Shows:    []string{"duplicate"},
 		By:       []string{"impatient-retry", "slow-road"},
 		schema:   []string{ordersTable, leasedKeysTable},

@@ -24,6 +24,7 @@ func inProgressLeaseTooShortDesign() Design {
 		Summary:  "claims the key for less time than the work takes, and fences nobody off: a retry executes beside the first request",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sweep"},
 		schema:   []string{ordersTable, leasedKeysTable},

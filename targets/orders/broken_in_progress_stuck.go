@@ -20,6 +20,7 @@ func inProgressStuckDesign() Design {
 		Summary:  "gives a claim back with the context of a request whose client has left: the key says 409 for ever, and there is no order",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"stuck-key"},
 		By:       []string{"slow-road", "impatient-retry"},
 		schema:   []string{ordersTable, keysTable},

@@ -8,6 +8,7 @@ func insertRepeatedByDriverDesign() Design {
 	d := insertRepeatedBehindIndexDesign()
 	d.Name, d.Correct = "insert-repeated-by-driver", false
 	d.Summary = "its data layer repeats an insert when the connection breaks: if its answer was lost, there are two orders"
+	d.Twin = "insert-repeated-behind-index"
 	d.Shows, d.By = []string{"duplicate"}, []string{"database-blink"}
 	d.On = []string{"postgres", "mariadb"}
 	d.schema = []string{ordersTable}

@@ -16,6 +16,7 @@ func insertWhereNotExistsDesign() Design {
 		Name:     "insert-where-not-exists",
 		Summary:  "INSERT ... WHERE NOT EXISTS instead of a unique index: the statement does not see orders that are not committed yet",
 		Contract: oncePerReference(),
+		Twin:     "natural-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-natural-key", "burst-same-key"},
 		On:       []string{"postgres"},

@@ -14,6 +14,7 @@ func insufficientAsDuplicateDesign() Design {
 		Summary:  "takes an empty stock for the trace of its own first try: who comes too late for the last lamp is told of an order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"read-after-create", "burst-under-load"},
 		schema:   []string{ordersTable, keysTable, stockTable, `insert into stock (item, quantity) values ('lamp', 12)`},

@@ -26,6 +26,7 @@ func internalRetryAfterUnknownCommitDesign() Design {
 		Summary:  "runs its transaction again when the connection to the database breaks: if the commit's answer was lost, there are two orders",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"database-cut"},
 		On:       []string{"postgres", "mariadb"},

@@ -22,6 +22,7 @@ func jobRemovedWhenDoneDesign() Design {
 		Summary:  "knows a key by its job, which is removed 1s after it is done: a later retry makes a second order",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "job-removed-record-kept",
 		Shows:    []string{"duplicate"},
 		By:       []string{"late-retry"},
 		schema:   []string{ordersTable, keysTable},

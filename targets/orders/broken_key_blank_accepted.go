@@ -13,6 +13,7 @@ func keyBlankAcceptedDesign() Design {
 		Summary:  "takes a blank key for a key: all requests with a blank key share one, and only the first of them is executed",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict", "missing-key-accepted"},
 		By:       []string{"key-blank"},
 		schema:   []string{ordersTable, keysTable},

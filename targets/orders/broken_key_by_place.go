@@ -13,6 +13,7 @@ func keyByPlaceDesign() Design {
 		Summary:  "remembers keys of headers and keys of bodies apart: the same order under the same key, sent by each way, is two",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "key-in-either-place",
 		Shows:    []string{"duplicate"},
 		By:       []string{"same-key-two-ways", "same-key-two-ways-at-once"},
 		ways:     keyInEitherPlace,

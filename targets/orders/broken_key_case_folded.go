@@ -13,6 +13,7 @@ func keyCaseFoldedDesign() Design {
 		Summary:  "compares keys without regard to case: two keys that differ in case are one, and the second order is refused",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"key-case"},
 		schema:   []string{ordersTable, keysTable},

@@ -11,6 +11,7 @@ func keyCollationCaseDesign() Design {
 		Summary:  "keys in a column whose collation knows no case: two keys that differ in case are one, and the second order is refused",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"key-case"},
 		On:       []string{"mariadb"},

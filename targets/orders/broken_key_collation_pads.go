@@ -11,6 +11,7 @@ func keyCollationPadsDesign() Design {
 		Summary:  "keys in a column whose binary collation pads with spaces: two keys that differ in a space are one, and the second order is refused",
 		Contract: exactReplay(),
 		Key:      requiredInBody(),
+		Twin:     "key-in-body",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"key-space"},
 		On:       []string{"mariadb"},

@@ -18,6 +18,7 @@ func keyFirstAndLastDesign() Design {
 		Summary:  "looks up the first of two key headers and keeps the answer under the last: a request that has two is executed at each repetition",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "key-first-of-two",
 		Shows:    []string{"duplicate"},
 		By:       []string{"key-two-headers"},
 		schema:   []string{ordersTable, keysLoose, keysIndex},

@@ -10,6 +10,7 @@ func keyHeaderExactCaseDesign() Design {
 	d.Name = "key-header-exact-case"
 	d.Summary = "looks for the key under Idempotency-Key only: a retry that writes idempotency-key has no key and creates a second order"
 	d.Correct = false
+	d.Twin = "key-header-any-case"
 	d.Shows = []string{"duplicate"}
 	d.By = []string{"key-header-case"}
 	d.listen = withHeads

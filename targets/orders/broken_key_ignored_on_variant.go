@@ -14,6 +14,7 @@ func keyIgnoredOnVariantDesign() Design {
 		Summary:  "looks the key up for orders and not for quotes, which promise the same: a repeat makes a second quote",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"same-key-two-operations"},
 		schema:   []string{ordersTable, keysTable},

@@ -8,6 +8,7 @@ func keyMemberInFingerprintDesign() Design {
 	d := keyInEitherPlaceDesign()
 	d.Name, d.Correct = "key-member-in-fingerprint", false
 	d.Summary = "compares bodies with the member that has the key: a retry with the key in the other place is refused as another order"
+	d.Twin = "key-in-either-place"
 	d.Shows, d.By = []string{"false-conflict"}, []string{"same-key-two-ways"}
 	d.handler = func(a *api) handler {
 		return keyFromEither(func(string) handler { return needKey(newUniqueKey(a).create) })

@@ -19,6 +19,7 @@ func keyReleasedOnAmbiguousErrorDesign() Design {
 		Summary:  "gives the key back on every error, also on those after the order's commit: the retry makes a second order",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"slow-road"},
 		schema:   []string{ordersTable, keysTable},

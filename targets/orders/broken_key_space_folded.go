@@ -13,6 +13,7 @@ func keySpaceFoldedDesign() Design {
 		Summary:  "trims the key that comes in the body: two keys that differ in a space are one, and the second order is refused",
 		Contract: exactReplay(),
 		Key:      requiredInBody(),
+		Twin:     "key-in-body",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"key-space"},
 		schema:   []string{ordersTable, keysTable},

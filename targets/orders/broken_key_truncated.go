@@ -12,6 +12,7 @@ func keyTruncatedDesign() Design {
 		Summary:  "cuts keys to 64 characters: long keys that differ at the end are one key, and only the first order is made",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"key-long"},
 		schema:   []string{ordersTable, keysTable},

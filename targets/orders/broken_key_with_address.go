@@ -10,6 +10,7 @@ func keyWithAddressDesign() Design {
 		Summary:  "remembers a key for each client address: a retry from another network creates a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"retry-elsewhere"},
 		schema:   []string{ordersTable, keysTable},

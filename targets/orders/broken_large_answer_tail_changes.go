@@ -12,6 +12,7 @@ func largeAnswerTailChangesDesign() Design {
 		Summary:  "replays of large answers alternate between paid and refused, far behind their beginning",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "answers-packed",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"large-answer"},
 		schema:   []string{ordersTable, keysTable},

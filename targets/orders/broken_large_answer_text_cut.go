@@ -9,6 +9,7 @@ func largeAnswerTextCutDesign() Design {
 		Summary:  "records the texts of an answer up to 64 KiB: the replay is whole JSON, with a text that ends early",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "answers-packed",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"large-answer"},
 		schema:   []string{ordersTable, keysTable},

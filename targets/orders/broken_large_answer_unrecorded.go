@@ -10,6 +10,7 @@ func largeAnswerUnrecordedDesign() Design {
 		Summary:  "records no answer above 64 KiB: a request with a large answer is executed again at each repetition",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "answers-packed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"large-answer"},
 		schema:   []string{ordersTable, keysTable},

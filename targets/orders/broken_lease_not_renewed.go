@@ -12,6 +12,7 @@ func leaseNotRenewedDesign() Design {
 		Summary:  "claims the key for 1s, does not renew the claim and fences nobody off: a retry executes beside a request that takes longer",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"long-work"},
 		schema:   []string{ordersTable, leasedKeysTable},

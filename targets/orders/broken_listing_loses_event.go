@@ -17,6 +17,7 @@ func listingLosesEventDesign() Design {
 	d := uniqueKeyDesign()
 	d.Name, d.Correct = "listing-loses-event", false
 	d.Summary = "orders are looked for in a read model whose events are in memory only: a crash after the answer, and an order is never shown"
+	d.Twin = "lagging-listing"
 	d.Shows, d.By = []string{"lost-acknowledged-write"}, []string{"crash-between"}
 	d.schema = append(d.schema, viewTable)
 	d.handler = varied(func(a *api, p *parts) {

@@ -22,6 +22,7 @@ func lockExpiresBeforeWorkDesign() Design {
 		Summary:  "a lock on the key that is over after 10ms, whether its holder is done or not: the next in line makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "tabs-one-key"},
 		schema:   []string{ordersTable, keysLoose, keysIndex, locksTable},

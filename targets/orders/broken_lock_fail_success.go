@@ -25,6 +25,7 @@ func lockFailSuccessDesign() Design {
 		Summary:  "answers success at once when the key's lock is taken: if the holder fails, an order was acknowledged that does not exist",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"burst-same-key", "cut-reset-early-retry"},
 		schema:   []string{ordersTable, keysTable},

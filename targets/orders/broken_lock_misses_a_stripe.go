@@ -17,6 +17,7 @@ func lockMissesAStripeDesign() Design {
 	d := lockStripedDesign()
 	d.Name, d.Correct = "lock-misses-a-stripe", false
 	d.Summary = "locks one of sixteen rows by the hash of the key, of which one does not exist: one key of sixteen has no lock"
+	d.Twin = "lock-striped"
 	d.Shows = []string{"duplicate"}
 	d.By = []string{
 		"burst-same-key", "tabs-one-key", "rage-clicks", "cut-reset-early-retry", "cut-truncated-early-retry",

@@ -22,6 +22,7 @@ func lockReleasedBeforeCommitDesign() Design {
 		Summary:  "locks the key, looks, writes and unlocks, and commits later: the next holder of the lock does not see the rows yet",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "pessimistic-lock",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "tabs-one-key"},
 		On:       []string{"postgres", "mariadb"},

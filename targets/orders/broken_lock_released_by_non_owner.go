@@ -19,6 +19,7 @@ func lockReleasedByNonOwnerDesign() Design {
 		Summary:  "deletes the key's lock on every way out, also of a request that was refused because of it: the third one gets in",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "lease-renewed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"rage-clicks"},
 		schema:   []string{ordersTable, keysLoose, keysIndex, locksTable},

@@ -23,6 +23,7 @@ func lockWithoutRecheckDesign() Design {
 		Summary:  "looks the key up, then waits for its lock and does not look again: who waited makes another order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "pessimistic-lock",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "enter-plus-click", "tabs-one-key"},
 		schema:   []string{ordersTable, keysLoose, keysIndex},

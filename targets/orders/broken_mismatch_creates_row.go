@@ -11,6 +11,7 @@ func mismatchCreatesRowDesign() Design {
 		Summary:  "remembers key and body together: a used key with another body is a new one, and makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate", "altered-body-violation"},
 		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},

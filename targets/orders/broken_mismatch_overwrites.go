@@ -13,6 +13,7 @@ func mismatchOverwritesDesign() Design {
 		Summary:  "upserts by the key: another body with a used key overwrites the order that was acknowledged",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write", "altered-body-violation"},
 		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},

@@ -11,6 +11,7 @@ func missingKeyAcceptedDesign() Design {
 		Summary:  "documents the key as required and executes requests without one: who forgot it is never told",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"missing-key-accepted"},
 		By:       []string{"missing-key"},
 		schema:   []string{ordersTable, keysTable},

@@ -12,6 +12,7 @@ func noFingerprintDesign() Design {
 		Summary:  "compares only the key: another body with a used key gets the first order's answer instead of 422",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"altered-body-violation"},
 		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},

@@ -21,6 +21,7 @@ func noInProgressRecordDesign() Design {
 		Summary:  "records a key once its order is done: requests at the same time all make one, and all get the first one's answer",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "enter-plus-click", "tabs-one-key"},
 		schema:   []string{ordersTable, keysTable},

@@ -10,6 +10,7 @@ func olderPathOwnKeysDesign() Design {
 	d := olderPathSameKeyDesign()
 	d.Name, d.Correct = "older-path-own-keys", false
 	d.Summary = "keeps the keys of two paths apart, and looks at those of the other first: copies at the same moment by both make two orders"
+	d.Twin = "older-path-same-key"
 	d.Shows, d.By = []string{"duplicate"}, []string{"same-key-two-ways-at-once"}
 	d.handler = func(a *api) handler {
 		u := newUniqueKey(a)

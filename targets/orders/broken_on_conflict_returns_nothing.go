@@ -20,6 +20,7 @@ func onConflictReturnsNothingDesign() Design {
 		Name:     "on-conflict-returns-nothing",
 		Summary:  "ON CONFLICT DO NOTHING RETURNING, united with a select: at the same time neither gives a row, and the answer has no id",
 		Contract: createdOrFound(),
+		Twin:     "upsert",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"tabs-natural-key", "burst-same-key"},
 		On:       []string{"postgres"},

@@ -16,6 +16,7 @@ func optimisticZeroRowsSuccessDesign() Design {
 		Summary:  "raises the customer's version with the write and takes a changed one for a repeat: other orders of the customer are lost",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"distinct-twins", "sequential-replay"},
 		schema:   []string{ordersTable, keysTable, customersTable},

@@ -15,6 +15,7 @@ func ormUpsertEmulatedDesign() Design {
 		Name:     "orm-upsert-emulated",
 		Summary:  "an upsert that is an update and, if it matched nothing, an insert: updates at the same time all match nothing",
 		Contract: createdOrFound(),
+		Twin:     "upsert",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-natural-key", "burst-same-key", "burst-write-gate"},
 		schema:   []string{ordersTable},

@@ -14,6 +14,7 @@ func outboxWithoutClaimDesign() Design {
 	return outboxDesign(Design{
 		Name:    "outbox-without-claim",
 		Summary: "an entry of the outbox with each order, and relays that read, send and then mark what waits: two at once send one entry twice",
+		Twin:    "outbox-claimed",
 		Shows:   []string{"effect-mismatch"},
 		By:      []string{"burst-same-key", "double-click"},
 		effects: []contract.Effect{within(oneParcel())},

@@ -13,6 +13,7 @@ func parcelPerRequestDesign() Design {
 		Summary:  "calls the service that ships for every request that comes in, before it looks at the key",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "outbox-claimed",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "burst-same-key", "withheld-answer"},
 		effects:  []contract.Effect{oneParcel()},

@@ -19,6 +19,7 @@ func partialCommitDesign() Design {
 		Summary:  "commits order and key, works, then writes the lines: a client that leaves in between gets an order without lines",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "order-with-lines",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"impatient-retry"},
 		effects:  []contract.Effect{lines()},

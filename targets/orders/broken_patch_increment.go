@@ -21,6 +21,7 @@ func patchIncrementDesign() Design {
 		Name:     "patch-increment",
 		Summary:  "PATCH says how much to add to the amount of an order, and each copy adds: a repeat makes no second order, but adds twice",
 		Contract: oncePerPath(),
+		Twin:     "patch-absolute",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "burst-same-key", "withheld-answer"},
 		effects:  []contract.Effect{amount()},

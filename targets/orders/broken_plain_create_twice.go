@@ -10,6 +10,7 @@ func plainCreateTwiceDesign() Design {
 		Summary:  "the handler that inserts the order is registered twice: every plain create makes two",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"plain-create"},
 		schema:   []string{ordersTable, keysTable},

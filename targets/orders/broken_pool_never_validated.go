@@ -8,6 +8,7 @@ func poolNeverValidatedDesign() Design {
 	d := poolValidatedLateDesign()
 	d.Name, d.Correct = "pool-never-validated", false
 	d.Summary = "its pool never validates connections: after one break every request fails until the service is restarted"
+	d.Twin = "pool-validated-late"
 	d.Shows, d.By = []string{"unavailable"}, []string{"database-cut", "database-blink"}
 	d.handler = func(a *api) handler { return needKey(newPooled(a, 0).create) }
 	return d

@@ -21,6 +21,7 @@ func probeAndStoreKeysDifferDesign() Design {
 		Summary:  "looks a key up with one prefix and keeps it with two: no repeat ever finds the first answer",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sequential-replay", "withheld-answer", "burst-same-key"},
 		schema:   []string{ordersTable},

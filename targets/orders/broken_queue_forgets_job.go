@@ -8,6 +8,7 @@ func queueForgetsJobDesign() Design {
 	d := queue202Design()
 	d.Name, d.Correct = "queue-forgets-job", false
 	d.Summary = "answers 202, and the worker takes a job off the queue before it is done: a crash in between, and there is no order for ever"
+	d.Twin = "queue-202"
 	d.Shows, d.By = []string{"lost-acknowledged-write"}, []string{"crash-between"}
 	d.handler = working(queueDefects{forgets: true})
 	return d

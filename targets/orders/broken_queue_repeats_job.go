@@ -8,6 +8,7 @@ func queueRepeatsJobDesign() Design {
 	d := queue202Design()
 	d.Name, d.Correct = "queue-repeats-job", false
 	d.Summary = "answers 202 and queues every repeat, too: two workers find no order and make one each, after the answers"
+	d.Twin = "queue-202"
 	d.Shows, d.By = []string{"duplicate"}, []string{"burst-same-key", "double-click"}
 	d.handler = working(queueDefects{repeats: true})
 	return d

@@ -18,6 +18,7 @@ func reaperFreesRunningDesign() Design {
 		Summary:  "deletes claims that are older than 1s, also those of requests that still run: a retry makes a second order",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "reaper-frees-dead",
 		Shows:    []string{"duplicate"},
 		By:       []string{"long-work"},
 		schema:   []string{ordersTable, leasedKeysTable},

@@ -20,6 +20,7 @@ func recordAfterCommitDesign() Design {
 		Summary:  "commits the order, confirms it, then records the key: a retry in between makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-one-key", "cut-truncated-early-retry"},
 		schema:   []string{ordersTable, keysTable},

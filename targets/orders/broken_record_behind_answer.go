@@ -27,6 +27,7 @@ func recordBehindAnswerDesign() Design {
 		Summary:  "records the answer a second after giving it: a crash in between makes a second order of a request that was answered",
 		Contract: againAfterCrash(),
 		Key:      requiredKey(),
+		Twin:     "at-least-once-after-crash",
 		Shows:    []string{"duplicate"},
 		By:       []string{"crash-between"},
 		schema:   []string{ordersTable, keysTable},

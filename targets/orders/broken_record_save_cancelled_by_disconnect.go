@@ -24,6 +24,7 @@ func recordSaveCancelledByDisconnectDesign() Design {
 		Summary:  "finishes the order of a client that has left, and records its key with the context that ended with it: the retry makes another",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"slow-road"},
 		schema:   []string{ordersTable, keysTable},

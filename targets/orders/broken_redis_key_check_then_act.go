@@ -20,6 +20,7 @@ func redisKeyCheckThenActDesign() Design {
 		Summary:  "GET of the key's record in Redis, then the order, then SET: requests at the same time all find nothing",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "enter-plus-click"},
 		Redis:    true,

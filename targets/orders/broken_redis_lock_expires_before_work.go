@@ -19,6 +19,7 @@ func redisLockExpiresBeforeWorkDesign() Design {
 		Summary:  "a lock in Redis that is over after 10ms, whether its holder is done or not: the next in line makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "tabs-one-key"},
 		Redis:    true,

@@ -19,6 +19,7 @@ func redisLockReleasedByNonOwnerDesign() Design {
 		Summary:  "a lock in Redis without a token, and DEL on every way out, also of a request that was refused: the third one gets in",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"duplicate"},
 		By:       []string{"rage-clicks"},
 		Redis:    true,

@@ -17,6 +17,7 @@ func redisRecordedBeforeCommitDesign() Design {
 		Summary:  "SET NX of the 201 in Redis before the order is committed: if that fails, a repeat is told of an order that does not exist",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"slow-road", "impatient-retry"},
 		Redis:    true,

@@ -17,6 +17,7 @@ func redisSetNXThenExpireDesign() Design {
 		Summary:  "SETNX before the work, EXPIRE after it: who leaves in between leaves a guard without an end, the key says 409 for ever, and there is no order",
 		Contract: turningAway(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"stuck-key"},
 		By:       []string{"slow-road", "impatient-retry"},
 		Redis:    true,

@@ -16,6 +16,7 @@ func refusalCorrectedExecutesDesign() Design {
 		Summary:  "promises that a refusal is stored under its key, and executes another body that comes with it",
 		Contract: storing4xx(true),
 		Key:      requiredKey(),
+		Twin:     "refusal-kept",
 		Shows:    []string{"altered-body-violation"},
 		By:       []string{"corrected-after-refusal"},
 		schema:   []string{ordersTable, keysTable},

@@ -14,6 +14,7 @@ func refusalLeavesRowDesign() Design {
 		Summary:  "writes the order, then refuses an amount below 1 with 400 and leaves the order there",
 		Contract: storing4xx(false),
 		Key:      requiredKey(),
+		Twin:     "refusal-forgotten",
 		Shows:    []string{"phantom-row"},
 		By:       []string{"corrected-after-refusal"},
 		schema:   []string{ordersTable, keysTable},

@@ -10,6 +10,7 @@ func refusalStoredDesign() Design {
 		Summary:  "promises that a refusal leaves the key free, and records the 400 to an amount below 1 under it: the corrected order is refused for good",
 		Contract: storing4xx(false),
 		Key:      requiredKey(),
+		Twin:     "refusal-forgotten",
 		Shows:    []string{"stored-error"},
 		By:       []string{"corrected-after-refusal"},
 		schema:   []string{ordersTable, keysTable},

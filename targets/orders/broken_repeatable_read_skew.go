@@ -14,6 +14,7 @@ func repeatableReadSkewDesign() Design {
 		Summary:  "looks the key up and writes it in a repeatable read transaction: two that find nothing both commit",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "serializable",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-write-gate", "burst-same-key"},
 		On:       []string{"postgres"},

@@ -18,6 +18,7 @@ func replayBeforeAuthorisationDesign() Design {
 		Summary:  "replays before it looks at who asks: another customer with the same key and form is shown the first one's order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"leak", "lost-acknowledged-write"},
 		By:       []string{"same-form-two-principals"},
 		schema:   []string{ordersTable, keysTable},

@@ -13,6 +13,7 @@ func replayBodyWrappedDesign() Design {
 		Summary:  `puts the body of a replay into an envelope, {"data": ...}, that the first answer does not have`,
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

@@ -18,6 +18,7 @@ func replayEchoesRequestDesign() Design {
 		Summary:  "fills a replay with the values of the request that repeats: another body reads its own amount as the order's",
 		Contract: loose(),
 		Key:      requiredKey(),
+		Twin:     "replay-original",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"altered-after", "altered-race"},
 		schema:   []string{ordersTable, keysTable},

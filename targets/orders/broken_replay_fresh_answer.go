@@ -18,6 +18,7 @@ func replayFreshAnswerDesign() Design {
 		Summary:  "remembers the order's id, not the answer: a repeat gets 200 with a new created_at instead of the same 201",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

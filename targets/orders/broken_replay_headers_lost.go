@@ -10,6 +10,7 @@ func replayHeadersLostDesign() Design {
 		Summary:  "keeps only status and body of an answer: a replay has no Location",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

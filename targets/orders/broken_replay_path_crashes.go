@@ -17,6 +17,7 @@ func replayPathCrashesDesign() Design {
 		Summary:  "fails to read its own record: the order is there once, and every repeat gets a 500",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"refused-though-done"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

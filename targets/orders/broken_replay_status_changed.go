@@ -12,6 +12,7 @@ func replayStatusChangedDesign() Design {
 		Summary:  "answers 201 first and 200 to a repeat, and promises the same answer",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"replay-mismatch"},
 		By:       []string{"sequential-replay"},
 		schema:   []string{ordersTable, keysTable},

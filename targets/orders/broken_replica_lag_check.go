@@ -24,6 +24,7 @@ func replicaLagCheckDesign() Design {
 		Summary:  "looks the key up at a replica that is 100ms behind, no unique index: a retry within this time makes a second order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "replica-precheck",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sequential-replay", "burst-same-key"},
 		schema:   []string{ordersTable, keysLoose, keysIndex, keysHaveAge},

@@ -17,6 +17,7 @@ func responseRecordedBeforeCommitDesign() Design {
 		Summary:  "records the 201 before the order is committed: if that fails, a repeat is told of an order that does not exist",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"slow-road", "impatient-retry", "database-cut"},
 		schema:   []string{ordersTable, keysTable},

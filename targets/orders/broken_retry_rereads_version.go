@@ -20,6 +20,7 @@ func retryRereadsVersionDesign() Design {
 		Summary:  "trusts a version to refuse a repeat, and reads it anew for each request: a repeat makes no second order, but takes the goods again",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "order-with-lines",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer", "burst-same-key"},
 		effects:  []contract.Effect{stock()},

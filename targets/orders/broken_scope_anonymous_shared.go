@@ -14,6 +14,7 @@ func scopeAnonymousSharedDesign() Design {
 		Summary:  "keeps the keys of all guests as those of one customer: a guest is shown the order of another, or refused because of it",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "guest-keys",
 		Shows:    []string{"leak", "false-conflict"},
 		By:       []string{"same-form-two-principals"},
 		accounts: guests,

@@ -11,6 +11,7 @@ func scopeNoEndpointDesign() Design {
 		Summary:  "remembers a key without its operation: the key of a quote, sent to the orders, is answered with the quote",
 		Contract: loose(),
 		Key:      requiredKey(),
+		Twin:     "replay-original",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"same-key-two-operations"},
 		schema:   []string{ordersTable, keysTable},

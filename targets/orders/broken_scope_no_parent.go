@@ -12,6 +12,7 @@ func scopeNoParentDesign() Design {
 		Summary:  "remembers a key without the parent in the path: the key of an order in one shop, sent to another, is answered with the first",
 		Contract: scopedByPath(loose(), contract.ScopeSeparate),
 		Key:      requiredKey(),
+		Twin:     "scope-by-path",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"same-key-two-parents", "same-form-two-parents"},
 		schema:   []string{ordersTable, keysTable},

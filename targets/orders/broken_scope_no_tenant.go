@@ -11,6 +11,7 @@ func scopeNoTenantDesign() Design {
 		Summary:  "remembers a key without its customer: a customer who uses another's key is shown the other's order and gets none",
 		Contract: loose(),
 		Key:      requiredKey(),
+		Twin:     "replay-original",
 		Shows:    []string{"leak", "lost-acknowledged-write"},
 		By:       []string{"same-form-two-principals", "same-key-two-principals"},
 		schema:   []string{ordersTable, keysTable},

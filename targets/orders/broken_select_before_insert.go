@@ -18,6 +18,7 @@ func selectBeforeInsertDesign() Design {
 		Name:     "select-before-insert",
 		Summary:  "selects the reference, works, then inserts the order, no index: requests at the same time all find nothing",
 		Contract: oncePerReference(),
+		Twin:     "natural-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-natural-key", "burst-same-key", "burst-write-gate"},
 		schema:   []string{ordersTable},

@@ -17,6 +17,7 @@ func snapshotBeforeLockDesign() Design {
 		Summary:  "looks the key up, locks the customer, looks again in one transaction: under repeatable read the second look shows the past",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "pessimistic-lock",
 		Shows:    []string{"duplicate"},
 		By:       []string{"burst-same-key", "tabs-one-key"},
 		On:       []string{"mariadb"},

@@ -19,6 +19,7 @@ func storeFailsOpenDesign() Design {
 		Summary:  "when Redis cannot be asked, the order is made without: repeats in an outage, or after it, make further ones",
 		Contract: claimed(),
 		Key:      requiredKey(),
+		Twin:     "store-fails-closed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"store-away", "store-cut"},
 		Redis:    true,

@@ -21,6 +21,7 @@ func storeForgetsDesign() Design {
 		Summary:  "claims and answers in Redis only: once it is emptied, every key is new, and a repeat makes a second order",
 		Contract: claimed(),
 		Key:      requiredKey(),
+		Twin:     "redis-claim-and-record",
 		Shows:    []string{"duplicate"},
 		By:       []string{"store-flushed"},
 		Redis:    true,

@@ -23,6 +23,7 @@ func storeProcessLocalDesign() Design {
 		Summary:   "remembers keys in a map of its process: of two instances each makes an order of its own",
 		Contract:  exactReplay(),
 		Key:       requiredKey(),
+		Twin:      "unique-key",
 		Shows:     []string{"duplicate"},
 		By:        []string{"other-instance", "sequential-replay", "burst-same-key"},
 		Instances: 2,

@@ -19,6 +19,7 @@ func throttleSticksToKeyDesign() Design {
 		Summary:  "throttles a key whose request failed, and for ever: the key says 429, there is no order, and fresh keys get through",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "throttled-for-a-while",
 		Shows:    []string{"stuck-key"},
 		By:       []string{"slow-road", "impatient-retry"},
 		schema:   []string{ordersTable, keysTable},

@@ -14,6 +14,7 @@ func uniqueBlocksAfterSoftDeleteDesign() Design {
 		Name:     "unique-blocks-after-soft-delete",
 		Summary:  "deleted orders stay as rows, and in the unique index on the reference: who orders again is told that the order exists",
 		Contract: oncePerReference(),
+		Twin:     "soft-delete",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"made-again"},
 		schema:   []string{ordersTable, `alter table orders add column deleted_at varchar(40)`, referenceIndex},

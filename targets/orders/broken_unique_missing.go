@@ -20,6 +20,7 @@ func uniqueMissingDesign() Design {
 		Name:     "unique-missing",
 		Summary:  "validates in the order's transaction that the reference is unique, and no index does: transactions do not see each other",
 		Contract: oncePerReference(),
+		Twin:     "natural-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-natural-key", "burst-same-key"},
 		On:       []string{"postgres", "mariadb"},

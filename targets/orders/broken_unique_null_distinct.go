@@ -11,6 +11,7 @@ func uniqueNullDistinctDesign() Design {
 		Name:     "unique-null-distinct",
 		Summary:  "a unique index on reference and branch, where the branch is null: no null equals another, and nothing is unique",
 		Contract: oncePerReference(),
+		Twin:     "natural-key",
 		Shows:    []string{"duplicate"},
 		By:       []string{"tabs-natural-key", "sequential-replay", "fresh-key-retry"},
 		schema: []string{

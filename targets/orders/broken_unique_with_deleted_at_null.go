@@ -12,6 +12,7 @@ func uniqueWithDeletedAtNullDesign() Design {
 		Name:     "unique-with-deleted-at-null",
 		Summary:  "upserts on reference and deleted_at: the null of the living orders equals no other, and each repeat adds a row",
 		Contract: createdOrFound(),
+		Twin:     "upsert",
 		Shows:    []string{"duplicate"},
 		By:       []string{"sequential-replay", "tabs-natural-key", "fresh-key-retry"},
 		schema: []string{

@@ -18,6 +18,7 @@ func uniqueWrongColumnDesign() Design {
 		Summary:  "a unique index on the key without the customer: the second customer with a key gets a conflict and never an order",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "unique-key",
 		Shows:    []string{"false-conflict"},
 		By:       []string{"same-key-two-principals", "same-form-two-principals"},
 		schema:   []string{ordersTable, keysTable},

@@ -17,6 +17,7 @@ func upsertReplacesRowDesign() Design {
 		Name:     "upsert-replaces-row",
 		Summary:  "upserts with REPLACE, which deletes the order and inserts another: a repeat takes away the id that was acknowledged",
 		Contract: createdOrFound(),
+		Twin:     "upsert",
 		Shows:    []string{"lost-acknowledged-write", "replay-mismatch"},
 		By:       []string{"altered-after", "sequential-replay"},
 		On:       []string{"sqlite", "mariadb"},

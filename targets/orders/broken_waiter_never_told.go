@@ -19,6 +19,7 @@ func waiterNeverToldDesign() Design {
 		Summary:  "repeats wait in memory for the first request, which wakes one of them and forgets the others: they hang",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "waiters-told",
 		Shows:    []string{"unanswered"},
 		By:       []string{"burst-same-key"},
 		schema:   []string{ordersTable, keysTable},

@@ -18,6 +18,7 @@ type Design struct {
 	Name       string
 	Summary    string
 	Correct    bool              // keeps its contract whatever its clients do
+	Twin       string            // of a broken design: a correct one that takes the same requests, and shows what mending it comes to
 	Contract   contract.Contract // what it claims; a broken design does not keep it
 	Key        targets.Key       // zero: it takes no idempotency key
 	Shows      []string          // kinds of finding by which a broken design can be caught, the worst first
@@ -96,6 +97,7 @@ func Designs() []Design {
 		contentWindowDesign(),
 		globalRejectScopeDesign(),
 		sharedAccountDesign(),
+		guestKeysDesign(),
 		optionalKeyDesign(),
 		keyInBodyDesign(),
 		keyInEitherPlaceDesign(),

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// cell is what an export showed, in a few words.
+func (p played) cell() string {
+	switch {
+	case p.right():
+		return "yes"
+	case p.Cannot != "" && p.Broken.Verdict != yes && p.Twin.Verdict != yes:
+		return "cannot"
+	case p.Twin.Verdict == yes:
+		return "**false**: shown at the twin"
+	case p.Broken.Verdict == yes:
+		return "broken: shown, twin: " + string(cmp.Or(p.Twin.Verdict, "not played"))
+	default:
+		return "broken: " + string(cmp.Or(p.Broken.Verdict, "not played"))
+	}
+}
+
+// right reports that it was shown at the broken design and not at its twin.
+func (p played) right() bool { return p.Broken.Verdict == yes && p.Twin.Verdict == no }
+
+func (r result) forms() []played { return []played{r.As, r.Go, r.Curl} }
+
+func (r result) row() string {
+	if r.Kind == "" {
+		return fmt.Sprintf("| `%s` | `%s` | not found | | | | |", r.Design, r.Twin)
+	}
+	cells := []string{}
+	for _, p := range r.forms() {
+		cells = append(cells, p.cell())
+	}
+	return fmt.Sprintf("| `%s` | `%s` | `%s` by %s | %s | %s |", r.Design, r.Twin, r.Kind, r.Scenario, strings.Join(cells, " | "), r.Took.Round(time.Second))
+}
+
+// document is the whole page.
+func document(all []result, database string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, `# Exports, tried
+
+What an export shows, it has to show at the broken service, and not at the mended one. `+"`make exports`"+` plays each broken built-in
+design until a declared scenario catches it, shrinks the finding, and exports it as a scenario, a Go test and a shell script.
+Each export then runs against the design and against its correct twin, which takes the same requests.
+
+A format is right (yes) if the broken design shows the finding again, and its twin does not. "cannot" means that the export said
+beforehand that its format cannot show it, and did not claim to.
+
+Played on %s, %d cores, %s. `, database, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
+	found, names := 0, []string{"scenario", "Go test", "script"}
+	for _, r := range all {
+		if r.Kind != "" {
+			found++
+		}
+	}
+	fmt.Fprintf(&b, "%d designs, %d with a finding.\n\n| | right | cannot, said so | not shown or unclear | false |\n|---|---|---|---|---|\n", len(all), found)
+	for i, name := range names {
+		counts := map[string]int{}
+		for _, r := range all {
+			if r.Kind == "" {
+				continue
+			}
+			switch cell := r.forms()[i].cell(); {
+			case cell == "yes" || cell == "cannot":
+				counts[cell]++
+			case strings.HasPrefix(cell, "**"):
+				counts["false"]++
+			default:
+				counts["else"]++
+			}
+		}
+		fmt.Fprintf(&b, "| %s | %d of %d | %d | %d | %d |\n", name, counts["yes"], found, counts["cannot"], counts["else"], counts["false"])
+	}
+	b.WriteString("\n| Design | Twin | Finding | Scenario | Go test | Script | Took |\n|---|---|---|---|---|---|---|\n")
+	for _, r := range all {
+		b.WriteString(r.row() + "\n")
+	}
+	b.WriteString("\n## What is not right, and why\n\n")
+	for _, r := range all {
+		for i, p := range r.forms() {
+			if r.Kind != "" && !p.right() {
+				why := slices.DeleteFunc([]string{p.Cannot, p.Broken.Said, p.Twin.Said}, func(s string) bool { return s == "" })
+				fmt.Fprintf(&b, "- `%s`, %s: %s\n", r.Design, names[i], strings.ReplaceAll(strings.Join(why, " / "), "|", "\\|"))
+			}
+		}
+	}
+	return b.String()
+}
