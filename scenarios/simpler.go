@@ -127,6 +127,15 @@ func (s *Scenario) tidy() {
 	s.complete()
 }
 
+// Without is the scenario without some of its proofs of exercise. One without any asks for an acknowledgement.
+func (s Scenario) Without(unheld []proofs.Name) Scenario {
+	s.Exercised = slices.DeleteFunc(slices.Clone(s.Exercised), func(p Proof) bool { return slices.Contains(unheld, p.Name) })
+	if len(s.Exercised) == 0 {
+		s.Exercised = []Proof{{Name: proofs.Acknowledged}}
+	}
+	return s
+}
+
 // forget removes a lane; its users send through the clean one.
 func (s *Scenario) forget(lane string) {
 	delete(s.Lanes, lane)

@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/proofs"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
@@ -59,7 +60,8 @@ type Result struct {
 	LastK      int // rounds of Best that broke in the end, of LastN
 	LastN      int
 	Trials     int
-	Unknown    int // things of which it is not known whether they can be left out
+	Whole      bool // Best is From with all its intents, as what an intent left behind was part of it
+	Unknown    int  // things of which it is not known whether they can be left out
 	Took       time.Duration
 }
 
@@ -86,12 +88,12 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+	defer func() { err = errors.Join(err, k.session.Close()) }()
+	k.session = session
 	if why := session.System.LeavesOut(s); why != "" {
 		return r, runerror.Configf("%s cannot be played against %s: %s", s.Name, session.System.Name, why)
 	}
-	k.session = session
-	return k.shrink(ctx, o.Finding.Narrowed(s))
+	return k.shrink(ctx, s)
 }
 
 // shrinker looks for the least that a finding takes.
@@ -101,18 +103,19 @@ type shrinker struct {
 	seed     uint64
 	began    time.Time
 	failures map[string]int // how often something could not be left out
+	early    bool           // it has to show before the final retry
 	trials   int
 	rounds   int
 }
 
 // shrink leaves out what can be left out.
-func (k *shrinker) shrink(ctx context.Context, s scenarios.Scenario) (Result, error) {
+func (k *shrinker) shrink(ctx context.Context, whole scenarios.Scenario) (Result, error) {
+	s := k.options.Finding.Narrowed(whole)
 	budget, cancel := context.WithCancel(ctx) // a deadline would make the pace give up before it
 	defer cancel()
 	defer time.AfterFunc(k.options.Budget, cancel).Stop()
 	r := Result{From: s, Best: s}
-	first := sequential{}
-	err := k.play(budget, s, firstRounds, &first)
+	first, seen, err := k.first(budget, s)
 	r.FirstK, r.FirstN = first.k, first.n
 	if err != nil {
 		return r, err
@@ -120,18 +123,55 @@ func (k *shrinker) shrink(ctx context.Context, s scenarios.Scenario) (Result, er
 	if first.k == 0 {
 		return r, ErrNotReproduced
 	}
+	s = s.Without(seen.unheld)
+	r.Best = s
 	if k.options.Began != nil {
 		k.options.Began(first.k, first.n)
 	}
 	best, unknown, failure := k.minimise(budget, s, float64(first.k)/float64(first.n))
 	last := sequential{}
-	failure = errors.Join(failure, k.play(ctx, best, firstRounds, &last))
+	failure = errors.Join(failure, k.afresh(ctx, best, firstRounds, &last))
+	if last.k == 0 && ctx.Err() == nil && failure == nil {
+		// What came before was part of it, such as a stock that runs out: then the whole scenario is what it takes.
+		best, unknown = whole.Without(seen.unheld), 0
+		r.Whole, k.early = true, false
+		failure = k.afresh(ctx, best, best.Intents/best.GroupSize(), &last)
+	}
 	if last.k == 0 && ctx.Err() == nil && failure == nil {
 		failure = runerror.Environment(errors.New("what was left did not break again in the end: the rate is too low to shrink by"))
 	}
 	r.Best, r.Unknown, r.Trials = best, unknown, k.trials
 	r.LastK, r.LastN, r.Took = last.k, last.n, time.Since(k.began)
 	return r, failure
+}
+
+// first plays the rounds that tell the rate to be kept. What shows before the final retry has to go on doing so: what the final
+// retry sends is no step of the scenario, so that nobody who has it sees what was sent.
+func (k *shrinker) first(ctx context.Context, s scenarios.Scenario) (sequential, played, error) {
+	test := sequential{}
+	seen, err := k.play(ctx, s, firstRounds, &test)
+	k.early = 2*seen.early > seen.broken
+	if k.early {
+		test.k = seen.early
+	}
+	return test, seen, err
+}
+
+// afresh plays rounds against the target as it is when it starts: what the trials left behind is no part of the scenario.
+func (k *shrinker) afresh(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) error {
+	if ctx.Err() == nil {
+		session, err := engine.Open(ctx, k.options.Config)
+		if err != nil {
+			return err
+		}
+		err = k.session.Close()
+		k.session = session
+		if err != nil {
+			return err
+		}
+	}
+	_, err := k.play(ctx, s, rounds, test)
+	return err
 }
 
 // minimise leaves out one thing after the other until nothing can be left out, or the time is over. It
@@ -168,7 +208,7 @@ func (k *shrinker) try(ctx context.Context, c scenarios.Simplification, rate flo
 	k.trials++
 	test, outcome := keeps(rate), Undecided
 	for outcome == Undecided && ctx.Err() == nil {
-		err := k.play(ctx, c.Scenario, batchRounds, &test)
+		_, err := k.play(ctx, c.Scenario, batchRounds, &test)
 		if why := new(unplayed); errors.As(err, why) {
 			k.tell(c, test, Undecided, why.Error())
 			return Undecided, nil
@@ -208,53 +248,81 @@ func hindrance(h *history.History) error {
 	return nil
 }
 
+// played is what rounds of a scenario showed.
+type played struct {
+	broken int           // that broke as the finding says
+	early  int           // of them, those that did so before the final retry
+	unheld []proofs.Name // the scenario asks for these proofs of exercise, and too few rounds had them
+}
+
 // play plays so many rounds of a scenario and counts those that break as the finding says. Rounds that the end of
-// the time or a hindrance cut short do not count.
-func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) error {
+// the time or a hindrance cut short do not count. Rounds that do not exercise what the scenario asks for show nothing: at a mended
+// target it could not be passed.
+func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) (seen played, err error) {
 	family := s.GroupSize()
 	s = s.WithIntents(rounds * family)
 	s.Name = fmt.Sprintf("%s-%d", s.Name[:min(len(s.Name), 40)], k.rounds)
 	k.rounds += rounds
 	source, err := scenarios.Source(s)
 	if err != nil {
-		return runerror.Environment(err)
+		return seen, runerror.Environment(err)
 	}
 	err = k.session.Play(ctx, scenarios.File{Path: s.Name, Source: source, Scenario: s}, scenarios.NewPlan(s, k.seed+uint64(k.rounds)))
 	if ctx.Err() != nil { // what fails then failed because of it
-		return nil
+		return seen, nil
 	}
 	if err != nil {
-		return err
+		return seen, err
 	}
 	h, err := k.session.History(s.Name)
 	if err == nil {
 		err = hindrance(h)
 	}
 	if err != nil {
-		return err
+		return seen, err
 	}
-	test.add(min(k.broken(h, family), rounds), rounds)
-	return nil
+	seen = k.seen(h, family)
+	count := seen.broken
+	if k.early {
+		count = seen.early
+	}
+	if k.trials > 0 && len(seen.unheld) > 0 {
+		count = 0
+	}
+	test.add(min(count, rounds), rounds)
+	return seen, nil
 }
 
-// broken counts the rounds that broke as the finding says.
-func (k *shrinker) broken(h *history.History, family int) int {
+// seen counts the rounds that broke as the finding says.
+func (k *shrinker) seen(h *history.History, family int) (seen played) {
 	result, wanted := checker.Check(h, k.session.System.Terms()), k.options.Finding.Finding
-	rounds := map[int]bool{}
+	broken, early := map[int]bool{}, map[int]bool{}
 	for _, f := range result.Findings {
 		if !wanted.Kind.Covers(f.Kind) || f.Detail != wanted.Detail {
 			continue
 		}
 		for _, n := range rundir.IntentsOf(f, result) {
-			rounds[(n-1)/family] = true
+			broken[(n-1)/family] = true
+			if f.Moment == history.T1Name {
+				early[(n-1)/family] = true
+			}
 		}
 	}
-	return len(rounds)
+	for _, e := range result.Exercise {
+		if e.Held < e.Needed {
+			seen.unheld = append(seen.unheld, proofs.Name(e.Proof))
+		}
+	}
+	seen.broken, seen.early = len(broken), len(early)
+	return seen
 }
 
-// Source returns the text of the shrunk scenario.
+// Source returns the text of the shrunk scenario, with as many rounds as it takes to see the finding with 99 %.
 func (r Result) Source(kind checker.Kind) ([]byte, error) {
 	named := r.Best
+	if !r.Whole {
+		named.Intents = rundir.Rounds(r.LastK, r.LastN) * named.GroupSize()
+	}
 	named.Known = nil // it is to show the bug, not to expect it
 	named.Name = r.Best.Name[:min(len(r.Best.Name), 55)] + "-shrunk"
 	named.Summary = "The least of " + r.From.Name + " that it takes: " + string(kind) + "."

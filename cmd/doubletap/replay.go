@@ -65,16 +65,14 @@ intents that broke in the run, and not more than 20 times. To find what is rarer
 const mostTries = 20
 
 // choose says how often to send a finding, if nobody did: those who hunt go on without a count; others until the finding would have
-// shown in 99 of 100 cases. Of n intents of which k broke, (k+1)/(n+2) is the rate (Laplace's rule of succession): what broke in each
-// of a few may still be chance.
+// shown in 99 of 100 cases.
 func (r *replayOptions) choose(f rundir.Finding) {
 	switch {
 	case r.counted:
 	case r.untilFail || r.longest > 0:
 		r.times = math.MaxInt
 	case f.Of > 0:
-		missed := 1 - float64(f.Shown+1)/float64(f.Of+2)
-		r.times = min(mostTries, int(math.Ceil(math.Log(0.01)/math.Log(missed))))
+		r.times = min(mostTries, rundir.Rounds(f.Shown, f.Of))
 		r.untilFail, r.byRate = true, true
 	}
 }

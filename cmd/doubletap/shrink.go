@@ -125,6 +125,9 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sess
 		return runerror.Environment(err)
 	}
 	minimal := "Nothing more can be left out: without any one thing it does not break as often."
+	if r.Whole {
+		minimal = "Nothing can be left out: with fewer intents, or without one thing, it does not break at a target that has just started."
+	}
 	if r.Unknown > 0 {
 		minimal = fmt.Sprintf("%s could not be tried to the end.", english.Plural(r.Unknown, "thing"))
 	}
@@ -137,9 +140,14 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sess
 	requests := func(s scenarios.Scenario) string {
 		return english.Plural(scenarios.NewPlan(s, 1).Requests(), "request")
 	}
-	fmt.Fprintf(s.out, "\n%s\n%s and %s instead of %s and %s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
-		source, requests(r.Best), english.Plural(faults(r.Best), "fault"), requests(r.From), english.Plural(faults(r.From), "fault"),
-		english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
+	left := fmt.Sprintf("%s and %s", requests(r.Best), english.Plural(faults(r.Best), "fault"))
+	if from := fmt.Sprintf("%s and %s", requests(r.From), english.Plural(faults(r.From), "fault")); from != left {
+		left += " instead of " + from
+	} else {
+		left += ", as before"
+	}
+	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
+		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
 	return nil
 }
 
