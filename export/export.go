@@ -10,10 +10,10 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/template"
 	"time"
 
-	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/internal/inert"
@@ -28,9 +28,10 @@ import (
 // Finding is a finding to be handed over, with what it takes to show it again.
 type Finding struct {
 	rundir.Finding
-	Scenario scenarios.Scenario // the smallest there is of it, with the intents of one round
+	Scenario scenarios.Scenario // the smallest there is of it, with as many rounds as it takes to see the finding with 99 %
 	SUT      sut.Options        // of the target that it is shown against
 	Flags    string             // of the command that name that target
+	Shrunk   bool               // nothing is known that could be left out of Scenario
 }
 
 // Mark stands at the beginning of all that is exported.
@@ -62,14 +63,14 @@ var goTest string
 
 // AsGo is a Go test that fails for as long as the finding can be seen.
 func (f Finding) AsGo() ([]byte, error) {
-	source, err := scenarios.Source(f.Scenario.WithIntents(testRounds * f.Scenario.GroupSize()))
+	source, err := scenarios.Source(f.Scenario)
 	if err != nil {
 		return nil, runerror.Environment(err)
 	}
 	var text bytes.Buffer
 	err = template.Must(template.New("test").Parse(goTest)).Execute(&text, map[string]any{
 		"Title": f.title(), "Origin": f.origin(), "Name": inert.GoName(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
-		"Target": inert.GoText(f.SUT.Target), "Operation": inert.GoText(f.SUT.Operation), "Seed": f.Seed,
+		"Target": inert.GoText(f.SUT.Target), "Operation": inert.GoText(f.SUT.Operation), "Seed": f.Seed, "Instances": f.SUT.Instances,
 		"Source": inert.GoText("\n" + string(source)),
 	})
 	if err != nil {
@@ -78,19 +79,24 @@ func (f Finding) AsGo() ([]byte, error) {
 	return text.Bytes(), nil
 }
 
-// testRounds is how often a Go test tries: a race is a matter of luck.
-const testRounds = 12
+// GoCannot is why the Go test cannot show the finding; empty: it can.
+func (f Finding) GoCannot() string {
+	if strings.HasPrefix(f.SUT.Target, sut.ServedPrefix) {
+		return "a Go test does not start " + f.SUT.Target + ", which is a process of this command; a target file with process is started"
+	}
+	return ""
+}
 
-// AsCurl is a script that sends what the driver would send.
-func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
+// AsCurl is a script that sends what the driver would send, and what it cannot show the finding without; none: it can.
+func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err error) {
 	files := []scenarios.File{{Scenario: f.Scenario}}
 	system, err := sut.Open(ctx, f.SUT, files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer func(opened *sut.System) { err = errors.Join(err, opened.Close()) }(system)
 	if why := beyondCurl(system, f.Scenario); why != "" {
-		return nil, runerror.Configf("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, system.Name)
+		return nil, nil, runerror.Configf("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, system.Name)
 	}
 	base, database, variables := system.Target.BaseURL, system.DatabaseKind(), map[string]string{}
 	if system.BuiltIn() || system.Target.Process != nil {
@@ -98,13 +104,15 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	}
 	if !system.BuiltIn() {
 		if system, variables, err = system.Unexpanded(files); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if base == system.Target.BaseURL && base != sut.PublicBase(system) {
 		base = "" // a variable stands in it
 	}
-	plan := scenarios.NewPlan(f.Scenario, f.Seed)
+	round := f.Scenario
+	round.Intents = round.GroupSize()
+	plan := scenarios.NewPlan(round, f.Seed)
 	d := driver.Workload{
 		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),
 		Names: driver.Names{Seed: f.Seed, Run: rundir.NewID(time.Now()), Scenario: plan.Scenario},
@@ -112,7 +120,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	}
 	requests, err := d.Rehearse()
 	if err != nil {
-		return nil, runerror.Environment(err)
+		return nil, nil, runerror.Environment(err)
 	}
 	if system.BuiltIn() {
 		for id, r := range requests {
@@ -123,8 +131,9 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	script := curl.Script{
 		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
-		Client: clients()[databases.DialectOf(database)], Broken: conditions()[f.Finding.Finding.Kind],
+		Client: clients()[databases.DialectOf(database)], Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}
+	script.Judge, script.Cannot = f.judge(system, plan)
 	script.Files, script.Lacks = reach(system)
 	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
 		script.Database = database
@@ -134,9 +143,9 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, err error) {
 	}
 	var out bytes.Buffer
 	if err := script.Write(&out); err != nil {
-		return nil, runerror.Environment(err)
+		return nil, nil, runerror.Environment(err)
 	}
-	return out.Bytes(), nil
+	return out.Bytes(), script.Limits(), nil
 }
 
 // reach are the files that it takes to get through to the target, and what of it curl cannot do.
@@ -169,11 +178,6 @@ func clients() map[databases.Dialect]curl.Client {
 	return map[databases.Dialect]curl.Client{
 		databases.SQLite: curl.SQLite, databases.PostgreSQL: curl.Postgres, databases.MariaDB: curl.MariaDB,
 	}
-}
-
-// conditions say what rows show that a promise broke again, where rows alone can.
-func conditions() map[checker.Kind]curl.Condition {
-	return map[checker.Kind]curl.Condition{checker.Duplicate: curl.TooMany, checker.LostWrite: curl.None}
 }
 
 // beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/export"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -59,9 +60,15 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 	case "scenario":
 		text, err = f.AsScenario()
 	case "go":
+		if why := f.GoCannot(); why != "" {
+			fmt.Fprintf(s.err, "it cannot show it: %s\n", why)
+		}
 		text, err = f.AsGo()
 	case "curl":
-		text, err = f.AsCurl(ctx)
+		var cannot []string
+		if text, cannot, err = f.AsCurl(ctx); len(cannot) > 0 {
+			fmt.Fprintf(s.err, "it cannot show it: a script is without %s; --as go and --as scenario have that\n", english.List(cannot, "and"))
+		}
 	default:
 		return runerror.Configf("--as is %q, expected curl, go or scenario", as)
 	}
@@ -86,15 +93,18 @@ func readForExport(dir string, o targetFlags, s streams) (export.Finding, error)
 	if err != nil {
 		return export.Finding{}, err
 	}
+	minimal := false
 	small := f.Narrowed(played[0].Scenario)
+	if f.Of > 0 {
+		small.Intents *= rundir.Rounds(f.Shown, f.Of)
+	}
 	if shrunk := filepath.Join(dir, shrink.FileName); rundir.Exists(shrunk) {
 		if played, err = engine.ReadScenario(shrunk); err != nil {
 			return export.Finding{}, err
 		}
-		small = played[0].Scenario
-		small.Intents = small.GroupSize()
+		small, minimal = played[0].Scenario, true
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
 	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target}, instances: c.SUT.Instances}
-	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords()}, nil
+	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords(), Shrunk: minimal}, nil
 }

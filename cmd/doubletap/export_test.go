@@ -97,7 +97,7 @@ func TestAScriptHasRetriesTabsAndWaits(t *testing.T) {
 	file := exported(t, finding, "curl", nil)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "# Not in here: the faults of the lane slow.\n")
+	require.Contains(t, string(text), "# In place of the lane slow, clients give up earlier, by what a request takes on it.\n")
 	code, out := script(t, file, env)
 	require.Contains(t, []int{0, 1}, code, "%s", out) // separate processes race as they please
 	for line, why := range map[string]string{"201 ": "created", "000 ": "gave up", "422 ": "refused for its body", "rows with ": "counted"} {

@@ -19,21 +19,45 @@ import (
 
 // Script is what a script sends and shows.
 type Script struct {
-	Title     string // what it shows, in one line
-	Origin    string // where it comes from, in one line
-	Base      string // URL of the target, unless BASE_URL says another; empty: that must
-	Plan      scenarios.Plan
-	Requests  map[string]driver.Rehearsed // by attempt
-	Lanes     map[string][]faults.Fault
-	Links     map[string][]faults.Fault // inside the target
-	Normal    time.Duration             // of a plain create; spans that are shares are of this
-	Variables map[string]string         // names of environment variables, by what stands for them in Requests
-	Rows      map[string]string         // row queries, with the parameter :marker, by operation
-	Client    Client
-	Database  string    // URL, unless DATABASE_URL says another; empty: that must
-	Broken    Condition // what the rows of an intent show if it happens again
-	Files     []File    // that it takes to reach the target
-	Lacks     []string  // what a script does not do, besides what it finds out itself
+	Title       string // what it shows, in one line
+	Origin      string // where it comes from, in one line
+	Base        string // URL of the target, unless BASE_URL says another; empty: that must
+	Plan        scenarios.Plan
+	Requests    map[string]driver.Rehearsed // by attempt
+	Lanes       map[string][]faults.Fault
+	Links       map[string][]faults.Fault // inside the target
+	Normal      time.Duration             // of a plain create; spans that are shares are of this
+	Variables   map[string]string         // names of environment variables, by what stands for them in Requests
+	Rows        map[string]string         // row queries, with the parameter :marker, by operation
+	Client      Client
+	Database    string   // URL, unless DATABASE_URL says another; empty: that must
+	Judge       Judge    // what shows that it happens again
+	Rounds      int      // of the plan, until it has shown with 99 %; 0: 1
+	Files       []File   // that it takes to reach the target
+	Lacks       []string // what a script does not do, besides what it finds out itself
+	Cannot      []string // likewise, and without which it does not show
+	Concurrency int      // of intents; 0: 1
+	Minimal     bool     // nothing can be left out: without what a script does not do, it does not show
+}
+
+// Judge says how a script sees that it happened again. With the zero value the answers and the rows have to be looked at.
+type Judge struct {
+	Sees     Condition
+	Natural  bool          // an intent is one whatever its keys are
+	Late     bool          // it shows after a final retry
+	Done     []int         // statuses by which the target says that it is done, accepted or there already
+	Named    []int         // all statuses below 400 that the contract names
+	Where    []string      // of Differs: "status", "body", names of headers, and JSON pointers to members of the body
+	Identity string        // JSON pointer to the member of an answer that names the created thing; empty: it is not known
+	Effects  []Effect      // of Effects
+	Settle   time.Duration // after which rows are there
+}
+
+// Effect is what belongs to a row, as a query sees it.
+type Effect struct {
+	Query string   // with the parameter :marker, unless Delta is set
+	Rows  *int     // of the query, for each row
+	Delta *float64 // change of the number that the query gives, for each row
 }
 
 // File is a file that curl is given with an option.
@@ -54,14 +78,26 @@ const (
 	MariaDB  Client = "mariadb"
 )
 
-// Condition is what a number of rows is tested for, in the shell's words.
-type Condition string
+// Condition is what shows that it happened again.
+type Condition int
 
 // The conditions. With the zero value the answers and the rows have to be looked at.
 const (
-	Unclear Condition = ""
-	TooMany Condition = "-gt 1"
-	None    Condition = "-eq 0"
+	Unclear    Condition = iota
+	TooMany              // rows of one marker
+	Lost                 // no row, or not the one that was named, though it was said to be done
+	Phantom              // a row, though each answer was a refusal
+	Refused              // the last of several retries is not done
+	Mixed                // likewise, and that of another request is
+	Unanswered           // a request got no answer
+	Altered              // one key was done with two bodies
+	Corrected            // the corrected body was done under the key of the refused one
+	Keyless              // it was done without a key
+	Differs              // two answers to one request
+	Leaked               // an answer has the marker of another intent
+	Undeclared           // an answer below 400 that the contract does not name
+	Died                 // a new request is not done any more
+	Wrong                // the number of effects
 )
 
 //go:embed script.sh.tmpl
@@ -70,6 +106,9 @@ var text string
 var layout = template.Must(template.New("script").Funcs(template.FuncMap{
 	"quote": shell.Quote, "comment": inert.Comment, "lower": strings.ToLower,
 }).Parse(text))
+
+// Limits is what the script cannot show it without, as its head says; none: it can show it.
+func (s Script) Limits() []string { return s.page().Cannot }
 
 // Write writes the script. What it cannot do it says in its head.
 func (s Script) Write(w io.Writer) error {

@@ -123,9 +123,13 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 		"removed":     {removed, func(*curl.Script) {}},
 		"key-headers": {keyHeaders, func(*curl.Script) {}},
 		"emptied":     {emptied, func(*curl.Script) {}},
-		"sqlite":      {one, func(s *curl.Script) { s.Client, s.Database, s.Broken = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany }},
-		"postgres":    {one, func(s *curl.Script) { s.Client, s.Broken = curl.Postgres, curl.None }},
-		"mariadb":     {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
+		"sqlite": {one, func(s *curl.Script) {
+			s.Client, s.Database, s.Judge.Sees = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany
+		}},
+		"postgres": {one, func(s *curl.Script) {
+			s.Client, s.Judge = curl.Postgres, curl.Judge{Sees: curl.Lost, Done: []int{201}, Identity: "/id"}
+		}},
+		"mariadb": {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func hostile(t require.TestingT, text string, client curl.Client) curl.Script {
 		Title: text, Origin: text, Base: "http://127.0.0.1:9/" + text, Plan: plan, Requests: requests, Normal: 1,
 		Lanes: map[string][]faults.Fault{text: nil}, Links: map[string][]faults.Fault{text: {}},
 		Variables: map[string]string{"stands-for-key": "key"}, Rows: map[string]string{operation: "select " + text + " where note = :marker"},
-		Client: client, Database: "sqlite://" + text, Broken: curl.TooMany,
+		Client: client, Database: "sqlite://" + text, Judge: curl.Judge{Sees: curl.TooMany, Identity: text, Where: []string{text}},
 		Files: []curl.File{{Option: "--cacert", Variable: "TLS_CA", Path: text}}, Lacks: []string{text},
 	}
 }

@@ -61,9 +61,9 @@ func (w *writer) move(m scenarios.Move) string {
 	case m.Wait != nil:
 		return "sleep " + w.seconds(w.pause(*m.Wait))
 	case m.Sweep != nil:
-		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.alone(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.page.Normal)), w.alone(m.Batch[1]))
+		return fmt.Sprintf("%s &\nsleep %s\n%s &\nwait", w.alone(m.Batch[0]), w.seconds(m.Sweep.From.Of(w.normal)), w.alone(m.Batch[1]))
 	case m.Crash != nil:
-		after := m.Crash.From.Of(w.page.Normal) + time.Duration(m.Crash.Part*float64(m.Crash.To.Of(w.page.Normal)-m.Crash.From.Of(w.page.Normal)))
+		after := m.Crash.From.Of(w.normal) + time.Duration(m.Crash.Part*float64(m.Crash.To.Of(w.normal)-m.Crash.From.Of(w.normal)))
 		return fmt.Sprintf("%s &\nsleep %s\nsh -c \"$CRASH\"\nwait", w.alone(m.Batch[0]), w.seconds(after))
 	case m.Together:
 		return w.atOnce(m.Batch)
@@ -72,7 +72,7 @@ func (w *writer) move(m scenarios.Move) string {
 	}
 	var lines []string
 	for _, a := range m.Batch {
-		lines = append(lines, fmt.Sprintf("{ sleep %s; %s; } &", w.seconds(a.At.Of(w.page.Normal)+a.Plus.Of(w.page.Normal)), w.withRetries(a)))
+		lines = append(lines, fmt.Sprintf("{ sleep %s; %s; } &", w.seconds(a.At.Of(w.normal)+a.Plus.Of(w.normal)), w.withRetries(a)))
 	}
 	return strings.Join(append(lines, "wait"), "\n")
 }
@@ -81,11 +81,11 @@ func (w *writer) move(m scenarios.Move) string {
 func (w *writer) pause(wait scenarios.Wait) time.Duration {
 	switch wait.For {
 	case scenarios.WaitPause, scenarios.WaitRemembered:
-		return wait.Pause.Of(w.page.Normal)
+		return wait.Pause.Of(w.normal)
 	case scenarios.WaitCommitted:
-		return max(committed, 2*w.page.Normal)
+		return max(committed, 2*w.normal)
 	default:
-		return wait.Within.Of(w.page.Normal)
+		return wait.Within.Of(w.normal)
 	}
 }
 
@@ -102,6 +102,9 @@ func (w *writer) atOnce(volley []scenarios.PlannedAttempt) string {
 	if same {
 		w.sent++
 		r := w.page.Requests[volley[0].ID]
+		for n := range volley {
+			w.files[volley[n].ID] = append(w.files[volley[n].ID], fmt.Sprintf("%d-%d", w.sent, n+1))
+		}
 		copies := fmt.Sprintf("copies=()\nfor n in {1..%d}; do copies+=(--output \"%d-$n\" --url %s); done\n", len(volley), w.sent, w.url(r))
 		return copies + curl + w.request(volley[0]) + " \\\n  \"${copies[@]}\" || true"
 	}
@@ -124,7 +127,7 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 	}
 	var pauses, again []string
 	for _, p := range a.Pauses {
-		pauses = append(pauses, w.seconds(p.Of(w.page.Normal)))
+		pauses = append(pauses, w.seconds(p.Of(w.normal)))
 	}
 	for _, on := range a.RetryOn {
 		again = append(again, map[scenarios.RetryOn]string{scenarios.NoAnswer: "000*", "5xx": "5*"}[on])
@@ -132,8 +135,11 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 			again[len(again)-1] = string(on) + "*"
 		}
 	}
-	first := w.alone(a)
-	a.Timeout = cmp.Or(a.RetryTime, a.Timeout)
+	first, lost := w.alone(a), ""
+	if w.lane(a.Lane).losesAnswer {
+		lost = "\nstatus=000 # the answer is lost on its way"
+	}
+	a.Timeout, a.Lane = cmp.Or(a.RetryTime, a.Timeout), cmp.Or(a.RetryLane, a.Lane)
 	var fresh string
 	r := w.page.Requests[a.ID]
 	if key := w.named[r.Key]; a.RetryKey == scenarios.FreshKey && key != "" {
@@ -146,28 +152,31 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 		}
 	}
 	next := w.alone(a)
-	return fmt.Sprintf("status=$(%s)\necho \"$status\"\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
-		first, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
+	return fmt.Sprintf("status=$(%s)\necho \"$status\"%s\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
+		first, lost, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
 }
 
 // arguments are those of curl for one attempt, whose answer goes to a file of its own.
 func (w *writer) arguments(a scenarios.PlannedAttempt) string {
 	w.sent++
+	w.files[a.ID] = append(w.files[a.ID], fmt.Sprint(w.sent))
 	return w.request(a) + fmt.Sprintf(" \\\n  --output %d --url %s", w.sent, w.url(w.page.Requests[a.ID]))
 }
 
 // request are the arguments of curl for an attempt, but for where it goes, and where its answer does.
 func (w *writer) request(a scenarios.PlannedAttempt) string {
 	r := w.page.Requests[a.ID]
-	timeout := cmp.Or(max(a.Timeout.Of(w.page.Normal), 0), usualDeadline)
+	timeout := w.patience(a, r)
 	var b strings.Builder
-	fmt.Fprintf(&b, " --silent --globoff --request %s --max-time %s --write-out '%%{http_code} %%{filename_effective}\\n'",
-		shell.Quote(cmp.Or(r.Method, http.MethodPost)), w.seconds(timeout))
+	fmt.Fprintf(&b, " --silent --include --globoff --request %s --max-time %s --write-out '%%{http_code} %%{filename_effective}\\n'",
+		shell.Quote(cmp.Or(r.Method, http.MethodPost)), timeout)
 	for _, f := range w.page.Files {
 		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Header)) {
-		if headerName.MatchString(name) {
+		if headerName.MatchString(name) && r.Header[name] == "" {
+			fmt.Fprintf(&b, " \\\n  --header %s", w.word(name+";")) // with a colon, curl would leave it out
+		} else if headerName.MatchString(name) {
 			fmt.Fprintf(&b, " \\\n  --header %s", w.word(name+": "+r.Header[name]))
 		} else {
 			w.page.Missing = append(w.page.Missing, "the header "+inert.Comment(name)+", whose name curl does not take")

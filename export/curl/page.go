@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/internal/shell"
@@ -19,10 +20,33 @@ type page struct {
 	Needed  []string // environment variables that must be set
 	Drawn   []variable
 	Bodies  []variable
-	Moves   []string
+	Moves   [][]string // by intent
 	Queries []query
 	Missing []string // what curl does not do
 	Signed  bool     // requests are signed
+	Before  []string // commands before the moves of a round
+	After   []string // commands behind them
+	Checks  []string // commands that set $again
+	Instead []string // what the script does in place of something that it cannot do
+	AtOnce  int      // so many tries at the same time; 0: 1
+	Between bool     // it draws times
+	Control string   // a plain request, into the file control; empty: there is none
+	DoneAt  string   // the statuses that say that it is done
+	NamedAt string   // those that the contract names
+	Settled string   // seconds until rows are there; empty: they are there at once
+
+	asked []*asked
+}
+
+// asked is one request of the plan, which may be sent more than once.
+type asked struct {
+	attempt scenarios.PlannedAttempt
+	request driver.Rehearsed
+	intent  string
+	marker  string   // variable
+	files   []string // its answers
+	patient bool     // the script gave it all the time there is
+	final   string   // file of the answer to its final retry; empty: there is none
 }
 
 // variable is one of the script's, with the shell's words for its value.
@@ -32,39 +56,108 @@ type variable struct{ Name, Value string }
 type query struct{ Marker, Text string }
 
 // Absence reports whether to find no rows at all shows nothing: the target was not there, or rejected every request.
-func (s Script) Absence() bool { return s.Broken == TooMany }
+func (s Script) Absence() bool { return s.Judge.Sees == TooMany }
+
+// Judged reports whether the script sees by itself whether it happened again.
+func (s Script) Judged() bool { return s.Judge.Sees != Unclear }
+
+// Counts reports whether the rows are needed to see it.
+func (s Script) Counts() bool {
+	return slices.Contains([]Condition{TooMany, Lost, Phantom, Wrong}, s.Judge.Sees)
+}
 
 func (s Script) page() page {
-	w := writer{page: page{Script: s, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{}}
+	s.Cannot = slices.Clone(s.Cannot)
+	if s.Client == NoClient && s.Counts() {
+		s.Judge.Sees = Unclear
+	}
+	w := writer{
+		page: page{Script: s, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{},
+		files: map[string][]string{}, final: map[string]string{},
+	}
 	if w.named == nil {
 		w.named = map[string]string{}
 	}
 	for _, i := range s.Plan.Intents {
 		if i.Background {
 			w.page.Missing = append(w.page.Missing, "the background traffic")
+			w.cannot("the background traffic")
 			continue
 		}
 		w.intent(i)
+		w.page.Moves, w.moves = append(w.page.Moves, w.moves), nil
 	}
 	for name := range s.Links {
 		w.page.Missing = append(w.page.Missing, fmt.Sprintf("what slows the link %s down", name))
+		w.cannot(fmt.Sprintf("what slows the link %s down", name))
 	}
+	w.page.Rounds = max(w.page.Rounds, 1)
+	if s.races() {
+		w.page.Rounds *= looser
+	}
+	w.together()
+	judging{&w}.judge()
+	if slices.ContainsFunc(w.page.Drawn, func(v variable) bool { return strings.Contains(v.Value, "${salt}") }) {
+		w.page.Drawn = slices.Insert(w.page.Drawn, 0, variable{Name: "salt", Value: "$(letters 8)"})
+	}
+	slices.Sort(w.page.Cannot)
+	w.page.Cannot = slices.Compact(w.page.Cannot)
 	slices.Sort(w.page.Needed)
 	w.page.Needed = slices.Compact(w.page.Needed)
+	slices.Sort(w.page.Instead)
+	w.page.Instead = slices.Compact(w.page.Instead)
 	slices.Sort(w.page.Missing)
 	w.page.Missing = slices.Compact(w.page.Missing)
 	return w.page
 }
 
+// looser is how much less often requests of curl meet than those of the driver, which go out within microseconds.
+const looser = 3
+
+// races reports that requests of one intent are sent at the same time.
+func (s Script) races() bool {
+	return slices.ContainsFunc(s.Plan.Intents, func(i scenarios.PlannedIntent) bool {
+		return slices.ContainsFunc(i.Moves, func(m scenarios.Move) bool { return len(m.Batch) > 1 })
+	})
+}
+
 // writer turns a plan into a page.
 type writer struct {
-	page  page
-	named map[string]string // variables of the script, by the text that they stand for
-	count map[string]int    // of variables, by the beginning of their names
-	sent  int               // requests so far
+	page   page
+	named  map[string]string // variables of the script, by the text that they stand for
+	count  map[string]int    // of variables, by the beginning of their names
+	sent   int               // requests so far
+	normal time.Duration     // of the requests of the intent that is being written: shares are of this
+	moves  []string          // of the intent that is being written
+	files  map[string][]string
+	final  map[string]string // file of the final retry's answer, by request
+}
+
+// together has intents, and tries, go on at the same time where that is needed.
+func (w *writer) together() {
+	if !w.page.Minimal || w.page.Concurrency < 2 {
+		return
+	}
+	for n, moves := range w.page.Moves {
+		if len(w.page.Moves) > 1 {
+			w.page.Moves[n] = []string{"{\n" + strings.Join(moves, "\n") + "\n} &"}
+		}
+	}
+	if n := len(w.page.Moves); n > 1 {
+		w.page.Moves[n-1] = append(w.page.Moves[n-1], "wait")
+	}
+	w.page.AtOnce = min(w.page.Concurrency, w.page.Rounds)
+}
+
+// cannot notes what it does not show without, where nothing can be left out.
+func (w *writer) cannot(what string) {
+	if w.page.Minimal {
+		w.page.Cannot = append(w.page.Cannot, what)
+	}
 }
 
 func (w *writer) intent(i scenarios.PlannedIntent) {
+	w.normal = w.page.Normal + i.Work
 	for n, m := range i.Moves {
 		for _, a := range m.Batch {
 			w.name(w.page.Requests[a.ID])
@@ -72,15 +165,19 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		}
 		if m.Crash != nil {
 			w.page.Needed = append(w.page.Needed, "CRASH")
+			w.page.Cannot = append(w.page.Cannot, "a crash, unless $CRASH kills the target and starts it again")
 		}
 		if m.Flush {
 			w.page.Needed = append(w.page.Needed, "FLUSH")
+			w.page.Cannot = append(w.page.Cannot, "an emptied store, unless $FLUSH empties it")
 		}
 		if m.Remove {
 			w.page.Needed = append(w.page.Needed, "REMOVE")
+			w.page.Cannot = append(w.page.Cannot, "a removal, unless $REMOVE removes what was made")
 		}
 		if m.WriteGate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
+			w.cannot("the write gate in the database")
 		}
 		move := w.move(m)
 		if m.Remove {
@@ -90,7 +187,14 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 		if w.page.Signed && len(m.Batch) > 0 {
 			move = "now=$(date +%s)\n" + move
 		}
-		w.page.Moves = append(w.page.Moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), move))
+		w.moves = append(w.moves, fmt.Sprintf("# Step %d of %s: %s.\n%s", n+1, i.ID, what(m), move))
+		for _, a := range m.Batch {
+			r := w.page.Requests[a.ID]
+			marker, _ := w.variable("marker", r.Marker)
+			w.page.asked = append(w.page.asked, &asked{
+				attempt: a, request: r, intent: i.ID, marker: marker, files: w.files[a.ID], patient: a.Timeout.Of(w.normal) >= usualDeadline,
+			})
+		}
 	}
 }
 
@@ -105,13 +209,18 @@ func (w *writer) name(r driver.Rehearsed) {
 	if name, first := w.variable("marker", r.Marker); first {
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "dt$(letters 16)"})
 		w.reference(r, whole)
-		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(asked(w.page.Rows[r.Operation], r))})
+		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(askedFor(w.page.Rows[r.Operation], r))})
 	}
 	w.reference(r, whole)
 	for _, key := range []string{r.Key, r.SecondKey} {
 		if isUUID(key) {
 			if name, first := w.variable("key", key); first {
 				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
+			}
+		} else if at := strings.IndexFunc(key, alphanumeric); at >= 0 {
+			if name, first := w.variable("key", key); first {
+				parts := []shell.Part{{Text: key[:at+1]}, {Name: "salt"}, {Text: key[at+1:]}}
+				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: shell.Word(parts...)})
 			}
 		} else if key != "" {
 			w.page.Missing = append(w.page.Missing, "a fresh key in a second run of this script: the keys are as they stand")
@@ -139,8 +248,8 @@ func (w *writer) reference(r driver.Rehearsed, whole string) {
 // parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
 var parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)
 
-// asked is a row query for what a request made. In this form the clients of databases take none of it for a command of theirs.
-func asked(rows string, r driver.Rehearsed) string {
+// askedFor is a row query for what a request made. In this form the clients of databases take none of it for a command of theirs.
+func askedFor(rows string, r driver.Rehearsed) string {
 	rows = strings.TrimRight(strings.TrimSpace(rows), "; \t\n")
 	rows = parameter.ReplaceAllStringFunc(rows, func(found string) string {
 		before, name, _ := strings.Cut(found, ":")
@@ -201,18 +310,30 @@ func (w *writer) variable(kind, text string) (name string, first bool) {
 	return name, true
 }
 
+// alphanumeric reports whether a character is a letter or a digit of ASCII.
+func alphanumeric(r rune) bool {
+	return r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+}
+
 // isUUID reports whether a key is one that is drawn for every run.
 func isUUID(key string) bool { return len(key) == 36 && strings.Count(key, "-") == 4 }
 
 // lacks notes what of an attempt's lane a script does not do.
 func (w *writer) lacks(a scenarios.PlannedAttempt) {
 	for _, lane := range []string{a.Lane, a.RetryLane} {
-		if len(w.page.Lanes[lane]) > 0 {
+		switch l := w.lane(lane); {
+		case l.lacks:
 			w.page.Missing = append(w.page.Missing, fmt.Sprintf("the faults of the lane %s", lane))
+			w.cannot(fmt.Sprintf("the faults of the lane %s", lane))
+		case l.delay > 0 || l.rate > 0:
+			w.page.Instead = append(w.page.Instead, fmt.Sprintf("the lane %s, clients give up earlier, by what a request takes on it", lane))
+		case l.losesAnswer:
+			w.page.Instead = append(w.page.Instead, fmt.Sprintf("the lane %s, clients act as if its answers had not come", lane))
 		}
 	}
 	if a.Cut != nil {
 		w.page.Missing = append(w.page.Missing, fmt.Sprintf("the break of the link %s", a.Cut.Link))
+		w.cannot(fmt.Sprintf("the break of the link %s", a.Cut.Link))
 	}
 }
 

@@ -4,7 +4,7 @@
 #
 # It takes bash and curl 7.68 or newer.
 #   BASE_URL=http://127.0.0.1:8080 TOKEN=... bash THIS-FILE
-# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
+# Exit code 2: the answers and the rows have to be compared by who reads this.
 set -u
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
@@ -17,21 +17,29 @@ letters() { among a-z2-7 "$1"; }
 hex() { among 0-9a-f "$1"; }
 uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
 
-marker=dt$(letters 16)
-reference=ref$(letters 16)
-key=$(uuid)
-key_2=$(uuid)
-body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
-query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
+draw() {
+  marker=dt$(letters 16)
+  reference=ref$(letters 16)
+  key=$(uuid)
+  key_2=$(uuid)
+  body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
+  query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
+}
+status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
+body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
 
 start=$PWD
 answers=$(mktemp -d)
 trap 'rm -rf "$answers"' EXIT
-cd "$answers" || exit 2
-echo "answers (status, name):"
+
+try() {
+  mkdir "$answers/$1"
+  cd "$answers/$1" || exit 2
+  draw
+  echo "answers (status, name):"
 
 # Step 1 of i001: a request.
-curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
+curl --silent --include --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
   --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
@@ -41,7 +49,7 @@ curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %
   --output 1 --url "${BASE_URL}"'/things?as=1' || true
 
 # Step 2 of i001: a request.
-curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
+curl --silent --include --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
   --header 'Content-Type: application/json' \
   --header 'X-Note: it'\''s "$HOME" `id`' \
@@ -50,8 +58,10 @@ curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %
   --output 2 --url "${BASE_URL}"'/things?as=1' || true
 
 echo "bodies of the answers:"
-for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
+for name in *; do [ -f "$name" ] && echo "$name $(body "$name" | head -c 400)"; done
+}
 
+try 1
 echo "ask the database:"
 echo "  $query_0"
 exit 2

@@ -4,7 +4,7 @@
 #
 # It takes bash and curl 7.68 or newer. With mariadb it counts the rows:
 #   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=... TOKEN=... bash THIS-FILE
-# Exit code 1: it happened again. 0: it did not. 2: nobody counted the rows.
+# Exit code 2: the answers and the rows have to be compared by who reads this.
 set -u
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
@@ -19,20 +19,39 @@ letters() { among a-z2-7 "$1"; }
 hex() { among 0-9a-f "$1"; }
 uuid() { echo "$(hex 8)-$(hex 4)-4$(hex 3)-a$(hex 3)-$(hex 12)"; }
 
-marker=dt$(letters 16)
-reference=ref$(letters 16)
-key=$(uuid)
-body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
-query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
+draw() {
+  marker=dt$(letters 16)
+  reference=ref$(letters 16)
+  key=$(uuid)
+  body='{"note":"'"${marker}"'","of":"'"${reference}"'","text":"it'\''s \"$HOME\" `id` \\n ${x} !\\\\"}'
+  query_0='select * from (select "id" from things where note = '\'''"${marker}"''\'') doubletap_rows'
+}
+status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
+body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
+rows() {
+  [[ $DATABASE_URL =~ ^[a-z]+://([^:@]*)(:(.*))?@([^:/]*)(:([0-9]+))?/([^?]*) ]] || return
+  MYSQL_PWD=${BASH_REMATCH[3]} mariadb --batch --skip-column-names --user "${BASH_REMATCH[1]}" \
+    --host "${BASH_REMATCH[4]}" --port "${BASH_REMATCH[6]:-3306}" "${BASH_REMATCH[7]}" --execute "$1"
+}
+count() {
+  found=$(rows "$2") || stop "the rows cannot be counted"
+  number=$(grep -c . <<<"$found")
+  echo "rows with $1: $number"
+  [ -z "$found" ] || echo "$found"
+}
 
 start=$PWD
 answers=$(mktemp -d)
 trap 'rm -rf "$answers"' EXIT
-cd "$answers" || exit 2
-echo "answers (status, name):"
+
+try() {
+  mkdir "$answers/$1"
+  cd "$answers/$1" || exit 2
+  draw
+  echo "answers (status, name):"
 
 # Step 1 of i001: a request.
-curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
+curl --silent --include --globoff --request POST --max-time 10 --write-out '%{http_code} %{filename_effective}\n' \
   --header "Authorization: Bearer ${TOKEN}" \
   --header 'Content-Type: application/json' \
   --header "Idempotency-Key: ${key}" \
@@ -41,16 +60,10 @@ curl --silent --globoff --request POST --max-time 10 --write-out '%{http_code} %
   --output 1 --url "${BASE_URL}"'/things?as=1' || true
 
 echo "bodies of the answers:"
-for name in *; do [ -f "$name" ] && echo "$name $(head -c 400 "$name")"; done
-
-rows() {
-  [[ $DATABASE_URL =~ ^[a-z]+://([^:@]*)(:(.*))?@([^:/]*)(:([0-9]+))?/([^?]*) ]] || return
-  MYSQL_PWD=${BASH_REMATCH[3]} mariadb --batch --skip-column-names --user "${BASH_REMATCH[1]}" \
-    --host "${BASH_REMATCH[4]}" --port "${BASH_REMATCH[6]:-3306}" "${BASH_REMATCH[7]}" --execute "$1"
+for name in *; do [ -f "$name" ] && echo "$name $(body "$name" | head -c 400)"; done
+count "$marker" "$query_0"
 }
-found=$(rows "$query_0") || stop "the rows cannot be counted"
-number=$(grep -c . <<<"$found")
-echo "rows with $marker: $number"
-[ -z "$found" ] || echo "$found"
+
+try 1
 echo "compare the answers and the rows"
 exit 2

@@ -1,0 +1,346 @@
+package curl
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/internal/shell"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// The bodies that a final retry leaves alone: nothing is promised of them, or that they are refused.
+const (
+	altered = "altered"
+	invalid = "invalid"
+)
+
+// name is what a member of a body, or a header, is called, where a script can look for it.
+var name = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// judging writes what a page has about whether it happened again.
+type judging struct{ *writer }
+
+// judge writes what a script does to see whether it happened again: the final retries, and the comparison.
+func (w judging) judge() {
+	j := w.page.Judge
+	w.page.DoneAt, w.page.NamedAt = statuses(j.Done), statuses(j.Named)
+	if j.Settle > 0 && w.page.Counts() {
+		w.page.Settled = w.seconds(j.Settle)
+	}
+	if j.Late || j.Sees == Refused || j.Sees == Mixed {
+		w.finalRetries()
+	}
+	if j.Sees == Refused || j.Sees == Unanswered || j.Sees == Died {
+		w.control()
+	}
+	write := map[Condition]func(){
+		TooMany: w.tooMany,
+		Lost:    w.lost, Phantom: w.phantom, Refused: w.refused, Mixed: w.mixed, Unanswered: w.unanswered, Altered: w.bothBodies,
+		Corrected: w.corrected, Keyless: w.keyless, Differs: w.differs, Leaked: w.leaked, Undeclared: w.undeclared, Died: w.died, Wrong: w.effects,
+	}[j.Sees]
+	if write != nil {
+		write()
+	}
+}
+
+func statuses(all []int) string {
+	return strings.Trim(fmt.Sprint(all), "[]")
+}
+
+func (w judging) check(format string, args ...any) {
+	w.page.Checks = append(w.page.Checks, fmt.Sprintf(format, args...))
+}
+
+// finalRetries sends every key once more with every body that is to be done, with backoff, until it is.
+func (w judging) finalRetries() {
+	for _, a := range w.page.asked {
+		if a.attempt.Body == altered || a.attempt.Body == invalid || a.request.Key == "" && w.page.Judge.Sees != Mixed {
+			continue
+		}
+		whole := fmt.Sprint(a.request.Method, a.request.Path, a.request.Header, string(a.request.Body))
+		file, known := w.final[whole]
+		if !known {
+			plain := a.attempt
+			plain.Timeout = scenarios.Span{}
+			line := w.alone(plain)
+			file = fmt.Sprint(w.sent)
+			w.final[whole] = file
+			if w.page.Signed {
+				line = "now=$(date +%s)\n" + line
+			}
+			w.page.After = append(w.page.After, fmt.Sprintf(
+				"# The final retry of %s: until it is done, with backoff.\nfor pause in 0.1 0.2 0.4 0.8 1.6; do\n%s\ndone_at %s && break\nsleep \"$pause\"\ndone", a.intent, line, file))
+		}
+		a.final = file
+	}
+}
+
+// control is a plain request, with names of its own.
+func (w judging) control() {
+	i := slices.IndexFunc(w.page.asked, func(a *asked) bool {
+		return a.attempt.Body != altered && a.attempt.Body != invalid && a.request.Key != ""
+	})
+	if i < 0 {
+		return
+	}
+	plain := w.page.asked[i].attempt
+	plain.Timeout = scenarios.Span{}
+	line := w.alone(plain)
+	w.page.Control = strings.Replace(line, fmt.Sprintf("--output %d ", w.sent), "--output control ", 1)
+	if w.page.Signed {
+		w.page.Control = "now=$(date +%s)\n" + w.page.Control
+	}
+}
+
+// answers are the files of all answers to some requests.
+func answers(of []*asked) string {
+	var all []string
+	for _, a := range of {
+		all = append(all, a.files...)
+		if a.final != "" && !slices.Contains(all, a.final) {
+			all = append(all, a.final)
+		}
+	}
+	return strings.Join(all, " ")
+}
+
+// eachMarker writes a check for the rows of each marker: $number of them, and $found itself.
+func (w judging) eachMarker(check func(marker string, of []*asked) string) {
+	for n, q := range w.page.Queries {
+		var of []*asked
+		for _, a := range w.page.asked {
+			if a.marker == q.Marker {
+				of = append(of, a)
+			}
+		}
+		w.check("count \"$%s\" \"$query_%d\"\n%s", q.Marker, n, check(q.Marker, of))
+	}
+}
+
+// tooMany compares the rows of intents with how many there may be: one for each key, or for each intent where that is what the
+// target goes by. Intents that send the same body are counted together.
+func (w judging) tooMany() {
+	group := map[string]int{} // by intent and by marker
+	for n, a := range w.page.asked {
+		intent, marker := "i "+a.intent, "m "+a.marker
+		from, to := group[marker], group[intent]
+		switch {
+		case from == 0 && to == 0:
+			group[intent], group[marker] = n+1, n+1
+		case from == 0:
+			group[marker] = to
+		case to == 0:
+			group[intent] = from
+		default:
+			for name, g := range group {
+				if g == from {
+					group[name] = to
+				}
+			}
+		}
+	}
+	intents, first := map[int]int{}, map[int]bool{}
+	counted := map[string]bool{}
+	for _, a := range w.page.asked {
+		one := a.intent
+		if !w.page.Judge.Natural {
+			one += " " + cmp.Or(a.request.Key, a.attempt.ID)
+		}
+		if a.attempt.Body != altered && a.attempt.Body != invalid && !counted[one] {
+			counted[one] = true
+			intents[group["i "+a.intent]]++
+		}
+	}
+	for n, q := range w.page.Queries {
+		g := group["m "+q.Marker]
+		if !first[g] {
+			first[g] = true
+			w.check("of_%d=0", g)
+		}
+		w.check("count \"$%s\" \"$query_%d\"\nall=$((all + number)) of_%d=$((of_%d + number))\n[ $of_%d -gt %d ] && again=yes", q.Marker, n, g, g, g, intents[g])
+	}
+	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
+}
+
+func (w judging) lost() {
+	w.eachMarker(func(_ string, of []*asked) string {
+		named := "false"
+		if member, is := memberOf(w.page.Judge.Identity); is {
+			named = fmt.Sprintf(`id=$(member %s "$name" | tr -d '"'); [ -n "$id" ] && ! grep -qF -- "$id" <<<"$found"`, member)
+		}
+		return fmt.Sprintf("for name in %s; do\n  done_at \"$name\" || continue\n  [ \"$number\" -eq 0 ] && again=yes\n  if %s; then again=yes; fi\ndone", answers(of), named)
+	})
+	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+}
+
+func (w judging) phantom() {
+	w.eachMarker(func(_ string, of []*asked) string {
+		return fmt.Sprintf("[ \"$number\" -gt 0 ] && ! some_done %s && all_answered %s && again=yes", answers(of), answers(of))
+	})
+	w.reached()
+}
+
+// reached stops where no request was answered: then nothing could happen.
+func (w judging) reached() {
+	w.check("some_answered %s || stop \"no request was answered, so nothing could happen again\"", answers(w.page.asked))
+}
+
+// finals are the answers to final retries.
+func finals(final map[string]string) string {
+	var all []string
+	for _, file := range final {
+		all = append(all, file)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+func (w judging) refused() { w.check("all_done %s || again=yes", finals(w.final)) }
+
+func (w judging) mixed() {
+	w.check("some_done %s && ! all_done %s && again=yes", finals(w.final), finals(w.final))
+	w.reached()
+}
+
+func (w judging) unanswered() {
+	var patient []*asked
+	for _, a := range w.page.asked {
+		if a.patient {
+			patient = append(patient, a)
+		}
+	}
+	w.check("all_answered %s || again=yes", answers(patient))
+}
+
+// withBody are the requests of one kind of body.
+func (w judging) withBody(is func(body string) bool) (of []*asked) {
+	for _, a := range w.page.asked {
+		if is(a.attempt.Body) {
+			of = append(of, a)
+		}
+	}
+	return of
+}
+
+func (w judging) bothBodies() {
+	one, other := w.withBody(func(b string) bool { return b != altered }), w.withBody(func(b string) bool { return b == altered })
+	w.check("some_done %s && some_done %s && again=yes", answers(one), answers(other))
+	w.reached()
+}
+
+func (w judging) corrected() {
+	w.check("some_done %s && again=yes", answers(w.withBody(func(b string) bool { return b != invalid })))
+	w.reached()
+}
+
+func (w judging) keyless() {
+	var of []*asked
+	for _, a := range w.page.asked {
+		if a.request.Key == "" {
+			of = append(of, a)
+		}
+	}
+	w.check("some_done %s && again=yes", answers(of))
+	w.reached()
+}
+
+// memberOf is the name in a JSON pointer to a member of the whole.
+func memberOf(pointer string) (string, bool) {
+	member, is := strings.CutPrefix(pointer, "/")
+	return member, is && name.MatchString(member)
+}
+
+func (w judging) differs() {
+	groups, order := map[string][]*asked{}, []string{}
+	for _, a := range w.withBody(func(b string) bool { return b != altered && b != invalid }) {
+		of := a.intent + a.request.Operation
+		if groups[of] == nil {
+			order = append(order, of)
+		}
+		groups[of] = append(groups[of], a)
+	}
+	if w.page.Judge.Late || len(w.withBody(func(b string) bool { return b == altered })) > 0 { // an altered body gets the first answer again, where that is promised
+		for _, a := range w.withBody(func(b string) bool { return b == altered }) {
+			groups[a.intent+a.request.Operation] = append(groups[a.intent+a.request.Operation], a)
+		}
+	}
+	for _, of := range order {
+		var parts []string
+		for _, where := range w.page.Judge.Where {
+			member, is := memberOf(where)
+			switch {
+			case where == "status":
+				parts = append(parts, `status "$1"`)
+			case is:
+				parts = append(parts, fmt.Sprintf(`member %s "$1"`, member))
+			case where != "body" && !strings.Contains(where, "/") && name.MatchString(where):
+				parts = append(parts, fmt.Sprintf(`header %s "$1"`, where))
+			default:
+				parts = append(parts, `body "$1"`)
+			}
+		}
+		w.check("compared() { %s; }\nsame_answers %s || again=yes", strings.Join(append(parts, ":"), "; "), answers(groups[of]))
+	}
+	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+}
+
+func (w judging) leaked() {
+	id, known := memberOf(w.page.Judge.Identity)
+	for _, a := range w.page.asked {
+		for _, other := range w.page.asked {
+			switch {
+			case other.intent == a.intent:
+			case other.marker != a.marker:
+				w.check("for name in %s; do body \"$name\" | grep -qF -- \"$%s\" && again=yes; done", answers([]*asked{a}), other.marker)
+			case known && a.attempt.ID < other.attempt.ID:
+				w.check("id=$(member %s %s) other=$(member %s %s)\n[ -n \"$id\" ] && [ \"$id\" = \"$other\" ] && again=yes", id, a.files[0], id, other.files[0])
+			}
+		}
+	}
+	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+}
+
+func (w judging) undeclared() {
+	w.check("for name in %s; do\n  case \" {{named}} \" in *\" $(status \"$name\") \"*) ;; *) [ \"$(status \"$name\")\" -lt 400 ] && again=yes ;; esac\ndone",
+		answers(w.withBody(func(b string) bool { return b != altered && b != invalid })))
+	last := len(w.page.Checks) - 1
+	w.page.Checks[last] = strings.Replace(w.page.Checks[last], "{{named}}", w.page.NamedAt, 1)
+	w.reached()
+}
+
+func (w judging) died() {
+	w.check("draw\n%s\ndone_at control || again=yes", "rm -f control\n"+w.page.Control)
+}
+
+// effects compares what belongs to the rows with how many there are.
+func (w judging) effects() {
+	w.check("all=0")
+	w.eachMarker(func(string, []*asked) string { return "all=$((all + number))" })
+	for n, e := range w.page.Judge.Effects {
+		switch {
+		case e.Rows != nil:
+			for _, q := range w.page.Queries {
+				var of *asked
+				for _, a := range w.page.asked {
+					if a.marker == q.Marker {
+						of = a
+					}
+				}
+				if of == nil {
+					continue
+				}
+				w.check("count \"the effect of $%s\" %s\neffect=$number\ncount \"$%s\" \"$query_%d\"\n[ \"$effect\" -eq $((number * %d)) ] || again=yes",
+					q.Marker, w.word(askedFor(e.Query, of.request)), q.Marker, slices.Index(w.page.Queries, q), *e.Rows)
+			}
+		case e.Delta != nil:
+			query := shell.Quote(strings.TrimRight(strings.TrimSpace(e.Query), "; \t\n"))
+			w.page.Before = append(w.page.Before, fmt.Sprintf("before_%d=$(rows %s) || stop \"the effects cannot be counted\"", n, query))
+			w.check("after=$(rows %s) || stop \"the effects cannot be counted\"\necho \"the effect went from $before_%d to $after\"\n[ \"$((after - before_%d))\" -eq $((all * %d)) ] || again=yes",
+				query, n, n, int(*e.Delta))
+		}
+	}
+	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
+}

@@ -1,0 +1,174 @@
+package curl_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/export/curl"
+)
+
+// shop answers the n-th request, from 1, with the same key; body is what it has of the request.
+type shop func(w http.ResponseWriter, n int, key, body string)
+
+// judged runs a script for a scenario against a shop, and returns its exit code and what it said.
+func judged(t *testing.T, source string, judge curl.Judge, answer shop) (int, string) {
+	t.Helper()
+	var mu sync.Mutex
+	counts := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		key := r.Header.Get("Idempotency-Key")
+		mu.Lock()
+		defer mu.Unlock()
+		counts[key]++
+		answer(w, counts[key], key, string(body))
+	}))
+	defer server.Close()
+	s := scripted(t, server.URL, source)
+	for id, r := range s.Requests {
+		r.Secret = nil
+		s.Requests[id] = r
+	}
+	s.Variables, s.Judge = nil, judge
+	command := exec.CommandContext(t.Context(), "bash", write(t, s))
+	out, _ := command.CombinedOutput()
+	return command.ProcessState.ExitCode(), string(out)
+}
+
+func scenario(steps, more string) string {
+	return "name: s\nsummary: s\nintents: 2\n" + more + "steps: [" + steps + "]\nexercised: [acknowledged]\n"
+}
+
+// always answers with one status and one body.
+func always(status int, body string) shop {
+	return func(w http.ResponseWriter, _ int, _, _ string) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// after answers the first request of a key with 201, and the others in another way.
+func after(then shop) shop {
+	return func(w http.ResponseWriter, n int, key, body string) {
+		if n > 1 {
+			then(w, n, key, body)
+			return
+		}
+		w.Header().Set("Location", "/things/1")
+		always(http.StatusCreated, `{"id": "1", "at": 1}`)(w, n, key, body)
+	}
+}
+
+func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
+	t.Parallel()
+	const twice, other = "send, send", "send, alter: {}"
+	same := after(after(nil).again())
+	refuseOther := func(w http.ResponseWriter, n int, key, body string) {
+		if strings.Contains(body, "another") {
+			always(http.StatusUnprocessableEntity, "")(w, n, key, body)
+			return
+		}
+		after(after(nil).again())(w, n, key, body)
+	}
+	hangUp := func(http.ResponseWriter, int, string, string) { panic(http.ErrAbortHandler) }
+	for name, c := range map[string]struct {
+		source        string
+		judge         curl.Judge
+		broken, right shop
+	}{
+		"status":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"status"}}, after(always(200, `{"id": "1", "at": 1}`)), same},
+		"member":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"/at"}}, after(always(201, `{"id": "1", "at": 2}`)), same},
+		"other member":  {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"/id"}}, after(always(201, `{"id": "2", "at": 1}`)), after(always(201, `{"id": "1", "at": 2}`))},
+		"header":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"Location"}}, after(always(201, `{"id": "1", "at": 1}`)), same},
+		"body":          {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"body"}}, after(always(201, `null`)), same},
+		"late":          {scenario("send", ""), curl.Judge{Sees: curl.Differs, Where: []string{"status"}, Late: true}, after(always(200, "")), same},
+		"refused":       {scenario("send", ""), curl.Judge{Sees: curl.Refused}, secondKey(always(500, "")), same},
+		"unanswered":    {scenario("burst: {copies: 2}", ""), curl.Judge{Sees: curl.Unanswered}, after(hangUp), same},
+		"died":          {scenario("burst: {copies: 2}", ""), curl.Judge{Sees: curl.Died}, thirdKey(always(500, "")), same},
+		"mixed":         {scenario("send", "twins: 2\n"), curl.Judge{Sees: curl.Mixed}, secondKey(always(409, "")), same},
+		"both bodies":   {scenario(other, ""), curl.Judge{Sees: curl.Altered}, same, refuseOther},
+		"without a key": {scenario("tabs: [{at: 0s, key: none}]", ""), curl.Judge{Sees: curl.Keyless}, same, always(400, "")},
+		"undeclared":    {scenario(twice, ""), curl.Judge{Sees: curl.Undeclared, Named: []int{201}}, after(always(200, "null")), same},
+		"leaked": {scenario("send", "neighbours: {of: 2, keys: case}\n"), curl.Judge{Sees: curl.Leaked}, firstBody(), func(w http.ResponseWriter, n int, key, body string) {
+			always(201, body)(w, n, key, body)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c.judge.Done = []int{200, 201}
+			code, out := judged(t, c.source, c.judge, c.broken)
+			require.Equal(t, 1, code, "%s", out)
+			require.Contains(t, out, "it happened again: in 1 of 1 tries")
+			code, out = judged(t, c.source, c.judge, c.right)
+			require.Equal(t, 0, code, "%s", out)
+			require.Contains(t, out, "it did not happen")
+			if slices.Contains([]string{"refused", "member", "without a key"}, name) { // one of each way to see it
+				code, out = judged(t, c.source, c.judge, hangUp)
+				require.Equal(t, 2, code, "a target that is not there shows nothing: %s", out)
+			}
+		})
+	}
+}
+
+// again answers all requests of a key as the first one.
+func (s shop) again() shop {
+	return func(w http.ResponseWriter, _ int, key, body string) { s(w, 1, key, body) }
+}
+
+// secondKey answers the first key that it sees as it should, and each other in another way.
+func secondKey(then shop) shop { return nthKey(2, then) }
+
+// thirdKey is secondKey, one key later.
+func thirdKey(then shop) shop { return nthKey(3, then) }
+
+func nthKey(n int, then shop) shop {
+	seen, right := map[string]int{}, after(nil).again()
+	return func(w http.ResponseWriter, i int, key, body string) {
+		if seen[key] == 0 {
+			seen[key] = len(seen) + 1
+		}
+		if seen[key] >= n {
+			then(w, i, key, body)
+			return
+		}
+		right(w, i, key, body)
+	}
+}
+
+// firstBody answers each request with the body of the first one.
+func firstBody() shop {
+	first := ""
+	return func(w http.ResponseWriter, n int, key, body string) {
+		if first == "" {
+			first = body
+		}
+		always(201, first)(w, n, key, body)
+	}
+}
+
+// What a script cannot do, it says in its head, and does not take for a pass.
+func TestAScriptThatCannotShowItSaysSo(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { always(201, "{}")(w, 1, "", "") }))
+	t.Cleanup(server.Close)
+	s := scripted(t, server.URL, scenario("send: {lane: gone}", "lanes: {gone: [lose: request]}\n"))
+	s.Judge, s.Variables = curl.Judge{Sees: curl.Keyless, Done: []int{201}}, nil
+	require.Empty(t, s.Limits(), "it may show without it")
+	s.Minimal = true
+	for id, r := range s.Requests {
+		r.Secret = nil
+		s.Requests[id] = r
+	}
+	require.Equal(t, []string{"the faults of the lane gone"}, s.Limits())
+	out, err := exec.CommandContext(t.Context(), "bash", write(t, s)).CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "which says nothing: this script cannot show it")
+}

@@ -1,0 +1,77 @@
+package export
+
+import (
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/export/curl"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// conditions say what shows a finding of each kind; those that are not there have to be judged by who reads the script.
+func conditions() map[checker.Kind]curl.Condition {
+	return map[checker.Kind]curl.Condition{
+		checker.Leak: curl.Leaked, checker.Duplicate: curl.TooMany, checker.TargetDied: curl.Died, checker.LostWrite: curl.Lost,
+		checker.PhantomRow: curl.Phantom, checker.AlteredBody: curl.Altered, checker.EffectMismatch: curl.Wrong,
+		checker.StuckKey: curl.Refused, checker.StoredError: curl.Refused, checker.RefusedThoughDone: curl.Refused, checker.Unavailable: curl.Refused,
+		checker.Unanswered: curl.Unanswered, checker.ReplayMismatch: curl.Differs, checker.UndeclaredAnswer: curl.Undeclared,
+		checker.FalseConflict: curl.Mixed, checker.MissingKeyAccepted: curl.Keyless,
+	}
+}
+
+// judge is how a script sees that it happened again, and what keeps it from that.
+func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot []string) {
+	finding, c, o := f.Finding.Finding, s.Target.Contract, s.Operations[0]
+	j = curl.Judge{
+		Sees: conditions()[finding.Kind], Late: finding.Moment == history.T2Name,
+		Done:     slices.Concat(c.Ack.Statuses, c.Ack.Accepted.Statuses, c.Existing.Statuses),
+		Identity: o.Identity.JSON, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
+	}
+	if len(c.Ack.Accepted.Statuses) > 0 || o.Rows.VisibleWithin > 0 {
+		j.Settle = time.Duration(max(s.Target.Settle, o.Rows.VisibleWithin))
+	}
+	j.Named = slices.Concat(j.Done, c.Fingerprint.Statuses, c.InProgress.Statuses, c.MissingKey.Statuses, c.Throttled.Statuses, c.Expiry.Statuses)
+	for _, d := range finding.Differs {
+		if !slices.Contains(j.Where, d.Where) {
+			j.Where = append(j.Where, d.Where)
+		}
+	}
+	if j.Sees == curl.Differs && len(j.Where) == 0 {
+		j.Where = []string{map[string]string{"status": "status", "identity": o.Identity.JSON}[finding.Detail]}
+	}
+	if j.Sees == curl.Altered && sendsInvalid(plan) {
+		j.Sees = curl.Corrected
+	}
+	for _, e := range o.Effects {
+		if e.Seen == "" && e.Value == nil {
+			j.Effects = append(j.Effects, curl.Effect{Query: e.Query, Rows: e.Rows, Delta: e.Delta})
+		}
+	}
+	switch {
+	case finding.Kind == checker.EffectBeforeCommit || finding.Kind == checker.DownstreamKeyChanged || j.Sees == curl.Wrong && seenAtSink(o.Effects):
+		cannot = append(cannot, "the sink at which the effect is seen")
+	case f.SUT.Instances > 1:
+		cannot = append(cannot, "several instances of the target: BASE_URL is one address")
+	}
+	return j, cannot
+}
+
+func seenAtSink(effects []contract.Effect) bool {
+	return slices.ContainsFunc(effects, func(e contract.Effect) bool { return e.Seen != "" })
+}
+
+// sendsInvalid reports that a plan has requests that are to be refused, and then corrected.
+func sendsInvalid(plan scenarios.Plan) bool {
+	for _, i := range plan.Intents {
+		for _, m := range i.Moves {
+			if slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Body == history.Invalid }) {
+				return true
+			}
+		}
+	}
+	return false
+}
