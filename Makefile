@@ -76,6 +76,11 @@ observations: build servers ## what every broken design shows, on every database
 		--resume bin/observations.json -o bin/observations.json
 	$(GO) run ./internal/observations bin/observations.json > bin/observations.new && mv bin/observations.new diagnosis/observations.json
 
+.PHONY: exports
+exports: build servers ## every broken built-in design on SQLite: its finding, shrunk, and what its exports show at it and at its correct twin: writes docs/exports.md; bin/exports has what was played
+	$(GO) build -o bin/exports-tool ./internal/exports
+	$(GO) run ./internal/servers/with sh -c 'bin/exports-tool -doubletap $(BIN) -parallel $(or $(PARALLEL),2) -store "$$REDIS_URL" -o docs/exports.md $(DESIGNS)'
+
 .PHONY: docs
 docs: ## the tables of the code in schemas and docs, and every key of every file: writes docs/keys.md
 	@$(GO) run ./internal/tables

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,6 +47,7 @@ type result struct {
 type played struct {
 	Cannot string // why the format cannot show it, as the export says itself; empty: it can
 	Broken shown
+	Tries  int // against the broken design, until it was shown
 	Twin   shown
 }
 
@@ -71,6 +73,10 @@ const (
 	exitFinding = 1
 	exitUnclear = 2
 )
+
+// tries is how often an export is played until it shows its finding: it has 99 %, and a busy machine is not the one that the rate
+// was measured on.
+const tries = 3
 
 // seeds is how often a design is played until its defect shows.
 const seeds = 3
@@ -155,8 +161,14 @@ func (p player) play(ctx context.Context, d orders.Design) (result, error) {
 			continue
 		}
 		form.to.Cannot = beforehand(made.text)
-		if form.to.Broken, err = form.play(ctx, file, d.Name, f); err != nil {
-			return r, err
+		for form.to.Tries < tries && form.to.Broken.Verdict != yes {
+			form.to.Tries++
+			if form.to.Broken, err = form.play(ctx, file, d.Name, f); err != nil {
+				return r, err
+			}
+			if form.to.Cannot != "" {
+				break
+			}
 		}
 		if form.to.Twin, err = form.play(ctx, file, d.Twin, f); err != nil {
 			return r, err
@@ -209,7 +221,7 @@ func caught(pattern string, d orders.Design) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	slices.SortFunc(all, func(a, b string) int { return len(a) - len(b) })
+	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(a)-len(b), cmp.Compare(a, b)) })
 	for _, kind := range d.Shows {
 		for _, dir := range all {
 			f, err := rundir.ReadFinding(dir)
@@ -285,9 +297,8 @@ func (p player) asScenario(ctx context.Context, file, design string, f rundir.Fi
 	if err != nil {
 		return shown{}, err
 	}
-	kind := regexp.MustCompile(`(?m)^F\d+  ` + strings.ToUpper(regexp.QuoteMeta(string(f.Finding.Kind))) + `$`)
 	said := regexp.MustCompile(`(?m)^[✓✗?–!~] .*$`).FindString(got.text)
-	return shown{map[bool]verdict{true: yes, false: otherwise(got.code)}[got.code == exitFinding && kind.MatchString(got.text)], said}, nil
+	return shown{map[bool]verdict{true: yes, false: otherwise(got.code)}[got.code == exitFinding && strings.Contains(said, string(f.Finding.Kind)+" in ")], said}, nil
 }
 
 // otherwise is the verdict of an export that did not show its finding.
@@ -360,7 +371,7 @@ func (p player) asGo(ctx context.Context, file, design string, f rundir.Finding)
 	if err != nil {
 		return shown{}, err
 	}
-	test := strings.Replace(string(text), f.Target, targetOf(f, design), 1)
+	test := strings.Replace(string(text), `"`+f.Target+`"`, "target", 1)
 	ours, err := os.ReadFile("go.mod")
 	if err != nil {
 		return shown{}, err
@@ -374,12 +385,22 @@ func (p player) asGo(ctx context.Context, file, design string, f rundir.Finding)
 	for name, text := range map[string]string{
 		"go.mod": "module again\n" + requirements + "\nrequire " + module + " v0.0.0\nreplace " + module + " => " + root + "\n",
 		"go.sum": string(sums), "again_test.go": test,
+		"target_test.go": "package again_test\n\nimport \"os\"\n\nvar target = os.Getenv(\"AGAIN_TARGET\")\n", // so that both are one program
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			return shown{}, err
 		}
 	}
-	got, err := p.call(ctx, dir, p.place(), "go", "test", "-mod=mod", "-count=1", "-vet=off", "-ldflags=-s -w", "-v", ".")
+	program := file + ".test"
+	if design == f.Target[strings.Index(f.Target, ":")+1:] {
+		got, err := p.call(ctx, dir, nil, "go", "test", "-mod=mod", "-c", "-ldflags=-s -w", "-o", program, ".")
+		if err != nil || got.code != exitPass {
+			return shown{mistaken, got.last()}, err
+		}
+	} else {
+		defer os.Remove(program)
+	}
+	got, err := p.call(ctx, dir, append(p.place(), "AGAIN_TARGET="+targetOf(f, design)), program, "-test.v")
 	if err != nil {
 		return shown{}, err
 	}
@@ -388,7 +409,7 @@ func (p player) asGo(ctx context.Context, file, design string, f rundir.Finding)
 	switch {
 	case got.code == exitPass:
 		return shown{no, line}, nil
-	case regexp.MustCompile(`(?m)^\s*F\d+  ` + regexp.QuoteMeta(kind) + `\s*$`).MatchString(got.text):
+	case strings.Contains(got.text, kind) || strings.Contains(line, string(f.Finding.Kind)+" in "):
 		return shown{yes, line}, nil
 	case strings.Contains(got.text, "inconclusive"):
 		return shown{unclear, line}, nil
