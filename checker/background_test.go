@@ -34,4 +34,10 @@ func TestBackgroundTrafficIsJudgedAllTheSame(t *testing.T) {
 	require.Equal(t, "b1", r.Findings[0].Intent)
 	require.Equal(t, 3, r.Intents)
 	require.Equal(t, 1, r.Failed)
+	require.Equal(t, 3, r.Of())
+	a := acknowledged(201, "o1")
+	r = checker.Check(scene(story(a).rows(2), story(acknowledged(201, "o2")).named("b1").holding("o2").behind()), terms())
+	require.Equal(t, r.Intents-1, r.Of(), "of those that went through the steps")
+	require.Equal(t, 1, r.Failed)
+	require.Equal(t, r.Of(), checker.Causes([]checker.Result{r})[0].Scenarios[0].Of)
 }

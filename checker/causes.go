@@ -89,7 +89,7 @@ func (p Place) in(results []Result) *Finding { return &results[p.Result].Finding
 
 // seldom is 1 where less than half of the intents failed, and it is no control.
 func (r Result) seldom() int {
-	if 2*r.Failed < r.Intents && r.control() == 2 {
+	if 2*r.Failed < r.Of() && r.control() == 2 {
 		return 1
 	}
 	return 0
@@ -121,7 +121,7 @@ func (c *Cause) add(p Place, r Result, f Finding) {
 	i := slices.IndexFunc(c.Scenarios, func(s CauseIn) bool { return s.Scenario == r.Scenario })
 	if i < 0 {
 		i = len(c.Scenarios)
-		c.Scenarios = append(c.Scenarios, CauseIn{Scenario: r.Scenario, Of: r.Intents})
+		c.Scenarios = append(c.Scenarios, CauseIn{Scenario: r.Scenario, Of: r.Of()})
 	}
 	c.Scenarios[i].Findings = append(c.Scenarios[i].Findings, f.ID)
 	if one := (brokenIntent{p.Result, f.Intent}); !c.broken[one] {
@@ -129,7 +129,7 @@ func (c *Cause) add(p Place, r Result, f Finding) {
 		c.Scenarios[i].Broke++
 	}
 	if f.Intent == EveryIntent {
-		c.Scenarios[i].Broke = r.Intents
+		c.Scenarios[i].Broke = r.Of()
 	}
 }
 

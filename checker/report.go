@@ -198,7 +198,7 @@ func CompareResults(a, b Result) int {
 		}
 		return 0
 	}
-	share := func(n int, of Result) float64 { return float64(n) / float64(max(of.Intents, 1)) }
+	share := func(n int, of Result) float64 { return float64(n) / float64(max(of.Of(), 1)) }
 	return cmp.Or(
 		cmp.Compare(bursts(a), bursts(b)), cmp.Compare(share(b.Failed, b), share(a.Failed, a)), cmp.Compare(share(a.Attempts, a), share(b.Attempts, b)),
 	)

@@ -143,6 +143,7 @@ type Result struct {
 	Writers  *Writers        `json:"writers,omitempty"` // nil: no burst asked for it
 	Phases   []Phase         `json:"phases,omitempty"`  // of what sweeps saw, by offset
 	Intents  int             `json:"intents"`
+	Beside   int             `json:"beside,omitempty"` // of Intents, those of the background, if none of them has such a finding
 	Attempts int             `json:"attempts"`
 	Failed   int             `json:"failed"` // intents with a finding that the contract does not excuse: k of Intents
 	Outcomes map[Outcome]int `json:"outcomes"`
@@ -151,6 +152,10 @@ type Result struct {
 
 	DatabaseGone bool `json:"database_gone,omitempty"` // or the target's own listing: the rows became unknown
 }
+
+// Of is how many intents a share counts against: those that went through the scenario's steps, and those of the background if
+// one of them broke.
+func (r Result) Of() int { return r.Intents - r.Beside }
 
 // Report is the judgement on a whole run: what every renderer gets.
 type Report struct {
@@ -190,10 +195,18 @@ func resultOf(e *evaluation) Result {
 			broken[f.Intent] = true
 		}
 	}
+	besideBroke := broken[EveryIntent]
 	for _, i := range h.Intents { // creates beside those of the plan count where they show something
 		if !i.Fresh || broken[i.ID] {
 			r.Intents++
 		}
+		if i.Behind {
+			r.Beside++
+		}
+		besideBroke = besideBroke || i.Behind && broken[i.ID]
+	}
+	if besideBroke {
+		r.Beside = 0
 	}
 	r.Failed = len(broken)
 	if broken[EveryIntent] {

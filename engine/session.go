@@ -295,7 +295,7 @@ func (s *Session) writeFindings(report checker.Report) error {
 			}
 			f := s.finding()
 			f.Scenario, f.Finding, f.Intents = result.Scenario, finding, rundir.IntentsOf(finding, result)
-			f.Shown, f.Of = intentsAlike(result, f), result.Intents
+			f.Shown, f.Of = intentsAlike(result, f), result.Of()
 			if err := s.dir.WriteFinding(f, s.config.Scenarios[n].Source, s.plans[n], target); err != nil {
 				return err
 			}

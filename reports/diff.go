@@ -165,7 +165,7 @@ func rateIn(r checker.Report, list []failureGroup, b failureGroup) *Rate {
 	} else if res, known := resultOf(r, b.scenario); !known || !conclusive(res) {
 		return nil
 	} else if b.rate.Unit == singleIntents {
-		rate = Rate{Of: max(res.Intents, 0), Unit: singleIntents}
+		rate = Rate{Of: max(res.Of(), 0), Unit: singleIntents}
 	}
 	rate.Low, rate.High = Wilson(rate.Broke, rate.Of)
 	return &rate

@@ -141,7 +141,7 @@ func (p *page) causeLines(c causeView) {
 	}
 	for i, s := range c.Scenarios {
 		if i == most && len(c.Scenarios) > most+1 {
-			p.line("      ", fmt.Sprintf("and %d more scenarios", len(c.Scenarios)-i))
+			p.wrapped("      ", "and "+strings.Join(inShort(c.Scenarios[i:]), ", "))
 			return
 		}
 		p.line("      ", fit(joined([]string{pad(name(s.Scenario), p.style.names()), pad(s.Share, widest), s.Numbers}, "  "), p.style.width()-6))
@@ -149,6 +149,15 @@ func (p *page) causeLines(c causeView) {
 }
 
 // warnings lists the first few warnings of all scenarios.
+// inShort names scenarios with the numbers of their findings.
+func inShort(list []causeLine) []string {
+	var names []string
+	for _, s := range list {
+		names = append(names, joined([]string{name(s.Scenario), s.Numbers}, " "))
+	}
+	return names
+}
+
 func (p *page) warnings(v view) {
 	all := v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })
 	more := len(all.Notes) - mostLines

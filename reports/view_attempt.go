@@ -69,7 +69,7 @@ func attemptsAt(f checker.Finding, indices []int) ([]attemptView, int) {
 		a := f.Attempts[i]
 		v := attemptView{
 			ID: a.ID, Lane: a.Lane, From: clock(a.Start - zero), Tone: toneOf(a), attempt: a,
-			Sent:    joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", "),
+			Sent:    joined([]string{name(f.Who[a.Intent]), sent(f, i, keys)}, ", "),
 			Answer:  answer(a, outcome(f, i)),
 			Note:    joined([]string{story(a, zero), crash(f, a.ID, zero), flushNote(f, i, zero), removalNote(f, i, zero)}, "; "),
 			Content: content(f, i, said),
@@ -205,14 +205,17 @@ func keyNames(attempts []history.Attempt) map[string]string {
 }
 
 // sent says what is special about an attempt: its instance, its key, its body, which retry it is.
-func sent(a history.Attempt, i int, keys map[string]string) string {
+func sent(f checker.Finding, i int, keys map[string]string) string {
+	a := f.Attempts[i]
 	key := keys[a.Key]
 	switch {
 	case a.BlankKey:
 		key = "blank key"
-	case a.Key == "":
+	case a.Key == "" && !byNaturalKey(f):
 		key = "no key"
 	case key == "" && a.Probe: // a final retry has the key of the others
+	case a.Key == "" && i > 0:
+		key = "again"
 	case key == "" && i > 0:
 		key = "same key"
 	case key == "":

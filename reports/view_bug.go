@@ -75,8 +75,12 @@ func bugOfOne(f checker.Finding) string {
 	return capital(f.Kind.Row().Meaning) + when(f)
 }
 
-// keyWord names the key as the requests carry it: "Idempotency-Key", or "key".
+// keyWord names what joins the requests, as they carry it: "Idempotency-Key", or "key"; and "natural key" if the operation
+// takes no key.
 func keyWord(f checker.Finding) string {
+	if byNaturalKey(f) {
+		return "natural key"
+	}
 	for _, a := range f.Attempts {
 		n := requestOf(f, a.ID)
 		if a.Key == "" || n < 0 {
@@ -89,6 +93,12 @@ func keyWord(f checker.Finding) string {
 		}
 	}
 	return "key"
+}
+
+// byNaturalKey reports that the requests are one intent, though the operation takes no key that one of them could lack.
+func byNaturalKey(f checker.Finding) bool {
+	keyed := func(a history.Attempt) bool { return a.Key != "" || a.BlankKey }
+	return len(f.Attempts) > 0 && !slices.ContainsFunc(f.Attempts, keyed) && !slices.Contains(f.Circumstances, checker.NoKey)
 }
 
 // many counts the requests of the intent before the final retry, and says what they have in common.
@@ -114,7 +124,7 @@ func many(f checker.Finding, key string) string {
 		return "One request"
 	case len(keys) > 1:
 		return subject + " with more than one key"
-	case keys[""]:
+	case keys[""] && !byNaturalKey(f):
 		return subject + " without a key"
 	default:
 		return subject + " with one " + key
@@ -227,7 +237,7 @@ func circumstanceEnd(c checker.Circumstance) string {
 func circumstanceWords(c checker.Circumstance) string {
 	switch c {
 	case checker.OtherBody:
-		return "another body under the same key"
+		return "another body"
 	case checker.NoKey:
 		return "no key"
 	case checker.Overlapping:

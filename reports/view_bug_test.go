@@ -27,13 +27,16 @@ func TestABugIsOneSentence(t *testing.T) {
 		}
 		return f
 	}
+	unkeyed := func(f *checker.Finding) { f.Attempts[0].Key, f.Attempts[1].Key = "", "" }
 	for want, f := range map[string]checker.Finding{
 		"Two requests with one Idempotency-Key, sent at the same time, made two rows": two(checker.Duplicate, nil, checker.Overlapping),
 		"Two requests with one Idempotency-Key made two rows after a crash":           two(checker.Duplicate, nil, checker.LostAnswer, checker.Crashed),
 		"One request made two rows":                                                                     two(checker.Duplicate, func(f *checker.Finding) { f.Attempts = f.Attempts[:1] }),
 		"One request and its final retry made two rows":                                                 two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Probe, f.Moment = true, history.T2Name }),
 		"Two requests with more than one key made two rows":                                             two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Key = "l" }),
-		"Two requests without a key made two rows":                                                      two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[0].Key, f.Attempts[1].Key = "", "" }),
+		"Two requests without a key made two rows":                                                      two(checker.Duplicate, unkeyed, checker.NoKey),
+		"Two requests with one natural key, sent at the same time, made two rows":                       two(checker.Duplicate, unkeyed, checker.Overlapping),
+		"Every retry with this natural key gets 409 for good, and no row is made":                       two(checker.StuckKey, unkeyed),
 		"The target answered 201, and the row is not there after a crash":                               two(checker.LostWrite, nil, checker.Crashed),
 		"The same Idempotency-Key came with another body, and it overwrote what the first one had made": two(checker.AlteredBody, func(f *checker.Finding) { f.Detail = "overwrote" }),
 		"The row does not hold what was sent: it has quantity = 4, not quantity = 2": two(checker.AlteredBody, func(f *checker.Finding) {
@@ -73,4 +76,15 @@ func TestEveryCircumstanceHasWords(t *testing.T) {
 	for _, c := range checker.Circumstances() {
 		require.NotEqual(t, string(c), circumstanceWords(c))
 	}
+}
+
+func TestEachScenarioOfACauseHasTheNumbersOfItsFindings(t *testing.T) {
+	t.Parallel()
+	c := causeView{}
+	for _, s := range []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"} {
+		c.Scenarios = append(c.Scenarios, causeLine{Scenario: s, Share: "1 of 1 intent", Numbers: "F-" + s})
+	}
+	p := page{style: Style{}}
+	p.causeLines(c)
+	require.Contains(t, p.String(), "\n      and g F-g, h F-h, i F-i\n")
 }

@@ -57,7 +57,7 @@ func exchanges(base string, f checker.Finding) []exchangeView {
 	var first *checker.Request
 	for _, i := range decisive(f) {
 		a := f.Attempts[i]
-		v := exchangeView{ID: name(clean(a.ID)), Sent: clean(joined([]string{name(f.Who[a.Intent]), sent(a, i, keys)}, ", ")), At: clock(a.Start - zero), Tone: toneOf(a)}
+		v := exchangeView{ID: name(clean(a.ID)), Sent: clean(joined([]string{name(f.Who[a.Intent]), sent(f, i, keys)}, ", ")), At: clock(a.Start - zero), Tone: toneOf(a)}
 		if n := requestOf(f, a.ID); n >= 0 {
 			r := f.Requests[n]
 			v.Same = shown[n]

@@ -85,7 +85,7 @@ func findingsOf(res checker.Result, place int) []findingView {
 	for i, f := range res.Findings {
 		v := newFindingView(f)
 		v.Scenario, v.Summary, v.Verdict = res.Scenario, prose(res.Summary), newVerdictView(res.Verdict)
-		v.at, v.intents = checker.Place{Result: place, Finding: i}, res.Intents
+		v.at, v.intents = checker.Place{Result: place, Finding: i}, res.Of()
 		all = append(all, v)
 	}
 	return all

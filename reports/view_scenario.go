@@ -90,7 +90,7 @@ func shareOf(res checker.Result, counts func(findingView) bool) string {
 	for i, k := range list[:min(len(list), most)] {
 		part := fmt.Sprintf("%s in %d", name(k.Kind), k.Intents)
 		if i == 0 {
-			part += " of " + english.Plural(res.Intents, "intent")
+			part += " of " + english.Plural(res.Of(), "intent")
 		}
 		if k.IDs != nil {
 			part += " (" + numbers(k.IDs) + ")"
