@@ -2,13 +2,16 @@ GO ?= go
 BIN := bin/doubletap
 VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),devel)
 # The race detector watches our code and all that it calls but SQLite, which is C made into Go: it has no use for the detector, and
-# takes half of the tests' computing under it. The command's tests come without it: they play whole runs of what the tests of the
-# engine, the driver and the library have under the detector, and would take three times as long.
+# takes half of the tests' computing under it. The rooms that start no goroutine have no use for it either (a test holds that they
+# start none), and the command's tests play whole runs of what the tests of the engine, the driver and the library have under it.
 RACE := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 COMMAND := ./cmd/doubletap
-ROOMS = $(shell $(GO) list ./... | grep -v /cmd/doubletap$$)
-# Most tests wait more than they compute, so there are more of them at once than cores.
-TESTFLAGS := -shuffle=on -parallel 8 -timeout 20m
+SEQUENTIAL := ./checker ./diagnosis ./document ./outline ./reports ./scenarios ./targets ./targets/drafting/...
+UNWATCHED = $(COMMAND) $(SEQUENTIAL)
+WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...))
+# Most tests wait more than they compute, so there are more of them at once than cores, and more rooms.
+TESTFLAGS := -shuffle=on -p 3 -parallel 8 -timeout 20m
+EVENTS :=
 
 .DEFAULT_GOAL := help
 
@@ -26,8 +29,13 @@ run: build ## run every built-in scenario against the built-in orders API
 
 .PHONY: test
 test: servers vet ## run doubletap's own tests on real servers, with the race detector
-	DOUBLETAP_BROWSER=required $(GO) test $(RACE) $(TESTFLAGS) $(ROOMS)
-	$(GO) test $(TESTFLAGS) $(COMMAND)
+	@$(MAKE) --no-print-directory -j2 test-watched test-unwatched
+
+.PHONY: test-watched test-unwatched
+test-watched:
+	$(GO) test $(EVENTS) $(RACE) $(TESTFLAGS) $(WATCHED)
+test-unwatched:
+	DOUBLETAP_BROWSER=required $(GO) test $(EVENTS) $(TESTFLAGS) $(UNWATCHED)
 
 .PHONY: steady
 steady: servers ## the tests N times, every second time beside 8 busy processes: a table of what was red and what was slow
@@ -36,8 +44,7 @@ steady: servers ## the tests N times, every second time beside 8 busy processes:
 
 .PHONY: test-events
 test-events: vet
-	@DOUBLETAP_BROWSER=required $(GO) test -json -count=1 $(RACE) $(TESTFLAGS) $(ROOMS)
-	@$(GO) test -json -count=1 $(TESTFLAGS) $(COMMAND)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target EVENTS='-json -count=1' test-watched test-unwatched
 
 .PHONY: servers
 servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get

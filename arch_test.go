@@ -212,6 +212,34 @@ func TestTheLibraryIsLean(t *testing.T) {
 // mostFields and mostMethods are what a type has that can be taken in at one look.
 const mostFields, mostMethods = 22, 40
 
+// TestSequentialRoomsStartNoGoroutine holds that the rooms whose tests come without the race detector have no use for it.
+func TestSequentialRoomsStartNoGoroutine(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	require.NoError(t, err)
+	line := regexp.MustCompile(`(?m)^SEQUENTIAL := (.+)$`).FindSubmatch(makefile)
+	require.NotNil(t, line)
+	for room := range strings.FieldsSeq(string(line[1])) {
+		folder, whole := strings.CutSuffix(room, "/...")
+		files, err := filepath.Glob(folder + "/*.go")
+		require.NoError(t, err)
+		if whole {
+			inner, err := filepath.Glob(folder + "/*/*.go")
+			require.NoError(t, err)
+			files = append(files, inner...)
+		}
+		require.NotEmpty(t, files, room)
+		for _, file := range files {
+			tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(tree, func(n ast.Node) bool {
+				_, starts := n.(*ast.GoStmt)
+				assert.False(t, starts && !strings.HasSuffix(file, "_test.go"), "%s starts a goroutine: its room is not sequential (Makefile)", file)
+				return true
+			})
+		}
+	}
+}
+
 func TestNoTypeIsTooLarge(t *testing.T) {
 	t.Parallel()
 	fields, methods := sizes(t)

@@ -52,10 +52,10 @@ var fitted = sync.OnceValue(func() model { return fit(examples(Observations()), 
 
 // Of returns the diagnoses of the causes of a run, by index.
 func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
-	decided := Decided(results)
+	decided := shownBy(Decided(results))
 	var list []Diagnosis
 	for _, c := range causes {
-		list = append(list, fitted().diagnose(PatternOf(c, decided)))
+		list = append(list, fitted().diagnose(patternOf(c, decided)))
 	}
 	return list
 }

@@ -37,18 +37,36 @@ func Decided(results []checker.Result) []checker.Result {
 
 // PatternOf returns the pattern of a cause among the decided results of its run. What the contract excuses is left out.
 func PatternOf(c checker.Cause, decided []checker.Result) Pattern {
-	p := Pattern{Kind: c.Kind, Details: slices.Sorted(slices.Values(c.Details)), Circumstances: c.Circumstances}
+	return patternOf(c, shownBy(decided))
+}
+
+// shown is what a scenario that decided something showed.
+type shown struct {
+	scenario string
+	kinds    []checker.Kind // of its findings, the worst first; none: it passed
+}
+
+func shownBy(decided []checker.Result) []shown {
+	var all []shown
 	for _, r := range decided {
-		switch shown := kindsOf(r); {
-		case slices.Contains(shown, c.Kind):
-			p.Failed = append(p.Failed, r.Scenario)
-		case len(shown) == 0:
-			p.Passed = append(p.Passed, r.Scenario)
+		all = append(all, shown{r.Scenario, kindsOf(r)})
+	}
+	return all
+}
+
+func patternOf(c checker.Cause, all []shown) Pattern {
+	p := Pattern{Kind: c.Kind, Details: slices.Sorted(slices.Values(c.Details)), Circumstances: c.Circumstances}
+	for _, s := range all {
+		switch {
+		case slices.Contains(s.kinds, c.Kind):
+			p.Failed = append(p.Failed, s.scenario)
+		case len(s.kinds) == 0:
+			p.Passed = append(p.Passed, s.scenario)
 		default:
 			if p.Other == nil {
 				p.Other = map[string][]checker.Kind{}
 			}
-			p.Other[r.Scenario] = shown
+			p.Other[s.scenario] = s.kinds
 		}
 	}
 	slices.Sort(p.Passed)
@@ -58,9 +76,15 @@ func PatternOf(c checker.Cause, decided []checker.Result) Pattern {
 
 // kindsOf names the kinds of a result's findings, the worst first.
 func kindsOf(r checker.Result) []checker.Kind {
+	found := map[checker.Kind]bool{}
+	for _, f := range r.Findings {
+		if f.Excused == "" {
+			found[f.Kind] = true
+		}
+	}
 	var kinds []checker.Kind
 	for _, row := range checker.KindTable() {
-		if slices.ContainsFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == row.Kind && f.Excused == "" }) {
+		if found[row.Kind] {
 			kinds = append(kinds, row.Kind)
 		}
 	}
