@@ -42,11 +42,11 @@ func (i *initiation) recorded(ctx context.Context, all []drafting.Recorded) (dra
 		if n := slices.IndexFunc(all, func(r drafting.Recorded) bool { return r.Name == i.operation || r.Method+" "+r.URL.Path == i.operation }); n >= 0 {
 			return all[n], nil
 		}
-		return drafting.Recorded{}, runerror.Configf("%s has no request %q that is a POST or PUT with a JSON object or a form and was answered 2xx or redirected%s", i.har, i.operation, below(recordedLines(all)))
+		return drafting.Recorded{}, runerror.Configf("%s has no request %q that is a POST, PUT or PATCH with a JSON object or a form and was answered 2xx or redirected%s", i.har, i.operation, below(recordedLines(all)))
 	}
 	likely := slices.DeleteFunc(slices.Clone(all), func(r drafting.Recorded) bool { return !r.LooksCreating() })
 	if len(likely) == 0 {
-		return drafting.Recorded{}, runerror.Configf("%s has no request that creates something: none is a POST or PUT with a JSON object or a form that was answered 2xx or redirected%s", i.har, below(recordedLines(all)))
+		return drafting.Recorded{}, runerror.Configf("%s has no request that creates something: none is a POST, PUT or PATCH with a JSON object or a form that was answered 2xx or redirected%s", i.har, below(recordedLines(all)))
 	}
 	return chosen(ctx, i.asker, candidates[drafting.Recorded]{from: i.har, kind: "request", all: likely, lines: recordedLines(likely), keyed: drafting.Recorded.Keyed})
 }

@@ -149,7 +149,7 @@ func (i *initiation) choose(ctx context.Context, doc *openapi.Document) (openapi
 		if c, found := doc.Find(i.operation); found {
 			return c, nil
 		}
-		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, or such a PUT that documents a 201%s", i.openapi, i.operation, below(operationLines(creates)))
+		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, such a PUT that documents a 201, or a PATCH of what a POST creates%s", i.openapi, i.operation, below(operationLines(creates)))
 	}
 	if len(creates) == 0 {
 		return openapi.Create{}, runerror.Configf("%s has no operation that creates something: none is a POST with a JSON object or a form for a body, or such a PUT with a 201 and an id in its path", i.openapi)

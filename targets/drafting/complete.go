@@ -106,6 +106,9 @@ var namesAnother = regexp.MustCompile(`[/_-](?i:id|uuid|guid)$|[a-z](Id|ID|Uuid)
 
 // chooseAlter prefers what is stored, and a number before a text before anything else.
 func (f *File) chooseAlter() *alteration {
+	if f.Draft.Changes() && !f.Draft.Keyed() {
+		return nil
+	}
 	var best *alteration
 	worth := 0
 	for _, o := range f.Draft.Others {

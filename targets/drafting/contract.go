@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -16,7 +17,12 @@ func (f *File) doubtContract() {
 	if f.Proof != nil && f.Proof.Redirect != 0 && f.Proof.Named.Header == "" {
 		f.doubt("%s", anyRedirect(f.Proof.Redirect))
 	}
-	if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
+	if d.Method == http.MethodPatch && !d.Changes() {
+		f.doubt("What is changed: each request changes the one thing that the path names, so that no intent has a row of its own; create it in prepare, and take its id into the path.")
+	}
+	if d.Changes() && !d.Keyed() {
+		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
+	} else if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
 		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.")
 		return
 	}
@@ -31,6 +37,8 @@ func (f *File) contract() {
 	d := f.Draft
 	f.line("contract: # what is promised; doubletap explain --target FILE says it in sentences")
 	switch {
+	case f.learnt.natural == nil && d.Changes() && !d.Keyed():
+		f.line("  level: dedup-only # no promise about the answers\n  natural_key: %s # a change of one thing, however often it is sent", flow([]string{contract.WholePath}))
 	case f.learnt.natural == nil && d.Key.In == contract.KeyNowhere:
 		f.line("  preset: dedup-only # one effect per intent, and no promise about the answers")
 	case f.learnt.from:

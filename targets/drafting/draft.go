@@ -4,6 +4,7 @@ package drafting
 
 import (
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,11 @@ type Draft struct {
 
 // Keyed reports that the source names a key, which a client may send again.
 func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }
+
+// Changes reports that the request changes what a step before it creates, for each intent another one.
+func (d Draft) Changes() bool {
+	return d.Method == http.MethodPatch && strings.Contains(d.Path, "{{.Prepared.")
+}
 
 // CanLackKey reports that a request can be sent without its key, which is not so where that stands in the path.
 func (d Draft) CanLackKey() bool { return d.Key.In != contract.KeyInPath }

@@ -55,7 +55,7 @@ type pair struct {
 }
 
 // ReadHAR lists the requests of a HAR file, as browsers export it, that look as if they created something: each
-// POST or PUT with a JSON object or a form that was answered 2xx or sent the browser on, once for its method and
+// POST, PUT or PATCH with a JSON object or a form that was answered 2xx or sent the browser on, once for its method and
 // path, in the order in which they were sent.
 func ReadHAR(data []byte) ([]Recorded, error) {
 	var file archive
@@ -102,7 +102,7 @@ func (r Recorded) Keyed() bool { return r.Draft("").Key.In != contract.KeyNowher
 func (e entry) recorded() (Recorded, bool) {
 	q, ok := e.request()
 	post := e.Request.PostData
-	if !ok || q.Method != http.MethodPost && q.Method != http.MethodPut || post == nil {
+	if !ok || !slices.Contains([]string{http.MethodPost, http.MethodPut, http.MethodPatch}, q.Method) || post == nil {
 		return Recorded{}, false
 	}
 	if (q.Status < 200 || q.Status > 299) && !redirects(q.Status) {

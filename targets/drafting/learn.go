@@ -247,6 +247,9 @@ func signature(a Answer) contract.Signature {
 // naturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
 // database allows once, or which is part of the primary key; nil: there is none, or there are several.
 func (f *File) naturalKey(r Repeated) []string {
+	if f.Draft.Changes() && !f.Draft.Keyed() {
+		return []string{contract.WholePath}
+	}
 	natural := r.Natural
 	once := slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column })
 	if once || slices.Contains(f.Proof.Table.Primary, f.Proof.Column) {
@@ -276,7 +279,11 @@ func (l learnt) promises(f *File) {
 	}
 	f.line("  level: %s # what follows was seen when the create was repeated; nothing else is promised", level)
 	if l.natural != nil {
-		f.line("  natural_key: %s # another create with the same value made no second row", flow(l.natural))
+		why := "another create with the same value made no second row"
+		if slices.Equal(l.natural, []string{contract.WholePath}) {
+			why = "a change of one thing, however often it is sent"
+		}
+		f.line("  natural_key: %s # %s", flow(l.natural), why)
 	}
 	if l.replay != "" {
 		f.line("  replay: {%s} # the same request again", l.replay)

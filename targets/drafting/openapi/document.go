@@ -118,7 +118,7 @@ func (d *Document) Server() string {
 }
 
 // Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body, or a
-// PUT to a path whose last segment the client chooses, and which documents a 201.
+// PUT to a path whose last segment the client chooses, and which documents a 201. A PATCH of what such a POST creates comes last.
 func (d *Document) Creates() []Create {
 	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
 }
@@ -133,9 +133,10 @@ func (d *Document) Find(name string) (Create, bool) {
 	return posts[i], true
 }
 
-// posts lists all POST operations with a JSON body or a form, and the PUT operations that create.
+// posts lists all POST operations with a JSON body or a form, the PUT operations that create, and behind them the PATCH operations
+// that change what a POST of the document creates.
 func (d *Document) posts() []Create {
-	var all []Create
+	var all, changes []Create
 	taken := map[string]bool{}
 	paths := d.doc.Paths.Map()
 	for _, path := range sortedKeys(paths) {
@@ -146,7 +147,7 @@ func (d *Document) posts() []Create {
 		for _, of := range []struct {
 			method string
 			op     *openapi3.Operation
-		}{{http.MethodPost, item.Post}, {http.MethodPut, item.Put}} {
+		}{{http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodPatch, item.Patch}} {
 			if of.op == nil || bodySchema(of.op) == nil {
 				continue
 			}
@@ -154,20 +155,35 @@ func (d *Document) posts() []Create {
 			if c.Method == http.MethodPut && (c.chosen() == "" || !slices.Contains(c.statuses(), http.StatusCreated)) {
 				continue
 			}
+			if collection := paths[path[:max(strings.LastIndex(path, "/"), 0)]]; c.Method == http.MethodPatch && (c.last() == "" || collection == nil || collection.Post == nil) {
+				continue
+			}
 			c.Summary = oneLine(firstOf(of.op.Summary, of.op.Description))
 			c.Name = operationName(firstOf(c.id, strings.ToLower(c.Method)+" "+path), taken)
-			all = append(all, c)
+			if c.Method == http.MethodPatch {
+				changes = append(changes, c)
+			} else {
+				all = append(all, c)
+			}
 		}
 	}
-	return all
+	return append(all, changes...)
 }
 
 // chosen is the parameter that a PUT has for the last segment of its path, where the client chooses the id; empty: none.
 func (c Create) chosen() string {
+	if c.Method != http.MethodPut {
+		return ""
+	}
+	return c.last()
+}
+
+// last is the parameter that is the last segment of the path; empty: that is none.
+func (c Create) last() string {
 	segment := c.Path[strings.LastIndex(c.Path, "/")+1:]
 	name, opens := strings.CutPrefix(segment, "{")
 	name, closes := strings.CutSuffix(name, "}")
-	if c.Method != http.MethodPut || !opens || !closes || strings.ContainsAny(name, "{}") {
+	if !opens || !closes || strings.ContainsAny(name, "{}") {
 		return ""
 	}
 	return name

@@ -189,3 +189,37 @@ paths:
 	require.Equal(t, "/shops/s1/orders/{{.Key}}", draft.Path)
 	require.Equal(t, targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true, Format: contract.OnlyUUID}}, draft.Key)
 }
+
+// A PATCH is offered behind the creates, if a POST makes what it changes: each intent changes another thing.
+func TestAPatchOfWhatAPostCreatesIsOffered(t *testing.T) {
+	t.Parallel()
+	doc, err := openapi.Read("api.yaml", []byte(`
+openapi: 3.1.0
+info: {title: t, version: "1"}
+paths:
+  /accounts/{id}:
+    patch:
+      parameters: [{name: id, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {name: {type: string}}}}}}
+      responses: {"200": {description: changed}}
+  /bookings:
+    post:
+      operationId: book
+      requestBody: {content: {application/json: {schema: {type: object, required: [note], properties: {note: {type: string}}}}}}
+      responses: {"201": {description: created, content: {application/json: {schema: {type: object, properties: {id: {type: string}}}}}}}
+  /bookings/{bookingId}:
+    patch:
+      operationId: rebook
+      parameters: [{name: bookingId, in: path, required: true, schema: {type: string}}]
+      requestBody: {content: {application/json: {schema: {type: object, properties: {note: {type: string}}}}}}
+      responses: {"200": {description: changed, content: {application/json: {schema: {type: object, properties: {id: {type: string}}}}}}}
+`))
+	require.NoError(t, err)
+	require.Equal(t, []string{"book", "rebook"}, names(doc.Creates()))
+	draft, err := doc.Draft(doc.Creates()[1], "API")
+	require.NoError(t, err)
+	require.Equal(t, "PATCH", draft.Method)
+	require.Equal(t, "/bookings/{{.Prepared.Booking}}", draft.Path)
+	require.True(t, draft.Changes())
+	require.Equal(t, map[string]string{"/note": "{{.Intent.Reference}}"}, draft.Prepare[0].Templates, "the marker is for the change")
+}
