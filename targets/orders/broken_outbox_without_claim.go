@@ -19,6 +19,6 @@ func outboxWithoutClaimDesign() Design {
 		By:      []string{"burst-same-key", "double-click"},
 		effects: []contract.Effect{within(oneParcel())},
 	}, func(a *api) relayed {
-		return relayed{a, false, func(ctx context.Context, _ string, o order) error { return a.outside.ship(ctx, o) }}
+		return relayed{api: a, send: func(ctx context.Context, _ string, o order) error { return a.outside.ship(ctx, o) }}
 	})
 }

@@ -26,10 +26,11 @@ const (
 // relayed writes an order, its key and an entry of the outbox in one transaction, and has a relay ask for the payment.
 //
 // Relays run after every request, several at once. With claim, one of them takes an entry, and gives it back if it got no
-// answer. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
+// answer; those of a process that died are given back when it starts again. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
 type relayed struct {
 	*api
 	claim bool
+	first bool // a request relays once before its answer
 	send  func(ctx context.Context, id string, o order) error
 }
 
@@ -40,7 +41,7 @@ func outboxClaimedDesign() Design {
 		Correct: true,
 		effects: []contract.Effect{within(oneCharge())},
 	}, func(a *api) relayed {
-		return relayed{a, true, func(ctx context.Context, id string, o order) error {
+		return relayed{api: a, claim: true, send: func(ctx context.Context, id string, o order) error {
 			_, err := a.outside.charge(ctx, id, o)
 			return err
 		}}
@@ -68,9 +69,19 @@ func outboxDesign(d Design, relay func(a *api) relayed) Design {
 		}
 		return needKey(func(ctx context.Context, req request) (answer, error) {
 			reply, err := u.create(ctx, req)
-			a.later(r.run)
+			if !r.first || r.pass(ctx) != nil {
+				a.later(r.run)
+			}
 			return reply, err
 		})
+	}
+	d.resume = func(a *api) {
+		if r := relay(a); r.claim {
+			_ = a.db.retry(context.Background(), func() error { // else they wait for the next start
+				return a.db.exec(context.Background(), `update outbox set state = ? where state = ?`, entryWaits, entryTaken)
+			})
+			r.run()
+		}
 	}
 	return d
 }
@@ -80,13 +91,7 @@ func (d relayed) run() {
 	ctx, cancel := context.WithTimeout(context.Background(), dependencyPatience)
 	defer cancel()
 	for pause := 20 * time.Millisecond; ctx.Err() == nil; pause *= 2 {
-		entries, err := d.waiting(ctx)
-		if err == nil {
-			for _, o := range entries {
-				err = errors.Join(err, d.relay(ctx, o))
-			}
-		}
-		if err == nil {
+		if d.pass(ctx) == nil {
 			return
 		}
 		select {
@@ -95,6 +100,15 @@ func (d relayed) run() {
 			return
 		}
 	}
+}
+
+// pass sends what waits.
+func (d relayed) pass(ctx context.Context) error {
+	entries, err := d.waiting(ctx)
+	for _, o := range entries {
+		err = errors.Join(err, d.relay(ctx, o))
+	}
+	return err
 }
 
 // waiting returns the entries that wait, as orders.

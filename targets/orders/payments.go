@@ -26,8 +26,9 @@ func services() map[string]targets.Sink {
 	}
 	key := targets.SinkKey{In: contract.KeyInHeader, Name: keyHeader}
 	return map[string]targets.Sink{
-		payments: {HTTP: &targets.HTTPSink{Key: key, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_"), created("/refunds", "re_")}}},
-		shipping: {HTTP: &targets.HTTPSink{Key: key, Answers: []targets.SinkAnswer{created("/parcels", "pa_")}}},
+		payments:   {HTTP: &targets.HTTPSink{Key: key, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_"), created("/refunds", "re_")}}},
+		shipping:   {HTTP: &targets.HTTPSink{Key: key, Answers: []targets.SinkAnswer{created("/parcels", "pa_")}}},
+		mailServer: {SMTP: &targets.SMTPSink{Idempotent: true}},
 	}
 }
 
