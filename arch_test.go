@@ -57,6 +57,7 @@ func rooms() map[string][]string {
 		"proxy":                    {"faults", "history", "internal/leftovers"},
 		"sinks":                    {"history", "contract", "jsonpointer", "targets"},
 		"sinks/mail":               {"history", "targets", "sinks"},
+		"sinks/spans":              {"history", "targets", "sinks"},
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
@@ -83,7 +84,7 @@ func rooms() map[string][]string {
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
 			"sut/services", "internal/runerror",
 		},
-		"sut/builtin": {"sut", "sinks", "sinks/mail", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
+		"sut/builtin": {"sut", "sinks", "sinks/mail", "sinks/spans", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {
 			"internal/files",
 			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
@@ -118,6 +119,8 @@ func owners() map[string][]string {
 		"github.com/emersion/go-smtp":              {"sinks/mail"},
 		"github.com/emersion/go-sasl":              {"sinks/mail"}, // go-smtp's ways to sign in
 		"golang.org/x/text":                        {"sinks/mail"},
+		"go.opentelemetry.io/proto/otlp":           {"sinks/spans"},
+		"google.golang.org/protobuf":               {"sinks/spans"},
 		"modernc.org/sqlite":                       {"targets/orders", "internal/sqldrivers"},
 		"github.com/fatih/color":                   {"reports"},
 		"github.com/rivo/uniseg":                   {"reports"},
@@ -134,6 +137,7 @@ func owners() map[string][]string {
 		"go.uber.org/goleak":                       {}, // tests only
 		"pgregory.net/rapid":                       {}, // tests only
 		"github.com/glebarez/go-sqlite":            {}, // tests only
+		"go.opentelemetry.io/otel":                 {}, // tests only
 	}
 }
 
@@ -202,7 +206,7 @@ func TestTheLibraryIsLean(t *testing.T) {
 	require.Contains(t, linked, module, "the list is not empty by mistake")
 	for _, heavy := range []string{
 		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
-		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9", "github.com/emersion/go-smtp",
+		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
 	} {
 		require.NotContains(t, linked, heavy)
 	}

@@ -18,8 +18,8 @@ type messages struct {
 	unclaimed []history.Message            // of no intent
 }
 
-// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it; without one, to the intents that
-// sent a text which it carries, such as their reference.
+// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it, and to the attempts whose traces
+// it is of; without either, to the intents that sent a text which it carries, such as their reference.
 func messagesOf(h *history.History) messages {
 	all, known := messages{of: map[string][]history.Message{}}, map[string]bool{}
 	for _, i := range h.Intents {
@@ -27,8 +27,14 @@ func messagesOf(h *history.History) messages {
 			known[b.Marker] = true
 		}
 	}
+	traces := markersOfTraces(h)
 	for _, m := range h.Messages {
 		markers := filter(m.Names, func(name string) bool { return known[name] })
+		for _, trace := range m.Traces {
+			if marker := traces[trace]; marker != "" && !slices.Contains(markers, marker) {
+				markers = append(markers, marker)
+			}
+		}
 		if len(markers) == 0 {
 			markers = markersThatSent(h, m.Names)
 		}
@@ -40,6 +46,24 @@ func messagesOf(h *history.History) messages {
 		}
 	}
 	return all
+}
+
+// markersOfTraces returns the marker of the body that each attempt with a trace of its own carried, by the trace.
+func markersOfTraces(h *history.History) map[string]string {
+	bodies := map[string]map[string]history.Body{}
+	for _, i := range h.Intents {
+		bodies[i.ID] = i.Bodies
+	}
+	traces := map[string]string{}
+	for _, a := range h.Attempts {
+		for name, value := range a.Own {
+			parts := strings.Split(value, "-")
+			if strings.EqualFold(name, "traceparent") && len(parts) >= 4 {
+				traces[strings.ToLower(parts[1])] = bodies[a.Intent][a.Body].Marker
+			}
+		}
+	}
+	return traces
 }
 
 // markersThatSent returns the markers of the intents whose requests carried one of these texts.
@@ -112,7 +136,7 @@ func meant(w contract.Where, m history.Message) bool {
 		return false
 	case w.Method != "" && w.Method != m.Method, w.Path != "" && !fits:
 		return false
-	case w.Subject != "" && !like(w.Subject, m.Subject):
+	case w.Subject != "" && !like(w.Subject, m.Subject), w.Span != "" && !like(w.Span, m.Subject):
 		return false
 	case w.To != "" && !slices.ContainsFunc(m.To, func(to string) bool { return like(strings.ToLower(w.To), strings.ToLower(to)) }):
 		return false

@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -171,6 +172,42 @@ func TestMailsAreMeantByTheirRecipientsAndSubjects(t *testing.T) {
 			}
 			require.Equal(t, want, found(checker.Check(h, terms(func(t *checker.Terms) {
 				t.Operation.Effects = []contract.Effect{{Name: "receipt", Seen: "mail", Where: c.where}}
+			}))))
+		})
+	}
+}
+
+func TestASpanBelongsToTheAttemptWhoseTraceItIsOf(t *testing.T) {
+	t.Parallel()
+	const first, second, healthy = "0102ab00000000000000000000000000", "0102ab00000000000000000000000001", "0102ab00000000000000000000000002"
+	spanned := func(name string, traces ...string) history.Message {
+		return history.Message{ID: name, At: ms(20), Sink: "spans", Method: history.Span, Subject: name, Traces: traces, Acted: true}
+	}
+	for name, c := range map[string]struct {
+		messages []history.Message
+		want     []string
+	}{
+		"one of the first attempt":            {[]history.Message{spanned("charge card", first)}, nil},
+		"one of the second":                   {[]history.Message{spanned("charge card", second)}, nil},
+		"one of each":                         {[]history.Message{spanned("charge card", first), spanned("charge card", second)}, []string{"effect-mismatch/charge"}},
+		"one that is linked":                  {[]history.Message{spanned("charge card", "f00", first)}, nil},
+		"one that is linked to both attempts": {[]history.Message{spanned("charge card", "f00", first, second)}, nil},
+		"another name":                        {[]history.Message{spanned("look up", first)}, []string{"effect-mismatch/charge"}},
+		"another trace":                       {[]history.Message{spanned("charge card", "f00")}, []string{"effect-mismatch/charge"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := scene(story(acknowledged(201, "o1"), acknowledged(201, "o1")).rows(1))
+			h.Messages = append(c.messages, spanned("charge card", healthy))
+			all := map[string][]string{"i0": {healthy, healthy}, "i1": {first, second}}
+			for i := range h.Attempts {
+				a := &h.Attempts[i]
+				if traces := all[a.Intent]; len(traces) > 0 {
+					a.Own, all[a.Intent] = map[string]string{"Traceparent": "00-" + strings.ToUpper(traces[0]) + "-0102030405060708-01"}, traces[1:]
+				}
+			}
+			require.Equal(t, c.want, found(checker.Check(h, terms(func(t *checker.Terms) {
+				t.Operation.Effects = []contract.Effect{{Name: "charge", Seen: "spans", Where: contract.Where{Span: "charge*"}}}
 			}))))
 		})
 	}

@@ -115,6 +115,7 @@ type Where struct {
 
 	To      string `yaml:"to" json:"to,omitempty"`           // of a mail: one of its recipients, in any case; a * stands for any text
 	Subject string `yaml:"subject" json:"subject,omitempty"` // of a mail; a * stands for any text
+	Span    string `yaml:"span" json:"span,omitempty"`       // name of a span; a * stands for any text
 }
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

@@ -80,7 +80,7 @@ func whole() *history.History {
 			ID: "payments-1", Sink: "payments", At: ms(12), Method: "POST", Path: "/charges", Key: "k1", Names: []string{"m1"}, Status: 201, Acted: true, Fault: "lost", Content: "{}", Length: 2,
 		}, {
 			ID: "mail-1", Sink: "mail", At: ms(14), Method: history.Mail, To: []string{"ann@customer.example"}, Subject: "Your receipt", Status: 250, Acted: true,
-		}},
+		}, {ID: "spans-1", Sink: "spans", At: ms(15), Method: history.Span, Subject: "charge card", Traces: []string{"0af7651916cd43dd8448eb211c80319c"}, Acted: true}},
 		Traffic:   []history.Traffic{{Link: "database", Exchanges: []history.Exchange{{Asked: ms(13), Answered: ms(14)}, {Asked: ms(20), Answered: ms(60)}}}},
 		Received:  &history.Received{Before: 3, After: 5},
 		Before:    &history.Snapshot{At: ms(1), Rows: map[string][]history.Row{"dtone": {}, "dttwo": {}}},

@@ -334,17 +334,18 @@ type Removal struct {
 	Error  string `json:"error,omitempty"` // why it failed
 }
 
-// Message is one thing that the target sent to a sink, which stands in place of another service: a request, or a mail. It is on
+// Message is one thing that the target sent to a sink, which stands in place of another service: a request, a mail, or a span. It is on
 // record before it is answered.
 type Message struct {
 	ID      string   `json:"id"` // unique in the scenario: the sink's name and a number
 	Sink    string   `json:"sink"`
 	At      Offset   `json:"at"`                // it was there, as far as it came
-	Method  string   `json:"method,omitempty"`  // of a request; [Mail] for a mail; empty: it was not understood
+	Method  string   `json:"method,omitempty"`  // of a request; [Mail] for a mail, [Span] for a span; empty: it was not understood
 	Path    string   `json:"path,omitempty"`    // of a request, with its query; secrets masked
 	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it, or the Message-ID of a mail, where the sink knows its keys; empty: none
 	To      []string `json:"to,omitempty"`      // of a mail: its recipients, as the envelope says; not all of a great many
-	Subject string   `json:"subject,omitempty"` // of a mail, decoded
+	Subject string   `json:"subject,omitempty"` // of a mail, decoded; of a span its name
+	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
 	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked
@@ -355,8 +356,11 @@ type Message struct {
 	Error   string   `json:"error,omitempty"`   // why it was not understood, or not whole
 }
 
-// Mail is the method of a message that is a mail.
-const Mail = "MAIL"
+// The methods of messages that are no requests.
+const (
+	Mail = "MAIL"
+	Span = "SPAN"
+)
 
 // What says in one clause what a message was.
 func (m Message) What() string {
@@ -364,6 +368,8 @@ func (m Message) What() string {
 	switch {
 	case m.Method == "":
 		return m.Error
+	case m.Method == Span:
+		return fmt.Sprintf("span %q", m.Subject)
 	case m.Method == Mail && len(m.To) > 1:
 		return fmt.Sprintf("mail to %s and %d more, %q", m.To[0], len(m.To)-1, m.Subject)
 	case m.Method == Mail:

@@ -55,6 +55,7 @@ type Serve func(l net.Listener, spec targets.Sink, in *Inbox) (io.Closer, error)
 // Protocols are those that link third parties, so that a program has only what it is given; nil: it has none. HTTP is always there.
 type Protocols struct {
 	SMTP Serve // of the package sinks/mail
+	OTLP Serve // of the package sinks/spans
 }
 
 // ErrNoProtocol says that the program was built without what a sink speaks.
@@ -153,6 +154,9 @@ func open(ctx context.Context, name string, spec targets.Sink, spoken Protocols)
 		return in, nil
 	}
 	serve := spoken.SMTP
+	if spec.OTLP != nil {
+		serve = spoken.OTLP
+	}
 	if serve == nil {
 		return nil, errors.Join(ErrNoProtocol, listener.Close())
 	}
@@ -185,8 +189,8 @@ func (in *Inbox) Take(m history.Message, content []byte, failure int) Fault {
 	return fault
 }
 
-// Refuse takes a message down that the sink did not act on.
-func (in *Inbox) Refuse(m history.Message, content []byte) {
+// Note takes a message down as it is, without a fault of the scenario.
+func (in *Inbox) Note(m history.Message, content []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.take(&m, content)

@@ -46,9 +46,9 @@ func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPla
 	return places, nil
 }
 
-// onlySink is the name of the one sink; empty: there is none, or there are several.
+// onlySink is the name of the one sink whose answers matter, which those to spans do not; empty: there is none, or there are several.
 func onlySink(s *System) string {
-	names := s.Target.SinkNames()
+	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool { return s.Target.Sinks[name].OTLP != nil })
 	if len(names) != 1 {
 		return ""
 	}

@@ -73,11 +73,14 @@ type IntentValues struct {
 type AttemptValues struct {
 	ID   string // a UUID
 	Time string // in RFC 3339, with fractions; no two attempts of an intent have the same
+
+	Traceparent string // of a trace of its own (W3C Trace Context, version 00), sampled
 }
 
 // OfAttempt returns the values for one attempt: what volatile members draw is of this attempt.
 func (v Values) OfAttempt(id string, at time.Time) Values {
-	v.Attempt = AttemptValues{ID: id, Time: at.UTC().Format(time.RFC3339Nano)}
+	trace := strings.ReplaceAll(id, "-", "") // both have 16 bytes
+	v.Attempt = AttemptValues{ID: id, Time: at.UTC().Format(time.RFC3339Nano), Traceparent: "00-" + trace + "-" + trace[len(trace)/2:] + "-01"}
 	v.drawing.attempt, v.drawing.attemptTime = id, at
 	return v
 }

@@ -15,8 +15,12 @@ import (
 type Sink struct {
 	Listen string    `yaml:"listen" json:"listen,omitempty"` // host:port; empty: a free port on 127.0.0.1, which only a process can be told
 	HTTP   *HTTPSink `yaml:"http" json:"http,omitempty"`
-	SMTP   *SMTPSink `yaml:"smtp" json:"smtp,omitempty"` // exactly one of the two is set
+	SMTP   *SMTPSink `yaml:"smtp" json:"smtp,omitempty"`
+	OTLP   *OTLPSink `yaml:"otlp" json:"otlp,omitempty"` // exactly one of the three is set
 }
+
+// OTLPSink is a sink that takes the spans of OpenTelemetry, by gRPC and by HTTP at one port.
+type OTLPSink struct{}
 
 // SMTPSink is a sink that takes mails. It takes any credentials, and keeps none.
 type SMTPSink struct {

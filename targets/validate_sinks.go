@@ -22,8 +22,8 @@ func (v *validator) sinks() {
 			v.addMistake(at+"/listen", "%s listens here already", other)
 		}
 		listens[sink.Listen] = "the sink " + name
-		if (sink.HTTP == nil) == (sink.SMTP == nil) {
-			v.addMistake(at, "expected one kind of the sink: http: {} takes every request, smtp: {} every mail")
+		if kinds := kindsOf(sink); len(kinds) != 1 {
+			v.addMistake(at, "expected one kind of the sink: http: {} takes every request, smtp: {} every mail, otlp: {} every span")
 			continue
 		}
 		if sink.HTTP == nil {
@@ -96,28 +96,37 @@ func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
 		if !isPattern(where.Path) {
 			v.addMistake(at+place+"/path", "expected a path such as /v1/charges or /v1/orders/*/capture, got %s", v.doc.Shown(at+place+"/path"))
 		}
-		for _, key := range foreignTo(sink) {
+		foreign, own := foreignTo(sink)
+		for _, key := range foreign {
 			if known && v.doc.Has(at+place+"/"+key) {
-				v.addMistake(at+place+"/"+key, "what reaches the sink %s has no %s; use %s", e.Seen, key, list(membersOf(sink)))
+				v.addMistake(at+place+"/"+key, "what reaches the sink %s has no %s; use %s", e.Seen, key, enumerate(own))
 			}
 		}
 	}
 }
 
-// membersOf are the keys of where that can be asked of what reaches a sink.
-func membersOf(s Sink) []string {
-	if s.SMTP != nil {
-		return []string{"to", "subject"}
+// kindsOf are the kinds of a sink, of which it should have one, with the keys of where that can be asked of what reaches them.
+func kindsOf(s Sink) map[string][]string {
+	kinds := map[string][]string{"http": {"method", "path"}, "smtp": {"to", "subject"}, "otlp": {"span"}}
+	for kind, has := range map[string]bool{"http": s.HTTP != nil, "smtp": s.SMTP != nil, "otlp": s.OTLP != nil} {
+		if !has {
+			delete(kinds, kind)
+		}
 	}
-	return []string{"method", "path"}
+	return kinds
 }
 
-// foreignTo are those of other sinks.
-func foreignTo(s Sink) []string {
-	if s.SMTP != nil {
-		return membersOf(Sink{HTTP: &HTTPSink{}})
+// foreignTo are the keys of where that cannot be asked of what reaches a sink, and those that can.
+func foreignTo(s Sink) (foreign, own []string) {
+	for _, members := range kindsOf(s) {
+		own = members
 	}
-	return membersOf(Sink{SMTP: &SMTPSink{}})
+	for _, members := range kindsOf(Sink{HTTP: &HTTPSink{}, SMTP: &SMTPSink{}, OTLP: &OTLPSink{}}) {
+		if !slices.Equal(members, own) {
+			foreign = append(foreign, members...)
+		}
+	}
+	return foreign, own
 }
 
 // enumerate lists names.

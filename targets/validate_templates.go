@@ -124,7 +124,7 @@ func (s sample) explain(err error) string {
 	if strings.HasSuffix(err.Error(), "in type targets.Signed") {
 		return "there is no {{" + failed[1] + "}}; there are .Method, .Path, .Body, .Time, .Key"
 	}
-	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number", ".Intent.Work", ".Attempt.ID", ".Attempt.Time"}
+	known := []string{".Intent.Marker", ".Intent.Reference", ".Intent.Number", ".Intent.Work", ".Attempt.ID", ".Attempt.Time", ".Attempt.Traceparent"}
 	for _, name := range slices.Sorted(maps.Keys(s.values.Principal)) {
 		known = append(known, ".Principal."+name)
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -141,6 +142,65 @@ operations:
 			got := typed(t, "run", "--target", file, "--reports", t.TempDir(), "plain-create")
 			require.Equal(t, exitConfig, got.code, "%s", got)
 			require.Contains(t, got.err, c.says)
+		})
+	}
+}
+
+// TestSpansOfAnAttemptAreItsEffects has a shop whose spans carry nothing of a request but its trace.
+func TestSpansOfAnAttemptAreItsEffects(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spans int
+		code  int
+	}{
+		"one for each order": {1, exitPass},
+		"two":                {2, exitFinding},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := freeAddress(t)
+			var charged sync.Map // keys
+			shop := newShop(t, func(next http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					next.ServeHTTP(w, r)
+					if _, before := charged.LoadOrStore(r.Header.Get("Idempotency-Key"), true); before {
+						return
+					}
+					_, trace, _ := strings.Cut(r.Header.Get("Traceparent"), "-")
+					span := fmt.Sprintf(`{"traceId":%q,"name":"charge card"}`, strings.ToUpper(trace[:min(32, len(trace))]))
+					all := strings.Repeat(span+",", c.spans) + `{"traceId":"f0","name":"charge card"}`
+					resp, err := http.Post(sink+"/v1/traces", "application/json", strings.NewReader(`{"resourceSpans":[{"scopeSpans":[{"spans":[`+all+`]}]}]}`))
+					if err == nil {
+						resp.Body.Close()
+					}
+				})
+			})
+			file := filepath.Join(t.TempDir(), "shop.yaml")
+			require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `name: shop
+base_url: %s
+database: {url: "sqlite:///%s"}
+sinks: {spans: {listen: "%s", otlp: {}}}
+operations:
+  create:
+    request:
+      path: /things
+      headers: {traceparent: "{{.Attempt.Traceparent}}"}
+      body: {note: "{{.Intent.Marker}}", amount: 1200}
+    key: {in: header}
+    rows: {query: select id from things where note = :marker}
+    effects: [{name: charge, seen: spans, where: {span: charge*}}]
+`, shop.url, strings.TrimPrefix(shop.path, "/"), strings.TrimPrefix(sink, "http://")), 0o600))
+			x := trial{reports: t.TempDir()}
+			got := typed(t, "run", "--target", file, "--seed", "3", "--reports", x.reports, "plain-create")
+			require.Equal(t, c.code, got.code, "%s", got)
+			result := onlyReport(t, x.reports).Results[0]
+			require.Contains(t, got.out, "effect-seen")
+			if c.code == exitFinding {
+				f := result.Findings[0]
+				require.Equal(t, checker.EffectMismatch, f.Kind)
+				require.Regexp(t, `^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`, f.Attempts[0].Own["traceparent"])
+				require.Contains(t, got.out, f.Attempts[0].Own["traceparent"], "the finding has the trace")
+			}
 		})
 	}
 }

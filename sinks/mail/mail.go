@@ -128,7 +128,7 @@ func (c complaints) Println(v ...any) { c.Printf("%s", fmt.Sprintln(v...)) }
 func (c complaints) Printf(format string, v ...any) {
 	if strings.HasPrefix(format, "panic") {
 		text, _, _ := strings.Cut(fmt.Sprintf(format, v...), "\n")
-		c.inbox.Refuse(history.Message{Error: "the sink failed: " + text}, nil)
+		c.inbox.Note(history.Message{Error: "the sink failed: " + text}, nil)
 	}
 }
 
@@ -170,11 +170,11 @@ func (s *session) Data(r io.Reader) error {
 	switch {
 	case errors.Is(err, smtp.ErrDataTooLarge):
 		m.Status, m.Error = smtp.ErrDataTooLarge.Code, fmt.Sprintf("the mail has more than %d MiB, and was refused", s.server.smtp.MaxMessageBytes>>20)
-		s.server.inbox.Refuse(m, l.text)
+		s.server.inbox.Note(m, l.text)
 		return smtp.ErrDataTooLarge
 	case err != nil: // nobody waits for an answer
 		m.Error = "the mail broke off: " + err.Error()
-		s.server.inbox.Refuse(m, l.text)
+		s.server.inbox.Note(m, l.text)
 		return err
 	}
 	m.Status = taken
