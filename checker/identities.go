@@ -164,9 +164,12 @@ func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
 	return true
 }
 
+// Nothing stands in a [Difference] for a member or a header that an answer does not have.
+const Nothing = "nothing"
+
 func orNothing(text string) string {
 	if text == "" {
-		return "nothing"
+		return Nothing
 	}
 	return text
 }

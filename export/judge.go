@@ -2,6 +2,7 @@ package export
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -36,6 +37,9 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot
 	}
 	j.Named = slices.Concat(j.Done, c.Fingerprint.Statuses, c.InProgress.Statuses, c.MissingKey.Statuses, c.Throttled.Statuses, c.Expiry.Statuses)
 	for _, d := range finding.Differs {
+		if strings.HasPrefix(d.Where, "/") && slices.Contains([]string{d.First, d.Then}, checker.Nothing) {
+			d.Where = "body" // the member may be there, and somewhere else
+		}
 		if !slices.Contains(j.Where, d.Where) {
 			j.Where = append(j.Where, d.Where)
 		}

@@ -282,6 +282,9 @@ func (k *shrinker) play(ctx context.Context, s scenarios.Scenario, rounds int, t
 		return seen, err
 	}
 	seen = k.seen(h, family)
+	seen.unheld = slices.DeleteFunc(seen.unheld, func(name proofs.Name) bool { // others come with the target, not with the scenario
+		return !slices.ContainsFunc(s.Exercised, func(p scenarios.Proof) bool { return p.Name == name })
+	})
 	count := seen.broken
 	if k.early {
 		count = seen.early

@@ -165,14 +165,21 @@ func (w judging) tooMany() {
 	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
 }
 
+// lost looks for the row of what was done, and for the id that an answer named among all rows of the try. Of an altered body
+// nothing is said: the answer to it may be that of the original.
 func (w judging) lost() {
+	w.check("everything=")
 	w.eachMarker(func(_ string, of []*asked) string {
-		named := "false"
-		if member, is := memberOf(w.page.Judge.Identity); is {
-			named = fmt.Sprintf(`id=$(member %s "$name" | tr -d '"'); [ -n "$id" ] && ! grep -qF -- "$id" <<<"$found"`, member)
+		own := w.among(of, func(body string) bool { return body != altered && body != invalid })
+		if len(own) == 0 {
+			return `everything+=$found`
 		}
-		return fmt.Sprintf("for name in %s; do\n  done_at \"$name\" || continue\n  [ \"$number\" -eq 0 ] && again=yes\n  if %s; then again=yes; fi\ndone", answers(of), named)
+		return fmt.Sprintf("everything+=$found\n[ \"$number\" -gt 0 ] || ! some_done %s || again=yes", answers(own))
 	})
+	own := w.withBody(func(body string) bool { return body != altered && body != invalid })
+	if member, is := memberOf(w.page.Judge.Identity); is {
+		w.check("for name in %s; do\n  done_at \"$name\" || continue\n  id=$(member %s \"$name\" | tr -d '\"')\n  [ -z \"$id\" ] || grep -qF -- \"$id\" <<<\"$everything\" || again=yes\ndone", answers(own), member)
+	}
 	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
 }
 
@@ -215,9 +222,12 @@ func (w judging) unanswered() {
 	w.check("all_answered %s || again=yes", answers(patient))
 }
 
-// withBody are the requests of one kind of body.
-func (w judging) withBody(is func(body string) bool) (of []*asked) {
-	for _, a := range w.page.asked {
+// withBody are the requests of the plan with some kind of body.
+func (w judging) withBody(is func(body string) bool) []*asked { return w.among(w.page.asked, is) }
+
+// among are those of some requests that have some kind of body.
+func (w judging) among(all []*asked, is func(body string) bool) (of []*asked) {
+	for _, a := range all {
 		if is(a.attempt.Body) {
 			of = append(of, a)
 		}

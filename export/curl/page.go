@@ -146,6 +146,10 @@ func (w *writer) together() {
 	if n := len(w.page.Moves); n > 1 {
 		w.page.Moves[n-1] = append(w.page.Moves[n-1], "wait")
 	}
+	shared := func(e Effect) bool { return e.Delta != nil } // which other tries change as well
+	if w.page.Judge.Sees == Wrong && slices.ContainsFunc(w.page.Judge.Effects, shared) {
+		return
+	}
 	w.page.AtOnce = min(w.page.Concurrency, w.page.Rounds)
 }
 

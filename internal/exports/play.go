@@ -247,6 +247,8 @@ func startedFor(d orders.Design, name string) ([]string, error) {
 	switch {
 	case slices.Contains(needs, scenarios.NeedsInstances) && d.Instances == 0:
 		return []string{"--target", "served:" + d.Name, "--instances", "2"}, nil
+	case d.Instances > 1:
+		return []string{"--target", "served:" + d.Name, "--instances", fmt.Sprint(d.Instances)}, nil
 	case d.Instances > 0 || slices.Contains(needs, scenarios.NeedsProcess):
 		return []string{"--target", "served:" + d.Name}, nil
 	default:
@@ -325,6 +327,8 @@ func (p player) asCurl(ctx context.Context, file, design string, _ rundir.Findin
 	served := exec.CommandContext(ctx, p.program, "targets", "serve", design, "--listen", "127.0.0.1:0", "--payments", payments.URL)
 	served.Env = append(os.Environ(), p.place()...)
 	served.Cancel = func() error { return served.Process.Signal(syscall.SIGINT) }
+	var complaints strings.Builder
+	served.Stderr = &complaints
 	out, err := served.StdoutPipe()
 	if err != nil {
 		return shown{}, err
@@ -339,7 +343,7 @@ func (p player) asCurl(ctx context.Context, file, design string, _ rundir.Findin
 		n, err := out.Read(buffer)
 		lines.Write(buffer[:n])
 		if err != nil {
-			return shown{mistaken, "it could not be served: " + lines.String()}, nil
+			return shown{mistaken, fmt.Sprintf("%s could not be served: %s%s", design, lines.String(), complaints.String())}, nil
 		}
 	}
 	env := []string{}

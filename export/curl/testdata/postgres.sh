@@ -77,11 +77,14 @@ curl --silent --include --globoff --request POST --max-time 10 --write-out '%{ht
 
 echo "bodies of the answers:"
 for name in *; do [ -f "$name" ] && echo "$name $(body "$name" | head -c 400)"; done
+everything=
 count "$marker" "$query_0"
+everything+=$found
+[ "$number" -gt 0 ] || ! some_done 1 || again=yes
 for name in 1; do
   done_at "$name" || continue
-  [ "$number" -eq 0 ] && again=yes
-  if id=$(member id "$name" | tr -d '"'); [ -n "$id" ] && ! grep -qF -- "$id" <<<"$found"; then again=yes; fi
+  id=$(member id "$name" | tr -d '"')
+  [ -z "$id" ] || grep -qF -- "$id" <<<"$everything" || again=yes
 done
 some_done 1 || stop "no request was done, so nothing could happen again: see the answers"
 }
