@@ -92,6 +92,10 @@ func load(ctx context.Context, o Options, linked bool) (*System, error) {
 	if o.Store != "" {
 		return nil, runerror.Configf("--store is for built-in targets; %s says itself where it keeps its keys", o.Target)
 	}
+	o, err := o.besideTarget()
+	if err != nil {
+		return nil, err
+	}
 	target, err := o.readTarget()
 	if err != nil {
 		return nil, err
@@ -137,7 +141,11 @@ func Mistakes(o Options) error {
 		}
 		return runerror.Configf("there is no built-in target %q", design)
 	}
-	_, err := o.readTarget()
+	o, err := o.besideTarget()
+	if err != nil {
+		return err
+	}
+	_, err = o.readTarget()
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -39,8 +41,16 @@ func judged(t *testing.T, source string, judge curl.Judge, answer shop) (int, st
 	}
 	s.Variables, s.Judge = nil, judge
 	command := exec.CommandContext(t.Context(), "bash", write(t, s))
+	command.Env = append(os.Environ(), "PATH="+hasty(t)+":"+os.Getenv("PATH"))
 	out, _ := command.CombinedOutput()
 	return command.ProcessState.ExitCode(), string(out)
+}
+
+// hasty is a folder with a sleep that does not: nothing that a shop of the tests does takes time.
+func hasty(t *testing.T) string {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "sleep"), []byte("#!/bin/sh\n"), 0o755))
+	return dir
 }
 
 func scenario(steps, more string) string {
