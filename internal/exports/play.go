@@ -319,12 +319,12 @@ func otherwise(code int) verdict {
 func (p player) asCurl(ctx context.Context, file, design string, _ rundir.Finding) (shown, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	payments := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	outside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusCreated)
 		fmt.Fprint(w, `{"id":"1"}`)
 	}))
-	defer payments.Close()
-	served := exec.CommandContext(ctx, p.program, "targets", "serve", design, "--listen", "127.0.0.1:0", "--payments", payments.URL)
+	defer outside.Close()
+	served := exec.CommandContext(ctx, p.program, "targets", "serve", design, "--listen", "127.0.0.1:0", "--outside", outside.URL)
 	served.Env = append(os.Environ(), p.place()...)
 	served.Cancel = func() error { return served.Process.Signal(syscall.SIGINT) }
 	var complaints strings.Builder
