@@ -10,6 +10,7 @@ func deliveryIDBlankSharedDesign() Design {
 		Summary:  "knows events by the id in their body, also by a blank one: of all events without an id only the first is done",
 		Contract: deliveries(),
 		Key:      optionalInBody(),
+		Twin:     "delivery-id",
 		Shows:    []string{"lost-acknowledged-write"},
 		By:       []string{"key-blank", "no-key"},
 		schema:   []string{ordersTable, keysTable},

@@ -10,6 +10,7 @@ func hugeAnswerUnrecordedDesign() Design {
 		Summary:  "records no answer above 400 KiB: a request with a huge answer is executed again at each repetition",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "answers-packed",
 		Shows:    []string{"duplicate"},
 		By:       []string{"huge-answer"},
 		schema:   []string{ordersTable, keysTable},
