@@ -83,8 +83,8 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 	f.Circumstances = e.circumstances(m, tr, f)
 	for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 		if b, sent := tr.intent.Bodies[body]; sent {
-			rows, _ := e.rows(m, b.Marker)
-			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Messages: messagesUntil(e, m, b.Marker)})
+			rows, known := e.rows(m, b.Marker)
+			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Unknown: !known, Messages: messagesUntil(e, m, b.Marker)})
 		}
 	}
 	e.addFinding(f)

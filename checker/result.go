@@ -63,6 +63,7 @@ type RowEvidence struct {
 	Marker string        `json:"marker"`
 	Rows   []history.Row `json:"rows"`
 
+	Unknown  bool              `json:"unknown,omitempty"`  // nobody could look: Rows says nothing
 	Messages []history.Message `json:"messages,omitempty"` // that reached sinks by then; at most 20, without their contents
 }
 

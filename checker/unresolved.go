@@ -32,18 +32,20 @@ func reportUnresolved(e *evaluation, tr *trace, tries []*classified) {
 // kindOfUnresolved names what the last answer to a key and body leaves its client with. What fits none is unavailable:
 // the target may answer nobody, or the key was answered for another body.
 func kindOfUnresolved(e *evaluation, tr *trace, last *classified) Kind {
-	rows, known := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
+	rows, _ := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
 	all, allKnown := e.rowCount(atT2, tr)
 	told := has(answersTo(tr, last), Acknowledged, Exists)
 	toldElsewhere := has(withBody(tr.attempts, last.body), Acknowledged, Exists) && !told
 	switch {
-	case len(rows) > 0 && (told || !tr.twin && !toldElsewhere), told && !known:
+	case !allKnown: // what there is, nobody could see
+		return Unavailable
+	case len(rows) > 0 && (told || !tr.twin && !toldElsewhere):
 		return RefusedThoughDone
 	case all > 0, has(tr.attempts, Acknowledged, Exists) && !told:
 		return Unavailable
-	case allKnown && isStored(e, tr, last):
+	case isStored(e, tr, last):
 		return StoredError
-	case last.outcome == InProgress, allKnown && throughBeside(e, tr, last):
+	case last.outcome == InProgress, throughBeside(e, tr, last):
 		return StuckKey
 	default:
 		return Unavailable

@@ -41,6 +41,24 @@ func TestAKeyWithoutAFinalAnswerIsNamedByWhatItLeaves(t *testing.T) {
 	require.Equal(t, []string{"stored-error"}, found(checker.Check(h, marked)), "it says itself that it is stored")
 }
 
+// Where nobody could look into the database, no finding says what it held.
+func TestWithoutADatabaseNothingIsSaidOfRows(t *testing.T) {
+	t.Parallel()
+	e, p, a := serverError(), inProgress(), acknowledged(201, "o1")
+	for name, first := range map[string]*draft{
+		"in progress for ever":       story(unknown(history.Timeout)).probe(p, p),
+		"done, and then in progress": story(a).probe(p, p),
+		"a failure for ever":         story(e).probe(e, e),
+	} {
+		h := scene(first)
+		h.T1.Error, h.T2.Error = "the target file names no database", "the target file names no database"
+		r := checker.Check(h, terms())
+		require.Equal(t, []string{"unavailable"}, found(r), name)
+		require.True(t, r.Findings[0].Rows[0].Unknown)
+		require.False(t, checker.Check(scene(story(e).probe(e, e)), terms()).Findings[0].Rows[0].Unknown)
+	}
+}
+
 // A rate limit that all share refuses now this key and now that.
 func TestThrottlingForEverNeedsFreshKeysThatGetThrough(t *testing.T) {
 	t.Parallel()

@@ -226,7 +226,9 @@ func (v findingView) evidence() evidence {
 		}
 	}
 	for _, rows := range f.Rows {
-		e.Rows = append(e.Rows, newRowsView(rows))
+		if !rows.Unknown {
+			e.Rows = append(e.Rows, newRowsView(rows))
+		}
 		if len(rows.Messages) > 0 {
 			e.Rows = append(e.Rows, newMessagesView(rows, e.Start))
 		}
