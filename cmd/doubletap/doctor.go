@@ -208,19 +208,38 @@ func (d *doctor) creates() {
 func (d *doctor) sinks() {
 	system := d.session.System
 	for _, name := range system.Target.SinkNames() {
-		n := 0
+		var came []history.Message
 		for _, m := range system.Sinks.Messages() {
 			if m.Sink == name {
-				n++
+				came = append(came, m)
 			}
 		}
 		place := system.Sinks.Places()[name]
-		if n == 0 {
+		if len(came) == 0 {
 			d.say(warning, "sink "+name, "nothing reached it at "+place.URL+" for plain creates: it proves nothing", "configure the target with that address, or leave the sink out")
 			continue
 		}
-		d.say(well, "sink "+name, fmt.Sprintf("%s of the last plain creates reached it at %s", english.Plural(n, "message"), place.URL))
+		d.say(well, "sink "+name, fmt.Sprintf("%s of the last plain creates reached it at %s: %s", english.Plural(len(came), "message"), place.URL, kindsOf(came)))
 	}
+}
+
+// kindsOf lists what messages were, each kind once, and whether they had a marker.
+func kindsOf(came []history.Message) string {
+	const most = 4
+	var kinds []string
+	for _, m := range came {
+		what := m.What()
+		if len(m.Names) == 0 && len(m.Traces) == 0 && m.Error == "" {
+			what += " (without a marker)"
+		}
+		if !slices.Contains(kinds, what) {
+			kinds = append(kinds, what)
+		}
+	}
+	if len(kinds) > most {
+		kinds = append(kinds[:most], fmt.Sprintf("and %d others", len(kinds)-most))
+	}
+	return strings.Join(kinds, "; ")
 }
 
 // links says what passes the links inside the target for a plain create.

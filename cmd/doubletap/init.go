@@ -169,7 +169,7 @@ func plainClient() *http.Client {
 
 // write writes the file, once it is known to be one.
 func (i *initiation) write() error {
-	i.file.Schema = schemaName
+	i.file.Schema, i.file.Services = schemaName, drafting.Services(i.environment(), i.file.BaseURL)
 	text, err := i.file.Text()
 	if err != nil {
 		return runerror.Config(err)
@@ -195,6 +195,18 @@ func (i *initiation) write() error {
 	}
 	i.farewell(strings.Count(text, "\n# - "))
 	return nil
+}
+
+// environment lists the variables of this process, and of the file .env of this folder: init is called where the service's code is.
+func (i *initiation) environment() []string {
+	var lines []string
+	if i.streams.listed != nil {
+		lines = i.streams.listed()
+		if text, err := files.Read(".env", 64<<10); err == nil { // most folders have none
+			lines = append(lines, strings.Split(string(text), "\n")...)
+		}
+	}
+	return lines
 }
 
 // schemaName is the file beside a target file from which editors learn its keys.

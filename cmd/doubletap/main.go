@@ -33,7 +33,7 @@ func mainCode() int {
 	ctx, stop := interruptible()
 	defer stop()
 	program, _ := os.Executable() // without it, served targets cannot be started
-	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, program: program})
+	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, listed: os.Environ, program: program})
 }
 
 // interruptible returns a context that ends with the first signal. A second one ends the process. Who ignores SIGHUP, as

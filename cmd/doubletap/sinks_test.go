@@ -146,6 +146,13 @@ operations:
 	}
 }
 
+func TestDoctorSaysWhatASinkSaw(t *testing.T) {
+	t.Parallel()
+	got := typed(t, "doctor", "--target", sut.BuiltinPrefix+"mail-at-most-once")
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), `of the last plain creates reached it at smtp://127.0.0.1:`, "%s", got)
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), `: mail to ann@customer.example, "Your receipt"`, "%s", got)
+}
+
 // TestSpansOfAnAttemptAreItsEffects has a shop whose spans carry nothing of a request but its trace.
 func TestSpansOfAnAttemptAreItsEffects(t *testing.T) {
 	t.Parallel()

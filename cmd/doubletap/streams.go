@@ -16,6 +16,7 @@ type streams struct {
 	err    io.Writer
 	bytes  io.Writer // out as it is, for what programs read
 	getenv func(string) (string, bool)
+	listed func() []string // the whole environment, as NAME=value; nil: not for this program to see
 
 	program string // the path of doubletap itself
 	github  *github

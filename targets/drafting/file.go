@@ -25,6 +25,7 @@ type File struct {
 	Dialect    databases.Dialect
 	Proof      *Proof // nil: no create has proven where rows are
 	Children   []Child
+	Services   []Service // others that the environment names
 	Doubts     []string
 
 	alter  *alteration
@@ -117,6 +118,7 @@ func (f *File) head() {
 	if f.Proof != nil {
 		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
 	}
+	f.elsewhere()
 }
 
 func described(summary string) string {

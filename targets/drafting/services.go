@@ -1,0 +1,93 @@
+package drafting
+
+import (
+	"cmp"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Service is another service that the environment seems to name. Sinks can stand in its place.
+type Service struct {
+	Variable string // that leads to it; its value is not kept
+	Kind     string // of the sink: http, smtp or otlp
+}
+
+// mostServices is how many are offered.
+const mostServices = 8
+
+// Services finds variables that look like the addresses of other services among lines such as NAME=value, as an environment and
+// .env files have them. The target itself, at its base URL, is none.
+func Services(lines []string, base string) []Service {
+	var found []Service
+	for _, line := range lines {
+		name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
+		if !is || !variableName.MatchString(name) || ownBusiness.MatchString(name) {
+			continue
+		}
+		s := Service{name, serviceKind(name, strings.Trim(strings.TrimSpace(value), `"'`), base)}
+		if s.Kind != "" && !slices.ContainsFunc(found, func(f Service) bool { return f.Variable == name }) {
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b Service) int { return cmp.Compare(a.Variable, b.Variable) })
+	return found[:min(len(found), mostServices)]
+}
+
+var (
+	variableName = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,60}$`)
+	// ownBusiness are variables of tools, and of what has links and no sinks.
+	ownBusiness = regexp.MustCompile(`PROXY|^(GITHUB|CI|RUNNER|NPM|NODE|PIP|UV|CARGO|RUSTUP|GO|JAVA|MAVEN|SSH|XDG|AWS_LAMBDA|KUBERNETES|DOCKER|DOUBLETAP)_|DATABASE|POSTGRES|MYSQL|MARIADB|REDIS|^PG`)
+	mailServer  = regexp.MustCompile(`(SMTP|MAIL).*_(HOST|URL|SERVER|ADDR|ADDRESS)$|^(SMTP|MAIL)(HOST|URL|SERVER)$`)
+	webService  = regexp.MustCompile(`_(URL|URI|ENDPOINT|BASE|HOST|API)$`)
+)
+
+// serviceKind is the kind of the sink for what a variable leads to; empty: it does not look like a service.
+func serviceKind(name, value, base string) string {
+	u, err := url.Parse(value)
+	web := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+	switch {
+	case value == "":
+		return ""
+	case strings.HasPrefix(name, "OTEL_EXPORTER_OTLP_") && strings.HasSuffix(name, "ENDPOINT"):
+		return "otlp"
+	case mailServer.MatchString(name) && !web, err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps"):
+		return "smtp"
+	case !web || !webService.MatchString(name):
+		return ""
+	}
+	if own, err := url.Parse(base); err == nil && own.Host == u.Host {
+		return ""
+	}
+	return "http"
+}
+
+// elsewhere writes sinks for the other services, as a comment: whether they are asked for a create is not known.
+func (f *File) elsewhere() {
+	if len(f.Services) == 0 {
+		return
+	}
+	f.remark("", "Does a create call another service, or send a mail? A sink in its place counts that: docs/effects.md. Give your service the sink's address, and the operation an effect, such as effects: [{name: receipt, seen: mail}].")
+	f.line("# sinks:")
+	for n, s := range f.Services {
+		f.line("#   %s: {listen: 127.0.0.1:%d, %s: {}} # in place of %s", sinkName(s), 19090+n, s.Kind, s.Variable)
+	}
+}
+
+// sinkName is a name for a sink: what its variable says, without where.
+func sinkName(s Service) string {
+	switch s.Kind {
+	case "smtp":
+		if s.Variable == "SMTP_HOST" || s.Variable == "SMTP_URL" {
+			return "mail"
+		}
+	case "otlp":
+		return "spans"
+	}
+	name := strings.ToLower(s.Variable)
+	for _, end := range []string{"_url", "_uri", "_endpoint", "_base", "_host", "_server", "_address", "_addr", "_api"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}

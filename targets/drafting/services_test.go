@@ -1,0 +1,71 @@
+package drafting_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+func TestServicesAreFoundInAnEnvironment(t *testing.T) {
+	t.Parallel()
+	const base = "http://localhost:8080"
+	for line, kind := range map[string]string{
+		"STRIPE_API_URL=https://api.stripe.com":                         "http",
+		"export SHIPPING_ENDPOINT='http://shipping:9000/v1'":            "http",
+		"SMTP_HOST=mail.example.com":                                    "smtp",
+		"EMAIL_SERVER_ADDRESS=10.0.0.7":                                 "smtp",
+		"NOTIFY=smtp://localhost:25":                                    "smtp",
+		"MAIL_API_URL=https://api.mailer.example":                       "http",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318":             "otlp",
+		"ORDERS_URL=http://localhost:8080/":                             "",
+		"DATABASE_URL=postgres://localhost/shop":                        "",
+		"SEARCH_DATABASE_URL=http://localhost:9200":                     "",
+		"HTTPS_PROXY=http://proxy:3128":                                 "",
+		"GITHUB_API_URL=https://api.github.com":                         "",
+		"SMTP_PASSWORD=hush":                                            "",
+		"SMTP_HOST=":                                                    "",
+		"PAYMENTS_URL=payments":                                         "",
+		"PATH=/usr/bin":                                                 "",
+		"# STRIPE_API_URL=https://api.stripe.com":                       "",
+		"STRIPE_API_URL":                                                "",
+		"evil\": {}}\nname: x_URL=http://x":                             "",
+		"DOCS_PAGE=https://example.com":                                 "",
+		"_=http://localhost:1":                                          "",
+		"CALLBACK_URL=http://user:secret-word@callbacks.example/a?t=ok": "http",
+	} {
+		found := drafting.Services([]string{line}, base)
+		if kind == "" {
+			require.Empty(t, found, line)
+			continue
+		}
+		require.Len(t, found, 1, line)
+		require.Equal(t, kind, found[0].Kind, line)
+		require.NotContains(t, found[0].Variable, "secret")
+	}
+}
+
+func TestServicesAreOfferedAsAComment(t *testing.T) {
+	t.Parallel()
+	f := drafting.File{Target: "shop", Source: "a test", BaseURL: "http://localhost:8080", Draft: drafting.Draft{
+		Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x", "amount": int64(1)}, Texts: []string{"/note"}, Others: []drafting.Other{{Pointer: "/amount", Value: int64(2)}},
+	}}
+	f.Services = drafting.Services([]string{"STRIPE_API_URL=https://api.stripe.com", "SMTP_HOST=mail", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "SMTP_HOST=twice"}, f.BaseURL)
+	text, err := f.Text()
+	require.NoError(t, err)
+	const offered = `# sinks:
+#   spans: {listen: 127.0.0.1:19090, otlp: {}} # in place of OTEL_EXPORTER_OTLP_ENDPOINT
+#   mail: {listen: 127.0.0.1:19091, smtp: {}} # in place of SMTP_HOST
+#   stripe: {listen: 127.0.0.1:19092, http: {}} # in place of STRIPE_API_URL
+`
+	require.Contains(t, text, offered)
+	taken := strings.Replace(text, offered, strings.ReplaceAll(offered[2:], "\n# ", "\n"), 1)
+	for _, file := range []string{text, taken} {
+		target, err := targets.Load("shop.yaml", []byte(file), func(string) (string, bool) { return "", false })
+		require.NoError(t, err, file)
+		require.Len(t, target.Sinks, map[bool]int{false: 0, true: 3}[file == taken])
+	}
+}
