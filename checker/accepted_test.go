@@ -153,7 +153,7 @@ func TestARowThatComesLateIsAWarning(t *testing.T) {
 	d := story(answer(202, `{"status":"queued"}`)).rows(1)
 	h := scene(d)
 	h.T1.Late = []string{h.Intents[0].Bodies[history.Original].Marker}
-	r := checker.Check(h, terms(byRows))
+	r := check(h, terms(byRows))
 	require.Empty(t, r.Findings)
 	require.Equal(t, "late", r.Warnings[0].Kind)
 }

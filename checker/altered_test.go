@@ -289,7 +289,7 @@ func TestAnAlteredBodyIsCaughtByTheAnswersAlone(t *testing.T) {
 			if test.change != nil {
 				test.change(&terms.Contract)
 			}
-			r := checker.Check(blind(test.story), terms)
+			r := check(blind(test.story), terms)
 			require.Equal(t, test.found, len(r.Findings) > 0, "%+v", r.Findings)
 			for _, f := range r.Findings {
 				require.Equal(t, checker.AlteredBody, f.Kind)

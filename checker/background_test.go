@@ -15,7 +15,7 @@ func TestBackgroundTrafficProvesNothing(t *testing.T) {
 	a := acknowledged(201, "o1")
 	h := scenes([]*draft{story(a).rows(1), story(a, a).named("b1").rows(1).behind(), story(a).named("b2").rows(1).behind()})
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.Replayed), AtLeast: 0.5}, {Name: string(proofs.Acknowledged), AtLeast: 1}}
-	e := checker.Check(h, terms()).Exercise
+	e := check(h, terms()).Exercise
 	require.Equal(t, []int{0, 1}, []int{e[0].Held, e[0].Of})
 	require.Equal(t, []int{1, 1}, []int{e[1].Held, e[1].Of})
 	require.Equal(t, 1, e[0].Needed)
@@ -30,7 +30,7 @@ func TestBackgroundTrafficIsJudgedAllTheSame(t *testing.T) {
 	judge(t, h(1), terms(), nil, "")
 	judge(t, h(2), terms(), []string{"duplicate"}, "")
 	judge(t, h(0), terms(), []string{"lost-acknowledged-write"}, "")
-	r := checker.Check(h(2), terms())
+	r := check(h(2), terms())
 	require.Equal(t, "b1", r.Findings[0].Intent)
 	require.Equal(t, 3, r.Intents)
 	require.Equal(t, 1, r.Failed)

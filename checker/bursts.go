@@ -8,31 +8,32 @@ import (
 
 // measureBursts measures how far apart the members of each burst were released. It leaves out a burst that lost a
 // member on its way.
-func measureBursts(e *evaluation) *Bursts {
-	b := Bursts{Gate: GateDoorstep}
-	var spreads []history.Offset
+func measureBursts(e *evaluation, t *tally) {
 	for tr := range e.traces() {
 		for _, members := range burstMembers(tr.attempts) {
 			spread, gate := spreadOf(members)
 			if spread < 0 || swept(members) {
 				continue
 			}
-			spreads = append(spreads, spread)
-			b.Members = max(b.Members, len(members))
-			if gate == GateLane {
-				b.Gate = GateLane
-			}
+			t.spreads, t.members, t.atLane = append(t.spreads, spread), max(t.members, len(members)), t.atLane || gate == GateLane
 		}
 	}
+}
+
+// bursts says how close together the members of bursts were released; nil: there were none.
+func (w *whole) bursts() *Bursts {
+	spreads := w.sum.spreads
 	if len(spreads) == 0 {
 		return nil
 	}
 	slices.Sort(spreads)
 	n := len(spreads)
-	b.Count, b.Median, b.P90, b.Most = n, spreads[n/2], spreads[n*9/10], spreads[n-1]
-	b.Hits = hits(e.history.Run.Calibrated)
-	if b.Gate == GateLane && e.history.Run.Streams {
+	b := Bursts{Gate: GateDoorstep, Members: w.sum.members, Count: n, Median: spreads[n/2], P90: spreads[n*9/10], Most: spreads[n-1], Hits: hits(w.head.Run.Calibrated)}
+	switch {
+	case w.sum.atLane && w.head.Run.Streams:
 		b.Gate = GateWrite
+	case w.sum.atLane:
+		b.Gate = GateLane
 	}
 	return &b
 }
@@ -94,9 +95,9 @@ func released(a *classified) (history.Offset, Gate) {
 }
 
 // measureWriters counts how often the writers of a table were held back; nil: no burst asked for it.
-func measureWriters(e *evaluation) *Writers {
-	w := Writers{Of: len(e.history.Holdings)}
-	for _, h := range e.history.Holdings {
+func measureWriters(run *history.History) *Writers {
+	w := Writers{Of: len(run.Holdings)}
+	for _, h := range run.Holdings {
 		if h.Shut == 0 {
 			continue
 		}

@@ -45,14 +45,14 @@ func TestTheTightnessOfBurstsIsThatOfTheirReleases(t *testing.T) {
 	require.Equal(t, 2, r.Bursts.Count)
 	require.Equal(t, ms(20), r.Bursts.Most)
 	h := scene(story(member(10), member(40)).rows(1), story(member(10), member(12)).named("i2").rows(1), story(member(10), member(20)).named("i3").rows(1))
-	require.Equal(t, ms(10), checker.Check(h, terms()).Bursts.Median, "in whatever order they came")
+	require.Equal(t, ms(10), check(h, terms()).Bursts.Median, "in whatever order they came")
 
 	for gate, members := range map[checker.Gate][]history.Attempt{
 		checker.GateWrite: {before(10), before(10)}, checker.GateDoorstep: {member(10), member(10)},
 	} {
 		h := scene(story(members...).rows(1))
 		h.Run.Streams = true
-		require.Equal(t, gate, checker.Check(h, terms()).Bursts.Gate)
+		require.Equal(t, gate, check(h, terms()).Bursts.Gate)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestWhatBurstsHitIsThatOfTheWorstStep(t *testing.T) {
 	steps := func(calibrated ...history.Calibration) *checker.Hits {
 		h := scene(story(member(10), member(12)).rows(1))
 		h.Run.Calibrated = calibrated
-		return checker.Check(h, terms()).Bursts.Hits
+		return check(h, terms()).Bursts.Hits
 	}
 	gaps := func(n int, scale float64) history.Calibration {
 		var c history.Calibration

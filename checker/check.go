@@ -72,30 +72,27 @@
 package checker
 
 import (
-	"slices"
-
 	"github.com/doubletap-harness/doubletap/history"
 )
 
 // Check judges one history. It changes nothing and needs nothing but its arguments, so that it is safe for
 // concurrent use. Known bugs of its scenario are found like others, and do not make it fail.
 func Check(h *history.History, t Terms, known ...KnownBug) Result {
-	e := newEvaluation(h, t, known)
-	for _, p := range passes() {
-		p(e)
-	}
-	return resultOf(e)
+	r, _ := CheckParts(one{h}, t, known...) // one part is there already
+	return r
 }
 
-// pass is one walk over an evaluation.
+// pass is one walk over the intents of a part.
 type pass func(e *evaluation)
 
-// passes lists the passes in the order in which they run. Those that complete the facts come before the rules. The
+// passOfRules is the number of the pass that checks the first snapshot.
+const passOfRules = 1
+
+// passes lists the passes in the order in which they run. The one that completes the facts comes before the rules. The
 // rules run for both snapshots, the earlier first, so that a finding has the moment at which it showed.
 func passes() []pass {
 	return []pass{
-		splitAtRemovals,     // what came before a removal is a trace of its own
-		findExpiredSessions, // what an ended session was answered says nothing of repetitions
+		applyExpiredSessions, // what an ended session was answered says nothing of repetitions
 		func(e *evaluation) { checkMoment(e, atT1) },
 		func(e *evaluation) { checkMoment(e, atT2) },
 		checkLeaks, // needs the identities of all intents
@@ -103,7 +100,6 @@ func passes() []pass {
 		checkUnanswered,
 		checkDeaths,
 		addWarnings,
-		keepWhatLasts, // needs all findings
 		markKnown,
 		markExcused,
 	}
@@ -142,7 +138,6 @@ func checkMoment(e *evaluation, m moment) {
 			check(e, m, traces)
 		}
 	}
-	checkTotals(e, m)
 }
 
 // checkRows checks the rows by what was sent: one body, two bodies under one key, or two bodies that did not meet
@@ -178,13 +173,5 @@ func checkGroups(e *evaluation, m moment, traces []*trace) {
 			checkAccepted(e, tr)
 			checkResolution(e, tr)
 		}
-	}
-}
-
-// keepWhatLasts drops findings that may be owed to a misconfigured target file, where every request was rejected at
-// the entry.
-func keepWhatLasts(e *evaluation) {
-	if neverReached(e) {
-		e.found.findings = slices.DeleteFunc(e.found.findings, func(f Finding) bool { return !f.Kind.Row().Lasting })
 	}
 }

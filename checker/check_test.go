@@ -20,7 +20,7 @@ func TestTheProbeIsNotJudgedWithoutItsSnapshot(t *testing.T) {
 
 func TestAnIntentWithoutAttempts(t *testing.T) {
 	t.Parallel()
-	require.Empty(t, checker.Check(scene(story()), terms(naturalKey)).Findings)
+	require.Empty(t, check(scene(story()), terms(naturalKey)).Findings)
 }
 
 // Cells in which two rules of the tables meet.

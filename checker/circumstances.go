@@ -88,20 +88,6 @@ func (e *evaluation) circumstances(m moment, tr *trace, f Finding) []Circumstanc
 	return sorted(list)
 }
 
-// circumstancesOfAll says under which circumstances all intents together were sent.
-func (e *evaluation) circumstancesOfAll() []Circumstance {
-	var list []Circumstance
-	for tr := range e.traces() {
-		f := Finding{Crashes: e.history.Crashes, Flushes: e.history.Flushes, Removals: e.history.Removals}
-		for _, c := range e.circumstances(atT2, tr, f) {
-			if c != Background && !slices.Contains(list, c) {
-				list = append(list, c)
-			}
-		}
-	}
-	return sorted(list)
-}
-
 // sorted puts circumstances in their order.
 func sorted(list []Circumstance) []Circumstance {
 	slices.SortFunc(list, func(a, b Circumstance) int { return a.rank() - b.rank() })

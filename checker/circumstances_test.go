@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/doubletap-harness/doubletap/checker"
 )
 
 // The recorded runs hold findings under nearly all circumstances.
@@ -21,7 +19,7 @@ func TestCircumstancesAreThoseOfTheRequests(t *testing.T) {
 			if h == nil {
 				continue
 			}
-			for _, f := range checker.Check(h, run.Terms, s.Known...).Findings {
+			for _, f := range check(h, run.Terms, s.Known...).Findings {
 				got[name+" "+s.Scenario+" "+string(f.Kind)] = fmt.Sprint(f.Circumstances) // those of the hardest one
 			}
 		}

@@ -50,13 +50,9 @@ func rejectedBesideTwin(e *evaluation, tr *trace, traces []*trace) bool {
 		return false
 	}
 	status := rejection(tr).Status
-	for _, mg := range e.groups {
-		for _, other := range mg.traces {
-			if rejectedAlone(other, mg.traces) && rejection(other).Status == status {
-				e.doubt("intent %s was refused with %d beside another with the same body, and so was %s, which equals no earlier one: if the target declines some by business, contract.errors.declined has to name the answer", tr.intent.ID, status, other.intent.ID)
-				return false
-			}
-		}
+	if other := e.asking().alone[status]; other != "" {
+		e.doubt("intent %s was refused with %d beside another with the same body, and so was %s, which equals no earlier one: if the target declines some by business, contract.errors.declined has to name the answer", tr.intent.ID, status, other)
+		return false
 	}
 	return true
 }

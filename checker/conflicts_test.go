@@ -24,7 +24,7 @@ func TestTheScopeThatAFalseConflictBreaks(t *testing.T) {
 		{scene(p(), q().of("bob")), "scope.principal: separate", "an acknowledgement: bob had not used this key before"},
 		{scene(p(), q().at("quote")), "scope.operation: separate", "an acknowledgement: this operation had not seen this key before"},
 	} {
-		f := checker.Check(c.h, separate).Findings[0]
+		f := check(c.h, separate).Findings[0]
 		require.Equal(t, checker.FalseConflict, f.Kind)
 		require.Equal(t, c.contract, f.Contract)
 		require.Equal(t, c.expected, f.Expected)
@@ -43,7 +43,7 @@ func TestBlankKeys(t *testing.T) {
 		{name: "refused as used with another body", story: story(blank(mismatch())), want: []string{"false-conflict"}},
 		{name: "refused as a blank key", story: story(blank(rejected(422)))},
 	})
-	r := checker.Check(scene(story(blank(a)).rows(1)), terms(keyRequired))
+	r := check(scene(story(blank(a)).rows(1)), terms(keyRequired))
 	require.Contains(t, r.Findings[0].Observed, "a blank key")
 }
 

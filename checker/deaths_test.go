@@ -57,7 +57,7 @@ func TestAProcessThatDied(t *testing.T) {
 			t.Parallel()
 			h := scene(c.drafts...)
 			h.Deaths = []history.Death{c.death}
-			r := checker.Check(h, terms())
+			r := check(h, terms())
 			require.Equal(t, []string{"target-died"}, found(r))
 			require.Equal(t, checker.Fail, r.Verdict)
 			require.Equal(t, c.intent, r.Findings[0].Intent)
@@ -71,7 +71,7 @@ func TestADeathOfAnotherInstanceHadNothingOfItsNeighbour(t *testing.T) {
 	h := scene(story(at(1, inside(100, 200))).named("i1"), story(at(2, inside(100, 200))).named("i2"))
 	h.Deaths = []history.Death{dead(210)}
 	h.Deaths[0].Instance, h.Deaths[0].Error = 1, "no port"
-	f := checker.Check(h, terms()).Findings[0]
+	f := check(h, terms()).Findings[0]
 	require.Equal(t, "i1", f.Intent)
 	require.Equal(t, "the process of instance 1 ended by itself (exit status 2): panic: no; inside: i1.1; it does not start again: no port", f.Observed)
 }
@@ -82,7 +82,7 @@ func TestADeathStandsBesideATargetThatIsGone(t *testing.T) {
 	h := scene(story(inside(100, 200)))
 	h.Deaths = []history.Death{dead(210)}
 	happened(history.TargetGone, h)
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Equal(t, []string{"target-died"}, found(r))
 	require.Equal(t, checker.Fail, r.Verdict)
 }
@@ -96,6 +96,6 @@ func TestTheCountOfANewProcessIsNotCompared(t *testing.T) {
 		h.Run.Lanes[i].Doorstep = true
 	}
 	h.Deaths = []history.Death{dead(900_000)}
-	require.Equal(t, []string{"target-died"}, found(checker.Check(h, terms())))
-	require.Empty(t, checker.Check(h, terms()).Reasons)
+	require.Equal(t, []string{"target-died"}, found(check(h, terms())))
+	require.Empty(t, check(h, terms()).Reasons)
 }

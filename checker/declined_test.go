@@ -61,14 +61,14 @@ func TestEffectsOfWhatWasDeclinedMayBeMissing(t *testing.T) {
 		for _, s := range []*history.Snapshot{h.T1, h.T2} {
 			s.Effects["lines"]["dti0"] = 1
 		}
-		require.Equal(t, want, checker.Check(h, terms(declines, lines)).Verdict, "%g lines", n)
+		require.Equal(t, want, check(h, terms(declines, lines)).Verdict, "%g lines", n)
 	}
 	for n, want := range map[float64]checker.Verdict{0: checker.Fail, 1: checker.Pass, 2: checker.Pass, 3: checker.Fail} {
 		h := scene(story(declined(), declined()).rows(1))
 		for s, now := range map[*history.Snapshot]float64{h.Before: 0, h.T1: n, h.T2: n} {
 			s.Effects = map[string]map[string]float64{"counter": {"": now}}
 		}
-		require.Equal(t, want, checker.Check(h, terms(declines, counter)).Verdict, "a change by %g", n)
+		require.Equal(t, want, check(h, terms(declines, counter)).Verdict, "a change by %g", n)
 	}
 }
 
@@ -99,11 +99,11 @@ func TestDeclinesAndFailuresNowAndThenProveNothing(t *testing.T) {
 		}
 		h := scene(drafts...)
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged), AtLeast: 1}}
-		r := checker.Check(h, terms(declines))
+		r := check(h, terms(declines))
 		require.Equal(t, c.want, r.Verdict, "%s: %v %v", c.name, r.Reasons, found(r))
 	}
 	all := scenes([]*draft{story(declined()), story(declined()).named("i2")})
-	require.Equal(t, checker.Inconclusive, checker.Check(all, terms(declines)).Verdict, "nothing was done")
+	require.Equal(t, checker.Inconclusive, check(all, terms(declines)).Verdict, "nothing was done")
 }
 
 // A refusal beside a twin is business, and no conflict, where one is refused alike that equals no earlier one.
@@ -128,7 +128,7 @@ func TestARefusalBesideATwinIsBusinessWhereOthersAreRefusedAlike(t *testing.T) {
 		{"a fresh one was refused alike", append(twins(), alone(rejected(412))), nil, "intent i2 was refused with 412 beside another with the same body, and so was i3"},
 		{"before the other came", early(), nil, ""},
 	} {
-		r := checker.Check(scene(c.drafts...), terms())
+		r := check(scene(c.drafts...), terms())
 		require.ElementsMatch(t, c.want, found(r), c.name)
 		require.Equal(t, 3, r.Intents, "%s: with the one of every scene; those that were sent for comparison are none of the scenario's", c.name)
 		if c.reason != "" {
@@ -142,25 +142,25 @@ func TestTheReasonNamesTheLineForWhatMayBeBusiness(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1")).named("i1").holding("o1"), story(rejected(412)).named("i2"))
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged), AtLeast: 1}}
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Equal(t, checker.Inconclusive, r.Verdict)
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 new request was refused (attempt i2.1 with 412), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer")
 }
 
 func TestTheReasonNamesTheLineForAKeyThatMayBeRequired(t *testing.T) {
 	t.Parallel()
-	r := checker.Check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms())
+	r := check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms())
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "none of 1 requests without a key was done: if the target requires a key, key.required has to say so")
-	r = checker.Check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms(keyRequired))
+	r = check(scenes([]*draft{story(keyed(noKey, serverError()))}), terms(keyRequired))
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "1 request without the required key, and no refusal")
-	r = checker.Check(scenes([]*draft{story(serverError())}), terms())
+	r = check(scenes([]*draft{story(serverError())}), terms())
 	require.NotContains(t, strings.Join(r.Reasons, "\n"), "key.required")
 }
 
 func TestNoEvidenceSaysNoRowBesideARow(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1")).twinOf("dttwin").holding("o1"), story(rejected(400)).named("i2").twinOf("dttwin"))
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Equal(t, []string{"false-conflict"}, found(r))
 	require.NotContains(t, r.Findings[0].Observed, "no row")
 	require.True(t, strings.HasPrefix(r.Findings[0].Observed, "a refusal, and 1 row"))

@@ -259,7 +259,7 @@ func (d *draft) attempt(i int, a history.Attempt) history.Attempt {
 func ms(n float64) history.Offset { return history.Offset(n * float64(time.Millisecond)) }
 
 // check judges a scene.
-func (d *draft) check(t checker.Terms) checker.Result { return checker.Check(scene(d), t) }
+func (d *draft) check(t checker.Terms) checker.Result { return check(scene(d), t) }
 
 // Answers.
 
@@ -447,7 +447,7 @@ func runCells(t *testing.T, cells []cell) {
 // judge holds a history's result against the findings, or the doubt, that it must have.
 func judge(t *testing.T, h *history.History, terms checker.Terms, want []string, doubt string) {
 	t.Helper()
-	r := checker.Check(h, terms)
+	r := check(h, terms)
 	require.Equal(t, want, found(r), "findings: %+v", r.Findings)
 	switch {
 	case len(want) > 0:

@@ -116,31 +116,46 @@ func (e *evaluation) totalOf(m moment, fx contract.Effect) total {
 	var before, now bool
 	t.first, before = e.history.Before.Effects[fx.Name][""]
 	t.last, now = e.snapshot(m).Effects[fx.Name][""]
-	t.want, t.declined, t.rowsKnown = expectedChange(e, m, fx.Query)
+	t.rowsKnown = true
+	if want := e.whole.sum.totals[m][fx.Query]; want != nil {
+		t.want, t.declined, t.rowsKnown = want.change, want.declined, !want.unknown
+	}
 	t.asked = before && now
 	return t
 }
 
-// expectedChange sums what the rows of all intents, of any operation, change of a total, and how much of that is of
-// intents that were declined. It reports whether all of those rows are known.
-func expectedChange(e *evaluation, m moment, query string) (change, declined float64, known bool) {
+// expectedTotals is what the rows of intents, of any operation, change of a total.
+type expectedTotals struct {
+	change   float64
+	declined float64 // of it, of intents that were declined
+	unknown  bool    // some of the rows are not known
+}
+
+func (t *expectedTotals) add(other expectedTotals) {
+	t.change, t.declined, t.unknown = t.change+other.change, t.declined+other.declined, t.unknown || other.unknown
+}
+
+// measureTotals sums what the rows of a part change of totals.
+func measureTotals(e *evaluation, t *tally) {
 	for _, mg := range e.groups {
 		tr := mg.traces[0]
 		for _, fx := range tr.operation.Effects {
-			if fx.Delta == nil || fx.Query != query {
+			if fx.Delta == nil {
 				continue
 			}
-			rows, known := e.rowCount(m, tr)
-			if !known {
-				return 0, 0, false
-			}
-			change += *fx.Delta * float64(rows)
-			if onlyDeclined(tr) {
-				declined += *fx.Delta * float64(rows)
+			for m := range t.totals {
+				rows, known := e.rowCount(moment(m), tr)
+				more := expectedTotals{change: *fx.Delta * float64(rows), unknown: !known}
+				if onlyDeclined(tr) {
+					more.declined = more.change
+				}
+				if t.totals[m][fx.Query] == nil {
+					t.totals[m][fx.Query] = &expectedTotals{}
+				}
+				t.totals[m][fx.Query].add(more)
 			}
 		}
 	}
-	return change, declined, true
 }
 
 // short reports that there is less than expected: the rest may still come.

@@ -30,7 +30,7 @@ func TestTotalsOfAnUnusedOperation(t *testing.T) {
 	judge(t, h(), terms(elsewhere), []string{"effect-mismatch/stock"}, "")
 	failed := h()
 	failed.T1.Error, failed.T2.Error = "gone", "gone"
-	require.Empty(t, checker.Check(failed, terms(elsewhere)).Findings, "a snapshot that failed says nothing")
+	require.Empty(t, check(failed, terms(elsewhere)).Findings, "a snapshot that failed says nothing")
 }
 
 func TestATotalThatWasNotAskedForIsADoubt(t *testing.T) {
@@ -53,9 +53,9 @@ func TestAnEffectMayComeLaterThanItsRow(t *testing.T) {
 	h.T1.Effects["lines"]["dti1"] = 1
 	judge(t, h, terms(lines), nil, "")
 	h.T1.Effects["lines"]["dti1"] = 3
-	require.Equal(t, []string{"effect-mismatch/lines"}, found(checker.Check(h, terms(lines))), "too much never goes away")
+	require.Equal(t, []string{"effect-mismatch/lines"}, found(check(h, terms(lines))), "too much never goes away")
 	h.T1.Effects["lines"]["dti1"], h.T2.Effects["lines"]["dti1"] = 2, 1
-	require.Equal(t, []string{"effect-mismatch/lines"}, found(checker.Check(h, terms(lines))), "it never came")
+	require.Equal(t, []string{"effect-mismatch/lines"}, found(check(h, terms(lines))), "it never came")
 }
 
 // lines and sums are effects by marker: two lines and a sum of 12.5 for each row.
@@ -104,7 +104,7 @@ func TestTotalsChangeOnceForEachEffect(t *testing.T) {
 	judge(t, total(10, 9, 8, story(unknown(history.Reset)).later("o1").probe(acknowledged(201, "o1"))), terms(stock), nil, "")
 	judge(t, total(10, 9, 7, story(unknown(history.Reset)).later("o1").probe(acknowledged(201, "o1"))), terms(stock), []string{"effect-mismatch/stock"}, "")
 
-	r := checker.Check(total(10, 7, 6, two()), terms(stock))
+	r := check(total(10, 7, 6, two()), terms(stock))
 	require.Len(t, r.Findings, 1, "at T1, and not again at T2")
 	f := r.Findings[0]
 	require.Equal(t, checker.EveryIntent, f.Intent)
@@ -116,10 +116,10 @@ func TestTotalsChangeOnceForEachEffect(t *testing.T) {
 	unknownRows := total(10, 7, 7, two())
 	delete(unknownRows.T1.Rows, "dti1")
 	delete(unknownRows.T2.Rows, "dti1")
-	require.Empty(t, checker.Check(unknownRows, terms(stock)).Findings)
+	require.Empty(t, check(unknownRows, terms(stock)).Findings)
 	unasked := total(10, 7, 7, two())
 	unasked.Before.Error = "gone"
-	require.Empty(t, checker.Check(unasked, terms(stock)).Findings)
+	require.Empty(t, check(unasked, terms(stock)).Findings)
 }
 
 func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
@@ -143,7 +143,7 @@ func TestOperationsThatChangeOneTotalAreAddedUp(t *testing.T) {
 		return h
 	}
 	judge(t, after(6), terms(both), nil, "")
-	require.ElementsMatch(t, []string{"effect-mismatch/stock", "effect-mismatch/stock by quote"}, found(checker.Check(after(7), terms(both))))
+	require.ElementsMatch(t, []string{"effect-mismatch/stock", "effect-mismatch/stock by quote"}, found(check(after(7), terms(both))))
 }
 
 func TestATotalIsThatOfTheOperationsThatHaveIt(t *testing.T) {
@@ -190,7 +190,7 @@ func TestEffectsOfUnknownRowsAreNotJudged(t *testing.T) {
 	h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "lines", "dti1", 4)
 	delete(h.T1.Rows, "dti1")
 	delete(h.T2.Rows, "dti1")
-	require.Empty(t, checker.Check(h, terms(lines)).Findings)
+	require.Empty(t, check(h, terms(lines)).Findings)
 }
 
 func TestTotalsThatWereNotAskedForAreNotJudged(t *testing.T) {
@@ -200,7 +200,7 @@ func TestTotalsThatWereNotAskedForAreNotJudged(t *testing.T) {
 		h.T1.Effects["stock"], h.T2.Effects["stock"] = map[string]float64{"": 5}, map[string]float64{"": 5}
 		return h
 	}
-	require.NotEmpty(t, checker.Check(changed(), terms(stock)).Findings)
+	require.NotEmpty(t, check(changed(), terms(stock)).Findings)
 	for name, spoil := range map[string]func(*history.History){
 		"not before":       func(h *history.History) { delete(h.Before.Effects, "stock") },
 		"not afterwards":   func(h *history.History) { delete(h.T1.Effects, "stock"); delete(h.T2.Effects, "stock") },
@@ -208,7 +208,7 @@ func TestTotalsThatWereNotAskedForAreNotJudged(t *testing.T) {
 	} {
 		h := changed()
 		spoil(h)
-		require.Empty(t, checker.Check(h, terms(stock)).Findings, name)
+		require.Empty(t, check(h, terms(stock)).Findings, name)
 	}
 }
 
@@ -231,8 +231,8 @@ func TestTotalsWithDifferentQueriesAreNotAddedUp(t *testing.T) {
 func TestNumbersThatNobodyAskedForAreNotJudged(t *testing.T) {
 	t.Parallel()
 	h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "stock", "dti1", 5)
-	require.Empty(t, checker.Check(h, terms(stock)).Findings)
+	require.Empty(t, check(h, terms(stock)).Findings)
 	h = everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "lines", "", 5)
 	h.T1.Effects["lines"] = map[string]float64{"": 7}
-	require.Empty(t, checker.Check(h, terms(lines)).Findings)
+	require.Empty(t, check(h, terms(lines)).Findings)
 }

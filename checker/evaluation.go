@@ -45,11 +45,6 @@ func (e *evaluation) link(name string) history.Link {
 	return history.Link{}
 }
 
-// severalPrincipals reports that more than one principal sent requests.
-func (e *evaluation) severalPrincipals() bool {
-	return slices.ContainsFunc(e.history.Intents, func(i history.Intent) bool { return i.Principal != e.history.Intents[0].Principal })
-}
-
 // crashBeside returns the crash that was planned beside an attempt.
 func (e *evaluation) crashBeside(attempt string) (history.Crash, bool) {
 	n := slices.IndexFunc(e.history.Crashes, func(k history.Crash) bool { return k.Attempt == attempt })
@@ -179,31 +174,34 @@ func markersBefore(before *history.Snapshot) map[string]bool {
 	return markers
 }
 
-// evaluation is one history under judgement: the facts, arranged and classified, and what was found in them.
+// evaluation is one part of a history under judgement: the facts, arranged and classified, and what was found in them.
 // Rules read the facts and report; they change no fact.
 type evaluation struct {
+	whole         *whole // history that it is a part of
+	part          int    // which
+	asked         bool   // a rule asked for more of the whole than was known
+	pass          int    // that runs
 	terms         Terms
 	history       *history.History
-	known         []KnownBug
 	groups        []*markerGroup
 	sightings     map[string][]history.Sighting // by intent
 	neighbours    map[string][]*trace           // by the first of them
 	presentBefore map[string]bool               // markers that were in the database before the run
 	messages      messages                      // that reached the sinks
-	intents       map[string]history.Intent     // as they are on record, by id; nil: nobody asked yet
-	named         map[string]bool               // operations of which a row has an identity; nil: nobody asked yet
-	unrecorded    string                        // why there must be requests that are not on record; empty: nothing says so
+	removals      unclearRemovals
+	intents       map[string]history.Intent // as they are on record, by id; nil: nobody asked yet
+	named         map[string]bool           // operations of which a row has an identity; nil: nobody asked yet
 
 	found verdicts
+	tally tally
 }
 
 // newEvaluation arranges a history: by marker, by neighbours and by intent.
-func newEvaluation(h *history.History, t Terms, known []KnownBug) *evaluation {
+func newEvaluation(h *history.History, w *whole) *evaluation {
 	e := &evaluation{
-		terms: t, history: h, known: known, groups: t.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(h),
+		whole: w, terms: w.terms, history: h, groups: w.terms.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(h),
 		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, found: newVerdicts(),
 	}
-	e.unrecorded = unrecordedRequests(e)
 	for tr := range e.traces() {
 		if tr.intent.Kin != "" {
 			e.neighbours[tr.intent.Kin] = append(e.neighbours[tr.intent.Kin], tr)
@@ -251,10 +249,5 @@ func (e *evaluation) targetGone() bool { return e.incident(history.TargetGone) !
 
 // incident returns the first incident of a kind; nil: there was none.
 func (e *evaluation) incident(k history.IncidentKind) *history.Incident {
-	for i := range e.history.Incidents {
-		if e.history.Incidents[i].Kind == k {
-			return &e.history.Incidents[i]
-		}
-	}
-	return nil
+	return incident(e.history, k)
 }

@@ -1,7 +1,6 @@
 package checker
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -18,43 +17,18 @@ type setback struct {
 
 // markExcused marks what the contract allows. What is a known bug stays one.
 func markExcused(e *evaluation) {
-	setbacks := setbacksOf(e)
+	if !slices.ContainsFunc(e.found.findings, Finding.isNew) {
+		return
+	}
+	if e.terms.Contract.AfterUnknownCommit == contract.AtLeastOnce {
+		e.asking()
+	}
+	setbacks := e.whole.setbacks()
 	for i, f := range e.found.findings {
 		if len(setbacks) > 0 && f.isNew() {
 			e.found.findings[i].Excused = excuse(e, f, setbacks)
 		}
 	}
-}
-
-// setbacksOf lists those that the contract names, in the order of time.
-func setbacksOf(e *evaluation) []setback {
-	c := e.terms.Contract
-	var all []setback
-	if c.AfterCrash == contract.AtLeastOnce {
-		for _, k := range e.history.Crashes {
-			all = append(all, setback{line: "after_crash", at: k.Struck, ends: true})
-		}
-		for _, d := range e.history.Deaths {
-			all = append(all, setback{line: "after_crash", at: d.At, ends: true})
-		}
-	}
-	if c.AfterFlush == contract.AtLeastOnce {
-		for _, f := range e.history.Flushes {
-			if f.Done != 0 && f.Deleted > 0 {
-				all = append(all, setback{line: "after_flush", at: f.Begun})
-			}
-		}
-	}
-	if c.AfterUnknownCommit == contract.AtLeastOnce {
-		for _, a := range e.history.Attempts {
-			if k := a.Cut; k != nil && k.Connections > 0 && k.Answer {
-				all = append(all, setback{line: "after_unknown_commit", at: k.At, link: true})
-			}
-		}
-	}
-	slices.SortFunc(all, func(a, b setback) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.line, b.line)) })
-	all = slices.Compact(all) // one cut is on the record of each request beside it
-	return slices.DeleteFunc(all, func(s setback) bool { return s.at == 0 })
 }
 
 // excuse returns the line of the contract that allows a finding; empty: none does. It must allow what there is at
@@ -104,19 +78,18 @@ func surplusRows(e *evaluation, f Finding, m moment, setbacks []setback) ([]setb
 	return nil, -1
 }
 
-// surplusEffects is surplusRows for an effect, or a total of all intents. What is missing is a negative number.
+// surplusEffects is surplusRows for an effect. What is missing is a negative number.
 func surplusEffects(e *evaluation, f Finding, m moment, setbacks []setback) ([]setback, int) {
 	var met []setback
 	surplus := 0
 	for _, mg := range e.groups {
 		tr := mg.traces[0]
-		whole := f.Intent == EveryIntent
-		if !whole && tr.intent.ID != f.Intent {
+		if tr.intent.ID != f.Intent {
 			continue
 		}
 		met = append(met, metBy(mg, m, setbacks)...)
 		for _, fx := range tr.operation.Effects {
-			if whole || fx.Name != f.Detail {
+			if fx.Name != f.Detail {
 				continue
 			}
 			markers := map[string]bool{}
@@ -127,17 +100,6 @@ func surplusEffects(e *evaluation, f Finding, m moment, setbacks []setback) ([]s
 			for marker := range markers {
 				got, want, known := e.effectOf(m, fx, marker)
 				surplus = add(surplus, got-want, each, known)
-			}
-		}
-	}
-	if f.Intent != EveryIntent {
-		return met, surplus
-	}
-	for _, o := range e.terms.operations() {
-		for _, fx := range o.Effects {
-			if fx.Name == f.Detail && fx.Delta != nil {
-				t := e.totalOf(m, fx)
-				surplus = add(surplus, t.last-t.first-t.want, *fx.Delta, t.asked && t.rowsKnown)
 			}
 		}
 	}

@@ -89,7 +89,7 @@ func TestTheContractExcusesWhatASetbackExplains(t *testing.T) {
 				}
 			}
 			c.with(h)
-			r := checker.Check(h, c.terms)
+			r := check(h, c.terms)
 			require.NotEmpty(t, r.Findings)
 			if c.want == "" {
 				require.Equal(t, checker.Fail, r.Verdict)
@@ -120,7 +120,7 @@ func TestATotalIsExcusedForAsManyAsMetASetback(t *testing.T) {
 		for s, n := range map[*history.Snapshot]float64{h.Before: 0, h.T1: change, h.T2: change} {
 			s.Effects = map[string]map[string]float64{"counter": {"": n}}
 		}
-		require.Equal(t, verdict, checker.Check(h, counted).Verdict, "%g", change)
+		require.Equal(t, verdict, check(h, counted).Verdict, "%g", change)
 	}
 }
 
@@ -131,12 +131,12 @@ func TestWhatIsExcusedHidesNothingElse(t *testing.T) {
 		h.Crashes = []history.Crash{{Attempt: "i1.1", Struck: ms(20), Ended: ms(21), Ready: ms(30)}}
 		return h
 	}
-	r := checker.Check(crashed(), terms(againAfterCrash))
+	r := check(crashed(), terms(againAfterCrash))
 	require.Equal(t, checker.Fail, r.Verdict)
 	require.Equal(t, []string{"lost-acknowledged-write", "duplicate"}, found(r), "what is excused comes last")
 	require.Equal(t, 1, r.Failed)
 
-	r = checker.Check(crashed(), terms(againAfterCrash), knownBug(checker.LostWrite))
+	r = check(crashed(), terms(againAfterCrash), knownBug(checker.LostWrite))
 	require.Equal(t, checker.Known, r.Verdict)
 
 	idle := crashed()
@@ -144,6 +144,6 @@ func TestWhatIsExcusedHidesNothingElse(t *testing.T) {
 	idle.Intents, idle.Attempts = append(idle.Intents[:1:1], idle.Intents[2:]...), append(idle.Attempts[:2:2], idle.Attempts[3:]...)
 	idle.Attempts[2] = during(60, 70, serverError())
 	idle.Attempts[2].ID, idle.Attempts[2].Intent, idle.Attempts[2].Body, idle.Attempts[2].Lane = "i0.1", "i0", history.Original, "clean"
-	r = checker.Check(idle, terms(againAfterCrash))
+	r = check(idle, terms(againAfterCrash))
 	require.Equal(t, checker.Inconclusive, r.Verdict, "it has to be exercised as ever")
 }

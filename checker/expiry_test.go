@@ -44,7 +44,7 @@ func TestWhenATargetWasDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, c.want, found(checker.Check(scene(c.story), execute)))
+			require.Equal(t, c.want, found(check(scene(c.story), execute)))
 		})
 	}
 }
@@ -109,7 +109,7 @@ func TestAKeyThatIsRememberedForLongerIsWorthAWarning(t *testing.T) {
 func TestARowThatComesLateIsWorthAWarning(t *testing.T) {
 	t.Parallel()
 	late := func(at float64, rows int, d *draft) checker.Result {
-		return checker.Check(seen(at, rows, alone(d)), terms())
+		return check(seen(at, rows, alone(d)), terms())
 	}
 	acknowledgedLate := story(during(1, 10, acknowledged(201, "o1"))).rows(1)
 	r := late(20, 0, acknowledgedLate)

@@ -49,7 +49,7 @@ const ExistingRowPromise = "Every answer names a row that exists."
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
 	there := e.identitiesOf(tr)
 	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
-	if len(there) == 0 || there[""] && !namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {
+	if len(there) == 0 || there[""] && !e.whole.namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {
 		return
 	}
 	for _, a := range named {
@@ -84,20 +84,6 @@ func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 	return there
 }
 
-// namesRows reports that a row of an operation has an identity. Where none has, the target file names no column that is
-// one.
-func namesRows(e *evaluation, operation string) bool {
-	if e.named == nil {
-		e.named = map[string]bool{}
-		for tr := range e.traces() {
-			if !e.named[tr.intent.Operation] && namedRow(e, tr) {
-				e.named[tr.intent.Operation] = true
-			}
-		}
-	}
-	return e.named[operation]
-}
-
 // namedRow reports that a row of an intent has an identity.
 func namedRow(e *evaluation, tr *trace) bool {
 	for identity := range e.identitiesOf(tr) {
@@ -111,31 +97,33 @@ func namedRow(e *evaluation, tr *trace) bool {
 // checkSharedNames checks that answers about two rows name two things, where the rows themselves have no identity to
 // compare with. Numbers may begin anew under each parent and for each principal.
 func checkSharedNames(e *evaluation) {
-	type name struct{ operation, principal, path, identity string }
-	first := map[name]*classified{}
 	for tr := range e.traces() {
-		if n, known := e.rowCount(atT2, tr); !known || n != 1 || tr.twin || tr.endedByRemoval || namesRows(e, tr.intent.Operation) {
+		if !oneRow(e, tr) || e.whole.namesRows(e, tr.intent.Operation) {
 			continue
 		}
 		for _, a := range withOutcome(tr.attempts, Acknowledged) {
-			of := name{tr.intent.Operation, tr.intent.Principal, tr.intent.Bodies[history.Original].Path, a.identity}
-			other := first[of]
-			switch {
-			case a.identity == "":
-				continue
-			case other == nil:
-				first[of] = a
-			case other.Intent != a.Intent:
+			if other, told := e.asking().names[nameOf(tr, a)]; told && other.intent != a.Intent {
 				e.report(atT2, tr, Finding{
 					Kind: ReplayMismatch, Detail: "identity",
 					Promise:  "Answers about two rows name two things.",
-					Expected: fmt.Sprintf("another name than the %s of intent %s, which has a row of its own", a.identity, other.Intent),
-					Observed: fmt.Sprintf("attempts %s and %s both name %s", other.ID, a.ID, a.identity),
+					Expected: fmt.Sprintf("another name than the %s of intent %s, which has a row of its own", a.identity, other.intent),
+					Observed: fmt.Sprintf("attempts %s and %s both name %s", other.attempt, a.ID, a.identity),
 					Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: a.identity, Then: a.identity}},
 				})
 			}
 		}
 	}
+}
+
+// oneRow reports that an intent has one row that is known to be its own.
+func oneRow(e *evaluation, tr *trace) bool {
+	n, known := e.rowCount(atT2, tr)
+	return known && n == 1 && !tr.twin && !tr.endedByRemoval
+}
+
+// nameOf is what an answer calls the row of an intent, among the names of all.
+func nameOf(tr *trace, a *classified) sharedName {
+	return sharedName{tr.intent.Operation, tr.intent.Principal, tr.intent.Bodies[history.Original].Path, a.identity}
 }
 
 // identityPlace returns where an answer should name the created row.

@@ -24,7 +24,7 @@ func TestWhatAnswersAndRowsName(t *testing.T) {
 		{name: "an acknowledgement without a body need not name anything", terms: terms(onlyIdentity, replayStatus(201, 204)),
 			story: story(a, saying("", acknowledged(204, ""))).rows(1).probe(a)},
 	})
-	r := checker.Check(scene(story(a, answer(201, `{}`)).rows(1)), terms(onlyIdentity))
+	r := check(scene(story(a, answer(201, `{}`)).rows(1)), terms(onlyIdentity))
 	require.Contains(t, r.Findings[0].Observed, "names nothing")
 }
 
@@ -33,7 +33,7 @@ func TestThingsAreKnownFromEitherSnapshot(t *testing.T) {
 	mine := func() *draft { return story(unknown(history.Timeout)).named("p1").of("p") }
 	theirs := story(acknowledged(201, "o1")).named("q1").of("q").holding("o9").later("o9")
 	for name, p := range map[string]*draft{"gone at T2": mine().rows(1).later(), "there at T2": mine().rows(0).later("o1")} {
-		r := checker.Check(scene(p, theirs), terms())
+		r := check(scene(p, theirs), terms())
 		require.Contains(t, found(r), "leak", name)
 	}
 }

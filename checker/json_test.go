@@ -34,7 +34,7 @@ func TestNumbersAreExact(t *testing.T) {
 			if c.equal {
 				want = nil
 			}
-			require.Equal(t, want, found(checker.Check(scene(story(saying(c.first), saying(c.then)).rows(1)), terms())))
+			require.Equal(t, want, found(check(scene(story(saying(c.first), saying(c.then)).rows(1)), terms())))
 		})
 	}
 }
@@ -56,7 +56,7 @@ func TestGreatNumbersStayShort(t *testing.T) {
 	t.Parallel()
 	for _, exponent := range []string{"100000", "-100000"} {
 		first, then := answer(201, `{"id":"o1","n":1e`+exponent+`}`), answer(201, `{"id":"o1","n":2e`+exponent+`}`)
-		r := checker.Check(scene(story(first, then).rows(1)), terms())
+		r := check(scene(story(first, then).rows(1)), terms())
 		require.Equal(t, "1e"+exponent, r.Findings[0].Differs[0].First)
 	}
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -77,7 +76,7 @@ func TestTwins(t *testing.T) {
 	}
 	t.Run("a false conflict is found on the twin that was refused", func(t *testing.T) {
 		t.Parallel()
-		r := checker.Check(scene(story(a).named("t1").twinOf("dtwin").rows(1), story(exists("o1")).named("t2").twinOf("dtwin")), terms())
+		r := check(scene(story(a).named("t1").twinOf("dtwin").rows(1), story(exists("o1")).named("t2").twinOf("dtwin")), terms())
 		require.Equal(t, []string{"false-conflict"}, found(r))
 		require.Equal(t, "t2", r.Findings[0].Intent)
 	})
@@ -116,7 +115,7 @@ func TestTenants(t *testing.T) {
 	t.Run("a leak to the probe shows at T2", func(t *testing.T) {
 		t.Parallel()
 		one := q(unknown(history.Reset)).holding("o2").probe(answer(201, `{"id":"o2","note":"dtp1"}`))
-		res := checker.Check(scene(p(), one), terms())
+		res := check(scene(p(), one), terms())
 		require.Equal(t, []string{"leak"}, found(res))
 		require.Equal(t, "T2", res.Findings[0].Moment)
 	})

@@ -32,17 +32,17 @@ func (f Finding) isKnown() bool { return f.Known != "" }
 // markKnown gives findings of known bugs their links.
 func markKnown(e *evaluation) {
 	for i, f := range e.found.findings {
-		at := slices.IndexFunc(e.known, func(k KnownBug) bool { return k.explains(f) })
+		at := slices.IndexFunc(e.whole.known, func(k KnownBug) bool { return k.explains(f) })
 		if at >= 0 {
-			e.found.findings[i].Known = e.known[at].Link
+			e.found.findings[i].Known = e.whole.known[at].Link
 		}
 	}
 }
 
 // fixedReasons says of the known bugs that they were not seen, in how many rounds.
-func fixedReasons(e *evaluation, rounds int) []string {
+func (w *whole) fixedReasons(rounds int) []string {
 	var reasons []string
-	for _, k := range e.known {
+	for _, k := range w.known {
 		reasons = append(reasons, fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link))
 	}
 	return reasons
@@ -50,13 +50,13 @@ func fixedReasons(e *evaluation, rounds int) []string {
 
 // notSeen warns of known bugs that a scenario did not show while it broke in another way. Only a complete judgement
 // says that they are not there.
-func notSeen(e *evaluation, r Result) []Warning {
-	if len(r.Reasons) > 0 {
+func (w *whole) notSeen(s standing, reasons []string) []Warning {
+	if len(reasons) > 0 {
 		return nil
 	}
 	var warnings []Warning
-	for _, k := range e.known {
-		if !slices.ContainsFunc(r.Findings, k.explains) {
+	for i, k := range w.known {
+		if !s.seen[i] {
 			warnings = append(warnings, Warning{Kind: "known-not-seen", Text: fmt.Sprintf("a known %s was not seen (%s)", k, k.Link)})
 		}
 	}

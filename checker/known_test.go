@@ -56,7 +56,7 @@ func TestWhatIsKnownFailsAsExpected(t *testing.T) {
 			if c.change != nil {
 				c.change(c.history)
 			}
-			res := checker.Check(c.history, terms(), c.known...)
+			res := check(c.history, terms(), c.known...)
 			require.Equal(t, c.want, res.Verdict, "%v", res.Reasons)
 			require.Contains(t, strings.Join(res.Reasons, "\n"), c.reason)
 			require.Equal(t, c.reason == "", len(res.Reasons) == 0)
@@ -66,8 +66,8 @@ func TestWhatIsKnownFailsAsExpected(t *testing.T) {
 
 func TestTheRegisterChangesNothingButMarks(t *testing.T) {
 	t.Parallel()
-	without := checker.Check(twoKinds(), terms())
-	res := checker.Check(twoKinds(), terms(), knownBug(checker.Duplicate))
+	without := check(twoKinds(), terms())
+	res := check(twoKinds(), terms(), knownBug(checker.Duplicate))
 	require.Equal(t, []string{"lost-acknowledged-write", "duplicate"}, found(res), "what is new comes first")
 	require.Empty(t, res.Findings[0].Known)
 	require.Equal(t, tracker, res.Findings[1].Known)
@@ -80,7 +80,7 @@ func TestAFindingIsKnownByTheFirstThatExplainsIt(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
 	status := checker.KnownBug{Expect: checker.ReplayMismatch, Detail: "status", Link: "https://tracker.example.com/8"}
-	res := checker.Check(h, terms(), status, knownBug(checker.ReplayMismatch))
+	res := check(h, terms(), status, knownBug(checker.ReplayMismatch))
 	require.Equal(t, checker.Known, res.Verdict)
 	require.Equal(t, status.Link, res.Findings[0].Known)
 	require.Empty(t, res.Warnings, "both explain it")
@@ -90,13 +90,13 @@ func TestAKnownBugThatIsNotAmongWhatBrokeIsWorthAWarning(t *testing.T) {
 	t.Parallel()
 	stale := checker.KnownBug{Expect: checker.ReplayMismatch, Detail: "status", Link: "https://tracker.example.com/8"}
 	want := []checker.Warning{{Kind: "known-not-seen", Text: "a known replay-mismatch (status) was not seen (https://tracker.example.com/8)"}}
-	res := checker.Check(wrong(), terms(), knownBug(checker.Duplicate), stale)
+	res := check(wrong(), terms(), knownBug(checker.Duplicate), stale)
 	require.Equal(t, checker.Known, res.Verdict)
 	require.Equal(t, want, res.Warnings)
-	require.Equal(t, want, checker.Check(wrong(), terms(), stale).Warnings, "a new finding beside it does not hide it")
+	require.Equal(t, want, check(wrong(), terms(), stale).Warnings, "a new finding beside it does not hide it")
 
 	cut := wrong()
 	happened(history.Interruption, cut)
-	require.Empty(t, checker.Check(cut, terms(), stale).Warnings, "who did not look has seen nothing")
-	require.Empty(t, checker.Check(right(), terms(), stale).Warnings, "the verdict says it")
+	require.Empty(t, check(cut, terms(), stale).Warnings, "who did not look has seen nothing")
+	require.Empty(t, check(right(), terms(), stale).Warnings, "the verdict says it")
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -34,13 +33,10 @@ func (o introducedBy) foreign(text, principal string) bool {
 // checkLeaks checks that no answer to one principal carries a marker or an identity that only another principal
 // introduced (I7). Principals who share their keys on purpose are one.
 func checkLeaks(e *evaluation) {
-	if e.terms.Contract.Scope.Principal == contract.ScopeShared || !e.severalPrincipals() {
+	if !e.whole.leaky {
 		return
 	}
-	g := introductions{markers: introducedBy{}, identities: introducedBy{}, longIdentities: introducedBy{}, acknowledged: introducedBy{}}
-	for tr := range e.traces() {
-		collectIntroductions(e, tr, g)
-	}
+	g := e.asking().leaks
 	for tr := range e.traces() {
 		for _, a := range slices.Concat(tr.refused, tr.whole().attempts) {
 			checkLeak(e, tr, a, g)

@@ -20,7 +20,7 @@ func TestALeakIsFoundWhereverItStands(t *testing.T) {
 		"in a status resource": story(answer(202, `{}`)).named("q1").then(history.Followup{Status: 200, Content: `{"state":"done","thing":"o2","note":"dtp1"}`, Complete: true}),
 	} {
 		p := story(acknowledged(201, "o1")).named("p1").of("p").rows(1)
-		require.Contains(t, found(checker.Check(scene(p, shown.named("q1").of("q").holding("o2")), terms(accepting))), "leak", name)
+		require.Contains(t, found(check(scene(p, shown.named("q1").of("q").holding("o2")), terms(accepting))), "leak", name)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestAnotherPrincipalsIdentityIsALeak(t *testing.T) {
 	}
 	p := story(keyed("k", acknowledged(201, id))).named("p1").beside("p1").of("alice").holding(id)
 	q := story(refusal(`{"resource_id":"` + id + `"}`)).named("q1").beside("p1").of("bob")
-	f := checker.Check(scene(p, q), terms()).Findings[0]
+	f := check(scene(p, q), terms()).Findings[0]
 	require.Equal(t, "attempt q1.1 was answered with "+id+", which is alice's", f.Observed)
 }
 
@@ -67,7 +67,7 @@ func TestALeakShowsBothSides(t *testing.T) {
 	again := keyed("k", during(70, 80, acknowledged(201, "o1")))
 	p := story(keyed("k", acknowledged(201, "o1")), again).named("p1").beside("p1").of("alice").rows(1)
 	q := story(keyed("k", during(50, 60, answer(201, `{"id":"o1","note":"dtp1"}`)))).named("q1").beside("p1").of("bob")
-	f := checker.Check(scene(p, q), terms()).Findings[0]
+	f := check(scene(p, q), terms()).Findings[0]
 	require.Equal(t, checker.Leak, f.Kind)
 	require.Equal(t, "q1", f.Intent)
 	require.Equal(t, "attempt q1.1 was answered with the marker dtp1 of alice", f.Observed)
@@ -91,7 +91,7 @@ func TestRowsWithoutAnIdentityAreNotForeign(t *testing.T) {
 func TestAnUnnamedPrincipalIsAPrincipal(t *testing.T) {
 	t.Parallel()
 	q := story(answer(201, `{"id":"o2","note":"dtp1"}`)).named("q1").of("bob").holding("o2")
-	f := checker.Check(scene(story(acknowledged(201, "o1")).named("p1").rows(1), q), terms()).Findings[0]
+	f := check(scene(story(acknowledged(201, "o1")).named("p1").rows(1), q), terms()).Findings[0]
 	require.Equal(t, "attempt q1.1 was answered with the marker dtp1 of an unnamed principal", f.Observed)
 }
 
@@ -102,7 +102,7 @@ func TestThingsOfTwinsAreCountedAtBothMoments(t *testing.T) {
 		one := story(keyed("k", acknowledged(201, "o1"))).named("t1").of("p").twinOf("dtwin").holding(before...).later(after...)
 		return scene(one, story(keyed("k", acknowledged(201, "o1"))).named("t2").of("q").twinOf("dtwin"))
 	}
-	kinds := func(h *history.History) []string { return found(checker.Check(h, terms())) }
+	kinds := func(h *history.History) []string { return found(check(h, terms())) }
 	require.Contains(t, kinds(told([]string{"o1"}, nil)), "leak", "at T1 only")
 	require.Contains(t, kinds(told(nil, []string{"o1"})), "leak", "at T2 only")
 	require.NotContains(t, kinds(told([]string{"o1"}, []string{"o1", "o1"})), "leak", "two of them in the end")

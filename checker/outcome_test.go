@@ -18,7 +18,7 @@ func TestAPassageThatSawNoConnectionProvesNothing(t *testing.T) {
 	t.Parallel()
 	h := alone(story(keyed(noKey, passing(history.Passage{}, acknowledged(201, "o1")))).rows(1))
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.KeyOmitted)}}
-	require.Equal(t, 1, checker.Check(h, terms()).Exercise[0].Held)
+	require.Equal(t, 1, check(h, terms()).Exercise[0].Held)
 }
 
 func TestSignaturesOfEveryNumber(t *testing.T) {
@@ -41,7 +41,7 @@ func TestAnswersThatAreNoJSON(t *testing.T) {
 
 	text, value := bearing("Content-Type", "text/plain", answer(201, "done")), acknowledged(201, "o1")
 	for _, pair := range [][]history.Attempt{{text, value}, {value, text}} {
-		r := checker.Check(scene(story(pair...).rows(1)), terms())
+		r := check(scene(story(pair...).rows(1)), terms())
 		i := slices.IndexFunc(r.Findings, func(f checker.Finding) bool { return f.Detail == "body" })
 		require.Equal(t, "body", r.Findings[i].Differs[0].Where)
 	}

@@ -10,13 +10,11 @@ import (
 
 // measureExercise counts for how many intents each of the scenario's proofs held. Background traffic does not count. Nor
 // does an intent for which a proof does not hold because it was declined or failed, unless most failed.
-func measureExercise(e *evaluation) []Exercise {
-	var all []Exercise
+func measureExercise(e *evaluation, t *tally) {
 	rules := exerciseRules()
 	for _, p := range e.history.Run.Exercised {
-		failed := 0
 		holds := rules[proofs.Name(p.Name)]
-		shown := Exercise{Proof: p.Name, Text: sentence(proofs.Name(p.Name))}
+		var counted held
 		for _, mg := range e.groups {
 			for _, tr := range mg.traces {
 				if tr.intent.Behind || tr.intent.Fresh {
@@ -25,29 +23,23 @@ func measureExercise(e *evaluation) []Exercise {
 				early := tr.until(atT1).whole()
 				held := holds != nil && holds(e, mg, early)
 				if held {
-					shown.Held++
+					counted.held++
 				}
 				switch {
 				case !held && onlyDeclined(early): // which proves less than what is done
 				case !held && onlyFailed(early):
-					failed++
+					counted.failed++
 				default:
-					shown.Of++
+					counted.of++
 				}
 			}
 		}
-		if failed >= shown.Of { // more than now and then
-			shown.Of += failed
-		}
-		shown.Needed = max(1, int(math.Ceil(p.AtLeast*float64(shown.Of)-1e-9)))
-		all = append(all, shown)
+		t.exercise = append(t.exercise, counted)
 	}
-	named := slices.ContainsFunc(all, func(shown Exercise) bool { return shown.Proof == string(proofs.EffectSeen) })
-	if seen := measureSeen(e); seen != nil && !named {
-		all = append(all, *seen)
-	}
-	return all
 }
+
+// needed is for how many intents a proof has to hold.
+func needed(p history.Proof, of int) int { return max(1, int(math.Ceil(p.AtLeast*float64(of)-1e-9))) }
 
 // onlyFailed reports that all that an intent was answered so far is server errors.
 func onlyFailed(tr *trace) bool {

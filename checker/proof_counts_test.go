@@ -22,7 +22,7 @@ func TestProofsAreExplained(t *testing.T) {
 	} {
 		h := right()
 		h.Run.Exercised = []history.Proof{{Name: string(p)}}
-		text := checker.Check(h, terms()).Exercise[0].Text
+		text := check(h, terms()).Exercise[0].Text
 		require.NotContains(t, text, "unknown proof", p)
 		require.False(t, texts[text], "%s says the same as another proof", p)
 		texts[text] = true
@@ -42,7 +42,7 @@ func TestAnAnswerBeforeItsRequestWasWrittenProvesNoDelay(t *testing.T) {
 	} {
 		h := on(c.lane, alone(story(c.attempt).rows(1)))
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Delayed)}}
-		require.Equal(t, c.held, checker.Check(h, terms()).Exercise[0].Held, name)
+		require.Equal(t, c.held, check(h, terms()).Exercise[0].Held, name)
 	}
 }
 
@@ -415,7 +415,7 @@ func TestProofs(t *testing.T) {
 		t.Run(string(row.proof)+": "+row.name, func(t *testing.T) {
 			t.Parallel()
 			row.of.Run.Exercised = []history.Proof{{Name: string(row.proof), AtLeast: 1}}
-			e := checker.Check(row.of, terms()).Exercise
+			e := check(row.of, terms()).Exercise
 			require.Len(t, e, 1)
 			require.NotEmpty(t, e[0].Text)
 			require.Equal(t, 1, e[0].Of)
@@ -429,7 +429,7 @@ func TestProofOfExpiry(t *testing.T) {
 	held := func(then history.Attempt) bool {
 		h := alone(story(during(1, 10, acknowledged(201, "o1")), then))
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Expired)}}
-		return checker.Check(h, terms(expiring(100, ""))).Exercise[0].Held == 1
+		return check(h, terms(expiring(100, ""))).Exercise[0].Held == 1
 	}
 	late := during(200, 210, acknowledged(201, "o1"))
 	require.True(t, held(late))
@@ -447,7 +447,7 @@ func TestLongWorkCountsWhereAnotherRequestWasInside(t *testing.T) {
 		h := alone(story(first, second))
 		h.Intents[0].Work = history.Offset(work * 1e6)
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.WorkedLong)}}
-		return checker.Check(h, terms()).Exercise[0].Held == 1
+		return check(h, terms()).Exercise[0].Held == 1
 	}
 	a := acknowledged(201, "o1")
 	require.True(t, held(600, during(10, 611, a), during(100, 620, a)))
@@ -463,7 +463,7 @@ func TestALateRetryCountsWhileItsKeyMustBeKnown(t *testing.T) {
 		a := acknowledged(201, "o1")
 		h := alone(story(during(1, 10, a), during(begun, ended, a)))
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.RetriedLate)}}
-		return checker.Check(h, terms(options...)).Exercise[0].Held == 1
+		return check(h, terms(options...)).Exercise[0].Held == 1
 	}
 	require.True(t, held(1500, 1600, expiring(2000, "")))
 	require.True(t, held(260, 600, expiring(1000, "")), "a quarter of a short time")
@@ -477,7 +477,7 @@ func TestProofOfNeighbours(t *testing.T) {
 	held := func(one, two *draft) int {
 		h := scenes([]*draft{one.named("n1"), two.named("n2")})
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Neighbours)}}
-		return checker.Check(h, terms()).Exercise[0].Held
+		return check(h, terms()).Exercise[0].Held
 	}
 	a := func() *draft { return story(acknowledged(201, "o1")) }
 	require.Equal(t, 2, held(a().beside("n1"), a().beside("n1")))
@@ -495,7 +495,7 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	held := func(one, two *draft) int {
 		h := scenes([]*draft{one.named("t1").twinOf("dtwin"), two.named("t2").twinOf("dtwin")})
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.DistinctKeys)}}
-		return checker.Check(h, terms()).Exercise[0].Held
+		return check(h, terms()).Exercise[0].Held
 	}
 	a := acknowledged(201, "o1")
 	require.Equal(t, 2, held(story(a), story(rejected(400))))
@@ -505,7 +505,7 @@ func TestProofOfDistinctKeys(t *testing.T) {
 	require.Equal(t, 0, held(story(a), story(unknown(history.Reset)).probe(a)), "answered only to the probe")
 	h := scenes([]*draft{story(a, keyed("k2", a))})
 	h.Run.Exercised = []history.Proof{{Name: string(proofs.DistinctKeys)}}
-	require.Equal(t, 0, checker.Check(h, terms()).Exercise[0].Held, "one intent")
+	require.Equal(t, 0, check(h, terms()).Exercise[0].Held, "one intent")
 }
 
 // A gateway that lets one request in at a time keeps a race from being tried.

@@ -21,7 +21,7 @@ func drawPassing(t *rapid.T) (*history.History, checker.Terms) {
 	d := rapid.SampledFrom(designs).Draw(t, "design")
 	w := play(d, rapid.Uint64().Draw(t, "seed"))
 	w.story.Run.Exercised = []history.Proof{{Name: string(proofs.Acknowledged)}}
-	r := checker.Check(w.story, d.terms)
+	r := check(w.story, d.terms)
 	require.Empty(t, r.Findings)
 	if r.Verdict != checker.Pass {
 		t.Skip("not exercised")
@@ -49,7 +49,7 @@ func TestASecondRowIsAlwaysADuplicate(t *testing.T) {
 		}
 		s := rapid.SampledFrom([]*history.Snapshot{h.T1, h.T2}).Draw(t, "moment")
 		s.Rows[marker] = rows
-		r := checker.Check(h, terms)
+		r := check(h, terms)
 		require.Equal(t, checker.Fail, r.Verdict)
 		require.Equal(t, string(checker.Duplicate), found(r)[0])
 	})
@@ -74,7 +74,7 @@ func TestAnAcknowledgedRowThatIsGoneIsAlwaysALostWrite(t *testing.T) {
 		for marker := range s.Rows {
 			s.Rows[marker] = nil
 		}
-		r := checker.Check(h, terms)
+		r := check(h, terms)
 		require.Equal(t, checker.Fail, r.Verdict)
 		require.Contains(t, found(r), string(checker.LostWrite))
 	})
@@ -87,8 +87,8 @@ func TestCheckChangesNothingAndRepeatsItself(t *testing.T) {
 		d := rapid.SampledFrom(designs).Draw(t, "design")
 		w := play(d, rapid.Uint64().Draw(t, "seed"))
 		before := written(t, w.story)
-		first := checker.Check(w.story, d.terms)
-		require.Equal(t, first, checker.Check(w.story, d.terms))
+		first := check(w.story, d.terms)
+		require.Equal(t, first, check(w.story, d.terms))
 		require.Equal(t, before, written(t, w.story))
 	})
 }
@@ -105,8 +105,8 @@ func TestCheckOfAFileIsTheSame(t *testing.T) {
 		w := play(d, rapid.Uint64().Draw(t, "seed"))
 		again, err := history.Read(bytes.NewReader(written(t, w.story)))
 		require.NoError(t, err)
-		require.Equal(t, found(checker.Check(w.story, d.terms)), found(checker.Check(again, d.terms)))
-		require.Equal(t, checker.Check(w.story, d.terms).Verdict, checker.Check(again, d.terms).Verdict)
+		require.Equal(t, found(check(w.story, d.terms)), found(check(again, d.terms)))
+		require.Equal(t, check(w.story, d.terms).Verdict, check(again, d.terms).Verdict)
 	})
 }
 
@@ -158,7 +158,7 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		for _, terms := range contracts {
-			r := checker.Check(h, terms)
+			r := check(h, terms)
 			require.Equal(t, len(r.Findings) > 0, r.Verdict == checker.Fail)
 			if r.Verdict == checker.Pass {
 				require.True(t, h.Complete && h.T1 != nil && h.T2 != nil && len(r.Exercise) > 0)

@@ -56,7 +56,7 @@ func TestRecordedRunsKeepTheirVerdicts(t *testing.T) {
 					require.Equal(t, want.Results[i]["verdict"], verdictName(t, s.Verdict), s.Scenario)
 					continue
 				}
-				got := withoutTexts(t, checker.Check(h, run.Terms, s.Known...))
+				got := withoutTexts(t, check(h, run.Terms, s.Known...))
 				require.Equal(t, asLines(t, inOlderWords(t, withoutIDs(want.Results[i]))), asLines(t, inOlderWords(t, got)), s.Scenario)
 			}
 		})

@@ -189,16 +189,23 @@ func corrected(e *evaluation, _ *markerGroup, tr *trace) bool {
 	})
 }
 
+// measureTaken notes the first invalid body that the target did not refuse.
+func measureTaken(e *evaluation, t *tally) {
+	n := 0
+	for tr := range e.traces() {
+		if n++; tr.taken != nil && tr.taken.Complete {
+			t.taken.add(placedText{place{part: e.part, number: n}, fmt.Sprintf("attempt %s of intent %s was answered %d (%s)", tr.taken.ID, tr.intent.ID, tr.taken.Status, tr.taken.outcome)})
+		}
+	}
+}
+
 // notRefused says why nothing was corrected: the target did not refuse what the target file calls invalid.
-func notRefused(e *evaluation, exercise []Exercise) []string {
+func (w *whole) notRefused(exercise []Exercise) []string {
 	missing := slices.ContainsFunc(exercise, func(x Exercise) bool {
 		return x.Proof == string(proofs.Corrected) && x.Held < x.Needed
 	})
-	for tr := range e.traces() {
-		if missing && tr.taken != nil && tr.taken.Complete {
-			return []string{fmt.Sprintf("the target did not refuse the invalid body: attempt %s of intent %s was answered %d (%s): "+
-				"let invalid, of the operation, make a body that the target refuses with a 4xx", tr.taken.ID, tr.intent.ID, tr.taken.Status, tr.taken.outcome)}
-		}
+	if !missing || w.sum.taken.text == "" {
+		return nil
 	}
-	return nil
+	return []string{"the target did not refuse the invalid body: " + w.sum.taken.text + ": let invalid, of the operation, make a body that the target refuses with a 4xx"}
 }

@@ -93,10 +93,10 @@ func TestWithANaturalKeyARefusalLeavesTheKeyFreeToo(t *testing.T) {
 	t.Parallel()
 	no := keyed(noKey, rejected(400))
 	draft := story(invalid(no), no).probe(no)
-	require.Equal(t, []string{"stored-error/refusal"}, found(checker.Check(scene(draft), terms(forgets4xx, naturalKey))))
-	require.Empty(t, found(checker.Check(scene(draft), terms(forgets4xx))), "without any key each request is an intent of its own")
+	require.Equal(t, []string{"stored-error/refusal"}, found(check(scene(draft), terms(forgets4xx, naturalKey))))
+	require.Empty(t, found(check(scene(draft), terms(forgets4xx))), "without any key each request is an intent of its own")
 	amount := func(t *checker.Terms) { t.Contract.NaturalKey = []string{"/amount"} }
-	require.Empty(t, found(checker.Check(scene(draft), terms(forgets4xx, amount))), "another natural key is another intent")
+	require.Empty(t, found(check(scene(draft), terms(forgets4xx, amount))), "another natural key is another intent")
 }
 
 // byReference asks for the rows with what all bodies of an intent have.
@@ -129,7 +129,7 @@ func TestATwinOfATakenBodyKeepsItsOwn(t *testing.T) {
 	t.Parallel()
 	a := acknowledged(201, "o1")
 	twins := scene(story(a).rows(3), story(invalid(acknowledged(201, "o9")), mismatch()).named("i2").twinOf("dti1").leaving("o9"))
-	require.Contains(t, found(checker.Check(twins, terms())), "duplicate")
+	require.Contains(t, found(check(twins, terms())), "duplicate")
 }
 
 func TestACorrectionIsExercisedOnlyByARefusal(t *testing.T) {
@@ -138,7 +138,7 @@ func TestACorrectionIsExercisedOnlyByARefusal(t *testing.T) {
 	exercise := func(d *draft, changes ...func(*checker.Terms)) checker.Result {
 		h := scenes([]*draft{d})
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Corrected), AtLeast: 1}}
-		return checker.Check(h, terms(changes...))
+		return check(h, terms(changes...))
 	}
 	require.Equal(t, checker.Pass, exercise(corrected(a).rows(1).probe(a)).Verdict)
 	require.Equal(t, checker.Pass, exercise(corrected(mismatch()).probe(mismatch()), store4xx).Verdict, "all was refused, by right")
@@ -154,5 +154,5 @@ func TestACorrectionIsExercisedOnlyByARefusal(t *testing.T) {
 	}
 	taken := exercise(story(invalid(a), mismatch()).leaving("o1").probe(mismatch()))
 	require.Contains(t, taken.Reasons, "the target did not refuse the invalid body: attempt i1.1 of intent i1 was answered 201 (acknowledged): let invalid, of the operation, make a body that the target refuses with a 4xx")
-	require.Empty(t, checker.Check(scene(story(invalid(a), mismatch()).leaving("o1").probe(mismatch())), terms()).Reasons, "only a scenario that corrects says so")
+	require.Empty(t, check(scene(story(invalid(a), mismatch()).leaving("o1").probe(mismatch())), terms()).Reasons, "only a scenario that corrects says so")
 }

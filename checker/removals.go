@@ -23,16 +23,10 @@ func splitAtRemovals(e *evaluation) {
 			why[r.Intent] = tr.split(r)
 		}
 	}
-	unclear, first := 0, ""
-	for _, r := range e.history.Removals {
+	for i, r := range e.history.Removals {
 		if text := why[r.Intent]; text != "" {
-			if unclear++; first == "" {
-				first = fmt.Sprintf("%s: %s", r.Intent, text)
-			}
+			e.removals.add(unclearRemovals{count: 1, at: i, first: fmt.Sprintf("%s: %s", r.Intent, text)})
 		}
-	}
-	if unclear > 0 {
-		e.doubt("the removal for %s was not confirmed before the next request; the first, %s", count(unclear, "intent"), first)
 	}
 }
 

@@ -93,12 +93,12 @@ func TestASessionThatEndsAfterARemovalIsNoRefusal(t *testing.T) {
 }
 
 func TestAFindingAfterARemovalTellsOfBoth(t *testing.T) {
-	r := checker.Check(gone(scene(story(acknowledged(201, "o1"), keyed("fresh", during(30, 39, exists("o1")))).rows(0))), terms(naturalKey))
+	r := check(gone(scene(story(acknowledged(201, "o1"), keyed("fresh", during(30, 39, exists("o1")))).rows(0))), terms(naturalKey))
 	f := r.Findings[0]
 	require.Len(t, f.Attempts, 2)
 	require.Equal(t, []checker.Outcome{checker.Acknowledged, checker.Exists}, f.Outcomes)
 	require.Len(t, f.Removals, 1)
-	r = checker.Check(removal(ms(25), "", scene(story(acknowledged(201, "o1"), keyed("fresh", during(30, 39, acknowledged(201, "o2")))).holding("o2"))), terms(naturalKey))
+	r = check(removal(ms(25), "", scene(story(acknowledged(201, "o1"), keyed("fresh", during(30, 39, acknowledged(201, "o2")))).holding("o2"))), terms(naturalKey))
 	require.Equal(t, 3, r.Outcomes[checker.Acknowledged], "every attempt is counted")
 	require.Equal(t, "an acknowledgement: the row that was made before is removed", f.Expected)
 }
@@ -113,7 +113,7 @@ func TestRequestsThatRemoveMayBeCounted(t *testing.T) {
 		}
 		h.Steps = []history.Step{{For: history.Remove, Status: 204}, {For: history.Remove, Status: 200}, {For: history.Remove}, {For: history.Cleanup, Status: 204}}
 		h.Received = &history.Received{After: counted}
-		r := checker.Check(h, terms(naturalKey))
+		r := check(h, terms(naturalKey))
 		if doubt == "" {
 			require.Equal(t, checker.Pass, r.Verdict)
 			continue

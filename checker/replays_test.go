@@ -18,8 +18,8 @@ import (
 func TestTheContractThatAStatusBreaks(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
-	require.Equal(t, "replay.status: same", checker.Check(h, terms()).Findings[0].Contract)
-	require.Equal(t, "replay.status: map[204:[204]]", checker.Check(h, terms(replayStatus(204, 204))).Findings[0].Contract)
+	require.Equal(t, "replay.status: same", check(h, terms()).Findings[0].Contract)
+	require.Equal(t, "replay.status: map[204:[204]]", check(h, terms(replayStatus(204, 204))).Findings[0].Contract)
 }
 
 // Decision table 2: replay equality, with one row and at least two acknowledgements.
@@ -147,11 +147,11 @@ func TestLargeAnswers(t *testing.T) {
 		{name: "that the contract tells apart by what is behind what is kept", terms: terms(paid), want: []string{"undeclared-answer"},
 			story: story(cutOff(body("paid")), cutOff(body("refused"))).rows(1)},
 	})
-	r := checker.Check(scene(story(cutOff(body("paid")), cutOff(body("refused"))).rows(1)), terms())
+	r := check(scene(story(cutOff(body("paid")), cutOff(body("refused"))).rows(1)), terms())
 	require.Equal(t, []checker.Difference{{Attempt: "i1.2", Where: "/state", First: `"paid"`, Then: `"refused"`}}, r.Findings[0].Differs)
-	r = checker.Check(scene(story(cutOff(body("paid")), cutOff(other)).rows(1)), terms())
+	r = check(scene(story(cutOff(body("paid")), cutOff(other)).rows(1)), terms())
 	require.Regexp(t, "^/terms 100002 bytes, SHA-256 [0-9a-f]{64}$", r.Findings[0].Differs[0].Where+" "+r.Findings[0].Differs[0].First)
-	r = checker.Check(scene(story(text, bearing("Content-Type", "text/plain", cutOff(long+"nono"))).rows(1)), terms(notNaming))
+	r = check(scene(story(text, bearing("Content-Type", "text/plain", cutOff(long+"nono"))).rows(1)), terms(notNaming))
 	require.Regexp(t, "^body 100004 bytes, SHA-256 [0-9a-f]{64}$", r.Findings[0].Differs[0].Where+" "+r.Findings[0].Differs[0].First)
 }
 
@@ -182,7 +182,7 @@ func TestAnswersThatCannotBeCompared(t *testing.T) {
 			cutOff(items(`{"at":2}`)), secret(`{"id":"o1","items":[{"token":"***"}]}`), terms(), "a secret is masked within /items, of which only a digest is on record",
 		},
 	} {
-		r := checker.Check(scene(story(c.first, c.then).rows(1)), c.terms)
+		r := check(scene(story(c.first, c.then).rows(1)), c.terms)
 		require.Empty(t, found(r), name)
 		if c.want == "" {
 			require.Empty(t, r.Reasons, name)

@@ -8,19 +8,6 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// warn adds a warning about the intents to which it applies, if there are any.
-func (e *evaluation) warn(kind, text string, applies func(*trace) bool) {
-	var intents []string
-	for tr := range e.traces() {
-		if applies(tr) {
-			intents = append(intents, tr.intent.ID)
-		}
-	}
-	if len(intents) > 0 {
-		e.found.warnings = append(e.found.warnings, Warning{Kind: kind, Text: fmt.Sprintf(text, count(len(intents), "intent")), Intents: intents})
-	}
-}
-
 // findingKey tells findings apart: one that shows before the final retry is not repeated after it.
 type findingKey struct {
 	kind   Kind
@@ -31,11 +18,11 @@ type findingKey struct {
 // verdicts is what rules have found so far.
 type verdicts struct {
 	findings   []Finding
+	passes     []int // of findings, by index
 	reported   map[findingKey]bool
-	doubted    map[string]bool // formats of doubts that are noted once
 	duplicates map[string]bool // intents with several effects
-	warnings   []Warning
-	doubts     []string // what nothing on record explains and the target is not to blame for
+	doubts     []placedDoubt   // what nothing on record explains and the target is not to blame for
+	doubted    map[string]bool // texts and keys of doubts
 }
 
 // newVerdicts returns an empty collection.
@@ -124,7 +111,6 @@ func (e *evaluation) reportAll(m moment, f Finding) {
 	key := findingKey{f.Kind, f.Detail, EveryIntent}
 	if !e.found.reported[key] && !e.unproven(f.Kind) {
 		e.found.reported[key] = true
-		f.Circumstances = e.circumstancesOfAll()
 		e.addFinding(f)
 	}
 }
@@ -135,22 +121,24 @@ func (e *evaluation) addFinding(f Finding) {
 	if f.Contract == "" {
 		f.Contract = "holds for every contract"
 	}
-	e.found.findings = append(e.found.findings, f)
+	e.found.findings, e.found.passes = append(e.found.findings, f), append(e.found.passes, e.pass)
 }
 
 // doubt notes why a clean history is not a pass, although no promise was broken.
-func (e *evaluation) doubt(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(e.found.doubts, text) {
-		e.found.doubts = append(e.found.doubts, text)
-	}
-}
+func (e *evaluation) doubt(format string, args ...any) { e.noteDoubt("", fmt.Sprintf(format, args...)) }
 
 // doubtOnce notes a reason that holds for many attempts, with the first of them.
 func doubtOnce(e *evaluation, format string, args ...any) {
-	if !e.found.doubted[format] {
-		e.found.doubted[format] = true
-		e.doubt(format, args...)
+	e.noteDoubt(format, fmt.Sprintf(format, args...))
+}
+
+// noteDoubt notes a reason, unless there is one with its text or its key.
+func (e *evaluation) noteDoubt(once, text string) {
+	if e.found.doubted[text] || once != "" && e.found.doubted[once] {
+		return
 	}
+	e.found.doubted[text], e.found.doubted[once] = true, true
+	e.found.doubts = append(e.found.doubts, placedDoubt{place: place{pass: e.pass}, once: once, text: text})
 }
 
 // unproven reports that what went wrong around the run may be the cause of a finding of this kind.
@@ -159,7 +147,7 @@ func (e *evaluation) unproven(k Kind) bool {
 	case k.Row().Unresolved: // needs all tries of the final retry, and a quiet target
 		return e.targetGone() || e.incident(history.StillBusy) != nil || e.incident(history.Interruption) != nil || e.incident(history.HarnessFault) != nil
 	case k == PhantomRow: // a request that is not on record is a cause
-		return e.targetGone() || e.unrecorded != ""
+		return e.targetGone() || e.unrecorded() != ""
 	default:
 		return e.targetGone() && !k.Row().Lasting
 	}

@@ -12,14 +12,14 @@ import (
 
 func TestAFindingIsReportedOnce(t *testing.T) {
 	t.Parallel()
-	r := checker.Check(wrong(), terms())
+	r := check(wrong(), terms())
 	require.Len(t, r.Findings, 1, "it shows at T1 and at T2")
 	require.Equal(t, "T1", r.Findings[0].Moment)
 }
 
 func TestRowsOfBothBodiesAreEvidence(t *testing.T) {
 	t.Parallel()
-	r := checker.Check(scene(story(acknowledged(201, "o1"), altered(acknowledged(201, "o2"))).rows(1).and("o2")), terms())
+	r := check(scene(story(acknowledged(201, "o1"), altered(acknowledged(201, "o2"))).rows(1).and("o2")), terms())
 	require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
 	rows := r.Findings[0].Rows
 	require.Len(t, rows, 2)
@@ -32,11 +32,11 @@ func TestFindingsThatStandWithoutTheTarget(t *testing.T) {
 	mine := story(acknowledged(201, "o1")).named("p1").of("p").rows(1)
 	leak := scene(mine, story(answer(201, `{"id":"o2","note":"dtp1"}`)).named("q1").of("q").holding("o2"))
 	happened(history.TargetGone, leak)
-	require.Equal(t, []string{"leak"}, found(checker.Check(leak, terms())))
+	require.Equal(t, []string{"leak"}, found(check(leak, terms())))
 
 	accepted := scene(story(keyed(noKey, acknowledged(201, "o1"))).rows(1))
 	happened(history.TargetGone, accepted)
-	require.Equal(t, []string{"missing-key-accepted"}, found(checker.Check(accepted, terms(keyRequired))))
+	require.Equal(t, []string{"missing-key-accepted"}, found(check(accepted, terms(keyRequired))))
 }
 
 func TestNeighboursOfOnePrincipalNeedNoNames(t *testing.T) {
@@ -44,8 +44,8 @@ func TestNeighboursOfOnePrincipalNeedNoNames(t *testing.T) {
 	beside := func(id, who string) *draft {
 		return story(acknowledged(201, id)).named(id).beside("p1").of(who).rows(2)
 	}
-	require.Nil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "alice")), terms()).Findings[0].Who)
-	require.NotNil(t, checker.Check(scene(beside("p1", "alice"), beside("q1", "bob")), terms()).Findings[0].Who)
+	require.Nil(t, check(scene(beside("p1", "alice"), beside("q1", "alice")), terms()).Findings[0].Who)
+	require.NotNil(t, check(scene(beside("p1", "alice"), beside("q1", "bob")), terms()).Findings[0].Who)
 }
 
 // TestAFindingShowsFlushesBetweenItsAttempts holds that a flush is evidence of the findings that it may explain, and of
@@ -62,7 +62,7 @@ func TestAFindingShowsFlushesBetweenItsAttempts(t *testing.T) {
 	} {
 		h := scene(story(during(10, 12, acknowledged(201, "o1")), during(20, 22, acknowledged(201, "o2"))).rows(2))
 		h.Flushes = []history.Flush{{Intent: "i0", Begun: ms(c.begun), Done: ms(c.begun + 1), Deleted: 1}}
-		f := checker.Check(h, terms()).Findings[0]
+		f := check(h, terms()).Findings[0]
 		require.Equal(t, checker.Duplicate, f.Kind, name)
 		require.Len(t, f.Flushes, c.want, name)
 	}

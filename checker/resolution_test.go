@@ -20,7 +20,7 @@ func TestATargetThatIsStillBusyIsNotUnavailable(t *testing.T) {
 	t.Parallel()
 	h := scene(story(unknown(history.Timeout)).rows(1).probe(inProgress(), inProgress()))
 	happened(history.StillBusy, h)
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Empty(t, r.Findings)
 	require.Equal(t, checker.Inconclusive, r.Verdict)
 }

@@ -1,8 +1,6 @@
 package checker
 
 import (
-	"slices"
-
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -138,6 +136,7 @@ type Result struct {
 	Verdict  Verdict         `json:"verdict"`
 	Reasons  []string        `json:"reasons,omitempty"` // why inconclusive, broken, not applicable or fixed; or what a failure left unexercised
 	Findings []Finding       `json:"findings"`
+	Unlisted map[Kind]int    `json:"unlisted,omitempty"` // of a large run, how many more findings of a kind there are
 	Warnings []Warning       `json:"warnings,omitempty"`
 	Exercise []Exercise      `json:"exercise"`
 	Bursts   *Bursts         `json:"bursts,omitempty"`  // nil: there were none
@@ -178,48 +177,4 @@ type Report struct {
 
 	Operation string   `json:"operation,omitempty"`  // of the target, that was played
 	NotPlayed []string `json:"not_played,omitempty"` // its others, by name
-}
-
-// resultOf puts the result together, with the findings in the order of Compare.
-func resultOf(e *evaluation) Result {
-	h := e.history
-	slices.SortStableFunc(e.found.findings, Compare)
-	r := Result{
-		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed,
-		Attempts: len(h.Attempts), Outcomes: map[Outcome]int{},
-		Findings: e.found.findings, Warnings: e.found.warnings, Exercise: measureExercise(e), Bursts: measureBursts(e), Writers: measureWriters(e), Phases: measurePhases(e),
-		DatabaseGone: e.incident(history.DatabaseGone) != nil,
-	}
-	broken := map[string]bool{}
-	for _, f := range e.found.findings {
-		if f.Excused == "" {
-			broken[f.Intent] = true
-		}
-	}
-	besideBroke := broken[EveryIntent]
-	for _, i := range h.Intents { // creates beside those of the plan count where they show something
-		if !i.Fresh || broken[i.ID] {
-			r.Intents++
-		}
-		if i.Behind {
-			r.Beside++
-		}
-		besideBroke = besideBroke || i.Behind && broken[i.ID]
-	}
-	if besideBroke {
-		r.Beside = 0
-	}
-	r.Failed = len(broken)
-	if broken[EveryIntent] {
-		r.Failed = r.Intents
-	}
-	for tr := range e.traces() {
-		for _, a := range tr.whole().attempts {
-			r.Outcomes[a.outcome]++
-			r.Elapsed = max(r.Elapsed, a.End)
-		}
-	}
-	r.Verdict, r.Reasons = decide(e, r.Exercise)
-	r.Warnings = append(r.Warnings, notSeen(e, r)...)
-	return r
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
-	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // messages are what reached the sinks, by the marker that it carries.
@@ -328,16 +327,15 @@ func disturbed(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return false
 }
 
-// measureSeen says for how many of the intents that have rows all effects were seen at their sinks; nil: none is to be seen.
-func measureSeen(e *evaluation) *Exercise {
+// measureSeen counts for how many of the intents that have rows all effects were seen at their sinks.
+func measureSeen(e *evaluation, t *tally) {
 	last := e.history.T2
 	if last == nil {
 		last = e.history.T1
 	}
 	if last == nil || last.Error != "" {
-		return nil
+		return
 	}
-	shown := Exercise{Proof: string(proofs.EffectSeen), Text: sentence(proofs.EffectSeen)}
 	for tr := range e.traces() {
 		if tr.intent.Behind || tr.intent.Fresh || len(Watched(e.terms, tr.operation)) == 0 || onlyDeclined(tr) {
 			continue
@@ -345,16 +343,11 @@ func measureSeen(e *evaluation) *Exercise {
 		if len(last.Rows[tr.intent.Bodies[history.Original].Marker]) == 0 {
 			continue
 		}
-		shown.Of++
+		t.effects.of++
 		if seen(e, tr, last.At) {
-			shown.Held++
+			t.effects.held++
 		}
 	}
-	if shown.Of == 0 {
-		return nil
-	}
-	shown.Needed = 1
-	return &shown
 }
 
 // owedEffects reports that a snapshot has rows of a marker, and fewer of their effects at the sinks.
@@ -369,33 +362,29 @@ func owedEffects(t Terms, all messages, s history.Snapshot, o contract.Operation
 	})
 }
 
-// warnUnclaimed warns of what reached the sinks and belongs to no intent, and of effects that nobody counts.
-func warnUnclaimed(e *evaluation) {
+// unclaimed warns of what reached the sinks and belongs to no intent, and of effects that nobody counts.
+func (w *whole) unclaimed() []Warning {
+	var all []Warning
 	var names []string
-	for _, o := range e.terms.operations() {
+	for _, o := range w.terms.operations() {
 		for _, fx := range o.Effects {
-			if fx.Seen != "" && e.terms.Unwatched {
+			if fx.Seen != "" && w.terms.Unwatched {
 				names = append(names, fmt.Sprintf("%s (%s)", fx.Name, fx.Seen))
 			}
 		}
 	}
 	if len(names) > 0 {
-		e.found.warnings = append(e.found.warnings, Warning{Kind: "not-watched", Text: "effects were not watched: " + strings.Join(names, ", ")})
+		all = append(all, Warning{Kind: "not-watched", Text: "effects were not watched: " + strings.Join(names, ", ")})
 	}
-	late, foreign := []history.Message(nil), []history.Message(nil)
-	for _, m := range e.messages.unclaimed {
-		if len(m.Names) > 0 {
-			late = append(late, m)
-		} else {
-			foreign = append(foreign, m)
-		}
-	}
+	late := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) > 0 })
+	foreign := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) == 0 })
 	if len(late) > 0 {
-		e.found.warnings = append(e.found.warnings, Warning{Kind: "late-message", Text: fmt.Sprintf("%s at a sink with the marker of an earlier scenario: effects come later than within says%s", came(late), listed(late))})
+		all = append(all, Warning{Kind: "late-message", Text: fmt.Sprintf("%s at a sink with the marker of an earlier scenario: effects come later than within says%s", came(late), listed(late))})
 	}
 	if len(foreign) > 0 {
-		e.found.warnings = append(e.found.warnings, Warning{Kind: "unclaimed-message", Text: fmt.Sprintf("%s at a sink with no marker, and was counted for no intent%s", came(foreign), listed(foreign))})
+		all = append(all, Warning{Kind: "unclaimed-message", Text: fmt.Sprintf("%s at a sink with no marker, and was counted for no intent%s", came(foreign), listed(foreign))})
 	}
+	return all
 }
 
 func came(some []history.Message) string { return count(len(some), "message") + " came" }

@@ -114,7 +114,7 @@ func TestEffectsAtASinkBelongToTheirRows(t *testing.T) {
 			if adjust == nil {
 				adjust = charge
 			}
-			require.Equal(t, c.want, found(checker.Check(c.h, terms(adjust))))
+			require.Equal(t, c.want, found(check(c.h, terms(adjust))))
 		})
 	}
 }
@@ -124,8 +124,8 @@ func TestAnEffectMayBelongToEachRowSeveralTimes(t *testing.T) {
 	healthy := paid(16, "second")
 	healthy.Names = []string{"dti0"}
 	h := func() *history.History { return scene(story(acknowledged(201, "o1")).rows(1)) }
-	require.Empty(t, found(checker.Check(reached(h(), paid(20, "k"), paid(21, "l"), healthy), terms(twice))))
-	require.Equal(t, []string{"effect-mismatch/charge"}, found(checker.Check(reached(h(), paid(20, "k"), healthy), terms(twice))))
+	require.Empty(t, found(check(reached(h(), paid(20, "k"), paid(21, "l"), healthy), terms(twice))))
+	require.Equal(t, []string{"effect-mismatch/charge"}, found(check(reached(h(), paid(20, "k"), healthy), terms(twice))))
 }
 
 // mailed is a mail of the intent i1.
@@ -234,13 +234,13 @@ func TestAnEffectOfABodyThatWasRefusedIsOneWithoutARow(t *testing.T) {
 	h := func() *history.History { return scene(story(acknowledged(201, "o1"), altered).rows(1)) }
 	of := paid(25, "l")
 	of.Names = []string{h().Intents[0].Bodies[history.Altered].Marker}
-	require.Empty(t, found(checker.Check(reached(h(), paid(20, "k")), terms(charge))))
-	require.Equal(t, []string{"effect-before-commit/charge"}, found(checker.Check(reached(h(), paid(20, "k"), of), terms(charge))))
+	require.Empty(t, found(check(reached(h(), paid(20, "k")), terms(charge))))
+	require.Equal(t, []string{"effect-before-commit/charge"}, found(check(reached(h(), paid(20, "k"), of), terms(charge))))
 }
 
 func TestAPassShowsThatEffectsWereSeen(t *testing.T) {
 	t.Parallel()
-	r := checker.Check(reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k")), terms(charge))
+	r := check(reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k")), terms(charge))
 	require.Equal(t, checker.Pass, r.Verdict)
 	require.Equal(t, checker.Exercise{Proof: "effect-seen", Held: 2, Of: 2, Needed: 1, Text: "each of its effects that is counted at a sink was there"}, r.Exercise[1])
 	require.Empty(t, r.Warnings)
@@ -249,10 +249,10 @@ func TestAPassShowsThatEffectsWereSeen(t *testing.T) {
 func TestASinkThatSawNothingIsNoPass(t *testing.T) {
 	t.Parallel()
 	h := scene(story(acknowledged(201, "o1")).rows(1))
-	require.Equal(t, checker.Fail, checker.Check(h, terms(charge)).Verdict)
+	require.Equal(t, checker.Fail, check(h, terms(charge)).Verdict)
 	h.Incidents = []history.Incident{{Kind: history.Flooded, Text: "so much came"}}
 	reached(h, paid(20, "k"))
-	r := checker.Check(h, terms(charge))
+	r := check(h, terms(charge))
 	require.Equal(t, checker.Inconclusive, r.Verdict)
 	require.Contains(t, r.Reasons, "so much came")
 }
@@ -260,7 +260,7 @@ func TestASinkThatSawNothingIsNoPass(t *testing.T) {
 func TestWhatIsNotWatchedIsSaid(t *testing.T) {
 	t.Parallel()
 	h := reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k"), paid(21, "l"))
-	r := checker.Check(h, terms(charge, func(t *checker.Terms) { t.Unwatched = true }))
+	r := check(h, terms(charge, func(t *checker.Terms) { t.Unwatched = true }))
 	require.Equal(t, checker.Pass, r.Verdict)
 	require.Equal(t, []checker.Warning{{Kind: "not-watched", Text: "effects were not watched: charge (payments)"}}, r.Warnings)
 }
@@ -269,7 +269,7 @@ func TestWhatBelongsToNoIntentIsCountedApart(t *testing.T) {
 	t.Parallel()
 	ping, late := paid(30, ""), paid(31, "")
 	ping.Names, late.Names = nil, []string{"dtearlier"}
-	r := checker.Check(reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k"), ping, late), terms(charge))
+	r := check(reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k"), ping, late), terms(charge))
 	require.Equal(t, checker.Pass, r.Verdict)
 	require.Len(t, r.Warnings, 2)
 	require.Equal(t, "late-message", r.Warnings[0].Kind)

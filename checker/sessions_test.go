@@ -63,7 +63,7 @@ func TestASessionThatEndsIsOneDoubt(t *testing.T) {
 		story(during(1, 2, a), during(10, 15, out)).rows(1).probe(out),
 		story(during(500, 505, out)).named("i2").probe(out),
 	})
-	reasons := checker.Check(h, terms()).Reasons
+	reasons := check(h, terms()).Reasons
 	require.Len(t, reasons, 1)
 	require.Contains(t, reasons[0], "did the session expire?")
 }
@@ -90,7 +90,7 @@ func TestANewLoginTellsWhoseFaultItWas(t *testing.T) {
 	} {
 		h := scene(story(a).rows(1).probe(out, during(2600, 2605, c.again)))
 		h.Steps = append(h.Steps, c.login)
-		r := checker.Check(h, terms())
+		r := check(h, terms())
 		require.Equal(t, c.want, found(r), c.name)
 		if c.want == nil {
 			require.Equal(t, checker.Pass, r.Verdict, c.name)
@@ -154,7 +154,7 @@ func TestACopyThatIsLetInMeanwhileShowsNoNewLogin(t *testing.T) {
 	t.Parallel()
 	together := story(during(100, 140, rejected(401)), during(110, 130, acknowledged(201, "o1"))).rows(1)
 	healthy := story(during(1, 2, acknowledged(201, "healthy"))).named("i0").holding("healthy")
-	r := checker.Check(scenes([]*draft{healthy, together}), terms())
+	r := check(scenes([]*draft{healthy, together}), terms())
 	for _, w := range r.Warnings {
 		require.NotEqual(t, "session-ended", w.Kind)
 	}

@@ -38,7 +38,7 @@ func TestCorrectModelsAreNeverReported(t *testing.T) {
 			for seed := range uint64(each) {
 				w := play(d, seed)
 				require.Empty(t, w.damaged(), "the model itself is wrong with seed %d", seed)
-				r := checker.Check(w.story, d.terms)
+				r := check(w.story, d.terms)
 				if slices.ContainsFunc(r.Findings, notExcused) {
 					require.Fail(t, "false alarm", "seed %d: %+v", seed, r.Findings)
 				}
@@ -71,7 +71,7 @@ func TestBrokenModelsAreCaught(t *testing.T) {
 			caught, flagged, damaged := 0, 0, 0
 			for seed := range uint64(each) {
 				w := play(d, seed)
-				r := checker.Check(w.story, d.terms)
+				r := check(w.story, d.terms)
 				wrong := w.damaged() != "" || d.name == "replay-status-changed" && len(w.statuses()) > 1
 				if wrong {
 					damaged++

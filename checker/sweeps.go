@@ -32,16 +32,19 @@ func phase(first, second *classified) string {
 	}
 }
 
-// measurePhases groups the offsets of sweeps by how the second request was answered.
-func measurePhases(e *evaluation) []Phase {
-	var all []Phase
+// measurePhases notes how the second request was answered at each offset of a sweep.
+func measurePhases(e *evaluation, t *tally) {
 	for tr := range e.traces() {
 		for _, pair := range sweepsOf(tr.attempts) {
 			if offset, known := between(pair[0], pair[1]); known {
-				all = append(all, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
+				t.phases = append(t.phases, Phase{Answer: phase(pair[0], pair[1]), From: offset, To: offset, Count: 1})
 			}
 		}
 	}
+}
+
+// mergedPhases groups the offsets of sweeps by how the second request was answered.
+func mergedPhases(all []Phase) []Phase {
 	slices.SortFunc(all, func(a, b Phase) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.Answer, b.Answer)) })
 	var merged []Phase
 	for _, p := range all {

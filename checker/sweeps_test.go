@@ -24,7 +24,7 @@ func pair(id string, after float64, second history.Attempt) *draft {
 
 func phases(drafts ...*draft) []string {
 	var all []string
-	for _, p := range checker.Check(scene(drafts...), terms()).Phases {
+	for _, p := range check(scene(drafts...), terms()).Phases {
 		all = append(all, fmt.Sprintf("%v-%v %dx %s", p.From.Duration(), p.To.Duration(), p.Count, p.Answer))
 	}
 	return all
@@ -92,14 +92,14 @@ func TestADriverSeesThePhasesOfTheReport(t *testing.T) {
 	t.Parallel()
 	for _, second := range []history.Attempt{acknowledged(201, "o1"), acknowledged(201, "o2"), inProgress(), rejected(400), serverError(), unknown(history.Reset)} {
 		h := scene(pair("i1", 5, second))
-		require.Equal(t, checker.Check(h, terms()).Phases[0].Answer, terms().Phase("", h.Attempts[0], h.Attempts[1]))
+		require.Equal(t, check(h, terms()).Phases[0].Answer, terms().Phase("", h.Attempts[0], h.Attempts[1]))
 	}
 }
 
 func TestASweepIsNoBurst(t *testing.T) {
 	t.Parallel()
-	require.Nil(t, checker.Check(scene(pair("i1", 5, acknowledged(201, "o1"))), terms()).Bursts)
-	both := checker.Check(scene(pair("i1", 5, acknowledged(201, "o1")), story(member(10), member(12)).named("i2").rows(1)), terms())
+	require.Nil(t, check(scene(pair("i1", 5, acknowledged(201, "o1"))), terms()).Bursts)
+	both := check(scene(pair("i1", 5, acknowledged(201, "o1")), story(member(10), member(12)).named("i2").rows(1)), terms())
 	require.Equal(t, 1, both.Bursts.Count)
 	require.Equal(t, ms(2), both.Bursts.Most)
 	require.Len(t, both.Phases, 1)
@@ -108,7 +108,7 @@ func TestASweepIsNoBurst(t *testing.T) {
 func TestWhoStoodInLine(t *testing.T) {
 	t.Parallel()
 	h := right()
-	require.Nil(t, checker.Check(h, terms()).Writers)
+	require.Nil(t, check(h, terms()).Writers)
 	line := func(n int) *int { return &n }
 	h.Holdings = []history.Holding{
 		{Intent: "i1", Table: "orders", Shut: ms(1), Opened: ms(9), Waiting: line(9)},
@@ -117,8 +117,8 @@ func TestWhoStoodInLine(t *testing.T) {
 		{Intent: "i1", Table: "other", Error: "refused"},
 		{Intent: "i1", Table: "orders", Shut: ms(4), Opened: ms(9), Waiting: line(3), Error: "lost"},
 	}
-	require.Equal(t, &checker.Writers{Held: 4, Of: 5, Tables: []string{"orders", "keys"}, Waiting: []int{0, 3, 9}}, checker.Check(h, terms()).Writers)
-	require.Empty(t, checker.Check(h, terms()).Findings, "that all stand in line is no finding")
+	require.Equal(t, &checker.Writers{Held: 4, Of: 5, Tables: []string{"orders", "keys"}, Waiting: []int{0, 3, 9}}, check(h, terms()).Writers)
+	require.Empty(t, check(h, terms()).Findings, "that all stand in line is no finding")
 	h.Holdings = h.Holdings[3:4]
-	require.Equal(t, &checker.Writers{Of: 1}, checker.Check(h, terms()).Writers)
+	require.Equal(t, &checker.Writers{Of: 1}, check(h, terms()).Writers)
 }

@@ -35,7 +35,7 @@ func checkUnanswered(e *evaluation) {
 			Kind: Unanswered, Contract: inProgressLine(e, tr, first),
 			Expected: "an answer, however late: no fault was on its way, and nothing else kept the target busy",
 			Observed: fmt.Sprintf("%s reached the target and had no answer after %s%s: %s", whichOf(hung),
-				(first.End - e.undisturbedFrom(first)).Duration().Round(time.Second), e.normally(), unansweredOf(e)),
+				(first.End - e.undisturbedFrom(first)).Duration().Round(time.Second), e.normally(), e.asking().unansweredText()),
 		})
 	}
 }
@@ -78,51 +78,78 @@ func (e *evaluation) undisturbedFrom(a *classified) history.Offset {
 	return from
 }
 
-// hung reports that the target will never answer a request. Its client waited long, and longer than a dead execution
-// may block its key. In the second half of that time the target answered nothing that had come before the request or
-// with it: a target that is only slow works its queue off. A client that a lane keeps connected may occupy a target
-// that serves one client at a time.
-func (e *evaluation) hung(a *classified) bool {
+// hanging is a request that may never be answered, and what was found beside it.
+type hanging struct {
+	attempt         string
+	from, half, end history.Offset
+	ahead           history.Offset // time that the target takes for what came before its end
+	busy            bool           // the target may have been busy with something else
+}
+
+// mayHang reports that the target may never answer a request: its client waited long, and longer than a dead execution may block
+// its key.
+func (e *evaluation) mayHang(a *classified) (hanging, bool) {
+	if a.ErrorKind != history.Timeout || !e.unanswered(a) {
+		return hanging{}, false
+	}
 	from, lease := e.undisturbedFrom(a), history.Offset(e.terms.Contract.Lease)
 	waited := a.End - from
-	if a.ErrorKind != history.Timeout || !e.unanswered(a) || waited < generous*3/4 || lease > 0 && waited < lease+history.Offset(time.Second) {
-		return false
+	if waited < generous*3/4 || lease > 0 && waited < lease+history.Offset(time.Second) || waited/2 < 3*e.history.Run.Normal {
+		return hanging{}, false
 	}
-	if ahead := workAhead(e, a); ahead > 0 && waited < ahead+generous {
-		return false
+	return hanging{attempt: a.ID, from: from, half: a.End - waited/2, end: a.End}, true
+}
+
+// noteHanging notes the requests of an intent that have no answer.
+func (w *whole) noteHanging(e *evaluation, tr *trace) {
+	for _, a := range tr.whole().attempts {
+		w.sent++
+		if e.unanswered(a) {
+			w.silent++
+		}
+		if h, may := e.mayHang(a); may && !e.disturbed() {
+			w.hanging = append(w.hanging, &h)
+		}
 	}
-	half := a.End - waited/2
-	return waited/2 >= 3*e.history.Run.Normal && !slices.ContainsFunc(e.all(), func(b *classified) bool {
-		if p := observed(b); p != nil && len(e.lane(b.Lane).Faults) > 0 && p.Opened < a.End && (p.Closed == 0 || p.Closed > half) {
+}
+
+// noteBeside notes what the target did while requests hung. In the second half of that time a target that is only slow works its
+// queue off: it answers what had come before a request or with it. A client that a lane keeps connected may occupy a target that
+// serves one client at a time. In which order it takes requests that are made to take long is its own affair.
+func (w *whole) noteBeside(e *evaluation) {
+	for tr := range e.traces() {
+		for _, b := range tr.whole().attempts {
+			for _, h := range w.hanging {
+				if tr.intent.Work > 0 && b.ID != h.attempt && b.Start < h.end {
+					h.ahead += tr.intent.Work
+				}
+				h.busy = h.busy || e.occupies(b, h)
+			}
+		}
+	}
+}
+
+// occupies reports that another request may be why one hangs.
+func (e *evaluation) occupies(b *classified, h *hanging) bool {
+	came, answered := b.Wrote, b.Replied
+	if p := observed(b); p != nil {
+		if p.Opened < h.end && (p.Closed == 0 || p.Closed > h.half) && len(e.lane(b.Lane).Faults) > 0 {
 			return true
 		}
-		came, answered := b.Wrote, b.Replied
-		if p := observed(b); p != nil {
-			came, answered = p.Arrived, p.Answered
-		}
-		const together = history.Offset(100 * time.Millisecond)
-		return came != 0 && came <= from+together && answered >= half && answered <= a.End
-	})
+		came, answered = p.Arrived, p.Answered
+	}
+	const together = history.Offset(100 * time.Millisecond)
+	return came != 0 && came <= h.from+together && answered >= h.half && answered <= h.end
 }
 
-// workAhead is how long the target takes for the other requests that came before the end of this one, one after the other, where
-// the scenario makes them take long. In which order it takes them is its own affair.
-func workAhead(e *evaluation, a *classified) history.Offset {
-	sum := history.Offset(0)
-	for tr := range e.traces() {
-		others := filter(tr.whole().attempts, func(b *classified) bool { return b != a && b.Start < a.End })
-		sum += history.Offset(len(others)) * tr.intent.Work
+// hung reports that the target will never answer a request.
+func (e *evaluation) hung(a *classified) bool {
+	if _, may := e.mayHang(a); !may {
+		return false
 	}
-	return sum
-}
-
-// all returns the attempts of all intents.
-func (e *evaluation) all() []*classified {
-	var all []*classified
-	for tr := range e.traces() {
-		all = append(all, tr.whole().attempts...)
-	}
-	return all
+	all := e.asking().hanging
+	i := slices.IndexFunc(all, func(h *hanging) bool { return h.attempt == a.ID })
+	return i >= 0 && !all[i].busy && (all[i].ahead == 0 || all[i].end-all[i].from >= all[i].ahead+generous)
 }
 
 // inProgressLine names what the contract says of a request that meets another one of its key; empty: nothing was
@@ -151,19 +178,16 @@ func (e *evaluation) normally() string {
 	return fmt.Sprintf(" (a plain create takes %s)", e.history.Run.Normal.Duration().Round(time.Millisecond/10))
 }
 
-// unansweredOf counts the requests that got no answer.
-func unansweredOf(e *evaluation) string {
-	all := e.all()
-	return fmt.Sprintf("%d of %d requests of the scenario were never answered", len(filter(all, e.unanswered)), len(all))
+// unansweredText counts the requests that got no answer.
+func (w *whole) unansweredText() string {
+	return fmt.Sprintf("%d of %d requests of the scenario were never answered", w.silent, w.sent)
 }
 
-// warnUnanswered counts the requests without an answer in intents that have no finding of it.
-func warnUnanswered(e *evaluation) {
+// leftUnanswered reports that a request of an intent got no answer that has no finding of it.
+func leftUnanswered(e *evaluation, tr *trace) bool {
 	if len(e.history.Crashes) > 0 || e.targetGone() {
-		return
+		return false
 	}
-	e.warn("unanswered", "%s had a request that reached the target on a clean lane and got no answer ("+unansweredOf(e)+")", func(tr *trace) bool {
-		reported := slices.ContainsFunc(e.found.findings, func(f Finding) bool { return f.Kind == Unanswered && f.Intent == tr.intent.ID })
-		return !reported && slices.ContainsFunc(tr.whole().attempts, e.unanswered)
-	})
+	reported := slices.ContainsFunc(e.found.findings, func(f Finding) bool { return f.Kind == Unanswered && f.Intent == tr.intent.ID })
+	return !reported && slices.ContainsFunc(tr.whole().attempts, e.unanswered)
 }

@@ -101,7 +101,7 @@ func TestARequestThatIsNeverAnswered(t *testing.T) {
 			t.Parallel()
 			h, terms := waitingInVain(), terms()
 			test.change(h, &terms)
-			r := checker.Check(h, terms)
+			r := check(h, terms)
 			require.Equal(t, test.found, len(r.Findings) == 1, "%+v", r.Findings)
 			for _, f := range r.Findings {
 				require.Equal(t, checker.Unanswered, f.Kind)
@@ -124,9 +124,9 @@ func TestAFinalRetryThatIsNeverAnswered(t *testing.T) {
 	answered := acknowledged(201, "o1")
 	answered.Start, answered.Wrote, answered.Replied, answered.End = ms(11_100), ms(11_101), ms(11_130), ms(11_131)
 	h := scene(story(acknowledged(201, "o1")).rows(1).probe(hung, answered))
-	require.Equal(t, checker.Unanswered, checker.Check(h, terms()).Findings[0].Kind)
+	require.Equal(t, checker.Unanswered, check(h, terms()).Findings[0].Kind)
 	h = scene(story(acknowledged(201, "o1")).rows(1).probe(hung))
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Len(t, r.Findings, 1, "that is one defect")
 	require.Equal(t, checker.RefusedThoughDone, r.Findings[0].Kind)
 }

@@ -45,7 +45,7 @@ func TestAnAnswerThatNoLineOfTheContractNames(t *testing.T) {
 			if test.change != nil {
 				test.change(&terms.Contract)
 			}
-			r := checker.Check(scene(test.story), terms)
+			r := check(scene(test.story), terms)
 			require.Equal(t, test.want, r.Verdict, "%v %+v", r.Reasons, r.Findings)
 			for _, f := range r.Findings {
 				require.Equal(t, checker.UndeclaredAnswer, f.Kind)
@@ -59,7 +59,7 @@ func TestAFinalRetryWithAnAnswerThatTheContractDoesNotName(t *testing.T) {
 	terms := terms()
 	terms.Contract.Ack.Statuses = []int{201}
 	terms.Contract.Replay.Body = contract.SameJSON
-	r := checker.Check(scene(story(acknowledged(201, "o1")).rows(1).probe([]history.Attempt{answer(200, "null")}...)), terms)
+	r := check(scene(story(acknowledged(201, "o1")).rows(1).probe([]history.Attempt{answer(200, "null")}...)), terms)
 	require.Len(t, r.Findings, 1, "that is one defect")
 	require.Equal(t, checker.UndeclaredAnswer, r.Findings[0].Kind)
 }

@@ -70,14 +70,7 @@ func isStored(e *evaluation, tr *trace, last *classified) bool {
 
 // throughBeside reports that a create with another key got through after this key was first answered.
 func throughBeside(e *evaluation, tr *trace, last *classified) bool {
-	since := answersTo(tr, last)[0].End
-	for other := range e.traces() {
-		got := withOutcome(other.attempts, Acknowledged)
-		if len(got) > 0 && got[0].Key != last.Key && got[0].Start > since {
-			return true
-		}
-	}
-	return false
+	return e.asking().throughSince(last.Key, answersTo(tr, last)[0].End)
 }
 
 // answersTo returns the attempts with the key and the body of one.
@@ -93,25 +86,12 @@ func refusedAlone(e *evaluation, tries []*classified) bool {
 		return false
 	}
 	fresh := acceptedFresh(e, tries[0])
-	between := filter(fresh, func(a *classified) bool { return a.End < last.Start })
-	after := filter(fresh, func(a *classified) bool { return a.Start > last.End })
-	return len(between) > 0 && len(after) > 0 && len(between)+len(after) == len(freshCreates(e))
+	between := filter(fresh, func(a freshCreate) bool { return a.end < last.Start })
+	after := filter(fresh, func(a freshCreate) bool { return a.start > last.End })
+	return len(between) > 0 && len(after) > 0 && len(between)+len(after) == len(e.asking().fresh)
 }
 
 // acceptedFresh returns the plain creates with a fresh key that got through after an attempt.
-func acceptedFresh(e *evaluation, since *classified) []*classified {
-	return filter(freshCreates(e), func(a *classified) bool {
-		return a.is(Acknowledged, Accepted) && a.Start > since.End
-	})
-}
-
-// freshCreates returns the plain creates that were sent beside keys without a final answer.
-func freshCreates(e *evaluation) []*classified {
-	var all []*classified
-	for tr := range e.traces() {
-		if tr.intent.Fresh {
-			all = append(all, tr.attempts...)
-		}
-	}
-	return all
+func acceptedFresh(e *evaluation, since *classified) []freshCreate {
+	return filter(e.asking().fresh, func(a freshCreate) bool { return a.through && a.start > since.End })
 }

@@ -22,7 +22,7 @@ func TestAKeyWithoutAFinalAnswerIsNamedByWhatItLeaves(t *testing.T) {
 	named := func(kind string, first *draft, others ...*draft) {
 		t.Helper()
 		h := scene(append([]*draft{first}, others...)...)
-		require.Equal(t, []string{kind}, found(checker.Check(h, terms())))
+		require.Equal(t, []string{kind}, found(check(h, terms())))
 	}
 	early, late := fresh(2015, acknowledged(201, "f2015")), fresh(2045, acknowledged(201, "f2045"))
 
@@ -38,7 +38,7 @@ func TestAKeyWithoutAFinalAnswerIsNamedByWhatItLeaves(t *testing.T) {
 		t.Contract.Replay.Marker = &contract.ReplayMarker{Name: "Idempotency-Replayed", Value: "true"}
 	})
 	h := scene(story(u).probe(bearing("Idempotency-Replayed", "true", e)))
-	require.Equal(t, []string{"stored-error"}, found(checker.Check(h, marked)), "it says itself that it is stored")
+	require.Equal(t, []string{"stored-error"}, found(check(h, marked)), "it says itself that it is stored")
 }
 
 // Where nobody could look into the database, no finding says what it held.
@@ -92,6 +92,6 @@ func TestOlderNamesCoverTheKindsThatCameOfThem(t *testing.T) {
 	require.False(t, checker.Unavailable.Covers(checker.Duplicate))
 	require.False(t, checker.StuckKey.Covers(checker.StoredError))
 	known := checker.KnownBug{Expect: checker.Unavailable, Link: "https://tracker.example.com/1"}
-	r := checker.Check(scene(story(unknown(history.Timeout)).probe(inProgress(), inProgress())), terms(), known)
+	r := check(scene(story(unknown(history.Timeout)).probe(inProgress(), inProgress())), terms(), known)
 	require.Equal(t, checker.Known, r.Verdict)
 }

@@ -1,9 +1,7 @@
 package checker
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -40,58 +38,58 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 // decide weighs findings, exercise and incidents. Without findings, anything missing makes the verdict inconclusive.
 // Expected failures excuse only themselves and what they may have kept from being exercised: a run that was cut short
 // might have found more. What the contract allows is no failure.
-func decide(e *evaluation, exercise []Exercise) (Verdict, []string) {
-	broken, doubts, idle := errorReasons(e), doubtReasons(e), slices.Concat(unexercised(exercise), notRefused(e, exercise), withoutEffect(e))
+func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
+	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons())
 	if len(idle) > 0 {
-		idle = append(idle, mayBeBusiness(e)...)
+		idle = append(idle, w.sum.business.reasons()...)
 	}
 	switch {
-	case slices.ContainsFunc(e.found.findings, Finding.isNew):
+	case s.isNew:
 		return Fail, slices.Concat(broken, doubts, idle)
 	case len(broken) > 0:
 		return Broken, broken
 	case len(doubts) > 0:
 		return Inconclusive, append(doubts, idle...)
-	case slices.ContainsFunc(e.found.findings, Finding.isKnown):
+	case s.isKnown:
 		return Known, idle
 	case len(idle) > 0:
 		return Inconclusive, idle
-	case len(e.known) > 0:
-		return Mended, fixedReasons(e, Rounds(exercise))
+	case len(w.known) > 0:
+		return Mended, w.fixedReasons(Rounds(exercise))
 	default:
 		return Pass, nil
 	}
 }
 
 // errorReasons says what failed in the harness or its environment.
-func errorReasons(e *evaluation) []string {
+func (w *whole) errorReasons() []string {
 	var reasons []string
 	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
-		if i := e.incident(k); i != nil {
+		if i := incident(w.head, k); i != nil {
 			reasons = append(reasons, i.Text)
 		}
 	}
-	if e.unrecorded != "" {
-		reasons = append(reasons, e.unrecorded)
+	if text := w.unrecorded(); text != "" {
+		reasons = append(reasons, text)
 	}
 	return reasons
 }
 
 // doubtReasons says why a clean history is not a pass, besides a lack of exercise.
-func doubtReasons(e *evaluation) []string {
+func (w *whole) doubtReasons() []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded} {
-		if i := e.incident(k); i != nil {
+		if i := incident(w.head, k); i != nil {
 			doubts = append(doubts, i.Text)
 		}
 	}
-	if !e.history.Complete && e.incident(history.Interruption) == nil {
+	if !w.head.Complete && incident(w.head, history.Interruption) == nil {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
-	if neverReached(e) {
+	if w.neverReached() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
-	return slices.Concat(doubts, unknownRows(e), withoutPromise(e), e.found.doubts)
+	return slices.Concat(doubts, w.unknownRows(), w.withoutPromise(), w.sum.doubtTexts())
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.
@@ -108,56 +106,88 @@ func unexercised(exercise []Exercise) []string {
 	return idle
 }
 
-// withoutPromise says that the contract makes nothing of a repetition: then nothing about it was tested, and what was seen
-// is what clients get.
-func withoutPromise(e *evaluation) []string {
-	c := e.terms.Contract
-	if e.terms.Operation.Key.In != contract.KeyNowhere || len(c.NaturalKey) > 0 || c.ContentWindow > 0 {
-		return nil
+// promisesNothing reports that the contract makes nothing of a repetition.
+func (t Terms) promisesNothing() bool {
+	return t.Operation.Key.In == contract.KeyNowhere && len(t.Contract.NaturalKey) == 0 && t.Contract.ContentWindow <= 0
+}
+
+// repeated counts intents whose request came again after its answer, and those with several rows.
+type repeated struct{ intents, several int }
+
+func (r *repeated) add(other repeated) {
+	r.intents, r.several = r.intents+other.intents, r.several+other.several
+}
+
+func measurePromise(e *evaluation, t *tally) {
+	if !e.terms.promisesNothing() {
+		return
 	}
-	repeated, several := 0, 0
 	for tr := range e.traces() {
 		if tr.twin || !anyPair(tr.attempts, func(a, b *classified) bool { return replayed(e, a, b) }) {
 			continue
 		}
-		repeated++
+		t.promise.intents++
 		if rows, _ := e.rowCount(atT1, tr); rows > 1 {
-			several++
+			t.promise.several++
 		}
 	}
-	if repeated == 0 {
+}
+
+// withoutPromise says that the contract makes nothing of a repetition: then nothing about it was tested, and what was seen
+// is what clients get.
+func (w *whole) withoutPromise() []string {
+	r := w.sum.promise
+	if r.intents == 0 {
 		return nil
 	}
 	seen := ""
-	if several > 0 {
-		seen = fmt.Sprintf(" A client that repeats a request makes a second row: so did %d of %d.", several, repeated)
+	if r.several > 0 {
+		seen = fmt.Sprintf(" A client that repeats a request makes a second row: so did %d of %d.", r.several, r.intents)
 	}
 	return []string{"nothing is promised of repeated requests, so that nothing about them was tested." + seen +
 		" If repetitions are to be safe, the target file lacks a line: key of the operation (where the API takes an idempotency key), or contract.natural_key (what makes two requests the same)"}
 }
 
-// withoutEffect says that too few intents came to anything: a target that only fails keeps every promise.
-func withoutEffect(e *evaluation) []string {
-	of, done, failed, keyless, required := 0, 0, 0, true, false
+// effectOf counts what intents came to.
+type effectOf struct {
+	place             // of the last intent
+	of, done, failed  int
+	keyless, required bool
+}
+
+func (x *effectOf) add(other effectOf) {
+	x.of, x.done, x.failed, x.keyless = x.of+other.of, x.done+other.done, x.failed+other.failed, x.keyless && other.keyless
+	if other.of > 0 && other.compare(x.place) >= 0 {
+		x.place, x.required = other.place, other.required
+	}
+}
+
+func measureEffect(e *evaluation, t *tally) {
+	x := &t.done
+	x.part = e.part
 	for tr := range e.traces() {
 		all := tr.whole().attempts
 		if tr.intent.Behind || refusedByRight(e, tr, all) || onlyDeclined(tr.whole()) {
 			continue
 		}
-		of++
-		required = tr.operation.Key.Required
-		keyless = keyless && tr.operation.Key.In != contract.KeyNowhere && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
+		x.of++
+		x.required = tr.operation.Key.Required
+		x.keyless = x.keyless && tr.operation.Key.In != contract.KeyNowhere && !slices.ContainsFunc(all, func(a *classified) bool { return a.Key != "" || a.BlankKey })
 		if has(all, Acknowledged, Accepted, Exists) {
-			done++
+			x.done++
 		} else if has(all, Unknown) {
-			failed++
+			x.failed++
 		}
 	}
+}
+
+// reasons says that too few intents came to anything: a target that only fails keeps every promise.
+func (x effectOf) reasons() []string {
 	switch {
-	case of > 0 && done == 0:
-		return []string{"not exercised: " + nothingDone(of, keyless, required)}
-	case 2*failed > of:
-		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", of, failed)}
+	case x.of > 0 && x.done == 0:
+		return []string{"not exercised: " + nothingDone(x.of, x.keyless, x.required)}
+	case 2*x.failed > x.of:
+		return []string{fmt.Sprintf("not exercised: of %d intents %d got failures only, or no answer", x.of, x.failed)}
 	default:
 		return nil
 	}
@@ -175,25 +205,39 @@ func nothingDone(of int, keyless, required bool) string {
 	}
 }
 
-// mayBeBusiness says which line the contract lacks where some new requests were refused and others like them done.
-func mayBeBusiness(e *evaluation) []string {
-	refused, done, example := 0, 0, (*classified)(nil)
+// business counts new requests that were refused, and others like them that were done.
+type business struct {
+	refused, done int
+	example       placedText
+}
+
+func (b *business) add(other business) {
+	b.refused, b.done = b.refused+other.refused, b.done+other.done
+	b.example.add(other.example)
+}
+
+func measureBusiness(e *evaluation, t *tally) {
 	for _, mg := range e.groups {
 		for _, tr := range mg.traces {
 			switch {
 			case has(tr.attempts, Acknowledged, Accepted):
-				done++
+				t.business.done++
 			case rejectedAlone(tr, mg.traces) && !refusedByRight(e, tr, tr.attempts):
-				refused++
-				example = cmp.Or(example, rejection(tr))
+				t.business.refused++
+				a := rejection(tr)
+				t.business.example.add(placedText{place{part: e.part, number: t.business.refused}, fmt.Sprintf("attempt %s with %d", a.ID, a.Status)})
 			}
 		}
 	}
-	if refused == 0 || done == 0 {
+}
+
+// reasons says which line the contract lacks where some new requests were refused and others like them done.
+func (b business) reasons() []string {
+	if b.refused == 0 || b.done == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s refused (attempt %s with %d), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer",
-		were(refused, "new request"), example.ID, example.Status)}
+	return []string{fmt.Sprintf("%s refused (%s), and others like them were done: where the target declines some by business, contract.errors.declined has to name the answer",
+		were(b.refused, "new request"), b.example.text)}
 }
 
 // were counts things that something was done to.
@@ -214,100 +258,86 @@ func refusedByRight(e *evaluation, tr *trace, attempts []*classified) bool {
 	})
 }
 
-// unknownRows says why rows could not be judged.
-func unknownRows(e *evaluation) []string {
-	if len(e.presentBefore) > 0 {
-		marker := slices.Min(slices.Collect(maps.Keys(e.presentBefore)))
-		return []string{fmt.Sprintf("the marker %s was in the database before the run", marker)}
-	}
-	for _, m := range []moment{atT1, atT2} {
-		s := e.snapshot(m)
-		if s == nil {
-			return []string{fmt.Sprintf("rows are unknown: snapshot %s was not taken", m)}
+// measureUnasked notes the first intent whose rows a snapshot lacks.
+func measureUnasked(e *evaluation, t *tally) {
+	for m := range t.unasked {
+		s := e.snapshot(moment(m))
+		if s == nil || s.Error != "" {
+			continue
 		}
-		if s.Error != "" {
-			return []string{fmt.Sprintf("rows are unknown: %s", s.Error)}
-		}
-		for _, i := range e.history.Intents {
-			if i.Fresh && m == atT1 {
+		for n, i := range e.history.Intents {
+			if i.Fresh && moment(m) == atT1 {
 				continue // it was sent later
 			}
 			for _, b := range i.Bodies {
 				if _, asked := s.Rows[b.Marker]; !asked {
-					return []string{fmt.Sprintf("rows are unknown: snapshot %s lacks intent %s", m, i.ID)}
+					t.unasked[m].add(placedText{place{part: e.part, number: n}, fmt.Sprintf("rows are unknown: snapshot %s lacks intent %s", moment(m), i.ID)})
 				}
 			}
+		}
+	}
+}
+
+// unknownRows says why rows could not be judged.
+func (w *whole) unknownRows() []string {
+	if w.priors != "" {
+		return []string{fmt.Sprintf("the marker %s was in the database before the run", w.priors)}
+	}
+	for m, s := range []*history.Snapshot{w.head.T1, w.head.T2} {
+		switch {
+		case s == nil:
+			return []string{fmt.Sprintf("rows are unknown: snapshot %s was not taken", moment(m))}
+		case s.Error != "":
+			return []string{fmt.Sprintf("rows are unknown: %s", s.Error)}
+		case w.sum.unasked[m].text != "":
+			return []string{w.sum.unasked[m].text}
 		}
 	}
 	return nil
 }
 
-// neverReached reports that every request was rejected at the entry: then nothing was tested.
-func neverReached(e *evaluation) bool {
-	answered := 0
-	for _, a := range e.history.Attempts {
-		if p := a.Passage; !a.Complete && p != nil && p.Opened != 0 && p.Up < a.Sent {
-			continue // the tap saw that it did not reach the target whole
-		}
-		if !a.Complete && a.Sent > 0 {
-			return false // it may have got in
-		}
-		if !a.Complete {
-			continue
-		}
-		if !slices.Contains([]int{401, 403, 404}, a.Status) && !e.terms.Unauthenticated(a) {
-			return false
-		}
-		if missing := e.terms.Contract.MissingKey; missing.Narrowed() && answerOf(&a).bears(missing) {
-			return false
-		}
-		answered++
-	}
-	return answered > 0
-}
-
-// unrecordedRequests compares the target's own count with the requests that reached it, and says how they differ;
+// unrecorded compares the target's own count with the requests that reached it, and says how they differ;
 // empty: they do not. A difference means that requests which are not on record reach the target, and then no verdict
 // can be trusted.
-func unrecordedRequests(e *evaluation) string {
-	counted := e.history.Received
-	if counted == nil || !e.history.Complete || len(e.history.Deaths) > 0 { // a new process counts from the start
+func (w *whole) unrecorded() string {
+	if !countsRequests(w.head) {
 		return ""
 	}
-	for _, l := range e.history.Run.Lanes {
-		if !l.Doorstep {
-			return ""
-		}
-	}
-	whole := 0
-	for _, a := range e.history.Attempts {
-		if p := a.Passage; p != nil && a.Sent > 0 && p.Up >= a.Sent {
-			whole++
-		}
-	}
-	received := counted.After - counted.Before
-	removals, late := stepsBetween(e.history)
+	received := w.head.Received.After - w.head.Received.Before
+	removals, late := w.stepsBetween()
 	for _, own := range []int{0, removals, late, removals + late} { // the target counts them or does not
-		if received == int64(whole+own) {
+		if received == w.received+int64(own) {
 			return ""
 		}
 	}
-	return fmt.Sprintf("the target received %d requests, the history has %d that reached it: some requests are not on record", received, whole)
+	return fmt.Sprintf("the target received %d requests, the history has %d that reached it: some requests are not on record", received, w.received)
+}
+
+// unrecorded says the same, for a rule.
+func (e *evaluation) unrecorded() string {
+	if !countsRequests(e.history) {
+		return ""
+	}
+	return e.asking().unrecorded()
+}
+
+// countsRequests reports that the target's count can be compared with what is on record.
+func countsRequests(h *history.History) bool {
+	if h.Received == nil || !h.Complete || len(h.Deaths) > 0 { // a new process counts from the start
+		return false
+	}
+	return !slices.ContainsFunc(h.Run.Lanes, func(l history.Lane) bool { return !l.Doorstep })
 }
 
 // stepsBetween counts the steps that came between the two counts of the target: what removed something, and what was prepared
 // for the fresh keys of the final retry.
-func stepsBetween(h *history.History) (removals, late int) {
-	fresh := map[string]bool{}
-	for _, i := range h.Intents {
-		fresh[i.ID] = i.Fresh
-	}
-	for _, s := range h.Steps {
+func (w *whole) stepsBetween() (removals, late int) {
+	for _, s := range w.head.Steps {
 		switch {
 		case s.Status == 0:
 		case s.For == history.Remove:
 			removals++
-		case fresh[s.Intent]:
+		case w.freshIDs[s.Intent]:
 			late++
 		}
 	}

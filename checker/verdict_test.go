@@ -18,7 +18,7 @@ func TestABrokenRunDoesNotHideDoubts(t *testing.T) {
 	h := wrong()
 	happened(history.DatabaseGone, h)
 	happened(history.HarnessFault, h)
-	r := checker.Check(h, terms())
+	r := check(h, terms())
 	require.Equal(t, checker.Fail, r.Verdict)
 	reasons := strings.Join(r.Reasons, "\n")
 	require.Contains(t, reasons, "it was harness")
@@ -27,36 +27,36 @@ func TestABrokenRunDoesNotHideDoubts(t *testing.T) {
 
 func TestARunWithoutAnswersIsNotMisconfigured(t *testing.T) {
 	t.Parallel()
-	r := checker.Check(alone(story(unknown(history.Timeout)).rows(2)), terms())
+	r := check(alone(story(unknown(history.Timeout)).rows(2)), terms())
 	require.Equal(t, []string{"duplicate"}, found(r))
 }
 
 func TestARunWithoutCompleteAnswersIsNotMisconfigured(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]*draft{"nothing was sent": story(), "nothing got through": story(refused(), refused())} {
-		r := checker.Check(alone(d.rows(2)), terms())
+		r := check(alone(d.rows(2)), terms())
 		require.NotContains(t, strings.Join(r.Reasons, "\n"), "credentials", name)
 	}
-	r := checker.Check(alone(story(answer(401, ""))), terms())
+	r := check(alone(story(answer(401, ""))), terms())
 	require.Contains(t, strings.Join(r.Reasons, "\n"), "credentials")
 
 	keyless := story(answer(403, `{"code":"no_token"}`))
 	where := map[string]any{"/code": "no_token"}
 	for _, tells := range []map[string]any{nil, where} {
-		r = checker.Check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = contract.Signature{Statuses: []int{403}, Where: tells} }))
+		r = check(alone(keyless), terms(func(t *checker.Terms) { t.Contract.MissingKey = contract.Signature{Statuses: []int{403}, Where: tells} }))
 		require.Equal(t, tells == nil, strings.Contains(strings.Join(r.Reasons, "\n"), "credentials"), "a 403 that says what it is refuses no credentials")
 	}
 }
 
 func TestZeroValuesNeverPass(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, checker.Inconclusive, checker.Check(&history.History{}, checker.Terms{}).Verdict)
-	require.Equal(t, checker.Inconclusive, checker.Check(&history.History{}, terms()).Verdict)
+	require.Equal(t, checker.Inconclusive, check(&history.History{}, checker.Terms{}).Verdict)
+	require.Equal(t, checker.Inconclusive, check(&history.History{}, terms()).Verdict)
 	require.Equal(t, checker.Inconclusive, checker.Result{}.Verdict)
 	require.Equal(t, checker.Inconclusive, checker.Report{}.Verdict)
 	bare := &history.History{Complete: true, T1: &history.Snapshot{}, T2: &history.Snapshot{}}
-	require.Equal(t, checker.Inconclusive, checker.Check(bare, checker.Terms{}).Verdict)
-	require.NotEqual(t, checker.Pass, checker.Check(scene(story(acknowledged(201, "o1")).rows(1)), checker.Terms{}).Verdict)
+	require.Equal(t, checker.Inconclusive, check(bare, checker.Terms{}).Verdict)
+	require.NotEqual(t, checker.Pass, check(scene(story(acknowledged(201, "o1")).rows(1)), checker.Terms{}).Verdict)
 }
 
 func right() *history.History {
@@ -103,7 +103,7 @@ func TestVerdict(t *testing.T) {
 			t.Parallel()
 			h := right()
 			r.change(h)
-			res := checker.Check(h, terms())
+			res := check(h, terms())
 			require.Empty(t, res.Findings)
 			require.Equal(t, r.want, res.Verdict)
 			require.Contains(t, strings.Join(res.Reasons, "\n"), r.reason)
@@ -113,7 +113,7 @@ func TestVerdict(t *testing.T) {
 			t.Parallel()
 			h := scene(story(acknowledged(201, "o1")).rows(2), story(unknown(history.Timeout)).named("i2").rows(0))
 			r.change(h)
-			res := checker.Check(h, terms())
+			res := check(h, terms())
 			switch r.name {
 			case "a marker was there before":
 				require.Empty(t, res.Findings, "rows from before the run prove nothing")
@@ -128,19 +128,19 @@ func TestEveryRequestWasRejectedAtTheEntry(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{401, 403, 404} {
 		h := scenes([]*draft{story(rejected(status), refused()).rows(1).probe(rejected(status))})
-		res := checker.Check(h, terms())
+		res := check(h, terms())
 		require.Equal(t, checker.Inconclusive, res.Verdict)
 		require.Empty(t, res.Findings, "a misconfigured run finds nothing")
 		require.Contains(t, strings.Join(res.Reasons, "\n"), "401, 403 or 404")
 	}
 	h := scenes([]*draft{story(partly(watched(10, 0, unknown(history.Reset))), rejected(401)).probe(rejected(401))})
-	require.Equal(t, checker.Inconclusive, checker.Check(h, terms()).Verdict, "what was lost on its way was rejected at the entry")
+	require.Equal(t, checker.Inconclusive, check(h, terms()).Verdict, "what was lost on its way was rejected at the entry")
 	h = scenes([]*draft{story(rejected(401)).rows(2)})
-	require.Equal(t, []string{"duplicate"}, found(checker.Check(h, terms())), "two rows are two rows")
+	require.Equal(t, []string{"duplicate"}, found(check(h, terms())), "two rows are two rows")
 	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})
-	require.Equal(t, []string{"refused-though-done"}, found(checker.Check(h, terms())), "somebody may have been let in")
+	require.Equal(t, []string{"refused-though-done"}, found(check(h, terms())), "somebody may have been let in")
 	h = scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
-	require.Equal(t, []string{"phantom-row"}, found(checker.Check(h, terms())), "somebody was let in")
+	require.Equal(t, []string{"phantom-row"}, found(check(h, terms())), "somebody was let in")
 }
 
 func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {
@@ -150,15 +150,15 @@ func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {
 		story(a).named("lost"), story(r).named("phantom").rows(1), story(exists("o1")).named("conflict"),
 		story(unknown(history.Reset)).named("stuck").probe(serverError()),
 	)
-	require.Equal(t, []string{"lost-acknowledged-write", "phantom-row", "unavailable", "false-conflict"}, found(checker.Check(h, terms())))
+	require.Equal(t, []string{"lost-acknowledged-write", "phantom-row", "unavailable", "false-conflict"}, found(check(h, terms())))
 	happened(history.TargetGone, h)
-	res := checker.Check(h, terms())
+	res := check(h, terms())
 	require.Empty(t, res.Findings)
 	require.Equal(t, checker.Broken, res.Verdict)
 
 	h = scene(story(a).named("dup").rows(2), story(a, acknowledged(200, "o1")).named("status").rows(1), story(a, altered(a)).named("alter").rows(1))
 	happened(history.TargetGone, h)
-	require.Equal(t, []string{"duplicate", "altered-body-violation/undetected", "replay-mismatch/status"}, found(checker.Check(h, terms())))
+	require.Equal(t, []string{"duplicate", "altered-body-violation/undetected", "replay-mismatch/status"}, found(check(h, terms())))
 }
 
 func TestUnavailableNeedsTheWholeProbe(t *testing.T) {
@@ -166,7 +166,7 @@ func TestUnavailableNeedsTheWholeProbe(t *testing.T) {
 	for _, kind := range []history.IncidentKind{history.Interruption, history.HarnessFault} {
 		h := scene(story(unknown(history.Timeout)).rows(1).probe(inProgress()))
 		happened(kind, h)
-		require.Empty(t, checker.Check(h, terms()).Findings, "the probe was cut short by %s", kind)
+		require.Empty(t, check(h, terms()).Findings, "the probe was cut short by %s", kind)
 	}
 	cut := story(unknown(history.Timeout)).rows(1).probe(inProgress(), unknown(history.Interrupted))
 	r := cut.check(terms())
@@ -187,34 +187,34 @@ func counted(h *history.History, received int64) *history.History {
 
 func TestRequestsThatAreNotOnRecord(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, checker.Pass, checker.Check(counted(right(), 3), terms()).Verdict)
+	require.Equal(t, checker.Pass, check(counted(right(), 3), terms()).Verdict)
 	for _, received := range []int64{2, 4} {
-		res := checker.Check(counted(right(), received), terms())
+		res := check(counted(right(), received), terms())
 		require.Equal(t, checker.Broken, res.Verdict, "%d received", received)
 		require.Contains(t, strings.Join(res.Reasons, "\n"), "not on record")
 	}
-	require.Equal(t, []string{"duplicate"}, found(checker.Check(counted(wrong(), 9), terms())), "a finding outranks it")
+	require.Equal(t, []string{"duplicate"}, found(check(counted(wrong(), 9), terms())), "a finding outranks it")
 
 	// What a fresh key takes is prepared after the first count, and its create comes after T1.
 	late := counted(right(), 4)
 	late.Intents = append(late.Intents, history.Intent{ID: "i9", Number: 9, Fresh: true, Bodies: map[string]history.Body{history.Original: {Marker: "dti9"}}})
 	late.Steps = append(late.Steps, history.Step{For: history.Prepare, Intent: "i9", Status: 201})
 	late.T2.Rows["dti9"] = nil
-	require.Equal(t, checker.Pass, checker.Check(late, terms()).Verdict)
+	require.Equal(t, checker.Pass, check(late, terms()).Verdict)
 
 	phantom := scene(story(rejected(400)).rows(1))
-	require.Equal(t, []string{"phantom-row"}, found(checker.Check(counted(phantom, 2), terms())))
-	require.Empty(t, checker.Check(counted(phantom, 3), terms()).Findings, "the row may be that of the request that is not on record")
+	require.Equal(t, []string{"phantom-row"}, found(check(counted(phantom, 2), terms())))
+	require.Empty(t, check(counted(phantom, 3), terms()).Findings, "the row may be that of the request that is not on record")
 
 	h := counted(right(), 9)
 	h.Run.Lanes[0].Doorstep = false
-	require.Equal(t, checker.Pass, checker.Check(h, terms()).Verdict, "without a doorstep nobody can compare")
+	require.Equal(t, checker.Pass, check(h, terms()).Verdict, "without a doorstep nobody can compare")
 	h = counted(right(), 9)
 	h.Complete = false
-	require.NotContains(t, strings.Join(checker.Check(h, terms()).Reasons, "\n"), "not on record", "a killed run has no last count")
+	require.NotContains(t, strings.Join(check(h, terms()).Reasons, "\n"), "not on record", "a killed run has no last count")
 	h = counted(right(), 2)
 	h.Attempts[0].Passage.Up--
-	require.Equal(t, checker.Pass, checker.Check(h, terms()).Verdict, "a request that did not get through whole does not count")
+	require.Equal(t, checker.Pass, check(h, terms()).Verdict, "a request that did not get through whole does not count")
 }
 
 // Controls are about what does not happen, which a target that only fails keeps as well.
@@ -253,7 +253,7 @@ func TestATargetThatOnlyFailsPassesNothing(t *testing.T) {
 			if test.terms != nil {
 				test.terms(&terms)
 			}
-			r := checker.Check(h, terms)
+			r := check(h, terms)
 			r.Findings = slices.DeleteFunc(r.Findings, func(f checker.Finding) bool { return f.Kind == checker.Unavailable })
 			require.Empty(t, r.Findings)
 			if r.Verdict != checker.Fail {
@@ -272,14 +272,14 @@ func TestWithoutAPromiseNothingIsTested(t *testing.T) {
 		h.Run.Exercised = []history.Proof{{Name: string(proofs.Replayed)}}
 		return h
 	}
-	r := checker.Check(twice(), bare)
+	r := check(twice(), bare)
 	require.Empty(t, r.Findings)
 	require.Equal(t, checker.Inconclusive, r.Verdict)
 	require.Contains(t, r.Reasons[0], "makes a second row: so did 1 of 1")
 	require.Contains(t, r.Reasons[0], "contract.natural_key")
 
 	once := scenes([]*draft{story(keyed(noKey, acknowledged(201, "o1"))).rows(1)})
-	require.Equal(t, checker.Pass, checker.Check(once, bare).Verdict, "nothing was repeated")
+	require.Equal(t, checker.Pass, check(once, bare).Verdict, "nothing was repeated")
 	bare.Contract.NaturalKey = []string{"/note"}
-	require.Equal(t, checker.Fail, checker.Check(twice(), bare).Verdict, "that is a promise")
+	require.Equal(t, checker.Fail, check(twice(), bare).Verdict, "that is a promise")
 }

@@ -104,7 +104,11 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 			}
 		}
 	}
-	return q.reader.Snapshot(ctx, questions)
+	s := q.reader.Snapshot(ctx, questions)
+	for _, asked := range questions {
+		s.Order = append(s.Order, asked.Markers...)
+	}
+	return s
 }
 
 // awaiting is how long a snapshot waits for rows. The zero value waits for a second look.

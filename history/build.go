@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 )
 
 // builder puts the lines of a file together again.
@@ -12,18 +13,28 @@ type builder struct {
 	intents  map[string]bool
 	attempts map[string]int // index into history.Attempts
 	headed   bool
+	loose    bool            // intents and attempts are not known
+	partial  map[string]bool // snapshots of which more is to come, by name
 }
 
 func newBuilder() *builder {
-	return &builder{intents: map[string]bool{}, attempts: map[string]int{}}
+	return &builder{intents: map[string]bool{}, attempts: map[string]int{}, partial: map[string]bool{}}
 }
 
-func (b *builder) line(line []byte) error {
-	r, known := common(string(line))
-	if !known {
-		if err := json.Unmarshal(line, &r); err != nil {
-			return err
-		}
+// recordIn reads a line.
+func recordIn(line string) (record, error) {
+	r, known := common(line)
+	if known {
+		return r, nil
+	}
+	err := json.Unmarshal([]byte(line), &r)
+	return r, err
+}
+
+func (b *builder) line(line string) error {
+	r, err := recordIn(line)
+	if err != nil {
+		return err
 	}
 	if !b.headed && r.Run == nil {
 		return errors.New("the first line must be the run")
@@ -147,7 +158,7 @@ func (b *builder) followup(f Followup) error {
 }
 
 func (b *builder) holding(h Holding) error {
-	if !b.intents[h.Intent] {
+	if !b.loose && !b.intents[h.Intent] {
 		return fmt.Errorf("holding of the unknown intent %q", h.Intent)
 	}
 	b.history.Holdings = append(b.history.Holdings, h)
@@ -155,7 +166,7 @@ func (b *builder) holding(h Holding) error {
 }
 
 func (b *builder) crash(c Crash) error {
-	if _, begun := b.attempts[c.Attempt]; !begun {
+	if _, begun := b.attempts[c.Attempt]; !b.loose && !begun {
 		return fmt.Errorf("crash beside the unknown attempt %q", c.Attempt)
 	}
 	b.history.Crashes = append(b.history.Crashes, c)
@@ -163,7 +174,7 @@ func (b *builder) crash(c Crash) error {
 }
 
 func (b *builder) flush(f Flush) error {
-	if !b.intents[f.Intent] {
+	if !b.loose && !b.intents[f.Intent] {
 		return fmt.Errorf("flush for the unknown intent %q", f.Intent)
 	}
 	b.history.Flushes = append(b.history.Flushes, f)
@@ -171,7 +182,7 @@ func (b *builder) flush(f Flush) error {
 }
 
 func (b *builder) removal(r Removal) error {
-	if !b.intents[r.Intent] {
+	if !b.loose && !b.intents[r.Intent] {
 		return fmt.Errorf("removal for the unknown intent %q", r.Intent)
 	}
 	b.history.Removals = append(b.history.Removals, r)
@@ -185,16 +196,50 @@ func (b *builder) snapshot(s snapshotRecord) error {
 	if !known {
 		return fmt.Errorf("snapshot of the unknown name %q", s.Name)
 	}
-	if *slot != nil {
+	switch {
+	case *slot == nil:
+		*slot = &s.Snapshot
+	case !b.partial[s.Name]:
 		return fmt.Errorf("snapshot %s twice", s.Name)
+	default:
+		(*slot).extend(s.Snapshot)
 	}
-	*slot = &s.Snapshot
+	b.partial[s.Name] = s.More
 	return nil
+}
+
+// extend takes in the rows and effects of more markers.
+func (s *Snapshot) extend(more Snapshot) {
+	if s.Rows == nil {
+		s.Rows = map[string][]Row{}
+	}
+	maps.Copy(s.Rows, more.Rows)
+	for name, numbers := range more.Effects {
+		if s.Effects == nil {
+			s.Effects = map[string]map[string]float64{}
+		}
+		if s.Effects[name] == nil {
+			s.Effects[name] = map[string]float64{}
+		}
+		maps.Copy(s.Effects[name], numbers)
+	}
+}
+
+// snapshots returns the three snapshots. One of which the end is missing was not taken.
+func (b *builder) snapshots() (before, t1, t2 *Snapshot) {
+	h := b.history
+	for name, slot := range map[string]**Snapshot{BeforeName: &h.Before, T1Name: &h.T1, T2Name: &h.T2} {
+		if b.partial[name] {
+			*slot = nil
+		}
+	}
+	return h.Before, h.T1, h.T2
 }
 
 func (b *builder) finish() (*History, error) {
 	if !b.headed {
 		return nil, fmt.Errorf("%w: no run in it", ErrDamaged)
 	}
+	b.history.Before, b.history.T1, b.history.T2 = b.snapshots()
 	return &b.history, nil
 }

@@ -355,6 +355,9 @@ func snapshotIn(t *lightjson.Text) *snapshotRecord {
 		case "error":
 			seen.Once(t, 6)
 			s.Error = t.String()
+		case "more":
+			seen.Once(t, 7)
+			s.More = t.Bool()
 		default:
 			t.Refuse()
 		}

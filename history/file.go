@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -40,6 +42,7 @@ type passageOf struct {
 type snapshotRecord struct {
 	Name string `json:"name"`
 	Snapshot
+	More bool `json:"more,omitempty"` // the next line with this name goes on with it
 }
 
 // Names under which snapshots stand in the file.
@@ -118,9 +121,45 @@ func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) 
 // Received writes the target's own count.
 func (w *Writer) Received(r Received) error { return w.write(record{Received: &r}) }
 
-// Snapshot writes a snapshot under one of the three names.
+// rowsInLine is how many markers of a snapshot are in one line, so that a reader needs little memory.
+const rowsInLine = 1000
+
+// Snapshot writes a snapshot under one of the three names. A large one takes several lines.
 func (w *Writer) Snapshot(name string, s Snapshot) error {
-	return w.write(record{Snapshot: &snapshotRecord{Name: name, Snapshot: s}})
+	if len(s.Rows) <= rowsInLine {
+		return w.write(record{Snapshot: &snapshotRecord{Name: name, Snapshot: s}})
+	}
+	order := slices.DeleteFunc(slices.Clone(s.Order), func(marker string) bool { _, asked := s.Rows[marker]; return !asked })
+	if len(order) != len(s.Rows) {
+		order = slices.Sorted(maps.Keys(s.Rows))
+	}
+	line, written := s, 0
+	for some := range slices.Chunk(order, rowsInLine) {
+		line.Rows, line.Effects = map[string][]Row{}, nil
+		for _, marker := range some {
+			line.Rows[marker] = s.Rows[marker]
+		}
+		for effect, numbers := range s.Effects {
+			if line.Effects == nil {
+				line.Effects = map[string]map[string]float64{}
+			}
+			line.Effects[effect] = map[string]float64{}
+			for _, marker := range some {
+				if n, asked := numbers[marker]; asked {
+					line.Effects[effect][marker] = n
+				}
+			}
+			if total, asked := numbers[""]; asked {
+				line.Effects[effect][""] = total
+			}
+		}
+		written += len(some)
+		if err := w.write(record{Snapshot: &snapshotRecord{Name: name, Snapshot: line, More: written < len(order)}}); err != nil {
+			return err
+		}
+		line = Snapshot{At: s.At} // what is of no marker is in the first line
+	}
+	return nil
 }
 
 // Incident writes an incident.
@@ -182,7 +221,7 @@ func Read(in io.Reader) (*History, error) {
 		if errors.Is(err, io.EOF) {
 			return b.finish()
 		}
-		if err := b.line(line); err != nil {
+		if err := b.line(string(line)); err != nil {
 			return nil, fmt.Errorf("history line %d: %w: %w", n, ErrDamaged, err)
 		}
 	}

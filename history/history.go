@@ -408,6 +408,8 @@ type Snapshot struct {
 	Waited  Offset                        `json:"waited,omitempty"`  // for rows that clients had been told of, and that came
 	Late    []string                      `json:"late,omitempty"`    // markers whose rows came after the contract's time for them
 	Error   string                        `json:"error,omitempty"`
+
+	Order []string `json:"-"` // markers as the plan has them, each once, for a writer; nil: none is known
 }
 
 // Row is one row of the target's row query, by column name. Values are what the driver returned,

@@ -21,7 +21,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// MostFindings is the number of findings that get a directory of their own; the JSON report has all.
+// MostFindings is the number of findings that get a directory of their own.
 const MostFindings = 1000
 
 // Finding is what a finding's directory says: what was found, and what it takes, beside the

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -81,10 +82,17 @@ func (d Dir) ReadManifest() (Manifest, error) {
 
 // Report judges every scenario of a run by what is on disk. Run and check both come through here, so
 // that they cannot differ.
-func (d Dir) Report(m Manifest) *checker.Report {
+func (d Dir) Report(m Manifest) *checker.Report { return d.ReportTelling(m, nil) }
+
+// Told hears how far the judging of a scenario is, now and then, in hundredths: first its history is read, then it is judged.
+// It may be called at once by several goroutines.
+type Told func(scenario string, hundredths int)
+
+// ReportTelling does what Report does, and tells how far it is; nil: nobody asks.
+func (d Dir) ReportTelling(m Manifest, told Told) *checker.Report {
 	var results []checker.Result
 	for _, e := range m.Scenarios {
-		results = append(results, d.Judge(e, m))
+		results = append(results, d.judge(e, m, told))
 	}
 	return d.ReportOn(m, results)
 }
@@ -114,11 +122,13 @@ func (d Dir) Played(scenario string) bool {
 }
 
 // Judge judges one scenario. A history that does not bear a verdict takes nothing from the others.
-func (d Dir) Judge(e Entry, m Manifest) checker.Result {
+func (d Dir) Judge(e Entry, m Manifest) checker.Result { return d.judge(e, m, nil) }
+
+func (d Dir) judge(e Entry, m Manifest, told Told) checker.Result {
 	result := checker.Result{
 		Scenario: e.Scenario, Summary: e.Summary, Seed: m.Seed, Verdict: e.Verdict, Reasons: []string{e.Why},
 	}
-	h, err := d.ReadHistory(e.Scenario)
+	checked, err := d.check(e, m.Terms, told)
 	switch {
 	case Missing(err) && e.Why == "":
 		result.Verdict, result.Reasons = checker.Inconclusive, []string{"it was not run: the run ended before it"}
@@ -129,7 +139,7 @@ func (d Dir) Judge(e Entry, m Manifest) checker.Result {
 		result.Verdict, result.Reasons = checker.Broken, []string{err.Error()}
 		return result
 	}
-	result = checker.Check(h, m.Terms, e.Known...)
+	result = checked
 	if e.Why != "" {
 		if !slices.ContainsFunc(result.Reasons, func(said string) bool { return strings.HasSuffix(e.Why, said) }) {
 			result.Reasons = append([]string{e.Why}, result.Reasons...)
@@ -141,17 +151,65 @@ func (d Dir) Judge(e Entry, m Manifest) checker.Result {
 	return result
 }
 
-// ReadHistory reads a scenario's history back from the disk. One that was never begun is missing.
-func (d Dir) ReadHistory(scenario string) (*history.History, error) {
-	path := filepath.Join(d.Path, scenario, HistoryName)
-	file, err := files.Open(path, files.MostRecorded)
+// check judges the history of a scenario, in parts where it is long.
+func (d Dir) check(e Entry, t checker.Terms, told Told) (checker.Result, error) {
+	path := filepath.Join(d.Path, e.Scenario, HistoryName)
+	file, err := open(path, files.MostHistory)
+	if err != nil {
+		return checker.Result{}, err
+	}
+	defer file.Close()
+	tell := func(int) {}
+	if told != nil {
+		tell = func(hundredths int) { told(e.Scenario, hundredths) }
+	}
+	h, err := history.Index(file, file.Size(), history.IndexOptions{Progress: func(read, all int64) { tell(int(30 * read / max(all, 1))) }})
+	if err != nil {
+		return checker.Result{}, runerror.Config(fmt.Errorf("%s: %w", path, err))
+	}
+	result, err := checker.CheckParts(&toldParts{File: h, tell: tell}, t, e.Known...)
+	if err != nil {
+		return checker.Result{}, runerror.Config(fmt.Errorf("%s: %w", path, err))
+	}
+	return result, nil
+}
+
+// toldParts tells how many of its parts were read.
+type toldParts struct {
+	*history.File
+	tell func(hundredths int)
+	read atomic.Int64
+}
+
+// Part reads a part.
+func (p *toldParts) Part(i int) (*history.History, error) {
+	read := int(p.read.Add(1))
+	if read%16 == 0 {
+		p.tell(30 + min(70*read/p.Len(), 70))
+	}
+	return p.File.Part(i)
+}
+
+// open opens a history. One that was never begun is missing.
+func open(path string, most int64) (*files.File, error) {
+	file, err := files.Open(path, most)
 	if err != nil {
 		return nil, runerror.Config(runerror.Unreadable("history", path, err))
 	}
-	defer file.Close()
 	if file.Size() == 0 {
-		return nil, runerror.Config(fmt.Errorf("history %s is empty: %w", path, fs.ErrNotExist))
+		return nil, errors.Join(runerror.Config(fmt.Errorf("history %s is empty: %w", path, fs.ErrNotExist)), file.Close())
 	}
+	return file, nil
+}
+
+// ReadHistory reads a scenario's history back from the disk. One that was never begun is missing.
+func (d Dir) ReadHistory(scenario string) (*history.History, error) {
+	path := filepath.Join(d.Path, scenario, HistoryName)
+	file, err := open(path, files.MostRecorded)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
 	h, err := history.Read(file)
 	if err != nil {
 		return nil, runerror.Config(fmt.Errorf("%s: %w", path, err))

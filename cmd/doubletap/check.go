@@ -3,6 +3,10 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,12 +33,44 @@ run.`,
 	return cmd
 }
 
+// judging shows how far the judging of a long history is: a bar on a terminal, elsewhere a line now and then.
+type judging struct {
+	mu       sync.Mutex
+	out      io.Writer
+	bar      *progress
+	scenario string
+	begun    time.Time
+	said     time.Time
+}
+
+// saidEvery is how often a line says how far it is.
+const saidEvery = 10 * time.Second
+
+// tell shows how far a scenario is.
+func (j *judging) tell(scenario string, hundredths int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.scenario != scenario {
+		j.bar.done()
+		j.scenario, j.bar = scenario, newProgress(j.out, "judging "+scenario)
+	}
+	j.bar.update(hundredths, 100)
+	if now := time.Now(); !j.bar.terminal && now.Sub(j.begun) >= saidEvery && now.Sub(j.said) >= saidEvery {
+		j.said = now
+		j.bar.tell(fmt.Sprintf("%d %%", hundredths))
+	}
+}
+
+func (j *judging) done() { j.bar.done() }
+
 func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error {
 	m, err := dir.ReadManifest()
 	if err := errors.Join(g.check(), err); err != nil {
 		return err
 	}
-	report := dir.Report(m)
+	p := &judging{out: s.err, begun: time.Now()}
+	report := dir.ReportTelling(m, p.tell)
+	p.done()
 	err = reports.Text(s.out, *report, styleOf(s))
 	if err != nil {
 		err = runerror.Environment(err)

@@ -18,7 +18,8 @@ import (
 // How much is read of a file, in bytes.
 const (
 	MostText     = 64 << 20 // written by people or by tools for them
-	MostRecorded = 4 << 30  // a history or a report of doubletap's own
+	MostRecorded = 4 << 30  // a report of doubletap's own, or a history that is read as a whole
+	MostHistory  = 1 << 40  // a history that is read in parts
 )
 
 // Open opens a regular file of at most so many bytes for reading. It does not wait: a named pipe, a device, a socket and a
@@ -85,6 +86,18 @@ func (f *File) Read(p []byte) (int, error) {
 	n, err := f.file.Read(p)
 	if f.left -= int64(n); f.left < 0 {
 		return 0, fmt.Errorf("%s is larger than what is read of such a file", f.path)
+	}
+	return n, err
+}
+
+// ReadAt reads the bytes that the file had when it was opened.
+func (f *File) ReadAt(p []byte, at int64) (int, error) {
+	if at >= f.size {
+		return 0, io.EOF
+	}
+	n, err := f.file.ReadAt(p[:min(int64(len(p)), f.size-at)], at)
+	if err == nil && n < len(p) {
+		err = io.EOF
 	}
 	return n, err
 }

@@ -339,6 +339,45 @@ func (t *Text) value(number func(string) any, depth int) any {
 	}
 }
 
+// Skip reads any value and drops it.
+func (t *Text) Skip() { t.drop(deepest) }
+
+func (t *Text) drop(depth int) {
+	if depth == 0 {
+		t.Refuse()
+		return
+	}
+	switch t.peek() {
+	case '"':
+		_ = t.String()
+	case '{':
+		for t.Open('{'); t.More('}'); t.drop(depth - 1) {
+			t.Name()
+		}
+	case '[':
+		for t.Open('['); t.More(']'); {
+			t.drop(depth - 1)
+		}
+	case 't', 'f':
+		t.Bool()
+	case 'n':
+		if !t.word("null") {
+			t.Refuse()
+		}
+	default:
+		t.Number()
+	}
+}
+
+// At is how many bytes are read.
+func (t *Text) At() int { return t.at }
+
+// Ahead is where the next token begins.
+func (t *Text) Ahead() int {
+	t.space()
+	return t.at
+}
+
 // Texts reads an object of strings.
 func (t *Text) Texts() map[string]string {
 	all := map[string]string{}
