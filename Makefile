@@ -6,7 +6,7 @@ VERSION ?= $(or $(shell git describe --tags --always --dirty 2>/dev/null),devel)
 # start none), and the command's tests play whole runs of what the tests of the engine, the driver and the library have under it.
 RACE := -race -gcflags='modernc.org/...=-race=false -d=checkptr=0'
 COMMAND := ./cmd/doubletap
-SEQUENTIAL := ./checker ./diagnosis ./document ./outline ./reports ./scenarios ./targets ./targets/drafting/...
+SEQUENTIAL := ./diagnosis ./document ./outline ./reports ./scenarios ./targets ./targets/drafting/...
 UNWATCHED = $(COMMAND) $(SEQUENTIAL)
 WATCHED = $(filter-out $(shell $(GO) list $(UNWATCHED)),$(shell $(GO) list ./...))
 # Most tests wait more than they compute, so there are more of them at once than cores, and more rooms.

@@ -237,6 +237,9 @@ func TestSequentialRoomsStartNoGoroutine(t *testing.T) {
 			require.NoError(t, err)
 			ast.Inspect(tree, func(n ast.Node) bool {
 				_, starts := n.(*ast.GoStmt)
+				if call, is := n.(*ast.SelectorExpr); is && call.Sel.Name == "Go" { // of sync.WaitGroup
+					starts = true
+				}
 				assert.False(t, starts && !strings.HasSuffix(file, "_test.go"), "%s starts a goroutine: its room is not sequential (Makefile)", file)
 				return true
 			})

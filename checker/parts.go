@@ -66,6 +66,12 @@ func (w *whole) judge() error {
 		return err
 	}
 	w.complete()
+	if w.leaky { // what was acknowledged to whom is noted in the order of the parts
+		return w.each(later, nothing, func(e *evaluation) {
+			e.judge()
+			w.add(e.tally)
+		})
+	}
 	return w.each(later, (*evaluation).judge, func(e *evaluation) { w.add(e.tally) })
 }
 

@@ -243,12 +243,12 @@ func (e *evaluation) judge() {
 	if e.asked && !e.whole.ready {
 		return
 	}
-	e.measure()
-	e.findingsInto(&e.tally)
+	measure(e)
+	placeFindings(e, &e.tally)
 }
 
-// findingsInto places what was found.
-func (e *evaluation) findingsInto(t *tally) {
+// placeFindings places what was found.
+func placeFindings(e *evaluation, t *tally) {
 	if len(e.found.findings)+len(e.found.doubts) == 0 {
 		return
 	}
@@ -291,7 +291,7 @@ func (s *standing) note(f Finding, known []KnownBug) {
 }
 
 // measure counts what is in a part.
-func (e *evaluation) measure() {
+func measure(e *evaluation) {
 	t, h := &e.tally, e.history
 	for _, i := range h.Intents {
 		if !i.Fresh { // creates beside those of the plan count where they show something
@@ -416,7 +416,7 @@ func (w *whole) judgeTotals() error {
 			w.every = w.every || f.Excused == "" && (f.Kind.Row().Lasting || !w.neverReached())
 		}
 	}
-	e.findingsInto(&e.tally)
+	placeFindings(e, &e.tally)
 	for i := range e.tally.standing { // it is no intent
 		e.tally.standing[i].broken = 0
 	}

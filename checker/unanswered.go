@@ -88,7 +88,7 @@ type hanging struct {
 
 // mayHang reports that the target may never answer a request: its client waited long, and longer than a dead execution may block
 // its key.
-func (e *evaluation) mayHang(a *classified) (hanging, bool) {
+func mayHang(e *evaluation, a *classified) (hanging, bool) {
 	if a.ErrorKind != history.Timeout || !e.unanswered(a) {
 		return hanging{}, false
 	}
@@ -107,7 +107,7 @@ func (w *whole) noteHanging(e *evaluation, tr *trace) {
 		if e.unanswered(a) {
 			w.silent++
 		}
-		if h, may := e.mayHang(a); may && !e.disturbed() {
+		if h, may := mayHang(e, a); may && !e.disturbed() {
 			w.hanging = append(w.hanging, &h)
 		}
 	}
@@ -123,14 +123,14 @@ func (w *whole) noteBeside(e *evaluation) {
 				if tr.intent.Work > 0 && b.ID != h.attempt && b.Start < h.end {
 					h.ahead += tr.intent.Work
 				}
-				h.busy = h.busy || e.occupies(b, h)
+				h.busy = h.busy || occupies(e, b, h)
 			}
 		}
 	}
 }
 
 // occupies reports that another request may be why one hangs.
-func (e *evaluation) occupies(b *classified, h *hanging) bool {
+func occupies(e *evaluation, b *classified, h *hanging) bool {
 	came, answered := b.Wrote, b.Replied
 	if p := observed(b); p != nil {
 		if p.Opened < h.end && (p.Closed == 0 || p.Closed > h.half) && len(e.lane(b.Lane).Faults) > 0 {
@@ -144,7 +144,7 @@ func (e *evaluation) occupies(b *classified, h *hanging) bool {
 
 // hung reports that the target will never answer a request.
 func (e *evaluation) hung(a *classified) bool {
-	if _, may := e.mayHang(a); !may {
+	if _, may := mayHang(e, a); !may {
 		return false
 	}
 	all := e.asking().hanging

@@ -107,7 +107,7 @@ func unexercised(exercise []Exercise) []string {
 }
 
 // promisesNothing reports that the contract makes nothing of a repetition.
-func (t Terms) promisesNothing() bool {
+func promisesNothing(t Terms) bool {
 	return t.Operation.Key.In == contract.KeyNowhere && len(t.Contract.NaturalKey) == 0 && t.Contract.ContentWindow <= 0
 }
 
@@ -119,7 +119,7 @@ func (r *repeated) add(other repeated) {
 }
 
 func measurePromise(e *evaluation, t *tally) {
-	if !e.terms.promisesNothing() {
+	if !promisesNothing(e.terms) {
 		return
 	}
 	for tr := range e.traces() {

@@ -20,7 +20,16 @@ type whole struct {
 	leaky bool        // principals could be shown what is another's
 	waits bool        // no part can be judged before all were seen
 
-	ready    bool // all parts were seen
+	ready   bool   // all parts were seen
+	unknown *whole // what a rule is told before
+	facts
+
+	sum   tally
+	every bool // a finding is about all intents
+}
+
+// facts is what parts say of all intents.
+type facts struct {
 	sessions map[string]*session
 	attempts int
 	entry    entry
@@ -41,9 +50,6 @@ type whole struct {
 	withIDs  map[string]bool
 	idsLock  sync.RWMutex // of withIDs
 	names    map[sharedName]toldName
-
-	sum   tally
-	every bool // a finding is about all intents
 }
 
 // freshCreate is a plain create that was sent beside keys without a final answer.
@@ -67,19 +73,25 @@ type entry struct {
 func newWhole(p Parts, t Terms, known []KnownBug) *whole {
 	h := p.Head()
 	w := &whole{
-		parts: p, head: h, terms: t, known: known, sessions: map[string]*session{}, alone: map[int]string{}, freshIDs: map[string]bool{}, withIDs: map[string]bool{},
-		names: map[sharedName]toldName{}, deaths: make([]deathNote, len(h.Deaths)), sum: newTally(known),
-		leaks: introductions{markers: introducedBy{}, identities: introducedBy{}, longIdentities: introducedBy{}, acknowledged: introducedBy{}},
+		parts: p, head: h, terms: t, known: known, sum: newTally(known),
+		facts: facts{
+			sessions: map[string]*session{}, alone: map[int]string{}, freshIDs: map[string]bool{}, withIDs: map[string]bool{},
+			names: map[sharedName]toldName{}, deaths: make([]deathNote, len(h.Deaths)),
+			leaks: introductions{markers: introducedBy{}, identities: introducedBy{}, longIdentities: introducedBy{}, acknowledged: introducedBy{}},
+		},
 	}
+	w.unknown = &whole{parts: p, head: h, terms: t, known: known, facts: facts{deaths: w.deaths}}
 	w.leaky = t.Contract.Scope.Principal != contract.ScopeShared && p.Several()
 	w.waits = w.leaky || len(h.Deaths) > 0 || p.Len() == 1 // one part stays in memory, so that it waits for nothing
 	return w
 }
 
-// asking returns the whole for a rule that needs all of it. Where it is not complete, the part is judged again.
+// asking returns the whole for a rule that needs all of it. Where it is not complete, the rule gets an empty one, and the part is
+// judged again.
 func (e *evaluation) asking() *whole {
 	if !e.whole.ready {
 		e.asked = true
+		return e.whole.unknown
 	}
 	return e.whole
 }
@@ -248,7 +260,10 @@ func (w *whole) noteNames(e *evaluation, tr *trace) {
 
 // setbacks lists those that the contract names, in the order of time.
 func (w *whole) setbacks() []setback {
-	c, all := w.terms.Contract, slices.Clone(w.cuts)
+	c, all := w.terms.Contract, []setback(nil)
+	if w.ready { // before, a rule that needs them has its part judged again
+		all = slices.Clone(w.cuts)
+	}
 	if c.AfterCrash == contract.AtLeastOnce {
 		for _, k := range w.head.Crashes {
 			all = append(all, setback{line: "after_crash", at: k.Struck, ends: true})
