@@ -17,8 +17,8 @@ type messages struct {
 	unclaimed []history.Message            // of no intent
 }
 
-// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it, and to the attempts whose traces
-// it is of; without either, to the intents that sent a text which it carries, such as their reference.
+// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it; without one, to the attempts whose
+// traces it is of; without such, to the intents that sent a text which it carries, such as their reference.
 func messagesOf(h *history.History) messages {
 	all, known := messages{of: map[string][]history.Message{}}, map[string]bool{}
 	for _, i := range h.Intents {
@@ -29,9 +29,11 @@ func messagesOf(h *history.History) messages {
 	traces := markersOfTraces(h)
 	for _, m := range h.Messages {
 		markers := filter(m.Names, func(name string) bool { return known[name] })
-		for _, trace := range m.Traces {
-			if marker := traces[trace]; marker != "" && !slices.Contains(markers, marker) {
-				markers = append(markers, marker)
+		if len(markers) == 0 {
+			for _, trace := range m.Traces {
+				if marker := traces[trace]; marker != "" && !slices.Contains(markers, marker) {
+					markers = append(markers, marker)
+				}
 			}
 		}
 		if len(markers) == 0 {
@@ -47,7 +49,8 @@ func messagesOf(h *history.History) messages {
 	return all
 }
 
-// markersOfTraces returns the marker of the body that each attempt with a trace of its own carried, by the trace.
+// markersOfTraces returns the marker of the body that each attempt with a trace of its own carried, by the trace. Where that body has
+// no rows it is the original's: an attempt with another body may complete what the first one began.
 func markersOfTraces(h *history.History) map[string]string {
 	bodies := map[string]map[string]history.Body{}
 	for _, i := range h.Intents {
@@ -58,7 +61,10 @@ func markersOfTraces(h *history.History) map[string]string {
 		for name, value := range a.Own {
 			parts := strings.Split(value, "-")
 			if strings.EqualFold(name, "traceparent") && len(parts) >= 4 {
-				traces[strings.ToLower(parts[1])] = bodies[a.Intent][a.Body].Marker
+				traces[strings.ToLower(parts[1])] = bodies[a.Intent][history.Original].Marker
+				if own := bodies[a.Intent][a.Body].Marker; h.T1 != nil && len(h.T1.Rows[own]) > 0 || h.T2 != nil && len(h.T2.Rows[own]) > 0 {
+					traces[strings.ToLower(parts[1])] = own
+				}
 			}
 		}
 	}

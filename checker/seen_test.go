@@ -213,6 +213,26 @@ func TestASpanBelongsToTheAttemptWhoseTraceItIsOf(t *testing.T) {
 	}
 }
 
+func TestASpanOfAnotherBodyBelongsToTheRowThatItMade(t *testing.T) {
+	t.Parallel()
+	altered := mismatch()
+	altered.Body, altered.Own = history.Altered, map[string]string{"traceparent": "00-0102ab00000000000000000000000001-0102030405060708-01"}
+	spanned := func(names ...string) history.Message {
+		return history.Message{At: ms(20), Sink: "spans", Method: history.Span, Subject: "charge", Traces: []string{"0102ab00000000000000000000000001"}, Names: names, Acted: true}
+	}
+	spans := func(t *checker.Terms) {
+		t.Operation.Effects = []contract.Effect{{Name: "charge", Seen: "spans"}}
+	}
+	healthy := spanned("dti0")
+	h := scene(story(acknowledged(201, "o1"), altered).rows(1))
+	h.Messages = []history.Message{spanned(), healthy}
+	require.Empty(t, found(checker.Check(h, terms(spans))), "it completes what the original began")
+	h.Messages = []history.Message{spanned("dti1"), healthy}
+	require.Empty(t, found(checker.Check(h, terms(spans))), "a marker says more than a trace")
+	h.Messages = []history.Message{spanned(), spanned(), healthy}
+	require.Equal(t, []string{"effect-mismatch/charge"}, found(checker.Check(h, terms(spans))))
+}
+
 // TestWhatIsSentOnceMayBeMissing holds that a second one is still one too many.
 func TestWhatIsSentOnceMayBeMissing(t *testing.T) {
 	t.Parallel()

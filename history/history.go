@@ -345,7 +345,7 @@ type Message struct {
 	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it, or the Message-ID of a mail, where the sink knows its keys; empty: none
 	To      []string `json:"to,omitempty"`      // of a mail: its recipients, as the envelope says; not all of a great many
 	Subject string   `json:"subject,omitempty"` // of a mail, decoded; of a span its name
-	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits
+	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits; of a request that of its traceparent
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
 	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked

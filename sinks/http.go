@@ -84,7 +84,7 @@ func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.Explain("")
 	}
 	body, length, err := read(r.Body)
-	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length}
+	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length, Traces: traces(r.Header.Get("Traceparent"))}
 	said := parsed(body, r.Header.Get("Content-Type"))
 	m.Key, m.Names = h.keyOf(r, said), find(sent(r, body)...)
 	if err != nil { // nobody waits for an answer
@@ -235,6 +235,15 @@ func (h *httpSink) keyOf(r *http.Request, said any) string {
 	default:
 		return r.Header.Get(key.Name)
 	}
+}
+
+// traces are the trace of a traceparent (W3C Trace Context); nil: it is none.
+func traces(parent string) []string {
+	parts := strings.Split(parent, "-")
+	if len(parts) < 4 || len(parts[1]) != 32 {
+		return nil
+	}
+	return []string{strings.ToLower(parts[1])}
 }
 
 // find returns the markers and references in texts.

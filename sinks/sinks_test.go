@@ -151,6 +151,25 @@ func TestAMarkerIsFoundInThePathAndInHeaders(t *testing.T) {
 	require.Greater(t, got[1].At, got[0].At)
 }
 
+func TestARequestHasTheTraceThatItIsOf(t *testing.T) {
+	t.Parallel()
+	to, r, _ := payments(t, targets.HTTPSink{}, sinks.Fault{})
+	for _, parent := range []string{"00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-0af7-b7ad6b7169203331-01", "nonsense", ""} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to, nil)
+		require.NoError(t, err)
+		req.Header.Set("Traceparent", parent)
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		resp.Body.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+	got := r.messages()
+	require.Equal(t, []string{"0af7651916cd43dd8448eb211c80319c"}, got[0].Traces)
+	for _, m := range got[1:] {
+		require.Empty(t, m.Traces)
+	}
+}
+
 func TestAnswersAreThoseOfTheFile(t *testing.T) {
 	t.Parallel()
 	to, r, _ := payments(t, targets.HTTPSink{Answers: []targets.SinkAnswer{
