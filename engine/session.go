@@ -172,6 +172,10 @@ func (s *Session) playNth(ctx context.Context, i int) error {
 func playQuietly(ctx context.Context, s *Session, i int) error {
 	f := s.config.Scenarios[i]
 	if len(s.plans[i].Intents) > 0 {
+		if why := notInside(s.passing, f.Scenario); why != "" {
+			s.note(i, checker.NotApplicable, why)
+			return nil
+		}
 		if why := leftToControl(s, i); why != "" {
 			s.note(i, checker.Inconclusive, why)
 			return nil

@@ -107,6 +107,8 @@ type Passing struct {
 	Begins  int // questions that begin a transaction
 	Commits int // questions that ask for a commit
 	Writes  int // questions that carry the marker or the reference
+
+	After bool // nothing passed while a create was inside, and something did when it was answered
 }
 
 // At returns the moment for a create that does the same as the pilot's. Where that asked for no commit, each write is
