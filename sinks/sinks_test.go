@@ -312,6 +312,15 @@ func TestAPortThatIsTakenIsSaid(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EADDRINUSE)
 }
 
+func TestAProgramMaySpeakHTTPOnly(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []targets.Sink{{SMTP: &targets.SMTPSink{}}, {OTLP: &targets.OTLPSink{}}} {
+		_, err := sinks.Open(t.Context(), map[string]targets.Sink{"payments": {HTTP: &targets.HTTPSink{}}, "two": spec}, sinks.Protocols{})
+		require.ErrorIs(t, err, sinks.ErrNoProtocol)
+		require.ErrorContains(t, err, "sinks.two")
+	}
+}
+
 func TestNothingIsTakenDownOutsideOfAWatch(t *testing.T) {
 	t.Parallel()
 	to, r, s := payments(t, targets.HTTPSink{}, sinks.Fault{})
