@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -68,6 +69,8 @@ func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error 
 	if err := errors.Join(g.check(), err); err != nil {
 		return err
 	}
+	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
+	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	p := &judging{out: s.err, begun: time.Now()}
 	report := dir.ReportTelling(m, p.tell)
 	p.done()
