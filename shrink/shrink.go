@@ -60,6 +60,7 @@ type Result struct {
 	LastK      int // rounds of Best that broke in the end, of LastN
 	LastN      int
 	Trials     int
+	Rounds     int  // of Best until it shows with 99 %
 	Whole      bool // Best is From with all its intents, as what an intent left behind was part of it
 	Unknown    int  // things of which it is not known whether they can be left out
 	Took       time.Duration
@@ -141,7 +142,15 @@ func (k *shrinker) shrink(ctx context.Context, whole scenarios.Scenario) (Result
 		failure = runerror.Environment(errors.New("what was left did not break again in the end: the rate is too low to shrink by"))
 	}
 	r.Best, r.Unknown, r.Trials = best, unknown, k.trials
-	r.LastK, r.LastN, r.Took = last.k, last.n, time.Since(k.began)
+	r.LastK, r.LastN, r.Rounds = last.k, last.n, rundir.Rounds(last.k, last.n)
+	if !r.Whole && failure == nil && last.k > 0 && r.Rounds < last.n {
+		// Where rounds depend on those before them, as those of a stock that runs out do, a rate says little: it takes all of them.
+		var few sequential
+		if failure = k.afresh(ctx, best, r.Rounds, &few); few.n > 0 && few.k == 0 {
+			r.Rounds = last.n
+		}
+	}
+	r.Took = time.Since(k.began)
 	return r, failure
 }
 
@@ -324,7 +333,7 @@ func (k *shrinker) seen(h *history.History, family int) (seen played) {
 func (r Result) Source(kind checker.Kind) ([]byte, error) {
 	named := r.Best
 	if !r.Whole {
-		named.Intents = rundir.Rounds(r.LastK, r.LastN) * named.GroupSize()
+		named.Intents = max(r.Rounds, 1) * named.GroupSize()
 	}
 	named.Known = nil // it is to show the bug, not to expect it
 	named.Name = r.Best.Name[:min(len(r.Best.Name), 55)] + "-shrunk"

@@ -13,6 +13,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/shrink"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // keyless is a shop that knows no keys and answers so many requests, and its finding of a scenario.
@@ -54,4 +55,31 @@ func TestRoundsThatCouldNotBePlayedDoNotCount(t *testing.T) {
 	shrunk, err := os.ReadFile(filepath.Join(finding, shrink.FileName))
 	require.NoError(t, err)
 	require.Regexp(t, `# [0-9]+ things could not be tried to the end\.`, strings.Split(string(shrunk), "\n")[1])
+}
+
+// shrunk shrinks the first finding of a design, and returns the file of what is left.
+func shrunk(t *testing.T, design, scenario string) string {
+	t.Helper()
+	finding := found(t, design, scenario)
+	got := callWith(t.Context(), nil, "shrink", finding, "--reports", t.TempDir())
+	require.Equal(t, exitPass, got.code, "%s", got)
+	return filepath.Join(finding, shrink.FileName)
+}
+
+// The second request must not be left out because the final retry is one as well: a mended target could not be passed.
+func TestAMendedTargetPassesWhatIsLeft(t *testing.T) {
+	t.Parallel()
+	file := shrunk(t, "replay-fresh-answer", "sequential-replay")
+	for design, want := range map[string]int{"replay-fresh-answer": exitFinding, "unique-key": exitPass} {
+		got := callWith(t.Context(), nil, "run", file, "--reports", t.TempDir(), "--target", sut.BuiltinPrefix+design)
+		require.Equal(t, want, got.code, "%s", got)
+	}
+}
+
+// What trials leave behind, such as an empty stock, is no part of what is left.
+func TestWhatIsLeftShowsAtATargetThatHasJustStarted(t *testing.T) {
+	t.Parallel()
+	file := shrunk(t, "insufficient-as-duplicate", "read-after-create")
+	got := callWith(t.Context(), nil, "run", file, "--reports", t.TempDir(), "--target", "builtin:insufficient-as-duplicate")
+	require.Equal(t, exitFinding, got.code, "%s", got)
 }
