@@ -15,6 +15,7 @@ func mailBeforeCommitDesign() Design {
 		Summary:  "writes the order, mails its receipt, then writes the key and commits: what is rolled back has a receipt",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "mail-outbox-claimed",
 		Shows:    []string{"effect-mismatch", "downstream-key-changed", "effect-before-commit"},
 		By:       []string{"burst-same-key", "effect-answer-lost"},
 		effects:  []contract.Effect{oneReceipt()},

@@ -13,6 +13,7 @@ func mailOnReplayDesign() Design {
 		Summary:  "mails a receipt behind every 201, and a replay is one: a repeat makes no second order, and a second receipt",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
+		Twin:     "mail-outbox-claimed",
 		Shows:    []string{"effect-mismatch", "downstream-key-changed"},
 		By:       []string{"sequential-replay", "burst-same-key", "withheld-answer"},
 		effects:  []contract.Effect{within(oneReceipt())},

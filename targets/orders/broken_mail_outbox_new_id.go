@@ -7,6 +7,7 @@ func mailOutboxNewIDDesign() Design {
 	return mailOutboxDesign(Design{
 		Name:    "mail-outbox-new-id",
 		Summary: "an outbox whose relay mails until there is an answer, each time under a new Message-ID: a mail whose answer was lost comes twice",
+		Twin:    "mail-outbox-claimed",
 		Shows:   []string{"effect-mismatch", "downstream-key-changed"},
 		By:      []string{"effect-answer-lost", "effect-error"},
 	}, func(string) string { return newID("mail_") })

@@ -9,6 +9,7 @@ func mailRetriedInLoopDesign() Design {
 	return flaggedMailDesign(Design{
 		Name:    "mail-retried-in-loop",
 		Summary: "commits the order and a flag, then mails the receipt up to three times until there is no error: a mail whose answer was lost comes twice",
+		Twin:    "mail-at-most-once",
 		Shows:   []string{"effect-mismatch", "downstream-key-changed"},
 		By:      []string{"effect-answer-lost", "effect-error", "effect-answer-lost-burst"},
 	}, func(a *api, o order) {

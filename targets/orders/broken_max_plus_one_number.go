@@ -17,7 +17,7 @@ func maxPlusOneNumberDesign() Design {
 		Summary:  "numbers an order with max(number) + 1, no unique index: orders at the same time get the same number",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		Twin:     "unique-key",
+		Twin:     "numbered",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"distinct-twins", "sequential-replay"},
 		effects:  []contract.Effect{bearers()},

@@ -20,7 +20,7 @@ func replayRerunsPostprocessingDesign() Design {
 		Summary:  "sends a mail after each 201, and a replay is one: a repeat makes no second order, but sends the mail again",
 		Contract: exactReplay(),
 		Key:      requiredKey(),
-		Twin:     "unique-key",
+		Twin:     "mail-with-order",
 		Shows:    []string{"effect-mismatch"},
 		By:       []string{"sequential-replay", "withheld-answer", "burst-same-key"},
 		effects:  []contract.Effect{mails()},

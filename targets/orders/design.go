@@ -80,6 +80,8 @@ func Designs() []Design {
 		laggingListingDesign(),
 		orderWithLinesDesign(),
 		orderWithOutboxDesign(),
+		mailWithOrderDesign(),
+		numberedDesign(),
 		replay200Design(),
 		replayNamedExistingDesign(),
 		replayMarkerDesign(),
