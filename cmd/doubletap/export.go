@@ -67,7 +67,8 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 	case "curl":
 		var cannot []string
 		if text, cannot, err = f.AsCurl(ctx); len(cannot) > 0 {
-			fmt.Fprintf(s.err, "it cannot show it: a script is without %s; --as go and --as scenario have that\n", english.List(cannot, "and"))
+			surely := map[bool]string{true: "cannot", false: "may not"}[f.Shrunk]
+			fmt.Fprintf(s.err, "it %s show it: a script is without %s; --as go and --as scenario have that\n", surely, english.List(cannot, "and"))
 		}
 	default:
 		return runerror.Configf("--as is %q, expected curl, go or scenario", as)

@@ -28,6 +28,7 @@ type page struct {
 	After   []string // commands behind them
 	Checks  []string // commands that set $again
 	Instead []string // what the script does in place of something that it cannot do
+	Blind   bool     // not to see it says nothing
 	AtOnce  int      // so many tries at the same time; 0: 1
 	Between bool     // it draws times
 	Control string   // a plain request, into the file control; empty: there is none
@@ -68,11 +69,12 @@ func (s Script) Counts() bool {
 
 func (s Script) page() page {
 	s.Cannot = slices.Clone(s.Cannot)
+	blind := len(s.Cannot) > 0
 	if s.Client == NoClient && s.Counts() {
 		s.Judge.Sees = Unclear
 	}
 	w := writer{
-		page: page{Script: s, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{},
+		page: page{Script: s, Blind: blind, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{},
 		files: map[string][]string{}, final: map[string]string{},
 	}
 	if w.named == nil {
@@ -153,11 +155,9 @@ func (w *writer) together() {
 	w.page.AtOnce = min(w.page.Concurrency, w.page.Rounds)
 }
 
-// cannot notes what it does not show without, where nothing can be left out.
+// cannot notes what it may not show without: surely, where nothing can be left out.
 func (w *writer) cannot(what string) {
-	if w.page.Minimal {
-		w.page.Cannot = append(w.page.Cannot, what)
-	}
+	w.page.Cannot, w.page.Blind = append(w.page.Cannot, what), true
 }
 
 func (w *writer) intent(i scenarios.PlannedIntent) {

@@ -179,7 +179,7 @@ func (p player) play(ctx context.Context, d orders.Design) (result, error) {
 }
 
 // cannot begins the line in which an export says that its format cannot show the finding.
-var cannot = regexp.MustCompile(`(?m)^it cannot show it: (.*)$`)
+var cannot = regexp.MustCompile(`(?m)^it (?:cannot|may not) show it: (.*)$`)
 
 // beforehand is why an export cannot show its finding, as it says itself; empty: it can.
 func beforehand(said string) string {

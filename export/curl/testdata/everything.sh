@@ -5,6 +5,9 @@
 # It takes bash and curl 7.68 or newer.
 #   BASE_URL=http://127.0.0.1:8080 TOKEN=... bash THIS-FILE
 # Exit code 2: the answers and the rows have to be compared by who reads this.
+# It may not show it, for want of the background traffic.
+# It may not show it, for want of the write gate in the database.
+# It may not show it, for want of what slows the link database down.
 # In place of the lane slow, clients give up earlier, by what a request takes on it.
 # Not in here: the background traffic.
 # Not in here: the write gate in the database.

@@ -5,7 +5,7 @@
 # It takes bash and curl 7.68 or newer.
 #   BASE_URL=http://127.0.0.1:8080 REMOVE=... TOKEN=... bash THIS-FILE
 # Exit code 2: the answers and the rows have to be compared by who reads this.
-# It cannot show it, for want of a removal, unless $REMOVE removes what was made.
+# It may not show it, for want of a removal, unless $REMOVE removes what was made.
 set -u
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
