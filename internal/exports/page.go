@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -16,8 +15,13 @@ func (p played) cell() string {
 		return fmt.Sprintf("yes, in 1 of %d", p.Tries)
 	case p.right():
 		return "yes"
+	case p.Cannot != "" && p.Broken.Verdict == no:
+		return "**false**: said that nothing happened"
 	case p.Cannot != "" && p.Broken.Verdict != yes && p.Twin.Verdict != yes:
-		return "cannot"
+		if p.Broken.Verdict == unclear {
+			return "cannot"
+		}
+		return "cannot (not run)"
 	case p.Twin.Verdict == yes:
 		return "**false**: shown at the twin"
 	case p.Broken.Verdict == yes:
@@ -53,7 +57,7 @@ design until a declared scenario catches it, shrinks the finding, and exports it
 Each export then runs against the design and against its correct twin, which takes the same requests.
 
 A format is right (yes) if the broken design shows the finding again, and its twin does not. "cannot" means that the export said
-beforehand that its format cannot show it, and did not claim to.
+beforehand that its format cannot show it, and did not claim to; "not run", that it was not even run, for want of what it asks for.
 
 Played on %s, %d cores, %s. `, database, runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly))
 	found, names := 0, []string{"scenario", "Go test", "script"}
@@ -70,7 +74,7 @@ Played on %s, %d cores, %s. `, database, runtime.NumCPU(), time.Now().UTC().Form
 				continue
 			}
 			switch cell := r.forms()[i].cell(); {
-			case strings.HasPrefix(cell, "yes") || cell == "cannot":
+			case strings.HasPrefix(cell, "yes") || strings.HasPrefix(cell, "cannot"):
 				counts[cell[:min(len(cell), len("yes"))]]++
 			case strings.HasPrefix(cell, "**"):
 				counts["false"]++
@@ -88,8 +92,8 @@ Played on %s, %d cores, %s. `, database, runtime.NumCPU(), time.Now().UTC().Form
 	for _, r := range all {
 		for i, p := range r.forms() {
 			if r.Kind != "" && !p.right() {
-				why := slices.DeleteFunc([]string{p.Cannot, p.Broken.Said, p.Twin.Said}, func(s string) bool { return s == "" })
-				fmt.Fprintf(&b, "- `%s`, %s: %s\n", r.Design, names[i], strings.ReplaceAll(strings.Join(why, " / "), "|", "\\|"))
+				why := cmp.Or(p.Cannot, p.Broken.Said+" / "+p.Twin.Said)
+				fmt.Fprintf(&b, "- `%s`, %s: %s\n", r.Design, names[i], strings.ReplaceAll(strings.Join(strings.Fields(why), " "), "|", "\\|"))
 			}
 		}
 	}
