@@ -102,9 +102,26 @@ func prolong(r *scenarioRun) func(int, time.Duration) (<-chan struct{}, func()) 
 	}
 }
 
-// answeredBefore reports that a create was acknowledged by then.
-func answeredBefore(h *history.History, at history.Offset) bool {
-	return slices.ContainsFunc(h.Attempts, func(a history.Attempt) bool { return a.Complete && a.Status < 400 && a.End <= at })
+// usedAfter reports that a link is used only behind the answers: nothing came back over it before the first create was answered, and
+// then there was something for each create. What passes while a later one is inside may come from the one before.
+func usedAfter(h *history.History, all []history.Exchange) bool {
+	done := slices.DeleteFunc(slices.Clone(h.Attempts), func(a history.Attempt) bool { return !a.Complete || a.Status >= 400 })
+	if len(done) == 0 {
+		return false
+	}
+	first := slices.MinFunc(done, func(a, b history.Attempt) int { return cmp.Compare(a.Start, b.Start) })
+	if slices.ContainsFunc(all, func(e history.Exchange) bool {
+		return e.Asked >= first.Start && e.Answered <= cmp.Or(first.Replied, first.End)
+	}) {
+		return false
+	}
+	later := 0
+	for _, e := range all {
+		if e.Asked >= first.Start {
+			later++
+		}
+	}
+	return later >= max(len(done)-1, 1) // that of the last create may come when nobody looks any more
 }
 
 // notInside says why a scenario that breaks the link to another service while a request is inside has nothing to break; empty: it
@@ -143,7 +160,7 @@ func passingOf(h *history.History) map[string]scenarios.Passing {
 		slices.SortFunc(all, func(x, y scenarios.Passing) int { return cmp.Compare(x.Moments, y.Moments) })
 		if len(all) > 0 {
 			usual := all[len(all)/2]
-			usual.After = usual.Moments == 0 && slices.ContainsFunc(t.Exchanges, func(e history.Exchange) bool { return answeredBefore(h, e.Asked) })
+			usual.After = usedAfter(h, t.Exchanges)
 			each[t.Link] = usual
 		}
 	}

@@ -26,6 +26,7 @@ func TestALinkThatIsUsedAfterTheAnswersIsNotBrokenInside(t *testing.T) {
 	}
 	cut := scenarios.Scenario{Steps: []scenarios.Step{{Send: &scenarios.Send{Cut: &scenarios.LinkCut{Link: scenarios.Dependency}}}}}
 	require.Contains(t, notInside(passed(22, 42), cut), "only after its answers")
+	require.Contains(t, notInside(passed(32), cut), "only after its answers", "what comes while the second is inside belongs to the first")
 	require.Empty(t, notInside(passed(12, 35, 42), cut), "it is asked inside, too")
 	require.Empty(t, notInside(passed(), cut), "it is never asked: a mistake in the file, and not a reason to leave it out")
 	require.Empty(t, notInside(passed(5), cut), "nor before the first answer only")

@@ -108,7 +108,7 @@ type Passing struct {
 	Commits int // questions that ask for a commit
 	Writes  int // questions that carry the marker or the reference
 
-	After bool // nothing passed while a create was inside, and something did when it was answered
+	After bool // nothing passes while a create is inside, and something does when it is answered
 }
 
 // At returns the moment for a create that does the same as the pilot's. Where that asked for no commit, each write is
