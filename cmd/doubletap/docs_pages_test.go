@@ -119,7 +119,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"two `principals`", "name: plain", "\nprincipals: {alice: {Token: a}, bob: {Token: b}}"},
 		{"a second operation", "= :marker}\n", "  refund: {request: {path: /refunds, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}, rows: {query: select id from refunds where note = :marker}}\n"},
 		{"an operation with", "= :marker}\n", "  older: {same_as: create, request: {path: /v1/orders, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}}\n"},
-		{"`answers:", "identity: /id", "\n    answers: {large: {query: {expand: lines}}, empty: {headers: {Prefer: return=minimal}}}"},
+		{"`answers:", "identity: /id", "\n    answers: {large: {query: {expand: lines}}, huge: {query: {expand: all}}, empty: {headers: {Prefer: return=minimal}}}"},
 		{"something of `prepare`", "path: \"/orders", "/{{.Prepared.Shop}}/lamps\"}\n    prepare:\n      - request: {path: /shops}\n        extract:\n          Shop: {json: \"/id"},
 		{"`remove`", "identity: /id", "\n    remove: [{request: {method: DELETE, path: \"/orders/{{.Made.Identity}}\"}}]"},
 		{"`work`", "identity: /id", "\n    work: {headers: {X-Work: \"{{.Intent.Work}}\"}}"},

@@ -85,7 +85,7 @@ func requireReplayed(t *testing.T, run string, f checker.Finding) {
 	}
 	require.NotZero(t, offset(f.Attempts))
 	reports := t.TempDir()
-	got := callWith(t.Context(), nil, "replay", filepath.Join(run, "findings", f.ID), "--reports", reports)
+	got := callWith(t.Context(), nil, "replay", filepath.Join(run, "findings", f.ID), "--times", "1", "--reports", reports)
 	require.Contains(t, []int{exitFinding, exitPass}, got.code, "%s", got)
 	again := slices.DeleteFunc(histories(t, onlyRun(t, reports)), func(h *history.History) bool { return h.Run.Scenario != "moving" })
 	require.Len(t, again, 1)
