@@ -114,6 +114,11 @@ fuzz: ## fuzz every reader of foreign bytes, every export and the checker, FUZZT
 		$(GO) test -run xxx -fuzz "^$$name$$" -fuzztime $(or $(FUZZTIME),30s) -fuzzminimizetime 20x "$$room" || exit 1; \
 	done
 
+.PHONY: hostile
+hostile: build ## bad days: odd files, signals, full disks, answers, databases and findings of enemies: writes docs/reliability.md
+	$(GO) build -o bin/hostile ./internal/hostile
+	bin/hostile -doubletap $(BIN) -parallel $(or $(PARALLEL),6) -o docs/reliability.md
+
 .PHONY: bench
 bench: ## doubletap beside vegeta, k6, hey and goroutines, on a quiet machine: writes docs/bench.md
 	$(GO) run ./internal/bench -apart -soak $(or $(SOAK),10m) -o docs/bench.md

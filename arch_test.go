@@ -66,6 +66,7 @@ func rooms() map[string][]string {
 		"checker":                  {"history", "contract", "proofs", "jsonpointer", "outline", "internal/lightjson"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},
 		"internal/mutate":          {},
+		"internal/hostile":         {"internal/sqldrivers"},
 		"museum":                   {"sut/services"}, // its exhibits are modules of their own
 		"internal/libraryuse":      {},               // tests only
 		"internal/paced":           {},

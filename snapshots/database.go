@@ -117,6 +117,9 @@ func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.
 	return nil
 }
 
+// mostRows is how many rows one marker may have. No intent makes as many, so the query is wrong, and memory has an end.
+const mostRows = 10_000
+
 // rows returns the rows of every marker, and tells how far it is. One without rows has an empty entry.
 func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string, answered func(int)) (map[string][]history.Row, error) {
 	found := make(map[string][]history.Row, len(markers))
@@ -127,6 +130,9 @@ func (r *Reader) rows(ctx context.Context, from queryer, query string, markers [
 		row := make(history.Row, len(columns))
 		for i, column := range columns {
 			row[column] = storable(values[i])
+		}
+		if len(found[marker]) == mostRows {
+			return fmt.Errorf("the query returned more than %d rows for the marker %s: it should find what one intent has created", mostRows, marker)
 		}
 		found[marker] = append(found[marker], row)
 		return nil

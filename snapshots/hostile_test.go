@@ -87,3 +87,20 @@ func TestLongValuesAreToldApartByADigest(t *testing.T) {
 	}
 	require.NotEqual(t, seen[0], seen[1])
 }
+
+// TestAMarkerHasABoundedNumberOfRows asks a query for more rows than memory may hold.
+func TestAMarkerHasABoundedNumberOfRows(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(t *testing.T, on table) {
+		r, err := snapshots.Open(t.Context(), on.url)
+		require.NoError(t, err)
+		t.Cleanup(func() { r.Close() })
+		const ten = "(select 1 n union all select 2 union all select 3 union all select 4 union all select 5 union all select 6 union all select 7 union all select 8 union all select 9 union all select 10)"
+		query := "select 1 as id from " + ten + " a, " + ten + " b, " + ten + " c, " + ten + " d, (select 1 as n union all select 2) e where e.n <= "
+		most := r.Snapshot(t.Context(), []snapshots.Question{{Operation: "create", Rows: query + "1 and :marker <> ''", Markers: []string{"dtone"}}})
+		require.Empty(t, most.Error)
+		require.Len(t, most.Rows["dtone"], 10_000)
+		more := r.Snapshot(t.Context(), []snapshots.Question{{Operation: "create", Rows: query + "2 and :marker <> ''", Markers: []string{"dtone"}}})
+		require.Contains(t, more.Error, "more than 10000 rows for the marker dtone")
+	})
+}
