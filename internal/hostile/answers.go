@@ -8,9 +8,22 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 )
+
+// bomb is 1 GiB of zeros, packed.
+var bomb = sync.OnceValue(func() []byte {
+	var packed bytes.Buffer
+	packer := gzip.NewWriter(&packed)
+	zeros := make([]byte, 1<<20)
+	for range 1 << 10 {
+		_, _ = packer.Write(zeros)
+	}
+	_ = packer.Close()
+	return packed.Bytes()
+})
 
 // daysOfAnswers are those of services that answer as no service should. None of them may pass.
 func daysOfAnswers() []day {
@@ -84,17 +97,10 @@ func daysOfAnswers() []day {
 	} {
 		add(name, broken, body(http.StatusCreated, "application/json", content))
 	}
-	var bomb bytes.Buffer
-	packer := gzip.NewWriter(&bomb)
-	zeros := make([]byte, 1<<20)
-	for range 1 << 10 {
-		_, _ = packer.Write(zeros)
-	}
-	_ = packer.Close()
 	add("1 GiB of zeros, packed", broken, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(http.StatusCreated)
-		_, _ = w.Write(bomb.Bytes())
+		_, _ = w.Write(bomb())
 		return true
 	})
 	add("a redirect to another host", broken, func(w http.ResponseWriter, r *http.Request) bool {

@@ -31,7 +31,7 @@ var oddFiles = []struct {
 	{"UTF-16", text("\xff\xfen\x00a\x00m\x00e\x00")},
 	{"100,000 brackets", text(strings.Repeat("[", 100_000))},
 	{"100,000 objects in one another", text(strings.Repeat(`{"a":`, 100_000))},
-	{"a bomb of anchors", text(bomb())},
+	{"a bomb of anchors", text(anchors())},
 	{"a line of 10 MiB", text(`{"name": "` + strings.Repeat("a", 10<<20) + `"}`)},
 	{"a text where a mapping should be", text("hello\n")},
 	{"names with control characters", text("\"\\e]0;" + pwned + "\\a\": 1\n\"\\u202e::error::" + pwned + "\": 2\n")},
@@ -41,8 +41,8 @@ func text(content string) func(string) error {
 	return func(path string) error { return os.WriteFile(path, []byte(content), 0o644) }
 }
 
-// bomb is YAML whose anchors stand for 10^9 items.
-func bomb() string {
+// anchors is YAML whose anchors stand for 10^9 items.
+func anchors() string {
 	b := "a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n"
 	for i := 1; i < 9; i++ {
 		b += fmt.Sprintf("a%d: &a%d [%s*a%d]\n", i, i, strings.Repeat(fmt.Sprintf("*a%d,", i-1), 9), i-1)
