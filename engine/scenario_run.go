@@ -393,7 +393,8 @@ func (r *scenarioRun) finish(context.Context) error {
 }
 
 func (r *scenarioRun) incident(kind history.IncidentKind, text string) {
-	if kind == history.TargetGone || kind == history.DatabaseGone {
+	// A target that dies may take its tables with it. It is the one that is missed.
+	if kind == history.TargetGone || kind == history.DatabaseGone && r.session.lost != history.TargetGone {
 		r.session.lost = kind
 	}
 	r.record.Incident(history.Incident{At: r.now(), Kind: kind, Text: text})
