@@ -2,7 +2,6 @@ package checker
 
 import (
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -29,10 +28,6 @@ func (o one) Head() *history.History { return o.History }
 func (o one) Len() int { return 1 }
 
 func (o one) Part(int) (*history.History, error) { return o.History, nil }
-
-func (o one) Several() bool {
-	return slices.ContainsFunc(o.Intents, func(i history.Intent) bool { return i.Principal != o.Intents[0].Principal })
-}
 
 // CheckParts judges a history as [Check] does. Parts are read by all cores, most of them once: a second time where a rule asks
 // something of all intents that was not known yet.

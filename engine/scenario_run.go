@@ -393,8 +393,8 @@ func (r *scenarioRun) finish(context.Context) error {
 }
 
 func (r *scenarioRun) incident(kind history.IncidentKind, text string) {
-	// A target that dies may take its tables with it. It is the one that is missed.
-	if kind == history.TargetGone || kind == history.DatabaseGone && r.session.lost != history.TargetGone {
+	// A target that is lost may take its tables with it: it is the one that is missed.
+	if kind == history.TargetGone || kind == history.DatabaseGone && r.session.lost == "" {
 		r.session.lost = kind
 	}
 	r.record.Incident(history.Incident{At: r.now(), Kind: kind, Text: text})

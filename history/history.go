@@ -5,6 +5,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -65,6 +66,11 @@ type History struct {
 	T2        *Snapshot // after the final retry
 	Incidents []Incident
 	Complete  bool // the last line was written: the run came to its planned end
+}
+
+// Several reports that more than one principal sent requests.
+func (h *History) Several() bool {
+	return slices.ContainsFunc(h.Intents, func(i Intent) bool { return i.Principal != h.Intents[0].Principal })
 }
 
 // Run is the head of a history.

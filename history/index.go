@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -115,8 +116,7 @@ func inOne(in io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	several := slices.ContainsFunc(h.Intents, func(i Intent) bool { return i.Principal != h.Intents[0].Principal })
-	return &File{whole: h, parts: make([]part, 1), several: several}, nil
+	return &File{whole: h, parts: make([]part, 1), several: h.Several()}, nil
 }
 
 // scan goes through the lines of a file.
@@ -321,7 +321,7 @@ func (x *indexer) place(i Intent, at extent) {
 	if i.Kin != "" {
 		join(x.intents.get(i.Kin))
 	}
-	for _, name := range bodyNames(i) {
+	for _, name := range slices.Sorted(maps.Keys(i.Bodies)) {
 		join(x.markers.get(i.Bodies[name].Marker))
 	}
 	x.intents.set(i.ID, p)
@@ -332,16 +332,6 @@ func (x *indexer) place(i Intent, at extent) {
 		x.markers.set(b.Marker, p)
 	}
 	x.add(p, at)
-}
-
-// bodyNames returns the names of the bodies of an intent, in order.
-func bodyNames(i Intent) []string {
-	names := make([]string, 0, len(i.Bodies))
-	for name := range i.Bodies {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }
 
 func (x *indexer) newPart() {

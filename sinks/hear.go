@@ -1,8 +1,13 @@
 package sinks
 
 import (
+	"context"
+	"errors"
+	"io"
 	"net"
+	"net/http"
 	"sync"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -42,6 +47,41 @@ func (h hearing) Accept() (net.Conn, error) {
 	})
 	return heard, nil
 }
+
+// HearHTTP answers what comes to a listener by HTTP/1.1, and by HTTP/2 without TLS, until it is closed; closing again does nothing. A
+// connection on which a request came is explained; of others, complain is asked as [Inbox.Hear] does. One on which nothing comes for
+// so long as idle is closed.
+func (in *Inbox) HearHTTP(l net.Listener, complain func(first []byte) string, idle time.Duration, h http.Handler) io.Closer {
+	explained := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, is := r.Context().Value(connection{}).(*Conn); is {
+			c.Explain("")
+		}
+		h.ServeHTTP(w, r)
+	})
+	server := &http.Server{
+		Handler: explained, Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: idle,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
+	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetUnencryptedHTTP2(true)
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(in.Hear(l, complain)) }()
+	return closing(sync.OnceValue(func() error {
+		err := server.Close()
+		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
+			err = errors.Join(err, ended)
+		}
+		return err
+	}))
+}
+
+// connection is the key of a request's connection in its context.
+type connection struct{}
+
+// closing is a function as a Closer.
+type closing func() error
+
+func (c closing) Close() error { return c() }
 
 // Conn is a connection to a sink that knows what came on it first. It is safe for concurrent use, as connections are.
 type Conn struct {

@@ -3,10 +3,8 @@ package sinks
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -34,8 +32,7 @@ const (
 type httpSink struct {
 	inbox  *Inbox
 	spec   targets.HTTPSink
-	server *http.Server
-	served chan error
+	server io.Closer
 	ended  chan struct{} // closed when it ends: nobody waits any more
 	close  func() error  // closing again does nothing
 
@@ -57,32 +54,17 @@ type reply struct {
 
 // serveHTTP begins to answer what comes to a listener.
 func serveHTTP(listener net.Listener, spec targets.HTTPSink, in *Inbox) *httpSink {
-	h := &httpSink{inbox: in, spec: spec, served: make(chan error, 1), ended: make(chan struct{}), first: map[string]answered{}}
-	h.close = sync.OnceValue(h.end)
-	h.server = &http.Server{
-		Handler: h, Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
-	}
-	h.server.Protocols.SetHTTP1(true)
-	h.server.Protocols.SetUnencryptedHTTP2(true)
-	go func() { h.served <- h.server.Serve(in.Hear(listener, noHTTP)) }()
+	h := &httpSink{inbox: in, spec: spec, ended: make(chan struct{}), first: map[string]answered{}}
+	h.close = sync.OnceValue(func() error {
+		close(h.ended)
+		return h.server.Close()
+	})
+	h.server = in.HearHTTP(listener, noHTTP, time.Minute, h)
 	return h
-}
-
-func (h *httpSink) end() error {
-	close(h.ended)
-	err := h.server.Close()
-	if served := <-h.served; !errors.Is(served, http.ErrServerClosed) {
-		err = errors.Join(err, served)
-	}
-	return err
 }
 
 // ServeHTTP takes a request down, and answers it.
 func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c, is := r.Context().Value(connection{}).(*Conn); is {
-		c.Explain("")
-	}
 	body, length, err := read(r.Body)
 	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length, Traces: traces(r.Header.Get("Traceparent"))}
 	said := parsed(body, r.Header.Get("Content-Type"))
@@ -254,9 +236,6 @@ func find(texts ...[]byte) []string {
 	}
 	return s.Names()
 }
-
-// connection is the key of a request's connection in its context.
-type connection struct{}
 
 // noHTTP says what came on a connection without a request.
 func noHTTP(first []byte) string {

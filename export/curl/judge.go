@@ -20,6 +20,9 @@ const (
 // name is what a member of a body, or a header, is called, where a script can look for it.
 var name = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
+// ordinary reports that a body is one that is to be done, and done once.
+func ordinary(body string) bool { return body != altered && body != invalid }
+
 // judging writes what a page has about whether it happened again.
 type judging struct{ *writer }
 
@@ -57,7 +60,7 @@ func (w judging) check(format string, args ...any) {
 // finalRetries sends every key once more with every body that is to be done, with backoff, until it is.
 func (w judging) finalRetries() {
 	for _, a := range w.page.asked {
-		if a.attempt.Body == altered || a.attempt.Body == invalid || a.request.Key == "" && w.page.Judge.Sees != Mixed {
+		if !ordinary(a.attempt.Body) || a.request.Key == "" && w.page.Judge.Sees != Mixed {
 			continue
 		}
 		whole := fmt.Sprint(a.request.Method, a.request.Path, a.request.Header, string(a.request.Body))
@@ -81,7 +84,7 @@ func (w judging) finalRetries() {
 // control is a plain request, with names of its own.
 func (w judging) control() {
 	i := slices.IndexFunc(w.page.asked, func(a *asked) bool {
-		return a.attempt.Body != altered && a.attempt.Body != invalid && a.request.Key != ""
+		return ordinary(a.attempt.Body) && a.request.Key != ""
 	})
 	if i < 0 {
 		return
@@ -149,7 +152,7 @@ func (w judging) tooMany() {
 		if !w.page.Judge.Natural {
 			one += " " + cmp.Or(a.request.Key, a.attempt.ID)
 		}
-		if a.attempt.Body != altered && a.attempt.Body != invalid && !counted[one] {
+		if ordinary(a.attempt.Body) && !counted[one] {
 			counted[one] = true
 			intents[group["i "+a.intent]]++
 		}
@@ -162,7 +165,7 @@ func (w judging) tooMany() {
 		}
 		w.check("count \"$%s\" \"$query_%d\"\nall=$((all + number)) of_%d=$((of_%d + number))\n[ $of_%d -gt %d ] && again=yes", q.Marker, n, g, g, g, intents[g])
 	}
-	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
+	w.tookEffect()
 }
 
 // lost looks for the row of what was done, and for the id that an answer named among all rows of the try. Of an altered body
@@ -170,17 +173,17 @@ func (w judging) tooMany() {
 func (w judging) lost() {
 	w.check("everything=")
 	w.eachMarker(func(_ string, of []*asked) string {
-		own := w.among(of, func(body string) bool { return body != altered && body != invalid })
+		own := w.among(of, ordinary)
 		if len(own) == 0 {
 			return `everything+=$found`
 		}
 		return fmt.Sprintf("everything+=$found\n[ \"$number\" -gt 0 ] || ! some_done %s || again=yes", answers(own))
 	})
-	own := w.withBody(func(body string) bool { return body != altered && body != invalid })
+	own := w.withBody(ordinary)
 	if member, is := memberOf(w.page.Judge.Identity); is {
 		w.check("for name in %s; do\n  done_at \"$name\" || continue\n  id=$(member %s \"$name\" | tr -d '\"')\n  [ -z \"$id\" ] || grep -qF -- \"$id\" <<<\"$everything\" || again=yes\ndone", answers(own), member)
 	}
-	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+	w.done()
 }
 
 func (w judging) phantom() {
@@ -193,6 +196,16 @@ func (w judging) phantom() {
 // reached stops where no request was answered: then nothing could happen.
 func (w judging) reached() {
 	w.check("some_answered %s || stop \"no request was answered, so nothing could happen again\"", answers(w.page.asked))
+}
+
+// done stops where no request was done.
+func (w judging) done() {
+	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+}
+
+// tookEffect stops where no row was counted.
+func (w judging) tookEffect() {
+	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
 }
 
 // finals are the answers to final retries.
@@ -265,17 +278,15 @@ func memberOf(pointer string) (string, bool) {
 
 func (w judging) differs() {
 	groups, order := map[string][]*asked{}, []string{}
-	for _, a := range w.withBody(func(b string) bool { return b != altered && b != invalid }) {
+	for _, a := range w.withBody(ordinary) {
 		of := a.intent + a.request.Operation
 		if groups[of] == nil {
 			order = append(order, of)
 		}
 		groups[of] = append(groups[of], a)
 	}
-	if w.page.Judge.Late || len(w.withBody(func(b string) bool { return b == altered })) > 0 { // an altered body gets the first answer again, where that is promised
-		for _, a := range w.withBody(func(b string) bool { return b == altered }) {
-			groups[a.intent+a.request.Operation] = append(groups[a.intent+a.request.Operation], a)
-		}
+	for _, a := range w.withBody(func(b string) bool { return b == altered }) { // it gets the first answer again, where that is promised
+		groups[a.intent+a.request.Operation] = append(groups[a.intent+a.request.Operation], a)
 	}
 	for _, of := range order {
 		var parts []string
@@ -294,7 +305,7 @@ func (w judging) differs() {
 		}
 		w.check("compared() { %s; }\nsame_answers %s || again=yes", strings.Join(append(parts, ":"), "; "), answers(groups[of]))
 	}
-	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+	w.done()
 }
 
 func (w judging) leaked() {
@@ -310,14 +321,12 @@ func (w judging) leaked() {
 			}
 		}
 	}
-	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+	w.done()
 }
 
 func (w judging) undeclared() {
-	w.check("for name in %s; do\n  case \" {{named}} \" in *\" $(status \"$name\") \"*) ;; *) [ \"$(status \"$name\")\" -lt 400 ] && again=yes ;; esac\ndone",
-		answers(w.withBody(func(b string) bool { return b != altered && b != invalid })))
-	last := len(w.page.Checks) - 1
-	w.page.Checks[last] = strings.Replace(w.page.Checks[last], "{{named}}", w.page.NamedAt, 1)
+	w.check("for name in %s; do\n  case \" %s \" in *\" $(status \"$name\") \"*) ;; *) [ \"$(status \"$name\")\" -lt 400 ] && again=yes ;; esac\ndone",
+		answers(w.withBody(ordinary)), w.page.NamedAt)
 	w.reached()
 }
 
@@ -352,5 +361,5 @@ func (w judging) effects() {
 				query, n, n, int(*e.Delta))
 		}
 	}
-	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
+	w.tookEffect()
 }

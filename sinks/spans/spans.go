@@ -4,8 +4,8 @@
 package spans
 
 import (
+	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -14,7 +14,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -32,38 +31,12 @@ const (
 )
 
 // server takes spans until it is closed.
-type server struct {
-	inbox *sinks.Inbox
-	http  *http.Server
-	done  sync.WaitGroup // the loop that accepts
-	err   error          // of the loop; read when it is done
-}
+type server struct{ inbox *sinks.Inbox }
 
 // Serve begins to take the spans that come to a listener.
 func Serve(l net.Listener, _ targets.Sink, in *sinks.Inbox) (io.Closer, error) {
-	s := &server{inbox: in}
-	s.http = &http.Server{
-		Handler: s, Protocols: new(http.Protocols), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 5 * time.Minute,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connection{}, c) },
-	}
-	s.http.Protocols.SetHTTP1(true)
-	s.http.Protocols.SetUnencryptedHTTP2(true)
-	l = in.Hear(l, complain)
-	s.done.Go(func() { s.err = s.http.Serve(l) })
-	return s, nil
+	return in.HearHTTP(l, complain, 5*time.Minute, &server{in}), nil
 }
-
-func (s *server) Close() error {
-	err := s.http.Close()
-	s.done.Wait()
-	if !errors.Is(s.err, http.ErrServerClosed) {
-		err = errors.Join(err, s.err)
-	}
-	return err
-}
-
-// connection is the key of a request's connection in its context.
-type connection struct{}
 
 // complain says what came on a connection without a request.
 func complain(first []byte) string {
@@ -75,9 +48,6 @@ func complain(first []byte) string {
 
 // ServeHTTP takes the spans of one export.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if c, is := r.Context().Value(connection{}).(*sinks.Conn); is {
-		c.Explain("")
-	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	remote := strings.HasPrefix(kind, "application/grpc")
 	body, err := received(r, remote)
@@ -149,7 +119,7 @@ func received(r *http.Request, remote bool) ([]byte, error) {
 	case err != nil:
 		return body, err
 	case packing == "gzip":
-		in, err := gzip.NewReader(strings.NewReader(string(body)))
+		in, err := gzip.NewReader(bytes.NewReader(body))
 		if err != nil {
 			return body, err
 		}
