@@ -25,6 +25,15 @@ func (k KnownBug) explains(f Finding) bool {
 	return k.Expect.Covers(f.Kind) && (k.Detail == "" || k.Detail == f.Detail)
 }
 
+// explaining returns the index of the bug that explains a finding; -1: none. One that names the detail comes first.
+func explaining(known []KnownBug, f Finding) int {
+	named := slices.IndexFunc(known, func(k KnownBug) bool { return k.Detail != "" && k.explains(f) })
+	if named >= 0 {
+		return named
+	}
+	return slices.IndexFunc(known, func(k KnownBug) bool { return k.explains(f) })
+}
+
 func (f Finding) isNew() bool { return f.Known == "" && f.Excused == "" }
 
 func (f Finding) isKnown() bool { return f.Known != "" }
@@ -32,8 +41,7 @@ func (f Finding) isKnown() bool { return f.Known != "" }
 // markKnown gives findings of known bugs their links.
 func markKnown(e *evaluation) {
 	for i, f := range e.found.findings {
-		at := slices.IndexFunc(e.whole.known, func(k KnownBug) bool { return k.explains(f) })
-		if at >= 0 {
+		if at := explaining(e.whole.known, f); at >= 0 {
 			e.found.findings[i].Known = e.whole.known[at].Link
 		}
 	}
@@ -43,9 +51,45 @@ func markKnown(e *evaluation) {
 func (w *whole) fixedReasons(rounds int) []string {
 	var reasons []string
 	for _, k := range w.known {
-		reasons = append(reasons, fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link))
+		reasons = append(reasons, k.fixedReason(rounds))
 	}
 	return reasons
+}
+
+func (k KnownBug) fixedReason(rounds int) string {
+	return fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link)
+}
+
+// notSeenHere warns that a scenario did not show a known bug.
+func (k KnownBug) notSeenHere(text string) Warning {
+	return Warning{Kind: "known-not-seen", Text: fmt.Sprintf("a known %s was not seen%s (%s)", k, text, k.Link)}
+}
+
+// SettleFixed takes back that a bug is fixed where another scenario of the run still shows it: a bug is what its link names. Known
+// are the bugs of each scenario, by its name.
+func SettleFixed(results []Result, known map[string][]KnownBug) {
+	shown := map[string]bool{}
+	for _, r := range results {
+		for _, f := range r.Findings {
+			shown[f.Known] = true
+		}
+	}
+	for i := range results {
+		r := &results[i]
+		if r.Verdict != Mended {
+			continue
+		}
+		rounds := Rounds(r.Exercise)
+		for _, k := range known[r.Scenario] {
+			if at := slices.Index(r.Reasons, k.fixedReason(rounds)); at >= 0 && shown[k.Link] {
+				r.Reasons = slices.Delete(r.Reasons, at, at+1)
+				r.Warnings = append(r.Warnings, k.notSeenHere(" here, but in another scenario"))
+			}
+		}
+		if len(r.Reasons) == 0 {
+			r.Verdict, r.Reasons = Pass, nil
+		}
+	}
 }
 
 // notSeen warns of known bugs that a scenario did not show while it broke in another way. Only a complete judgement
@@ -57,7 +101,7 @@ func (w *whole) notSeen(s standing, reasons []string) []Warning {
 	var warnings []Warning
 	for i, k := range w.known {
 		if !s.seen[i] {
-			warnings = append(warnings, Warning{Kind: "known-not-seen", Text: fmt.Sprintf("a known %s was not seen (%s)", k, k.Link)})
+			warnings = append(warnings, k.notSeenHere(""))
 		}
 	}
 	return warnings

@@ -100,3 +100,38 @@ func TestAKnownBugThatIsNotAmongWhatBrokeIsWorthAWarning(t *testing.T) {
 	require.Empty(t, check(cut, terms(), stale).Warnings, "who did not look has seen nothing")
 	require.Empty(t, check(right(), terms(), stale).Warnings, "the verdict says it")
 }
+
+func TestWhatNamesTheDetailExplainsItFirst(t *testing.T) {
+	t.Parallel()
+	h := scene(story(acknowledged(201, "o1"), acknowledged(200, "o1")).rows(1))
+	status := checker.KnownBug{Expect: checker.ReplayMismatch, Detail: "status", Link: "https://tracker.example.com/8"}
+	require.Equal(t, status.Link, check(h, terms(), knownBug(checker.ReplayMismatch), status).Findings[0].Known)
+}
+
+func TestABugIsNotFixedWhileAnotherScenarioShowsIt(t *testing.T) {
+	t.Parallel()
+	other := checker.KnownBug{Expect: checker.ReplayMismatch, Link: "https://tracker.example.com/8"}
+	results := func() []checker.Result {
+		shows, silent := check(wrong(), terms(), knownBug(checker.Duplicate)), check(right(), terms(), knownBug(checker.Duplicate), other)
+		shows.Scenario, silent.Scenario = "shows", "silent"
+		return []checker.Result{shows, silent}
+	}
+	both := results()
+	checker.SettleFixed(both, map[string][]checker.KnownBug{"silent": {knownBug(checker.Duplicate), other}})
+	require.Equal(t, checker.Mended, both[1].Verdict, "one of its bugs is shown nowhere")
+	require.Len(t, both[1].Reasons, 1)
+	require.Contains(t, both[1].Reasons[0], other.Link)
+	require.Len(t, both[1].Warnings, 1)
+
+	alone := results()
+	alone[1] = check(right(), terms(), knownBug(checker.Duplicate))
+	alone[1].Scenario = "silent"
+	checker.SettleFixed(alone, map[string][]checker.KnownBug{"silent": {knownBug(checker.Duplicate)}})
+	require.Equal(t, checker.Pass, alone[1].Verdict)
+	require.Empty(t, alone[1].Reasons)
+
+	elsewhere := []checker.Result{check(right(), terms(), knownBug(checker.Duplicate))}
+	elsewhere[0].Scenario = "silent"
+	checker.SettleFixed(elsewhere, map[string][]checker.KnownBug{"silent": {knownBug(checker.Duplicate)}})
+	require.Equal(t, checker.Mended, elsewhere[0].Verdict)
+}

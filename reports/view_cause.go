@@ -22,6 +22,15 @@ type causeView struct {
 	cause     checker.Cause
 }
 
+// CauseSentences says of each cause of a report, in the order of [checker.Causes], what happened.
+func CauseSentences(r checker.Report) []string {
+	var list []string
+	for _, c := range newView(r).Causes {
+		list = append(list, c.Sentence)
+	}
+	return list
+}
+
 // causeLine is how often a cause was seen in a scenario.
 type causeLine struct{ Scenario, Share, Numbers string }
 

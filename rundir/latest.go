@@ -2,8 +2,10 @@ package rundir
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -58,6 +60,53 @@ func FindFinding(name, runs string) (string, error) {
 		return "", runerror.Configf("the latest run with findings, %s, has no %s", run.Path, name)
 	}
 	return dir, nil
+}
+
+// LastRun names the latest run that has a report.
+const LastRun = "last"
+
+// FindRun is the directory of a run that a reader names: by its path, or as [LastRun].
+func FindRun(name, runs string) (Dir, error) {
+	if name == LastRun && !Exists(name) {
+		return Latest(runs)
+	}
+	return Dir{name}, nil
+}
+
+// lastsFor is how long a run without a report may still be going on.
+const lastsFor = 24 * time.Hour
+
+// Prune removes the runs below a directory of runs but for the newest, and returns what it removed. Replays are runs as well. What
+// is no run's directory stays, and so does a run without a report that began less than a day ago: it may still be going on.
+func Prune(runs string, keep int, now time.Time) ([]string, error) {
+	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
+	if err != nil {
+		return nil, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
+	}
+	type run struct {
+		path    string
+		started time.Time
+	}
+	var all []run
+	for _, path := range found {
+		d := Dir{filepath.Dir(path)}
+		m, err := d.ReadManifest()
+		if info, unseen := os.Lstat(d.Path); err == nil && unseen == nil && info.IsDir() && m.Run == filepath.Base(d.Path) {
+			all = append(all, run{d.Path, m.Started})
+		}
+	}
+	slices.SortFunc(all, func(a, b run) int { return b.started.Compare(a.started) })
+	var removed []string
+	for _, r := range all[min(keep, len(all)):] {
+		if !Exists(filepath.Join(r.path, reportName)) && now.Sub(r.started) < lastsFor {
+			continue
+		}
+		if err := os.RemoveAll(r.path); err != nil {
+			return removed, runerror.Environment(fmt.Errorf("remove a run: %w", err))
+		}
+		removed = append(removed, r.path)
+	}
+	return removed, nil
 }
 
 // newest is the newest run below a directory of runs that has this file or folder and is no replay.

@@ -100,6 +100,11 @@ func (d Dir) ReportTelling(m Manifest, told Told) *checker.Report {
 // ReportOn makes a report of some results of a run, and numbers their findings.
 func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	numberFindings(results)
+	known := map[string][]checker.KnownBug{}
+	for _, e := range m.Scenarios {
+		known[e.Scenario] = e.Known
+	}
+	checker.SettleFixed(results, known)
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,

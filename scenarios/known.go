@@ -3,7 +3,10 @@ package scenarios
 import (
 	"bytes"
 	_ "embed"
+	"fmt"
 	"slices"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -26,8 +29,8 @@ type KnownBug struct {
 // their own files.
 type Register map[string][]KnownBug
 
-// registered is a line of a register.
-type registered struct {
+// Registered is a line of a register.
+type Registered struct {
 	Scenario string `yaml:"scenario"`
 	KnownBug `yaml:",inline"`
 }
@@ -41,7 +44,7 @@ func LoadRegister(file string, data []byte) (Register, error) {
 	var mistakes document.Mistakes
 	collect(&mistakes, err)
 	var content struct {
-		Known []registered `yaml:"known"`
+		Known []Registered `yaml:"known"`
 	}
 	if unfit := doc.Decode(&content); unfit != nil && err == nil {
 		return nil, unfit
@@ -60,7 +63,7 @@ func LoadRegister(file string, data []byte) (Register, error) {
 }
 
 // unknownScenarios returns the mistakes of lines whose scenario does not exist.
-func unknownScenarios(doc *document.Document, lines []registered, library []File) document.Mistakes {
+func unknownScenarios(doc *document.Document, lines []Registered, library []File) document.Mistakes {
 	var names []string
 	for _, f := range library {
 		names = append(names, f.Scenario.Name)
@@ -81,11 +84,11 @@ func unknownScenarios(doc *document.Document, lines []registered, library []File
 }
 
 // repeated returns the mistakes of lines that repeat an earlier one.
-func repeated(doc *document.Document, lines []registered) document.Mistakes {
+func repeated(doc *document.Document, lines []Registered) document.Mistakes {
 	var mistakes document.Mistakes
 	for i, line := range lines {
 		path := jsonpointer.Of("known", i)
-		same := func(other registered) bool {
+		same := func(other Registered) bool {
 			return other.Scenario == line.Scenario && other.Expect == line.Expect && other.Detail == line.Detail
 		}
 		if doc.Length("/known") == len(lines) && doc.Sound(path) && slices.ContainsFunc(lines[:i], same) {
@@ -93,4 +96,45 @@ func repeated(doc *document.Document, lines []registered) document.Mistakes {
 		}
 	}
 	return mistakes
+}
+
+// RegisterPart is the lines of a register that are about one bug.
+type RegisterPart struct {
+	Comment string // above the lines; empty: none
+	Lines   []Registered
+}
+
+// RegisterSource returns the text of a register, with a comment above all and one above each part. What is there twice is written
+// once.
+func RegisterSource(comment string, parts []RegisterPart) ([]byte, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode}
+	written := map[Registered]bool{}
+	for _, part := range parts {
+		about := part.Comment
+		for _, line := range part.Lines {
+			id := line
+			id.Link = ""
+			if written[id] {
+				continue
+			}
+			written[id] = true
+			item := new(yaml.Node)
+			if err := item.Encode(line); err != nil {
+				return nil, fmt.Errorf("write a register of known bugs: %w", err)
+			}
+			item.HeadComment, about = about, ""
+			list.Content = append(list.Content, item)
+		}
+	}
+	if len(list.Content) == 0 {
+		list.Style = yaml.FlowStyle
+	}
+	root := &yaml.Node{Kind: yaml.MappingNode, HeadComment: comment, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: "known"}, list}}
+	var out bytes.Buffer
+	encoder := yaml.NewEncoder(&out)
+	encoder.SetIndent(2)
+	if err := encoder.Encode(root); err != nil {
+		return nil, fmt.Errorf("write a register of known bugs: %w", err)
+	}
+	return out.Bytes(), nil
 }

@@ -118,3 +118,32 @@ func yamlBelow(t *testing.T, page, heading string) string {
 	require.True(t, found, heading)
 	return block
 }
+
+func TestARegisterThatIsWrittenIsReadAsItWas(t *testing.T) {
+	t.Parallel()
+	lines := []scenarios.Registered{
+		{Scenario: "sweep", KnownBug: scenarios.KnownBug{Expect: "duplicate", Link: "https://tracker.example.com/7"}},
+		{Scenario: "sweep", KnownBug: scenarios.KnownBug{Expect: "replay-mismatch", Detail: "a: b # c", Link: "https://tracker.example.com/8"}},
+	}
+	text, err := scenarios.RegisterSource("about\nall", []scenarios.RegisterPart{{Comment: "one", Lines: lines}, {Comment: "two", Lines: lines[:1]}})
+	require.NoError(t, err)
+	require.Equal(t, `# about
+# all
+known:
+  # one
+  - scenario: sweep
+    expect: duplicate
+    link: https://tracker.example.com/7
+  - scenario: sweep
+    expect: replay-mismatch
+    detail: 'a: b # c'
+    link: https://tracker.example.com/8
+`, string(text))
+	read, err := scenarios.LoadRegister("known.yaml", text)
+	require.NoError(t, err)
+	require.Equal(t, scenarios.Register{"sweep": {lines[0].KnownBug, lines[1].KnownBug}}, read)
+
+	none, err := scenarios.RegisterSource("", nil)
+	require.NoError(t, err)
+	require.Equal(t, "known: []\n", string(none))
+}

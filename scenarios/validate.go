@@ -118,9 +118,9 @@ func (v *validator) needs() {
 }
 
 func (v *validator) known() {
-	lines := make([]registered, 0, len(v.scenario.Known))
+	lines := make([]Registered, 0, len(v.scenario.Known))
 	for _, k := range v.scenario.Known {
-		lines = append(lines, registered{KnownBug: k})
+		lines = append(lines, Registered{KnownBug: k})
 	}
 	v.mistakes = append(v.mistakes, repeated(v.doc, lines)...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -23,11 +24,16 @@ func newCheck(s streams) *cobra.Command {
 		Short: "Judge a recorded run again",
 		Long: `Check reads the histories of a run's directory and judges them again, without the target and
 without the database. A run that was killed is judged by what it left. The exit codes are those of
-run.`,
-		Example: "  doubletap check reports/runs/20260102-150405-abcd",
-		Args:    cobra.ExactArgs(1),
+run. "last" is the latest run that has a report.`,
+		Example: `  doubletap check reports/runs/20260102-150405-abcd
+  doubletap check last`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return checkCommand(cmd.Context(), rundir.Dir{Path: args[0]}, g, s)
+			dir, err := rundir.FindRun(args[0], engine.DefaultReports)
+			if err != nil {
+				return err
+			}
+			return checkCommand(cmd.Context(), dir, g, s)
 		},
 	}
 	g.flags(cmd)

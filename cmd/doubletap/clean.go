@@ -7,13 +7,16 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/leftovers"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
@@ -23,6 +26,8 @@ import (
 // cleanOptions are the flags of clean.
 type cleanOptions struct {
 	databases, stores, proxies []string
+	reports                    string // directory of runs
+	keep                       int    // newest runs that stay; 0: all
 }
 
 func newClean(s streams) *cobra.Command {
@@ -33,11 +38,16 @@ func newClean(s streams) *cobra.Command {
 		Long: `Clean removes what runs have left that were killed by SIGKILL or for want of memory: temporary folders of
 private databases, and with the flags the schemas, Redis keys and toxiproxy proxies that doubletap made for built-in
 targets on servers of yours. Each of them bears the process that made it. What a process made that still runs, or
-that ran on another machine, stays. A run does the same for the servers that it uses before it begins.`,
+that ran on another machine, stays. A run does the same for the servers that it uses before it begins.
+With --keep it also removes the directories of older runs and replays, with their findings.`,
 		Example: `  doubletap clean
+  doubletap clean --keep 20
   doubletap clean --database "$DATABASE_URL" --toxiproxy http://127.0.0.1:8474`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("keep") && o.keep < 1 {
+				return runerror.Configf("--keep is %d, expected 1 or more", o.keep)
+			}
 			if err := o.guard(); err != nil {
 				return err
 			}
@@ -45,6 +55,8 @@ that ran on another machine, stays. A run does the same for the servers that it 
 		},
 	}
 	f := cmd.Flags()
+	f.IntVar(&o.keep, "keep", 0, "remove the directories of all runs but so many of the newest (default: all stay)")
+	f.StringVar(&o.reports, "reports", engine.DefaultReports, "directory for the runs' files")
 	f.StringArrayVar(&o.databases, "database", nil, "postgres or mariadb URL of a server, as often as wanted")
 	f.StringArrayVar(&o.stores, "store", nil, "Redis URL of a server, as often as wanted; the names of all its keys are looked at")
 	f.StringArrayVar(&o.proxies, "toxiproxy", nil, "URL of a toxiproxy server, as often as wanted")
@@ -99,6 +111,10 @@ func (o cleanOptions) clean(ctx context.Context, s streams) error {
 	}
 	folders, err := leftovers.Sweep()
 	said("folder", folders, err)
+	if o.keep > 0 {
+		runs, err := rundir.Prune(o.reports, o.keep, time.Now())
+		said("run", runs, err)
+	}
 	for _, address := range o.databases {
 		places, err := orders.Sweep(ctx, address)
 		said("schema", places, err)

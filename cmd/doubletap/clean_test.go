@@ -132,3 +132,21 @@ func TestCleanTouchesServersOfThisMachineOnly(t *testing.T) {
 	}
 	require.Equal(t, exitConfig, callWith(t.Context(), nil, "clean", "--database", "http://127.0.0.1").code)
 }
+
+func TestCleanKeepsAsManyRunsAsItIsTold(t *testing.T) {
+	t.Parallel()
+	runs := t.TempDir()
+	for range 2 {
+		require.Equal(t, exitPass, callWith(t.Context(), nil, "run", "--target", "builtin:unique-key", "--reports", runs, "plain-create").code)
+	}
+	before, err := os.ReadDir(runs)
+	require.NoError(t, err)
+	require.Len(t, before, 2)
+	require.Equal(t, exitConfig, callWith(t.Context(), nil, "clean", "--reports", runs, "--keep", "0").code)
+	got := callWith(t.Context(), nil, "clean", "--reports", runs, "--keep", "1")
+	require.Equal(t, exitPass, got.code, "%s", got)
+	require.Contains(t, got.out, "removed run "+filepath.Join(runs, before[0].Name())+"\n", "the older one")
+	after, err := os.ReadDir(runs)
+	require.NoError(t, err)
+	require.Len(t, after, 1)
+}

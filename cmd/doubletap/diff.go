@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -27,10 +28,15 @@ rarely, or something breaks more often than by chance; 2 if a scenario came to n
 old run had one, or no scenario was judged in both; 3 if a directory is none of a run; 0 otherwise,
 also where old findings are still there.`,
 		Example: `  doubletap diff reports/runs/20260102-150405-abcd reports/runs/20260109-150405-efgh
-  doubletap diff --json baseline reports/runs/20260109-150405-efgh`,
+  doubletap diff --json baseline last`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			return diffCommand(rundir.Dir{Path: args[0]}, rundir.Dir{Path: args[1]}, asJSON, inconclusive, s)
+			older, unfound := rundir.FindRun(args[0], engine.DefaultReports)
+			newer, err := rundir.FindRun(args[1], engine.DefaultReports)
+			if err := errors.Join(unfound, err); err != nil {
+				return err
+			}
+			return diffCommand(older, newer, asJSON, inconclusive, s)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")

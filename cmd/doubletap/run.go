@@ -25,6 +25,7 @@ type runFlags struct {
 	sessionFlags
 	gate       gate
 	known      string // file of the register of known bugs; empty: none
+	writeKnown string // file for a register of what the run finds; empty: none
 	confidence share
 	budget     time.Duration
 	moreRounds time.Duration
@@ -70,6 +71,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
 	cmd.Flags().StringVar(&o.known, "known", "", "register of known bugs of built-in scenarios: with these only, a scenario fails as expected")
+	cmd.Flags().StringVar(&o.writeKnown, "write-known", "", "write a register of known bugs with each cause that this run finds, for --known of later runs")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
 	cmd.Flags().DurationVar(&o.moreRounds, "more-rounds", 0, "in the end, play scenarios that race and passed again for about so long, with more rounds (default: 20s for the whole library, else none)")
 	cmd.Flags().DurationVar(&o.budget, "budget", 0, "begin no scenario later than this; those that are left out are inconclusive (default: all are played)")
@@ -127,7 +129,8 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.known != "" {
 		register, unread = engine.ReadRegister(o.known)
 	}
-	err = errors.Join(o.gate.check(), err, unread)
+	out, kept := o.registerOutput()
+	err = errors.Join(o.gate.check(), err, unread, kept)
 	if unnamed := o.find(); unnamed != nil {
 		return errors.Join(err, unnamed)
 	}
@@ -144,13 +147,30 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if err != nil {
 		return err
 	}
+	var played []checker.Report
+	play := func(ctx context.Context, o runFlags, files []scenarios.File) (*checker.Report, error) {
+		report, err := o.playOne(ctx, args, files, register, s)
+		if report != nil {
+			played = append(played, *report)
+		}
+		return report, err
+	}
 	if names == nil {
-		_, err := o.playOne(ctx, args, files, register, s)
+		_, err = play(ctx, o, files)
+	} else {
+		err = o.playEach(ctx, names, func(ctx context.Context, o runFlags) (*checker.Report, error) {
+			return play(ctx, o, ofOperation(files, o.operation))
+		}, s)
+	}
+	if o.writeKnown == "" {
 		return err
 	}
-	return o.playEach(ctx, names, func(ctx context.Context, o runFlags) (*checker.Report, error) {
-		return o.playOne(ctx, args, ofOperation(files, o.operation), register, s)
-	}, s)
+	unwritten := o.writeRegister(out, register, played, s)
+	if severity(unwritten) > severity(err) {
+		err, unwritten = unwritten, err
+	}
+	complain(s.err, unwritten)
+	return err
 }
 
 // playOne plays scenarios with one operation of the target.
