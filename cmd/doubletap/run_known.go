@@ -11,7 +11,6 @@ import (
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/files"
-	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/reports"
@@ -107,7 +106,7 @@ func newlyKnown(played []checker.Report) (parts []scenarios.RegisterPart, own ma
 			if c.Known != "" || c.Excused != "" {
 				continue
 			}
-			part := scenarios.RegisterPart{Comment: inert.Comment(sentences[i])}
+			part := scenarios.RegisterPart{Comment: strings.Join(strings.Fields(sentences[i]), " ")}
 			link := "https://tracker.example.com/" + report.Run + "/" + c.ID
 			for _, p := range c.Members {
 				r := report.Results[p.Result]
