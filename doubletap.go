@@ -112,6 +112,7 @@ type Config struct {
 	Intents      int           // of each scenario at most so many, and those that belong to them; 0: all
 	Confidence   float64       // scenarios that race are played so often that a pass says, with 95 % confidence, that a smaller share of rounds breaks, 0 to 1; 0: as their files say
 	Budget       time.Duration // no scenario begins later than this; 0: none is left out
+	Parallel     int           // how many scenarios [Run] plays beside each other, of those that do not race; 0: at most 3, fewer where the target is slow; 1: each has the target to itself
 	MaxRequests  int           // that scenarios may send; 0: 100,000
 	PilotTimeout time.Duration // of a plain create; 0: 5s
 	Known        string        // file with the register of known bugs; empty: none
@@ -189,7 +190,7 @@ func (c Config) engine(s *Session) (engine.Config, error) {
 		SUT: sut.Options{
 			Target: c.Target, Operation: c.Operation, Instances: c.Instances, Toxiproxy: c.Toxiproxy, Getenv: c.getenv, DB: c.DB, Parts: c.Parts,
 		},
-		Seed: c.Seed, Intents: c.Intents, Confidence: c.Confidence, Budget: c.Budget, MaxRequests: c.MaxRequests, PilotTimeout: c.PilotTimeout,
+		Seed: c.Seed, Intents: c.Intents, Confidence: c.Confidence, Budget: c.Budget, Parallel: c.Parallel, MaxRequests: c.MaxRequests, PilotTimeout: c.PilotTimeout,
 		Reports:  c.Reports,
 		Commands: c.commands,
 	}

@@ -23,20 +23,9 @@ var errDying = errors.New("the rest of the scenario was not sent")
 
 // tended is what a scenario knows of the processes of the target that ended by themselves.
 type tended struct {
-	stop  func()
 	died  atomic.Int64
 	often chan struct{} // closed when they ended too often
 	lost  atomic.Bool   // one does not start again
-}
-
-// tend starts processes of the target again that end by themselves, and records each time, until the function that
-// it returns is called. The pilot starts none: a target that a plain create kills cannot be tested.
-func (r *scenarioRun) tend(ctx context.Context) func() {
-	r.tended.stop, r.tended.often = func() {}, make(chan struct{})
-	if !r.pilot {
-		r.tended.stop = r.session.System.Process.Fleet.Tend(context.WithoutCancel(ctx), r.died)
-	}
-	return func() { r.tended.stop() }
 }
 
 // died records that a process has ended by itself.

@@ -79,16 +79,27 @@ func affords(s *Session, i int, within time.Duration) int {
 
 // playAgain plays a scenario with more rounds, in place of those that it had.
 func playAgain(ctx context.Context, s *Session, i int, with scenarios.Plan) error {
+	return playAnew(ctx, s, i, with, "-again", func(v checker.Verdict) bool {
+		decides := v == checker.Pass || v == checker.Fail
+		if decides {
+			s.show(i)
+		}
+		return decides
+	})
+}
+
+// playAnew plays a scenario once more, with other names, in place of what there is of it. That comes back if the new verdict is
+// not the one to keep.
+func playAnew(ctx context.Context, s *Session, i int, with scenarios.Plan, names string, keep func(checker.Verdict) bool) error {
 	before := s.plans[i]
 	defer func() { s.again = "" }()
 	if err := s.dir.SetAside(with.Scenario); err != nil {
 		return err
 	}
-	s.plans[i], s.again = with, "-again"
+	s.plans[i], s.again = with, names
 	err := playQuietly(ctx, s, i)
 	entry := &s.manifest.Scenarios[i]
-	if v := resultOf(s, i).Verdict; err == nil && (v == checker.Pass || v == checker.Fail) {
-		s.show(i)
+	if err == nil && keep(resultOf(s, i).Verdict) {
 		return s.dir.DropAside(with.Scenario)
 	}
 	s.plans[i], entry.Verdict, entry.Why = before, checker.Inconclusive, ""

@@ -64,7 +64,7 @@ func newSession(ctx context.Context, c Config) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{System: system, config: c, silence: silence, aftermath: aftermath{within: recoverWithin}, pace: driver.NewPace(system.Target.RateLimit), took: make([]time.Duration, len(c.Scenarios))}
+	s := &Session{System: system, config: c, silence: silence, company: &company{}, aftermath: aftermath{within: recoverWithin}, pace: driver.NewPace(system.Target.RateLimit), took: make([]time.Duration, len(c.Scenarios))}
 	if c.Budget > 0 {
 		s.end = time.Now().Add(c.Budget)
 	}
@@ -179,7 +179,7 @@ func (s *Session) abort(ctx context.Context, cause error) error {
 	} else if runerror.IsConfig(cause) {
 		verdict = checker.Inconclusive
 	}
-	s.skip(0, verdict, fmt.Sprintf("it was not run: %v", cause))
+	s.skip(nil, nil, verdict, fmt.Sprintf("it was not run: %v", cause))
 	report := s.dir.Report(s.manifest)
 	files := s.scenarioFiles()
 	err := s.writeManifest()

@@ -265,7 +265,7 @@ func (r *scenarioRun) countAfter(ctx context.Context) error {
 // crash. One that counted before and does not any more may be gone.
 func (r *scenarioRun) count(ctx context.Context) (int64, error) {
 	system := r.session.System
-	if system.Target.Received == nil || slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
+	if system.Target.Received == nil || r.session.beside || slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
 		return -1, nil
 	}
 	n, err := system.Received(ctx, r.session.pace)

@@ -26,7 +26,7 @@ func (s *Session) Play(ctx context.Context, f scenarios.File, plan scenarios.Pla
 		return err
 	}
 	defer file.Close()
-	r := &scenarioRun{session: s, scenario: f.Scenario, record: history.NewWriter(file)}
+	r := &scenarioRun{session: s, scenario: f.Scenario, record: history.NewWriter(file), tended: tended{often: make(chan struct{})}}
 	r.recovering = rundir.IsPilotAfter(f.Scenario.Name)
 	r.pilot = rundir.Reserved(f.Scenario.Name) && !r.recovering
 	if r.calibrated, err = s.calibrate(ctx, f.Scenario); err != nil {
@@ -85,7 +85,8 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		return err
 	}
 	defer r.lanes.Close()
-	defer r.tend(ctx)()
+	r.session.company.join(ctx, r)
+	defer r.session.company.leave(ctx, r)
 	defer r.clearLinks(context.WithoutCancel(ctx))
 	defer r.session.System.Sinks.Unwatch()
 	defer noteBreaks(r)
@@ -154,7 +155,6 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	}
 	err = r.slowLinks(ctx, words)
 	r.sender = driver.New(r.sending(ctx, plan))
-	r.session.System.Process.Learn(r.sender.Secrets)
 	if err == nil {
 		err = runerror.Environment(r.record.Run(head(r, plan)))
 	}
@@ -377,8 +377,8 @@ func (r *scenarioRun) recordPassages(context.Context) error {
 }
 
 // finish ends the history. Proxies that stay behind on a toxiproxy server that is not ours are worth an error.
-func (r *scenarioRun) finish(context.Context) error {
-	r.tended.stop()
+func (r *scenarioRun) finish(ctx context.Context) error {
+	r.session.company.leave(ctx, r)
 	if r.stale.Load() {
 		r.session.login = login{}
 	}

@@ -48,7 +48,7 @@ operations:
 	c, err := Config{}.withDefaults()
 	require.NoError(t, err)
 	r := &scenarioRun{
-		session:  &Session{System: system, config: c, dir: rundir.Dir{Path: t.TempDir()}, silence: silence, pace: driver.NewPace(nil)},
+		session:  &Session{System: system, config: c, dir: rundir.Dir{Path: t.TempDir()}, silence: silence, company: &company{}, pace: driver.NewPace(nil)},
 		scenario: f, base: time.Now(),
 	}
 	complete(r)

@@ -19,8 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// Session is one system that was brought up, and the directory of its run. It plays one scenario at a time and is not safe for
-// concurrent use. [Open] makes one.
+// Session is one system that was brought up, and the directory of its run. It is not safe for concurrent use. [Open] makes one.
 type Session struct {
 	System *sut.System
 	Doubt  Doubt // about plain creates
@@ -38,6 +37,8 @@ type Session struct {
 	inside    time.Duration                // of that: inside the target; 0: no tap saw it
 	passing   map[string]scenarios.Passing // of a plain create, by link; from the pilot
 	aftermath aftermath
+	company   *company
+	beside    bool            // other scenarios are played meanwhile: what the target has received is not this one's alone
 	took      []time.Duration // that it took to play a scenario, likewise
 	again     string          // sets the names of a scenario that is played once more apart; empty: of all others
 	end       time.Time       // no scenario begins later; zero: none is left out
@@ -135,22 +136,41 @@ func (s *Session) Names() []string {
 // PlayAll plays every scenario that applies, until one of them shows that going on is of no use. What was done before an
 // interruption or a failure is reported all the same.
 func (s *Session) PlayAll(ctx context.Context) error {
+	settled, again, err := playBeside(ctx, s)
+	if err != nil {
+		s.skip(settled, again, checker.Inconclusive, failedBefore)
+		return err
+	}
 	for i, e := range s.manifest.Scenarios {
-		if err := s.playNth(ctx, i); err != nil {
-			s.skip(i+1, checker.Inconclusive, "it was not run: doubletap failed before it")
+		if len(settled)+len(again) > 0 {
+			if why, verdict := s.stopReason(ctx); why != "" {
+				s.skip(settled, again, verdict, "it was not run: "+why)
+				return nil
+			}
+		}
+		if settled[i] {
+			continue
+		}
+		play := playNth
+		if again[i] {
+			play = playAlone
+		}
+		err := play(ctx, s, i)
+		settled[i] = true
+		if err != nil {
+			s.skip(settled, again, checker.Inconclusive, failedBefore)
 			return fmt.Errorf("scenario %s: %w", e.Scenario, err)
 		}
-		why, verdict := s.stopReason(ctx)
-		if why == "" && s.config.FailFast && resultOf(s, i).Verdict == checker.Fail {
-			why, verdict = e.Scenario+" failed, and the run was to end there (fail-fast)", checker.Inconclusive
-		}
-		if why != "" {
-			s.skip(i+1, verdict, "it was not run: "+why)
+		if s.config.FailFast && resultOf(s, i).Verdict == checker.Fail {
+			s.skip(settled, again, checker.Inconclusive, fmt.Sprintf("it was not run: %s failed, and the run was to end there (fail-fast)", e.Scenario))
 			return nil
 		}
 	}
 	return nil
 }
+
+// failedBefore is why a scenario was not played after doubletap failed.
+const failedBefore = "it was not run: doubletap failed before it"
 
 // PlayNamed plays one scenario, if it applies, and returns its result. An error is doubletap's own or the environment's.
 func (s *Session) PlayNamed(ctx context.Context, name string) (checker.Result, error) {
@@ -158,12 +178,12 @@ func (s *Session) PlayNamed(ctx context.Context, name string) (checker.Result, e
 	if i < 0 {
 		return checker.Result{}, runerror.Configf("the session has no scenario %q", name)
 	}
-	err := s.playNth(ctx, i)
+	err := playNth(ctx, s, i)
 	return s.dir.Judge(s.manifest.Scenarios[i], s.manifest), err
 }
 
 // playNth plays one scenario, if it applies, and tells its result.
-func (s *Session) playNth(ctx context.Context, i int) error {
+func playNth(ctx context.Context, s *Session, i int) error {
 	defer s.show(i)
 	return playQuietly(ctx, s, i)
 }
@@ -190,10 +210,15 @@ func playQuietly(ctx context.Context, s *Session, i int) error {
 			return err
 		}
 		if err != nil { // what fails after a signal failed because of it
-			s.note(i, checker.Inconclusive, fmt.Sprintf("it was not run: the run was interrupted (%v)", err))
+			s.note(i, checker.Inconclusive, interrupted(err))
 		}
 	}
 	return nil
+}
+
+// interrupted is why a scenario has no history that was interrupted.
+func interrupted(err error) string {
+	return fmt.Sprintf("it was not run: the run was interrupted (%v)", err)
 }
 
 // LeaveOutUnplayed says of the scenarios that were not played that they do not count, and why.
@@ -241,10 +266,15 @@ func (s *Session) note(i int, v checker.Verdict, why string) {
 	s.manifest.Scenarios[i].Verdict, s.manifest.Scenarios[i].Why = v, why
 }
 
-// skip notes why the scenarios from the i-th on are not played. Those that do not apply still do not.
-func (s *Session) skip(i int, v checker.Verdict, why string) {
-	for ; i < len(s.plans); i++ {
-		if len(s.plans[i].Intents) > 0 {
+// skip notes why the scenarios are not played that have no result. Those that do not apply still do not; and those that did not
+// pass beside others, and were to be played again, keep what they showed there.
+func (s *Session) skip(settled, again map[int]bool, v checker.Verdict, why string) {
+	for i, p := range s.plans {
+		switch {
+		case settled[i] || len(p.Intents) == 0:
+		case again[i]:
+			s.show(i)
+		default:
 			s.note(i, v, why)
 		}
 	}

@@ -27,6 +27,7 @@ type rerun struct {
 	gate       gate
 	skip       []string
 	failFast   bool
+	parallel   int
 
 	ignoreEffects bool
 }
@@ -60,6 +61,9 @@ func (r rerun) String() string {
 	}
 	if r.failFast {
 		words = append(words, "--fail-fast")
+	}
+	if r.parallel > 0 {
+		words = append(words, "--parallel", fmt.Sprint(r.parallel))
 	}
 	words = append(words, "--seed", fmt.Sprint(r.seed))
 	return strings.Join(append(words, r.gate.again()...), " ")

@@ -33,6 +33,7 @@ type runFlags struct {
 	seeded     bool
 	skip       []string
 	failFast   bool
+	parallel   int // scenarios that are played beside each other; 0: as the engine finds right
 
 	ignoreEffects bool
 	failed        bool // play what failed in the latest run
@@ -67,6 +68,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	o.gate.flags(cmd)
 	cmd.Flags().StringSliceVar(&o.skip, "skip", nil, "leave these scenarios out: names, or patterns such as 'crash-*'")
 	cmd.Flags().BoolVar(&o.failFast, "fail-fast", false, "begin no scenario after one that failed; those that are left out are inconclusive")
+	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "play so many scenarios beside each other, of those that do not race; 1: each has the target to itself (default: at most 3, fewer where the target is slow)")
 	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
 	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
@@ -140,6 +142,9 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.budget < 0 {
 		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
 	}
+	if o.parallel < 0 {
+		return runerror.Configf("--parallel is %d, expected 1 or more", o.parallel)
+	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
 	}
@@ -179,7 +184,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 	if err != nil {
 		return nil, err
 	}
-	c.Budget, c.MoreRounds, c.FailFast = o.budget, o.moreRounds, o.failFast
+	c.Budget, c.MoreRounds, c.FailFast, c.Parallel = o.budget, o.moreRounds, o.failFast, o.parallel
 	c.SUT.Unwatched = o.ignoreEffects
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
@@ -195,7 +200,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, ignoreEffects: o.ignoreEffects}
+	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, parallel: o.parallel, ignoreEffects: o.ignoreEffects}
 	if o.more {
 		again.moreRounds = o.moreRounds.String()
 	}

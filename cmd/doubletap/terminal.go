@@ -37,6 +37,7 @@ func (t *terminal) observe(e engine.Event) {
 		t.announce(e)
 		t.whole.announced(e)
 	case engine.ScenarioStarted:
+		t.shown.done()
 		t.shown = newProgress(t.streams.err, t.whole.label(e.Name, time.Now()))
 	case engine.MoreRounds:
 		fmt.Fprintf(t.streams.out, "\nMore rounds of what races and passed, for about %s\n", e.For.Round(time.Second))

@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/driver"
+)
+
+// How many scenarios are played beside each other where the config does not say. A target may work on one request at a time: all
+// that they send at once are to be done in a time that is short beside what a client waits.
+const (
+	usualParallel = 3
+	doneWithin    = 3 * time.Second
+)
+
+// sharing are the scenarios that may be played beside each other, those first that mostly wait, and how many at once. There are
+// none where each is to have the target to itself.
+func sharing(s *Session) (all []int, atOnce int) {
+	if !tellsApart(s) {
+		return nil, 0
+	}
+	sent := 1
+	for i, f := range s.config.Scenarios {
+		if len(s.plans[i].Intents) > 0 && f.Scenario.Shares() && leftToControl(s, i) == "" {
+			all = append(all, i)
+			sent = max(sent, min(f.Scenario.Concurrency, f.Scenario.Intents))
+		}
+	}
+	atOnce = cmp.Or(s.config.Parallel, min(usualParallel, int(doneWithin/max(time.Duration(sent)*s.normal, 1))))
+	if atOnce < 2 || len(all) < 2 {
+		return nil, 0
+	}
+	slices.SortStableFunc(all, func(a, b int) int {
+		return -cmp.Compare(s.config.Scenarios[a].Scenario.Pauses(), s.config.Scenarios[b].Scenario.Pauses())
+	})
+	return all, atOnce
+}
+
+// tellsApart reports that what one scenario does is told from what another does meanwhile. It is not where rows are counted in
+// total, sinks hear of everything, or the target takes only so much; and a run that is to end at the first failure goes one by one.
+func tellsApart(s *Session) bool {
+	c, t := s.config, s.System.Target
+	return c.Parallel != 1 && !c.FailFast && c.Replay.Dir == "" && t.RateLimit == nil && len(t.Sinks) == 0 &&
+		!slices.ContainsFunc(s.System.Operations, func(o driver.Operation) bool {
+			return slices.ContainsFunc(o.Effects, func(e contract.Effect) bool { return e.Delta != nil })
+		})
+}
+
+// played is what became of a scenario that was played beside others.
+type played struct {
+	index   int
+	session *Session // as the scenario left it
+	took    time.Duration
+	err     error
+}
+
+// playBeside plays scenarios beside each other, and returns which have their result. Those that were played and did not
+// pass are to be played again, alone: what they show is to be theirs.
+func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, err error) {
+	settled, again = map[int]bool{}, map[int]bool{}
+	queue, atOnce := sharing(s)
+	voices := newChorus(s, queue)
+	s.config.Observe = voices.voice(-1)
+	defer func() { s.config.Observe = voices.tell }()
+	over, running := make(chan played), 0
+	for {
+		for ; running < atOnce && len(queue) > 0 && goesOn(ctx, s) && err == nil; running++ {
+			i := queue[0]
+			queue = queue[1:]
+			s.config.Observe(ScenarioStarted{s.config.Scenarios[i].Scenario.Name})
+			own := *s
+			own.beside = true
+			own.config.Observe = voices.voice(i)
+			go func() {
+				began := time.Now()
+				err := own.Play(ctx, s.config.Scenarios[i], s.plans[i])
+				over <- played{i, &own, time.Since(began), err}
+			}()
+		}
+		if running == 0 {
+			return settled, again, err
+		}
+		p := <-over
+		running--
+		s.takeOver(p)
+		switch {
+		case p.err != nil && ctx.Err() == nil:
+			s.note(p.index, checker.Broken, p.err.Error())
+			settled[p.index] = true
+			err = cmp.Or(err, fmt.Errorf("scenario %s: %w", s.config.Scenarios[p.index].Scenario.Name, p.err))
+		case p.err != nil:
+			s.note(p.index, checker.Inconclusive, interrupted(p.err))
+			settled[p.index] = true
+		case resultOf(s, p.index).Verdict == checker.Pass:
+			settled[p.index] = true
+		default:
+			again[p.index] = true
+			continue
+		}
+		s.show(p.index)
+	}
+}
+
+// goesOn reports that one more scenario may be begun beside others.
+func goesOn(ctx context.Context, s *Session) bool {
+	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.end.IsZero() || time.Now().Before(s.end))
+}
+
+// takeOver learns what a scenario has found out about the target that was played beside others.
+func (s *Session) takeOver(p played) {
+	s.took[p.index] = p.took
+	s.lost = cmp.Or(s.lost, p.session.lost)
+	if p.session.aftermath.after != "" {
+		s.aftermath = p.session.aftermath
+	}
+	if p.session.login.at != s.login.at {
+		s.login = p.session.login
+	}
+}
+
+// chorus tells the events of scenarios that are played beside each other, one after the other, and their progress as one.
+type chorus struct {
+	lock sync.Mutex
+	tell func(Event)
+	done map[int]int // intents of a scenario
+	of   int
+}
+
+func newChorus(s *Session, all []int) *chorus {
+	c := &chorus{tell: s.config.Observe, done: map[int]int{}}
+	for _, i := range all {
+		c.of += len(s.plans[i].Intents)
+	}
+	return c
+}
+
+// voice tells the events of one scenario.
+func (c *chorus) voice(i int) func(Event) {
+	return func(e Event) {
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		if p, is := e.(Progress); is {
+			c.done[i] = p.Done
+			sum := 0
+			for _, n := range c.done {
+				sum += n
+			}
+			e = Progress{Done: sum, Of: c.of}
+		}
+		c.tell(e)
+	}
+}
+
+// playAlone plays a scenario again that did not pass beside others. If it passes now, what it showed stays if it was a failure.
+func playAlone(ctx context.Context, s *Session, i int) error {
+	defer s.show(i)
+	before := resultOf(s, i).Verdict
+	return playAnew(ctx, s, i, s.plans[i], "-alone", func(v checker.Verdict) bool {
+		return v == checker.Fail || before != checker.Fail && before != checker.Known
+	})
+}

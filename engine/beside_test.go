@@ -1,0 +1,183 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// meeting is a service of notes, one for each key, that notices when creates of two clients are inside at once.
+type meeting struct {
+	notebook
+	met func(w http.ResponseWriter, note string) bool // what becomes of a create that met another; it returns whether that was answered
+
+	lock   sync.Mutex
+	pilot  int           // creates that came first
+	inside chan struct{} // closed when the second create that is no pilot's is inside
+	others int           // creates that are no pilot's
+	alone  bool          // one of them waited in vain for another
+}
+
+// pilotCreates is how many creates a pilot sends.
+const pilotCreates = 4
+
+func (m *meeting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost && m.meets() {
+		var body struct{ Note string }
+		text := new(strings.Builder)
+		_ = json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1000)).Decode(&body)
+		fmt.Fprintf(text, `{"note": %q}`, body.Note)
+		if m.met(w, body.Note) {
+			return
+		}
+		again := httptest.NewRequest(r.Method, r.URL.String(), strings.NewReader(text.String()))
+		again.Header = r.Header
+		r = again
+	}
+	m.notebook.ServeHTTP(w, r)
+}
+
+// meets waits with the first create that is no pilot's until the second is inside, and reports for these two that they met.
+func (m *meeting) meets() bool {
+	m.lock.Lock()
+	if m.pilot++; m.pilot <= pilotCreates {
+		m.lock.Unlock()
+		return false
+	}
+	m.others++
+	number := m.others
+	if number == 2 {
+		close(m.inside)
+	}
+	m.lock.Unlock()
+	if number > 2 {
+		return false
+	}
+	select {
+	case <-m.inside:
+		return true
+	case <-time.After(5 * time.Second):
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		m.alone = true
+		return false
+	}
+}
+
+// meet plays two scenarios of one create each against a service, and returns their results and the directory of the run.
+func meet(t *testing.T, parallel int, m *meeting) (*checker.Report, string) {
+	t.Helper()
+	m.notes, m.inside = map[string]string{}, make(chan struct{})
+	server := httptest.NewServer(m)
+	t.Cleanup(server.Close)
+	c := Config{
+		Reports: t.TempDir(), Seed: 1, Parallel: parallel,
+		SUT: sut.Options{Target: "target.yaml", Source: fmt.Appendf(nil, `name: notes
+base_url: %s
+contract: {preset: ietf}
+operations:
+  create:
+    request: {path: /notes, body: {note: "{{.Intent.Marker}}"}}
+    key: {in: header}
+    rows: {http: {path: "/notes?note={{.Intent.Marker}}"}, items: "", identity: id}
+`, server.URL)},
+	}
+	for _, name := range []string{"one", "two"} {
+		source := []byte("name: " + name + "\nsummary: A create.\nintents: 1\nsteps: [send]\nexercised: [{proof: acknowledged, at_least: 100%}]\n")
+		f, err := scenarios.Load(name+".yaml", source)
+		require.NoError(t, err)
+		c.Scenarios = append(c.Scenarios, scenarios.File{Path: name + ".yaml", Source: source, Scenario: f})
+	}
+	var dir string
+	c.Observe = func(e Event) {
+		if d, is := e.(RunDone); is {
+			dir = filepath.Join(c.Reports, d.Report.Run)
+		}
+	}
+	report, err := Run(t.Context(), c)
+	require.NoError(t, err)
+	return report, dir
+}
+
+func verdicts(r *checker.Report) []checker.Verdict {
+	var all []checker.Verdict
+	for _, result := range r.Results {
+		all = append(all, result.Verdict)
+	}
+	return all
+}
+
+func TestScenariosArePlayedBesideEachOther(t *testing.T) {
+	t.Parallel()
+	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
+	report, _ := meet(t, 0, m)
+	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
+	require.False(t, m.alone, "the first waited until the second came")
+	require.Equal(t, 4, m.others, "two creates and their final retries")
+}
+
+func TestOneAtATimeIsOneAtATime(t *testing.T) {
+	t.Parallel()
+	m := &meeting{}
+	report, _ := meet(t, 1, m)
+	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
+	require.True(t, m.alone)
+}
+
+// A target that sheds load says nothing of a scenario that was played beside another.
+func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
+	t.Parallel()
+	m := &meeting{met: func(w http.ResponseWriter, _ string) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }}
+	report, dir := meet(t, 0, m)
+	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
+	require.Equal(t, 8, m.others, "each was played twice")
+	for _, name := range []string{"one", "two"} {
+		_, err := os.Stat(filepath.Join(dir, name+".before"))
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+// A row that came twice came twice, even if it does not when it is tried again.
+func TestAFailureBesideOthersStaysOne(t *testing.T) {
+	t.Parallel()
+	m := new(meeting)
+	m.met = func(_ http.ResponseWriter, note string) bool {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.notes["twice-"+note] = note
+		return false
+	}
+	report, _ := meet(t, 0, m)
+	require.Equal(t, []checker.Verdict{checker.Fail, checker.Fail}, verdicts(report))
+	for _, r := range report.Results {
+		require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
+	}
+}
+
+// What happens to the target while two scenarios are played happens to both.
+func TestADeathIsOnRecordInAllThatWerePlayed(t *testing.T) {
+	t.Parallel()
+	c := new(company)
+	var texts [2]strings.Builder
+	for i := range texts {
+		c.set(append(c.members(), &scenarioRun{record: history.NewWriter(&texts[i]), base: time.Now(), tended: tended{often: make(chan struct{})}}))
+	}
+	c.died(sut.Death{At: time.Now(), How: "exit status 2"})
+	for i := range texts {
+		require.Contains(t, texts[i].String(), "exit status 2")
+	}
+}

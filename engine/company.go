@@ -1,0 +1,72 @@
+package engine
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/doubletap-harness/doubletap/sut"
+)
+
+// company is the scenarios that are being played: one, or some beside each other. What happens to the target happens to all of
+// them. The zero value is nobody; it is safe for concurrent use.
+type company struct {
+	changing sync.Mutex // held while somebody joins or leaves
+	lock     sync.Mutex
+	of       []*scenarioRun
+	stop     func() // ends the look at the target's processes; nil: nobody looks
+}
+
+// join makes a scenario one of those that are played.
+func (c *company) join(ctx context.Context, r *scenarioRun) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	c.set(append(c.members(), r))
+	r.session.System.Process.Learn(c.secrets)
+	if c.stop == nil && !r.pilot { // a target that a plain create kills cannot be tested: the pilot starts none again
+		c.stop = r.session.System.Process.Fleet.Tend(context.WithoutCancel(ctx), c.died)
+	}
+}
+
+// leave takes a scenario out that is over, after a last look at the target's processes. Leaving again does nothing.
+func (c *company) leave(ctx context.Context, r *scenarioRun) {
+	c.changing.Lock()
+	defer c.changing.Unlock()
+	if c.stop != nil && slices.Contains(c.members(), r) {
+		c.stop()
+		c.stop = nil
+	}
+	left := slices.DeleteFunc(c.members(), func(other *scenarioRun) bool { return other == r })
+	c.set(left)
+	if c.stop == nil && len(left) > 0 {
+		c.stop = r.session.System.Process.Fleet.Tend(context.WithoutCancel(ctx), c.died)
+	}
+}
+
+func (c *company) set(all []*scenarioRun) {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	c.of = all
+}
+
+func (c *company) members() []*scenarioRun {
+	c.lock.Lock()
+	defer c.lock.Unlock()
+	return slices.Clone(c.of)
+}
+
+// died tells of a process that has ended by itself.
+func (c *company) died(d sut.Death) {
+	for _, r := range c.members() {
+		r.died(d)
+	}
+}
+
+// secrets are those that are known by now.
+func (c *company) secrets() []string {
+	var all []string
+	for _, r := range c.members() {
+		all = append(all, r.sender.Secrets()...)
+	}
+	return all
+}
