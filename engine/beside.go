@@ -43,13 +43,14 @@ func sharing(s *Session) (all []int, atOnce int) {
 	return all, atOnce
 }
 
-// tellsApart reports that what one scenario does is told from what another does meanwhile. It is not where rows are counted in
-// total, sinks hear of everything, or the target takes only so much; and a run that is to end at the first failure goes one by one.
+// tellsApart reports that what one scenario does is told from what another does meanwhile, and leaves the other alone. It may not
+// where rows are counted in total, sinks hear of everything, the target takes only so much, a login ends the one before, or requests are
+// about things that were prepared, whose names a target may give again. A run that is to end at the first failure goes one by one.
 func tellsApart(s *Session) bool {
 	c, t := s.config, s.System.Target
-	return c.Parallel != 1 && !c.FailFast && c.Replay.Dir == "" && t.RateLimit == nil && len(t.Sinks) == 0 &&
-		!slices.ContainsFunc(s.System.Operations, func(o driver.Operation) bool {
-			return slices.ContainsFunc(o.Effects, func(e contract.Effect) bool { return e.Delta != nil })
+	return c.Parallel != 1 && !c.FailFast && c.Replay.Dir == "" && t.RateLimit == nil && len(t.Sinks) == 0 && len(t.Login) == 0 &&
+		!slices.ContainsFunc(slices.Concat(s.System.Operations, s.System.Ways), func(o driver.Operation) bool {
+			return len(o.Prepare) > 0 || slices.ContainsFunc(o.Effects, func(e contract.Effect) bool { return e.Delta != nil })
 		})
 }
 
@@ -158,11 +159,16 @@ func (c *chorus) voice(i int) func(Event) {
 	}
 }
 
-// playAlone plays a scenario again that did not pass beside others. If it passes now, what it showed stays if it was a failure.
+// playAlone plays a scenario again that did not pass beside others. If it passes now, what it showed stays if it was a failure. The
+// other history is kept beside it.
 func playAlone(ctx context.Context, s *Session, i int) error {
 	defer s.show(i)
 	before := resultOf(s, i).Verdict
-	return playAnew(ctx, s, i, s.plans[i], "-alone", func(v checker.Verdict) bool {
-		return v == checker.Fail || before != checker.Fail && before != checker.Known
+	return playAnew(ctx, s, i, s.plans[i], "-alone", retake{
+		keep: func(v checker.Verdict) bool {
+			return v == checker.Fail || before != checker.Fail && before != checker.Known
+		},
+		replaced: func(scenario string) error { return s.dir.KeepAside(scenario) },
+		restored: func(scenario string) error { return s.dir.Swap(scenario) },
 	})
 }

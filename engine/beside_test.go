@@ -148,6 +148,8 @@ func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		_, err := os.Stat(filepath.Join(dir, name+".before"))
 		require.ErrorIs(t, err, os.ErrNotExist)
+		_, err = os.Stat(filepath.Join(dir, name+".try-1"))
+		require.NoError(t, err, "nothing that was sent is lost")
 	}
 }
 

@@ -79,18 +79,28 @@ func affords(s *Session, i int, within time.Duration) int {
 
 // playAgain plays a scenario with more rounds, in place of those that it had.
 func playAgain(ctx context.Context, s *Session, i int, with scenarios.Plan) error {
-	return playAnew(ctx, s, i, with, "-again", func(v checker.Verdict) bool {
-		decides := v == checker.Pass || v == checker.Fail
-		if decides {
-			s.show(i)
-		}
-		return decides
+	return playAnew(ctx, s, i, with, "-again", retake{
+		keep: func(v checker.Verdict) bool {
+			decides := v == checker.Pass || v == checker.Fail
+			if decides {
+				s.show(i)
+			}
+			return decides
+		},
+		replaced: s.dir.DropAside,
+		restored: s.dir.TakeBack,
 	})
 }
 
-// playAnew plays a scenario once more, with other names, in place of what there is of it. That comes back if the new verdict is
-// not the one to keep.
-func playAnew(ctx context.Context, s *Session, i int, with scenarios.Plan, names string, keep func(checker.Verdict) bool) error {
+// retake says what becomes of a scenario that is played once more.
+type retake struct {
+	keep     func(checker.Verdict) bool  // the new verdict is the one that counts
+	replaced func(scenario string) error // the new history is in its place, the other was set aside
+	restored func(scenario string) error // puts the other back
+}
+
+// playAnew plays a scenario once more, with other names, in place of what there is of it.
+func playAnew(ctx context.Context, s *Session, i int, with scenarios.Plan, names string, r retake) error {
 	before := s.plans[i]
 	defer func() { s.again = "" }()
 	if err := s.dir.SetAside(with.Scenario); err != nil {
@@ -99,11 +109,11 @@ func playAnew(ctx context.Context, s *Session, i int, with scenarios.Plan, names
 	s.plans[i], s.again = with, names
 	err := playQuietly(ctx, s, i)
 	entry := &s.manifest.Scenarios[i]
-	if err == nil && keep(resultOf(s, i).Verdict) {
-		return s.dir.DropAside(with.Scenario)
+	if err == nil && r.keep(resultOf(s, i).Verdict) {
+		return r.replaced(with.Scenario)
 	}
 	s.plans[i], entry.Verdict, entry.Why = before, checker.Inconclusive, ""
-	if restore := s.dir.TakeBack(with.Scenario); restore != nil || ctx.Err() == nil {
+	if restore := r.restored(with.Scenario); restore != nil || ctx.Err() == nil {
 		return cmp.Or(err, restore)
 	}
 	return nil

@@ -150,7 +150,7 @@ func (d Dir) SetAside(scenario string) error { return d.rename(scenario, scenari
 
 // KeepTry makes room for a scenario that is played once more, and keeps what there is of it as its nth try.
 func (d Dir) KeepTry(scenario string, n int) error {
-	return d.rename(scenario, fmt.Sprintf("%s.try-%d", scenario, n))
+	return d.rename(scenario, try(scenario, n))
 }
 
 // TakeBack puts what was set aside in the place of what came after it.
@@ -163,6 +163,19 @@ func (d Dir) TakeBack(scenario string) error {
 
 // DropAside removes what was set aside.
 func (d Dir) DropAside(scenario string) error { return d.remove(scenario + aside) }
+
+// KeepAside keeps what was set aside as the first try of a scenario.
+func (d Dir) KeepAside(scenario string) error { return d.rename(scenario+aside, try(scenario, 1)) }
+
+// Swap puts what was set aside in the place of what came after it, which is kept as the first try.
+func (d Dir) Swap(scenario string) error {
+	if err := d.rename(scenario, try(scenario, 1)); err != nil {
+		return err
+	}
+	return d.rename(scenario+aside, scenario)
+}
+
+func try(scenario string, n int) string { return fmt.Sprintf("%s.try-%d", scenario, n) }
 
 func (d Dir) rename(from, to string) error {
 	if err := os.Rename(filepath.Join(d.Path, from), filepath.Join(d.Path, to)); err != nil {

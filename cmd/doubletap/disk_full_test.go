@@ -44,7 +44,7 @@ func TestAFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, 0) })
 	s := newShop(t, nil)
-	x := s.trial(t, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	x := s.trial(t, "--parallel=1", "plain-create", writeFile(t, "long.yaml", long), "double-click")
 	x.reports = filepath.Join(disk, "runs")
 	got := x.run(t)
 	require.Equal(t, exitEnvironment, got.code, "%s", got)

@@ -45,7 +45,7 @@ func newOffice(t *testing.T) *office {
 		"create table customers (id integer primary key, owner text, note text)",
 		"create table tokens (token text primary key, owner text)",
 		"create table orders (id integer primary key, customer integer, note text, amount integer)",
-		"create table bookings (id integer primary key, note text, status text, seats integer not null default 0)",
+		"create table bookings (id integer primary key autoincrement, note text, status text, seats integer not null default 0)",
 	} {
 		_, err = db.Exec(table)
 		require.NoError(t, err)

@@ -13,14 +13,14 @@ import (
 )
 
 // requireEveryRequestOnRecord holds a run's histories against what the built-in target counted: each
-// request that reached it whole is an attempt or a preparation on record, and between the scenarios nobody sent any.
+// request that reached it whole is an attempt or a preparation on record, and between the scenarios nobody sent any. Scenarios that
+// were played beside each other are not counted each by itself: those after them show what they sent.
 func requireEveryRequestOnRecord(t *testing.T, run string) {
 	t.Helper()
 	all := histories(t, run)
 	slices.SortFunc(all, func(a, b *history.History) int { return a.Run.Started.Compare(b.Run.Started) })
 	total, end := 0, int64(0)
 	for _, h := range all {
-		require.NotNil(t, h.Received, h.Run.Scenario)
 		late, fresh := 0, map[string]bool{}
 		for _, i := range h.Intents {
 			fresh[i.ID] = i.Fresh
@@ -33,15 +33,19 @@ func requireEveryRequestOnRecord(t *testing.T, run string) {
 				total++
 			}
 		}
-		require.Equal(t, end, h.Received.Before, "requests before %s that are in no history", h.Run.Scenario)
+		if h.Received != nil {
+			require.Equal(t, end, h.Received.Before, "requests before %s that are in no history", h.Run.Scenario)
+		}
 		arrived := late
 		for _, a := range h.Attempts {
 			if a.Passage != nil && a.Sent > 0 && a.Passage.Up >= a.Sent {
 				arrived++
 			}
 		}
-		require.EqualValues(t, arrived, h.Received.After-h.Received.Before, "requests of %s", h.Run.Scenario)
-		end = h.Received.After
+		if h.Received != nil {
+			require.EqualValues(t, arrived, h.Received.After-h.Received.Before, "requests of %s", h.Run.Scenario)
+		}
+		end += int64(arrived)
 		total += arrived
 	}
 	require.EqualValues(t, total, end, "of the whole run")
