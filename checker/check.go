@@ -47,7 +47,8 @@
 //   - One key of two principals, or at two operations, is two keys only if the contract says so. Elsewhere the target may
 //     reject the second, but must show it nothing of the first, and an identity in its answer must exist.
 //   - Two principals may be told of the same short identity, such as 1, if there are two rows with it.
-//   - A blank key is no key. Keys that differ, however little, are different keys; a target may reject an unusual key.
+//   - A blank key is no key. Keys that differ, however little, are different keys; a target may reject an unusual key. If
+//     it does so with server errors, for a whole group of neighbours, and makes nothing, that is a warning.
 //     If a mismatch is only a status, a rejection is a false conflict only beside a neighbour that got through with a
 //     key of the same form.
 //   - Only attempts with its own body explain a row: another body's lost answer does not.

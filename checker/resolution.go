@@ -55,6 +55,7 @@ func checkResolution(e *evaluation, tr *trace) {
 		case a.sessionExpired || resolved(e, tr, a): // an expired session was never answered, and the verdict says so
 		case a.is(NotSent, Throttled) && !refusedAlone(e, tries):
 			e.doubt("the final retry of intent %s was rejected at the entry: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
+		case failsForItsKey(e, tr): // a warning says so
 		case e.found.has(UndeclaredAnswer, "", tr) && e.terms.undeclared(a): // that is the same defect
 		case early != nil:
 			e.doubt("attempt %s asked for more time than the final retry of intent %s has: contract.lease gives it more", early.ID, tr.intent.ID)

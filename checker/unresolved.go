@@ -2,6 +2,7 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 )
 
 // reportUnresolved reports a key and body for which the final retry got no final answer, by what that leaves the client
@@ -94,4 +95,20 @@ func refusedAlone(e *evaluation, tries []*classified) bool {
 // acceptedFresh returns the plain creates with a fresh key that got through after an attempt.
 func acceptedFresh(e *evaluation, since *classified) []freshCreate {
 	return filter(e.asking().fresh, func(a freshCreate) bool { return a.through && a.start > since.End })
+}
+
+// failsForItsKey reports that a target answers each request of an intent, and of its neighbours, with a server error or a refusal,
+// and makes nothing, while keys of another form get through: for want of a check of its own it refuses a key that its database
+// does not take, such as one that is longer than the column. A client is told that nothing was done, if not why.
+func failsForItsKey(e *evaluation, tr *trace) bool {
+	alone := func(one *trace) bool {
+		rows, known := e.rowCount(atT2, one)
+		return known && rows == 0 && !slices.ContainsFunc(one.attempts, func(a *classified) bool {
+			return !a.is(Rejected, NotSent, Throttled) && (a.outcome != Unknown || !a.Complete || a.Status < 500)
+		})
+	}
+	if tr.intent.Kin == "" || len(e.sharing(tr)) > 0 || len(serverErrors(tr)) == 0 || !throughBeside(e, tr, serverErrors(tr)[0]) {
+		return false
+	}
+	return !slices.ContainsFunc(e.neighbours[tr.intent.Kin], func(other *trace) bool { return !alone(other) })
 }

@@ -95,3 +95,33 @@ func TestOlderNamesCoverTheKindsThatCameOfThem(t *testing.T) {
 	r := check(scene(story(unknown(history.Timeout)).probe(inProgress(), inProgress())), terms(), known)
 	require.Equal(t, checker.Known, r.Verdict)
 }
+
+// An API that checks no key may refuse one that its database does not take with a server error: nothing is made, and no key of that
+// form gets through.
+func TestAServerErrorForAnUnusualKeyIsARefusal(t *testing.T) {
+	t.Parallel()
+	e, a := serverError(), acknowledged(201, "o1")
+	late := story(during(2045, 2050, a)).named("f").fresh().holding("o1")
+	refused := func(id string) *draft { return story(e).named(id).beside("k").probe(e, e) }
+
+	r := check(scene(refused("i1"), refused("i2"), late), terms())
+	require.Empty(t, found(r))
+	require.Equal(t, checker.Pass, r.Verdict, r.Reasons)
+	require.Len(t, r.Warnings, 1)
+	require.Equal(t, "ungraceful-refusal", r.Warnings[0].Kind)
+	require.Equal(t, []string{"i1", "i2"}, r.Warnings[0].Intents)
+
+	through := story(a).named("i2").beside("k").holding("o2")
+	made := story(e).named("i2").beside("k").holding("o2").probe(e, e)
+	alone := story(e).named("i1").probe(e, e)
+	down := story(during(2045, 2050, e)).named("f").fresh()
+	for name, drafts := range map[string][]*draft{
+		"a neighbour got through":   {refused("i1"), through, late},
+		"a neighbour has a row":     {refused("i1"), made, late},
+		"an ordinary key":           {alone, late},
+		"nothing else gets through": {refused("i1"), refused("i2"), down},
+		"a neighbour had no answer": {refused("i1"), story(unknown(history.Timeout)).named("i2").beside("k").probe(e, e), late},
+	} {
+		require.NotEmpty(t, found(check(scene(drafts...), terms())), name)
+	}
+}

@@ -167,7 +167,7 @@ func measureEffect(e *evaluation, t *tally) {
 	x.part = e.part
 	for tr := range e.traces() {
 		all := tr.whole().attempts
-		if tr.intent.Behind || refusedByRight(e, tr, all) || onlyDeclined(tr.whole()) {
+		if tr.intent.Behind || refusedByRight(e, tr, all) || failsForItsKey(e, tr) || onlyDeclined(tr.whole()) {
 			continue
 		}
 		x.of++

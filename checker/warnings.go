@@ -28,9 +28,10 @@ func warningRules() []warningRule {
 		{"resolved", "ungraceful-loser", "%s answered with a server error; a retry resolved it", func(_ *evaluation, tr *trace) bool {
 			return len(serverErrors(tr)) > 0 && failuresResolved(tr)
 		}},
-		{"unresolved", "ungraceful-loser", "%s answered with a server error, and no retry resolved it", func(_ *evaluation, tr *trace) bool {
-			return len(serverErrors(tr)) > 0 && !failuresResolved(tr)
+		{"unresolved", "ungraceful-loser", "%s answered with a server error, and no retry resolved it", func(e *evaluation, tr *trace) bool {
+			return len(serverErrors(tr)) > 0 && !failuresResolved(tr) && !failsForItsKey(e, tr)
 		}},
+		{"fails-for-its-key", "ungraceful-refusal", "%s refused for an unusual key, with a server error and not with a 4xx that says what is wrong with it", failsForItsKey},
 		{"late-visibility", "late-visibility", "%s acknowledged before the row could be seen", seenLate},
 		{"declined", "declined", "%s answered with 402, which is taken for a decline by business; name the answer in contract.errors.declined", func(e *evaluation, tr *trace) bool {
 			return !e.terms.namesDeclines() && has(tr.attempts, Declined)

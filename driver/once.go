@@ -9,7 +9,7 @@ import (
 )
 
 // Directly sets up and sends the attempts of a config's plan and nothing else, straight to the target and on no lane: one
-// after the other, and those of a burst at once. It needs no Dialers. The answers are as the target gave them, and may
+// after the other, and those of a burst at once; it waits where a step only pauses. It needs no Dialers. The answers are as the target gave them, and may
 // hold secrets; without a complete one an attempt has an Error. The error is that of [Sender.SetUp], or says why a
 // request cannot be sent.
 func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
@@ -23,6 +23,9 @@ func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
 	var all []history.Attempt
 	for _, intent := range c.Plan.Intents {
 		for _, move := range intent.Moves {
+			if w := move.Wait; w != nil && w.For == scenarios.WaitPause {
+				sleep(ctx, w.Pause.Of(0))
+			}
 			sent, err := s.directly(ctx, intent, move.Batch)
 			if err != nil {
 				return nil, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,11 @@ func (i *initiation) repeat(ctx context.Context) error {
 	keyed = i.file.Draft.Keyed() // a header may have been found to be the key
 	if r.Rows == 1 || r.Rows > 1 && keyed {
 		if err := i.natural(ctx, &r); err != nil {
+			return err
+		}
+	}
+	if r.Rows == 1 && !keyed && i.file.NaturalKey(r) == nil {
+		if err := i.unconstrained(ctx, &r); err != nil {
 			return err
 		}
 	}
@@ -131,26 +137,51 @@ func (i *initiation) vary() string {
 		i.file.Draft, i.headers = i.plain.WithKeyIn(name), i.headers[1:]
 		return name + " as the key"
 	}
-	if more := i.file.Differ(); len(more) > 0 {
+	if more := i.file.MayName(); len(more) > 0 {
+		i.file.Differing = append(i.file.Differing, more...)
 		return "other values in " + strings.Join(more, ", ")
 	}
 	return ""
 }
 
 func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
-	steps := "[{send: {}}, {send: {}}]"
-	if i.file.Draft.Keyed() && asking.alters() {
-		steps = "[{send: {}}, {send: {}}, {alter: {}}]"
-	}
-	answers, markers := asking.done(ctx, "again", steps)
+	alters := i.file.Draft.Keyed() && asking.alters()
+	answers, markers := asking.done(ctx, "again", repeating("", alters))
 	if len(answers) < 2 {
 		return drafting.Repeated{}, asking.err
 	}
-	r := drafting.Repeated{First: answers[0], Again: answers[1], Rows: i.made(ctx, markers[0])}
-	if len(answers) > 2 {
-		r.Altered = &answers[2]
+	r := repeatedOf(answers, false, alters)
+	r.Rows = i.made(ctx, markers[0])
+	if r.First.Status == http.StatusAccepted && r.Rows > 0 { // once more, with another one when it is done
+		done := fmt.Sprintf(", {wait: %s}, {send: {}}", time.Duration(i.looked+1)*betweenLook)
+		if answers, _ := asking.done(ctx, "later", repeating(done, alters)); len(answers) > 2 {
+			rows := r.Rows
+			r = repeatedOf(answers, true, alters)
+			r.Rows = rows
+		}
 	}
 	return r, asking.err
+}
+
+// repeating are the steps that send a create and repeat it.
+func repeating(later string, alters bool) string {
+	steps := "[{send: {}}, {send: {}}" + later
+	if alters {
+		steps += ", {alter: {}}"
+	}
+	return steps + "]"
+}
+
+// repeatedOf reads the answers to such steps.
+func repeatedOf(answers []drafting.Answer, later, alters bool) drafting.Repeated {
+	r := drafting.Repeated{First: answers[0], Again: answers[1]}
+	if answers = answers[2:]; later {
+		r.Later, answers = &answers[0], answers[1:]
+	}
+	if alters && len(answers) > 0 {
+		r.Altered = &answers[0]
+	}
+	return r
 }
 
 // made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find
@@ -196,6 +227,44 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 			r.Taken = &answers[2]
 		}
 	}
+	return nil
+}
+
+// unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
+// constraint of the database says why. If another create with another marker makes a row, it is the member that has the marker; if
+// not, the one that lets it make a row when it differs, too.
+func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) error {
+	for _, pointer := range append([]string{""}, i.file.MayName()...) {
+		other := i.file
+		if pointer != "" {
+			other.Differing = append(slices.Clone(other.Differing), pointer)
+		}
+		text, err := other.Text()
+		if err != nil {
+			return err
+		}
+		asking, err := i.questionerOf(text)
+		if err != nil {
+			return err
+		}
+		answers, markers := asking.ask(ctx, "other", 1, "[{send: {}}]")
+		switch {
+		case len(answers) == 0 || answers[0].Failed():
+			return asking.err
+		case !answers[0].Done() || i.made(ctx, markers[0]) == 0:
+			if r.Taken == nil {
+				r.Taken = &answers[0]
+			}
+		case pointer == "":
+			r.Natural = []string{i.file.Proof.Text}
+			return nil
+		default:
+			r.Natural = []string{pointer}
+			i.file.Differing = other.Differing
+			return nil
+		}
+	}
+	r.Taken = nil
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"net/http"
@@ -16,7 +17,7 @@ type choosy struct {
 	by       string // member whose value is known
 	taken    int    // status of the answer to a value that is known
 	keyed    bool   // a request with a key that was sent before gets the answer that it got then
-	delivery bool   // the key is in another header than usual
+	header   string // of the key; empty: the usual one
 	declines int    // the first of so many creates is declined; 0: none is
 
 	db      *sql.DB
@@ -36,10 +37,7 @@ func (c *choosy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := r.Header.Get("Idempotency-Key")
-	if c.delivery {
-		key = r.Header.Get("X-Delivery")
-	}
+	key := r.Header.Get(cmp.Or(c.header, "Idempotency-Key"))
 	answer, before := c.answers[key]
 	if !before || key == "" {
 		answer = c.create(body)
@@ -121,7 +119,13 @@ func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
 			[]string{"level: idempotent", "natural_key: [/email]", "existing: {statuses: [409], where: {/code: taken}}", "key: {in: header, name: Idempotency-Key}"}, nil},
 		"the id of an event": {&choosy{by: "id", taken: 200}, "", event,
 			[]string{"natural_key: [/id]", "id: evt_{{.Intent.Reference}}", "invoice: '{{.Intent.Marker}}'", "replay: {status: {201: [200]}"}, []string{"existing"}},
-		"a header with the id of a delivery": {&choosy{by: "nothing", keyed: true, delivery: true}, "-H 'X-Event: push' -H 'X-Delivery: 72d3162e-cc78-11e3-81ab-4c9367dc0958' ", event,
+		"a number that no create had yet": {&choosy{by: "number", taken: 409}, "", `{"number": "INV-7", "name": "Jane", "amount": 3}`,
+			[]string{"natural_key: [/number]", "number: INV-{{.Intent.Reference}}", "existing: {statuses: [409], where: {/code: taken}}"}, []string{"preset"}},
+		"the text that has the marker": {&choosy{by: "name", taken: 200}, "", `{"name": "Jane", "plan": "p-1"}`,
+			[]string{"natural_key: [/name]", "plan: p-1", "replay: {status: {201: [200]}"}, []string{"preset"}},
+		"a key header of another name": {&choosy{by: "nothing", keyed: true, header: "X-Request-Key"}, "-H 'X-Request-Key: abc' ", event,
+			[]string{"key: {in: header, name: X-Request-Key}"}, []string{"natural_key", "API_REQUEST_KEY"}},
+		"a header with the id of a delivery": {&choosy{by: "nothing", keyed: true, header: "X-Delivery"}, "-H 'X-Event: push' -H 'X-Delivery: 72d3162e-cc78-11e3-81ab-4c9367dc0958' ", event,
 			[]string{"key: {in: header, name: X-Delivery}", "headers: {X-Event: push}", "id: evt_1JkQ2x"}, []string{"natural_key"}},
 		"a key, and nothing else": {&choosy{by: "nothing", keyed: true}, "-H 'Idempotency-Key: 1' ", user, []string{"level: idempotent"}, []string{"natural_key", "declined"}},
 		"a key, and some declines": {&choosy{by: "nothing", keyed: true, declines: 4}, "-H 'Idempotency-Key: 1' ", user,

@@ -56,13 +56,21 @@ func (f *File) contract() {
 func (f *File) ack() {
 	documented := f.acknowledged()
 	switch p := f.Proof; {
+	case f.learnt.leads != "":
+		f.line("  ack: # as the create and its repetition were answered\n    statuses: %s\n    headers: %s", flow(f.learnt.ack), flow(map[string]string{"Location": f.learnt.leads}))
+	case p != nil && p.Redirect != 0 && f.learnt.ack != nil:
+		f.line("  ack: {statuses: %s} # as the create and its repetition were answered", flow(f.learnt.ack))
 	case p != nil && p.Redirect != 0 && p.Named.Header != "":
 		f.line("  ack: # as the create was answered; a redirect elsewhere, such as to a login page, is no acknowledgement")
 		f.line("    statuses: [%d]\n    headers: %s", p.Redirect, flow(map[string]string{p.Named.Header: p.Named.Pattern}))
 	case p != nil && p.Redirect != 0:
 		f.line("  ack: {statuses: [%d]} # as the create was answered", p.Redirect)
 	case f.learnt.accepted:
-		f.line("  ack: {accepted: {statuses: [202], within: 10s}} # it is done when the row is there")
+		done := ""
+		if f.learnt.ack != nil {
+			done = "statuses: " + flow(f.learnt.ack) + ", "
+		}
+		f.line("  ack: {%saccepted: {statuses: [202], within: 10s}} # it is done when the row is there", done)
 	case f.learnt.ack != nil:
 		f.line("  ack: {statuses: %s} # as the create was answered", flow(f.learnt.ack))
 	case len(documented) > 0:

@@ -84,24 +84,22 @@ func (d Draft) marking(pointer string) string {
 	return markerTemplate
 }
 
-// Differ lets every member differ from create to create that may name one thing, and returns those that did not before: a target may
-// refuse or ignore what it has seen.
-func (f *File) Differ() []string {
-	var more []string
+// MayName are the members that may name one thing and no other, and that are the same in every create: a target may refuse or ignore
+// what it has seen.
+func (f *File) MayName() []string {
+	var found []string
 	for _, pointer := range append(f.Draft.codes(), f.Draft.Texts...) {
-		if !slices.Contains(f.differ, pointer) {
-			more = append(more, pointer)
+		if !slices.Contains(f.Differing, pointer) && (f.Proof == nil || pointer != f.Proof.Text) {
+			found = append(found, pointer)
 		}
 	}
-	more = slices.Compact(slices.Sorted(slices.Values(more)))
-	f.differ = append(f.differ, more...)
-	return more
+	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
 // differs puts the templates of the members that differ into the body.
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)
-	for _, pointer := range append(f.Draft.addresses(), f.differ...) {
+	for _, pointer := range append(f.Draft.addresses(), f.Differing...) {
 		value, _ := lookUp(f.Draft.Body, pointer)
 		if text, isText := value.(string); isText && f.Draft.Templates[pointer] == "" && pointer != f.same {
 			f.Draft.Templates[pointer] = differing(text)
@@ -112,20 +110,28 @@ func (f *File) differs() {
 // keyHeader matches names of headers that may hold the key of a request.
 var keyHeader = regexp.MustCompile(`(?i)deliver|request|event[-_]?id|message|dedup|nonce|transaction|operation|webhook[-_]?id`)
 
-// HeaderKeys are headers that may hold the key of a request, though they are not called so: such as that with the id of a delivery.
+// HeaderKeys are headers that may hold the key of a request, though they are not called so: such as that with the id of a delivery,
+// or one whose name ends in key and that is no credential.
 func (d Draft) HeaderKeys() []string {
+	if d.Keyed() {
+		return nil
+	}
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
-		if value := d.Header[name]; !d.Keyed() && !strings.Contains(value, "${") && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
+		value := d.Header[name]
+		secret := strings.Contains(value, "${")
+		called := strings.HasSuffix(strings.ToLower(name), "key") && !secretName.MatchString(name)
+		if called || !secret && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
 			names = append(names, name)
 		}
 	}
 	return names
 }
 
-// WithKeyIn is the draft with a header for its key.
+// WithKeyIn is the draft with a header for its key. Its value needs no variable any more.
 func (d Draft) WithKeyIn(header string) Draft {
 	d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: header}}
+	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return d.Header[header] == "${"+name+"}" })
 	d.Header = maps.Clone(d.Header)
 	delete(d.Header, header)
 	return d

@@ -27,10 +27,10 @@ type File struct {
 	Children   []Child
 	Services   []Service // others that the environment names
 	Doubts     []string
+	Differing  []string // members that differ from create to create, besides addresses
 
 	alter  *alteration
-	differ []string // members that differ from create to create, besides addresses
-	same   string   // member that does not; empty: none
+	same   string // member that does not; empty: none
 	learnt learnt
 	out    strings.Builder
 }

@@ -33,6 +33,7 @@ func (a Answer) Failed() bool {
 // Repeated is what the target answered when a create was repeated, and how many rows there were then.
 type Repeated struct {
 	First, Again Answer
+	Later        *Answer  // the same request once more, when what was accepted had been done; nil: not sent
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Crowds       []Crowd
@@ -53,6 +54,7 @@ type Crowd struct {
 type learnt struct {
 	from       bool     // answers
 	ack        []int    // statuses of answers that say "it is done"; nil: the usual ones
+	leads      string   // regular expression for the Location of each of them; empty: not all have one
 	accepted   bool     // the first answer is 202: the row may come later
 	natural    []string // JSON pointers; nil: none is known
 	replay     string   // the lines of replay; empty: the same status and JSON
@@ -72,7 +74,7 @@ func (f *File) Learn(r Repeated) {
 		l.declined = signature(r.Declined[0])
 	}
 	if r.Rows < 2 || keyed {
-		l.natural = f.naturalKey(r)
+		l.natural = f.NaturalKey(r)
 	}
 	switch {
 	case r.Rows > 1 && keyed:
@@ -81,7 +83,7 @@ func (f *File) Learn(r Repeated) {
 	case !keyed && l.natural == nil:
 		f.doubt("What makes a repetition one: the same request again made no second row in %s; say by natural_key which members it goes by.", f.Proof.Table.FullName())
 	default:
-		f.repetition(&l, r.First, r.Again)
+		f.repetition(&l, r)
 		f.otherBody(&l, r)
 		l.crowds(r.Crowds)
 	}
@@ -97,35 +99,52 @@ func (f *File) Learn(r Repeated) {
 }
 
 // repetition is what the same request again is answered.
-func (f *File) repetition(l *learnt, first, again Answer) {
+func (f *File) repetition(l *learnt, r Repeated) {
+	again := []Answer{r.Again}
+	if later := r.Later; later != nil && later.Done() {
+		if again = append(again, *later); r.Again.Refused() {
+			l.inProgress, again = signature(r.Again), again[1:] // it was not done yet
+		}
+	}
 	switch {
-	case again.Refused():
-		l.existing = signature(again)
-	case !again.Done():
-		f.doubt("What a repetition is answered: it was %d.", again.Status)
+	case again[0].Refused():
+		l.existing = signature(again[0])
+	case !again[0].Done():
+		f.doubt("What a repetition is answered: it was %d.", again[0].Status)
 	default:
-		l.replay = f.sameness(first, again)
+		if name := f.name(r.First); f.Proof != nil && redirects(again[0].Status) && !redirects(r.First.Status) {
+			at := contract.Identity{Header: "Location", Pattern: leading(again[0].Location, name)}
+			if at.Pattern != "" && at.In(r.First.Location) == name { // beside a body
+				f.Proof.Named, l.leads = at, at.Pattern
+			}
+		}
+		l.replay = f.sameness(r.First, again)
 	}
 }
 
-// sameness says in what a repetition's answer is the first one's.
-func (f *File) sameness(first, again Answer) string {
-	status := ""
-	if first.Status != again.Status {
-		status = fmt.Sprintf("status: {%d: [%d]}", first.Status, again.Status)
+// sameness says in what the answers to repetitions are the first one's.
+func (f *File) sameness(first Answer, again []Answer) string {
+	var statuses []int
+	equal, named := true, f.name(first) != ""
+	for _, a := range again {
+		if a.Status != first.Status && !slices.Contains(statuses, a.Status) {
+			statuses = append(statuses, a.Status)
+		}
+		equal = equal && reflect.DeepEqual(first.Body, a.Body)
+		named = named && f.name(a) == f.name(first)
 	}
-	body := ""
-	switch named := f.name(again); {
-	case reflect.DeepEqual(first.Body, again.Body):
-	case named != "" && named == f.name(first):
-		body = "body: identity"
+	var lines []string
+	if statuses != nil {
+		lines = append(lines, fmt.Sprintf("status: {%d: %s}", first.Status, flow(statuses)))
+	}
+	switch {
+	case equal:
+	case named:
+		lines = append(lines, "body: identity")
 	default:
-		body = "body: none"
+		lines = append(lines, "body: none")
 	}
-	if status != "" && body != "" {
-		body = ", " + body
-	}
-	return status + body
+	return strings.Join(lines, ", ")
 }
 
 // name is what an answer calls the created thing.
@@ -176,20 +195,21 @@ func (f *File) keyless(l *learnt, r Repeated) {
 
 // acknowledged adds the statuses of success that are none of the usual ones.
 func (l *learnt) acknowledged(r Repeated) {
-	if l.accepted = r.First.Status == http.StatusAccepted; l.accepted {
-		return
+	usual, answers := []int{200, 201, 204}, []Answer{r.First, r.Again}
+	if redirects(r.First.Status) {
+		usual = []int{r.First.Status}
 	}
-	for _, a := range []Answer{r.First, r.Again} {
-		if a.Done() && !slices.Contains([]int{200, 201, 204}, a.Status) && !redirects(a.Status) {
-			l.ack = []int{200, 201, 204}
+	if r.Later != nil {
+		answers = append(answers, *r.Later)
+	}
+	l.accepted = r.First.Status == http.StatusAccepted
+	for _, a := range answers {
+		if a.Done() && !slices.Contains(usual, a.Status) && !(l.accepted && a.Status == http.StatusAccepted) {
+			l.ack = append(usual, a.Status)
+			usual = slices.Sorted(slices.Values(l.ack))
 		}
 	}
-	if l.ack != nil {
-		l.ack = slices.Compact(slices.Sorted(slices.Values(append(l.ack, r.First.Status))))
-		if r.Again.Done() {
-			l.ack = slices.Compact(slices.Sorted(slices.Values(append(l.ack, r.Again.Status))))
-		}
-	}
+	slices.Sort(l.ack)
 }
 
 // tellApart leaves out what cannot be told from something else: an answer that says "come back later" and another body's
@@ -244,9 +264,9 @@ func signature(a Answer) contract.Signature {
 	return s
 }
 
-// naturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
+// NaturalKey is the member of the body that makes two creates one: the one that was seen to, or the marker's, whose value the
 // database allows once, or which is part of the primary key; nil: there is none, or there are several.
-func (f *File) naturalKey(r Repeated) []string {
+func (f *File) NaturalKey(r Repeated) []string {
 	if f.Draft.Changes() && !f.Draft.Keyed() {
 		return []string{contract.WholePath}
 	}

@@ -201,12 +201,16 @@ func (c Created) identity(l databases.Landing) (named contract.Identity, column 
 	return contract.Identity{}, ""
 }
 
-// naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id.
+// telling is how long a key is that nothing else in an answer equals by chance.
+const telling = 12
+
+// naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id, or has it whatever it is
+// called where the value is long.
 func naming(answer any, value, column string) string {
 	best := ""
 	Scalars("", answer, func(pointer string, member any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		if value == "" || fmt.Sprint(member) != value || !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
+		if value == "" || fmt.Sprint(member) != value || len(value) < telling && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
 			return
 		}
 		if best == "" || strings.Count(pointer, "/") < strings.Count(best, "/") {

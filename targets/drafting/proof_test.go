@@ -80,4 +80,11 @@ func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	p := draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"id": "o-77"}, Landings: []databases.Landing{order}})
 	require.Equal(t, "public_id", p.Identity)
 	require.Equal(t, contract.Identity{JSON: "/id"}, p.Named)
+
+	order.Row["public_id"] = "pay_0f6c92ab41"
+	p = draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"payment": "pay_0f6c92ab41"}, Landings: []databases.Landing{order}})
+	require.Equal(t, contract.Identity{JSON: "/payment"}, p.Named, "nothing else has this value by chance")
+	order.Row["public_id"] = "77"
+	p = draft.Prove(drafting.Created{Marker: "m", Answer: map[string]any{"seats": 77}, Landings: []databases.Landing{order}})
+	require.Empty(t, p.Identity)
 }
