@@ -53,7 +53,7 @@ func (t *transmitter) attack(ctx context.Context, when schedule, done func(*outg
 	for result := range attacker.Attack(targeter(when.all), when, 0, "") {
 		o := transport.byID[fragment(result.URL)]
 		if o == nil || o.http == nil {
-			t.halt(fmt.Errorf("send an attempt: vegeta did not: %s", t.requests.secrets.mask().text(result.Error)))
+			t.halt(fmt.Errorf("send an attempt: vegeta did not: %s", t.requests.secrets.text(result.Error)))
 			continue
 		}
 		t.finish(o)

@@ -70,7 +70,7 @@ func (f *follower) question(ctx context.Context, last history.Followup, from, re
 			f.backOff(answer)
 		}
 	}
-	said.At, said.Status, said.Content, said.Complete = f.config.now(), answer.Status, f.requests.secrets.mask().content(answer.Content), err == nil
+	said.At, said.Status, said.Content, said.Complete = f.config.now(), answer.Status, f.requests.secrets.content(answer.Content), err == nil
 	if err != nil {
 		said.Error = f.maskError(err)
 	}

@@ -15,7 +15,7 @@ func (s *Sender) Look(ctx context.Context, where string, header map[string]strin
 	if err := s.config.Pace.Wait(ctx, 1); err != nil {
 		return 0, "", err
 	}
-	mask := s.requests.secrets.newMask()
+	mask := s.requests.secrets
 	answer, err := get(ctx, s.config.Target, where, header)
 	s.config.Pace.hold(retryAfter(answer))
 	switch {

@@ -60,7 +60,7 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 		all.Over, _ = s.Text(request, basePath(r.config.Target), record.Key, Moment) // so it can
 	}
 	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
-		if r.secrets.mask().isSecret(name) {
+		if r.secrets.isSecret(name) {
 			all.Secret = append(all.Secret, name)
 		}
 	}

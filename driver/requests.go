@@ -63,14 +63,14 @@ type rendered struct {
 func newRequests(c *Config) *requests {
 	r := &requests{config: c, secrets: newSecrets(&c.Workload), logins: c.Logins, patience: c.patience()}
 	r.inside = &insideTime{recent: []time.Duration{cmp.Or(c.Inside, c.Normal)}}
-	r.secrets.refresh(r.logins)
+	r.secrets.keepLogins(r.logins)
 	return r
 }
 
 // setLogins keeps what logins gave, and masks it from now on.
 func (r *requests) setLogins(logins map[string]map[string]string) {
 	r.logins = logins
-	r.secrets.refresh(logins)
+	r.secrets.keepLogins(logins)
 }
 
 // values returns what the templates of an intent's requests can use.
@@ -86,7 +86,6 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 
 // renderAll renders the requests of all intents, and calls keep with each intent as it goes on record.
 func (r *requests) renderAll(keep func(history.Intent) error) error {
-	r.secrets.refresh(r.logins)
 	r.rendered = map[string]rendered{}
 	for _, i := range r.config.Plan.Intents {
 		intent, err := r.render(i)
@@ -129,7 +128,7 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 		if takes.Name != operation.Name {
 			said.Operation = takes.Name
 		}
-		intent.Bodies[body] = r.secrets.mask().body(said)
+		intent.Bodies[body] = r.secrets.body(said)
 	}
 	return intent, nil
 }
@@ -151,7 +150,7 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 	}
 	for _, key := range keys {
 		if err := r.sendable(one, history.Attempt{Body: body, Key: key}); err != nil {
-			return one, fmt.Errorf("prepare the request of intent %s: %s", i.ID, r.secrets.mask().text(err.Error()))
+			return one, fmt.Errorf("prepare the request of intent %s: %s", i.ID, r.secrets.text(err.Error()))
 		}
 	}
 	return one, nil
@@ -219,7 +218,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 	if !elsewhere && !one.operation.DiffersPerAttempt() {
 		request, _ := one.withKey(*a)
 		r.carryWork(&request, one, *a)
-		a.Own = r.secrets.mask().header(request.Own)
+		a.Own = r.secrets.header(request.Own)
 		return request
 	}
 	id, at := r.config.Names.Key(a.Intent, "attempt "+a.ID), r.clock(a.Intent)
@@ -231,7 +230,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 	if elsewhere {
 		sendElsewhere(&request, id, at)
 	}
-	a.Own = r.secrets.mask().header(request.Own)
+	a.Own = r.secrets.header(request.Own)
 	return request
 }
 

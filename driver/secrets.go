@@ -2,7 +2,6 @@ package driver
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"maps"
 	"net/url"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -23,111 +21,77 @@ const masked = "***"
 // as a tenant's number, would tear holes into everything.
 const ShortestSecret = 8
 
-// secrets knows the texts that must not go on record. Safe for concurrent use.
+// secrets knows the texts that must not go on record, and the headers. Safe for concurrent use.
 type secrets struct {
-	workload *Workload
-	current  atomic.Pointer[mask]
+	headers  []string // whose values are secret
+	compared string   // what rows must hold, as templates say it: that is no secret, or it could not be compared
 
-	mu        sync.Mutex
-	logins    map[string]map[string]string // by principal
-	extracted []string                     // by steps
+	mu    sync.RWMutex
+	texts textSet // that are secret wherever they stand
 }
 
-func newSecrets(w *Workload) *secrets { return &secrets{workload: w} }
-
-// refresh masks what is recorded from now on with all secrets that are known now.
-func (s *secrets) refresh(logins map[string]map[string]string) {
-	s.mu.Lock()
-	s.logins = logins
-	s.mu.Unlock()
-	s.remask()
-}
-
-// remask masks what is recorded from now on with what was kept since the last time, too.
-func (s *secrets) remask() {
-	m := s.newMask()
-	s.current.Store(&m)
-}
-
-// mask takes out the secrets that were known at the last refresh.
-func (s *secrets) mask() mask { return *s.current.Load() }
-
-// keep notes texts that steps have extracted.
-func (s *secrets) keep(extracted []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.extracted = append(s.extracted, extracted...)
-}
-
-// mask takes secrets out of what is recorded. Safe for concurrent use.
-type mask struct {
-	headers []string // whose values are secret
-	texts   []string // that are secret wherever they stand, longest first
-	replace *strings.Replacer
-}
-
-// newMask knows the principals' values and what their logins gave, what variables gave, what steps extracted, and
-// what the target file itself says in a secret header, and takes more. A header that is made of a principal's
-// values or login is secret, however short they are.
-func (s *secrets) newMask(more ...string) mask {
-	w := s.workload
-	m := mask{headers: append(targets.MaskedHeaders(), w.Target.Redact...)}
-	texts := append(slices.Clone(w.Target.Secrets), more...)
-	texts = append(texts, s.personal()...)
+// newSecrets knows the principals' values, what variables gave, and what the target file itself says in a secret header. A
+// header that is made of a principal's values or login is secret, however short they are.
+func newSecrets(w *Workload) *secrets {
+	s := &secrets{headers: append(targets.MaskedHeaders(), w.Target.Redact...), compared: w.compared(), texts: newTextSet()}
+	s.keep(w.Target.Secrets)
+	for _, p := range w.Principals {
+		s.keepFields(".Principal.", p.Values)
+	}
 	for _, q := range w.templates() {
 		for name, value := range q.Header {
 			if strings.Contains(value, ".Principal") || strings.Contains(value, ".Login") {
-				m.headers = append(m.headers, name)
+				s.headers = append(s.headers, name)
 			}
-			if m.isSecret(name) && !strings.Contains(value, "{{") {
-				texts = append(texts, words(value)...)
+			if s.isSecret(name) && !strings.Contains(value, "{{") {
+				s.keep(words(value))
 			}
 		}
 	}
-	compared := w.compared()
-	for _, secret := range texts {
-		if len(secret) >= ShortestSecret && !strings.Contains(compared, secret) {
-			m.texts = append(m.texts, Writings(secret)...)
-		}
-	}
-	slices.SortFunc(m.texts, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
-	m.texts = slices.Compact(m.texts)
-	m.replace = m.except("")
-	return m
+	return s
 }
 
-// personal returns the values and logins of the principals, but those that rows must hold, and what steps extracted.
-func (s *secrets) personal() []string {
+// keep masks texts in what is recorded from now on, such as what steps have extracted. It takes no longer for all those that are
+// known already: steps of a million intents extract one each.
+func (s *secrets) keep(texts []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	public := personalFields.FindAllString(s.workload.compared(), -1)
-	texts := slices.Clone(s.extracted)
-	keep := func(kind string, values map[string]string) {
-		for name, value := range values {
-			if !slices.Contains(public, kind+name) {
-				texts = append(texts, value)
-			}
+	for _, secret := range texts {
+		if len(secret) < ShortestSecret || strings.Contains(s.compared, secret) {
+			continue
+		}
+		for _, written := range Writings(secret) {
+			s.texts.add(written)
 		}
 	}
-	for _, p := range s.workload.Principals {
-		keep(".Principal.", p.Values)
-	}
-	for _, given := range s.logins {
-		keep(".Login.", given)
-	}
-	return texts
 }
 
-// except is what takes the secrets out of a text, but not out of the public text in it.
-func (m mask) except(public string) *strings.Replacer {
-	var pairs []string
-	for _, text := range m.texts {
-		if len(text) <= len(public) {
-			pairs, public = append(pairs, public, public), ""
-		}
-		pairs = append(pairs, text, masked)
+// keepLogins masks what logins gave the principals.
+func (s *secrets) keepLogins(logins map[string]map[string]string) {
+	for _, given := range logins {
+		s.keepFields(".Login.", given)
 	}
-	return strings.NewReplacer(pairs...)
+}
+
+// keepFields masks values of a principal or of its login, but those that rows must hold.
+func (s *secrets) keepFields(kind string, values map[string]string) {
+	public := personalFields.FindAllString(s.compared, -1)
+	for name, value := range values {
+		if !slices.Contains(public, kind+name) {
+			s.keep([]string{value})
+		}
+	}
+}
+
+// all returns the texts that are masked.
+func (s *secrets) all() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.texts.texts))
+}
+
+func (s *secrets) isSecret(header string) bool {
+	return slices.ContainsFunc(s.headers, func(secret string) bool { return strings.EqualFold(header, secret) })
 }
 
 // personalFields are what a template takes of a principal or of its login.
@@ -163,14 +127,12 @@ func (w *Workload) templates() []targets.Request {
 // target file is all there is to it: given reports that a text comes from elsewhere.
 func (w *Workload) SpellsOut(given func(text string) bool) bool {
 	secrets := newSecrets(w)
-	secrets.refresh(w.Logins)
-	m := secrets.mask()
 	for _, o := range w.all() {
 		if o.Rows.HTTP == nil {
 			continue
 		}
 		for name, value := range o.Rows.HTTP.Header {
-			if m.isSecret(name) && !strings.Contains(value, ".Principal") && !strings.Contains(value, ".Login") && !given(value) {
+			if secrets.isSecret(name) && !strings.Contains(value, ".Principal") && !strings.Contains(value, ".Login") && !given(value) {
 				return true
 			}
 		}
@@ -198,52 +160,59 @@ func inJSON(text string, html bool) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
-func (m mask) body(b history.Body) history.Body {
-	b.Header, b.Path, b.Content, b.Says = m.header(b.Header), m.text(b.Path), m.content(b.Content), m.content(b.Says)
+func (s *secrets) body(b history.Body) history.Body {
+	b.Header, b.Path, b.Content, b.Says = s.header(b.Header), s.text(b.Path), s.content(b.Content), s.content(b.Says)
 	return b
 }
 
 // answer masks an attempt. How the answer names what was made is compared with rows, and so stays as it is.
-func (m mask) answer(a history.Attempt, named string) history.Attempt {
-	if m.text(named) != named {
-		m.replace = m.except(named)
+func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
+	if s.text(named) == named {
+		named = "" // and needs no care
 	}
-	a.Header, a.Content, a.Error = m.header(a.Header), m.content(a.Content), m.text(a.Error)
+	a.Header, a.Content, a.Error = s.headerBut(a.Header, named), s.contentBut(a.Content, named), s.textBut(a.Error, named)
 	if !a.Complete || a.Digest != "" {
-		a.Content = m.end(a.Content)
+		a.Content = s.end(a.Content)
 	}
-	a.Outline = m.content(a.Outline)
+	a.Outline = s.contentBut(a.Outline, named)
 	return a
 }
 
-func (m mask) header(header map[string]string) map[string]string {
+func (s *secrets) header(header map[string]string) map[string]string { return s.headerBut(header, "") }
+
+func (s *secrets) headerBut(header map[string]string, public string) map[string]string {
 	safe := maps.Clone(header)
 	for name, value := range safe {
-		safe[name] = m.text(value)
-		if m.isSecret(name) {
+		safe[name] = s.textBut(value, public)
+		if s.isSecret(name) {
 			safe[name] = masked
 		}
 	}
 	return safe
 }
 
-func (m mask) isSecret(header string) bool {
-	return slices.ContainsFunc(m.headers, func(secret string) bool { return strings.EqualFold(header, secret) })
-}
+func (s *secrets) text(text string) string { return s.textBut(text, "") }
 
-func (m mask) text(text string) string { return m.replace.Replace(text) }
+// textBut takes the secrets out of a text, but not out of the public text in it.
+func (s *secrets) textBut(text, public string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.texts.mask(text, public)
+}
 
 // tokens are the texts and the numbers of JSON.
 var tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*`)
 
-// content masks a body. JSON stays JSON: a number with a secret in it becomes a text.
-func (m mask) content(text string) string {
-	safe := m.text(text)
+func (s *secrets) content(text string) string { return s.contentBut(text, "") }
+
+// contentBut masks a body. JSON stays JSON: a number with a secret in it becomes a text.
+func (s *secrets) contentBut(text, public string) string {
+	safe := s.textBut(text, public)
 	if safe == text || json.Valid([]byte(safe)) || !json.Valid([]byte(text)) {
 		return safe
 	}
 	return tokens.ReplaceAllStringFunc(text, func(token string) string {
-		safe := m.text(token)
+		safe := s.textBut(token, public)
 		if safe != token && token[0] != '"' {
 			return `"` + masked + `"`
 		}
@@ -252,13 +221,8 @@ func (m mask) content(text string) string {
 }
 
 // end masks the beginning of a secret at the end of a text that was cut off inside it.
-func (m mask) end(text string) string {
-	for _, secret := range m.texts {
-		for n := len(secret) - 1; n >= ShortestSecret; n-- {
-			if strings.HasSuffix(text, secret[:n]) {
-				return text[:len(text)-n] + masked
-			}
-		}
-	}
-	return text
+func (s *secrets) end(text string) string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.texts.maskEnd(text)
 }

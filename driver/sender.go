@@ -81,10 +81,10 @@ func (s *Sender) Workload() *Workload { return &s.config.Workload }
 func (s *Sender) Logins() map[string]map[string]string { return s.requests.logins }
 
 // Mask masks the secrets that are known so far in a text that is to go on record. It comes after SetUp.
-func (s *Sender) Mask(text string) string { return s.requests.secrets.mask().content(text) }
+func (s *Sender) Mask(text string) string { return s.requests.secrets.content(text) }
 
 // Secrets returns the texts that are masked in all that is recorded now. What steps extract adds to them.
-func (s *Sender) Secrets() []string { return s.requests.secrets.newMask().texts }
+func (s *Sender) Secrets() []string { return s.requests.secrets.all() }
 
 // Suspicious reports whether clients left requests whose end was not seen, and whether a request on the clean
 // lane broke: then the target may still be working, or be gone.

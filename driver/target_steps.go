@@ -22,7 +22,6 @@ type stepRun struct {
 	intent scenarios.PlannedIntent
 	known  map[string]string // what the steps know before they have extracted anything
 	key    string            // name of the key that is fetched
-	secret []string          // what was extracted and must not be on record
 }
 
 // ErrStep is wrapped by what SetUp returns where a step did not do what it was sent for.
@@ -46,12 +45,6 @@ func (s *stepRunner) run(ctx context.Context, r stepRun) (map[string]string, err
 	extracted := map[string]string{}
 	maps.Copy(extracted, r.known)
 	*r.into() = extracted
-	defer func() {
-		s.requests.secrets.keep(r.secret)
-		if r.fact.For == history.Remove && len(r.secret) > 0 { // in the middle of what is recorded
-			s.requests.secrets.remask()
-		}
-	}()
 	for n, step := range r.steps {
 		r.fact.Number = n + 1
 		if err := s.pace.Wait(ctx, 1); err != nil {
@@ -96,13 +89,12 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		}
 	}
 	if err == nil {
-		err = r.extract(step, x, extracted)
+		var secret []string
+		secret, err = r.extract(step, x, extracted)
+		s.requests.secrets.keep(secret)
 	}
 	s.pace.hold(retryAfter(x.record))
-	mask := s.requests.secrets.mask()
-	if len(r.secret) > 0 {
-		mask = s.requests.secrets.newMask(r.secret...)
-	}
+	mask := s.requests.secrets
 	fact.End, fact.Path = now(), mask.text(fact.Path)
 	if err != nil {
 		fact.Error = fmt.Sprintf("%s (%s %s)%s %s", r.at(fact.Number), fact.Method, fact.Path, r.whose(), mask.text(err.Error()))
@@ -137,29 +129,29 @@ func (s *stepRunner) exchangeOf(step targets.Step, v targets.Values) (exchange, 
 	}, nil
 }
 
-// extract extracts what a step is sent for. Its error quotes an answer only where that surely holds no secret: a
+// extract extracts what a step is sent for, and returns what of it must not be on record. Its error quotes an answer only where that surely holds no secret: a
 // login that succeeded is full of them.
-func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]string) error {
+func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]string) (secret []string, err error) {
 	status := x.record.Status
 	if !step.Expects(status) {
 		said := ""
 		if r.fact.For != history.Login || status >= http.StatusBadRequest {
 			said = ": " + beginning(x.record.Content)
 		}
-		return fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, hint(status))
+		return nil, fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, hint(status))
 	}
 	answer := targets.Answer{Header: x.record.Header, Cookies: x.cookies, Body: x.record.Content}
 	for _, name := range step.Names() {
 		value, err := step.Extract[name].From(answer)
 		if err != nil {
-			return fmt.Errorf("was answered %d, and there is no %s: %w", status, name, err)
+			return secret, fmt.Errorf("was answered %d, and there is no %s: %w", status, name, err)
 		}
 		extracted[name] = value
 		if r.fact.For == history.Login || step.Extract[name].Secret() && !r.isKey(name) {
-			r.secret = append(r.secret, value)
+			secret = append(secret, value)
 		}
 	}
-	return nil
+	return secret, nil
 }
 
 // isKey reports that what is extracted under a name is a key. It is on record, because it tells attempts apart.

@@ -152,7 +152,7 @@ func (t *transmitter) dialer(intent string) Dialer {
 
 // finish records an attempt that has ended and notices when the target is gone.
 func (t *transmitter) finish(o *outgoing) {
-	if err := t.config.Record.Attempt(t.requests.secrets.mask().answer(o.record, t.identity(o.record))); err != nil {
+	if err := t.config.Record.Attempt(t.requests.secrets.answer(o.record, t.identity(o.record))); err != nil {
 		t.halt(err)
 		return
 	}
@@ -219,7 +219,7 @@ func (t *transmitter) backOff(a history.Attempt) {
 }
 
 // maskError is the text of an error, without the secrets in it.
-func (t *transmitter) maskError(err error) string { return t.requests.secrets.mask().text(err.Error()) }
+func (t *transmitter) maskError(err error) string { return t.requests.secrets.text(err.Error()) }
 
 // now is the time since the start of the run, at least 1 ns: a zero offset means never.
 func (w *Workload) now() history.Offset { return max(1, history.Offset(time.Since(w.Base))) }

@@ -23,7 +23,7 @@ func Postgres(ctx context.Context, options Options) (*Server, error) {
 		name: "postgres", program: programs.serve, user: "postgres",
 		signal:  "QUIT", // at once: the other ways wait for clients or write everything to disk
 		missing: ErrNoPostgres,
-		prepare: programs.prepare,
+		prepare: func(ctx context.Context, where site) error { return programs.prepare(ctx, where, options.CheapLogin) },
 		args:    postgresArgs,
 		greet:   greetPostgres,
 		url:     postgresURL,
@@ -57,15 +57,19 @@ func newestFirst(pattern string) []string {
 }
 
 // prepare makes a cluster whose superuser is the account, and the account's database.
-func (b postgresBinaries) prepare(ctx context.Context, where site) error {
+func (b postgresBinaries) prepare(ctx context.Context, where site, cheapLogin bool) error {
 	secret := filepath.Join(where.dir, "password")
 	if err := where.owner.writeFile(secret, where.password+"\n"); err != nil {
 		return fmt.Errorf("write the password for initdb: %w", err)
 	}
 	data := filepath.Join(where.dir, "data")
 	// A password is kept and asked for by SCRAM; where one is kept by MD5, as drivers before 2018 need it, it is asked for so.
+	local := "scram-sha-256"
+	if cheapLogin {
+		local = "md5" // initdb keeps the password by MD5 if nothing asks for it by SCRAM
+	}
 	err := where.run(ctx, b.prepareCluster, "--pgdata="+data, "--username="+account, "--pwfile="+secret,
-		"--auth-local=scram-sha-256", "--auth-host=md5", "--encoding=UTF8", "--locale=C", "--no-sync")
+		"--auth-local="+local, "--auth-host=md5", "--encoding=UTF8", "--locale=C", "--no-sync")
 	if err != nil {
 		return err
 	}

@@ -30,6 +30,7 @@ type Options struct {
 	Programs       string    // folder of the server's programs; empty: where Debian puts them, then PATH
 	Dir            string    // folder in which the server's own temporary folder is made; empty: os.TempDir
 	MaxConnections int       // 0: 400
+	CheapLogin     bool      // PostgreSQL keeps its random password by MD5: SCRAM hashes 4096 times for each connection
 	Log            io.Writer // what the server prints; nil: kept only to explain a failed start
 }
 

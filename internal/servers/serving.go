@@ -19,7 +19,7 @@ func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbUR
 	if err := Install(ctx, out); err != nil {
 		return unserved(err)
 	}
-	postgres, err := Postgres(ctx, Options{})
+	postgres, err := Postgres(ctx, Options{CheapLogin: true})
 	if err != nil {
 		return unserved(err)
 	}
