@@ -124,7 +124,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		removed[r.Intent] = true
 	}
 	var owed []string
-	sent := messagesOf(h)
+	sent := messagesOf(t, h, s)
 	for _, mg := range t.markerGroups(h) {
 		first, rows := mg.traces[0].intent, 0
 		markers := map[string]bool{}

@@ -199,7 +199,7 @@ type evaluation struct {
 // newEvaluation arranges a history: by marker, by neighbours and by intent.
 func newEvaluation(h *history.History, w *whole) *evaluation {
 	e := &evaluation{
-		whole: w, terms: w.terms, history: h, groups: w.terms.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(h),
+		whole: w, terms: w.terms, history: h, groups: w.terms.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(w.terms, h),
 		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, found: newVerdicts(),
 	}
 	for tr := range e.traces() {

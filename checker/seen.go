@@ -11,86 +11,6 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// messages are what reached the sinks, by the marker that it carries.
-type messages struct {
-	of        map[string][]history.Message // by marker
-	unclaimed []history.Message            // of no intent
-}
-
-// messagesOf sorts what reached the sinks by intent. A message belongs to each marker in it; without one, to the attempts whose
-// traces it is of; without such, to the intents that sent a text which it carries, such as their reference.
-func messagesOf(h *history.History) messages {
-	all, known := messages{of: map[string][]history.Message{}}, map[string]bool{}
-	for _, i := range h.Intents {
-		for _, b := range i.Bodies {
-			known[b.Marker] = true
-		}
-	}
-	traces := markersOfTraces(h)
-	for _, m := range h.Messages {
-		markers := filter(m.Names, func(name string) bool { return known[name] })
-		if len(markers) == 0 {
-			for _, trace := range m.Traces {
-				if marker := traces[trace]; marker != "" && !slices.Contains(markers, marker) {
-					markers = append(markers, marker)
-				}
-			}
-		}
-		if len(markers) == 0 {
-			markers = markersThatSent(h, m.Names)
-		}
-		for _, marker := range markers {
-			all.of[marker] = append(all.of[marker], m)
-		}
-		if len(markers) == 0 {
-			all.unclaimed = append(all.unclaimed, m)
-		}
-	}
-	return all
-}
-
-// markersOfTraces returns the marker of the body that each attempt with a trace of its own carried, by the trace. Where that body has
-// no rows it is the original's: an attempt with another body may complete what the first one began.
-func markersOfTraces(h *history.History) map[string]string {
-	bodies := map[string]map[string]history.Body{}
-	for _, i := range h.Intents {
-		bodies[i.ID] = i.Bodies
-	}
-	traces := map[string]string{}
-	for _, a := range h.Attempts {
-		for name, value := range a.Own {
-			parts := strings.Split(value, "-")
-			if strings.EqualFold(name, "traceparent") && len(parts) >= 4 {
-				traces[strings.ToLower(parts[1])] = bodies[a.Intent][history.Original].Marker
-				if own := bodies[a.Intent][a.Body].Marker; h.T1 != nil && len(h.T1.Rows[own]) > 0 || h.T2 != nil && len(h.T2.Rows[own]) > 0 {
-					traces[strings.ToLower(parts[1])] = own
-				}
-			}
-		}
-	}
-	return traces
-}
-
-// markersThatSent returns the markers of the intents whose requests carried one of these texts.
-func markersThatSent(h *history.History, names []string) []string {
-	var markers []string
-	for _, i := range h.Intents {
-		marker := i.Bodies[history.Original].Marker
-		sent := slices.ContainsFunc(names, func(name string) bool {
-			for _, b := range i.Bodies {
-				if strings.Contains(b.Content, name) || strings.Contains(b.Path, name) || strings.Contains(b.Says, name) {
-					return true
-				}
-			}
-			return false
-		})
-		if sent && !slices.Contains(markers, marker) {
-			markers = append(markers, marker)
-		}
-	}
-	return markers
-}
-
 // until returns the messages of a marker at the sink of an effect, up to a moment, that are meant.
 func (all messages) until(at history.Offset, sink string, where contract.Where, marker string) []history.Message {
 	var some []history.Message
@@ -112,13 +32,13 @@ func (all messages) count(at history.Offset, fx contract.Effect, marker string) 
 }
 
 // Seen returns how many of an effect reached its sink for a marker, in all of a history.
-func Seen(h *history.History, fx contract.Effect, marker string) int {
-	return messagesOf(h).count(math.MaxInt64, fx, marker)
+func (t Terms) Seen(h *history.History, fx contract.Effect, marker string) int {
+	return messagesOf(t, h).count(math.MaxInt64, fx, marker)
 }
 
 // KnownByKey reports that a message for a marker had the key of an earlier message, so that its sink did nothing.
-func KnownByKey(h *history.History, fx contract.Effect, marker string) bool {
-	return slices.ContainsFunc(messagesOf(h).until(math.MaxInt64, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.First != "" })
+func (t Terms) KnownByKey(h *history.History, fx contract.Effect, marker string) bool {
+	return slices.ContainsFunc(messagesOf(t, h).until(math.MaxInt64, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.First != "" })
 }
 
 // acted counts the messages that the sink acted on: a repetition that gets the first answer again is none.
@@ -222,7 +142,7 @@ func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seen
 	case got > each*of.due && of.rows == 0 && m == atT2:
 		f.Kind = EffectBeforeCommit
 		e.report(m, tr, f)
-	case got > each*of.due, m == atT2 && got < each*of.rows && !onlyDeclined(tr) && fx.Delivery != contract.SentAtMostOnce:
+	case got > each*of.due, m == atT2 && got+e.messages.unclear(at, fx, of.marker) < each*of.rows && !onlyDeclined(tr) && fx.Delivery != contract.SentAtMostOnce:
 		e.report(m, tr, f)
 	}
 	checkDownstreamKeys(e, m, tr, fx, of)
@@ -283,6 +203,9 @@ func summary(m history.Message) string {
 	if m.Key != "" {
 		text += " with key " + m.Key
 	}
+	if m.Intent != "" && m.Intent != m.Key {
+		text += " for " + m.Intent
+	}
 	switch {
 	case m.First != "":
 		text += ", a repetition of " + m.First
@@ -311,7 +234,7 @@ func seen(e *evaluation, tr *trace, at history.Offset) bool {
 	effects := slices.DeleteFunc(Watched(e.terms, tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
 	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
 		for _, b := range tr.intent.Bodies {
-			if acted(e.messages.until(at, fx.Seen, fx.Where, b.Marker)) > 0 {
+			if acted(e.messages.until(at, fx.Seen, fx.Where, b.Marker))+e.messages.unclear(at, fx, b.Marker) > 0 {
 				return false
 			}
 		}
@@ -326,7 +249,7 @@ func disturbed(e *evaluation, _ *markerGroup, tr *trace) bool {
 		return false
 	}
 	for _, b := range tr.intent.Bodies {
-		if slices.ContainsFunc(e.messages.of[b.Marker], func(m history.Message) bool { return m.Fault != "" }) {
+		if slices.ContainsFunc(slices.Concat(e.messages.of[b.Marker], e.messages.shared[b.Marker]), func(m history.Message) bool { return m.Fault != "" }) {
 			return true
 		}
 	}
@@ -360,7 +283,7 @@ func measureSeen(e *evaluation, t *tally) {
 func owedEffects(t Terms, all messages, s history.Snapshot, o contract.Operation, markers map[string]bool) bool {
 	return slices.ContainsFunc(Watched(t, o), func(fx contract.Effect) bool {
 		for marker := range markers {
-			if all.count(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
+			if all.count(s.At, fx, marker)+all.unclear(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
 				return true
 			}
 		}
@@ -383,14 +306,50 @@ func (w *whole) unclaimed() []Warning {
 		all = append(all, Warning{Kind: "not-watched", Text: "effects were not watched: " + strings.Join(names, ", ")})
 	}
 	late := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) > 0 })
-	foreign := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) == 0 })
+	foreign := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) == 0 && m.Intent == "" })
+	strange := filter(w.nobodys, func(m history.Message) bool { return len(m.Names) == 0 && m.Intent != "" })
 	if len(late) > 0 {
 		all = append(all, Warning{Kind: "late-message", Text: fmt.Sprintf("%s at a sink with the marker of an earlier scenario: effects come later than within says%s", came(late), listed(late))})
 	}
 	if len(foreign) > 0 {
 		all = append(all, Warning{Kind: "unclaimed-message", Text: fmt.Sprintf("%s at a sink with no marker, and was counted for no intent%s", came(foreign), listed(foreign))})
 	}
+	if len(strange) > 0 {
+		all = append(all, Warning{Kind: "unclaimed-message", Text: fmt.Sprintf("%s at a sink for what no intent is known by, and was counted for none%s", came(strange), listed(strange))})
+	}
 	return all
+}
+
+// orphans says that effects were made for what no row and no answer names. There are more of them than there should be, or they
+// belong to an earlier scenario.
+func (w *whole) orphans() []string {
+	var texts []string
+	for _, o := range w.terms.operations() {
+		for _, fx := range Watched(w.terms, o) {
+			net, some := map[string]int{}, []history.Message(nil)
+			for _, m := range w.nobodys {
+				if m.Sink != fx.Seen || m.Intent == "" || len(m.Names) > 0 {
+					continue
+				}
+				of := []history.Message{m}
+				if meant(fx.Where, m) {
+					net[m.Intent] += acted(of)
+				}
+				if fx.Undone != nil && meant(*fx.Undone, m) {
+					net[m.Intent] -= acted(of)
+				}
+			}
+			for _, m := range w.nobodys {
+				if m.Sink == fx.Seen && meant(fx.Where, m) && net[m.Intent] > 0 {
+					some = append(some, m)
+				}
+			}
+			if text := fmt.Sprintf("%s at %s for what no row, no answer and no key names, be it for nothing or for an earlier scenario%s", came(some), fx.Seen, listed(some)); len(some) > 0 && !slices.Contains(texts, text) {
+				texts = append(texts, text)
+			}
+		}
+	}
+	return texts
 }
 
 func came(some []history.Message) string { return count(len(some), "message") + " came" }

@@ -89,7 +89,7 @@ func (w *whole) doubtReasons() []string {
 	if w.neverReached() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
-	return slices.Concat(doubts, w.unknownRows(), w.withoutPromise(), w.sum.doubtTexts())
+	return slices.Concat(doubts, w.orphans(), w.unknownRows(), w.withoutPromise(), w.sum.doubtTexts())
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.

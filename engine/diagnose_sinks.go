@@ -13,14 +13,15 @@ import (
 // diagnoseSeen says why a plain create was not seen at a sink as the file says, or why that may be a defect. A sink that sees
 // nothing proves nothing.
 func (c create) diagnoseSeen(h *history.History, marker string) (doubt string, err error) {
-	for _, fx := range checker.Watched(c.session.System.Terms(), c.operation.Judged()) {
-		got := checker.Seen(h, fx, marker)
+	terms := c.session.System.Terms()
+	for _, fx := range checker.Watched(terms, c.operation.Judged()) {
+		got := terms.Seen(h, fx, marker)
 		switch {
 		case got == fx.Each():
 		case got > 0:
 			doubt = fmt.Sprintf("of one plain create of the pilot %s the sink %s, and operations.%s.effects of %s says %d of %q",
 				english.Plural(got, "message reached", "messages reached"), fx.Seen, c.operation.Name, c.session.System.Name, fx.Each(), fx.Name)
-		case checker.KnownByKey(h, fx, marker):
+		case terms.KnownByKey(h, fx, marker):
 			doubt = fmt.Sprintf("a plain create of the pilot asked the sink %s for %q with a key that an earlier create had used: the service takes it for that one, and does nothing", fx.Seen, fx.Name)
 		default:
 			return "", runerror.Configf("%s", c.unseen(h, fx))
@@ -54,6 +55,10 @@ func (c create) unseen(h *history.History, fx contract.Effect) string {
 				english.Plural(len(came), "message reached", "messages reached"), fx.Seen, effect, what)
 		}
 	}
-	return fmt.Sprintf("a plain create was acknowledged, and %s the sink %s without its marker, so that the %s cannot be counted for it: the first is %s; the target has to send on a text of the request, which carries {{.Intent.Marker}}",
-		english.Plural(len(came), "message reached", "messages reached"), fx.Seen, effect, what)
+	if first.Intent != "" {
+		return fmt.Sprintf("a plain create was acknowledged, and %s the sink %s, where the %s is to be seen, but for what the create is not known by: the field that sinks.%s declares (intent) says %q, which is neither its marker, its reference, its key, the identity of its row (rows.identity) nor that of its answer (identity)",
+			english.Plural(len(came), "message reached", "messages reached"), fx.Seen, effect, fx.Seen, first.Intent)
+	}
+	return fmt.Sprintf("a plain create was acknowledged, and %s the sink %s without its marker, so that the %s cannot be counted for it: the first is %s; the target has to send on a text of the request, which carries {{.Intent.Marker}}, or sinks.%s to say where its own id for it stands (intent)",
+		english.Plural(len(came), "message reached", "messages reached"), fx.Seen, effect, what, fx.Seen)
 }

@@ -353,6 +353,7 @@ type Message struct {
 	Subject string   `json:"subject,omitempty"` // of a mail, decoded; of a span its name
 	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits; of a request that of its traceparent
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
+	Intent  string   `json:"intent,omitempty"`  // what the field says that the target file declares to name its intent; empty: none
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
 	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked
 	First   string   `json:"first,omitempty"`   // earlier message with the same key, whose answer this one gets again; empty: none

@@ -7,10 +7,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -68,7 +70,7 @@ func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, length, err := read(r.Body)
 	m := history.Message{Method: r.Method, Path: r.URL.RequestURI(), Length: length, Traces: traces(r.Header.Get("Traceparent"))}
 	said := parsed(body, r.Header.Get("Content-Type"))
-	m.Key, m.Names = h.keyOf(r, said), find(sent(r, body)...)
+	m.Key, m.Intent, m.Names = at(h.spec.Key, r, said), at(h.spec.Intent, r, said), find(sent(r, body)...)
 	if err != nil { // nobody waits for an answer
 		m.Error = "its body broke off: " + err.Error()
 		h.inbox.mu.Lock()
@@ -186,7 +188,9 @@ func parsed(body []byte, kind string) any {
 		body = out
 	}
 	var value any
-	if decoder := json.NewDecoder(bytes.NewReader(body)); decoder.Decode(&value) == nil && !decoder.More() {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber() // an id of 19 digits stays as it is
+	if decoder.Decode(&value) == nil && !decoder.More() {
 		return value
 	}
 	if !strings.HasPrefix(kind, "application/x-www-form-urlencoded") {
@@ -194,15 +198,44 @@ func parsed(body []byte, kind string) any {
 	}
 	form, _ := url.ParseQuery(string(body))
 	members := map[string]any{}
-	for name, values := range form {
-		members[name] = values[0]
+	for _, name := range slices.Sorted(maps.Keys(form)) {
+		members[name] = form[name][0]
+		if before, rest, is := strings.Cut(name, "["); is && strings.HasSuffix(rest, "]") && before != "" {
+			nest(members, append([]string{before}, strings.Split(strings.TrimSuffix(rest, "]"), "][")...), form[name][0])
+		}
 	}
 	return members
 }
 
-// keyOf is the idempotency key of a request; empty: it has none.
-func (h *httpSink) keyOf(r *http.Request, said any) string {
-	switch key := h.spec.Key; key.In {
+// nest puts the member of a form whose name is metadata[order] where JSON has it, at /metadata/order. What is there stays.
+func nest(members map[string]any, names []string, value string) {
+	for _, name := range names[:len(names)-1] {
+		if members[name] == nil {
+			members[name] = map[string]any{}
+		}
+		inner, is := members[name].(map[string]any)
+		if !is {
+			return
+		}
+		members = inner
+	}
+	if last := names[len(names)-1]; members[last] == nil {
+		members[last] = value
+	}
+}
+
+// at is the text at a place of a request; empty: it has none.
+func at(key targets.SinkKey, r *http.Request, said any) string {
+	switch key.In {
+	case contract.KeyNowhere:
+		return ""
+	case contract.KeyInPath:
+		if fits, _ := path.Match(key.Name, r.URL.Path); !fits {
+			return ""
+		}
+		before, _, _ := strings.Cut(key.Name, "*")
+		text, _, _ := strings.Cut(r.URL.Path[len(before):], "/")
+		return text
 	case contract.KeyInQuery:
 		return r.URL.Query().Get(key.Name)
 	case contract.KeyInBody:
@@ -210,10 +243,12 @@ func (h *httpSink) keyOf(r *http.Request, said any) string {
 		if !strings.HasPrefix(pointer, "/") {
 			pointer = jsonpointer.Of(key.Name)
 		}
-		if value, found := jsonpointer.Resolve(said, pointer); found && value != nil {
+		switch value, _ := jsonpointer.Resolve(said, pointer); value.(type) {
+		case nil, map[string]any, []any:
+			return ""
+		default:
 			return fmt.Sprint(value)
 		}
-		return ""
 	default:
 		return r.Header.Get(key.Name)
 	}

@@ -219,7 +219,11 @@ func (in *Inbox) disturb(m *history.Message) Fault {
 		return Fault{}
 	}
 	hit := false
-	for _, name := range m.Names {
+	names := m.Names
+	if len(names) == 0 && m.Intent != "" {
+		names = []string{m.Intent}
+	}
+	for _, name := range names {
 		hit = hit || !in.disturbed[name]
 		in.disturbed[name] = true
 	}
@@ -241,7 +245,9 @@ func (in *Inbox) take(m *history.Message, content []byte) {
 	}
 	m.Sink, m.ID = in.name, fmt.Sprintf("%s-%d", in.name, len(in.seen)+1)
 	m.At = max(1, history.Offset(time.Since(in.watch.Base)))
-	m.Path, m.Key, m.Subject, m.Error = in.watch.Hide(m.Path), in.watch.Hide(m.Key), in.watch.Hide(m.Subject), in.watch.Hide(m.Error)
+	for _, text := range []*string{&m.Path, &m.Key, &m.Subject, &m.Intent, &m.Error} {
+		*text = in.watch.Hide(*text)
+	}
 	for i := range m.To {
 		m.To[i] = in.watch.Hide(m.To[i])
 	}

@@ -125,6 +125,36 @@ func TestAMarkerIsFoundHoweverItIsEncoded(t *testing.T) {
 	}
 }
 
+func TestADeclaredFieldIsTakenDown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		where            targets.SinkKey
+		path, kind, body string
+		says             string
+	}{
+		"a header":                   {targets.SinkKey{In: contract.KeyInHeader, Name: "idempotency-key"}, "/", "text/plain", "", "ord_1"},
+		"a parameter":                {targets.SinkKey{In: contract.KeyInQuery, Name: "order"}, "/?order=ord%5F1", "text/plain", "", "ord_1"},
+		"the path":                   {targets.SinkKey{In: contract.KeyInPath, Name: "/orders/*/capture"}, "/orders/ord%5F1/capture", "text/plain", "", "ord_1"},
+		"another path":               {targets.SinkKey{In: contract.KeyInPath, Name: "/orders/*/capture"}, "/orders/ord_1/refund", "text/plain", "", ""},
+		"a member":                   {targets.SinkKey{In: contract.KeyInBody, Name: "order"}, "/", "application/json", `{"order":"ord_1"}`, "ord_1"},
+		"a member inside of another": {targets.SinkKey{In: contract.KeyInBody, Name: "/metadata/order"}, "/", "application/json", `{"metadata":{"order":"ord_1"}}`, "ord_1"},
+		"a long number":              {targets.SinkKey{In: contract.KeyInBody, Name: "/order"}, "/", "application/json", `{"order":1234567890123456789}`, "1234567890123456789"},
+		"a list":                     {targets.SinkKey{In: contract.KeyInBody, Name: "/order"}, "/", "application/json", `{"order":["ord_1"]}`, ""},
+		"a form":                     {targets.SinkKey{In: contract.KeyInBody, Name: "/metadata/order"}, "/", "application/x-www-form-urlencoded", "metadata%5Border%5D=ord_1&metadata[]=x", "ord_1"},
+		"the name in a form":         {targets.SinkKey{In: contract.KeyInBody, Name: "metadata[order]"}, "/", "application/x-www-form-urlencoded", "metadata[order]=ord_1", "ord_1"},
+		"a form with one name twice": {targets.SinkKey{In: contract.KeyInBody, Name: "/metadata/order"}, "/", "application/x-www-form-urlencoded", "metadata=x&metadata[order]=ord_1", ""},
+		"nothing is declared":        {targets.SinkKey{}, "/", "application/json", `{"order":"ord_1"}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			to, r, _ := payments(t, targets.HTTPSink{Intent: c.where}, sinks.Fault{})
+			_, _, err := post(t, to+c.path, c.kind, "ord_1", []byte(c.body))
+			require.NoError(t, err)
+			require.Equal(t, c.says, r.messages()[0].Intent)
+		})
+	}
+}
+
 func TestALongBase64HidesNoMarker(t *testing.T) {
 	t.Parallel()
 	to, r, _ := payments(t, targets.HTTPSink{}, sinks.Fault{})
@@ -263,6 +293,17 @@ func TestAFaultHitsTheFirstMessageOfEachIntent(t *testing.T) {
 		require.NoError(t, s.Close())
 		<-done
 	})
+}
+
+func TestAFaultHitsTheFirstMessageWithEachDeclaredField(t *testing.T) {
+	t.Parallel()
+	to, r, _ := payments(t, targets.HTTPSink{Intent: targets.SinkKey{In: contract.KeyInBody, Name: "order"}}, sinks.Fault{Kind: sinks.Error})
+	for _, order := range []string{"ord_1", "ord_1", "ord_2"} {
+		_, _, err := post(t, to, "application/json", "", []byte(`{"order":"`+order+`"}`))
+		require.NoError(t, err)
+	}
+	got := r.messages()
+	require.Equal(t, []string{"error", "", "error"}, []string{got[0].Fault, got[1].Fault, got[2].Fault})
 }
 
 func TestWhatIsNoRequestIsTakenDown(t *testing.T) {

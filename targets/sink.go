@@ -20,11 +20,14 @@ type Sink struct {
 }
 
 // OTLPSink is a sink that takes the spans of OpenTelemetry, by gRPC and by HTTP at one port.
-type OTLPSink struct{}
+type OTLPSink struct {
+	Intent string `yaml:"intent" json:"intent,omitempty"` // attribute that names the intent; empty: none
+}
 
 // SMTPSink is a sink that takes mails. It takes any credentials, and keeps none.
 type SMTPSink struct {
 	TLS        MailTLS `yaml:"tls" json:"tls,omitempty"`
+	Intent     string  `yaml:"intent" json:"intent,omitempty"`         // header that names the intent; empty: none
 	Idempotent bool    `yaml:"idempotent" json:"idempotent,omitempty"` // a mail with a Message-ID that was seen is the same mail
 }
 
@@ -54,14 +57,15 @@ func (s Sink) At(address string) SinkPlace {
 // HTTPSink is a sink that takes requests. After Load its key has a place.
 type HTTPSink struct {
 	Key        SinkKey      `yaml:"key" json:"key"`
+	Intent     SinkKey      `yaml:"intent" json:"intent,omitzero"`          // what names the intent: its marker, reference or key, or the id of its row; the zero value: nothing, and its marker is looked for
 	Idempotent bool         `yaml:"idempotent" json:"idempotent,omitempty"` // a request with a key that was seen gets the first answer again, and does nothing
 	Answers    []SinkAnswer `yaml:"answers" json:"answers,omitempty"`       // the first that fits; none: 200 for every request
 }
 
-// SinkKey is where the target puts an idempotency key of its own.
+// SinkKey is where the target puts a text that a sink looks for, such as an idempotency key of its own.
 type SinkKey struct {
-	In   contract.KeyPlace `yaml:"in" json:"in"`     // header, body or query
-	Name string            `yaml:"name" json:"name"` // of the header or the parameter of the query; in the body a name or a JSON pointer
+	In   contract.KeyPlace `yaml:"in" json:"in"`     // header, body, query or path
+	Name string            `yaml:"name" json:"name"` // of the header or the parameter of the query; in the body a name or a JSON pointer; a path whose first * stands for the text
 }
 
 // SinkAnswer is the answer to some requests. An empty Method or Path means all of them.

@@ -4,6 +4,7 @@ import (
 	"net"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -31,6 +32,9 @@ func (v *validator) sinks() {
 		}
 		if key := sink.HTTP.Key; key.Name == "" {
 			v.addMistake(at+"/http/key", "the key \"name\" is missing: of the member of the body, or of the parameter of the query")
+		}
+		if intent := sink.HTTP.Intent; intent.In == contract.KeyInPath && (!isPattern(intent.Name) || !strings.Contains(intent.Name, "*")) {
+			v.addMistake(at+"/http/intent/name", "expected a path in which a * stands for what names the intent, such as /v1/orders/*/capture, got %s", v.doc.Shown(at+"/http/intent/name"))
 		}
 		for i, answer := range sink.HTTP.Answers {
 			sinkAnswer(v, at+"/http/answers"+jsonpointer.Of(i), answer)

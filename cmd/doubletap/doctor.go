@@ -229,7 +229,7 @@ func kindsOf(came []history.Message) string {
 	var kinds []string
 	for _, m := range came {
 		what := m.What()
-		if len(m.Names) == 0 && len(m.Traces) == 0 && m.Error == "" {
+		if len(m.Names) == 0 && len(m.Traces) == 0 && m.Intent == "" && m.Error == "" {
 			what += " (without a marker)"
 		}
 		if !slices.Contains(kinds, what) {

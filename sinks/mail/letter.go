@@ -34,7 +34,8 @@ const (
 // letter is what a mail says.
 type letter struct {
 	subject string
-	id      string   // its Message-ID; empty: none
+	id      string // its Message-ID; empty: none
+	header  mail.Header
 	text    []byte   // the beginning of its first text
 	names   []string // markers and references in it, and in its envelope
 	length  int64    // bytes that came
@@ -66,6 +67,7 @@ func (l *letter) parse(r io.Reader) {
 		return
 	}
 	limited.N = math.MaxInt64
+	l.header = m.Header
 	l.subject = decodedHeader(m.Header.Get("Subject"))
 	l.id = strings.TrimSpace(m.Header.Get("Message-Id"))
 	l.part(textproto.MIMEHeader(m.Header), m.Body, deepest)

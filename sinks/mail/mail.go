@@ -164,6 +164,9 @@ func (s *session) Data(r io.Reader) error {
 	m := history.Message{
 		Method: history.Mail, To: slices.Clone(s.to[:min(len(s.to), mostTold)]), Subject: l.subject, Names: l.names, Length: l.length, Error: l.unread,
 	}
+	if name := s.server.spec.Intent; name != "" {
+		m.Intent = strings.TrimSpace(decodedHeader(l.header.Get(name)))
+	}
 	if s.server.spec.Idempotent {
 		m.Key = l.id
 	}

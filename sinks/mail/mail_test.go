@@ -137,13 +137,14 @@ func TestAMarkerIsFoundInAnyMail(t *testing.T) {
 
 func TestTheEnvelopeIsRead(t *testing.T) {
 	t.Parallel()
-	b := open(t, targets.SMTPSink{}, sinks.Fault{})
+	b := open(t, targets.SMTPSink{Intent: "x-order"}, sinks.Fault{})
 	require.Equal(t, "smtp://"+b.address(), b.place.URL)
-	require.NoError(t, b.send("Message-ID: <1@shop>\nSubject: hush-hush\n\n", "ann+"+reference+"@customer.example", "bob@customer.example"))
+	require.NoError(t, b.send("Message-ID: <1@shop>\nX-Order: =?utf-8?q?ord=5F1?=\nSubject: hush-hush\n\n", "ann+"+reference+"@customer.example", "bob@customer.example"))
 	m := b.messages()[0]
 	require.Equal(t, []string{reference}, m.Names)
 	require.Equal(t, []string{"ann+" + reference + "@customer.example", "bob@customer.example"}, m.To)
 	require.Equal(t, "***", m.Subject)
+	require.Equal(t, "ord_1", m.Intent)
 	require.Empty(t, m.Key, "a sink that does not know Message-IDs has no use for them")
 }
 

@@ -31,11 +31,14 @@ const (
 )
 
 // server takes spans until it is closed.
-type server struct{ inbox *sinks.Inbox }
+type server struct {
+	inbox  *sinks.Inbox
+	intent string // attribute that names the intent; empty: none
+}
 
 // Serve begins to take the spans that come to a listener.
-func Serve(l net.Listener, _ targets.Sink, in *sinks.Inbox) (io.Closer, error) {
-	return in.HearHTTP(l, complain, 5*time.Minute, &server{in}), nil
+func Serve(l net.Listener, spec targets.Sink, in *sinks.Inbox) (io.Closer, error) {
+	return in.HearHTTP(l, complain, 5*time.Minute, &server{in, spec.OTLP.Intent}), nil
 }
 
 // complain says what came on a connection without a request.
@@ -66,7 +69,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.inbox.Note(history.Message{Error: "spans were not understood: " + err.Error(), Length: int64(len(body))}, nil)
 	}
 	for _, one := range all {
-		s.inbox.Note(one.message(), nil)
+		s.inbox.Note(one.message(s.intent), nil)
 	}
 	answer(w, kind, remote, err)
 }

@@ -42,7 +42,7 @@ type collector struct {
 
 func open(t *testing.T) *collector {
 	t.Helper()
-	s, err := sinks.Open(t.Context(), map[string]targets.Sink{"spans": {OTLP: &targets.OTLPSink{}}}, sinks.Protocols{OTLP: spans.Serve})
+	s, err := sinks.Open(t.Context(), map[string]targets.Sink{"spans": {OTLP: &targets.OTLPSink{Intent: "order"}}}, sinks.Protocols{OTLP: spans.Serve})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	place := s.Places()["spans"]
@@ -90,7 +90,7 @@ func TestTheOfficialExporters(t *testing.T) {
 			attempt := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1, 2, 0xab}, SpanID: trace.SpanID{3}, TraceFlags: trace.FlagsSampled, Remote: true})
 			_, charge := provider.Tracer("shop").Start(trace.ContextWithRemoteSpanContext(t.Context(), attempt), "charge card", trace.WithAttributes(attribute.String("order", marker)))
 			charge.End()
-			_, job := provider.Tracer("shop").Start(t.Context(), "send receipt", trace.WithLinks(trace.Link{SpanContext: attempt}))
+			_, job := provider.Tracer("shop").Start(t.Context(), "send receipt", trace.WithAttributes(attribute.Int64("order", 7)), trace.WithLinks(trace.Link{SpanContext: attempt}))
 			job.End()
 			require.NoError(t, provider.ForceFlush(t.Context()))
 			require.NoError(t, provider.Shutdown(t.Context()))
@@ -100,6 +100,7 @@ func TestTheOfficialExporters(t *testing.T) {
 			require.Equal(t, "charge card", got[0].Subject)
 			require.Equal(t, []string{attemptsTrace}, got[0].Traces)
 			require.Equal(t, []string{marker}, got[0].Names)
+			require.Equal(t, []string{marker, "7"}, []string{got[0].Intent, got[1].Intent})
 			require.Equal(t, "send receipt", got[1].Subject)
 			require.Equal(t, []string{job.SpanContext().TraceID().String(), attemptsTrace}, got[1].Traces)
 			for _, m := range got {
