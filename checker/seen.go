@@ -32,12 +32,12 @@ func (all messages) count(at history.Offset, fx contract.Effect, marker string) 
 }
 
 // Seen returns how many of an effect reached its sink for a marker, in all of a history.
-func (t Terms) Seen(h *history.History, fx contract.Effect, marker string) int {
+func Seen(t Terms, h *history.History, fx contract.Effect, marker string) int {
 	return messagesOf(t, h).count(math.MaxInt64, fx, marker)
 }
 
 // KnownByKey reports that a message for a marker had the key of an earlier message, so that its sink did nothing.
-func (t Terms) KnownByKey(h *history.History, fx contract.Effect, marker string) bool {
+func KnownByKey(t Terms, h *history.History, fx contract.Effect, marker string) bool {
 	return slices.ContainsFunc(messagesOf(t, h).until(math.MaxInt64, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.First != "" })
 }
 
@@ -142,7 +142,7 @@ func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seen
 	case got > each*of.due && of.rows == 0 && m == atT2:
 		f.Kind = EffectBeforeCommit
 		e.report(m, tr, f)
-	case got > each*of.due, m == atT2 && got+e.messages.unclear(at, fx, of.marker) < each*of.rows && !onlyDeclined(tr) && fx.Delivery != contract.SentAtMostOnce:
+	case got > each*of.due, got+e.messages.unclear(at, fx, of.marker) < 0, m == atT2 && got+e.messages.unclear(at, fx, of.marker) < each*of.rows && !onlyDeclined(tr) && fx.Delivery != contract.SentAtMostOnce:
 		e.report(m, tr, f)
 	}
 	checkDownstreamKeys(e, m, tr, fx, of)

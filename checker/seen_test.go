@@ -103,6 +103,13 @@ func TestEffectsAtASinkBelongToTheirRows(t *testing.T) {
 		"refunded, and no row":                   {h: reached(scene(none()), paid(early, "k"), refund(early+1)), terms: refundable},
 		"refunded twice, and no row":             {h: reached(scene(none()), paid(early, "k"), refund(early+1), refund(early+2)), terms: refundable, want: []string{"effect-mismatch/charge"}},
 		"refunded, and charged with another key": {h: reached(scene(one()), paid(early, "k"), refund(early+1), paid(early+2, "l")), terms: refundable},
+		"declined, and refunded twice": {
+			h: reached(scene(story(answer(402, `{"error":"declined"}`)).rows(0)), paid(early, "k"), refund(early+1), refund(early+2)), want: []string{"effect-mismatch/charge"},
+			terms: func(t *checker.Terms) {
+				refundable(t)
+				t.Contract.Errors.Declined = contract.Signature{Statuses: []int{402}}
+			},
+		},
 		"declined, and not charged": {h: reached(scene(story(answer(402, `{"error":"declined"}`)).rows(1))), terms: func(t *checker.Terms) {
 			charge(t)
 			t.Contract.Errors.Declined = contract.Signature{Statuses: []int{402}}

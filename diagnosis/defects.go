@@ -363,7 +363,7 @@ func Defects() []Defect {
 			Designs: []string{
 				"child-rows-duplicated", "counter-increments-per-retry", "patch-increment", "replay-reruns-postprocessing",
 				"retry-rereads-version", "charge-before-claim", "charge-on-replay", "charge-refused-body", "charge-lost-after-commit",
-				"outbox-without-claim", "parcel-per-request", "mail-before-commit", "mail-on-replay",
+				"outbox-without-claim", "outbox-claimed-in-memory", "refund-repeated", "saga-step-without-key", "parcel-per-request", "mail-before-commit", "mail-on-replay",
 			},
 			Signs: []Sign{
 				{Kind: checker.EffectMismatch, Fails: []Group{Sequential}},
@@ -380,7 +380,7 @@ func Defects() []Defect {
 			How:  "downstream",
 			Designs: []string{
 				"charge-key-per-attempt", "charge-key-from-time", "charge-retried-new-key", "charge-key-of-customer",
-				"mail-retried-in-loop", "mail-outbox-new-id",
+				"mail-retried-in-loop", "mail-outbox-new-id", "outbox-key-per-send", "charge-by-id-new-key",
 			},
 			Signs: []Sign{
 				{Kind: checker.DownstreamKeyChanged},

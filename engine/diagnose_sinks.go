@@ -15,13 +15,13 @@ import (
 func (c create) diagnoseSeen(h *history.History, marker string) (doubt string, err error) {
 	terms := c.session.System.Terms()
 	for _, fx := range checker.Watched(terms, c.operation.Judged()) {
-		got := terms.Seen(h, fx, marker)
+		got := checker.Seen(terms, h, fx, marker)
 		switch {
 		case got == fx.Each():
 		case got > 0:
 			doubt = fmt.Sprintf("of one plain create of the pilot %s the sink %s, and operations.%s.effects of %s says %d of %q",
 				english.Plural(got, "message reached", "messages reached"), fx.Seen, c.operation.Name, c.session.System.Name, fx.Each(), fx.Name)
-		case terms.KnownByKey(h, fx, marker):
+		case checker.KnownByKey(terms, h, fx, marker):
 			doubt = fmt.Sprintf("a plain create of the pilot asked the sink %s for %q with a key that an earlier create had used: the service takes it for that one, and does nothing", fx.Seen, fx.Name)
 		default:
 			return "", runerror.Configf("%s", c.unseen(h, fx))

@@ -43,7 +43,9 @@ func (d charged) create(ctx context.Context, req request) (answer, error) {
 	if err := d.work(ctx); err != nil {
 		return answer{}, err
 	}
-	taken, err := d.pay(ctx, d.key(req, first.orderID()), ordered(req))
+	o := ordered(req)
+	o.ID = first.orderID()
+	taken, err := d.pay(ctx, d.key(req, o.ID), o)
 	if err != nil {
 		return paymentAway(), nil
 	}

@@ -3,6 +3,7 @@ package orders
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -29,9 +30,12 @@ const (
 // answer; those of a process that died are given back when it starts again. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
 type relayed struct {
 	*api
-	claim bool
-	first bool // a request relays once before its answer
-	send  func(ctx context.Context, id string, o order) error
+	claim  bool
+	claims *sync.Map // entries that a relay of this process has taken; nil: it does not say
+	only   string    // a request relays this entry; empty: all that wait
+	lock   bool      // a relay keeps an entry locked while it sends it
+	first  bool      // a request relays once before its answer
+	send   func(ctx context.Context, id string, o order) error
 }
 
 func outboxClaimedDesign() Design {
@@ -69,6 +73,10 @@ func outboxDesign(d Design, relay func(a *api) relayed) Design {
 		}
 		return needKey(func(ctx context.Context, req request) (answer, error) {
 			reply, err := u.create(ctx, req)
+			r := r
+			if r.claims != nil {
+				r.only = record{Answer: reply}.orderID()
+			}
 			if !r.first || r.pass(ctx) != nil {
 				a.later(r.run)
 			}
@@ -76,12 +84,13 @@ func outboxDesign(d Design, relay func(a *api) relayed) Design {
 		})
 	}
 	d.resume = func(a *api) {
-		if r := relay(a); r.claim {
+		r := relay(a)
+		if r.claim {
 			_ = a.db.retry(context.Background(), func() error { // else they wait for the next start
 				return a.db.exec(context.Background(), `update outbox set state = ? where state = ?`, entryWaits, entryTaken)
 			})
-			r.run()
 		}
+		r.run()
 	}
 	return d
 }
@@ -104,8 +113,14 @@ func (d relayed) run() {
 
 // pass sends what waits.
 func (d relayed) pass(ctx context.Context) error {
+	if d.lock {
+		return d.underLocks(ctx)
+	}
 	entries, err := d.waiting(ctx)
 	for _, o := range entries {
+		if d.only != "" && d.only != o.ID {
+			continue
+		}
 		err = errors.Join(err, d.relay(ctx, o))
 	}
 	return err
@@ -131,6 +146,11 @@ func (d relayed) waiting(ctx context.Context) ([]order, error) {
 
 // relay sends one entry, unless another relay has it.
 func (d relayed) relay(ctx context.Context, o order) error {
+	if d.claims != nil {
+		if _, taken := d.claims.LoadOrStore(o.ID, true); taken {
+			return nil
+		}
+	}
 	if d.claim {
 		taken, err := d.step(ctx, o.ID, entryWaits, entryTaken)
 		if err != nil || !taken {
@@ -138,6 +158,9 @@ func (d relayed) relay(ctx context.Context, o order) error {
 		}
 	}
 	if err := d.send(ctx, o.ID, o); err != nil {
+		if d.claims != nil {
+			d.claims.Delete(o.ID)
+		}
 		_, back := d.step(context.WithoutCancel(ctx), o.ID, entryTaken, entryWaits)
 		return errors.Join(err, back)
 	}

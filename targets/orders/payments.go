@@ -17,6 +17,8 @@ import (
 const (
 	payments = "payments"
 	shipping = "shipping"
+	billing  = "billing"  // payments, by the ids of orders alone
+	partners = "partners" // payments and parcels, which knows its requests by their keys
 )
 
 // services are what a run puts in place of them.
@@ -26,8 +28,12 @@ func services() map[string]targets.Sink {
 	}
 	key := targets.SinkKey{In: contract.KeyInHeader, Name: keyHeader}
 	return map[string]targets.Sink{
-		payments:   {HTTP: &targets.HTTPSink{Key: key, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_"), created("/refunds", "re_")}}},
-		shipping:   {HTTP: &targets.HTTPSink{Key: key, Answers: []targets.SinkAnswer{created("/parcels", "pa_")}}},
+		payments: {HTTP: &targets.HTTPSink{Key: key, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_"), created("/refunds", "re_")}}},
+		shipping: {HTTP: &targets.HTTPSink{Key: key, Answers: []targets.SinkAnswer{created("/parcels", "pa_")}}},
+		billing: {HTTP: &targets.HTTPSink{
+			Key: key, Intent: targets.SinkKey{In: contract.KeyInBody, Name: "/order"}, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_")},
+		}},
+		partners:   {HTTP: &targets.HTTPSink{Key: key, Idempotent: true, Answers: []targets.SinkAnswer{created("/charges", "ch_"), created("/parcels", "pa_")}}},
 		mailServer: {SMTP: &targets.SMTPSink{Idempotent: true}},
 	}
 }
@@ -71,12 +77,32 @@ func (s *outside) charge(ctx context.Context, key string, o order) (charge, erro
 	return s.ask(ctx, "/charges", key, map[string]any{"amount": o.Amount, "metadata": map[string]string{"order": o.Note}})
 }
 
-// ship has a parcel sent for an order, and none for a quote.
-func (s *outside) ship(ctx context.Context, o order) error {
+// chargeByID is charge with nothing of the order but its id and its amount.
+func (s *outside) chargeByID(ctx context.Context, key string, o order) (charge, error) {
+	if o.Kind == kindQuote {
+		return charge{ID: "none"}, nil
+	}
+	return s.ask(ctx, "/charges", key, map[string]any{"amount": o.Amount, "order": o.ID})
+}
+
+// refund has the payment for an order given back under a key.
+func (s *outside) refund(ctx context.Context, key string, o order) error {
 	if o.Kind == kindQuote {
 		return nil
 	}
-	_, err := s.ask(ctx, "/parcels", "", map[string]string{"item": o.Item, "reference": o.Note})
+	_, err := s.ask(ctx, "/refunds", key, map[string]any{"metadata": map[string]string{"order": o.Note}})
+	return err
+}
+
+// ship has a parcel sent for an order, and none for a quote.
+func (s *outside) ship(ctx context.Context, o order) error { return s.shipOnce(ctx, "", o) }
+
+// shipOnce is ship under a key; an empty one is none.
+func (s *outside) shipOnce(ctx context.Context, key string, o order) error {
+	if o.Kind == kindQuote {
+		return nil
+	}
+	_, err := s.ask(ctx, "/parcels", key, map[string]string{"item": o.Item, "reference": o.Note})
 	return err
 }
 
