@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -123,6 +124,72 @@ func TestAMarkerIsFoundHoweverItIsEncoded(t *testing.T) {
 			require.Equal(t, []string{marker}, r.messages()[0].Names)
 		})
 	}
+}
+
+// TestProvidersAnswerAsTheyDo sends the calls of a client library, and reads the members that the provider's documentation lists.
+func TestProvidersAnswerAsTheyDo(t *testing.T) {
+	t.Parallel()
+	const form, asJSON = "application/x-www-form-urlencoded", "application/json"
+	for name, c := range map[string]struct {
+		provider, path, kind, body string
+		status                     int
+		says                       string
+	}{
+		"a charge of Stripe": {
+			"stripe", "/v1/charges", form, "amount=2000&currency=usd&source=tok_visa&metadata[order]=7", 200,
+			`^\{"amount":2000,"amount_captured":2000,"amount_refunded":0,"captured":true,"currency":"usd","customer":null,"description":"","id":"ch_[a-z2-7]{16}","livemode":false,"metadata":\{"order":"7"\},"object":"charge","paid":true,"refunded":false,"status":"succeeded"\}$`,
+		},
+		"a payment intent of Stripe": {
+			"stripe", "/v1/payment_intents", form, "amount=2000&currency=usd", 200,
+			`^\{"amount":2000,"amount_received":0,"client_secret":"pi_\w+_secret_\w+","currency":"usd","customer":null,"id":"pi_[a-z2-7]{16}","livemode":false,"metadata":\{\},"object":"payment_intent","status":"requires_payment_method"\}$`,
+		},
+		"one that is confirmed at once": {"stripe", "/v1/payment_intents", form, "amount=2000&currency=usd&confirm=true", 200, `"amount_received":2000,.*"status":"succeeded"`},
+		"one that is confirmed":         {"stripe", "/v1/payment_intents/pi_7/confirm", form, "", 200, `"id":"pi_7",.*"status":"succeeded"`},
+		"a refund of Stripe":            {"stripe", "/v1/refunds", form, "charge=ch_7", 200, `"amount":null,"charge":"ch_7","id":"re_\w+",.*"status":"succeeded"`},
+		"an order of PayPal": {
+			"paypal", "/v2/checkout/orders", asJSON, `{"intent":"CAPTURE","purchase_units":[{"reference_id":"7","amount":{"currency_code":"USD","value":"20.00"}}]}`, 201,
+			`"id":"(\w+)","intent":"CAPTURE","links":\[\{"href":"/v2/checkout/orders/\w+".*"rel":"approve".*"purchase_units":\[\{"amount":\{"currency_code":"USD","value":"20.00"\},"reference_id":"7"\}\],"status":"CREATED"`,
+		},
+		"a capture of PayPal":      {"paypal", "/v2/checkout/orders/5O19/capture", asJSON, `{}`, 201, `"id":"5O19","purchase_units":\[\{"payments":\{"captures":\[\{"final_capture":true,"id":"\w+","status":"COMPLETED"\}\]\}\}\],"status":"COMPLETED"`},
+		"a refund of PayPal":       {"paypal", "/v2/payments/captures/2GG/refund", asJSON, `{}`, 201, `"status":"COMPLETED"`},
+		"a sign-in at PayPal":      {"paypal", "/v1/oauth2/token", form, "grant_type=client_credentials", 200, `"access_token":"\w+".*"expires_in":32400.*"token_type":"Bearer"`},
+		"a payment of Adyen":       {"adyen", "/v71/payments", asJSON, `{"reference":"7","amount":{"currency":"EUR","value":2000},"merchantAccount":"shop"}`, 200, `^\{"amount":\{"currency":"EUR","value":2000\},"merchantReference":"7","pspReference":"\w{16}","resultCode":"Authorised"\}$`},
+		"a payment, live":          {"adyen", "/checkout/v68/payments", asJSON, `{"reference":"7"}`, 200, `"resultCode":"Authorised"`},
+		"a refund of Adyen":        {"adyen", "/v71/payments/8816/refunds", asJSON, `{"reference":"7"}`, 201, `"paymentPspReference":"8816",.*"status":"received"`},
+		"a call that is not known": {"adyen", "/v71/sessions", asJSON, `{}`, 404, "no answer of this sink fits"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target, err := targets.Load("shop.yaml", []byte(`name: shop
+base_url: http://127.0.0.1:8080
+sinks: {payments: {listen: 127.0.0.1:19090, http: {provider: `+c.provider+`}}}
+operations: {create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"}}}}
+`), os.LookupEnv)
+			require.NoError(t, err)
+			to, r, _ := payments(t, *target.Sinks["payments"].HTTP, sinks.Fault{})
+			send := func() (int, string) {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to+c.path, strings.NewReader(c.body))
+				require.NoError(t, err)
+				req.Header.Set("Content-Type", c.kind)
+				req.Header.Set(map[string]string{"stripe": "Idempotency-Key", "paypal": "PayPal-Request-Id", "adyen": "idempotency-key"}[c.provider], "k1")
+				resp, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
+				require.NoError(t, err)
+				defer resp.Body.Close()
+				text, err := io.ReadAll(resp.Body)
+				require.NoError(t, err)
+				return resp.StatusCode, string(text)
+			}
+			status, text := send()
+			require.Equal(t, c.status, status)
+			require.Regexp(t, c.says, text)
+			_, again := send()
+			if c.status < 400 {
+				require.Equal(t, text, again)
+				require.Equal(t, "payments-1", r.messages()[1].First)
+			}
+		})
+	}
+	require.Equal(t, []string{"adyen", "paypal", "stripe"}, targets.Providers())
 }
 
 func TestADeclaredFieldIsTakenDown(t *testing.T) {

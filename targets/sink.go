@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strings"
 	"text/template"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -59,6 +60,7 @@ type HTTPSink struct {
 	Key        SinkKey      `yaml:"key" json:"key"`
 	Intent     SinkKey      `yaml:"intent" json:"intent,omitzero"`          // what names the intent: its marker, reference or key, or the id of its row; the zero value: nothing, and its marker is looked for
 	Idempotent bool         `yaml:"idempotent" json:"idempotent,omitempty"` // a request with a key that was seen gets the first answer again, and does nothing
+	Provider   string       `yaml:"provider" json:"provider,omitempty"`     // whose answers come after those of the file; empty: nobody's
 	Answers    []SinkAnswer `yaml:"answers" json:"answers,omitempty"`       // the first that fits; none: 200 for every request
 }
 
@@ -100,6 +102,15 @@ func (r SinkRequest) Body(pointer string) any {
 		return ""
 	}
 	return value
+}
+
+// Part returns a part of the path between two slashes, from 1; an empty text: there is none.
+func (r SinkRequest) Part(n int) string {
+	parts := strings.Split(r.Path, "/")
+	if n < 1 || n >= len(parts) {
+		return ""
+	}
+	return parts[n]
 }
 
 // Fill returns the headers and the body of an answer to a request.
@@ -163,6 +174,12 @@ func inJSON(value any) (string, error) {
 
 // complete fills in what the file leaves out.
 func (s *HTTPSink) complete() {
+	if like, known := provider(s.Provider); known {
+		if s.Key.In == contract.KeyNowhere {
+			s.Key = like.Key
+		}
+		s.Idempotent, s.Answers = true, append(s.Answers, like.Answers...)
+	}
 	if s.Key.In == contract.KeyNowhere {
 		s.Key.In = contract.KeyInHeader
 	}

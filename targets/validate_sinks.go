@@ -71,7 +71,7 @@ func sinkAnswer(v *validator, at string, a SinkAnswer) {
 // explainAnswer says what is wrong with a template of an answer, without the engine's coordinates.
 func explainAnswer(err error) string {
 	if field := missingField(err); field != "" {
-		return "there is no {{" + field + `}}; there are .ID, .Key, .Path and .Body "/amount"`
+		return "there is no {{" + field + `}}; there are .ID, .Key, .Path, .Part 3 and .Body "/amount"`
 	}
 	return templateError(err)
 }
