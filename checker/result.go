@@ -41,6 +41,8 @@ type Finding struct {
 	Crashes  []history.Crash   `json:"crashes,omitempty"`  // beside Attempts
 	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
 	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
+	Printed  []history.Printed `json:"printed,omitempty"`  // by the target's processes between the first and the last of Attempts, at most 20 lines
+	Unlisted int               `json:"unlisted,omitempty"` // lines of those that are left out
 	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
 	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -376,12 +377,32 @@ func (r *scenarioRun) recordPassages(context.Context) error {
 	return runerror.Environment(r.sender.RecordPassages())
 }
 
+// How much of what the target printed during a scenario is on record: the last lines, and of each the beginning, in bytes.
+const (
+	mostPrinted    = 2000
+	longestPrinted = 400
+)
+
+// recordPrinted records what the target's processes printed.
+func (r *scenarioRun) recordPrinted() {
+	lines := r.session.System.Process.PrintedSince(r.base)
+	for _, line := range lines[max(0, len(lines)-mostPrinted):] {
+		text := line.Text
+		if len(text) > longestPrinted {
+			text = text[:longestPrinted] + "…"
+		}
+		at := max(1, history.Offset(line.At.Sub(r.base)))
+		_ = r.record.Printed(history.Printed{At: at, Instance: line.Instance, Text: strings.ToValidUTF8(text, "")}) // finish asks for errors
+	}
+}
+
 // finish ends the history. Proxies that stay behind on a toxiproxy server that is not ours are worth an error.
 func (r *scenarioRun) finish(ctx context.Context) error {
 	r.session.company.leave(ctx, r)
 	if r.stale.Load() {
 		r.session.login = login{}
 	}
+	r.recordPrinted()
 	if !r.cut {
 		r.record.Complete()
 	}

@@ -78,6 +78,8 @@ func (b *builder) add(r record) error {
 		return b.removal(*r.Removal)
 	case r.Message != nil:
 		b.history.Messages = append(b.history.Messages, *r.Message)
+	case r.Printed != nil:
+		b.history.Printed = append(b.history.Printed, *r.Printed)
 	case r.Traffic != nil:
 		b.history.Traffic = append(b.history.Traffic, *r.Traffic)
 	case r.Received != nil:

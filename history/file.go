@@ -26,6 +26,7 @@ type record struct {
 	Death    *Death          `json:"death,omitempty"`
 	Flush    *Flush          `json:"flush,omitempty"`
 	Removal  *Removal        `json:"removal,omitempty"`
+	Printed  *Printed        `json:"printed,omitempty"`
 	Message  *Message        `json:"message,omitempty"`
 	Traffic  *Traffic        `json:"traffic,omitempty"`
 	Received *Received       `json:"received,omitempty"`
@@ -114,6 +115,9 @@ func (w *Writer) Flush(f Flush) error { return w.write(record{Flush: &f}) }
 
 // Message writes what reached a sink.
 func (w *Writer) Message(m Message) error { return w.write(record{Message: &m}) }
+
+// Printed writes a line that the target printed.
+func (w *Writer) Printed(p Printed) error { return w.write(record{Printed: &p}) }
 
 // Traffic writes what passed a link.
 func (w *Writer) Traffic(t Traffic) error { return w.write(record{Traffic: &t}) }

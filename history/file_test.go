@@ -129,6 +129,9 @@ func write(out *bytes.Buffer, h *history.History) error {
 	for _, d := range h.Deaths {
 		w.Death(d)
 	}
+	for _, p := range h.Printed {
+		w.Printed(p)
+	}
 	for _, f := range h.Flushes {
 		w.Flush(f)
 	}

@@ -59,6 +59,7 @@ type History struct {
 	Flushes   []Flush
 	Removals  []Removal
 	Messages  []Message
+	Printed   []Printed
 	Traffic   []Traffic
 	Received  *Received
 	Before    *Snapshot // before the first attempt: every marker must be absent
@@ -384,6 +385,13 @@ func (m Message) What() string {
 	default:
 		return m.Method + " " + base
 	}
+}
+
+// Printed is a line that a process of the target printed, on its standard output or its standard error.
+type Printed struct {
+	At       Offset `json:"at"`                 // it came to doubletap
+	Instance int    `json:"instance,omitempty"` // that printed it, from 1, where there are several
+	Text     string `json:"text"`               // secrets masked; a long line is cut
 }
 
 // Traffic is what passed a link while the scenario was driven, in the order of the answers.

@@ -117,6 +117,9 @@ func histories() *rapid.Generator[*history.History] {
 				Said: []string{rapid.String().Draw(t, "said")}, Ready: offset().Draw(t, "ready"), Error: rapid.String().Draw(t, "error"),
 			})
 		}
+		if rapid.Bool().Draw(t, "printed") {
+			h.Printed = append(h.Printed, history.Printed{At: offset().Draw(t, "printed at"), Instance: rapid.IntRange(0, 3).Draw(t, "instance"), Text: rapid.String().Draw(t, "text")})
+		}
 		for _, i := range h.Intents {
 			if rapid.Bool().Draw(t, "flushed") {
 				h.Flushes = append(h.Flushes, history.Flush{
@@ -232,6 +235,7 @@ func FuzzRead(f *testing.F) {
 		require.Equal(t, h.Holdings, got.Holdings)
 		require.Equal(t, h.Crashes, got.Crashes)
 		require.Equal(t, h.Deaths, got.Deaths)
+		require.Equal(t, h.Printed, got.Printed)
 		require.Equal(t, h.Flushes, got.Flushes)
 		require.Equal(t, h.Removals, got.Removals)
 		require.Equal(t, h.Messages, got.Messages)

@@ -26,6 +26,8 @@ type htmlEvidence struct {
 	Columns     []string // the moments in Times
 	Times       []timesRow
 	Exchanges   []exchangeView
+	Printed     []printedView
+	MorePrinted int
 	Differs     []differenceView
 	MoreDiffers int
 	Answers     []answerView
@@ -69,7 +71,7 @@ func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 // newHTMLEvidence cuts the evidence to what the page has room for.
 func newHTMLEvidence(f findingView, anchor string) htmlEvidence {
 	e := f.evidence()
-	h := htmlEvidence{MoreDiffers: e.MoreDiffers}
+	h := htmlEvidence{MoreDiffers: e.MoreDiffers, Printed: e.Printed, MorePrinted: e.MorePrinted}
 	if len(e.Attempts) > 0 && !f.Whole {
 		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)

@@ -134,6 +134,7 @@ func details(v view, c causeView, open bool) string {
 	b.WriteString(attemptTable(f, e))
 	b.WriteString(likelyBlock(c.Likely))
 	b.WriteString(exchangeBlocks(e.Exchanges))
+	b.WriteString(printedBlock(e))
 	for _, rows := range e.Rows {
 		b.WriteString(rowTable(rows))
 	}
@@ -228,6 +229,21 @@ func exchangeBlocks(list []exchangeView) string {
 		}
 	}
 	return b.String()
+}
+
+// printedBlock shows what the target printed meanwhile.
+func printedBlock(e evidence) string {
+	if len(e.Printed) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, line := range e.Printed {
+		lines = append(lines, line.At+"  "+line.Text)
+	}
+	if e.MorePrinted > 0 {
+		lines = append(lines, "and "+english.Plural(e.MorePrinted, "more line"))
+	}
+	return printedTitle + ":\n\n" + fencedAs("text", strings.Join(lines, "\n"))
 }
 
 // rowTable shows the rows of one marker, as many columns as a summary has room for.

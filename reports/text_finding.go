@@ -23,6 +23,7 @@ func (p *page) finding(v view, f findingView) {
 	e := f.evidence()
 	p.sent(f, e)
 	p.exchanges(e.Exchanges)
+	p.printed(e)
 	p.rows(v.RowsTitle, e)
 	p.promises(f, e)
 	if likely := v.likely(f); likely != nil {
@@ -118,6 +119,20 @@ func (p *page) exchanges(list []exchangeView) {
 		case x.NoCurl != "":
 			p.wrapped("      ", x.NoCurl)
 		}
+	}
+}
+
+// printed writes what the target printed meanwhile.
+func (p *page) printed(e evidence) {
+	if len(e.Printed) == 0 {
+		return
+	}
+	p.title("  " + printedTitle)
+	for _, line := range e.Printed {
+		p.line("    ", p.style.faint(line.At), "  ", line.Text)
+	}
+	if e.MorePrinted > 0 {
+		p.line("    and ", english.Plural(e.MorePrinted, "more line"))
 	}
 }
 

@@ -51,7 +51,34 @@ type evidence struct {
 	MoreDiffers  int
 	Rows         []rowsView
 	Exchanges    []exchangeView // the attempts that matter, with request and answer
+	Printed      []printedView  // by the target meanwhile
+	MorePrinted  int
 }
+
+// printedView is a line of the target's log, by the finding's clock.
+type printedView struct{ At, Text string }
+
+// printedTitle is the title of the lines that the target printed.
+const printedTitle = "The service's log meanwhile"
+
+// printedViews says when a line was printed, and by which instance.
+func printedViews(f checker.Finding) []printedView {
+	var list []printedView
+	for _, line := range f.Printed[:min(len(f.Printed), mostPrinted)] {
+		at := clock(line.At - start(f))
+		if line.Instance > 0 {
+			at += fmt.Sprintf(", instance %d", line.Instance)
+		}
+		list = append(list, printedView{at, fit(line.Text, longestPrinted)})
+	}
+	return list
+}
+
+// How much of the target's log a finding shows.
+const (
+	mostPrinted    = 20
+	longestPrinted = 400
+)
 
 // differenceView is one member in which two answers differ.
 type differenceView struct{ Where, Attempt, First, Then string }
@@ -225,6 +252,8 @@ func (v findingView) evidence() evidence {
 			e.Attempts[i].Content = "" // it is beside its request
 		}
 	}
+	e.Printed = printedViews(f)
+	e.MorePrinted = max(0, f.Unlisted) + len(f.Printed) - len(e.Printed)
 	for _, rows := range f.Rows {
 		if !rows.Unknown {
 			e.Rows = append(e.Rows, newRowsView(rows))

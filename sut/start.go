@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,6 +46,29 @@ func (p Process) Learn(known func() []string) {
 	for _, log := range p.printed {
 		log.Learn(known)
 	}
+}
+
+// Printed is a line that a process of the target printed.
+type Printed struct {
+	services.Printed
+	Instance int // from 1, where there are several
+}
+
+// PrintedSince returns what the target's processes printed at or after a moment, in the order in which it came: of each the last
+// that it printed, without secrets.
+func (p Process) PrintedSince(moment time.Time) []Printed {
+	var all []Printed
+	for i, log := range p.printed {
+		instance := 0
+		if len(p.printed) > 1 {
+			instance = i + 1
+		}
+		for _, line := range log.Since(moment) {
+			all = append(all, Printed{line, instance})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Printed) int { return a.At.Compare(b.At) })
+	return all
 }
 
 // closeLog closes the log and masks what was printed before it was known to be a secret, such as a token that its service tells

@@ -34,6 +34,9 @@ type Log struct {
 	last    []string
 	failure error
 
+	recent      []printedLine // raw, oldest first
+	recentBytes int
+
 	learn func() []string // the secrets that are known now; nil: no more than were told
 	held  []heldLine      // oldest first
 	bytes int             // in held
@@ -44,6 +47,47 @@ type Log struct {
 type heldLine struct {
 	text string
 	due  time.Time
+}
+
+// How much of what a service printed is kept with its moment, in bytes.
+const mostRecent = 1 << 20
+
+// printedLine is a line with the moment at which it came.
+type printedLine struct {
+	at   time.Time
+	text string
+}
+
+// Printed is a line that a service printed, without secrets, and when it came.
+type Printed struct {
+	At   time.Time
+	Text string
+}
+
+// Since returns the lines that came at or after a moment, the oldest first: of what was printed at last, 1 MiB at most.
+func (l *Log) Since(moment time.Time) []Printed {
+	l.lock.Lock()
+	defer l.lock.Unlock()
+	l.ask()
+	var lines []Printed
+	for _, line := range l.recent {
+		if !line.at.Before(moment) {
+			lines = append(lines, Printed{line.at, l.mask.Replace(line.text)})
+		}
+	}
+	return lines
+}
+
+// remember keeps a line with its moment.
+func (l *Log) remember(text string) {
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	l.recent, l.recentBytes = append(l.recent, printedLine{time.Now(), text}), l.recentBytes+len(text)
+	for l.recentBytes > mostRecent {
+		l.recentBytes -= len(l.recent[0].text)
+		l.recent = l.recent[1:]
+	}
 }
 
 // NewLog returns a log in which *** stands for each of the secrets.
@@ -107,6 +151,7 @@ func (l *Log) Write(text []byte) (int, error) {
 }
 
 func (l *Log) pass(line string) {
+	l.remember(strings.TrimRight(line, "\r\n"))
 	l.held = append(l.held, heldLine{line, time.Now().Add(heldFor)})
 	l.bytes += len(line)
 	if l.bytes > mostHeld {

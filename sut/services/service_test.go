@@ -454,3 +454,23 @@ func TestALogAsksForSecretsBeforeItPassesLinesOn(t *testing.T) {
 	require.True(t, strings.HasPrefix(out.String(), "gave ***\n"))
 	require.Less(t, asked, 10, "not for every line")
 }
+
+func TestALogKnowsWhenALineCame(t *testing.T) {
+	log := services.NewLog(io.Discard, []string{"hunter2hunter2"})
+	_, _ = fmt.Fprint(log, "before\n")
+	time.Sleep(time.Millisecond)
+	moment := time.Now()
+	_, _ = fmt.Fprint(log, "gave token-1 to hunter2hunter2\r\n\n")
+	log.Learn(func() []string { return []string{"token-1"} })
+	lines := log.Since(moment)
+	require.Len(t, lines, 1, "no blank lines, and none of before")
+	require.Equal(t, "gave *** to ***", lines[0].Text)
+	require.False(t, lines[0].At.Before(moment))
+
+	for n := range 3 {
+		_, _ = fmt.Fprintf(log, "%d %s\n", n, strings.Repeat("x", 400<<10))
+	}
+	lines = log.Since(moment)
+	require.Len(t, lines, 2, "1 MiB at most")
+	require.True(t, strings.HasPrefix(lines[1].Text, "2 "), "the last")
+}
