@@ -384,7 +384,7 @@ const (
 )
 
 // recordPrinted records what the target's processes printed.
-func (r *scenarioRun) recordPrinted() {
+func recordPrinted(r *scenarioRun) {
 	lines := r.session.System.Process.PrintedSince(r.base)
 	for _, line := range lines[max(0, len(lines)-mostPrinted):] {
 		text := line.Text
@@ -402,7 +402,7 @@ func (r *scenarioRun) finish(ctx context.Context) error {
 	if r.stale.Load() {
 		r.session.login = login{}
 	}
-	r.recordPrinted()
+	recordPrinted(r)
 	if !r.cut {
 		r.record.Complete()
 	}
