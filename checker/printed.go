@@ -14,7 +14,7 @@ const mostPrinted = 20
 // printed are the lines that the target printed between the first and the last attempt of a finding, and how many of them are
 // left out. Where there are many, those that name a marker, a key or a trace of the attempts are kept, with two lines before and
 // after each: other requests may have been inside as well.
-func (e *evaluation) printed(f Finding) (lines []history.Printed, unlisted int) {
+func printed(e *evaluation, f Finding) (lines []history.Printed, unlisted int) {
 	if len(f.Attempts) == 0 || len(e.history.Printed) == 0 {
 		return nil, 0
 	}
@@ -31,7 +31,7 @@ func (e *evaluation) printed(f Finding) (lines []history.Printed, unlisted int) 
 	if len(all) <= mostPrinted {
 		return all, 0
 	}
-	far := distances(all, e.namesIn(f))
+	far := distances(all, namesIn(e, f))
 	order := make([]int, len(all))
 	for i := range order {
 		order[i] = i
@@ -65,7 +65,7 @@ func distances(lines []history.Printed, names []string) []int {
 }
 
 // namesIn are the markers, keys and traces by which a log may name the attempts of a finding.
-func (e *evaluation) namesIn(f Finding) []string {
+func namesIn(e *evaluation, f Finding) []string {
 	var names []string
 	for _, i := range e.history.Intents {
 		if slices.ContainsFunc(f.Attempts, func(a history.Attempt) bool { return a.Intent == i.ID }) {
