@@ -14,9 +14,9 @@ const mostPrinted = 20
 // printed are the lines that the target printed between the first and the last attempt of a finding, and how many of them are
 // left out. Where there are many, those that name a marker, a key or a trace of the attempts are kept, with two lines before and
 // after each: other requests may have been inside as well.
-func printed(e *evaluation, f Finding) (lines []history.Printed, unlisted int) {
+func printed(e *evaluation, f Finding) Printed {
 	if len(f.Attempts) == 0 || len(e.history.Printed) == 0 {
-		return nil, 0
+		return Printed{}
 	}
 	first, last := f.Attempts[0].Start, f.Attempts[0].End
 	for _, a := range f.Attempts {
@@ -29,7 +29,7 @@ func printed(e *evaluation, f Finding) (lines []history.Printed, unlisted int) {
 		}
 	}
 	if len(all) <= mostPrinted {
-		return all, 0
+		return Printed{Lines: all}
 	}
 	far := distances(all, namesIn(e, f))
 	order := make([]int, len(all))
@@ -39,12 +39,13 @@ func printed(e *evaluation, f Finding) (lines []history.Printed, unlisted int) {
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(far[a], far[b]) })
 	order = order[:mostPrinted]
 	slices.Sort(order)
+	var lines []history.Printed
 	for _, i := range order {
 		if far[i] <= context || far[i] == len(all) {
 			lines = append(lines, all[i])
 		}
 	}
-	return lines, len(all) - len(lines)
+	return Printed{Lines: lines, Unlisted: len(all) - len(lines)}
 }
 
 // context is how many lines before and after one that names an attempt are kept.

@@ -62,7 +62,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 			f.Flushes = append(f.Flushes, k)
 		}
 	}
-	f.Printed, f.Unlisted = printed(e, f)
+	f.Printed = printed(e, f)
 	for _, r := range e.history.Removals {
 		if r.Intent == tr.intent.ID {
 			f.Removals = append(f.Removals, r)

@@ -41,12 +41,17 @@ type Finding struct {
 	Crashes  []history.Crash   `json:"crashes,omitempty"`  // beside Attempts
 	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
 	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
-	Printed  []history.Printed `json:"printed,omitempty"`  // by the target's processes between the first and the last of Attempts, at most 20 lines
-	Unlisted int               `json:"unlisted,omitempty"` // lines of those that are left out
+	Printed  Printed           `json:"printed,omitzero"`   // by the target's processes between the first and the last of Attempts
 	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
 	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 
 	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
+}
+
+// Printed is what the target's processes printed while a finding came to be.
+type Printed struct {
+	Lines    []history.Printed `json:"lines"`              // at most 20
+	Unlisted int               `json:"unlisted,omitempty"` // lines that are left out
 }
 
 // Difference is one member in which two answers differ.

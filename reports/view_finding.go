@@ -64,7 +64,7 @@ const printedTitle = "The service's log meanwhile"
 // printedViews says when a line was printed, and by which instance.
 func printedViews(f checker.Finding) []printedView {
 	var list []printedView
-	for _, line := range f.Printed[:min(len(f.Printed), mostPrinted)] {
+	for _, line := range f.Printed.Lines[:min(len(f.Printed.Lines), mostPrinted)] {
 		at := clock(line.At - start(f))
 		if line.Instance > 0 {
 			at += fmt.Sprintf(", instance %d", line.Instance)
@@ -253,7 +253,7 @@ func (v findingView) evidence() evidence {
 		}
 	}
 	e.Printed = printedViews(f)
-	e.MorePrinted = max(0, f.Unlisted) + len(f.Printed) - len(e.Printed)
+	e.MorePrinted = max(0, f.Printed.Unlisted) + len(f.Printed.Lines) - len(e.Printed)
 	for _, rows := range f.Rows {
 		if !rows.Unknown {
 			e.Rows = append(e.Rows, newRowsView(rows))

@@ -58,9 +58,9 @@ func TestAFindingShowsWhatTheServicePrintedBetweenItsRequests(t *testing.T) {
 	marker := finding.Rows[0].Marker
 	for _, a := range finding.Attempts[:2] {
 		trace := a.Own["Traceparent"]
-		at := slices.IndexFunc(finding.Printed, func(p history.Printed) bool { return p.Text == "INSERT of "+marker+" for Bearer *** in "+trace })
+		at := slices.IndexFunc(finding.Printed.Lines, func(p history.Printed) bool { return p.Text == "INSERT of "+marker+" for Bearer *** in "+trace })
 		require.GreaterOrEqual(t, at, 0, "%v", finding.Printed)
-		require.Greater(t, finding.Printed[at].At, a.Start)
+		require.Greater(t, finding.Printed.Lines[at].At, a.Start)
 		require.Contains(t, got.out, "      Traceparent: "+trace, "by which the attempt is found in the service's own traces")
 	}
 	require.Contains(t, got.out, "\n  The service's log meanwhile\n")
