@@ -398,6 +398,42 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// TestNodesClient sends as nodemailer does: a mail with a picture, after STARTTLS and with a password.
+func TestNodesClient(t *testing.T) {
+	t.Parallel()
+	node, folder, found := servers.Node()
+	if !found {
+		t.Skip("nodemailer is missing: make servers installs it, where there is Node")
+	}
+	b := open(t, targets.SMTPSink{TLS: targets.StartTLS, Intent: "X-Order"}, sinks.Fault{Kind: sinks.Error})
+	const script = `
+const [host, port, marker] = process.argv.slice(1);
+const mails = require("nodemailer").createTransport({host, port, requireTLS: true, tls: {rejectUnauthorized: false}, auth: {user: "shop-user", pass: "pass-of-shop"}});
+const mail = {
+  from: "shop@example.com", to: "Ann <ann@customer.example>, bob@customer.example", subject: "Your receipt für " + marker, headers: {"X-Order": "ord_7"},
+  text: "Größe: 1\n".repeat(3), html: "<p>Größe</p>", attachments: [{filename: "x.png", content: Buffer.from([0, 1])}],
+};
+(async () => {
+  for (let n = 0; n < 2; n++) await mails.sendMail(mail).catch((e) => console.log("refused", e.responseCode));
+  mails.close();
+})();
+`
+	command := exec.CommandContext(t.Context(), node, "-e", script, b.place.Host, b.place.Port, marker)
+	command.Dir = folder
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "refused 451\n", string(out))
+	got := b.messages()
+	require.Len(t, got, 2)
+	for _, m := range got {
+		require.Equal(t, "Your receipt für "+marker, m.Subject)
+		require.Equal(t, []string{marker}, m.Names)
+		require.Equal(t, "ord_7", m.Intent)
+		require.Equal(t, []string{"ann@customer.example", "bob@customer.example"}, m.To)
+		require.Contains(t, m.Content, "Größe: 1")
+	}
+}
+
 // TestPythonsClient sends as smtplib does: a mail with a picture, after STARTTLS and with a password.
 func TestPythonsClient(t *testing.T) {
 	t.Parallel()

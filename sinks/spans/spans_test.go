@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/sinks/spans"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -109,6 +111,46 @@ func TestTheOfficialExporters(t *testing.T) {
 				require.Empty(t, m.Fault, "it is the target's own word, and no answer of a service")
 			}
 		})
+	}
+}
+
+// TestTheExportersOfNode send a span of an attempt's trace by gRPC, and by HTTP as protobuf and as JSON.
+func TestTheExportersOfNode(t *testing.T) {
+	t.Parallel()
+	node, folder, found := servers.Node()
+	if !found {
+		t.Skip("the exporters of Node are missing: make servers installs them, where there is Node")
+	}
+	c := open(t)
+	const script = `
+const [address, marker] = process.argv.slice(1);
+const {trace, context, TraceFlags, ROOT_CONTEXT} = require("@opentelemetry/api");
+const {BasicTracerProvider, SimpleSpanProcessor} = require("@opentelemetry/sdk-trace-base");
+const exporters = {
+  grpc: {url: "http://" + address}, http: {url: "http://" + address + "/v1/traces"}, proto: {url: "http://" + address + "/v1/traces", compression: "gzip"},
+};
+(async () => {
+  for (const [kind, options] of Object.entries(exporters)) {
+    const {OTLPTraceExporter} = require("@opentelemetry/exporter-trace-otlp-" + kind);
+    const provider = new BasicTracerProvider({spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter(options))]});
+    const attempt = trace.setSpanContext(ROOT_CONTEXT, {traceId: "0102ab00000000000000000000000000", spanId: "0300000000000000", traceFlags: TraceFlags.SAMPLED, isRemote: true});
+    provider.getTracer("shop").startSpan(kind, {attributes: {order: marker}}, attempt).end();
+    await provider.forceFlush();
+    await provider.shutdown();
+  }
+})();
+`
+	command := exec.CommandContext(t.Context(), node, "-e", script, c.address, marker)
+	command.Dir = folder
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	got := c.messages()
+	require.Len(t, got, 3, "%s", out)
+	for i, kind := range []string{"grpc", "http", "proto"} {
+		require.Equal(t, kind, got[i].Subject)
+		require.Equal(t, []string{"0102ab00000000000000000000000000"}, got[i].Traces)
+		require.Equal(t, []string{marker}, got[i].Names)
+		require.Equal(t, marker, got[i].Intent)
 	}
 }
 

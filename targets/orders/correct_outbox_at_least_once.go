@@ -16,7 +16,7 @@ func outboxAtLeastOnceDesign() Design {
 		Correct: true,
 		effects: []contract.Effect{within(oneCharge())},
 	}, func(a *api) relayed {
-		return relayed{api: a, send: func(ctx context.Context, id string, o order) error {
+		return relayed{api: a, first: true, send: func(ctx context.Context, id string, o order) error {
 			_, err := a.outside.charge(ctx, id, o)
 			return err
 		}}

@@ -45,7 +45,7 @@ func outboxClaimedDesign() Design {
 		Correct: true,
 		effects: []contract.Effect{within(oneCharge())},
 	}, func(a *api) relayed {
-		return relayed{api: a, claim: true, send: func(ctx context.Context, id string, o order) error {
+		return relayed{api: a, claim: true, first: true, send: func(ctx context.Context, id string, o order) error {
 			_, err := a.outside.charge(ctx, id, o)
 			return err
 		}}

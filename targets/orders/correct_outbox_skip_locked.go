@@ -19,7 +19,7 @@ func outboxSkipLockedDesign() Design {
 		On:      []string{"postgres", "mariadb"},
 		effects: []contract.Effect{within(oneCharge())},
 	}, func(a *api) relayed {
-		return relayed{api: a, lock: true, send: func(ctx context.Context, id string, o order) error {
+		return relayed{api: a, lock: true, first: true, send: func(ctx context.Context, id string, o order) error {
 			_, err := a.outside.charge(ctx, id, o)
 			return err
 		}}

@@ -19,4 +19,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "install:", err)
 		os.Exit(1)
 	}
+	if err := servers.InstallNode(ctx, os.Stdout); err != nil { // whose tests are skipped
+		fmt.Fprintln(os.Stderr, "install:", err)
+	}
 }
