@@ -84,6 +84,7 @@ type initiation struct {
 	headers  []string          // of it, that may be the key and were not tried as such
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
+	waited   time.Duration     // until that was where it stays
 }
 
 func initCommand(ctx context.Context, o initOptions, s streams) error {

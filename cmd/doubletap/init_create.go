@@ -238,6 +238,7 @@ const (
 
 // look searches the database for what the create has left. Without a proof there is a reason.
 func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) {
+	begun := time.Now()
 	var unsearched, first []string
 	enough := func() bool { return i.file.Proof != nil && i.file.Proof.Exact && (!c.Accepted() || len(c.Later) > 0) }
 	most := looks
@@ -256,8 +257,11 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 				c.Later = append(c.Later, table)
 			}
 		}
-		i.file.Proof = i.file.Draft.Prove(c)
-		i.looked = n + 1
+		before := i.file.Proof
+		i.file.Proof, i.looked = i.file.Draft.Prove(c), n+1
+		if p := i.file.Proof; p != nil && (before == nil || before.Table.FullName() != p.Table.FullName()) {
+			i.waited = time.Since(begun)
+		}
 	}
 	if len(unsearched) > 0 {
 		i.file.Doubts = append(i.file.Doubts, "Whether the marker is elsewhere, too: these tables were not searched to their end: "+strings.Join(unsearched, ", ")+".")

@@ -152,16 +152,23 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	}
 	r := repeatedOf(answers, false, alters)
 	r.Rows = i.made(ctx, markers[0])
-	if r.First.Status == http.StatusAccepted && r.Rows > 0 { // once more, with another one when it is done
-		done := fmt.Sprintf(", {wait: %s}, {send: {}}", time.Duration(i.looked+1)*betweenLook)
+	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
+		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
 		if answers, _ := asking.done(ctx, "later", repeating(done, alters)); len(answers) > 2 {
 			rows := r.Rows
 			r = repeatedOf(answers, true, alters)
 			r.Rows = rows
 		}
+		if r.Later != nil && r.Later.Status != r.Again.Status {
+			break
+		}
+		wait *= 2
 	}
 	return r, asking.err
 }
+
+// laterTries is how often it is tried to repeat a create when it is done: how long that takes is not known for certain.
+const laterTries = 2
 
 // repeating are the steps that send a create and repeat it.
 func repeating(later string, alters bool) string {
@@ -196,6 +203,7 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 		for _, l := range landings {
 			if l.Table.FullName() == i.file.Proof.Table.FullName() {
 				rows++
+				i.recount(ctx, l.Row)
 			}
 		}
 		if rows > 0 || ctx.Err() != nil {
@@ -203,6 +211,18 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 		}
 	}
 	return 0
+}
+
+// recount counts again what refers to a created row.
+func (i *initiation) recount(ctx context.Context, row map[string]string) {
+	for n := range i.file.Children {
+		c := &i.file.Children[n]
+		if value, has := row[c.By.Theirs]; has && value != "" {
+			if rows, err := i.db.Referring(ctx, c.Table, c.By, value); err == nil {
+				c.Again = max(c.Again, rows)
+			}
+		}
+	}
 }
 
 // natural finds the members of which each makes two creates one: with the same value in it, and another in all others, the second create

@@ -40,6 +40,7 @@ type Child struct {
 	Table databases.Table
 	By    databases.Reference
 	Rows  int // that one create has made
+	Again int // that it had when the create had been repeated; 0: not counted
 }
 
 func (f *File) doubt(format string, args ...any) {

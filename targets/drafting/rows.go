@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,6 +26,11 @@ func (f *File) doubtProof() {
 		}
 		if p.Identity == "" {
 			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
+		}
+		for _, c := range f.Children {
+			if c.Again > c.Rows {
+				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", c.Table.FullName(), c.Rows, c.Again)
+			}
 		}
 		if len(p.Others) > 0 {
 			var names []string
@@ -98,29 +104,49 @@ func (f *File) prevented() string {
 	return fmt.Sprintf("The database itself refuses a second row in %s with the same %s", f.Proof.Table.FullName(), strings.Join(constraints, " or "))
 }
 
-// effects suggests to count the rows of child tables, and of others that hold the marker.
+// bookkeeping matches names of tables that may have rows for requests, or whose rows come and go: those are no effect of a create.
+var bookkeeping = regexp.MustCompile(`(?i)log|audit|attempt|event|histor|request|outbox|queue|job|task|messag|notif|mail|trace|version|revision|session|token|key|idempot|record|dedup|seen|visit|view|lock|lease|claim|change|track|cache|status`)
+
+// effects counts the rows of child tables that one create has made, and suggests to count those of others.
 func (f *File) effects() {
-	if len(f.Children) > 0 {
+	write := func(indent, name, query string, rows int) {
+		f.line("%s  - name: %s", indent, name)
+		f.line("%s    query: %s", indent, flow(query))
+		f.line("%s    rows: %d", indent, rows)
+	}
+	var counted, others []Child
+	for _, c := range f.Children {
+		if c.Rows > 0 && !bookkeeping.MatchString(c.Table.Name) {
+			counted = append(counted, c)
+		} else {
+			others = append(others, c)
+		}
+	}
+	children := func(indent string, some []Child) {
+		for _, c := range some {
+			child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
+			write(indent, c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
+				child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition()), c.Rows)
+		}
+	}
+	indent := "    # "
+	switch {
+	case len(counted) > 0:
+		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", f.Proof.Table.FullName())
+		children("    ", counted)
+		indent = "    #"
+	case len(others) > 0:
 		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
-	} else if len(f.Proof.Others) > 0 {
+	case len(f.Proof.Others) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}
-	suggest := func(name, query string, rows int) {
-		f.line("    #   - name: %s", name)
-		f.line("    #     query: %s", flow(query))
-		f.line("    #     rows: %d", rows)
-	}
-	for _, c := range f.Children {
-		child, parent := f.Dialect.TableName(c.Table), f.Dialect.TableName(f.Proof.Table)
-		suggest(c.name(f.Children), fmt.Sprintf("select 1 from %s join %s on %s.%s = %s.%s where %s", child, parent,
-			child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition()), c.Rows)
-	}
+	children(indent, others)
 	for _, o := range f.Proof.Others {
 		if slices.ContainsFunc(f.Children, func(c Child) bool { return c.Table.FullName() == o.Table.FullName() }) {
 			continue
 		}
 		table := f.Dialect.TableName(o.Table)
-		suggest(Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = :marker", table, table, f.Dialect.Name(o.Column)), o.Rows)
+		write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = :marker", table, table, f.Dialect.Name(o.Column)), o.Rows)
 	}
 }
 
