@@ -79,7 +79,7 @@ func rooms() map[string][]string {
 		"reports":                  {"checker", "history", "jsonpointer", "proofs", "diagnosis", "internal/english", "internal/shell", "internal/inert"},
 		"internal/runerror":        {},
 		"internal/shell":           {"internal/inert"},
-		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/runerror", "internal/files", "internal/shell"},
+		"rundir":                   {"faults", "history", "scenarios", "checker", "reports", "internal/english", "internal/runerror", "internal/files", "internal/shell"},
 		"sut": {
 			"internal/files",
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",

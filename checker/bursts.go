@@ -94,24 +94,27 @@ func released(a *classified) (history.Offset, Gate) {
 	return a.Wrote, GateLane
 }
 
-// measureWriters counts how often the writers of a table were held back; nil: no burst asked for it.
-func measureWriters(run *history.History) *Writers {
-	w := Writers{Of: len(run.Holdings)}
-	for _, h := range run.Holdings {
-		if h.Shut == 0 {
-			continue
-		}
-		w.Held++
-		if !slices.Contains(w.Tables, h.Table) {
-			w.Tables = append(w.Tables, h.Table)
-		}
-		if h.Waiting != nil {
-			w.Waiting = append(w.Waiting, *h.Waiting)
+// writers says how often writers of a table were held back; nil: no burst asked for it.
+func (w *whole) writers() *Writers {
+	var all Writers
+	for _, run := range w.runs() {
+		all.Of += len(run.head.Holdings)
+		for _, h := range run.head.Holdings {
+			if h.Shut == 0 {
+				continue
+			}
+			all.Held++
+			if !slices.Contains(all.Tables, h.Table) {
+				all.Tables = append(all.Tables, h.Table)
+			}
+			if h.Waiting != nil {
+				all.Waiting = append(all.Waiting, *h.Waiting)
+			}
 		}
 	}
-	if w.Of == 0 {
+	if all.Of == 0 {
 		return nil
 	}
-	slices.Sort(w.Waiting)
-	return &w
+	slices.Sort(all.Waiting)
+	return &all
 }

@@ -319,30 +319,44 @@ func measure(e *evaluation) {
 	measureTotals(e, t)
 }
 
-// result puts the result together, with the findings in the order of Compare.
+// result judges what only all intents together show, and puts the result together.
 func (w *whole) result() (Result, error) {
-	t, h := &w.sum, w.head
-	if err := w.judgeTotals(); err != nil {
+	if err := w.close(); err != nil {
 		return Result{}, err
 	}
-	standing := t.standing[0]
-	if w.neverReached() { // what may be owed to a misconfigured target file is dropped
+	return w.assemble(), nil
+}
+
+// close judges what only all intents together show.
+func (w *whole) close() error {
+	if err := w.judgeTotals(); err != nil {
+		return err
+	}
+	if t := &w.sum; w.neverReached() { // what may be owed to a misconfigured target file is dropped
 		t.findings = slices.DeleteFunc(t.findings, func(f placedFinding) bool { return !f.Kind.Row().Lasting })
 		for k := range t.unlisted {
 			if !k.Row().Lasting {
 				delete(t.unlisted, k)
 			}
 		}
-		standing = t.standing[1]
+		t.standing[0] = t.standing[1]
 	}
+	return nil
+}
+
+// assemble puts the result together, with the findings in the order of Compare.
+func (w *whole) assemble() Result {
+	t, h := &w.sum, w.head
+	standing := t.standing[0]
 	if len(t.findings) > mostFindings {
 		t.prune()
 	}
 	sortFindings(t.findings)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed, Attempts: w.attempts, Outcomes: t.outcomes, Elapsed: t.elapsed,
-		Warnings: w.warnings(), Exercise: w.exercise(), Bursts: w.bursts(), Writers: measureWriters(h), Phases: mergedPhases(t.phases),
-		DatabaseGone: incident(h, history.DatabaseGone) != nil, Intents: t.intents + standing.freshBroken, Failed: standing.broken,
+		Warnings: w.warnings(), Exercise: w.exercise(), Bursts: w.bursts(), Writers: w.writers(), Phases: mergedPhases(t.phases),
+		DatabaseGone: slices.ContainsFunc(w.runs(), func(run *whole) bool { return incident(run.head, history.DatabaseGone) != nil }),
+		Intents:      t.intents + standing.freshBroken, Failed: standing.broken,
 	}
 	for _, f := range t.findings {
 		r.Findings = append(r.Findings, f.Finding)
@@ -359,7 +373,7 @@ func (w *whole) result() (Result, error) {
 	}
 	r.Verdict, r.Reasons = w.decide(standing, r.Exercise)
 	r.Warnings = append(r.Warnings, w.notSeen(standing, r.Reasons)...)
-	return r, nil
+	return r
 }
 
 // unlistedWarning says how many findings are left out, by kind.

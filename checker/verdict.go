@@ -64,19 +64,32 @@ func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
 // errorReasons says what failed in the harness or its environment.
 func (w *whole) errorReasons() []string {
 	var reasons []string
-	for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
-		if i := incident(w.head, k); i != nil {
-			reasons = append(reasons, i.Text)
+	for _, run := range w.runs() {
+		for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
+			if i := incident(run.head, k); i != nil {
+				reasons = append(reasons, run.named(i.Text))
+			}
 		}
-	}
-	if text := w.unrecorded(); text != "" {
-		reasons = append(reasons, text)
+		if text := run.unrecorded(); text != "" {
+			reasons = append(reasons, run.named(text))
+		}
 	}
 	return reasons
 }
 
 // doubtReasons says why a clean history is not a pass, besides a lack of exercise.
 func (w *whole) doubtReasons() []string {
+	var doubts []string
+	for _, run := range w.runs() {
+		for _, text := range run.ownDoubts() {
+			doubts = append(doubts, run.named(text))
+		}
+	}
+	return slices.Concat(doubts, w.withoutPromise(), w.sum.doubtTexts())
+}
+
+// ownDoubts are those about a run and not about its intents.
+func (w *whole) ownDoubts() []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded} {
 		if i := incident(w.head, k); i != nil {
@@ -89,7 +102,7 @@ func (w *whole) doubtReasons() []string {
 	if w.neverReached() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
-	return slices.Concat(doubts, w.orphans(), w.unknownRows(), w.withoutPromise(), w.sum.doubtTexts())
+	return slices.Concat(doubts, w.orphans(), w.unknownRows())
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -88,10 +89,39 @@ func (w *whole) warnings() []Warning {
 		}
 		about(warningSlot{name: rule.name}, rule.kind, rule.text)
 		if rule.name == "late-visibility" {
-			all = append(all, warningsOfRun(w)...)
+			all = append(all, w.ofRuns(warningsOfRun)...)
 		}
 	}
-	return slices.Concat(all, cleanupFailed(w.head), w.unclaimed())
+	return slices.Concat(all, w.ofRuns(func(run *whole) []Warning { return cleanupFailed(run.head) }), w.ofRuns((*whole).unclaimed), w.ofRuns(unjudgedTotals))
+}
+
+// ofRuns lists warnings that are about a run, of all runs that share the intents; what several say is said once.
+func (w *whole) ofRuns(warn func(*whole) []Warning) []Warning {
+	var all []Warning
+	for _, run := range w.runs() {
+		for _, warning := range warn(run) {
+			if !slices.ContainsFunc(all, func(said Warning) bool { return said.Text == warning.Text }) {
+				all = append(all, warning)
+			}
+		}
+	}
+	return all
+}
+
+// unjudgedTotals says that totals were not compared.
+func unjudgedTotals(w *whole) []Warning {
+	var names []string
+	for _, o := range w.terms.operations() {
+		for _, fx := range o.Effects {
+			if fx.Delta != nil && w.head.Run.Shard != "" {
+				names = append(names, fx.Name)
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	return []Warning{{Kind: "total-not-judged", Text: "not judged, as other shards may change it at the same time: " + strings.Join(names, ", ")}}
 }
 
 // warningsOfRun are about no intent.

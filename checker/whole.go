@@ -24,8 +24,9 @@ type whole struct {
 	unknown *whole // what a rule is told before
 	facts
 
-	sum   tally
-	every bool // a finding is about all intents
+	sum    tally
+	every  bool     // a finding is about all intents
+	shards []*whole // the runs that share the intents, each judged; nil: this is the only one
 }
 
 // facts is what parts say of all intents.

@@ -36,6 +36,7 @@ type Config struct {
 	Confidence   float64            // scenarios that race are played so often that a pass bounds the share of rounds that break, 0 to 1, with 95 % confidence; 0: as their files say
 	MoreRounds   time.Duration      // for which scenarios that race and passed are played again, with more rounds; 0: none is
 	Budget       time.Duration      // no scenario begins later than this; 0: none is left out
+	Shard        scenarios.Shard    // the part of the intents that this run sends; zero: all
 	Parallel     int                // how many scenarios may be played beside each other; 0: as many as the target is quick enough for, 1: each has the target to itself
 	FailFast     bool               // no scenario begins after one that failed
 	MaxRequests  int                // that scenarios may send; 0: DefaultMaxRequests

@@ -34,7 +34,7 @@ func playMore(ctx context.Context, s *Session) error {
 	for n, i := range racers {
 		share := time.Until(end) / time.Duration(len(racers)-n)
 		again := s.config.Scenarios[i].Scenario.WithIntents(affords(s, i, share))
-		plan := scenarios.NewPlan(again, s.config.Seed)
+		plan := scenarios.NewPlan(again, s.config.Seed).Of(s.config.Shard)
 		if again.Intents < timesMore*s.config.Scenarios[i].Scenario.Intents || plan.Requests() > left {
 			continue
 		}

@@ -154,6 +154,7 @@ func (s *Session) begin() error {
 	m.Version, m.Run, m.Tool, m.Seed, m.Started = rundir.ManifestVersion, id, Version(), s.config.Seed, now
 	m.Replays = s.config.Replay.Dir != ""
 	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, sut.PublicBase(s.System), s.System.Instances()
+	m.Shard = s.config.Shard.String()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
 	m.NotPlayed = s.System.NotPlayed()
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)

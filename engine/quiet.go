@@ -261,11 +261,11 @@ func (r *scenarioRun) countAfter(ctx context.Context) error {
 	return err
 }
 
-// count asks the target how many requests it has received; -1 where it cannot count, or begins again with every
-// crash. One that counted before and does not any more may be gone.
+// count asks the target how many requests it has received; -1 where it cannot count, counts what is not
+// of this scenario, or begins again with every crash. One that counted before and does not any more may be gone.
 func (r *scenarioRun) count(ctx context.Context) (int64, error) {
 	system := r.session.System
-	if system.Target.Received == nil || r.session.beside || slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
+	if system.Target.Received == nil || r.session.beside || r.session.config.Shard.Several() || slices.Contains(r.scenario.Needs, scenarios.NeedsProcess) {
 		return -1, nil
 	}
 	n, err := system.Received(ctx, r.session.pace)

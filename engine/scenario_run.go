@@ -268,7 +268,7 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 	system := r.session.System
 	run := history.Run{
 		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
-		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Started: r.base,
+		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Shard: r.session.config.Shard.String(), Started: r.base,
 		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
 		Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
 	}

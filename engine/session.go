@@ -78,6 +78,9 @@ func (s *Session) enter(f scenarios.File) {
 		} else if s.config.Intents > 0 {
 			plan = plan.Only(firstIntents(s.config.Intents))
 		}
+		if plan = plan.Of(s.config.Shard); len(plan.Intents) == 0 {
+			e.Verdict, e.Why = checker.NotApplicable, rundir.InOtherShards
+		}
 	}
 	s.plans = append(s.plans, plan)
 	s.manifest.Scenarios = append(s.manifest.Scenarios, e)
@@ -299,20 +302,6 @@ func (s *Session) Report(failure error) (*checker.Report, error) {
 	return report, errors.Join(failure, err)
 }
 
-// intentsAlike counts the intents of a result that have a finding like this one.
-func intentsAlike(r checker.Result, f rundir.Finding) int {
-	intents := map[string]bool{}
-	for _, other := range r.Findings {
-		if f.Alike(other) {
-			intents[other.Intent] = true
-		}
-	}
-	if intents[checker.EveryIntent] {
-		return r.Intents
-	}
-	return len(intents)
-}
-
 // writeFindings gives every finding a directory with its evidence, its scenario, the plan of the intents
 // that broke, and the target file if that may be read by others.
 func (s *Session) writeFindings(report checker.Report) error {
@@ -329,7 +318,7 @@ func (s *Session) writeFindings(report checker.Report) error {
 			}
 			f := s.finding()
 			f.Scenario, f.Finding, f.Intents = result.Scenario, finding, rundir.IntentsOf(finding, result)
-			f.Shown, f.Of = intentsAlike(result, f), result.Of()
+			f.Shown, f.Of = f.ShownIn(result), result.Of()
 			if err := s.dir.WriteFinding(f, s.config.Scenarios[n].Source, s.plans[n], target); err != nil {
 				return err
 			}

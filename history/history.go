@@ -86,6 +86,7 @@ type Run struct {
 	Instances  int           `json:"instances,omitempty"` // of the target, where there were several
 	Streams    bool          `json:"streams,omitempty"`   // the members of a burst were streams of one connection, and their ends one write
 	Seed       uint64        `json:"seed"`
+	Shard      string        `json:"shard,omitempty"` // 3/8: the third of eight runs that share the intents; empty: all are in this one
 	Started    time.Time     `json:"started"`
 	Lanes      []Lane        `json:"lanes"`
 	Links      []Link        `json:"links,omitempty"`      // that the scenario slows down or cuts

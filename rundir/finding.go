@@ -48,6 +48,20 @@ func (f Finding) Alike(other checker.Finding) bool {
 	return f.Finding.Kind.Covers(other.Kind) && other.Detail == f.Finding.Detail
 }
 
+// ShownIn counts the intents of a result that have a finding like this one.
+func (f Finding) ShownIn(r checker.Result) int {
+	intents := map[string]bool{}
+	for _, other := range r.Findings {
+		if f.Alike(other) {
+			intents[other.Intent] = true
+		}
+	}
+	if intents[checker.EveryIntent] {
+		return r.Intents
+	}
+	return len(intents)
+}
+
 // Rounds is how often something that showed in k of n rounds has to be tried until it shows with 99 %, 1 to 1000. Of n rounds of
 // which k showed it, (k+1)/(n+2) is the rate (Laplace's rule of succession): what showed in each of a few may still be chance. Of
 // an unknown rate, n is 0.

@@ -25,6 +25,7 @@ type Manifest struct {
 	Run       string        `json:"run"`
 	Tool      string        `json:"tool"`
 	Seed      uint64        `json:"seed"`
+	Shard     string        `json:"shard,omitempty"` // 3/8: the third of eight runs that share the intents; empty: all are in this one
 	Started   time.Time     `json:"started"`
 	Target    string        `json:"target"`  // as named on the command line
 	Subject   string        `json:"subject"` // the target's own name
@@ -158,25 +159,35 @@ func (d Dir) judge(e Entry, m Manifest, told Told) checker.Result {
 
 // check judges the history of a scenario, in parts where it is long.
 func (d Dir) check(e Entry, t checker.Terms, told Told) (checker.Result, error) {
-	path := filepath.Join(d.Path, e.Scenario, HistoryName)
-	file, err := open(path, files.MostHistory)
+	parts, done, err := d.index(e.Scenario, told)
 	if err != nil {
 		return checker.Result{}, err
 	}
-	defer file.Close()
+	defer done()
+	result, err := checker.CheckParts(parts, t, e.Known...)
+	if err != nil {
+		return checker.Result{}, runerror.Config(fmt.Errorf("%s: %w", filepath.Join(d.Path, e.Scenario, HistoryName), err))
+	}
+	return result, nil
+}
+
+// index opens the history of a scenario, until the function that it returns is called.
+func (d Dir) index(scenario string, told Told) (checker.Parts, func() error, error) {
+	path := filepath.Join(d.Path, scenario, HistoryName)
+	file, err := open(path, files.MostHistory)
+	if err != nil {
+		return nil, nil, err
+	}
 	tell := func(int) {}
 	if told != nil {
-		tell = func(hundredths int) { told(e.Scenario, hundredths) }
+		tell = func(hundredths int) { told(scenario, hundredths) }
 	}
 	h, err := history.Index(file, file.Size(), history.IndexOptions{Progress: func(read, all int64) { tell(int(30 * read / max(all, 1))) }})
 	if err != nil {
-		return checker.Result{}, runerror.Config(fmt.Errorf("%s: %w", path, err))
+		_ = file.Close() // what is wrong with it is said
+		return nil, nil, runerror.Config(fmt.Errorf("%s: %w", path, err))
 	}
-	result, err := checker.CheckParts(&toldParts{File: h, tell: tell}, t, e.Known...)
-	if err != nil {
-		return checker.Result{}, runerror.Config(fmt.Errorf("%s: %w", path, err))
-	}
-	return result, nil
+	return &toldParts{File: h, tell: tell}, file.Close, nil
 }
 
 // toldParts tells how many of its parts were read.

@@ -261,6 +261,46 @@ func (p Plan) Only(numbers []int) Plan {
 	return part
 }
 
+// Shard is one of several runs that share the intents of every plan. The zero value is the only one.
+type Shard struct{ Number, Of int } // from 1 to Of
+
+// Several reports that there is more than one.
+func (s Shard) Several() bool { return s.Of > 1 }
+
+// String writes 3/8; empty: it is the only one.
+func (s Shard) String() string {
+	if !s.Several() {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d", s.Number, s.Of)
+}
+
+// Of returns the part of the plan that falls to a shard: every so many of its groups of twins and neighbours, with the background
+// traffic. It has no intents where there are fewer groups than shards.
+func (p Plan) Of(s Shard) Plan {
+	if !s.Several() {
+		return p
+	}
+	var numbers []int
+	groups := map[int]int{}
+	for _, i := range p.Intents {
+		if i.Background {
+			continue
+		}
+		if _, known := groups[i.group()]; !known {
+			groups[i.group()] = len(groups)
+		}
+		if groups[i.group()]%s.Of == s.Number-1 {
+			numbers = append(numbers, i.Number)
+		}
+	}
+	part := p.Only(numbers)
+	if len(numbers) == 0 {
+		part.Intents = nil
+	}
+	return part
+}
+
 // group is the number of the first intent of a group of twins or neighbours.
 func (i PlannedIntent) group() int {
 	switch {

@@ -528,3 +528,38 @@ func TestTheMomentOfACutByWhatACreateDoes(t *testing.T) {
 		require.Equal(t, row.want, row.cut.At(row.passing), "%+v", row)
 	}
 }
+
+// TestShardsShareAPlan deals plans with twins, neighbours and background traffic to shards.
+func TestShardsShareAPlan(t *testing.T) {
+	t.Parallel()
+	plain := scenarios.Scenario{Name: "plain", Intents: 10, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}}
+	twins, neighbours, busy := plain, plain, plain
+	twins.Twins = 2
+	neighbours.Neighbours = &scenarios.Neighbours{Of: 5}
+	busy.Background = &scenarios.Background{Rate: 10, Intents: 3}
+	for _, s := range []scenarios.Scenario{plain, twins, neighbours, busy} {
+		whole := scenarios.NewPlan(s, 7)
+		for of := 1; of <= 12; of++ {
+			seen := map[string]int{}
+			for number := 1; number <= of; number++ {
+				part := whole.Of(scenarios.Shard{Number: number, Of: of})
+				background := 0
+				for _, i := range part.Intents {
+					if i.Background {
+						background++
+						continue
+					}
+					seen[i.ID]++
+					if s.GroupSize() > 1 {
+						require.Zero(t, (len(part.Intents)-background)%s.GroupSize(), "whole groups")
+					}
+				}
+				require.Equal(t, len(part.Intents) > 0 && s.Background != nil, background == 3)
+			}
+			require.Len(t, seen, 10, "%d shards of %d", of, s.GroupSize())
+			for id, n := range seen {
+				require.Equal(t, 1, n, id)
+			}
+		}
+	}
+}

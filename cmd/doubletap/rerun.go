@@ -28,6 +28,7 @@ type rerun struct {
 	skip       []string
 	failFast   bool
 	parallel   int
+	shard      shardFlag
 
 	ignoreEffects bool
 }
@@ -61,6 +62,9 @@ func (r rerun) String() string {
 	}
 	if r.failFast {
 		words = append(words, "--fail-fast")
+	}
+	if r.shard.text != "" {
+		words = append(words, "--shard", r.shard.text)
 	}
 	if r.parallel > 0 {
 		words = append(words, "--parallel", fmt.Sprint(r.parallel))

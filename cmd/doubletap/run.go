@@ -33,6 +33,7 @@ type runFlags struct {
 	seeded     bool
 	skip       []string
 	failFast   bool
+	shard      shardFlag
 	parallel   int // scenarios that are played beside each other; 0: as the engine finds right
 
 	ignoreEffects bool
@@ -68,6 +69,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	o.gate.flags(cmd)
 	cmd.Flags().StringSliceVar(&o.skip, "skip", nil, "leave these scenarios out: names, or patterns such as 'crash-*'")
 	cmd.Flags().BoolVar(&o.failFast, "fail-fast", false, "begin no scenario after one that failed; those that are left out are inconclusive")
+	cmd.Flags().Var(&o.shard, "shard", "send one part of the intents, such as 3/8, the third of eight, which takes --seed; /8: the part that $JOB_COMPLETION_INDEX says, counted from 0. Merge judges all parts as one")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "play so many scenarios beside each other, of those that do not race; 1: each has the target to itself (default: at most 3, fewer where the target is slow)")
 	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
 	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
@@ -145,6 +147,13 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.parallel < 0 {
 		return runerror.Configf("--parallel is %d, expected 1 or more", o.parallel)
 	}
+	shard, err := o.shard.resolve(s.getenv)
+	if err != nil {
+		return err
+	}
+	if shard.Several() && !o.seeded {
+		return runerror.Configf("--shard %s without --seed: all shards have to be of one plan", shard)
+	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
 	}
@@ -186,6 +195,9 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 	}
 	c.Budget, c.MoreRounds, c.FailFast, c.Parallel = o.budget, o.moreRounds, o.failFast, o.parallel
 	c.SUT.Unwatched = o.ignoreEffects
+	if c.Shard, err = o.shard.resolve(s.getenv); err != nil {
+		return nil, err
+	}
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	shown := s
@@ -200,7 +212,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {
-	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, parallel: o.parallel, ignoreEffects: o.ignoreEffects}
+	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, parallel: o.parallel, shard: o.shard, ignoreEffects: o.ignoreEffects}
 	if o.more {
 		again.moreRounds = o.moreRounds.String()
 	}

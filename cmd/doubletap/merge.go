@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/reports"
+	"github.com/doubletap-harness/doubletap/rundir"
+)
+
+func newMerge(s streams) *cobra.Command {
+	g, into := gate{}, ""
+	cmd := &cobra.Command{
+		Use:   "merge RUN ...",
+		Short: "Judge the shards of a run as one",
+		Long: `Merge reads the histories of runs that were begun with --shard, one directory for each shard, and judges
+them as one run: one verdict, one report, and findings that can be sent again. It needs neither the target
+nor the database. Where a shard is missing, the run is inconclusive, unless something broke. The exit codes
+are those of run.`,
+		Example: `  doubletap run --target orders.yaml --seed 7 --confidence 1% --shard 1/3 --reports shards
+  doubletap merge shards/*`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return mergeCommand(cmd.Context(), args, into, g, s)
+		},
+	}
+	g.flags(cmd)
+	cmd.Flags().StringVar(&into, "reports", engine.DefaultReports, "directory for the merged run")
+	return cmd
+}
+
+func mergeCommand(ctx context.Context, args []string, into string, g gate, s streams) error {
+	var dirs []rundir.Dir
+	for _, path := range args {
+		dirs = append(dirs, rundir.Dir{Path: path})
+	}
+	merged, err := rundir.Merge(dirs)
+	if err := errors.Join(g.check(), err); err != nil {
+		return err
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as check
+	dir, err := rundir.Create(into, rundir.NewID(time.Now()))
+	if err != nil {
+		return err
+	}
+	p := &judging{out: s.err, begun: time.Now()}
+	report := merged.Report(dir, p.tell)
+	p.done()
+	err = errors.Join(dir.WriteReports(*report, nil), merged.WriteFindings(dir, *report))
+	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
+		err = errors.Join(err, runerror.Environment(said))
+	}
+	s.github.report(*report, nil, false)
+	return conclude(ctx, report, err, g, s)
+}

@@ -1,0 +1,248 @@
+package rundir
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/internal/english"
+	"github.com/doubletap-harness/doubletap/internal/files"
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+)
+
+// InOtherShards is why a scenario does not apply in a run that shares its intents with others: it has fewer than there are runs.
+const InOtherShards = "its intents are in other shards"
+
+// shard is the directory of one of several runs that share their intents, and its place among them.
+type shard struct {
+	Dir
+	Manifest
+	number, of int
+}
+
+// Merged are runs that share their intents: the shards of one.
+type Merged struct {
+	shards  []shard // by number
+	missing []int
+}
+
+// Merge takes the directories of shards, in any order, for one run. They have to be of one seed and one target, and each another
+// shard. Some may be missing.
+func Merge(dirs []Dir) (*Merged, error) {
+	var m Merged
+	for _, d := range dirs {
+		s := shard{Dir: d}
+		var err error
+		if s.Manifest, err = d.ReadManifest(); err != nil {
+			return nil, err
+		}
+		if s.Shard == "" && len(dirs) == 1 {
+			s.Shard = "1/1"
+		}
+		if _, err := fmt.Sscanf(s.Shard, "%d/%d", &s.number, &s.of); err != nil || s.number < 1 || s.number > s.of {
+			return nil, runerror.Configf("%s is not a shard: its run was not begun with --shard", d.Path)
+		}
+		m.shards = append(m.shards, s)
+	}
+	slices.SortStableFunc(m.shards, func(a, b shard) int { return cmp.Compare(a.number, b.number) })
+	first := m.shards[0]
+	for n, s := range m.shards {
+		if why := first.differs(s); why != "" {
+			return nil, runerror.Configf("%s and %s are not shards of one run: %s", first.Path, s.Path, why)
+		}
+		if n > 0 && m.shards[n-1].number == s.number {
+			return nil, runerror.Configf("%s and %s are both shard %s", m.shards[n-1].Path, s.Path, s.Shard)
+		}
+	}
+	for number := range first.of {
+		if !slices.ContainsFunc(m.shards, func(s shard) bool { return s.number == number+1 }) {
+			m.missing = append(m.missing, number+1)
+		}
+	}
+	return &m, nil
+}
+
+// differs says in what another run is not the same; empty: it is.
+func (s shard) differs(other shard) string {
+	names := func(s shard) []string {
+		var all []string
+		for _, e := range s.Scenarios {
+			all = append(all, e.Scenario)
+		}
+		return all
+	}
+	switch {
+	case s.of != other.of:
+		return fmt.Sprintf("shard %s, and %s", s.Shard, other.Shard)
+	case s.Seed != other.Seed:
+		return fmt.Sprintf("seed %d, and %d", s.Seed, other.Seed)
+	case s.Subject != other.Subject || s.Operation != other.Operation:
+		return fmt.Sprintf("%s of %s, and %s of %s", s.Operation, s.Subject, other.Operation, other.Subject)
+	case !slices.Equal(names(s), names(other)):
+		return "other scenarios"
+	case !reflect.DeepEqual(s.Terms, other.Terms):
+		return "other contracts"
+	case s.Tool != other.Tool:
+		return fmt.Sprintf("doubletap %s, and %s", s.Tool, other.Tool)
+	default:
+		return ""
+	}
+}
+
+// Report judges the scenarios of all shards, each as one, as a run that has this directory. What is missing makes it
+// inconclusive where nothing broke.
+func (m *Merged) Report(into Dir, told Told) *checker.Report {
+	whole := m.shards[0].Manifest
+	whole.Run, whole.Commands = filepath.Base(into.Path), m.commands(into)
+	whole.Instances, whole.BaseURL = 0, ""
+	for _, s := range m.shards {
+		if s.Started.Before(whole.Started) {
+			whole.Started = s.Started
+		}
+	}
+	var results []checker.Result
+	for i := range whole.Scenarios {
+		results = append(results, m.judge(i, told))
+	}
+	return into.ReportOn(whole, results)
+}
+
+// judge judges the nth scenario of all shards.
+func (m *Merged) judge(n int, told Told) checker.Result {
+	first := m.shards[0]
+	e := first.Scenarios[n]
+	result := checker.Result{Scenario: e.Scenario, Summary: e.Summary, Seed: first.Seed}
+	var parts []checker.Parts
+	var lacking []string // why something of the scenario is not there
+	var broken bool
+	idle := ""
+	for _, s := range m.shards {
+		of := s.Scenarios[n]
+		if of.Verdict == checker.NotApplicable && of.Why != "" {
+			if of.Why != InOtherShards {
+				idle = of.Why
+			}
+			continue
+		}
+		if of.Why != "" {
+			broken = broken || of.Verdict == checker.Broken
+			lacking = append(lacking, fmt.Sprintf("shard %s: %s", s.Shard, of.Why))
+		}
+		part, close, err := s.index(of.Scenario, told)
+		switch {
+		case Missing(err) && of.Why == "":
+			lacking = append(lacking, fmt.Sprintf("shard %s: it was not run: the run ended before it", s.Shard))
+		case Missing(err):
+		case err != nil:
+			broken = true
+			lacking = append(lacking, fmt.Sprintf("shard %s: %v", s.Shard, err))
+		default:
+			defer close()
+			parts = append(parts, part)
+		}
+	}
+	switch {
+	case idle != "" && len(parts) == 0 && len(lacking) == 0:
+		result.Verdict, result.Reasons = checker.NotApplicable, []string{idle}
+		return result
+	case len(parts) > 0:
+		judged, err := checker.CheckShards(parts, first.Terms, e.Known...)
+		if err != nil {
+			broken = true
+			lacking = append(lacking, err.Error())
+			break
+		}
+		result = judged
+	}
+	if len(m.missing) > 0 {
+		lacking = append(lacking, fmt.Sprintf("shards are missing: %s of %d", numbers(m.missing), first.of))
+	}
+	result.Reasons = append(lacking, result.Reasons...)
+	switch {
+	case len(lacking) == 0 || result.Verdict == checker.Fail:
+	case broken:
+		result.Verdict = checker.Broken
+	case result.Verdict != checker.Broken:
+		result.Verdict = checker.Inconclusive
+	}
+	return result
+}
+
+// WriteFindings copies the findings of the shards into the directory of the whole, by their names in its report.
+func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
+	type key struct{ scenario, kind, detail, intent, moment string }
+	of := func(scenario string, f checker.Finding) key {
+		return key{scenario, string(f.Kind), f.Detail, f.Intent, f.Moment}
+	}
+	found := map[key]string{}
+	for _, s := range m.shards {
+		all, err := filepath.Glob(filepath.Join(s.Path, FindingsName, "F*", FindingName))
+		if err != nil {
+			return runerror.Config(err)
+		}
+		for _, path := range all {
+			f, err := ReadFinding(filepath.Dir(path))
+			if err != nil {
+				return err
+			}
+			found[of(f.Scenario, f.Finding)] = filepath.Dir(path)
+		}
+	}
+	for _, r := range report.Results {
+		for _, finding := range r.Findings {
+			if from := found[of(r.Scenario, finding)]; from != "" {
+				if err := into.copyFinding(from, finding, r); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// copyFinding copies the directory of a finding, with its name and its share of another report.
+func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result) error {
+	f, err := ReadFinding(from)
+	if err != nil {
+		return err
+	}
+	f.Finding.ID, f.Run = as.ID, filepath.Base(d.Path)
+	f.Shown, f.Of = f.ShownIn(r), r.Of()
+	if err := d.WriteJSON(f, FindingsName, as.ID, FindingName); err != nil {
+		return err
+	}
+	for _, name := range []string{ScenarioName, PlanName, TargetName} {
+		text, err := files.Read(filepath.Join(from, name), files.MostRecorded)
+		if Missing(err) {
+			continue
+		}
+		if err == nil {
+			err = d.Write(text, FindingsName, as.ID, name)
+		}
+		if err != nil {
+			return runerror.Environment(err)
+		}
+	}
+	return nil
+}
+
+// commands are those of the first shard, about the whole in its directory: the whole run once more has no shard.
+func (m *Merged) commands(into Dir) Commands {
+	first := m.shards[0]
+	there := func(command string) string { return strings.ReplaceAll(command, first.Path+"/", into.Path+"/") }
+	again := strings.Replace(first.Again, " --shard "+first.Shard, "", 1)
+	return Commands{Again: again, Replay: there(first.Replay), Shrink: there(first.Shrink), Export: there(first.Export)}
+}
+
+// numbers lists numbers.
+func numbers(all []int) string {
+	var texts []string
+	for _, n := range all {
+		texts = append(texts, fmt.Sprint(n))
+	}
+	return english.List(texts, "and")
+}
