@@ -190,7 +190,7 @@ func (c Config) engine(s *Session) (engine.Config, error) {
 		SUT: sut.Options{
 			Target: c.Target, Operation: c.Operation, Instances: c.Instances, Toxiproxy: c.Toxiproxy, Getenv: c.getenv, DB: c.DB, Parts: c.Parts,
 		},
-		Seed: c.Seed, Intents: c.Intents, Confidence: c.Confidence, Budget: c.Budget, Parallel: c.Parallel, MaxRequests: c.MaxRequests, PilotTimeout: c.PilotTimeout,
+		Seed: c.Seed, Intents: c.Intents, Confidence: c.Confidence, MaxRequests: c.MaxRequests, PilotTimeout: c.PilotTimeout, Course: engine.Course{Budget: c.Budget, Parallel: c.Parallel},
 		Reports:  c.Reports,
 		Commands: c.commands,
 	}

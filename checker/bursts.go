@@ -94,8 +94,8 @@ func released(a *classified) (history.Offset, Gate) {
 	return a.Wrote, GateLane
 }
 
-// writers says how often writers of a table were held back; nil: no burst asked for it.
-func (w *whole) writers() *Writers {
+// writersOf says how often writers of a table were held back; nil: no burst asked for it.
+func writersOf(w *whole) *Writers {
 	var all Writers
 	for _, run := range w.runs() {
 		all.Of += len(run.head.Holdings)

@@ -40,8 +40,8 @@ func (w *whole) runs() []*whole {
 	return []*whole{w}
 }
 
-// named puts the name of a shard before a text about it.
-func (w *whole) named(text string) string {
+// ofShard puts the name of a shard before a text about it.
+func ofShard(w *whole, text string) string {
 	if w.head.Run.Shard == "" {
 		return text
 	}

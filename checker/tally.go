@@ -354,7 +354,7 @@ func (w *whole) assemble() Result {
 	sortFindings(t.findings)
 	r := Result{
 		Scenario: h.Run.Scenario, Summary: h.Run.Summary, Seed: h.Run.Seed, Attempts: w.attempts, Outcomes: t.outcomes, Elapsed: t.elapsed,
-		Warnings: w.warnings(), Exercise: w.exercise(), Bursts: w.bursts(), Writers: w.writers(), Phases: mergedPhases(t.phases),
+		Warnings: w.warnings(), Exercise: w.exercise(), Bursts: w.bursts(), Writers: writersOf(w), Phases: mergedPhases(t.phases),
 		DatabaseGone: slices.ContainsFunc(w.runs(), func(run *whole) bool { return incident(run.head, history.DatabaseGone) != nil }),
 		Intents:      t.intents + standing.freshBroken, Failed: standing.broken,
 	}

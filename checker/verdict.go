@@ -67,11 +67,11 @@ func (w *whole) errorReasons() []string {
 	for _, run := range w.runs() {
 		for _, k := range []history.IncidentKind{history.TargetGone, history.HarnessFault, history.StepFailed} {
 			if i := incident(run.head, k); i != nil {
-				reasons = append(reasons, run.named(i.Text))
+				reasons = append(reasons, ofShard(run, i.Text))
 			}
 		}
 		if text := run.unrecorded(); text != "" {
-			reasons = append(reasons, run.named(text))
+			reasons = append(reasons, ofShard(run, text))
 		}
 	}
 	return reasons
@@ -81,15 +81,15 @@ func (w *whole) errorReasons() []string {
 func (w *whole) doubtReasons() []string {
 	var doubts []string
 	for _, run := range w.runs() {
-		for _, text := range run.ownDoubts() {
-			doubts = append(doubts, run.named(text))
+		for _, text := range ownDoubts(run) {
+			doubts = append(doubts, ofShard(run, text))
 		}
 	}
 	return slices.Concat(doubts, w.withoutPromise(), w.sum.doubtTexts())
 }
 
 // ownDoubts are those about a run and not about its intents.
-func (w *whole) ownDoubts() []string {
+func ownDoubts(w *whole) []string {
 	var doubts []string
 	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded} {
 		if i := incident(w.head, k); i != nil {

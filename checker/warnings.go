@@ -89,14 +89,14 @@ func (w *whole) warnings() []Warning {
 		}
 		about(warningSlot{name: rule.name}, rule.kind, rule.text)
 		if rule.name == "late-visibility" {
-			all = append(all, w.ofRuns(warningsOfRun)...)
+			all = append(all, ofRuns(w, warningsOfRun)...)
 		}
 	}
-	return slices.Concat(all, w.ofRuns(func(run *whole) []Warning { return cleanupFailed(run.head) }), w.ofRuns((*whole).unclaimed), w.ofRuns(unjudgedTotals))
+	return slices.Concat(all, ofRuns(w, func(run *whole) []Warning { return cleanupFailed(run.head) }), ofRuns(w, (*whole).unclaimed), ofRuns(w, unjudgedTotals))
 }
 
 // ofRuns lists warnings that are about a run, of all runs that share the intents; what several say is said once.
-func (w *whole) ofRuns(warn func(*whole) []Warning) []Warning {
+func ofRuns(w *whole, warn func(*whole) []Warning) []Warning {
 	var all []Warning
 	for _, run := range w.runs() {
 		for _, warning := range warn(run) {

@@ -85,7 +85,7 @@ func meet(t *testing.T, parallel int, m *meeting) (*checker.Report, string) {
 	server := httptest.NewServer(m)
 	t.Cleanup(server.Close)
 	c := Config{
-		Reports: t.TempDir(), Seed: 1, Parallel: parallel,
+		Reports: t.TempDir(), Seed: 1, Course: Course{Parallel: parallel},
 		SUT: sut.Options{Target: "target.yaml", Source: fmt.Appendf(nil, `name: notes
 base_url: %s
 contract: {preset: ietf}

@@ -34,15 +34,12 @@ type Config struct {
 	Seeded       bool               // Seed is asked for; otherwise 0 is a random one
 	Intents      int                // of each scenario at most so many, and those that belong to them; 0: all
 	Confidence   float64            // scenarios that race are played so often that a pass bounds the share of rounds that break, 0 to 1, with 95 % confidence; 0: as their files say
-	MoreRounds   time.Duration      // for which scenarios that race and passed are played again, with more rounds; 0: none is
-	Budget       time.Duration      // no scenario begins later than this; 0: none is left out
 	Shard        scenarios.Shard    // the part of the intents that this run sends; zero: all
-	Parallel     int                // how many scenarios may be played beside each other; 0: as many as the target is quick enough for, 1: each has the target to itself
-	FailFast     bool               // no scenario begins after one that failed
 	MaxRequests  int                // that scenarios may send; 0: DefaultMaxRequests
 	PilotTimeout time.Duration      // of a plain create; 0: DefaultPilotTimeout
 	Known        scenarios.Register // known bugs: with these only, a scenario fails as expected
 	Replay       *Replay            // nil: a run
+	Course
 
 	Reports  string                                        // directory for runs; empty: DefaultReports
 	Private  bool                                          // histories only: no report is written, and no finding gets a directory
@@ -54,6 +51,14 @@ type Config struct {
 	Diagnose bool // every principal and operation creates once; write gates and the store are left to the caller
 
 	Observe func(Event) // gets every event, from one goroutine at a time, but for Progress; nil: nothing is told
+}
+
+// Course says in which order scenarios are played, and for how long.
+type Course struct {
+	MoreRounds time.Duration // for which scenarios that race and passed are played again, with more rounds; 0: none is
+	Budget     time.Duration // no scenario begins later than this; 0: none is left out
+	Parallel   int           // how many scenarios may be played beside each other; 0: as many as the target is quick enough for, 1: each has the target to itself
+	FailFast   bool          // no scenario begins after one that failed
 }
 
 // Replay is a finding that is sent again.

@@ -51,7 +51,7 @@ func TestNoMoreRoundsAreSentToATargetThatAnswersNothing(t *testing.T) {
 	require.NoError(t, err)
 	more := 0
 	s, err := newSession(t.Context(), Config{
-		Reports: t.TempDir(), Seed: 1, Scenarios: []scenarios.File{{Path: "scenario.yaml", Source: source, Scenario: f}}, MoreRounds: time.Hour,
+		Reports: t.TempDir(), Seed: 1, Scenarios: []scenarios.File{{Path: "scenario.yaml", Source: source, Scenario: f}}, Course: Course{MoreRounds: time.Hour},
 		Observe: func(e Event) {
 			if _, is := e.(MoreRounds); is {
 				more++

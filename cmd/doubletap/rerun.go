@@ -63,8 +63,8 @@ func (r rerun) String() string {
 	if r.failFast {
 		words = append(words, "--fail-fast")
 	}
-	if r.shard.text != "" {
-		words = append(words, "--shard", r.shard.text)
+	if r.shard.Several() {
+		words = append(words, "--shard", r.shard.String())
 	}
 	if r.parallel > 0 {
 		words = append(words, "--parallel", fmt.Sprint(r.parallel))

@@ -147,12 +147,11 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.parallel < 0 {
 		return runerror.Configf("--parallel is %d, expected 1 or more", o.parallel)
 	}
-	shard, err := o.shard.resolve(s.getenv)
-	if err != nil {
+	if err := o.shard.resolve(s.getenv); err != nil {
 		return err
 	}
-	if shard.Several() && !o.seeded {
-		return runerror.Configf("--shard %s without --seed: all shards have to be of one plan", shard)
+	if o.shard.Several() && !o.seeded {
+		return runerror.Configf("--shard %s without --seed: all shards have to be of one plan", o.shard)
 	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
@@ -195,9 +194,7 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 	}
 	c.Budget, c.MoreRounds, c.FailFast, c.Parallel = o.budget, o.moreRounds, o.failFast, o.parallel
 	c.SUT.Unwatched = o.ignoreEffects
-	if c.Shard, err = o.shard.resolve(s.getenv); err != nil {
-		return nil, err
-	}
+	c.Shard = o.shard.Shard
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
 	shown := s

@@ -15,11 +15,8 @@ const jobIndex = "JOB_COMPLETION_INDEX"
 // mostShards bounds the number of shards: more are a mistake.
 const mostShards = 10_000
 
-// shardFlag is the value of --shard: 3/8, or /8.
-type shardFlag struct {
-	text       string
-	number, of int // number 0: the environment tells
-}
+// shardFlag is the value of --shard: 3/8; or /8, whose Number is 0 until it is resolved.
+type shardFlag struct{ scenarios.Shard }
 
 func (f *shardFlag) Set(text string) error {
 	number, of, found := strings.Cut(text, "/")
@@ -31,23 +28,22 @@ func (f *shardFlag) Set(text string) error {
 	if !found || err != nil || unread != nil || total < 1 || total > mostShards || n > total || n < 1 && number != "" {
 		return fmt.Errorf("expected a part of at most %d, such as 3/8, or /8", mostShards)
 	}
-	*f = shardFlag{text, n, total}
+	f.Shard = scenarios.Shard{Number: n, Of: total}
 	return nil
 }
 
-func (f *shardFlag) String() string { return f.text }
-
 func (f *shardFlag) Type() string { return "part" }
 
-// resolve is the shard, whose number the environment may tell.
-func (f shardFlag) resolve(getenv func(string) (string, bool)) (scenarios.Shard, error) {
-	if f.number > 0 || f.text == "" {
-		return scenarios.Shard{Number: f.number, Of: f.of}, nil
+// resolve asks the environment for the number, if it is to tell.
+func (f *shardFlag) resolve(getenv func(string) (string, bool)) error {
+	if f.Number > 0 || f.Of == 0 {
+		return nil
 	}
 	text, _ := getenv(jobIndex)
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 0 || n >= f.of {
-		return scenarios.Shard{}, runerror.Configf("--shard %s: $%s is %q, expected 0 to %d", f.text, jobIndex, text, f.of-1)
+	if err != nil || n < 0 || n >= f.Of {
+		return runerror.Configf("--shard /%d: $%s is %q, expected 0 to %d", f.Of, jobIndex, text, f.Of-1)
 	}
-	return scenarios.Shard{Number: n + 1, Of: f.of}, nil
+	f.Number = n + 1
+	return nil
 }
