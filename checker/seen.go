@@ -322,7 +322,7 @@ func (w *whole) unclaimed() []Warning {
 
 // orphans says that effects were made for what no row and no answer names. There are more of them than there should be, or they
 // belong to an earlier scenario.
-func (w *whole) orphans() []string {
+func orphans(w *whole) []string {
 	var texts []string
 	for _, o := range w.terms.operations() {
 		for _, fx := range Watched(w.terms, o) {

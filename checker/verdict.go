@@ -102,7 +102,7 @@ func ownDoubts(w *whole) []string {
 	if w.neverReached() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
-	return slices.Concat(doubts, w.orphans(), w.unknownRows())
+	return slices.Concat(doubts, orphans(w), w.unknownRows())
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.
