@@ -166,7 +166,7 @@ func TestTrespassesAreNoticed(t *testing.T) {
 		"a room that reaches sideways":   {"driver", module + "/checker", "driver must not import checker"},
 		"a room that reaches up":         {"history", module + "/engine", "history must not import engine"},
 		"a room that nobody planned":     {"helpers", "fmt", "helpers is no room"},
-		"a dependency of somebody else":  {"checker", "gopkg.in/yaml.v3", "gopkg.in/yaml.v3 belongs to scenarios"},
+		"a dependency of another room":   {"checker", "gopkg.in/yaml.v3", "gopkg.in/yaml.v3 belongs to scenarios"},
 		"a part of such a dependency":    {"driver", "github.com/Shopify/toxiproxy/v2/client", "belongs to proxy"},
 		"a dependency that nobody owns":  {"checker", "example.com/new", "example.com/new has no owner"},
 		"a test library outside of test": {"reports", "github.com/stretchr/testify/require", "belongs to nobody"},
@@ -370,7 +370,7 @@ func trespasses(standard []string, ours []listed) []string {
 	return complaints
 }
 
-// foreign says why a room may not import a package of somebody else's; empty: it may.
+// foreign says why a room may not import a third-party package; empty: it may.
 func foreign(room, path string) string {
 	for dependency, who := range owners() {
 		if path != dependency && !strings.HasPrefix(path, dependency+"/") {

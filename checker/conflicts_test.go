@@ -38,7 +38,7 @@ func TestBlankKeys(t *testing.T) {
 	runCells(t, []cell{
 		{name: "refused where a key is required", terms: terms(keyRequired), story: story(blank(rejected(400)))},
 		{name: "accepted where a key is required", terms: terms(keyRequired), story: story(blank(a)).rows(1), want: []string{"missing-key-accepted"}},
-		{name: "a wish each where no key is required", story: story(blank(a), blank(acknowledged(201, "o2"))).rows(2)},
+		{name: "an intent each where no key is required", story: story(blank(a), blank(acknowledged(201, "o2"))).rows(2)},
 		{name: "swallowed where no key is required", story: story(blank(a), blank(acknowledged(201, "o1"))).rows(1), want: []string{"lost-acknowledged-write"}},
 		{name: "refused as used with another body", story: story(blank(mismatch())), want: []string{"false-conflict"}},
 		{name: "refused as a blank key", story: story(blank(rejected(422)))},

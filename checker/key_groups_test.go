@@ -30,7 +30,7 @@ func TestSeveralGroups(t *testing.T) {
 		{name: "the key was missing and the request was refused", terms: terms(keyRequired), story: story(bare(rejected(400)))},
 		{name: "the key was missing and the request was accepted", terms: terms(keyRequired), story: story(bare(a), bare(acknowledged(201, "o2"))).rows(2), want: []string{"missing-key-accepted"}},
 		{name: "the key was missing, the request was refused, and there is a row", terms: terms(keyRequired), story: story(bare(rejected(400))).rows(1), want: []string{"phantom-row"}},
-		{name: "requests without a key are a wish each", story: story(bare(a), bare(acknowledged(201, "o2"))).rows(2)},
+		{name: "requests without a key are an intent each", story: story(bare(a), bare(acknowledged(201, "o2"))).rows(2)},
 		{name: "a request without a key may be refused with the status of a mismatch", terms: terms(keyRequired), story: story(bare(mismatch())).rows(0)},
 		{name: "requests without a key promise no replay", terms: terms(replayMarked), story: story(bare(a), bare(acknowledged(200, "o2"))).rows(2)},
 		{name: "a request without a key may have been lost", story: story(bare(a), bare(u)).rows(1)},

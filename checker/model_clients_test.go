@@ -8,18 +8,18 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// wish is one intent inside the world.
-type wish struct {
+// intent is one intent inside the world.
+type intent struct {
 	id, marker, ref string
 	who             string
 	altered         bool
 }
 
-// plan is what clients do with their wishes.
+// plan is what clients do with their intents.
 type plan func(*world)
 
-func (w *world) wish(number int, marker string, withAltered bool) wish {
-	i := wish{id: fmt.Sprintf("i%d", number), marker: marker, altered: withAltered}
+func (w *world) intent(number int, marker string, withAltered bool) intent {
+	i := intent{id: fmt.Sprintf("i%d", number), marker: marker, altered: withAltered}
 	i.ref = "ref" + i.id
 	intent := history.Intent{ID: i.id, Number: number, Bodies: map[string]history.Body{history.Original: {Marker: marker}}}
 	if withAltered {
@@ -29,8 +29,8 @@ func (w *world) wish(number int, marker string, withAltered bool) wish {
 	return i
 }
 
-// send sends one attempt for a wish.
-func (w *world) send(i wish, key, body string, probe bool, retry int) *request {
+// send sends one attempt for an intent.
+func (w *world) send(i intent, key, body string, probe bool, retry int) *request {
 	marker := i.marker
 	switch body {
 	case history.Altered:
@@ -50,7 +50,7 @@ func (w *world) send(i wish, key, body string, probe bool, retry int) *request {
 
 // retries are requests of which each comes after the one before is over.
 func retries(w *world) {
-	i := w.wish(1, "dtone", false)
+	i := w.intent(1, "dtone", false)
 	for range 1 + w.IntN(4) {
 		w.wait(w.send(i, "k1", history.Original, false, 0))
 	}
@@ -58,7 +58,7 @@ func retries(w *world) {
 
 // burst is requests that come together, and maybe one after them.
 func burst(w *world) {
-	i := w.wish(1, "dtone", false)
+	i := w.intent(1, "dtone", false)
 	for range 2 + w.IntN(4) {
 		w.send(i, "k1", history.Original, false, 0)
 		for w.chance(0.4) {
@@ -70,9 +70,9 @@ func burst(w *world) {
 	}
 }
 
-// tabs are requests of one wish with a key each.
+// tabs are requests of one intent with a key each.
 func tabs(w *world) {
-	i := w.wish(1, "dtone", false)
+	i := w.intent(1, "dtone", false)
 	for n := range 2 + w.IntN(3) {
 		w.send(i, fmt.Sprintf("k%d", 1+n%3), history.Original, false, 0)
 		for w.chance(0.7) {
@@ -81,10 +81,10 @@ func tabs(w *world) {
 	}
 }
 
-// twins are two wishes with the same body.
+// twins are two intents with the same body.
 func twins(w *world) {
 	for n := range 2 {
-		i := w.wish(n, "dttwin", false)
+		i := w.intent(n, "dttwin", false)
 		for range 1 + w.IntN(2) {
 			r := w.send(i, "k"+i.id, history.Original, false, 0)
 			if w.chance(0.5) {
@@ -96,7 +96,7 @@ func twins(w *world) {
 
 // alteredAfter sends another body after the first one was answered.
 func alteredAfter(w *world) {
-	i := w.wish(1, "dtone", true)
+	i := w.intent(1, "dtone", true)
 	for range 1 + w.IntN(2) {
 		w.wait(w.send(i, "k1", history.Original, false, 0))
 	}
@@ -107,7 +107,7 @@ func alteredAfter(w *world) {
 
 // alteredRace sends both bodies together.
 func alteredRace(w *world) {
-	i := w.wish(1, "dtone", true)
+	i := w.intent(1, "dtone", true)
 	bodies := []string{history.Original, history.Altered}
 	for n := range 2 + w.IntN(3) {
 		w.send(i, "k1", bodies[n%2], false, 0)
@@ -160,11 +160,11 @@ func (w *world) probe() {
 			continue
 		}
 		asked[q] = true
-		w.ask(w.wishOf(a.Intent), a.Key, a.Body)
+		w.ask(w.intentOf(a.Intent), a.Key, a.Body)
 	}
 }
 
-func (w *world) ask(i wish, key, body string) {
+func (w *world) ask(i intent, key, body string) {
 	for try := range 8 {
 		r := w.send(i, key, body, true, try)
 		w.settle()
@@ -175,13 +175,13 @@ func (w *world) ask(i wish, key, body string) {
 	}
 }
 
-func (w *world) wishOf(id string) wish {
+func (w *world) intentOf(id string) intent {
 	for _, i := range w.story.Intents {
 		if i.ID == id {
-			return wish{id: id, marker: i.Bodies[history.Original].Marker, ref: "ref" + id, who: i.Principal}
+			return intent{id: id, marker: i.Bodies[history.Original].Marker, ref: "ref" + id, who: i.Principal}
 		}
 	}
-	return wish{}
+	return intent{}
 }
 
 // damaged reports what is wrong with the rows at T1 or T2, seen without the checker; nothing if all
@@ -220,11 +220,11 @@ func (w *world) damagedAt(s *history.Snapshot) string {
 	}
 	switch {
 	case rows > len(w.story.Intents):
-		return fmt.Sprintf("%d rows of %d wishes", rows, len(w.story.Intents))
+		return fmt.Sprintf("%d rows of %d intents", rows, len(w.story.Intents))
 	case rows < len(told):
-		return fmt.Sprintf("%d rows of %d acknowledged wishes", rows, len(told))
+		return fmt.Sprintf("%d rows of %d acknowledged intents", rows, len(told))
 	case rows > len(possible):
-		return fmt.Sprintf("%d rows of %d wishes that were not refused", rows, len(possible))
+		return fmt.Sprintf("%d rows of %d intents that were not refused", rows, len(possible))
 	}
 	return ""
 }

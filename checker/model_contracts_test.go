@@ -19,7 +19,7 @@ func expiringAfter(then contract.AfterExpiry) func(*checker.Terms) {
 
 // returning are requests with pauses between them in which a key may be forgotten.
 func returning(w *world) {
-	i := w.wish(1, "dtone", false)
+	i := w.intent(1, "dtone", false)
 	for range 2 + w.IntN(5) {
 		r := w.send(i, "k1", history.Original, false, 0)
 		if w.chance(0.7) {
@@ -63,15 +63,15 @@ func (d forgetful) handle(w *world, r *request) {
 	w.respond(r, created(201, rec.row))
 }
 
-// twoPrincipals send wishes of their own with one key.
+// twoPrincipals send intents of their own with one key.
 func twoPrincipals(w *world) {
-	wishes := []wish{w.wish(1, "dtone", false), w.wish(2, "dttwo", false)}
+	intents := []intent{w.intent(1, "dtone", false), w.intent(2, "dttwo", false)}
 	for n, who := range []string{"p", "q"} {
-		wishes[n].who = who
-		w.story.Intents[n].Principal, w.story.Intents[n].Kin = who, wishes[0].id
+		intents[n].who = who
+		w.story.Intents[n].Principal, w.story.Intents[n].Kin = who, intents[0].id
 	}
 	for range 2 + w.IntN(4) {
-		r := w.send(wishes[w.IntN(2)], "k1", history.Original, false, 0)
+		r := w.send(intents[w.IntN(2)], "k1", history.Original, false, 0)
 		if w.chance(0.5) {
 			w.wait(r)
 		}

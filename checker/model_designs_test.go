@@ -40,7 +40,7 @@ func correctDesigns() []design {
 	}
 }
 
-// claiming claims the key, works, and commits the row together with the record. Whoever meets a
+// claiming claims the key, works, and commits the row together with the record. A request that meets a
 // claimed key is told to come back.
 type claiming struct {
 	marked, anyBody bool
@@ -127,7 +127,7 @@ func uniqueReference(w *world, r *request) {
 	w.respond(r, created(201, f))
 }
 
-// upsert answers with the row that is there, whoever made it.
+// upsert answers with the row that is there, of whichever request.
 func upsert(w *world, r *request) {
 	r.pause()
 	f, there := w.byRef(r.ref)
@@ -220,7 +220,7 @@ func resuming(w *world, r *request) {
 	w.respond(r, created(201, rec.row))
 }
 
-// always executes: without a key every request is a wish.
+// always executes: without a key every request is an intent.
 func always(w *world, r *request) {
 	r.pause()
 	if w.fails(0.1) {

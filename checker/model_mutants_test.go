@@ -273,7 +273,7 @@ func replayCrashes(w *world, r *request) {
 	w.respond(r, created(201, f))
 }
 
-// contentDedup takes equal bodies for the same wish, whatever their keys.
+// contentDedup takes equal bodies for the same intent, whatever their keys.
 func contentDedup(w *world, r *request) {
 	r.pause()
 	for _, f := range w.rows {

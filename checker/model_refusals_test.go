@@ -12,7 +12,7 @@ import (
 
 // correcting sends a mistake, and then the corrected body under the same key, late copies of the mistake among them.
 func correcting(w *world) {
-	i := w.wish(1, "dtone", false)
+	i := w.intent(1, "dtone", false)
 	w.story.Intents[0].Bodies[history.Invalid] = history.Body{Marker: "dtonemistaken"}
 	for range 1 + w.IntN(3) {
 		w.wait(w.send(i, "k1", history.Invalid, false, 0))

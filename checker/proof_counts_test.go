@@ -191,7 +191,7 @@ func TestProofs(t *testing.T) {
 		{proofs.Replayed, "after it was told that it runs", true, alone(story(p, a))},
 		{proofs.Replayed, "the same request, failed", true, alone(story(a, answer(503, `{"error":"down"}`)))},
 
-		{proofs.Overlapped, "somebody met a running request", true, alone(story(p))},
+		{proofs.Overlapped, "another request met a running one", true, alone(story(p))},
 		{proofs.Overlapped, "two at once by the client's clock", true, alone(story(during(10, 50, a), during(20, 60, a)))},
 		{proofs.Overlapped, "one after the other", false, alone(story(during(10, 20, a), during(20, 60, a)))},
 		{proofs.Overlapped, "two at once where latency blurs it", false, on("slow", alone(story(during(10, 50, a), during(20, 60, a))))},
@@ -302,7 +302,7 @@ func TestProofs(t *testing.T) {
 		{proofs.Looked, "no look", false, alone(story(a))},
 
 		{proofs.WritesHeld, "held while two were inside", true, held(alone(story(watched(10, 50, u), watched(40, 60, u))))},
-		{proofs.WritesHeld, "held, and somebody met a running request", true, held(alone(story(p)))},
+		{proofs.WritesHeld, "held, and another request met a running one", true, held(alone(story(p)))},
 		{proofs.WritesHeld, "held, and one came after the other", false, held(alone(story(watched(10, 40, u), watched(40, 60, u))))},
 		{proofs.WritesHeld, "held for one request", false, held(alone(story(a)))},
 		{proofs.WritesHeld, "two inside, and nobody held back", false, alone(story(watched(10, 50, u), watched(40, 60, u)))},

@@ -44,7 +44,7 @@ func TestASecondRowIsAlwaysADuplicate(t *testing.T) {
 			}
 		}
 		rows := h.T2.Rows[marker]
-		for len(rows) <= max(1, len(groups)) { // twins share a marker, so one row more than there are wishes
+		for len(rows) <= max(1, len(groups)) { // twins share a marker, so one row more than there are intents
 			rows = append(rows, history.Row{"id": "another"})
 		}
 		s := rapid.SampledFrom([]*history.Snapshot{h.T1, h.T2}).Draw(t, "moment")

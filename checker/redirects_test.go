@@ -41,7 +41,7 @@ func TestRedirects(t *testing.T) {
 		{name: "no name is right where nothing is promised of answers", story: story(a).rows(1).probe(sentOn("/orders/o")),
 			terms: terms(redirecting, anyBody, func(t *checker.Terms) { t.Operation.Identity.Pattern = "^/orders/(o[0-9])" })},
 		{name: "a login page is no acknowledgement, so nothing is lost", story: story(sentOn("/login"), a).rows(1).probe(a)},
-		{name: "whoever is only sent to a login page never learns", story: story(a).rows(1).probe(sentOn("/login"), sentOn("/login")), want: []string{"refused-though-done"}},
+		{name: "a client that is only redirected to a login page never learns", story: story(a).rows(1).probe(sentOn("/login"), sentOn("/login")), want: []string{"refused-though-done"}},
 		{name: "an acknowledged order that is not there is lost", story: story(a).rows(0).probe(a), want: []string{"lost-acknowledged-write"}},
 		{name: "told exists, with the name in a header, is right", story: story(a).rows(1).probe(bearing("Location", "o1", answer(409, "")))},
 		{name: "told exists, with another name in a header, is an unequal replay", story: story(a).rows(1).probe(bearing("Location", "o2", answer(409, ""))),

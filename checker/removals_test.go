@@ -18,7 +18,7 @@ func removal(done history.Offset, why string, h *history.History) *history.Histo
 	return h
 }
 
-func TestWhatComesAfterARemovalIsAnotherWish(t *testing.T) {
+func TestWhatComesAfterARemovalIsAnotherIntent(t *testing.T) {
 	again := func(a history.Attempt) history.Attempt { return keyed("fresh", during(30, 39, a)) }
 	asked := func(a history.Attempt) history.Attempt { return keyed("fresh", a) }
 	first := acknowledged(201, "o1")

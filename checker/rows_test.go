@@ -27,7 +27,7 @@ func TestOneGroupWithOneBody(t *testing.T) {
 			story: story(a, keyed("k2", x)).rows(1).probe(a, keyed("k2", x))},
 		{name: "2: told exists for one key, answer lost for another, and one row is right",
 			story: story(u, keyed("k2", x)).rows(1).probe(a, keyed("k2", x))},
-		{name: "2: one row and everybody was told exists is a phantom row: its creator was told so", story: story(x, p).rows(1), want: []string{"phantom-row/creator-told-exists"}},
+		{name: "2: one row and every client was told exists is a phantom row: its creator was told so", story: story(x, p).rows(1), want: []string{"phantom-row/creator-told-exists"}},
 		{name: "2: one row and both keys were told exists or refused is a phantom row", story: story(x, keyed("k2", r)).rows(1), want: []string{"phantom-row/creator-told-exists"}},
 		{name: "2: told exists and two rows are a duplicate", story: story(u, x).rows(2), want: []string{"duplicate"}},
 		{name: "2: only told exists and two rows are a duplicate", story: story(x, x).rows(2), want: []string{"duplicate"}},

@@ -38,7 +38,7 @@ func TestASessionThatEnds(t *testing.T) {
 		{name: "a body that was altered is not the first request", all: []*draft{early(story(a, out).probe(out)), late(altered(out)).probe(altered(out))}, want: []string{"replay-mismatch/status"}},
 		{name: "a second row before it is a duplicate all the same", all: []*draft{story(a, out).rows(2).probe(out), late(out).probe(out)}, want: []string{"duplicate"}},
 		{name: "an acknowledged row that is gone is lost all the same", all: []*draft{story(a, out).rows(0).probe(out), late(out).probe(out)}, want: []string{"lost-acknowledged-write"}},
-		{name: "web pages send whoever is not signed in to the login", terms: terms(redirecting),
+		{name: "web pages redirect an unauthenticated client to the login", terms: terms(redirecting),
 			all:   []*draft{early(story(sentOn("/orders/o1"), sentOn("/users/sign_in?next=/")).probe(sentOn("/login"))), late(sentOn("/login")).probe(sentOn("/login"))},
 			doubt: "(status 303): did the session expire?"},
 	} {
@@ -107,7 +107,7 @@ func TestASessionThatGoesOnExcusesNobody(t *testing.T) {
 	anew := history.Step{For: history.Login, Number: 1, Start: ms(2500), End: ms(2501)}
 	first := story(a, during(20, 25, out)).rows(1).probe(out, during(2600, 2605, a))
 	for _, c := range []struct {
-		other history.Attempt // of another wish
+		other history.Attempt // of another intent
 		want  []string
 		doubt string
 	}{
@@ -120,7 +120,7 @@ func TestASessionThatGoesOnExcusesNobody(t *testing.T) {
 	}
 }
 
-// Of two equal wishes the one that was turned away at the door was not taken for the other.
+// Of two equal intents the one that was turned away at the door was not taken for the other.
 func TestARefusalAtTheDoorIsNoFalseConflict(t *testing.T) {
 	t.Parallel()
 	out := rejected(401)

@@ -138,9 +138,9 @@ func TestEveryRequestWasRejectedAtTheEntry(t *testing.T) {
 	h = scenes([]*draft{story(rejected(401)).rows(2)})
 	require.Equal(t, []string{"duplicate"}, found(check(h, terms())), "two rows are two rows")
 	h = scenes([]*draft{story(unknown(history.Reset), unknown(history.Timeout)).rows(1).probe(rejected(404))})
-	require.Equal(t, []string{"refused-though-done"}, found(check(h, terms())), "somebody may have been let in")
+	require.Equal(t, []string{"refused-though-done"}, found(check(h, terms())), "a request may have reached the target")
 	h = scenes([]*draft{story(rejected(401)).rows(1), story(rejected(400)).named("i2")})
-	require.Equal(t, []string{"phantom-row"}, found(check(h, terms())), "somebody was let in")
+	require.Equal(t, []string{"phantom-row"}, found(check(h, terms())), "a request reached the target")
 }
 
 func TestTargetGoneLeavesOnlyLastingFindings(t *testing.T) {

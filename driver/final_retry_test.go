@@ -187,7 +187,7 @@ func TestAProbeOfATargetWithoutKeysAsksByBody(t *testing.T) {
 	require.Equal(t, want, probes(t, r.history(t))["i001"])
 }
 
-// A key that is throttled for ever is told from a target that throttles everybody by fresh keys, sent right behind it.
+// A key that is throttled for ever is told from a target that throttles every client by fresh keys, sent right behind it.
 func TestFreshKeysAreSentBesideAThrottledOne(t *testing.T) {
 	t.Parallel()
 	var first atomic.Value

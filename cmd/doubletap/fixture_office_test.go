@@ -202,7 +202,7 @@ func (o *office) book(w http.ResponseWriter, r *http.Request) {
 	say(w, http.StatusCreated, `{"booking":{"id":%d,"open":true}}`, id)
 }
 
-// bookings lists those with a note, to whoever is logged in.
+// bookings lists those with a note, to the user who is logged in.
 func (o *office) bookings(w http.ResponseWriter, r *http.Request) {
 	if o.who(w, r) == "" {
 		return

@@ -20,7 +20,7 @@ import (
 )
 
 // shop is a small API of a user's own, over a SQLite file: it creates one thing per key, and gives
-// whoever repeats a key the same answer.
+// a client that repeats a key the same answer.
 type shop struct {
 	db   *sql.DB
 	path string // of the SQLite file

@@ -61,7 +61,7 @@ func (c *counter) reopen() { c.season = strings.ToLower(rand.Text()) }
 // token is that of the forms of a session.
 func (c *counter) token(session string) string { return "token-" + c.season + "-of-" + session }
 
-// here reports whether somebody is signed in, and sends everybody else to the login page, as web pages do.
+// here reports whether the client is signed in, and redirects others to the login page, as web pages do.
 func (c *counter) here(w http.ResponseWriter, r *http.Request) bool {
 	cookie, err := r.Cookie("session")
 	if err != nil || cookie.Value != "signed-in-"+c.season {

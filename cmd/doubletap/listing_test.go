@@ -37,7 +37,7 @@ operations:
       content: {about.note: /note}
 `
 
-// lister is a shop that lists what it has, to whoever sent it.
+// lister is a shop that lists what it has, to the client that sent it.
 type lister struct {
 	*shop
 	hasty  bool                                              // it looks its key up and then inserts
@@ -55,7 +55,7 @@ func (l *lister) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/login":
 		_ = json.NewEncoder(w).Encode(map[string]string{"token": r.Header.Get("X-User") + "-token"})
 	case r.Method != http.MethodGet:
-		r.Header.Set("Idempotency-Key", who+r.Header.Get("Idempotency-Key")) // everybody has keys of his own
+		r.Header.Set("Idempotency-Key", who+r.Header.Get("Idempotency-Key")) // each client has keys of its own
 		if l.hasty {
 			l.shop.hasty(w, r)
 		} else {
@@ -105,7 +105,7 @@ func newLister(t *testing.T, l *lister, args ...string) trial {
 	return x
 }
 
-// The listing is asked as whoever is logged in.
+// The listing is asked as the principal that is logged in.
 func TestAListingBehindALogin(t *testing.T) {
 	t.Parallel()
 	x := newLister(t, &lister{}, "burst-same-key", "same-key-two-principals")
@@ -119,7 +119,7 @@ login: [{request: {path: /login, headers: {X-User: "{{.Principal.User}}"}}, take
 	requireNowhere(t, x.reports, "alice-token")
 }
 
-// After a session has ended the listing is asked as whoever has logged in anew.
+// After a session has ended the listing is asked as the principal that has logged in again.
 func TestAListingBehindASessionThatEnds(t *testing.T) {
 	t.Parallel()
 	door := func(next http.Handler) http.Handler {

@@ -186,7 +186,7 @@ func plainJSON(value any) any {
 	return value
 }
 
-// TestEveryYAMLObeysItsSchema is what an editor shows to whoever opens one of our files, or copies from our pages.
+// TestEveryYAMLObeysItsSchema is what an editor shows for one of our files, or for a copy from our pages.
 func TestEveryYAMLObeysItsSchema(t *testing.T) {
 	t.Parallel()
 	whole, parts := compiledSchemas(t)

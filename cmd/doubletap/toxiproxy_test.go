@@ -17,7 +17,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// TestAToxiproxyServerThatRunsAlready uses somebody else's server and leaves it as it was.
+// TestAToxiproxyServerThatRunsAlready uses another's server and leaves it as it was.
 func TestAToxiproxyServerThatRunsAlready(t *testing.T) {
 	t.Parallel()
 	address := toxiproxyServer(t)

@@ -21,14 +21,14 @@ func fullHouse(t *testing.T) string {
 	name, err := syscall.Getsockname(fd)
 	require.NoError(t, err)
 	address := fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
-	for range 16 { // whoever fits into the queue
+	for range 16 { // those that fit into the queue
 		conn, err := net.DialTimeout("tcp", address, 200*time.Millisecond)
 		if err != nil {
 			return "http://" + address
 		}
 		t.Cleanup(func() { conn.Close() })
 	}
-	t.Fatal("a queue without room let everybody in")
+	t.Fatal("a full queue accepted every connection")
 	return ""
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Somebody writes to the table in a transaction of some length: then nobody is held back, which is on
+// Another client writes to the table in a long transaction: then no writer is blocked, which is on
 // record, and the burst goes all the same.
 func TestATableThatSomebodyElseHolds(t *testing.T) {
 	t.Parallel()

@@ -24,7 +24,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
-// role makes this test program a service, or somebody who starts one and is killed.
+// role makes this test program a service, or a process that starts one and is killed.
 const role = "DOUBLETAP_TEST_ROLE"
 
 func TestMain(m *testing.M) {
@@ -147,7 +147,7 @@ func pids(t *testing.T, port int) []int {
 	return all
 }
 
-// requireGone waits until processes have ended: those that lost their parent are buried by somebody else.
+// requireGone waits until processes have ended: those that lost their parent are reaped by another process.
 func requireGone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {

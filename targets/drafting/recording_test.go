@@ -147,7 +147,7 @@ func TestATokenOfAPageIsTakenAnew(t *testing.T) {
 	require.Empty(t, d.Needed)
 }
 
-// Whoever signs in creates nothing that one would look for.
+// A login creates nothing that is to be found.
 func TestALoginIsNoCandidate(t *testing.T) {
 	t.Parallel()
 	all, err := drafting.ReadHAR(recording(jsonLogin.entry(t), creates.entry(t)))

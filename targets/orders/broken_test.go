@@ -15,8 +15,8 @@ import (
 // attempts bounds the rounds in which a broken design must show its defect once.
 const attempts = 10
 
-// round uses a fresh wish, and reports whether it has seen the defect.
-type round func(t *testing.T, s subject, w wish) (shown bool)
+// round uses a fresh intent, and reports whether it has seen the defect.
+type round func(t *testing.T, s subject, w intent) (shown bool)
 
 // defects shows each broken design's defect over HTTP.
 func defects() map[string]round {
@@ -161,7 +161,7 @@ func TestBrokenDesignsShowTheirDefects(t *testing.T) {
 		require.NotNil(t, show, "every broken design has a test")
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: 100 * time.Millisecond})
 		for i := range attempts {
-			if show(t, s, newWish(fmt.Sprint("round-", i))) {
+			if show(t, s, newIntent(fmt.Sprint("round-", i))) {
 				return
 			}
 			s.untilIdle(t)
@@ -177,7 +177,7 @@ func TestCorrectDesignsShowNoneOfTheDefects(t *testing.T) {
 			t.Run(name+"/"+design, func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, orders.Options{Design: design, Work: 20 * time.Millisecond})
-				require.False(t, show(t, s, newWish("fair")))
+				require.False(t, show(t, s, newIntent("fair")))
 				s.untilIdle(t)
 			})
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// changed sends the change of a wish as it is rendered, but for what edit does to it.
-func (s subject) changed(t *testing.T, w wish, edit func(r *targets.Rendered)) reply {
+// changed sends the change of an intent as it is rendered, but for what edit does to it.
+func (s subject) changed(t *testing.T, w intent, edit func(r *targets.Rendered)) reply {
 	t.Helper()
 	r, _ := s.render(w)
 	edit(&r)
@@ -26,9 +26,9 @@ func to(state string) func(r *targets.Rendered) {
 	return func(r *targets.Rendered) { r.Body = []byte(`{"state":"` + state + `"}`) }
 }
 
-// Whoever comes late is told what the order is, and not that it is as he wants it.
+// A late request is told what the order is, and not that its change was made.
 func TestAnOrderThatWentAnotherWayIsAConflict(t *testing.T) {
-	promise(t, "state-machine", func(t *testing.T, s subject, w wish) {
+	promise(t, "state-machine", func(t *testing.T, s subject, w intent) {
 		before := s.deltas(t)
 		require.Equal(t, "cancelled", s.changed(t, w, to("cancelled")).member("state"))
 		require.Equal(t, "cancelled", s.changed(t, w, to("cancelled")).member("state"))
@@ -42,14 +42,14 @@ func TestAnOrderThatWentAnotherWayIsAConflict(t *testing.T) {
 }
 
 func TestOfTwoStepsAnOrderTakesOne(t *testing.T) {
-	promise(t, "state-machine", func(t *testing.T, s subject, w wish) {
+	promise(t, "state-machine", func(t *testing.T, s subject, w intent) {
 		before := s.deltas(t)
 		cancel, _ := s.render(w)
 		to("cancelled")(&cancel)
 		var cancelled reply
 		var leaving sync.WaitGroup
 		leaving.Go(func() { cancelled, _ = s.sendRendered(t.Context(), cancel) })
-		confirmed := s.together(t.Context(), []wish{w, w, w})
+		confirmed := s.together(t.Context(), []intent{w, w, w})
 		leaving.Wait()
 		statuses := []int{cancelled.status, confirmed[0].status, confirmed[1].status, confirmed[2].status}
 		if rows := s.rows(t, w.note); len(rows) == 1 {
@@ -65,7 +65,7 @@ func TestOfTwoStepsAnOrderTakesOne(t *testing.T) {
 func TestNobodyChangesTheOrderOfSomebodyElse(t *testing.T) {
 	for _, design := range []string{"state-machine", "if-match"} {
 		t.Run(design, func(t *testing.T) {
-			promise(t, design, func(t *testing.T, s subject, w wish) {
+			promise(t, design, func(t *testing.T, s subject, w intent) {
 				theirs, _ := s.render(w.by("bob"))
 				got := s.changed(t, w, func(r *targets.Rendered) { r.Header = theirs.Header })
 				require.Equal(t, http.StatusNotFound, got.status)
@@ -76,8 +76,8 @@ func TestNobodyChangesTheOrderOfSomebodyElse(t *testing.T) {
 }
 
 func TestAVersionIsGoodForOneChange(t *testing.T) {
-	promise(t, "if-match", func(t *testing.T, s subject, w wish) {
-		told := s.together(t.Context(), slices.Repeat([]wish{w, alter(w)}, 6))
+	promise(t, "if-match", func(t *testing.T, s subject, w intent) {
+		told := s.together(t.Context(), slices.Repeat([]intent{w, alter(w)}, 6))
 		slices.SortFunc(told, func(a, b reply) int { return a.status - b.status })
 		require.Equal(t, http.StatusOK, told[0].status)
 		for _, late := range told[1:] {
@@ -98,7 +98,7 @@ func TestAVersionIsGoodForOneChange(t *testing.T) {
 }
 
 func TestAChangeWithoutAVersionIsRefused(t *testing.T) {
-	promise(t, "if-match", func(t *testing.T, s subject, w wish) {
+	promise(t, "if-match", func(t *testing.T, s subject, w intent) {
 		for _, tag := range []string{"", "*", "1", `"x"`} {
 			got := s.changed(t, w, func(r *targets.Rendered) { r.Header["If-Match"] = tag })
 			require.Equal(t, http.StatusPreconditionRequired, got.status, tag)

@@ -48,7 +48,7 @@ func TestCorrectDesignsSurviveBurstsAndLeavingClients(t *testing.T) {
 		s.untilIdle(t)
 		markers := make([]string, rounds)
 		for i := range rounds {
-			markers[i] = s.requireOneOrder(t, newWish(fmt.Sprint("burst-", i)))
+			markers[i] = s.requireOneOrder(t, newIntent(fmt.Sprint("burst-", i)))
 		}
 		var total int
 		require.NoError(t, s.pool.QueryRow("select count(*) from orders").Scan(&total))
@@ -57,8 +57,8 @@ func TestCorrectDesignsSurviveBurstsAndLeavingClients(t *testing.T) {
 	})
 }
 
-// requireOneOrder holds that everybody is told of the order that exists, and returns its marker.
-func (s subject) requireOneOrder(t *testing.T, w wish) string {
+// requireOneOrder checks that every client is told of the order that exists, and returns its marker.
+func (s subject) requireOneOrder(t *testing.T, w intent) string {
 	t.Helper()
 	last, err := politely(t.Context(), s, w)
 	require.NoError(t, err)
@@ -121,7 +121,7 @@ func (s subject) requireEffects(t *testing.T, before map[string]float64, markers
 }
 
 // alter is the same key, and the same reference, with another body.
-func alter(w wish) wish {
+func alter(w intent) intent {
 	w.note, w.amount = w.note+"-altered", 9900
 	return w
 }
@@ -137,26 +137,26 @@ func (s subject) oneField(operation string) bool {
 	return members["note"] != nil && members["note"] == members["reference"]
 }
 
-// referenceOf is the reference that a wish is sent with.
-func (s subject) referenceOf(w wish) string {
+// referenceOf is the reference that an intent is sent with.
+func (s subject) referenceOf(w intent) string {
 	if s.oneField(w.operation) {
 		return w.note
 	}
 	return w.reference
 }
 
-// bodies are the wish, and the same key with another body, if the target's requests can have one.
-func (s subject) bodies(w wish) []wish {
+// bodies are the intent, and the same key with another body, if the target's requests can have one.
+func (s subject) bodies(w intent) []intent {
 	if !s.alters() {
-		return []wish{w}
+		return []intent{w}
 	}
-	return []wish{w, alter(w)}
+	return []intent{w, alter(w)}
 }
 
 // burst sends one key twelve times at once, twice of them with another body; about half of the
 // clients leave at a random moment. Then both bodies are repeated politely.
 func burst(ctx context.Context, s subject, name string, random *rand.Rand) error {
-	w := newWish(name)
+	w := newIntent(name)
 	replies := make([]reply, clients)
 	var all sync.WaitGroup
 	for i := range clients {
@@ -187,8 +187,8 @@ func burst(ctx context.Context, s subject, name string, random *rand.Rand) error
 	return nil
 }
 
-// politely repeats the wish until it is decided.
-func politely(ctx context.Context, s subject, w wish) (reply, error) {
+// politely repeats the intent until it is decided.
+func politely(ctx context.Context, s subject, w intent) (reply, error) {
 	for range 300 {
 		got, err := s.send(ctx, w)
 		if err != nil {
@@ -326,7 +326,7 @@ func (s subject) follow(ctx context.Context, who, where string) (string, error) 
 func TestAClientThatLeavesStopsNobodyElse(t *testing.T) {
 	overDealtDesigns(t, allStores, remembers, func(t *testing.T, design orders.Design, database string) {
 		s := serve(t, orders.Options{Design: design.Name, Database: database, Work: 100 * time.Millisecond})
-		w := newWish("left")
+		w := newIntent("left")
 		s.render(w) // what it takes is prepared
 		before, _ := s.counts(t)
 		leaving, cancel := context.WithCancel(t.Context())
@@ -353,8 +353,8 @@ func TestAClientThatLeavesStopsNobodyElse(t *testing.T) {
 func TestWaitingIsWhatUniqueKeyPromises(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "unique-key", Database: database})
-		w := newWish("wait")
-		for _, got := range s.together(t.Context(), slices.Repeat([]wish{w}, 60)) {
+		w := newIntent("wait")
+		for _, got := range s.together(t.Context(), slices.Repeat([]intent{w}, 60)) {
 			require.Equal(t, http.StatusCreated, got.status, got.body)
 		}
 		require.Len(t, s.rows(t, w.note), 1)
@@ -365,7 +365,7 @@ func TestInProgressIsToldAndEnds(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		g := newGate()
 		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Authorise: g.authorise})
-		w := newWish("busy")
+		w := newIntent("busy")
 		first := s.sendLater(t.Context(), w)
 		open := g.next(t)
 		require.Equal(t, "key_in_use", s.must(t, w).member("code"))
@@ -383,7 +383,7 @@ func TestAnExpiredClaimIsTakenAndItsHolderFenced(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		g := newGate()
 		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Authorise: g.authorise})
-		w := newWish("slow")
+		w := newIntent("slow")
 		first := s.sendLater(t.Context(), w)
 		openFirst := g.next(t)
 		require.Equal(t, 1, s.claims(t))
@@ -391,7 +391,7 @@ func TestAnExpiredClaimIsTakenAndItsHolderFenced(t *testing.T) {
 		require.NoError(t, err)
 		thief := s.sendLater(t.Context(), w)
 		openThief := g.next(t)
-		for _, late := range s.together(t.Context(), []wish{w, w}) {
+		for _, late := range s.together(t.Context(), []intent{w, w}) {
 			require.Equal(t, http.StatusConflict, late.status)
 		}
 		openFirst()

@@ -43,8 +43,8 @@ func asking(t *testing.T, on subject) (s subject, link *proxy.LinkProxy) {
 // lostCharges are the moments of one charge: the question does not arrive, or its answer does not.
 var lostCharges = []faults.Moment{"1", "2"}
 
-// failOnce sends a wish whose charge is lost at this moment, and returns what it is told. The link is whole then.
-func (s subject) failOnce(t *testing.T, link *proxy.LinkProxy, w wish, moment faults.Moment) reply {
+// failOnce sends an intent whose charge is lost at this moment, and returns what it is told. The link is whole then.
+func (s subject) failOnce(t *testing.T, link *proxy.LinkProxy, w intent, moment faults.Moment) reply {
 	t.Helper()
 	strike := link.Strike(time.Now(), moment, time.Nanosecond)
 	told := s.must(t, w)
@@ -52,8 +52,8 @@ func (s subject) failOnce(t *testing.T, link *proxy.LinkProxy, w wish, moment fa
 	return told
 }
 
-// untilPaid sends wishes until one is paid for: on a busy machine the service may take longer than the API waits for it.
-func (s subject) untilPaid(t *testing.T, next func() wish) (paid reply) {
+// untilPaid sends intents until one is paid for: on a busy machine the service may take longer than the API waits for it.
+func (s subject) untilPaid(t *testing.T, next func() intent) (paid reply) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		paid = s.must(t, next())
@@ -62,13 +62,13 @@ func (s subject) untilPaid(t *testing.T, next func() wish) (paid reply) {
 	return paid
 }
 
-func duplicatesOnceTheDependencyIsBack(t *testing.T, on subject, w wish) bool {
+func duplicatesOnceTheDependencyIsBack(t *testing.T, on subject, w intent) bool {
 	s, link := asking(t, on)
 	for _, moment := range lostCharges {
-		one := newWish(w.key + "-" + string(moment))
+		one := newIntent(w.key + "-" + string(moment))
 		failed := s.failOnce(t, link, one, moment)
 		require.GreaterOrEqual(t, failed.status, 500)
-		again := s.untilPaid(t, func() wish { return one })
+		again := s.untilPaid(t, func() intent { return one })
 		if again.same() != s.must(t, one).same() || len(s.rows(t, one.note)) != 2 {
 			return false
 		}
@@ -76,13 +76,13 @@ func duplicatesOnceTheDependencyIsBack(t *testing.T, on subject, w wish) bool {
 	return true
 }
 
-func repeatsForEverThatThePaymentFailed(t *testing.T, on subject, w wish) bool {
+func repeatsForEverThatThePaymentFailed(t *testing.T, on subject, w intent) bool {
 	s, link := asking(t, on)
 	for _, moment := range lostCharges {
-		one := newWish(w.key + "-" + string(moment))
+		one := newIntent(w.key + "-" + string(moment))
 		failed := s.failOnce(t, link, one, moment)
 		others := 0
-		s.untilPaid(t, func() wish { others++; return newWish(fmt.Sprint("other-", others, one.key)) }) // the service is back
+		s.untilPaid(t, func() intent { others++; return newIntent(fmt.Sprint("other-", others, one.key)) }) // the service is back
 		for range 3 {
 			if again := s.must(t, one); again.status < 500 || again.same() != failed.same() {
 				return false
@@ -94,16 +94,16 @@ func repeatsForEverThatThePaymentFailed(t *testing.T, on subject, w wish) bool {
 }
 
 func TestWhatTheDependencyHeldUpIsResumed(t *testing.T) {
-	promise(t, "dependency-resumes", func(t *testing.T, on subject, w wish) {
+	promise(t, "dependency-resumes", func(t *testing.T, on subject, w intent) {
 		s, link := asking(t, on)
 		for _, moment := range lostCharges {
-			one := newWish(w.key + "-" + string(moment))
+			one := newIntent(w.key + "-" + string(moment))
 			failed := s.failOnce(t, link, one, moment)
 			require.Equal(t, http.StatusServiceUnavailable, failed.status)
 			require.Equal(t, "payment_away", failed.member("code"))
 			require.Empty(t, s.rows(t, one.note), "what is not paid for counts for nothing")
 			require.Equal(t, "key_reused", s.must(t, alter(one)).member("code"))
-			replies := append(s.together(t.Context(), slices.Repeat([]wish{one}, 6)), s.untilPaid(t, func() wish { return one }))
+			replies := append(s.together(t.Context(), slices.Repeat([]intent{one}, 6)), s.untilPaid(t, func() intent { return one }))
 			replies = slices.DeleteFunc(replies, func(r reply) bool { return r.member("code") == "payment_away" })
 			require.NoError(t, s.agree(t.Context(), replies))
 			require.NotEmpty(t, replies[0].member("charge"))
@@ -115,10 +115,10 @@ func TestWhatTheDependencyHeldUpIsResumed(t *testing.T) {
 
 // The service is away for some of a burst, and for how many does not matter.
 func TestABurstThatTheDependencyHeldUpIsResumed(t *testing.T) {
-	promise(t, "dependency-resumes", func(t *testing.T, on subject, w wish) {
+	promise(t, "dependency-resumes", func(t *testing.T, on subject, w intent) {
 		s, link := asking(t, on)
 		strike := link.Strike(time.Now(), "2", 50*time.Millisecond)
-		told := s.together(t.Context(), slices.Repeat([]wish{w}, 8))
+		told := s.together(t.Context(), slices.Repeat([]intent{w}, 8))
 		require.Positive(t, strike.Over().At)
 		var last reply
 		require.Eventually(t, func() bool {
@@ -191,17 +191,17 @@ func requireNobodyAt(t *testing.T, address string) {
 	if err == nil {
 		conn.Close()
 	}
-	require.Error(t, err, "somebody listens at %s", address)
+	require.Error(t, err, "a server listens at %s", address)
 }
 
 // Each of the two has a service of its own, so that their charges differ.
 func TestOneOfTwoInstancesRecordsTheCharge(t *testing.T) {
-	promise(t, "dependency-resumes", func(t *testing.T, s subject, _ wish) {
+	promise(t, "dependency-resumes", func(t *testing.T, s subject, _ intent) {
 		other := serve(t, orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true})
 		for _, name := range []string{"a", "b", "c", "d"} {
-			w := newWish(name)
+			w := newIntent(name)
 			there := other.sendLater(t.Context(), w)
-			replies := append(s.together(t.Context(), []wish{w, w}), <-there, s.must(t, w), other.must(t, w))
+			replies := append(s.together(t.Context(), []intent{w, w}), <-there, s.must(t, w), other.must(t, w))
 			require.NoError(t, s.agree(t.Context(), replies))
 			require.Equal(t, []string{replies[0].member("id")}, s.rows(t, w.note))
 		}

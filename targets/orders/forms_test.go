@@ -11,8 +11,8 @@ import (
 )
 
 func TestASecondClickIsLedToTheFirstOrder(t *testing.T) {
-	promise(t, "form-token", func(t *testing.T, s subject, w wish) {
-		for _, got := range s.together(t.Context(), slices.Repeat([]wish{w, alter(w)}, 6)) {
+	promise(t, "form-token", func(t *testing.T, s subject, w intent) {
+		for _, got := range s.together(t.Context(), slices.Repeat([]intent{w, alter(w)}, 6)) {
 			require.Equal(t, http.StatusSeeOther, got.status, got.body)
 			require.Equal(t, s.must(t, w).header.Get("Location"), got.header.Get("Location"))
 		}
@@ -22,7 +22,7 @@ func TestASecondClickIsLedToTheFirstOrder(t *testing.T) {
 }
 
 func TestAFormIsItsCustomers(t *testing.T) {
-	promise(t, "form-token", func(t *testing.T, s subject, w wish) {
+	promise(t, "form-token", func(t *testing.T, s subject, w intent) {
 		_, op := s.render(w)
 		for _, who := range []string{"alice", "bob"} {
 			for _, token := range []string{s.keyOf(w, op), "form_made_up", ""} {
@@ -41,7 +41,7 @@ func TestAFormIsItsCustomers(t *testing.T) {
 }
 
 // submit sends a form with this token.
-func (s subject) submit(t *testing.T, w wish, token string) reply {
+func (s subject) submit(t *testing.T, w intent, token string) reply {
 	t.Helper()
 	r, op := s.render(w)
 	require.NoError(t, op.PlaceKey(&r, token))
@@ -51,7 +51,7 @@ func (s subject) submit(t *testing.T, w wish, token string) reply {
 }
 
 func TestARefusedFormMayBeCorrected(t *testing.T) {
-	promise(t, "form-token", func(t *testing.T, s subject, w wish) {
+	promise(t, "form-token", func(t *testing.T, s subject, w intent) {
 		wrong := w
 		wrong.amount = -1
 		require.Equal(t, "invalid_body", s.must(t, wrong).member("code"))
@@ -60,7 +60,7 @@ func TestARefusedFormMayBeCorrected(t *testing.T) {
 }
 
 func TestEachPageHasATokenOfItsOwn(t *testing.T) {
-	promise(t, "form-token", func(t *testing.T, s subject, _ wish) {
+	promise(t, "form-token", func(t *testing.T, s subject, _ intent) {
 		first, second := s.get(t, "/form"), s.get(t, "/form")
 		require.Equal(t, "text/html", first.header.Get("Content-Type"))
 		require.NotEqual(t, first.body, second.body)

@@ -31,7 +31,7 @@ func (g gate) authorise(ctx context.Context) error {
 	}
 }
 
-// openForAll opens for everybody who comes until the test ends.
+// openForAll opens for every request until the test ends.
 func (g gate) openForAll(t *testing.T) {
 	t.Helper()
 	go func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// duplicatesAtAnotherInstance repeats a wish at another server over the same tables.
-func duplicatesAtAnotherInstance(t *testing.T, s subject, w wish) bool {
+// duplicatesAtAnotherInstance repeats an intent at another server over the same tables.
+func duplicatesAtAnotherInstance(t *testing.T, s subject, w intent) bool {
 	other := serve(t, orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: fast})
 	first, second := s.must(t, w), other.must(t, w)
 	require.Equal(t, http.StatusCreated, first.status)
@@ -22,7 +22,7 @@ func duplicatesAtAnotherInstance(t *testing.T, s subject, w wish) bool {
 }
 
 // A process ends with what it has promised, and another takes its place.
-func forgetsWhatItHasPromised(t *testing.T, s subject, w wish) bool {
+func forgetsWhatItHasPromised(t *testing.T, s subject, w intent) bool {
 	g := newGate()
 	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Authorise: g.authorise}
 	ending := serve(t, place)
@@ -40,7 +40,7 @@ func forgetsWhatItHasPromised(t *testing.T, s subject, w wish) bool {
 }
 
 // A process ends in the middle of what follows its answer, and another takes its place.
-func losesWhatItWasDoing(t *testing.T, s subject, w wish) bool {
+func losesWhatItWasDoing(t *testing.T, s subject, w intent) bool {
 	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: fast}
 	ending := serve(t, place)
 	said := ending.must(t, w)
@@ -53,9 +53,9 @@ func losesWhatItWasDoing(t *testing.T, s subject, w wish) bool {
 func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "store-process-local", Database: database, Work: fast})
-		w := newWish("alone")
+		w := newIntent("alone")
 		first := s.must(t, w)
-		for _, again := range s.together(t.Context(), []wish{w, w, w, w}) {
+		for _, again := range s.together(t.Context(), []intent{w, w, w, w}) {
 			require.Equal(t, first.same(), again.same())
 		}
 		require.Equal(t, []string{first.member("id")}, s.rows(t, w.note))
@@ -64,12 +64,12 @@ func TestAProcessLocalStoreIsAsGoodAsItsProcess(t *testing.T) {
 	})
 }
 
-// endsItsProcess repeats a wish while it is being fulfilled, at a server that tells when it would end.
-func endsItsProcess(t *testing.T, s subject, w wish) bool {
+// endsItsProcess repeats an intent while it is being fulfilled, at a server that tells when it would end.
+func endsItsProcess(t *testing.T, s subject, w intent) bool {
 	died := make(chan string, 9)
 	place := orders.Options{Design: s.Design().Name, Database: s.DatabaseURL(), Keep: true, Work: 100 * time.Millisecond, Die: func(text string) { died <- text }}
 	mortal := serve(t, place)
-	mortal.together(t.Context(), []wish{w, w})
+	mortal.together(t.Context(), []intent{w, w})
 	mortal.untilIdle(t)
 	return len(died) == 1 && len(s.rows(t, w.note)) == 1 && strings.HasPrefix(<-died, "panic: ")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// The usual collations of MariaDB are for prose, and the database is as whoever made it has left it.
+// The usual collations of MariaDB are for prose, and the database is as its administrator has made it.
 func TestAKeptDatabaseIsTakenForNoProse(t *testing.T) {
 	t.Parallel()
 	folded, padded := refusesKeysAlike("Key", "kEY"), refusesKeysAlike("key", "key ")
@@ -24,14 +24,14 @@ func TestAKeptDatabaseIsTakenForNoProse(t *testing.T) {
 			t.Run(design+" over "+usual, func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, orders.Options{Design: design, Database: proseDatabase(t, usual), Keep: true, Work: fast})
-				require.False(t, refuses(t, s, newWish("kept")))
+				require.False(t, refuses(t, s, newIntent("kept")))
 			})
 		}
 		for design, refuses := range map[string]round{"key-collation-case": folded, "key-collation-pads": padded} {
 			t.Run(design+" over "+usual, func(t *testing.T) {
 				t.Parallel()
 				s := serve(t, orders.Options{Design: design, Database: proseDatabase(t, usual), Keep: true, Work: fast})
-				require.True(t, refuses(t, s, newWish("kept")), "what a table says of itself counts")
+				require.True(t, refuses(t, s, newIntent("kept")), "what a table says of itself counts")
 			})
 		}
 	}

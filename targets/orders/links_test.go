@@ -20,7 +20,7 @@ const mostMoments = 30
 
 // duplicatesOnALostCommit breaks the link to the database at each moment of a create, one after the other.
 // A database in a file has no link.
-func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
+func duplicatesOnALostCommit(t *testing.T, on subject, w intent) bool {
 	to := address.AddressOf(on.DatabaseURL())
 	if to == "" {
 		return false
@@ -29,13 +29,13 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
-	s.must(t, newWish(w.key+"-first"))
+	s.must(t, newIntent(w.key+"-first"))
 	moments := []faults.Moment{faults.AtCommitted, faults.AtCommit}
 	for n := range mostMoments {
 		moments = append(moments, faults.Moment(fmt.Sprint(n+1)))
 	}
 	for _, moment := range moments {
-		one := newWish(fmt.Sprint(w.key, "-", moment))
+		one := newIntent(fmt.Sprint(w.key, "-", moment))
 		strike := link.Strike(time.Now(), moment, 20*time.Millisecond)
 		_, _ = s.send(t.Context(), one) // whatever it is told
 		cut := strike.Over()
@@ -53,7 +53,7 @@ func duplicatesOnALostCommit(t *testing.T, on subject, w wish) bool {
 
 // duplicatesOnALostInsert lets the link blink at the answer to the write of a create. The one before it leaves a
 // connection in the pool.
-func duplicatesOnALostInsert(t *testing.T, on subject, w wish) bool {
+func duplicatesOnALostInsert(t *testing.T, on subject, w intent) bool {
 	to := address.AddressOf(on.DatabaseURL())
 	if to == "" {
 		return false
@@ -62,9 +62,9 @@ func duplicatesOnALostInsert(t *testing.T, on subject, w wish) bool {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
-	s.must(t, newWish(w.key+"-first"))
+	s.must(t, newIntent(w.key+"-first"))
 	for nth := 1; ; nth++ { // the first with the marker may be a look
-		one := newWish(fmt.Sprint(w.key, "-", nth))
+		one := newIntent(fmt.Sprint(w.key, "-", nth))
 		strike := link.Strike(time.Now(), faults.AtWritten.Nth(nth), 0, one.note, one.reference)
 		_, _ = s.send(t.Context(), one)
 		cut := strike.Over()
@@ -77,20 +77,20 @@ func duplicatesOnALostInsert(t *testing.T, on subject, w wish) bool {
 
 // failsForGoodAfterABreak lets the link blink once, and tries fresh requests for longer than a pool that is validated now
 // and then takes.
-func failsForGoodAfterABreak(t *testing.T, on subject, w wish) bool {
+func failsForGoodAfterABreak(t *testing.T, on subject, w intent) bool {
 	to := address.AddressOf(on.DatabaseURL())
 	require.NotEmpty(t, to)
 	link, err := proxy.OpenLinkProxy(t.Context(), "database", "127.0.0.1:0", to, proxy.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, link.Close()) })
 	s := serve(t, orders.Options{Design: on.Design().Name, Database: on.DatabaseURL(), DatabaseProxy: link.Address(), Work: time.Millisecond})
-	s.must(t, newWish(w.key+"-first"))
+	s.must(t, newIntent(w.key+"-first"))
 	strike := link.Strike(time.Now(), faults.Moment("1"), 0)
-	_, _ = s.send(t.Context(), newWish(w.key+"-struck"))
+	_, _ = s.send(t.Context(), newIntent(w.key+"-struck"))
 	require.NotZero(t, strike.Over().At)
 	failed := 0
 	for n, begun := 0, time.Now(); time.Since(begun) < 4*time.Second; n++ {
-		reply, err := s.send(t.Context(), newWish(fmt.Sprint(w.key, "-", n)))
+		reply, err := s.send(t.Context(), newIntent(fmt.Sprint(w.key, "-", n)))
 		require.NoError(t, err)
 		if reply.status < http.StatusInternalServerError {
 			require.Positive(t, failed, "a request gets a dead connection first")
@@ -105,7 +105,7 @@ func failsForGoodAfterABreak(t *testing.T, on subject, w wish) bool {
 func TestAPoolThatIsValidatedLateRecovers(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		if database != "" {
-			require.False(t, failsForGoodAfterABreak(t, serve(t, orders.Options{Design: "pool-validated-late", Database: database}), newWish("late")))
+			require.False(t, failsForGoodAfterABreak(t, serve(t, orders.Options{Design: "pool-validated-late", Database: database}), newIntent("late")))
 		}
 	})
 }
@@ -118,7 +118,7 @@ func TestCorrectDesignsSurviveALinkThatBreaks(t *testing.T) {
 	picked := func(d orders.Design) bool { return slices.Contains(sample, d.Name) }
 	overDealtDesigns(t, []string{"postgres", "mariadb"}, picked, func(t *testing.T, design orders.Design, database string) {
 		s := serve(t, orders.Options{Design: design.Name, Database: database})
-		require.False(t, duplicatesOnALostCommit(t, s, newWish("cut")))
-		require.False(t, duplicatesOnALostInsert(t, s, newWish("blink")))
+		require.False(t, duplicatesOnALostCommit(t, s, newIntent("cut")))
+		require.False(t, duplicatesOnALostInsert(t, s, newIntent("blink")))
 	})
 }

@@ -35,6 +35,7 @@ var databases = map[string]string{"sqlite": ""}
 var store string
 
 func TestMain(m *testing.M) {
+	orders.KeepKeys(time.Hour)
 	os.Exit(servers.Serving(func(postgres, mariadb string) int {
 		databases["postgres"], databases["mariadb"] = postgres, mariadb
 		return servers.ServingRedis(func(redis string) int {
@@ -123,7 +124,7 @@ func overDealtDesigns(t *testing.T, stores []string, keep func(orders.Design) bo
 type subject struct {
 	*orders.Server
 	pool *sql.DB
-	took *sync.Map // what steps of prepare and key.issued took, by wish
+	took *sync.Map // what steps of prepare and key.issued took, by intent
 }
 
 func serve(t *testing.T, options orders.Options) subject {
@@ -254,30 +255,30 @@ func (s subject) bind(query, marker string) (string, []any) {
 	return strings.ReplaceAll(query, ":marker", placeholder), slices.Repeat([]any{marker}, strings.Count(query, ":marker"))
 }
 
-// wish is one body with its key and its customer.
-type wish struct {
+// intent is one body with its key and its customer.
+type intent struct {
 	who, operation       string
 	key, note, reference string
 	amount               int
 }
 
-func newWish(name string) wish {
-	return wish{
+func newIntent(name string) intent {
+	return intent{
 		who: "alice", operation: "create_order",
 		key: "key-" + name, note: "note-" + name, reference: "ref-" + name, amount: 1200,
 	}
 }
 
-// called is the same wish of another name.
-func (w wish) called(name string) wish {
-	other := newWish(name)
+// called is the same intent of another name.
+func (w intent) called(name string) intent {
+	other := newIntent(name)
 	w.key, w.note, w.reference = other.key, other.note, other.reference
 	return w
 }
 
-func (w wish) by(who string) wish       { w.who = who; return w }
-func (w wish) keyed(key string) wish    { w.key = key; return w }
-func (w wish) as(operation string) wish { w.operation = operation; return w }
+func (w intent) by(who string) intent       { w.who = who; return w }
+func (w intent) keyed(key string) intent    { w.key = key; return w }
+func (w intent) as(operation string) intent { w.operation = operation; return w }
 
 // reply is one whole answer.
 type reply struct {
@@ -301,7 +302,7 @@ func (r reply) same() string {
 
 // send makes one exchange on a connection of its own, so that the library cannot send it twice. An
 // empty key is not sent.
-func (s subject) send(ctx context.Context, w wish) (reply, error) {
+func (s subject) send(ctx context.Context, w intent) (reply, error) {
 	r, op := s.render(w)
 	if w.key != "" {
 		if err := op.PlaceKey(&r, s.keyOf(w, op)); op.Key.In != contract.KeyNowhere && err != nil {
@@ -312,7 +313,7 @@ func (s subject) send(ctx context.Context, w wish) (reply, error) {
 }
 
 // render fills in the target's own template.
-func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
+func (s subject) render(w intent) (targets.Rendered, targets.Operation) {
 	target := s.Target()
 	op := target.Operations[w.operation]
 	if _, members := op.Request.Payload(); members["amount"] != nil {
@@ -327,14 +328,14 @@ func (s subject) render(w wish) (targets.Rendered, targets.Operation) {
 	return r, op
 }
 
-func (s subject) values(w wish) targets.Values {
+func (s subject) values(w intent) targets.Values {
 	return targets.Values{
 		Intent: targets.IntentValues{Marker: w.note, Reference: w.reference}, Principal: s.Target().Principals[w.who],
 	}
 }
 
-// keyOf is the key of a wish, or what the target hands out in its place.
-func (s subject) keyOf(w wish, op targets.Operation) string {
+// keyOf is the key of an intent, or what the target hands out in its place.
+func (s subject) keyOf(w intent, op targets.Operation) string {
 	if len(op.Key.Issued) == 0 {
 		return w.key
 	}
@@ -376,7 +377,7 @@ func (s subject) take(step targets.Step, values targets.Values, into map[string]
 
 // sendBody sends a body as it is, with or without a key.
 func (s subject) sendBody(ctx context.Context, key, body string) (reply, error) {
-	r, op := s.render(newWish("any"))
+	r, op := s.render(newIntent("any"))
 	r.Body = []byte(body)
 	if key != "" {
 		r.Header[op.Key.Name] = key
@@ -384,8 +385,8 @@ func (s subject) sendBody(ctx context.Context, key, body string) (reply, error) 
 	return s.sendRendered(ctx, r)
 }
 
-// sendWith sends a wish with one more header.
-func (s subject) sendWith(t *testing.T, w wish, name, value string) reply {
+// sendWith sends an intent with one more header.
+func (s subject) sendWith(t *testing.T, w intent, name, value string) reply {
 	t.Helper()
 	r, op := s.render(w)
 	require.NoError(t, op.PlaceKey(&r, w.key))
@@ -428,7 +429,7 @@ func exchange(req *http.Request) (reply, error) {
 	return reply{resp.StatusCode, resp.Header, string(body)}, err
 }
 
-func (s subject) must(t *testing.T, w wish) reply {
+func (s subject) must(t *testing.T, w intent) reply {
 	t.Helper()
 	got, err := s.send(t.Context(), w)
 	require.NoError(t, err)
@@ -494,11 +495,11 @@ func (s subject) untilIdle(t *testing.T) {
 	require.Eventually(t, func() bool { _, inFlight := s.counts(t); return inFlight == 0 }, soon, 2*time.Millisecond)
 }
 
-// together sends all wishes at once and returns their answers in order; a failed exchange is the zero reply.
-func (s subject) together(ctx context.Context, wishes []wish) []reply {
-	replies := make([]reply, len(wishes))
+// together sends all intents at once and returns their answers in order; a failed exchange is the zero reply.
+func (s subject) together(ctx context.Context, intents []intent) []reply {
+	replies := make([]reply, len(intents))
 	var all sync.WaitGroup
-	for i, w := range wishes {
+	for i, w := range intents {
 		all.Go(func() { replies[i], _ = s.send(ctx, w) })
 	}
 	all.Wait()

@@ -62,7 +62,7 @@ func TestEveryDesignOnEveryDatabase(t *testing.T) {
 		// The server closes while it still works for a client that has left.
 		leaving, cancel := context.WithTimeout(t.Context(), fast)
 		defer cancel()
-		_, _ = s.send(leaving, newWish("left"))
+		_, _ = s.send(leaving, newIntent("left"))
 	})
 }
 
@@ -72,7 +72,7 @@ func createsAnOrderAndAQuote(t *testing.T, s subject) {
 		t.Skip("a plain create shows its defect")
 	}
 	for operation, prefix := range map[string]string{"create_order": "ord_", "create_quote": "quo_"} {
-		w := newWish("plain-" + operation).as(operation)
+		w := newIntent("plain-" + operation).as(operation)
 		got := s.must(t, w)
 		require.Contains(t, append(design.Contract.Ack.Statuses, design.Contract.Ack.Accepted.Statuses...), got.status, got.body)
 		id, err := s.identity(t.Context(), got)
@@ -84,7 +84,7 @@ func createsAnOrderAndAQuote(t *testing.T, s subject) {
 }
 
 // requireShown looks at what was created as a client of it, and as other people.
-func (s subject) requireShown(t *testing.T, w wish, id string) {
+func (s subject) requireShown(t *testing.T, w intent, id string) {
 	t.Helper()
 	path := "/" + strings.TrimPrefix(w.operation, "create_") + "s/"
 	read := s.get(t, path+id)
@@ -105,7 +105,7 @@ func TestTheUsualAnswerIsTheWholeOrder(t *testing.T) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "unique-key", Database: database, Work: fast})
 		for operation, path := range map[string]string{"create_order": "/orders/", "create_quote": "/quotes/"} {
-			got := s.must(t, newWish("whole").as(operation))
+			got := s.must(t, newIntent("whole").as(operation))
 			require.Equal(t, http.StatusCreated, got.status)
 			require.Equal(t, path+got.member("id"), got.header.Get("Location"))
 			require.Equal(t, "application/json", got.header.Get("Content-Type"))
@@ -115,7 +115,7 @@ func TestTheUsualAnswerIsTheWholeOrder(t *testing.T) {
 }
 
 func takesNoOrderWithoutASession(t *testing.T, s subject) {
-	w := newWish("stranger")
+	w := newIntent("stranger")
 	for _, authorization := range []string{"", "Bearer", "Bearer ", "Basic YTpi", "Bearer a b", "Bearer \u00e9"} {
 		r, _ := s.render(w)
 		delete(r.Header, "X-Session")
@@ -135,7 +135,7 @@ func takesNoOrderWithoutASession(t *testing.T, s subject) {
 
 func answersARepeat(t *testing.T, s subject) {
 	design := s.Design()
-	w := newWish("repeat")
+	w := newIntent("repeat")
 	replies := []reply{s.must(t, w), s.must(t, w), s.must(t, w)}
 	id, err := s.identity(t.Context(), replies[0])
 	require.NoError(t, err)
@@ -147,14 +147,14 @@ func answersARepeat(t *testing.T, s subject) {
 }
 
 func treatsDistinctIntentsApart(t *testing.T, s subject) {
-	wishes := []wish{newWish("case"), newWish("CASE"), newWish("blank"), newWish("blank !"), newWish("case\"")}
+	intents := []intent{newIntent("case"), newIntent("CASE"), newIntent("blank"), newIntent("blank !"), newIntent("case\"")}
 	for i := range 16 {
-		wishes = append(wishes, newWish(fmt.Sprint("distinct-", i)))
+		intents = append(intents, newIntent(fmt.Sprint("distinct-", i)))
 	}
-	for i, got := range s.together(t.Context(), wishes) {
+	for i, got := range s.together(t.Context(), intents) {
 		var err error
 		if s.ungraceful(got) {
-			got, err = politely(t.Context(), s, wishes[i])
+			got, err = politely(t.Context(), s, intents[i])
 			require.NoError(t, err)
 		}
 		if s.declined(got) {
@@ -162,13 +162,13 @@ func treatsDistinctIntentsApart(t *testing.T, s subject) {
 		}
 		id, err := s.identity(t.Context(), got)
 		require.NoError(t, err, got.body)
-		require.Equal(t, []string{id}, s.rows(t, wishes[i].note))
+		require.Equal(t, []string{id}, s.rows(t, intents[i].note))
 	}
 }
 
 func keepsCustomersAndOperationsApart(t *testing.T, s subject) {
 	design := s.Design()
-	w := newWish("mine")
+	w := newIntent("mine")
 	mine, theirs, quote := s.must(t, w), s.must(t, w.by("bob")), s.must(t, w.as("create_quote"))
 	first, err := s.identity(t.Context(), mine)
 	require.NoError(t, err)
@@ -193,7 +193,7 @@ func keepsCustomersAndOperationsApart(t *testing.T, s subject) {
 
 func asksForAKeyThatItRequires(t *testing.T, s subject) {
 	design := s.Design()
-	w := newWish("keyless").keyed("")
+	w := newIntent("keyless").keyed("")
 	got := s.must(t, w)
 	if !design.Key.Required {
 		_, err := s.identity(t.Context(), got)
@@ -206,11 +206,11 @@ func asksForAKeyThatItRequires(t *testing.T, s subject) {
 	require.Empty(t, s.rows(t, w.note))
 }
 
-// notDeclined sends wishes until one is not declined.
-func (s subject) notDeclined(t *testing.T, name string) (w wish, got reply) {
+// notDeclined sends intents until one is not declined.
+func (s subject) notDeclined(t *testing.T, name string) (w intent, got reply) {
 	t.Helper()
 	for n := range 50 {
-		w = newWish(fmt.Sprint(name, "-", n))
+		w = newIntent(fmt.Sprint(name, "-", n))
 		var err error
 		got, err = politely(t.Context(), s, w)
 		require.NoError(t, err)
@@ -318,7 +318,7 @@ func TestRequestsAreCountedWhileTheyAreExecuted(t *testing.T) {
 	s := serve(t, orders.Options{Design: "check-then-insert", Work: time.Minute})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan []reply, 1)
-	go func() { done <- s.together(ctx, []wish{newWish("a"), newWish("b"), newWish("c")}) }()
+	go func() { done <- s.together(ctx, []intent{newIntent("a"), newIntent("b"), newIntent("c")}) }()
 	s.untilReceived(t, 3)
 	_, inFlight := s.counts(t)
 	require.Equal(t, 3, inFlight)
@@ -332,7 +332,7 @@ func TestCloseEndsWorkThatGoesOnWithoutAClient(t *testing.T) {
 		s := serve(t, orders.Options{Design: "in-progress-409", Database: database, Work: time.Hour})
 		leaving, cancel := context.WithCancel(t.Context())
 		left := make(chan struct{})
-		go func() { defer close(left); _, _ = s.send(leaving, newWish("left")) }()
+		go func() { defer close(left); _, _ = s.send(leaving, newIntent("left")) }()
 		s.untilReceived(t, 1)
 		cancel()
 		<-left

@@ -14,21 +14,21 @@ import (
 )
 
 // promise serves a correct design over every store, for what only this one promises.
-func promise(t *testing.T, design string, test func(t *testing.T, s subject, w wish)) {
+func promise(t *testing.T, design string, test func(t *testing.T, s subject, w intent)) {
 	overEveryDatabase(t, func(t *testing.T, database string) {
-		test(t, serve(t, orders.Options{Design: design, Database: database, Work: 20 * time.Millisecond}), newWish("special"))
+		test(t, serve(t, orders.Options{Design: design, Database: database, Work: 20 * time.Millisecond}), newIntent("special"))
 	})
 }
 
 func TestAReplayMayHaveAnotherStatusWhereItIsDeclared(t *testing.T) {
-	promise(t, "replay-200", func(t *testing.T, s subject, w wish) {
+	promise(t, "replay-200", func(t *testing.T, s subject, w intent) {
 		require.Equal(t, http.StatusCreated, s.must(t, w).status)
 		require.Equal(t, http.StatusOK, s.must(t, w).status)
 	})
 }
 
 func TestOnlyReplaysAreMarked(t *testing.T) {
-	promise(t, "replay-marker", func(t *testing.T, s subject, w wish) {
+	promise(t, "replay-marker", func(t *testing.T, s subject, w intent) {
 		require.Empty(t, s.must(t, w).header.Get("Idempotent-Replayed"))
 		require.Equal(t, "true", s.must(t, w).header.Get("Idempotent-Replayed"))
 		require.Empty(t, s.must(t, alter(w)).header.Get("Idempotent-Replayed"))
@@ -36,14 +36,14 @@ func TestOnlyReplaysAreMarked(t *testing.T) {
 }
 
 func TestCurrentStateMovesOn(t *testing.T) {
-	promise(t, "current-state-replay", func(t *testing.T, s subject, w wish) {
+	promise(t, "current-state-replay", func(t *testing.T, s subject, w intent) {
 		require.Equal(t, "received", s.must(t, w).member("status"))
 		require.Equal(t, "paid", s.must(t, w).member("status"))
 	})
 }
 
 func TestAReserialisedAnswerIsTheSameJSONInOtherBytes(t *testing.T) {
-	promise(t, "json-reserialised", func(t *testing.T, s subject, w wish) {
+	promise(t, "json-reserialised", func(t *testing.T, s subject, w intent) {
 		first, second := s.must(t, w), s.must(t, w)
 		require.JSONEq(t, first.body, second.body)
 		require.NotEqual(t, first.body, second.body)
@@ -52,7 +52,7 @@ func TestAReserialisedAnswerIsTheSameJSONInOtherBytes(t *testing.T) {
 }
 
 func TestSeeOtherHasOnlyALocation(t *testing.T) {
-	promise(t, "see-other", func(t *testing.T, s subject, w wish) {
+	promise(t, "see-other", func(t *testing.T, s subject, w intent) {
 		first := s.must(t, w)
 		require.Equal(t, http.StatusSeeOther, first.status)
 		require.Empty(t, first.body)
@@ -62,7 +62,7 @@ func TestSeeOtherHasOnlyALocation(t *testing.T) {
 }
 
 func TestUpsertCreatesOnceAndThenFinds(t *testing.T) {
-	promise(t, "upsert", func(t *testing.T, s subject, w wish) {
+	promise(t, "upsert", func(t *testing.T, s subject, w intent) {
 		first, second, third := s.must(t, w), s.must(t, w), s.must(t, alter(w))
 		require.Equal(t, []int{http.StatusCreated, http.StatusOK, http.StatusOK}, []int{first.status, second.status, third.status})
 		require.Equal(t, []string{first.body, first.body}, []string{second.body, third.body})
@@ -72,7 +72,7 @@ func TestUpsertCreatesOnceAndThenFinds(t *testing.T) {
 }
 
 func TestThePathNamesTheOrder(t *testing.T) {
-	promise(t, "put-client-id", func(t *testing.T, s subject, w wish) {
+	promise(t, "put-client-id", func(t *testing.T, s subject, w intent) {
 		require.Equal(t, http.StatusCreated, s.must(t, w).status)
 		require.Equal(t, http.StatusOK, s.must(t, w).status)
 		r, _ := s.render(w)
@@ -84,14 +84,14 @@ func TestThePathNamesTheOrder(t *testing.T) {
 }
 
 func TestNaturalKeyNeedsAReference(t *testing.T) {
-	promise(t, "natural-key", func(t *testing.T, s subject, w wish) {
+	promise(t, "natural-key", func(t *testing.T, s subject, w intent) {
 		w.reference = ""
 		require.Equal(t, "invalid_body", s.must(t, w).member("code"))
 	})
 }
 
 func TestFieldsThatAreNotComparedMayDiffer(t *testing.T) {
-	promise(t, "fields-fingerprint", func(t *testing.T, s subject, w wish) {
+	promise(t, "fields-fingerprint", func(t *testing.T, s subject, w intent) {
 		first := s.must(t, w)
 		w.note = "another"
 		require.Equal(t, first.same(), s.must(t, w).same())
@@ -99,7 +99,7 @@ func TestFieldsThatAreNotComparedMayDiffer(t *testing.T) {
 }
 
 func TestWithoutAKeyEachRequestMakesAnOrder(t *testing.T) {
-	promise(t, "optional-key", func(t *testing.T, s subject, w wish) {
+	promise(t, "optional-key", func(t *testing.T, s subject, w intent) {
 		w.key = ""
 		require.NotEqual(t, s.must(t, w).member("id"), s.must(t, w).member("id"))
 		require.Len(t, s.rows(t, w.note), 2)
@@ -107,7 +107,7 @@ func TestWithoutAKeyEachRequestMakesAnOrder(t *testing.T) {
 }
 
 func TestAnOperationTellsItsCustomerHowItEnds(t *testing.T) {
-	promise(t, "accepted-202", func(t *testing.T, s subject, w wish) {
+	promise(t, "accepted-202", func(t *testing.T, s subject, w intent) {
 		first, second := s.must(t, w), s.must(t, w)
 		require.Equal(t, http.StatusAccepted, first.status)
 		require.Equal(t, first.same(), second.same())
@@ -124,7 +124,7 @@ func TestCloseEndsOperationsInTheBackground(t *testing.T) {
 	const long = time.Minute
 	overEveryDatabase(t, func(t *testing.T, database string) {
 		s := serve(t, orders.Options{Design: "accepted-202", Database: database, Work: long})
-		w := newWish("endless")
+		w := newIntent("endless")
 		quick := s.another(t, -1)
 		quick.must(t, w)
 		quick.untilIdle(t)
@@ -147,14 +147,14 @@ func TestCloseEndsOperationsThatTheDatabaseDoesNotTake(t *testing.T) {
 		s := serve(t, orders.Options{Design: "accepted-202", Database: database, Work: -1})
 		_, err := s.pool.Exec("drop table orders")
 		require.NoError(t, err)
-		require.Equal(t, http.StatusAccepted, s.must(t, newWish("endless")).status)
+		require.Equal(t, http.StatusAccepted, s.must(t, newIntent("endless")).status)
 		require.NoError(t, s.Close(), "and comes back: it does not go on trying")
 	})
 }
 
 func TestAnEqualBodyIsARepetitionWithinTheWindow(t *testing.T) {
-	promise(t, "content-window", func(t *testing.T, s subject, w wish) {
-		twins := s.together(t.Context(), []wish{w, w.keyed("second"), w.keyed("third")})
+	promise(t, "content-window", func(t *testing.T, s subject, w intent) {
+		twins := s.together(t.Context(), []intent{w, w.keyed("second"), w.keyed("third")})
 		rows := s.rows(t, w.note)
 		require.Len(t, rows, 1)
 		for _, twin := range twins {
@@ -165,17 +165,17 @@ func TestAnEqualBodyIsARepetitionWithinTheWindow(t *testing.T) {
 
 		_, err := s.pool.Exec("update contents set seen_at = seen_at - 30000")
 		require.NoError(t, err)
-		later := s.together(t.Context(), []wish{w.keyed("fifth"), w.keyed("sixth"), w.keyed("seventh")})
+		later := s.together(t.Context(), []intent{w.keyed("fifth"), w.keyed("sixth"), w.keyed("seventh")})
 		require.Len(t, s.rows(t, w.note), 3, "alice has two now, and bob one")
 		require.Equal(t, later[0].member("id"), later[1].member("id"))
 	})
 }
 
 func TestAnExpiredKeyIsNew(t *testing.T) {
-	promise(t, "key-expires", func(t *testing.T, s subject, w wish) {
+	promise(t, "key-expires", func(t *testing.T, s subject, w intent) {
 		s.must(t, w)
 		s.ageKeys(t)
-		again := s.together(t.Context(), slices.Repeat([]wish{w}, 6))
+		again := s.together(t.Context(), slices.Repeat([]intent{w}, 6))
 		require.Len(t, s.rows(t, w.note), 2)
 		for _, got := range again {
 			require.Equal(t, again[0].same(), got.same())
@@ -193,11 +193,11 @@ func (s subject) ageKeys(t *testing.T) {
 }
 
 func TestAnExpiredKeyIsRefused(t *testing.T) {
-	promise(t, "key-expires-rejected", func(t *testing.T, s subject, w wish) {
+	promise(t, "key-expires-rejected", func(t *testing.T, s subject, w intent) {
 		s.must(t, w)
 		_, err := s.pool.Exec("update orders set created_at = '2001-02-03T04:05:06Z'")
 		require.NoError(t, err)
-		for _, late := range []wish{w, alter(w)} {
+		for _, late := range []intent{w, alter(w)} {
 			got := s.must(t, late)
 			require.Equal(t, http.StatusPreconditionFailed, got.status)
 			require.Equal(t, "key_expired", got.member("code"))
@@ -207,8 +207,8 @@ func TestAnExpiredKeyIsRefused(t *testing.T) {
 }
 
 func TestALoserGets500AndItsRetryTheAnswer(t *testing.T) {
-	promise(t, "loser-gets-500", func(t *testing.T, s subject, w wish) {
-		for _, got := range s.together(t.Context(), slices.Repeat([]wish{w}, 8)) {
+	promise(t, "loser-gets-500", func(t *testing.T, s subject, w intent) {
+		for _, got := range s.together(t.Context(), slices.Repeat([]intent{w}, 8)) {
 			require.Contains(t, []int{http.StatusCreated, http.StatusInternalServerError}, got.status)
 		}
 		require.Equal(t, []string{s.must(t, w).member("id")}, s.rows(t, w.note))
@@ -216,7 +216,7 @@ func TestALoserGets500AndItsRetryTheAnswer(t *testing.T) {
 }
 
 func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
-	promise(t, "resume-to-completion", func(t *testing.T, s subject, w wish) {
+	promise(t, "resume-to-completion", func(t *testing.T, s subject, w intent) {
 		before := s.deltas(t)
 		leave(t, s, w, func() {
 			var begun int
@@ -230,7 +230,7 @@ func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
 			require.Empty(t, s.rows(t, w.note))
 			s.requireEffects(t, before)
 		}
-		resumed := s.together(t.Context(), slices.Repeat([]wish{w}, 6))
+		resumed := s.together(t.Context(), slices.Repeat([]intent{w}, 6))
 		for _, got := range resumed {
 			require.Equal(t, resumed[0].same(), got.same())
 		}
@@ -241,7 +241,7 @@ func TestAPendingOrderCountsForNothingAndIsResumed(t *testing.T) {
 
 // A process ends between the log and the order, and nobody asks again.
 func TestWhatIsLoggedIsMadeByTheNextProcess(t *testing.T) {
-	promise(t, "memory-with-log", func(t *testing.T, s subject, w wish) {
+	promise(t, "memory-with-log", func(t *testing.T, s subject, w intent) {
 		s.untilIdle(t) // it has looked at the log
 		ending := s.another(t, time.Minute)
 		logged := func() bool {
@@ -265,12 +265,12 @@ func TestWhatIsLoggedIsMadeByTheNextProcess(t *testing.T) {
 }
 
 func TestTwoProcessesWithMemoriesOfTheirOwnGoByOneLog(t *testing.T) {
-	promise(t, "memory-with-log", func(t *testing.T, s subject, w wish) {
+	promise(t, "memory-with-log", func(t *testing.T, s subject, w intent) {
 		other := s.another(t, 20*time.Millisecond)
 		var all sync.WaitGroup
 		var here, there []reply
-		all.Go(func() { here = s.together(t.Context(), []wish{w, alter(w), w, alter(w)}) })
-		all.Go(func() { there = other.together(t.Context(), []wish{alter(w), w, alter(w), w}) })
+		all.Go(func() { here = s.together(t.Context(), []intent{w, alter(w), w, alter(w)}) })
+		all.Go(func() { there = other.together(t.Context(), []intent{alter(w), w, alter(w), w}) })
 		all.Wait()
 		require.NoError(t, s.agree(t.Context(), append(here, there...)))
 		s.requireOneOrder(t, w)
@@ -286,7 +286,7 @@ func (s subject) another(t *testing.T, work time.Duration) subject {
 }
 
 func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
-	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
+	promise(t, "at-least-once", func(t *testing.T, s subject, w intent) {
 		before := s.deltas(t)
 		sent := func(n int) func() bool {
 			return func() bool {
@@ -310,8 +310,8 @@ func TestAMessageThatComesTwiceHasOneName(t *testing.T) {
 
 // The warehouse is away, and nobody asks for the first order again.
 func TestAMessageThatWasNotSentIsSentWithTheNextOne(t *testing.T) {
-	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
-		before, next := s.deltas(t), newWish("next")
+	promise(t, "at-least-once", func(t *testing.T, s subject, w intent) {
+		before, next := s.deltas(t), newIntent("next")
 		s.orderWithoutWarehouse(t, w)
 		s.must(t, next)
 		s.untilIdle(t)
@@ -320,7 +320,7 @@ func TestAMessageThatWasNotSentIsSentWithTheNextOne(t *testing.T) {
 }
 
 func TestAMessageThatWasNotSentIsSentByTheNextProcess(t *testing.T) {
-	promise(t, "at-least-once", func(t *testing.T, s subject, w wish) {
+	promise(t, "at-least-once", func(t *testing.T, s subject, w intent) {
 		before := s.deltas(t)
 		s.orderWithoutWarehouse(t, w)
 		s.another(t, fast).untilIdle(t)
@@ -329,7 +329,7 @@ func TestAMessageThatWasNotSentIsSentByTheNextProcess(t *testing.T) {
 }
 
 // orderWithoutWarehouse orders while no message can be sent.
-func (s subject) orderWithoutWarehouse(t *testing.T, w wish) {
+func (s subject) orderWithoutWarehouse(t *testing.T, w intent) {
 	t.Helper()
 	_, err := s.pool.Exec("alter table warehouse rename to away")
 	require.NoError(t, err)
@@ -340,11 +340,11 @@ func (s subject) orderWithoutWarehouse(t *testing.T, w wish) {
 }
 
 func TestTheVersionRisesByOneForEachOrder(t *testing.T) {
-	promise(t, "optimistic-version", func(t *testing.T, s subject, w wish) {
-		wishes := several(w)
-		s.together(t.Context(), append(wishes, wishes...))
+	promise(t, "optimistic-version", func(t *testing.T, s subject, w intent) {
+		intents := several(w)
+		s.together(t.Context(), append(intents, intents...))
 		var version int
 		require.NoError(t, s.pool.QueryRow("select version from customers").Scan(&version))
-		require.Equal(t, len(wishes), version)
+		require.Equal(t, len(intents), version)
 	})
 }

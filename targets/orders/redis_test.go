@@ -51,15 +51,15 @@ func held(t *testing.T, memory *redis.Client) string {
 	return names[0]
 }
 
-func (s subject) sendLater(ctx context.Context, w wish) <-chan reply {
+func (s subject) sendLater(ctx context.Context, w intent) <-chan reply {
 	got := make(chan reply, 1)
-	go func() { got <- s.together(ctx, []wish{w})[0] }()
+	go func() { got <- s.together(ctx, []intent{w})[0] }()
 	return got
 }
 
 func TestARepeatIsTurnedAwayByRedis(t *testing.T) {
 	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
-		w := newWish("busy")
+		w := newIntent("busy")
 		first := s.sendLater(t.Context(), w)
 		open := g.next(t)
 		require.Positive(t, memory.PTTL(t.Context(), held(t, memory)).Val(), "it ends by itself")
@@ -72,7 +72,7 @@ func TestARepeatIsTurnedAwayByRedis(t *testing.T) {
 // The first is at work when Redis forgets everything, and the second gets in.
 func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
 	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
-		w := newWish("forgotten")
+		w := newIntent("forgotten")
 		first := s.sendLater(t.Context(), w)
 		open := g.next(t)
 		require.NoError(t, memory.FlushAll(t.Context()).Err())
@@ -92,13 +92,13 @@ func TestTheDatabaseDecidesWhenRedisForgets(t *testing.T) {
 
 func TestWhatSomebodyElseHoldsIsLeftToHim(t *testing.T) {
 	besideRedis(t, func(t *testing.T, s subject, memory *redis.Client, g gate) {
-		first := s.sendLater(t.Context(), newWish("slow"))
+		first := s.sendLater(t.Context(), newIntent("slow"))
 		open := g.next(t)
 		name := held(t, memory)
-		require.NoError(t, memory.Set(t.Context(), name, "somebody else's", time.Minute).Err())
+		require.NoError(t, memory.Set(t.Context(), name, "another process", time.Minute).Err())
 		open()
 		require.Equal(t, http.StatusCreated, (<-first).status)
-		require.Equal(t, "somebody else's", memory.Get(t.Context(), name).Val())
+		require.Equal(t, "another process", memory.Get(t.Context(), name).Val())
 	})
 }
 
@@ -108,7 +108,7 @@ func TestCloseForgetsWhatIsInRedis(t *testing.T) {
 	require.NoError(t, memory.Set(t.Context(), "another's", "1", 0).Err())
 	s := serve(t, orders.Options{Design: "redis-claim-and-record", Store: address, Work: fast})
 	for _, name := range []string{"a", "b", "c"} {
-		s.must(t, newWish(name))
+		s.must(t, newIntent(name))
 	}
 	require.EqualValues(t, 4, memory.DBSize(t.Context()).Val())
 	require.NoError(t, s.Close())
@@ -123,7 +123,7 @@ func TestAKeptDatabaseKeepsWhatIsInRedis(t *testing.T) {
 	begin := func() subject {
 		return serve(t, orders.Options{Design: "redis-key-check-then-act", Database: database, Keep: true, Store: address, Work: fast})
 	}
-	w := newWish("kept")
+	w := newIntent("kept")
 	before := begin()
 	first := before.must(t, w)
 	require.NoError(t, before.Close())

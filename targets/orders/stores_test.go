@@ -13,7 +13,7 @@ import (
 )
 
 // duplicatesOnceTheStoreIsEmpty empties what the API has in Redis after it has answered.
-func duplicatesOnceTheStoreIsEmpty(t *testing.T, s subject, w wish) bool {
+func duplicatesOnceTheStoreIsEmpty(t *testing.T, s subject, w intent) bool {
 	s.must(t, w)
 	s.emptyStore(t)
 	s.must(t, w)
@@ -33,9 +33,9 @@ func (s subject) emptyStore(t *testing.T) {
 }
 
 // duplicatesWhileTheStoreIsAway asks twice while the link to Redis is broken.
-func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w wish) bool {
+func duplicatesWhileTheStoreIsAway(t *testing.T, on subject, w intent) bool {
 	s, link := byLink(t, on)
-	s.must(t, newWish(w.key+"-first")) // so that there is a connection to break
+	s.must(t, newIntent(w.key+"-first")) // so that there is a connection to break
 	link.Strike(time.Now(), "1", time.Hour)
 	_ = s.must(t, w)
 	_ = s.must(t, w)
@@ -65,7 +65,7 @@ func linkToStore(t *testing.T, address string) *proxy.LinkProxy {
 func TestWhoFailsClosedMakesNothing(t *testing.T) {
 	t.Parallel()
 	s, link := byLink(t, serve(t, orders.Options{Design: "store-fails-closed", Work: time.Millisecond}))
-	before, during := newWish("before"), newWish("during")
+	before, during := newIntent("before"), newIntent("during")
 	first := s.must(t, before)
 	link.Strike(time.Now(), "1", time.Hour)
 	require.Equal(t, http.StatusServiceUnavailable, s.must(t, during).status)

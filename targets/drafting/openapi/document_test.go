@@ -59,7 +59,7 @@ func TestOperationsThatCreateAreFound(t *testing.T) {
 	doc, err := read(t, "several.json")
 	require.NoError(t, err)
 	_, found := doc.Find("login")
-	require.True(t, found, "whoever names an operation gets it")
+	require.True(t, found, "an operation that is named is found")
 	_, found = doc.Find("POST /carts")
 	require.True(t, found)
 	_, found = doc.Find("nobody")
