@@ -46,6 +46,9 @@ const module = "github.com/doubletap-harness/doubletap"
 func newJob(t *testing.T, inputs map[string]string) *job {
 	t.Helper()
 	j := &job{inputs: inputs, temp: t.TempDir(), path: os.Getenv("PATH"), outputs: map[string]string{}}
+	installed := filepath.Join(built.dir, "action") // of all jobs: go install links once
+	require.NoError(t, os.MkdirAll(installed, 0o755))
+	require.NoError(t, os.Symlink(installed, filepath.Join(j.temp, "doubletap-bin")))
 	text, err := os.ReadFile("../../action.yml")
 	require.NoError(t, err)
 	require.NoError(t, yaml.Unmarshal(text, &j.action))
