@@ -134,6 +134,9 @@ func TestTheFirstTenMinutes(t *testing.T) {
 			code = "0"
 		}
 		commands++
+		if code == "1" && strings.HasPrefix(command, "doubletap run ") {
+			command += " plain-create burst-same-key withheld-answer" // which show it: the mended service gets the whole library
+		}
 		got, said := w.types(t, command)
 		for tries := 2; got == exitInconclusive && tries > 0; tries-- {
 			t.Log("a busy machine left something untried, so it is tried again")
