@@ -2,6 +2,7 @@ package orders
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"sync"
 	"time"
@@ -14,7 +15,8 @@ const outboxPaymentsTable = `create table outbox (
 	id varchar(40) primary key,
 	note varchar(255) not null,
 	amount bigint not null,
-	state integer not null
+	state integer not null,
+	owner varchar(40) not null default ''
 )`
 
 // The states of an entry.
@@ -27,7 +29,7 @@ const (
 // relayed writes an order, its key and an entry of the outbox in one transaction, and has a relay ask for the payment.
 //
 // Relays run after every request, several at once. With claim, one of them takes an entry, and gives it back if it got no
-// answer; those of a process that died are given back when it starts again. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
+// answer, of the service or of the database; those of a process that died are given back when it starts again. The payment's key is the entry's id, so that an entry which is sent again is the same payment.
 type relayed struct {
 	*api
 	claim  bool
@@ -151,18 +153,21 @@ func (d relayed) relay(ctx context.Context, o order) error {
 			return nil
 		}
 	}
+	owner := rand.Text()
 	if d.claim {
-		taken, err := d.step(ctx, o.ID, entryWaits, entryTaken)
-		if err != nil || !taken {
-			return err
+		taken, err := d.take(ctx, o.ID, owner)
+		if err != nil {
+			return errors.Join(err, d.giveBack(o.ID, owner)) // it may be taken: only the answer was lost
+		}
+		if !taken {
+			return nil
 		}
 	}
 	if err := d.send(ctx, o.ID, o); err != nil {
 		if d.claims != nil {
 			d.claims.Delete(o.ID)
 		}
-		_, back := d.step(context.WithoutCancel(ctx), o.ID, entryTaken, entryWaits)
-		return errors.Join(err, back)
+		return errors.Join(err, d.giveBack(o.ID, owner))
 	}
 	from := entryWaits
 	if d.claim {
@@ -170,6 +175,31 @@ func (d relayed) relay(ctx context.Context, o order) error {
 	}
 	_, err := d.step(ctx, o.ID, from, entryDone)
 	return err
+}
+
+// take lets an owner have an entry that waits, and reports whether it has it.
+func (d relayed) take(ctx context.Context, id, owner string) (bool, error) {
+	n, err := d.db.update(ctx, `update outbox set state = ?, owner = ? where id = ? and state = ?`, entryTaken, owner, id, entryWaits)
+	return n > 0, err
+}
+
+// giveBack lets an entry wait again that an owner has taken, as soon as the database can be reached.
+func (d relayed) giveBack(id, owner string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), dependencyPatience)
+	defer cancel()
+	for {
+		_, err := d.db.update(ctx, `update outbox set state = ? where id = ? and owner = ? and state = ?`, entryWaits, id, owner, entryTaken)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return err
+		case <-d.stopped:
+			return err
+		}
+	}
 }
 
 // step leads an entry from one state to another, and reports whether it was in the first.
