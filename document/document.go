@@ -68,6 +68,9 @@ func Parse(data []byte, o Options) (*Document, error) {
 	if err != nil {
 		return nil, d.mistakes.Err()
 	}
+	if other := d.otherKind(o.Schema); other != nil {
+		return nil, Mistakes{*other}
+	}
 	if err := d.check(value, o.Schema); err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", o.File, err)
 	}

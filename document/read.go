@@ -78,6 +78,8 @@ func advice(problem, line string) string {
 	switch {
 	case strings.HasPrefix(problem, "did not find expected ','") && strings.Contains(line, "${"):
 		return " (inside brackets, ${NAME} needs quotes)"
+	case strings.HasPrefix(problem, "did not find expected ','"):
+		return " (a comma stands between the members of { } and of [ ]; is every bracket closed?)"
 	case strings.Contains(problem, "mapping values are not allowed"):
 		return " (a text with a colon needs quotes; an entry begins below its neighbours)"
 	case strings.HasPrefix(problem, "did not find expected"):

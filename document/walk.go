@@ -105,7 +105,7 @@ func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
 		}
 	}
 	for i := 0; i < len(own); i += 2 {
-		if err := w.entry(out, own[i], own[i+1], at, depth); err != nil {
+		if err := w.entry(out, own[i], own[i+1], at, depth, n.Style&yaml.FlowStyle != 0); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,11 @@ func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
 // key reports whether a key can be used, and adds a mistake if not.
 func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) bool {
 	if key.Kind != yaml.ScalarNode {
-		w.addMistake(key, at, "a key must be a plain text")
+		text := "a key must be a plain text"
+		if key.Kind == yaml.MappingNode && key.Style&yaml.FlowStyle != 0 {
+			text = "a value that begins with {{ needs quotes, as in \"{{.Intent.Marker}}\""
+		}
+		w.addMistake(key, at, text)
 		return false
 	}
 	if first, twice := lines[key.Value]; twice {
@@ -130,12 +134,16 @@ func (w *walker) key(key *yaml.Node, at string, lines map[string]*yaml.Node) boo
 	return true
 }
 
-func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, depth int) error {
+// entry adds an entry of a mapping, which stands in braces or not.
+func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, depth int, braces bool) error {
 	pointer := at + jsonpointer.Of(key.Value)
 	if _, merged := out[key.Value]; merged {
 		w.forget(pointer)
 	}
 	w.doc.places[pointer] = place{key: key, value: value, path: w.doc.dotted(pointer)}
+	if braces && strings.ContainsFunc(key.Value, unusual) && value.ShortTag() == nullTag && value.Value == "" {
+		w.addMistake(key, pointer, quote(key.Value)+" has no value (in { }, a text with a comma needs quotes)")
+	}
 	v, err := w.value(value, pointer, depth+1)
 	out[key.Value] = v
 	return err

@@ -55,7 +55,7 @@ func (v *validator) baseURL() {
 	u, err := url.Parse(v.target.BaseURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https":
-		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s", v.doc.Shown(path))
+		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s%s", v.doc.Shown(path), v.withScheme(path))
 	case u.Hostname() == "":
 		v.addMistake(path, "the URL %s names no host", v.doc.Shown(path))
 	case u.User != nil:
@@ -63,6 +63,15 @@ func (v *validator) baseURL() {
 	case u.RawQuery != "" || u.Fragment != "":
 		v.addMistake(path, "expected a URL without ? and #; a query belongs into the path of a request")
 	}
+}
+
+// withScheme guesses what a base URL without a scheme should be; empty: it is none, or a variable gave it.
+func (v *validator) withScheme(path string) string {
+	u, err := url.Parse("http://" + v.target.BaseURL)
+	if v.doc.Expanded(path) || strings.Contains(v.target.BaseURL, "://") || err != nil || u.Hostname() == "" || u.User != nil {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", "http://"+v.target.BaseURL)
 }
 
 func databaseSchemes() []string {
@@ -93,6 +102,10 @@ func (v *validator) database() {
 	known := databaseSchemes()
 	switch {
 	case found && slices.Contains(known, strings.ToLower(scheme)):
+	case !v.doc.Expanded(path) && strings.HasPrefix(v.target.Database.URL, "jdbc:"):
+		v.addMistake(path, "expected a URL such as postgres://USER@HOST:PORT/NAME, without jdbc:")
+	case !v.doc.Expanded(path) && found && !strings.Contains(v.target.Database.URL, "://"):
+		v.addMistake(path, "expected a URL with a scheme, such as postgres://USER@HOST:PORT/NAME; the schemes are %s", list(known))
 	case !found || v.doc.Expanded(path):
 		v.addMistake(path, "expected a URL whose scheme is %s", list(known))
 	default:

@@ -320,11 +320,10 @@ func find(name string) (Design, error) {
 			nearest, distance = design.Name, d
 		}
 	}
-	hint := ""
 	if nearest != "" {
-		hint = fmt.Sprintf(", did you mean %q?", nearest)
+		return Design{}, fmt.Errorf("unknown design %q, did you mean %q? (doubletap targets list has all)", name, nearest)
 	}
-	return Design{}, fmt.Errorf("unknown design %q%s (the designs are %s)", name, hint, strings.Join(names, ", "))
+	return Design{}, fmt.Errorf("unknown design %q (the designs are %s)", name, strings.Join(names, ", "))
 }
 
 // requiredKey is the usual place of the idempotency key.

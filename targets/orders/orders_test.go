@@ -381,7 +381,7 @@ func TestDesignsAreDescribed(t *testing.T) {
 func TestStartExplainsMistakes(t *testing.T) {
 	t.Parallel()
 	_, err := orders.Start(t.Context(), orders.Options{Design: "uniqe-key"})
-	require.ErrorContains(t, err, `unknown design "uniqe-key", did you mean "unique-key"? (the designs are unique-key, `)
+	require.ErrorContains(t, err, `unknown design "uniqe-key", did you mean "unique-key"? (doubletap targets list has all)`)
 	_, err = orders.Start(t.Context(), orders.Options{Design: "zzz"})
 	require.NotContains(t, err.Error(), "did you mean")
 	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "oracle://x"})
