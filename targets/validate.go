@@ -55,7 +55,7 @@ func (v *validator) baseURL() {
 	u, err := url.Parse(v.target.BaseURL)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https":
-		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s%s", v.doc.Shown(path), v.withScheme(path))
+		v.addMistake(path, "expected a URL that begins with http:// or https://, got %s%s", v.doc.Shown(path), withScheme(v, path))
 	case u.Hostname() == "":
 		v.addMistake(path, "the URL %s names no host", v.doc.Shown(path))
 	case u.User != nil:
@@ -66,7 +66,7 @@ func (v *validator) baseURL() {
 }
 
 // withScheme guesses what a base URL without a scheme should be; empty: it is none, or a variable gave it.
-func (v *validator) withScheme(path string) string {
+func withScheme(v *validator, path string) string {
 	u, err := url.Parse("http://" + v.target.BaseURL)
 	if v.doc.Expanded(path) || strings.Contains(v.target.BaseURL, "://") || err != nil || u.Hostname() == "" || u.User != nil {
 		return ""
