@@ -16,13 +16,13 @@ var kinds = []struct{ key, says string }{
 }
 
 // otherKind says in one mistake that the file is of another kind than the schema; nil: it may be of this one. A file with a
-// required key of the schema is of this kind, whatever else it has.
+// required key of the schema is of this kind, whatever else it has; and a schema without keys takes every kind.
 func (d *Document) otherKind(schema []byte) *Mistake {
 	var rules struct {
 		Properties map[string]json.RawMessage `json:"properties"`
 		Required   []string                   `json:"required"`
 	}
-	if json.Unmarshal(schema, &rules) != nil || d.root.Kind != yaml.MappingNode {
+	if json.Unmarshal(schema, &rules) != nil || len(rules.Properties) == 0 || d.root.Kind != yaml.MappingNode {
 		return nil
 	}
 	for _, key := range rules.Required {

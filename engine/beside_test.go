@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -79,7 +80,7 @@ func (m *meeting) meets() bool {
 }
 
 // meet plays two scenarios of one create each against a service, and returns their results and the directory of the run.
-func meet(t *testing.T, parallel int, m *meeting) (*checker.Report, string) {
+func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker.Report, string) {
 	t.Helper()
 	m.notes, m.inside = map[string]string{}, make(chan struct{})
 	server := httptest.NewServer(m)
@@ -108,7 +109,7 @@ operations:
 			dir = filepath.Join(c.Reports, d.Report.Run)
 		}
 	}
-	report, err := Run(t.Context(), c)
+	report, err := Run(ctx, c)
 	require.NoError(t, err)
 	return report, dir
 }
@@ -124,7 +125,7 @@ func verdicts(r *checker.Report) []checker.Verdict {
 func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 	t.Parallel()
 	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
-	report, _ := meet(t, 0, m)
+	report, _ := meet(t, t.Context(), 0, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.False(t, m.alone, "the first waited until the second came")
 	require.Equal(t, 4, m.others, "two creates and their final retries")
@@ -132,8 +133,8 @@ func TestScenariosArePlayedBesideEachOther(t *testing.T) {
 
 func TestOneAtATimeIsOneAtATime(t *testing.T) {
 	t.Parallel()
-	m := &meeting{}
-	report, _ := meet(t, 1, m)
+	m := &meeting{met: func(http.ResponseWriter, string) bool { return false }}
+	report, _ := meet(t, t.Context(), 1, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.True(t, m.alone)
 }
@@ -142,7 +143,7 @@ func TestOneAtATimeIsOneAtATime(t *testing.T) {
 func TestWhatDidNotPassBesideOthersIsPlayedAlone(t *testing.T) {
 	t.Parallel()
 	m := &meeting{met: func(w http.ResponseWriter, _ string) bool { w.WriteHeader(http.StatusServiceUnavailable); return true }}
-	report, dir := meet(t, 0, m)
+	report, dir := meet(t, t.Context(), 0, m)
 	require.Equal(t, []checker.Verdict{checker.Pass, checker.Pass}, verdicts(report))
 	require.Equal(t, 8, m.others, "each was played twice")
 	for _, name := range []string{"one", "two"} {
@@ -163,10 +164,24 @@ func TestAFailureBesideOthersStaysOne(t *testing.T) {
 		m.notes["twice-"+note] = note
 		return false
 	}
-	report, _ := meet(t, 0, m)
+	report, _ := meet(t, t.Context(), 0, m)
 	require.Equal(t, []checker.Verdict{checker.Fail, checker.Fail}, verdicts(report))
 	for _, r := range report.Results {
 		require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
+	}
+}
+
+// Ctrl-C while two are played says of both what there is of them.
+func TestAnInterruptionEndsAllThatArePlayed(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	m := &meeting{met: func(http.ResponseWriter, string) bool { interrupt(); return false }}
+	report, dir := meet(t, ctx, 0, m)
+	require.Equal(t, []checker.Verdict{checker.Inconclusive, checker.Inconclusive}, verdicts(report))
+	require.Equal(t, 2, m.others, "no final retry, and nothing is played again")
+	for _, r := range report.Results {
+		require.Contains(t, fmt.Sprint(r.Reasons), "context canceled")
+		require.FileExists(t, filepath.Join(dir, r.Scenario, "history.jsonl"))
 	}
 }
 

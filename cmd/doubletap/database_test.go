@@ -166,7 +166,7 @@ func TestADatabaseThatGoesAwayInTheMiddleLeavesRowsUnknown(t *testing.T) {
 	x := trial{reports: t.TempDir()}
 	ran := make(chan outcome)
 	go func() {
-		ran <- callWith(t.Context(), env, "run", "--reports", x.reports, "--target", "../../docs/examples/orders.yaml",
+		ran <- callWith(t.Context(), env, "run", "--parallel=1", "--reports", x.reports, "--target", "../../docs/examples/orders.yaml",
 			"plain-create", writeFile(t, "some.yaml", strings.NewReplacer("long", "some", "1000", "100").Replace(long)), "withheld-answer", "cut-reset")
 	}()
 	eventually(t, "the run is under way", busyWith(x.reports, "some", 20))

@@ -123,7 +123,7 @@ func TestAStoppedRunLosesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			reports := t.TempDir()
-			p := start(t, nil, "run", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+			p := start(t, nil, "run", "--parallel=1", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 			eventually(t, "the run is under way", busyWith(reports, "long", 20))
 			require.NoError(t, p.cmd.Process.Signal(c.signal))
 			require.Equal(t, c.code, p.wait(t), "%s", p.out)
@@ -199,7 +199,7 @@ exercised: [overlapped]
 func TestAKilledRunIsInconclusive(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
-	p := start(t, nil, "run", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	p := start(t, nil, "run", "--parallel=1", "--target", demoTarget, "--reports", reports, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 	eventually(t, "the run is under way", busyWith(reports, "long", 20))
 	require.NoError(t, p.cmd.Process.Kill())
 	require.Equal(t, -1, p.wait(t))
@@ -266,7 +266,7 @@ func TestATargetThatDies(t *testing.T) {
 			reports := t.TempDir()
 			ran := make(chan outcome)
 			go func() {
-				ran <- callWith(t.Context(), env, "run", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
+				ran <- callWith(t.Context(), env, "run", "--parallel=1", "--reports", reports, "--target", "../../docs/examples/orders.yaml",
 					"plain-create", writeFile(t, "long.yaml", long), "burst-same-key", "tabs-natural-key")
 			}()
 			killAt(t, target, env["ORDERS_URL"], reports, "long", c.attempts)

@@ -106,7 +106,7 @@ func TestAServiceThatDiesInARunIsNamed(t *testing.T) {
 	t.Parallel()
 	reports := t.TempDir()
 	file, pid := serviceFile(t, "unique-key", "sqlite")
-	p := start(t, nil, "run", "--reports", reports, "--target", file, "plain-create", writeFile(t, "long.yaml", long), "double-click")
+	p := start(t, nil, "run", "--parallel=1", "--reports", reports, "--target", file, "plain-create", writeFile(t, "long.yaml", long), "double-click")
 	eventually(t, "the run is under way", busyWith(reports, "long", 20))
 	require.NoError(t, syscall.Kill(numberIn(t, pid), syscall.SIGKILL))
 	require.Equal(t, exitFinding, p.wait(t), "%s", p.out)

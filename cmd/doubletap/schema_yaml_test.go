@@ -92,7 +92,7 @@ func wrongOnPurpose() []string {
 // ofOthers reports that a text is for another program: OpenAPI, GitHub, GitLab.
 func ofOthers(value any) bool {
 	text, _ := json.Marshal(value)
-	return regexp.MustCompile(`"(openapi|swagger|jobs|runs|uses|script|package)":`).Match(text)
+	return regexp.MustCompile(`"(openapi|swagger|jobs|runs|uses|script|package|apiVersion)":`).Match(text)
 }
 
 // compiledSchemas are those of whole files, by what a file is, and those of all parts of them that a page may show.
