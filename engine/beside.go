@@ -121,9 +121,6 @@ func (s *Session) takeOver(p played) {
 	if p.session.aftermath.after != "" {
 		s.aftermath = p.session.aftermath
 	}
-	if p.session.login.at != s.login.at {
-		s.login = p.session.login
-	}
 }
 
 // chorus tells the events of scenarios that are played beside each other, one after the other, and their progress as one.
