@@ -26,10 +26,10 @@ func diesOnOverlapDesign() Design {
 func (d diesOnOverlap) create(ctx context.Context, req request) (answer, error) {
 	landed, _ := d.flights.begin(req.Key)
 	reply, err := d.uniqueKey.create(ctx, req)
-	d.later(func() {
-		if d.flights.end(req.Key, landed) {
+	if d.flights.end(req.Key, landed) { // before the answer: a request that comes after it meets nobody
+		d.later(func() {
 			d.die("panic: close of closed channel\n\ngoroutine 7 [running]:\nmain.(*flights).end(...)\n\t/srv/orders/flights.go:31 +0x1d")
-		}
-	})
+		})
+	}
 	return reply, err
 }
