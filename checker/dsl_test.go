@@ -203,8 +203,9 @@ func scenes(drafts []*draft) *history.History {
 
 func (d *draft) into(h *history.History) {
 	intent := history.Intent{ID: d.id, Number: len(h.Intents), Principal: d.who, Kin: d.kin, Operation: d.to, Behind: d.traffic, Fresh: d.extra, Bodies: map[string]history.Body{}}
-	if d.after == nil {
-		d.after = d.before
+	after := d.after // several scenes may have one draft, at the same time
+	if after == nil {
+		after = d.before
 	}
 	for _, body := range d.bodies {
 		m := d.markerOf(body)
@@ -212,7 +213,7 @@ func (d *draft) into(h *history.History) {
 		intent.Bodies[body] = history.Body{Marker: m, Path: d.path, Content: fmt.Sprintf(`{"note":%q,"amount":%d}`, m, amount)}
 		h.Before.Rows[m] = []history.Row{}
 		h.T1.Rows[m] = append(h.T1.Rows[m], d.before[body]...)
-		h.T2.Rows[m] = append(h.T2.Rows[m], d.after[body]...)
+		h.T2.Rows[m] = append(h.T2.Rows[m], after[body]...)
 	}
 	for _, s := range []*history.Snapshot{h.Before, h.T1, h.T2} {
 		for name, n := range d.effects {
