@@ -132,6 +132,27 @@ func Run(ctx context.Context, c Config) (report *Report, err error) {
 	return s.engine.Report(s.engine.PlayAll(ctx))
 }
 
+// HuntLimits say for how long [Hunt] goes on: until the first finding, and no longer than For, or until fewer than a share of
+// rounds, Until, can break. The zero value goes on until the context ends.
+type HuntLimits = engine.Hunt
+
+// Hunt sends rounds of the scenarios that race, and of variations of them, until one breaks or a limit is reached. Without Scenarios
+// it takes those of the library. Scenarios in which nothing races are a mistake; Intents, Confidence, Budget and Parallel have no place in
+// it. Report.Hunt says what it came to. Ending the context ends it early; what was done is reported.
+func Hunt(ctx context.Context, c Config, limits HuntLimits) (report *Report, err error) {
+	s := &Session{}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	config, err := c.engine(s)
+	if err != nil {
+		return nil, err
+	}
+	if len(c.Scenarios) == 0 && c.Source == "" {
+		config.Scenarios = nil // those that race
+	}
+	config.Hunt = &limits
+	return engine.Run(ctx, config)
+}
+
 // Session is a target that was brought up once, against which scenarios are played one at a time. It is not safe for
 // concurrent use.
 type Session struct {

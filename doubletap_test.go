@@ -55,6 +55,18 @@ operations:
 	}
 }
 
+func TestAHuntInAProgram(t *testing.T) {
+	t.Parallel()
+	server, err := orders.Start(t.Context(), orders.Options{Design: "check-then-insert"})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = server.Close() })
+	spec := server.Target()
+	report, err := doubletap.Hunt(t.Context(), doubletap.Config{Target: "orders", Spec: &spec, Scenarios: []string{"burst-same-key"}}, doubletap.HuntLimits{Until: 0.1})
+	require.NoError(t, err)
+	require.Equal(t, checker.Fail, report.Verdict)
+	require.Equal(t, checker.HuntFound, report.Hunt.Ended)
+}
+
 func TestATargetIsAValue(t *testing.T) {
 	t.Parallel()
 	server, err := orders.Start(t.Context(), orders.Options{Design: "unique-key"})

@@ -184,4 +184,5 @@ type Report struct {
 
 	Operation string   `json:"operation,omitempty"`  // of the target, that was played
 	NotPlayed []string `json:"not_played,omitempty"` // its others, by name
+	Hunt      *Hunt    `json:"hunt,omitempty"`       // nil: it was none
 }

@@ -12,7 +12,7 @@ import (
 func (s *Session) announcement() Announced {
 	a := Announced{
 		Tool: Version(), Target: s.System.Target.Name, Operation: s.System.Operation().Name, OwnWord: s.System.Target.AsksItself(), Address: s.System.Address(), Instances: s.System.Instances(),
-		Seed: s.config.Seed, RowsSource: s.System.RowsSource(), DryRun: s.config.DryRun,
+		Seed: s.config.Seed, RowsSource: s.System.RowsSource(), DryRun: s.config.DryRun, Hunt: s.config.Hunt,
 	}
 	a.NotPlayed = s.System.NotPlayed()
 	final := 0

@@ -28,7 +28,7 @@ const (
 // with a write gate are left out: they hit every window. A toxiproxy server elsewhere does not reach such
 // a target.
 func (s *Session) calibrate(ctx context.Context, scenario scenarios.Scenario) ([]history.Calibration, error) {
-	if s.config.Private || s.config.Replay.Dir != "" {
+	if s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil {
 		return nil, nil
 	}
 	if host, err := sut.HostOf(s.config.SUT.Toxiproxy); err != nil || host != "" && !sut.Loopback(host) {

@@ -59,6 +59,7 @@ type Course struct {
 	Budget     time.Duration // no scenario begins later than this; 0: none is left out
 	Parallel   int           // how many scenarios may be played beside each other; 0: as many as the target is quick enough for, 1: each has the target to itself
 	FailFast   bool          // no scenario begins after one that failed
+	Hunt       *Hunt         // nil: each scenario is played once; otherwise [Run] hunts with those that race, and Course says nothing else
 }
 
 // Replay is a finding that is sent again.

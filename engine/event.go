@@ -25,6 +25,7 @@ type Announced struct {
 	OwnWord    bool   // the rows are what the target itself lists
 	Scenarios  []Planned
 	DryRun     bool
+	Hunt       *Hunt // nil: each scenario is played once
 }
 
 // Limit is a target's rate limit and how long the run takes because of it.
@@ -78,6 +79,16 @@ type ScenarioStarted struct{ Name string }
 // MoreRounds says that scenarios are going to be played again, with more rounds, for about so long.
 type MoreRounds struct{ For time.Duration }
 
+// Hunting says how far a hunt is. It comes after each batch of rounds.
+type Hunting struct {
+	Rounds int // that were exercised
+	Took   time.Duration
+	For    time.Duration // 0: it is not bounded by a time
+	Bound  float64       // share of rounds that may still break, with 95 % confidence, 0 to 1
+	Until  float64       // that is to be reached; 0: none
+	Best   string        // scenario that has shown the most signs of trouble; empty: none has had a round
+}
+
 // Progress says how many of a scenario's intents are done. It comes from several goroutines at once.
 type Progress struct{ Done, Of int }
 
@@ -108,6 +119,7 @@ func (Announced) event()       {}
 func (BroughtUp) event()       {}
 func (ScenarioStarted) event() {}
 func (MoreRounds) event()      {}
+func (Hunting) event()         {}
 func (Progress) event()        {}
 func (ReadingRows) event()     {}
 func (ScenarioDone) event()    {}

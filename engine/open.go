@@ -27,6 +27,12 @@ func (e *BringUpError) Unwrap() error { return e.Err }
 // Run plays all scenarios of a config and reports. A dry run has no report. What failed on the way comes beside the
 // report, if there is one.
 func Run(ctx context.Context, c Config) (report *checker.Report, err error) {
+	var h *hunt
+	if c.Hunt != nil {
+		if c, h, err = hunting(c); err != nil {
+			return nil, err
+		}
+	}
 	s, err := Open(ctx, c)
 	if s == nil || err != nil {
 		return nil, err
@@ -34,6 +40,9 @@ func Run(ctx context.Context, c Config) (report *checker.Report, err error) {
 	defer func() { err = errors.Join(err, s.Close()) }()
 	if s.config.DryRun {
 		return nil, nil
+	}
+	if h != nil {
+		return s.Report(h.play(ctx, s))
 	}
 	failure := s.PlayAll(ctx)
 	if failure == nil && ctx.Err() == nil {
@@ -116,7 +125,7 @@ func (s *Session) guard(context.Context) error {
 	}
 	a := s.announcement()
 	s.config.Observe(a)
-	if total := a.Requests + a.Steps; total > s.config.MaxRequests {
+	if total := a.Requests + a.Steps; total > s.config.MaxRequests && s.config.Hunt == nil {
 		return runerror.Configf("the scenarios may send %d requests, more than --max-requests %d", total, s.config.MaxRequests)
 	}
 	return nil

@@ -317,6 +317,7 @@ func (s *Session) writeFindings(report checker.Report) error {
 				return nil
 			}
 			f := s.finding()
+			f.Seed = s.plans[n].Seed
 			f.Scenario, f.Finding, f.Intents = result.Scenario, finding, rundir.IntentsOf(finding, result)
 			f.Shown, f.Of = f.ShownIn(result), result.Of()
 			if err := s.dir.WriteFinding(f, s.config.Scenarios[n].Source, s.plans[n], target); err != nil {

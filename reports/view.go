@@ -29,6 +29,7 @@ type view struct {
 	Kinds      []kindTotal   // of the findings, worst first
 	Verdicts   map[checker.Verdict]int
 	Confidence []confidenceView // most rounds first
+	Hunt       section          // empty: it was none
 }
 
 // run says which run it was.
@@ -55,10 +56,17 @@ func newView(raw checker.Report) view {
 		Verdict: newVerdictView(r.Verdict), Caveat: caveat(r), Unplayed: otherOperations(r), Exercised: exercised(r),
 		run:          run{Target: r.Target, Operation: r.Operation, Seed: fmt.Sprint(r.Seed), Run: r.Run, Tool: r.Tool, Started: r.Started, Files: r.Dir},
 		nextCommands: newNextCommands(r), RowsTitle: rowsTitle(r),
-		Findings: findings(r, causes), Verdicts: countVerdicts(r), Confidence: confidences(r.Results),
+		Findings: findings(r, causes), Verdicts: countVerdicts(r), Confidence: confidences(r.Results), Hunt: hunted(r.Hunt),
+	}
+	if r.Hunt != nil { // its results are the last rounds of each only
+		v.Confidence = nil
 	}
 	for _, res := range r.Results {
-		v.Scenarios = append(v.Scenarios, newScenarioView(res))
+		s := newScenarioView(res)
+		if r.Hunt != nil {
+			s.Confidence = ""
+		}
+		v.Scenarios = append(v.Scenarios, s)
 		v.Totals.Intents += res.Intents
 		v.Totals.Requests += res.Attempts
 	}
@@ -207,7 +215,11 @@ func sentence(r checker.Report, worst string) string {
 	if n := excused(r); n > 0 {
 		clauses = append(clauses, english.Plural(n, "finding")+" excused by the contract.")
 	}
-	clauses = append(clauses, worth(r.Results), otherOperations(r), caveat(r))
+	shows := huntSentence(r.Hunt)
+	if shows == "" {
+		shows = worth(r.Results)
+	}
+	clauses = append(clauses, shows, otherOperations(r), caveat(r))
 	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
 }
 

@@ -33,6 +33,7 @@ func (v view) excused() section {
 // measured lists how well bursts and sweeps did their work.
 func (v view) measured() []section {
 	return []section{
+		v.Hunt,
 		v.section(burstTitle, func(s scenarioView) []string { return []string{s.Bursts} }),
 		v.section(queueTitle, func(s scenarioView) []string { return []string{s.WriteQueue} }),
 		v.section(sweepTitle, func(s scenarioView) []string { return []string{s.Sweep} }),

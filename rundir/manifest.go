@@ -38,7 +38,8 @@ type Manifest struct {
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Replays   bool          `json:"replays,omitempty"` // a finding of another run
 	Commands
-	Scenarios []Entry `json:"scenarios"` // in the order of the run
+	Scenarios []Entry       `json:"scenarios"`      // in the order of the run
+	Hunt      *checker.Hunt `json:"hunt,omitempty"` // nil: it was none
 }
 
 // Commands are what a user types to go on with a run. Where they are about a finding, {} stands for its number.
@@ -106,10 +107,14 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 		known[e.Scenario] = e.Known
 	}
 	checker.SettleFixed(results, known)
+	verdict := Overall(results)
+	if m.Hunt != nil {
+		verdict = m.Hunt.Verdict(results, verdict)
+	}
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,
-		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: Overall(results),
+		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: verdict, Hunt: m.Hunt,
 	}
 }
 

@@ -164,6 +164,9 @@ func (d Dir) TakeBack(scenario string) error {
 // DropAside removes what was set aside.
 func (d Dir) DropAside(scenario string) error { return d.remove(scenario + aside) }
 
+// Drop removes what there is of a scenario.
+func (d Dir) Drop(scenario string) error { return d.remove(scenario) }
+
 // KeepAside keeps what was set aside as the first try of a scenario.
 func (d Dir) KeepAside(scenario string) error { return d.rename(scenario+aside, try(scenario, 1)) }
 

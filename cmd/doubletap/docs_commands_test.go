@@ -36,8 +36,11 @@ func documentation() map[string]page {
 				"go install github.com/doubletap-harness/doubletap/cmd/doubletap@latest": "it changes the machine",
 			},
 		},
-		"docs/ci.md":        {design: "unique-key", exits: map[string]int{"doubletap run --target orders.yaml --known known.yaml": exitFixed}},
-		"docs/findings.md":  {design: "check-then-insert", exits: map[string]int{"doubletap replay FINDING --times 100": exitFinding}},
+		"docs/ci.md": {design: "unique-key", exits: map[string]int{"doubletap run --target orders.yaml --known known.yaml": exitFixed}},
+		"docs/findings.md": {design: "check-then-insert", exits: map[string]int{
+			"doubletap replay FINDING --times 100":          exitFinding,
+			"doubletap hunt --target orders.yaml --for 10s": exitFinding,
+		}},
 		"docs/scenarios.md": {design: "unique-key"},
 		"docs/your-api.md":  {design: "unique-key", exits: map[string]int{"doubletap run --target docs/examples/orders.yaml": exitFinding}},
 	}

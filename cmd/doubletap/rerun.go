@@ -17,9 +17,10 @@ import (
 // rerun is a command line that does a run or a replay once more.
 type rerun struct {
 	sessionFlags
-	finding    string   // directory of the finding that is replayed; empty: a run
-	args       []string // of run
-	seed       uint64   // likewise
+	finding    string       // directory of the finding that is replayed; empty: a run, or a hunt
+	hunt       *engine.Hunt // nil: it is no hunt
+	args       []string     // of run
+	seed       uint64       // likewise
 	known      string
 	confidence share
 	budget     time.Duration
@@ -49,7 +50,11 @@ func (r rerun) String() string {
 		words = append(append(words, "replay", shell.Quote(r.finding)), r.flags()...)
 		return strings.Join(append(words, r.gate.again()...), " ")
 	}
-	words = append(words, "run")
+	if r.hunt != nil {
+		words = append(words, "hunt")
+	} else {
+		words = append(words, "run")
+	}
 	for _, arg := range r.args {
 		words = append(words, shell.Quote(arg))
 	}
@@ -69,7 +74,7 @@ func (r rerun) String() string {
 	if r.parallel > 0 {
 		words = append(words, "--parallel", fmt.Sprint(r.parallel))
 	}
-	words = append(words, "--seed", fmt.Sprint(r.seed))
+	words = append(append(words, r.huntFlags()...), "--seed", fmt.Sprint(r.seed))
 	return strings.Join(append(words, r.gate.again()...), " ")
 }
 
@@ -85,7 +90,7 @@ func (r rerun) flags() []string {
 	if r.reports != engine.DefaultReports {
 		words = append(words, "--reports", shell.Quote(r.reports))
 	}
-	if r.maxRequests != engine.DefaultMaxRequests {
+	if usual := map[bool]int{false: engine.DefaultMaxRequests, true: engine.DefaultHuntRequests}[r.hunt != nil]; r.maxRequests != usual {
 		words = append(words, "--max-requests", fmt.Sprint(r.maxRequests))
 	}
 	if r.known != "" {
@@ -102,6 +107,20 @@ func (r rerun) flags() []string {
 	}
 	if r.pilotTimeout != engine.DefaultPilotTimeout {
 		words = append(words, "--pilot-timeout", fmt.Sprint(r.pilotTimeout))
+	}
+	return words
+}
+
+// huntFlags are those of a hunt.
+func (r rerun) huntFlags() (words []string) {
+	if r.hunt == nil {
+		return nil
+	}
+	if r.hunt.For > 0 {
+		words = append(words, "--for", r.hunt.For.String())
+	}
+	if r.hunt.Until > 0 {
+		words = append(words, "--until", share(r.hunt.Until).String())
 	}
 	return words
 }

@@ -23,6 +23,7 @@ type terminal struct {
 	style   reports.Style
 	shown   *progress // of the scenario that is being played; nil: none is
 	whole   wholeRun
+	hunting huntLine
 	failure error // the first that could not be printed
 }
 
@@ -44,10 +45,13 @@ func (t *terminal) observe(e engine.Event) {
 	case engine.ReadingRows:
 		fmt.Fprintf(t.streams.err, "\nreading rows: %d of %d markers after %s. An index on the column that rows.query compares with :marker makes this faster\n",
 			e.Markers, e.Of, e.Took.Round(time.Second))
+	case engine.Hunting:
+		t.hunting.show(e, t.streams)
 	case engine.Progress:
 		t.shown.update(e.Done, e.Of)
 	case engine.ScenarioDone:
 		t.shown.done()
+		t.hunting.done(t.streams)
 		fmt.Fprintln(t.streams.out, reports.Line(e.Result, t.style))
 	case engine.RunDone:
 		t.done(e)
@@ -58,11 +62,12 @@ func (t *terminal) observe(e engine.Event) {
 
 // done prints the report. A terminal that is gone does not keep it from the disk, where it already is.
 func (t *terminal) done(e engine.RunDone) {
+	t.hunting.done(t.streams)
 	if err := reports.Details(t.streams.out, e.Report, t.style); err != nil {
 		t.failure = errors.Join(t.failure, runerror.Environment(err))
 	}
 	t.streams.github.report(e.Report, e.Files, e.Replay)
-	if e.Report.Verdict == checker.Pass && t.target == demoTarget && !e.Replay {
+	if e.Report.Verdict == checker.Pass && t.target == demoTarget && !e.Replay && e.Report.Hunt == nil {
 		tryNext(t.streams)
 	}
 }
@@ -80,19 +85,23 @@ func (t *terminal) announce(a engine.Announced) {
 		where += ", started for this run"
 	}
 	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", a.Tool, a.Target, where, a.Seed)
-	fmt.Fprintf(out, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
+	if a.Hunt != nil {
+		fmt.Fprint(out, huntPlan(a))
+	} else {
+		fmt.Fprintf(out, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
+	}
 	if a.RowsSource != "" {
 		fmt.Fprintf(out, " · rows read from %s", a.RowsSource)
 	}
 	if len(a.NotPlayed) > 0 {
 		fmt.Fprintf(out, " · operation %s, not %s", a.Operation, english.List(a.NotPlayed, "or"))
 	}
-	if a.Steps > 0 {
+	if a.Steps > 0 && a.Hunt == nil {
 		fmt.Fprintf(out, " · %s besides, for the steps of its file", english.Plural(a.Steps, "request"))
 	}
 	if l := a.Limit; l != nil {
 		fmt.Fprintf(out, " · at most %s in %s", english.Plural(l.Requests, "request"), l.Per)
-		if l.Takes >= slowEnough {
+		if l.Takes >= slowEnough && a.Hunt == nil {
 			fmt.Fprintf(out, ", so that the run takes up to %s", l.Takes)
 		}
 	}
