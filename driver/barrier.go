@@ -21,16 +21,21 @@ type barrier struct {
 	over     chan struct{}   // closed when all of that has been done
 	releaser *releaser
 
-	mu      sync.Mutex
-	missing int
-	open    bool
-	waiting []*member // in the order of arrival
+	mu         sync.Mutex
+	missing    int
+	open       bool
+	waiting    []*member     // in the order of arrival
+	unanswered int           // members that have no answer yet, and may still get one
+	all        chan struct{} // closed when there are none; nil: there is one member only
 }
 
 // newBarrier makes a barrier. Its fields may be set until the first member arrives. Stop is called when the
 // burst is over, and waits for what the barrier does.
 func newBarrier(ctx context.Context, r *releaser, members int, longest time.Duration) (b *barrier, stop func()) {
-	b = &barrier{ctx: ctx, releaser: r, over: make(chan struct{}), missing: members}
+	b = &barrier{ctx: ctx, releaser: r, over: make(chan struct{}), missing: members, unanswered: members}
+	if members > 1 {
+		b.all = make(chan struct{})
+	}
 	tooLong := time.AfterFunc(longest, b.release)
 	calledOff := context.AfterFunc(ctx, b.release)
 	return b, func() {
@@ -49,6 +54,7 @@ type member struct {
 	later   time.Duration // after the barrier has opened
 	once    sync.Once
 	release func()
+	over    sync.Once     // it is answered, or will not be
 	due     atomic.Bool   // it is released now, with all others of its wave
 	gone    chan struct{} // closed when the member has been released, or never will be
 }
@@ -65,6 +71,20 @@ func (m *member) Arrive(release func()) {
 
 // leave says that the member will not come: it must not hold the others.
 func (m *member) leave() { m.Arrive(func() {}) }
+
+// answered says that the target has begun to answer the member, or never will. The channel that it returns is closed when that is so
+// of all; nil: there are no others, for whose sake an answer would be kept.
+func (m *member) answered() <-chan struct{} {
+	b := m.barrier
+	m.over.Do(func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if b.unanswered--; b.unanswered == 0 && b.all != nil {
+			close(b.all)
+		}
+	})
+	return b.all
+}
 
 // Wait returns when the member has been released, or the run was stopped.
 func (m *member) Wait() error {

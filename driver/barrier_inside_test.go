@@ -198,3 +198,29 @@ func TestABarrierThatNeverOpenedIsStopped(t *testing.T) {
 	g.come(r, "late", 0)
 	require.Equal(t, []string{"late"}, r.all(), "a member that comes after that waits for no other")
 }
+
+func TestABarrierKnowsWhenAllAreAnswered(t *testing.T) {
+	t.Parallel()
+	b, stop := newBarrier(t.Context(), &releaser{}, 3, time.Hour)
+	defer stop()
+	first, second, third := b.member(), b.member(), b.member()
+	all := first.answered()
+	first.answered() // which counts once
+	second.answered()
+	select {
+	case <-all:
+		t.Fatal("one has no answer")
+	default:
+	}
+	third.leave() // that alone says nothing of its answer
+	select {
+	case <-all:
+		t.Fatal("one may still get an answer")
+	default:
+	}
+	third.answered()
+	<-all
+	one, done := newBarrier(t.Context(), &releaser{}, 1, time.Hour)
+	defer done()
+	require.Nil(t, one.member().answered(), "there are no others for whose sake an answer is kept")
+}

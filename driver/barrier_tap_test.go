@@ -39,7 +39,7 @@ func (s *standing) LeaveAfter(time.Duration) {}
 
 func (s *standing) Facts() history.Passage { return history.Passage{Opened: 1} }
 
-func (s *standing) Hold(size int64, arrive func(func()), leave func()) bool {
+func (s *standing) Hold(size int64, arrive func(func()), leave func(), _ func() <-chan struct{}) bool {
 	if s.refuse {
 		return false
 	}

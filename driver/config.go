@@ -85,8 +85,9 @@ type Tap interface {
 	// Over reports that nothing more will be seen of it.
 	Over() bool
 	// Hold keeps the last of a request's size bytes at the tap: it calls arrive when all others are there, with
-	// what releases it, or leave if they do not come. It reports whether it can.
-	Hold(size int64, arrive func(release func()), leave func()) bool
+	// what releases it, or leave if they do not come. It calls answered when the target begins to answer, and may keep the answer until
+	// the channel is closed: all members of the burst are answered then. Nil: that is not known. It reports whether it can.
+	Hold(size int64, arrive func(release func()), leave func(), answered func() <-chan struct{}) bool
 	// LeaveAfter closes the connection to the target so long after what is held was released, as a client that leaves
 	// does, but at that moment. Call it before Hold.
 	LeaveAfter(d time.Duration)

@@ -40,7 +40,7 @@ type exchange struct {
 }
 
 // holder is [Tap.Hold].
-type holder func(size int64, arrive func(release func()), leave func()) bool
+type holder func(size int64, arrive func(release func()), leave func(), answered func() <-chan struct{}) bool
 
 // run sends the request over a connection that dial opens, and reads the answer.
 func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
@@ -94,6 +94,7 @@ func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
 func (x *exchange) leaveBarrier() {
 	if x.member != nil {
 		x.member.leave()
+		x.member.answered()
 	}
 }
 
@@ -140,7 +141,7 @@ func (x *exchange) send(conn net.Conn) error {
 // sendHeld sends a member of a burst. Its last byte is held behind the lane, where the lane's latency
 // cannot spread the burst again; where there is no upstream tap, in front of the lane.
 func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
-	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.member.Arrive, x.member.leave) {
+	if x.holder != nil && x.tls == nil && x.holder(int64(len(text)), x.member.Arrive, x.member.leave, x.member.answered) {
 		if err := x.write(conn, text); err != nil {
 			return err
 		}

@@ -137,10 +137,10 @@ func dialerTo(address string) driver.Dialer {
 // seenAs is a passage of a connection on no lane, which can hold nothing.
 type seenAs func() history.Passage
 
-func (s seenAs) Facts() history.Passage              { return s() }
-func (seenAs) LeaveAfter(time.Duration)              {}
-func (seenAs) Over() bool                            { return true }
-func (seenAs) Hold(int64, func(func()), func()) bool { return false }
+func (s seenAs) Facts() history.Passage                                      { return s() }
+func (seenAs) LeaveAfter(time.Duration)                                      {}
+func (seenAs) Over() bool                                                    { return true }
+func (seenAs) Hold(int64, func(func()), func(), func() <-chan struct{}) bool { return false }
 
 // drive sends the whole plan and returns what is on record of it.
 func (r *rig) drive(t testing.TB) *history.History {

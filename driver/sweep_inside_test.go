@@ -199,10 +199,10 @@ func TestOffsetsOfASweep(t *testing.T) {
 // there is a passage that was seen at the upstream tap.
 type there history.Passage
 
-func (p there) Facts() history.Passage              { return history.Passage(p) }
-func (there) LeaveAfter(time.Duration)              {}
-func (there) Over() bool                            { return true }
-func (there) Hold(int64, func(func()), func()) bool { return false }
+func (p there) Facts() history.Passage                                      { return history.Passage(p) }
+func (there) LeaveAfter(time.Duration)                                      {}
+func (there) Over() bool                                                    { return true }
+func (there) Hold(int64, func(func()), func(), func() <-chan struct{}) bool { return false }
 
 func moment(n float64) history.Offset { return history.Offset(millis(n)) }
 

@@ -22,7 +22,7 @@ func held(t *testing.T, lanes *proxy.Lanes, lane string, arrived chan<- func(), 
 	t.Helper()
 	conn, passage, err := lanes.Dial(t.Context(), lane)
 	require.NoError(t, err)
-	require.True(t, passage.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() { left.Add(1) }))
+	require.True(t, passage.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() { left.Add(1) }, nil))
 	return conn, passage
 }
 
@@ -112,7 +112,7 @@ func TestATargetThatRefusesOrClosesEndsTheWaiting(t *testing.T) {
 
 func TestWithoutADoorstepNothingIsHeld(t *testing.T) {
 	t.Parallel()
-	require.False(t, new(proxy.Tap).Hold(10, func(func()) {}, func() {}))
+	require.False(t, new(proxy.Tap).Hold(10, func(func()) {}, func() {}, nil))
 }
 
 // A client that waits no longer has left while the target works, and sees nothing of how that was done.
@@ -137,7 +137,7 @@ func TestTheTargetIsLeftAfterTheRelease(t *testing.T) {
 	defer conn.Close()
 	tap.LeaveAfter(time.Millisecond)
 	arrived := make(chan func(), 1)
-	require.True(t, tap.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() {}))
+	require.True(t, tap.Hold(int64(len(message)), func(release func()) { arrived <- release }, func() {}, nil))
 	_, err = io.WriteString(conn, message)
 	require.NoError(t, err)
 	(<-arrived)()

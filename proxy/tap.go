@@ -36,6 +36,7 @@ type hold struct {
 	came   int64
 	arrive func(release func())
 	leave  func()
+	all    func() <-chan struct{}
 	away   bool // it will not come any more
 }
 
@@ -45,8 +46,10 @@ func newTap(base time.Time, doubtful *atomic.Bool) *Tap {
 
 // Hold keeps the last of a request's size bytes at the upstream tap: when all others have come through the faults,
 // arrive is called with the function that releases it. If they never come, leave is called, perhaps more than once.
-// Call Hold before the first byte is sent. It reports whether the lane has an upstream tap that can hold the request.
-func (p *Tap) Hold(size int64, arrive func(release func()), leave func()) bool {
+// Answered is called when the target begins to answer: the channel that it returns is closed when it has answered all other members of
+// the burst as well; nil: that is not known. Call Hold before the first byte is sent. It reports whether the lane has an upstream tap that
+// can hold the request.
+func (p *Tap) Hold(size int64, arrive func(release func()), leave func(), answered func() <-chan struct{}) bool {
 	select {
 	case <-p.arrived:
 	default:
@@ -57,7 +60,7 @@ func (p *Tap) Hold(size int64, arrive func(release func()), leave func()) bool {
 	}
 	p.mu.Lock()
 	away := p.held.away
-	p.held = hold{size: size, arrive: arrive, leave: leave, away: away}
+	p.held = hold{size: size, arrive: arrive, leave: leave, all: answered, away: away}
 	p.mu.Unlock()
 	if away {
 		leave()
@@ -114,10 +117,31 @@ func (p *Tap) recordRelease(n int) (passed func(m int)) {
 	return p.recordBytes(at, n)
 }
 
-// burst is for how long after a release no answer is passed on. What the first answers set off, from the
+// burst is for how long after a release no answer is passed on, unless the target has answered all members of the burst. What the first answers set off, from the
 // lane to the client, would take the processor from the members of the burst that come last: measured, it
 // doubles the spread at the 99th percentile.
 const burst = 5 * time.Millisecond
+
+// awaitBurst keeps an answer that has come for the sake of the burst.
+func (p *Tap) awaitBurst() {
+	p.mu.Lock()
+	answered := p.held.all
+	p.mu.Unlock()
+	var all <-chan struct{}
+	if answered != nil {
+		all = answered()
+	}
+	left := p.holdOff()
+	if left <= 0 {
+		return
+	}
+	longest := time.NewTimer(left)
+	defer longest.Stop()
+	select {
+	case <-all:
+	case <-longest.C:
+	}
+}
 
 // holdOff returns how long an answer is still kept for the sake of the burst.
 func (p *Tap) holdOff() time.Duration {

@@ -252,7 +252,7 @@ func (r *relay) down() {
 		n, err := r.target.Read(buffer)
 		if n > 0 {
 			r.tap.recordAnswer(buffer[:n])
-			time.Sleep(r.tap.holdOff())
+			r.tap.awaitBurst()
 			r.pass(buffer[:n])
 		}
 		if err != nil {
