@@ -47,7 +47,7 @@ test-events: vet
 	@$(MAKE) --no-print-directory -j2 --output-sync=target EVENTS='-json -count=1' test-watched test-unwatched
 
 .PHONY: servers
-servers: ## find or install what the tests take: PostgreSQL, MariaDB and Redis, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
+servers: ## find or install what the tests take: PostgreSQL, MariaDB, Redis and RabbitMQ, which they start privately, Chromium, curl, sqlite3, psycopg2 and gcc; as root, by apt-get
 	$(GO) run ./internal/servers/install
 
 .PHONY: vet

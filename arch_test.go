@@ -55,9 +55,10 @@ func rooms() map[string][]string {
 		"internal/servers/install": {"internal/servers"},
 		"internal/servers/with":    {"internal/servers"},
 		"proxy":                    {"faults", "history", "internal/leftovers"},
-		"sinks":                    {"history", "contract", "jsonpointer", "targets"},
+		"sinks":                    {"history", "contract", "jsonpointer", "targets", "targets/caches"},
 		"sinks/mail":               {"history", "targets", "sinks"},
 		"sinks/spans":              {"history", "targets", "sinks"},
+		"sinks/rabbitmq":           {"targets", "sinks"},
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
@@ -85,7 +86,7 @@ func rooms() map[string][]string {
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
 			"sut/services", "internal/runerror",
 		},
-		"sut/builtin": {"sut", "sinks", "sinks/mail", "sinks/spans", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
+		"sut/builtin": {"sut", "sinks", "sinks/mail", "sinks/spans", "sinks/rabbitmq", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {
 			"internal/files",
 			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
@@ -121,6 +122,7 @@ func owners() map[string][]string {
 		"github.com/emersion/go-sasl":              {"sinks/mail"}, // go-smtp's ways to sign in
 		"golang.org/x/text":                        {"sinks/mail"},
 		"go.opentelemetry.io/proto/otlp":           {"sinks/spans"},
+		"github.com/rabbitmq/amqp091-go":           {"sinks/rabbitmq"},
 		"google.golang.org/protobuf":               {"sinks/spans"},
 		"modernc.org/sqlite":                       {"targets/orders", "internal/sqldrivers"},
 		"github.com/fatih/color":                   {"reports"},
@@ -208,6 +210,7 @@ func TestTheLibraryIsLean(t *testing.T) {
 	for _, heavy := range []string{
 		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
 		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
+		"github.com/rabbitmq/amqp091-go",
 	} {
 		require.NotContains(t, linked, heavy)
 	}

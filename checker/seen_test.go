@@ -284,6 +284,25 @@ func TestASinkThatSawNothingIsNoPass(t *testing.T) {
 	require.Contains(t, r.Reasons, "so much came")
 }
 
+// A sink that may have missed messages says nothing of what is missing; two that it saw are two.
+func TestMessagesThatMayBeMissingAreNoFinding(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []history.IncidentKind{history.SinkBehind, history.Flooded} {
+		for charges, verdict := range map[int]checker.Verdict{0: checker.Inconclusive, 2: checker.Fail} {
+			h := scene(story(acknowledged(201, "o1")).rows(1))
+			h.Incidents = []history.Incident{{Kind: kind, Text: "messages may be missing"}}
+			if charges > 0 {
+				reached(h, paid(20, "k"), paid(21, "l"))
+			}
+			r := check(h, terms(charge))
+			require.Equal(t, verdict, r.Verdict, "%s, %d", kind, charges)
+			if charges == 0 {
+				require.Contains(t, r.Reasons, "messages may be missing")
+			}
+		}
+	}
+}
+
 func TestWhatIsNotWatchedIsSaid(t *testing.T) {
 	t.Parallel()
 	h := reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k"), paid(21, "l"))

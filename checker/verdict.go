@@ -91,7 +91,7 @@ func (w *whole) doubtReasons() []string {
 // ownDoubts are those about a run and not about its intents.
 func ownDoubts(w *whole) []string {
 	var doubts []string
-	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded} {
+	for _, k := range []history.IncidentKind{history.Interruption, history.DatabaseGone, history.StillBusy, history.NoAnswer, history.PlainDoubt, history.Flooded, history.SinkBehind} {
 		if i := incident(w.head, k); i != nil {
 			doubts = append(doubts, i.Text)
 		}

@@ -113,9 +113,10 @@ type Where struct {
 	Method string `yaml:"method" json:"method,omitempty"` // of a request
 	Path   string `yaml:"path" json:"path,omitempty"`     // of a request, without its query; a * stands for a part between two slashes
 
-	To      string `yaml:"to" json:"to,omitempty"`           // of a mail: one of its recipients, in any case; a * stands for any text
+	To      string `yaml:"to" json:"to,omitempty"`           // of a mail: one of its recipients; of a message to a broker its stream, list, channel or routing key; in any case; a * stands for any text
 	Subject string `yaml:"subject" json:"subject,omitempty"` // of a mail; a * stands for any text
 	Span    string `yaml:"span" json:"span,omitempty"`       // name of a span; a * stands for any text
+	Type    string `yaml:"type" json:"type,omitempty"`       // of a message to a broker, as its sink says where it stands; a * stands for any text
 }
 
 // Listing is a question to the target itself, where there is no database to ask: a GET whose answer

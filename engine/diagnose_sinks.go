@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -13,6 +14,11 @@ import (
 // diagnoseSeen says why a plain create was not seen at a sink as the file says, or why that may be a defect. A sink that sees
 // nothing proves nothing.
 func (c create) diagnoseSeen(h *history.History, marker string) (doubt string, err error) {
+	for _, i := range h.Incidents {
+		if i.Kind == history.SinkBehind {
+			return "", runerror.Environment(errors.New(i.Text))
+		}
+	}
 	terms := c.session.System.Terms()
 	for _, fx := range checker.Watched(terms, c.operation.Judged()) {
 		got := checker.Seen(terms, h, fx, marker)
@@ -38,14 +44,20 @@ func (c create) unseen(h *history.History, fx contract.Effect) string {
 			came = append(came, m)
 		}
 	}
-	place := c.session.System.Sinks.Places()[fx.Seen]
+	place := c.session.System.ShownSink(fx.Seen)
 	effect := fmt.Sprintf("effect %q of operations.%s of %s", fx.Name, c.operation.Name, c.session.System.Name)
+	if followed := c.session.System.Target.Sinks[fx.Seen].Followed(); len(came) == 0 && followed {
+		return fmt.Sprintf("a plain create was acknowledged, and nothing was published that the sink %s sees at %s, where the %s is to be seen: the target publishes elsewhere, or it is slower than effects.within says", fx.Seen, place, effect)
+	}
 	if len(came) == 0 {
 		return fmt.Sprintf("a plain create was acknowledged, and nothing reached the sink %s at %s, where the %s is to be seen: the target does not use that address (for a process, {{.Sink.%s.URL}} in env or command), or it is slower than effects.within says",
-			fx.Seen, place.URL, effect, fx.Seen)
+			fx.Seen, place, effect, fx.Seen)
 	}
 	first := came[0]
-	what := fmt.Sprintf("%s, answered %d", first.What(), first.Status)
+	what := first.What()
+	if first.Status != 0 {
+		what += fmt.Sprintf(", answered %d", first.Status)
+	}
 	if first.Error != "" {
 		what = first.Error
 	}

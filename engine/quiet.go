@@ -209,7 +209,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	}
 	terms := r.session.System.Terms()
 	w.missing = func(s history.Snapshot) []string {
-		h.Messages, s.At = r.session.System.Sinks.Messages(), r.now()
+		h.Messages, s.At = r.rows.messages(), r.now()
 		return terms.Owed(h, s)
 	}
 	return w

@@ -42,9 +42,9 @@ type rowQueries struct {
 }
 
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
-func (r *scenarioRun) prepareQuestions(context.Context) error {
+func (r *scenarioRun) prepareQuestions(ctx context.Context) error {
 	system := r.session.System
-	r.rows.target, r.rows.messages = system.Target, system.Sinks.Messages
+	r.rows.target, r.rows.messages = system.Target, func() []history.Message { return messagesSoFar(ctx, r) }
 	r.rows.slow = func(e ReadingRows) { r.session.config.Observe(e) }
 	switch {
 	case system.Rows != nil:
@@ -134,6 +134,7 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 	unchanged, came := begun, time.Duration(0)
 	for between := quietPoll; last.Error == ""; between = min(between+quietPoll, quietSeldom) {
 		pause(ctx, between)
+		q.messages() // what was published before is on record, and before the snapshot
 		next := q.snapshot(ctx)
 		waited := time.Since(begun)
 		equal := reflect.DeepEqual(q.compared(last), q.compared(next)) && reflect.DeepEqual(last.Effects, next.Effects) && sent == len(q.messages())

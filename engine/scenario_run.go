@@ -100,7 +100,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		always bool
 	}{
 		{r.setUp, false},
-		{func(context.Context) error { return watchSinks(r) }, false},
+		{func(ctx context.Context) error { return watchSinks(ctx, r) }, false},
 		{r.prepareQuestions, always},
 		{r.countBefore, false},
 		{r.snapshotBefore, false},
@@ -121,7 +121,7 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 		{r.recordPassages, always},
 		{r.countAfter, false},
 		{r.tidyUp, always},
-		{func(context.Context) error { return unwatchSinks(r) }, always},
+		{func(ctx context.Context) error { return unwatchSinks(ctx, r) }, always},
 		{r.finish, always},
 	} {
 		if halted && !step.always {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,7 +14,7 @@ import (
 )
 
 // watchSinks puts on record what reaches the sinks from now on.
-func watchSinks(r *scenarioRun) error {
+func watchSinks(ctx context.Context, r *scenarioRun) error {
 	hidden := sut.Hidden(r.session.System)
 	slices.SortFunc(hidden, func(a, b string) int { return len(b) - len(a) })
 	var pairs []string
@@ -25,16 +26,31 @@ func watchSinks(r *scenarioRun) error {
 	if f := r.scenario.Sinks; f != nil {
 		fault = sinks.Fault{Kind: sinks.FaultKind(f.Answer), For: time.Duration(f.For)}
 	}
-	r.session.System.Sinks.Watch(sinks.Watch{
+	err := r.session.System.Sinks.Watch(ctx, sinks.Watch{
 		Fault: fault,
 		Base:  r.base, Record: func(m history.Message) { r.record.Message(m) },
 		Hide: func(text string) string { return r.sender.Mask(own.Replace(text)) },
 	})
+	if err != nil {
+		r.incident(history.SinkBehind, err.Error())
+		r.cut = true
+		return errHalt
+	}
 	return nil
 }
 
+// messagesSoFar returns what has reached the sinks, and everything that the target has given to brokers so far.
+func messagesSoFar(ctx context.Context, r *scenarioRun) []history.Message {
+	s := &r.session.System.Sinks
+	_ = s.CatchUp(context.WithoutCancel(ctx)) // unwatchSinks says so
+	return s.Messages()
+}
+
 // unwatchSinks ends the record, and says so where it is not whole.
-func unwatchSinks(r *scenarioRun) error {
+func unwatchSinks(ctx context.Context, r *scenarioRun) error {
+	if err := r.session.System.Sinks.CatchUp(context.WithoutCancel(ctx)); err != nil {
+		r.incident(history.SinkBehind, err.Error())
+	}
 	left := r.session.System.Sinks.Unwatch()
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		r.incident(history.Flooded, fmt.Sprintf("so much reached the sink %s that %d messages are not on record", name, left[name]))

@@ -342,18 +342,18 @@ type Removal struct {
 	Error  string `json:"error,omitempty"` // why it failed
 }
 
-// Message is one thing that the target sent to a sink, which stands in place of another service: a request, a mail, or a span. It is on
-// record before it is answered.
+// Message is one thing that the target sent to a sink, which stands in place of another service: a request, a mail, or a span, on
+// record before it is answered. Or it is a message that the target gave to a broker, which the sink has read there.
 type Message struct {
 	ID      string   `json:"id"` // unique in the scenario: the sink's name and a number
 	Sink    string   `json:"sink"`
 	At      Offset   `json:"at"`                // it was there, as far as it came
-	Method  string   `json:"method,omitempty"`  // of a request; [Mail] for a mail, [Span] for a span; empty: it was not understood
-	Path    string   `json:"path,omitempty"`    // of a request, with its query; secrets masked
+	Method  string   `json:"method,omitempty"`  // of a request; [Mail] for a mail, [Span] for a span, [Publish] for a message to a broker; empty: it was not understood
+	Path    string   `json:"path,omitempty"`    // of a request, with its query; of a message to a broker the exchange, if it has such; secrets masked
 	Key     string   `json:"key,omitempty"`     // idempotency key that the target sent with it, or the Message-ID of a mail, where the sink knows its keys; empty: none
-	To      []string `json:"to,omitempty"`      // of a mail: its recipients, as the envelope says; not all of a great many
-	Subject string   `json:"subject,omitempty"` // of a mail, decoded; of a span its name
-	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits; of a request that of its traceparent
+	To      []string `json:"to,omitempty"`      // of a mail: its recipients, as the envelope says; not all of a great many; of a message to a broker the one stream, list, channel or routing key
+	Subject string   `json:"subject,omitempty"` // of a mail, decoded; of a span its name; of a message to a broker its type
+	Traces  []string `json:"traces,omitempty"`  // of a span: its trace, and those of its links, each as 32 hexadecimal digits; of a request or a message to a broker that of its traceparent
 	Names   []string `json:"names,omitempty"`   // markers and references in it, however they were encoded
 	Intent  string   `json:"intent,omitempty"`  // what the field says that the target file declares to name its intent; empty: none
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
@@ -369,6 +369,8 @@ type Message struct {
 const (
 	Mail = "MAIL"
 	Span = "SPAN"
+	// Publish is that of a message to a broker.
+	Publish = "PUBLISH"
 )
 
 // What says in one clause what a message was.
@@ -379,6 +381,8 @@ func (m Message) What() string {
 		return m.Error
 	case m.Method == Span:
 		return fmt.Sprintf("span %q", m.Subject)
+	case m.Method == Publish:
+		return m.published()
 	case m.Method == Mail && len(m.To) > 1:
 		return fmt.Sprintf("mail to %s and %d more, %q", m.To[0], len(m.To)-1, m.Subject)
 	case m.Method == Mail:
@@ -386,6 +390,18 @@ func (m Message) What() string {
 	default:
 		return m.Method + " " + base
 	}
+}
+
+// published says where a message to a broker went, and of what type it is.
+func (m Message) published() string {
+	text := "message to " + strings.Join(m.To, "")
+	if m.Path != "" {
+		text = fmt.Sprintf("message to %s (%s)", m.Path, strings.Join(m.To, ""))
+	}
+	if m.Subject != "" {
+		text += fmt.Sprintf(", %q", m.Subject)
+	}
+	return text
 }
 
 // Printed is a line that a process of the target printed, on its standard output or its standard error.
@@ -453,5 +469,6 @@ const (
 	NotRecovered IncidentKind = "not-recovered" // the target had not recovered from an earlier scenario
 	PlainDoubt   IncidentKind = "plain-doubt"   // plain creates of the pilot did not do what the target file says
 	Flooded      IncidentKind = "flooded"       // more reached a sink than is on record
+	SinkBehind   IncidentKind = "sink-behind"   // messages at a broker may be missing from the record
 	StepFailed   IncidentKind = "step-failed"   // what goes ahead of the first attempt could not be done
 )

@@ -52,10 +52,11 @@ type Watch struct {
 // Closing ends it, with the listener and all connections.
 type Serve func(l net.Listener, spec targets.Sink, in *Inbox) (io.Closer, error)
 
-// Protocols are those that link third parties, so that a program has only what it is given; nil: it has none. HTTP is always there.
+// Protocols are those that link third parties, so that a program has only what it is given; nil: it has none. HTTP and Redis are always there.
 type Protocols struct {
-	SMTP Serve // of the package sinks/mail
-	OTLP Serve // of the package sinks/spans
+	SMTP     Serve  // of the package sinks/mail
+	OTLP     Serve  // of the package sinks/spans
+	RabbitMQ Follow // of the package sinks/rabbitmq
 }
 
 // ErrNoProtocol says that the program was built without what a sink speaks.
@@ -66,10 +67,13 @@ type Sinks struct {
 	all []*Inbox
 }
 
-// Open begins to listen for every sink. The error says which one could not.
+// Open begins to listen for every sink that is hosted. The error says which one could not.
 func Open(ctx context.Context, specs map[string]targets.Sink, spoken Protocols) (*Sinks, error) {
 	s := &Sinks{}
 	for _, name := range (targets.Target{Sinks: specs}).SinkNames() {
+		if specs[name].Followed() {
+			continue
+		}
 		one, err := open(ctx, name, specs[name], spoken)
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("sinks.%s: %w", name, err), s.Close())
@@ -83,25 +87,33 @@ func Open(ctx context.Context, specs map[string]targets.Sink, spoken Protocols) 
 func (s *Sinks) Close() error {
 	var errs []error
 	for _, one := range s.all {
-		errs = append(errs, one.close())
+		one.end()
+		if one.close != nil {
+			errs = append(errs, one.close())
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// Places are where the target finds the sinks, by name.
+// Places are where the target finds the sinks that are hosted, by name.
 func (s *Sinks) Places() map[string]targets.SinkPlace {
 	places := map[string]targets.SinkPlace{}
 	for _, one := range s.all {
-		places[one.name] = one.spec.At(one.address)
+		if !one.spec.Followed() {
+			places[one.name] = one.spec.At(one.address)
+		}
 	}
 	return places
 }
 
-// Watch takes down what reaches the sinks from now on, until [Sinks.Unwatch].
-func (s *Sinks) Watch(w Watch) {
+// Watch takes down what reaches the sinks from now on, until [Sinks.Unwatch]. The error says which broker could not be reached.
+func (s *Sinks) Watch(ctx context.Context, w Watch) error {
 	for _, one := range s.all {
-		one.begin(&w)
+		if err := one.begin(ctx, &w); err != nil {
+			return fmt.Errorf("sinks.%s: %w", one.name, err)
+		}
 	}
+	return nil
 }
 
 // Unwatch ends the watch. It returns how many messages reached each sink that are not on record, because there were too many.
@@ -131,8 +143,12 @@ func (s *Sinks) Messages() []history.Message {
 type Inbox struct {
 	name    string
 	spec    targets.Sink
-	address string // host:port
-	close   func() error
+	address string       // host:port
+	close   func() error // nil: nothing is hosted
+
+	follow   Follow   // nil: it is hosted
+	follower Follower // during a watch
+	behind   error    // of the follower: something may be missing
 
 	mu        sync.Mutex
 	watch     *Watch // nil: nothing is taken down
@@ -199,13 +215,19 @@ func (in *Inbox) Note(m history.Message, content []byte) {
 // offRecord stands for a message that was not taken down.
 const offRecord = "not on record"
 
-func (in *Inbox) begin(w *Watch) {
+func (in *Inbox) begin(ctx context.Context, w *Watch) (err error) {
 	in.mu.Lock()
-	defer in.mu.Unlock()
 	in.watch, in.seen, in.left, in.disturbed = w, nil, 0, map[string]bool{}
+	in.mu.Unlock()
+	in.unfollow()
+	if in.follow != nil {
+		in.follower, err = in.follow(ctx, in.spec, in)
+	}
+	return err
 }
 
 func (in *Inbox) end() int {
+	in.unfollow()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.watch = nil

@@ -62,7 +62,7 @@ func payments(t *testing.T, spec targets.HTTPSink, fault sinks.Fault) (string, *
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	r := &record{}
-	s.Watch(sinks.Watch{Base: time.Now(), Record: r.add, Fault: fault, Hide: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }})
+	require.NoError(t, s.Watch(t.Context(), sinks.Watch{Base: time.Now(), Record: r.add, Fault: fault, Hide: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}))
 	return s.Places()["payments"].URL, r, s
 }
 
@@ -437,7 +437,7 @@ func TestNothingIsTakenDownOutsideOfAWatch(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 200, status)
 	require.Empty(t, r.messages())
-	s.Watch(sinks.Watch{Base: time.Now(), Record: r.add, Hide: func(text string) string { return text }})
+	require.NoError(t, s.Watch(t.Context(), sinks.Watch{Base: time.Now(), Record: r.add, Hide: func(text string) string { return text }}))
 	_, _, err = post(t, to, "text/plain", "", []byte(marker))
 	require.NoError(t, err)
 	require.Equal(t, "payments-1", s.Messages()[0].ID)

@@ -43,6 +43,12 @@ func (s *System) Guard() error {
 		host, _, _ := net.SplitHostPort(store)
 		foreign = append(foreign, allowed.Foreign("store.url", host)...)
 	}
+	for _, name := range s.Target.SinkNames() {
+		if address := s.Target.Sinks[name].Address(); address != "" {
+			host, _, _ := net.SplitHostPort(address)
+			foreign = append(foreign, allowed.Foreign("sinks."+name, host)...)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(s.Target.Links)) {
 		host, _, _ := net.SplitHostPort(s.Target.Links[name].To) // the loader has seen that it can be split
 		foreign = append(foreign, allowed.Foreign("links."+name+".to", host)...)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -106,7 +107,8 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database")
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsWork, "what the contract accepts to be done later (ack.accepted) does not make its request take long")
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= outlastsWork, scenarios.NeedsWork, "keys are forgotten after "+promise.Expiry.After.String()+", which may be before long work is done")
-	unless(len(s.Operation().Seen()) > 0, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen), which stands in place of another service")
+	answered := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].Answers() })
+	unless(answered, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen) that answers in place of another service")
 	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")

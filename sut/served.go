@@ -3,6 +3,7 @@ package sut
 import (
 	"cmp"
 	"crypto/rand"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -62,12 +63,13 @@ func describeServed(o Options, design string) (*System, error) {
 		Ready:     targets.Ready{Path: target.Received.Path, Within: contract.Duration(30 * time.Second)},
 		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
 	}
-	if len(target.Sinks) > 0 {
+	if slices.ContainsFunc(slices.Collect(maps.Values(target.Sinks)), targets.Sink.Answers) {
 		target.Process.Command = append(target.Process.Command, "--outside", "{{.Sink."+target.SinkNames()[0]+".URL}}")
 	}
 	if known.Redis {
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
+		target.Sinks = targets.InStore(target.Sinks, prefix)
 		target.Process.Env[StoreVariable] = "{{.Store.URL}}"
 		target.Process.Command = append(target.Process.Command, "--store-prefix", prefix)
 	}

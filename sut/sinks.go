@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 
@@ -30,9 +31,51 @@ func openSinks(ctx context.Context, s *System) error {
 	return nil
 }
 
+// followSinks begins to read at brokers, the target's store among them.
+func followSinks(ctx context.Context, s *System) error {
+	specs := maps.Clone(s.Target.Sinks)
+	for name, sink := range specs {
+		specs[name] = inStore(s, sink)
+	}
+	err := s.Sinks.Follow(ctx, specs, s.options.Parts.Sinks)
+	if errors.Is(err, sinks.ErrNoProtocol) {
+		return runerror.Configf("%s: %s, and so do Parts of the package sut/builtin", s.Name, err)
+	}
+	if err != nil {
+		return runerror.Environment(fmt.Errorf("%s: %w", s.Name, err))
+	}
+	return nil
+}
+
+// inStore is a sink with the URL of the target's store, if it reads there.
+func inStore(s *System, sink targets.Sink) targets.Sink {
+	if sink.Redis != nil && sink.Redis.URL == "" {
+		own := *sink.Redis
+		own.URL = s.Target.Store.URL
+		sink.Redis = &own
+	}
+	return sink
+}
+
+// SinkPlaces are where the target finds the sinks: those that are hosted, and the brokers of the others.
+func (s *System) SinkPlaces() map[string]targets.SinkPlace {
+	places := s.Sinks.Places()
+	for name, sink := range s.Target.Sinks {
+		if sink = inStore(s, sink); sink.Followed() {
+			places[name] = sink.At(sink.Address())
+		}
+	}
+	return places
+}
+
+// ShownSink is where a sink is, for people.
+func (s *System) ShownSink(name string) string {
+	return inStore(s, s.Target.Sinks[name]).Shown(s.SinkPlaces()[name])
+}
+
 // sinksForProcess are the sinks as the process is told of them: the only one by the link dependency, if that was planned.
 func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPlace, error) {
-	places := s.Sinks.Places()
+	places := s.SinkPlaces()
 	name := onlySink(s)
 	if name == "" || !s.Links.planned[dependencyLink] {
 		return places, nil
@@ -47,8 +90,12 @@ func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPla
 }
 
 // onlySink is the name of the one sink whose answers matter, which those to spans do not; empty: there is none, or there are several.
+// One that reads in the store has that one's link.
 func onlySink(s *System) string {
-	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool { return s.Target.Sinks[name].OTLP != nil })
+	names := slices.DeleteFunc(s.Target.SinkNames(), func(name string) bool {
+		sink := s.Target.Sinks[name]
+		return !sink.Answers() && sink.Address() == ""
+	})
 	if len(names) != 1 {
 		return ""
 	}
@@ -58,6 +105,9 @@ func onlySink(s *System) string {
 // Hidden returns texts of the target file's variables, and passwords, that may reach a sink by way of the target's process.
 func Hidden(s *System) []string {
 	secrets := append(passwordIn(s.Target.Database.URL), passwordIn(s.Target.Store.URL)...)
+	for _, sink := range s.Target.Sinks {
+		secrets = append(secrets, passwordIn(sink.Server())...)
+	}
 	source, _ := s.options.source() // it was read a moment ago; a built-in target has none
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {
 		if value, set := s.options.env(string(found[1])); set && len(value) >= driver.ShortestSecret {

@@ -96,7 +96,7 @@ func (s *System) Close() error {
 	return nil
 }
 
-// Connect opens the database, and the write gates and the store where a scenario needs them.
+// Connect opens the database, begins to read at the brokers of sinks, and opens the write gates and the store where a scenario needs them.
 func (s *System) Connect(ctx context.Context, needs func(scenarios.Need) bool) error {
 	var err error
 	switch {
@@ -110,6 +110,9 @@ func (s *System) Connect(ctx context.Context, needs func(scenarios.Need) bool) e
 	}
 	if s.Rows != nil {
 		s.onClose(s.Rows.Close)
+	}
+	if err := followSinks(ctx, s); err != nil {
+		return err
 	}
 	if needs(scenarios.NeedsFlush) {
 		if s.Store, err = caches.Open(ctx, s.Target.Store.URL); err != nil {

@@ -117,6 +117,9 @@ func (t *Target) complete(file string) {
 		if sink.HTTP != nil {
 			sink.HTTP.complete()
 		}
+		if sink.RabbitMQ != nil {
+			sink.RabbitMQ.RoutingKey = cmp.Or(sink.RabbitMQ.RoutingKey, "#")
+		}
 	}
 	for i, path := range t.Database.Schema {
 		t.Database.Schema[i] = beside(file, path)

@@ -1,9 +1,12 @@
 package targets
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"text/template"
@@ -12,12 +15,71 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// Sink stands in place of another service that the target sends something to. The harness hosts it for the time of a run.
+// Sink stands in place of another service that the target sends something to: the harness hosts it for the time of a run. Or it
+// reads at a broker, beside its consumers, what the target publishes there.
 type Sink struct {
-	Listen string    `yaml:"listen" json:"listen,omitempty"` // host:port; empty: a free port on 127.0.0.1, which only a process can be told
-	HTTP   *HTTPSink `yaml:"http" json:"http,omitempty"`
-	SMTP   *SMTPSink `yaml:"smtp" json:"smtp,omitempty"`
-	OTLP   *OTLPSink `yaml:"otlp" json:"otlp,omitempty"` // exactly one of the three is set
+	Listen   string        `yaml:"listen" json:"listen,omitempty"` // host:port; empty: a free port on 127.0.0.1, which only a process can be told
+	HTTP     *HTTPSink     `yaml:"http" json:"http,omitempty"`
+	SMTP     *SMTPSink     `yaml:"smtp" json:"smtp,omitempty"`
+	OTLP     *OTLPSink     `yaml:"otlp" json:"otlp,omitempty"`
+	Redis    *RedisSink    `yaml:"redis" json:"redis,omitempty"`
+	RabbitMQ *RabbitMQSink `yaml:"rabbitmq" json:"rabbitmq,omitempty"` // exactly one of the five is set
+}
+
+// RedisSink is what the target publishes in a Redis server. Exactly one of Stream, List and Channel is set.
+type RedisSink struct {
+	URL     string       `yaml:"url" json:"-"` // empty in a file: that of the target's store
+	Stream  string       `yaml:"stream" json:"stream,omitempty"`
+	List    string       `yaml:"list" json:"list,omitempty"`       // a pattern of Redis may stand for several
+	Channel string       `yaml:"channel" json:"channel,omitempty"` // likewise
+	Message MessageParts `yaml:",inline" json:"message,omitzero"`
+}
+
+// RabbitMQSink is what the target publishes to an exchange of RabbitMQ.
+type RabbitMQSink struct {
+	URL        string       `yaml:"url" json:"-"`
+	Exchange   string       `yaml:"exchange" json:"exchange"`
+	RoutingKey string       `yaml:"routing_key" json:"routing_key"` // by which the sink's queue is bound; after Load not empty
+	Message    MessageParts `yaml:",inline" json:"message,omitzero"`
+}
+
+// MessageParts says where the parts of a message to a broker stand, each as a JSON pointer into its body or as the name of a field or
+// a header; empty: nowhere.
+type MessageParts struct {
+	Intent     string `yaml:"intent" json:"intent,omitempty"`         // what names the intent
+	Key        string `yaml:"key" json:"key,omitempty"`               // by which consumers know it
+	Type       string `yaml:"type" json:"type,omitempty"`             // by which effects tell messages apart
+	Idempotent bool   `yaml:"idempotent" json:"idempotent,omitempty"` // consumers drop a message with a key that they know
+}
+
+// Followed reports that the sink reads at a broker, and hosts nothing.
+func (s Sink) Followed() bool { return s.Redis != nil || s.RabbitMQ != nil }
+
+// Answers reports that the sink answers what reaches it, so that an answer can be lost, and that nobody cares for the answers to spans.
+func (s Sink) Answers() bool { return s.HTTP != nil || s.SMTP != nil }
+
+// Message says where the parts of the sink's messages stand.
+func (s Sink) Message() MessageParts {
+	switch {
+	case s.Redis != nil:
+		return s.Redis.Message
+	case s.RabbitMQ != nil:
+		return s.RabbitMQ.Message
+	default:
+		return MessageParts{}
+	}
+}
+
+// Server is the URL of the broker, as the file has it; empty: the sink is hosted, or reads in the target's store.
+func (s Sink) Server() string {
+	switch {
+	case s.Redis != nil:
+		return s.Redis.URL
+	case s.RabbitMQ != nil:
+		return s.RabbitMQ.URL
+	default:
+		return ""
+	}
 }
 
 // OTLPSink is a sink that takes the spans of OpenTelemetry, by gRPC and by HTTP at one port.
@@ -42,9 +104,13 @@ const (
 	ImplicitTLS MailTLS = "implicit"
 )
 
-// At is where a sink is found that listens at host:port.
+// At is where a sink is found that listens at host:port, or whose broker is reached there.
 func (s Sink) At(address string) SinkPlace {
 	host, port, _ := net.SplitHostPort(address) // which it listens at
+	if u, err := url.Parse(s.Server()); err == nil && s.Followed() {
+		u.Host = address
+		return SinkPlace{URL: u.String(), Host: host, Port: port}
+	}
 	scheme := "http"
 	switch {
 	case s.SMTP != nil && s.SMTP.TLS == ImplicitTLS:
@@ -193,10 +259,60 @@ func (s *HTTPSink) complete() {
 	}
 }
 
+// Address returns host:port of the broker; an empty text: the sink is hosted, or reads in the target's store.
+func (s Sink) Address() string {
+	u, err := url.Parse(s.Server())
+	if err != nil || u.Hostname() == "" {
+		return ""
+	}
+	usual := map[string]string{"redis": "6379", "rediss": "6379", "amqp": "5672", "amqps": "5671"}[u.Scheme]
+	return net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), usual))
+}
+
+// Shown is where a sink is, for people: without user and password, and with what is read there.
+func (s Sink) Shown(p SinkPlace) string {
+	u, err := url.Parse(p.URL)
+	if err != nil {
+		return net.JoinHostPort(p.Host, p.Port)
+	}
+	u.User, u.RawQuery = nil, ""
+	switch {
+	case s.Redis != nil && s.Redis.Stream != "":
+		return u.String() + ", stream " + s.Redis.Stream
+	case s.Redis != nil && s.Redis.List != "":
+		return u.String() + ", list " + s.Redis.List
+	case s.Redis != nil:
+		return u.String() + ", channel " + s.Redis.Channel
+	case s.RabbitMQ != nil:
+		return fmt.Sprintf("%s, exchange %s by %s", u, s.RabbitMQ.Exchange, s.RabbitMQ.RoutingKey)
+	default:
+		return u.String()
+	}
+}
+
 // SinkPlace is where a process finds a sink, as a whole and in parts.
 type SinkPlace struct {
 	URL, Host string
 	Port      string
+}
+
+// InStore returns sinks of which those in the target's store read behind a prefix.
+func InStore(sinks map[string]Sink, prefix string) map[string]Sink {
+	all := map[string]Sink{}
+	for name, s := range sinks {
+		if all[name] = s; s.Redis == nil || s.Redis.URL != "" {
+			continue
+		}
+		own := *s.Redis
+		for _, place := range []*string{&own.Stream, &own.List, &own.Channel} {
+			if *place != "" {
+				*place = prefix + *place
+			}
+		}
+		s.Redis = &own
+		all[name] = s
+	}
+	return all
 }
 
 // SinkNames returns the names of the sinks, sorted.

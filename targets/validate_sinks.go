@@ -2,6 +2,7 @@ package targets
 
 import (
 	"net"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -24,7 +25,11 @@ func (v *validator) sinks() {
 		}
 		listens[sink.Listen] = "the sink " + name
 		if kinds := kindsOf(sink); len(kinds) != 1 {
-			v.addMistake(at, "expected one kind of the sink: http: {} takes every request, smtp: {} every mail, otlp: {} every span")
+			v.addMistake(at, "expected one kind of the sink: http: {} takes every request, smtp: {} every mail, otlp: {} every span; redis: {stream: orders} and rabbitmq: {exchange: orders} read what is published")
+			continue
+		}
+		if sink.Followed() {
+			followedSink(v, at, sink)
 			continue
 		}
 		if sink.HTTP == nil {
@@ -46,6 +51,9 @@ func (v *validator) sinks() {
 func sinkPlace(v *validator, at, name string, sink Sink) {
 	host, _, err := net.SplitHostPort(sink.Listen)
 	switch p := v.target.Process; {
+	case sink.Followed() && sink.Listen != "":
+		v.addMistake(at+"/listen", "this sink reads at a broker, and listens nowhere; leave listen out")
+	case sink.Followed():
 	case sink.Listen == "" && p == nil:
 		v.addMistake(at, "the target runs already, so it cannot be told a free port; add listen: 127.0.0.1:19090, and configure the target with it")
 	case sink.Listen == "" && !p.Tells(".Sink."+name+"."):
@@ -55,6 +63,29 @@ func sinkPlace(v *validator, at, name string, sink Sink) {
 		v.addMistake(at+"/listen", "expected a host and a port such as 127.0.0.1:19090, got %s", v.doc.Shown(at+"/listen"))
 	case err == nil && !isLoopback(host) && !slices.Contains(v.target.AllowHosts, host):
 		v.addMistake(at+"/listen", "others than this machine could reach %s; listen at 127.0.0.1, or list the host in allow_hosts", v.doc.Shown(at+"/listen"))
+	}
+}
+
+// followedSink looks at where a sink reads at a broker.
+func followedSink(v *validator, at string, sink Sink) {
+	u, err := url.Parse(sink.Server())
+	switch {
+	case sink.Redis != nil:
+		named := slices.DeleteFunc([]string{sink.Redis.Stream, sink.Redis.List, sink.Redis.Channel}, func(name string) bool { return name == "" })
+		if len(named) != 1 {
+			v.addMistake(at+"/redis", "expected one of stream: orders, list: orders and channel: orders, which says where the target publishes")
+		}
+		switch {
+		case sink.Redis.URL == "" && !v.target.Store.Declared():
+			v.addMistake(at+"/redis", "the key \"url\" is missing, such as redis://127.0.0.1:6379/0; it may be left out where the target has a store")
+		case sink.Redis.URL != "" && (err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == ""):
+			v.addMistake(at+"/redis/url", "expected a URL such as redis://127.0.0.1:6379/0")
+		}
+	case err != nil || u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "":
+		v.addMistake(at+"/rabbitmq/url", "expected a URL such as amqp://guest:guest@127.0.0.1:5672/")
+	}
+	if parts := sink.Message(); parts.Idempotent && parts.Key == "" {
+		v.addMistake(at, "idempotent says that consumers know a message by its key; add key: the name of the field or the header with it, or a JSON pointer into the body")
 	}
 }
 
@@ -111,8 +142,8 @@ func seenEffect(v *validator, at string, o Operation, e contract.Effect) {
 
 // kindsOf are the kinds of a sink, of which it should have one, with the keys of where that can be asked of what reaches them.
 func kindsOf(s Sink) map[string][]string {
-	kinds := map[string][]string{"http": {"method", "path"}, "smtp": {"to", "subject"}, "otlp": {"span"}}
-	for kind, has := range map[string]bool{"http": s.HTTP != nil, "smtp": s.SMTP != nil, "otlp": s.OTLP != nil} {
+	kinds := map[string][]string{"http": {"method", "path"}, "smtp": {"to", "subject"}, "otlp": {"span"}, "redis": {"to", "type"}, "rabbitmq": {"to", "type"}}
+	for kind, has := range map[string]bool{"http": s.HTTP != nil, "smtp": s.SMTP != nil, "otlp": s.OTLP != nil, "redis": s.Redis != nil, "rabbitmq": s.RabbitMQ != nil} {
 		if !has {
 			delete(kinds, kind)
 		}
@@ -125,9 +156,11 @@ func foreignTo(s Sink) (foreign, own []string) {
 	for _, members := range kindsOf(s) {
 		own = members
 	}
-	for _, members := range kindsOf(Sink{HTTP: &HTTPSink{}, SMTP: &SMTPSink{}, OTLP: &OTLPSink{}}) {
-		if !slices.Equal(members, own) {
-			foreign = append(foreign, members...)
+	for _, members := range kindsOf(Sink{HTTP: &HTTPSink{}, SMTP: &SMTPSink{}, OTLP: &OTLPSink{}, Redis: &RedisSink{}}) {
+		for _, member := range members {
+			if !slices.Contains(own, member) {
+				foreign = append(foreign, member)
+			}
 		}
 	}
 	return foreign, own

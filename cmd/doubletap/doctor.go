@@ -214,12 +214,15 @@ func (d *doctor) sinks() {
 				came = append(came, m)
 			}
 		}
-		place := system.Sinks.Places()[name]
+		place, told := system.ShownSink(name), "configure the target with that address, or leave the sink out"
+		if system.Target.Sinks[name].Followed() {
+			told = "name what the target publishes to, or leave the sink out"
+		}
 		if len(came) == 0 {
-			d.say(warning, "sink "+name, "nothing reached it at "+place.URL+" for plain creates: it proves nothing", "configure the target with that address, or leave the sink out")
+			d.say(warning, "sink "+name, "nothing reached it at "+place+" for plain creates: it proves nothing", told)
 			continue
 		}
-		d.say(well, "sink "+name, fmt.Sprintf("%s of the last plain creates reached it at %s: %s", english.Plural(len(came), "message"), place.URL, kindsOf(came)))
+		d.say(well, "sink "+name, fmt.Sprintf("%s of the last plain creates reached it at %s: %s", english.Plural(len(came), "message"), place, kindsOf(came)))
 	}
 }
 

@@ -65,3 +65,13 @@ func greetRedis(ctx context.Context, where site) error {
 	}
 	return err
 }
+
+// greetRabbit begins to speak AMQP 0-9-1. A server that takes clients answers with a frame of a method; others with a header.
+func greetRabbit(ctx context.Context, where site) error {
+	const method = 1
+	answer, err := converse(ctx, where, []byte("AMQP\x00\x00\x09\x01"), 1)
+	if err == nil && answer[0] != method {
+		err = errNotReady
+	}
+	return err
+}

@@ -19,8 +19,8 @@ const policyFile = "/usr/sbin/policy-rc.d"
 func Install(ctx context.Context, out io.Writer) error { return install(ctx, out, missingPackages) }
 
 // InstallTools does the same for the programs that the tests use: the browser in which they look at the
-// HTML report, what exported shell scripts take, Python for the example service, and the C compiler that
-// the race detector takes.
+// HTML report, what exported shell scripts take, Python for the example service, RabbitMQ for one test, and
+// the C compiler that the race detector takes.
 func InstallTools(ctx context.Context, out io.Writer) error { return install(ctx, out, missingTools) }
 
 func missingTools() []string {
@@ -35,6 +35,9 @@ func missingTools() []string {
 	}
 	if _, found := Python(); !found {
 		missing = append(missing, "python3-psycopg2")
+	}
+	if _, err := rabbitPrograms(""); err != nil {
+		missing = append(missing, "rabbitmq-server")
 	}
 	if _, err := exec.LookPath("gcc"); err != nil {
 		missing = append(missing, "gcc", "libc6-dev")

@@ -1,4 +1,4 @@
-// Package servers starts private, throw-away PostgreSQL, MariaDB and Redis servers from the programs that
+// Package servers starts private, throw-away PostgreSQL, MariaDB, Redis and RabbitMQ servers from the programs that
 // are installed on this machine, for tests and trials. It turns an installed package into a URL that
 // works until Stop, and leaves nothing behind, even when the process that asked for it is killed.
 package servers

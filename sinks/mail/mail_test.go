@@ -56,7 +56,7 @@ func openWith(t *testing.T, spec targets.SMTPSink, fault sinks.Fault, serve sink
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	b := &letterbox{Sinks: s, place: s.Places()["mail"]}
-	s.Watch(sinks.Watch{Base: time.Now(), Record: b.add, Fault: fault, Hide: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }})
+	require.NoError(t, s.Watch(t.Context(), sinks.Watch{Base: time.Now(), Record: b.add, Fault: fault, Hide: func(text string) string { return strings.ReplaceAll(text, "hush-hush", "***") }}))
 	return b
 }
 

@@ -50,7 +50,7 @@ func open(t *testing.T) *collector {
 	place := s.Places()["spans"]
 	c := &collector{address: net.JoinHostPort(place.Host, place.Port)}
 	require.Equal(t, "http://"+c.address, place.URL)
-	s.Watch(sinks.Watch{Base: time.Now(), Record: c.add, Fault: sinks.Fault{Kind: sinks.Lost}, Hide: func(text string) string { return text }})
+	require.NoError(t, s.Watch(t.Context(), sinks.Watch{Base: time.Now(), Record: c.add, Fault: sinks.Fault{Kind: sinks.Lost}, Hide: func(text string) string { return text }}))
 	return c
 }
 

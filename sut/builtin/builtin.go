@@ -9,6 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/sinks/mail"
+	"github.com/doubletap-harness/doubletap/sinks/rabbitmq"
 	"github.com/doubletap-harness/doubletap/sinks/spans"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -17,7 +18,7 @@ import (
 
 // Parts returns all parts that there are.
 func Parts() sut.Parts {
-	return sut.Parts{Designs: designs{}, Ephemeral: servers{}, Sinks: sinks.Protocols{SMTP: mail.Serve, OTLP: spans.Serve}}
+	return sut.Parts{Designs: designs{}, Ephemeral: servers{}, Sinks: sinks.Protocols{SMTP: mail.Serve, OTLP: spans.Serve, RabbitMQ: rabbitmq.Follow}}
 }
 
 // designs are those of the orders API.

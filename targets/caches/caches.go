@@ -33,7 +33,7 @@ func Open(ctx context.Context, storeURL string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach the store: %w", err)
 	}
-	return &Store{options: o}, c.close()
+	return &Store{options: o}, c.Close()
 }
 
 // Close does nothing: a flush has a connection of its own, because the store may be restarted between two.
@@ -46,7 +46,7 @@ func (s *Store) Flush(ctx context.Context, pattern string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("reach the store: %w", err)
 	}
-	defer c.close()
+	defer c.Close()
 	deleted, cursor := 0, "0"
 	for {
 		next, keys, err := c.scan(ctx, cursor, pattern)
@@ -67,8 +67,8 @@ func (s *Store) Flush(ctx context.Context, pattern string) (int, error) {
 }
 
 // scan returns some keys that fit a pattern, and the cursor of the next ones: "0" after the last.
-func (c *conn) scan(ctx context.Context, cursor, pattern string) (next string, keys []string, err error) {
-	reply, err := c.do(ctx, "SCAN", cursor, "MATCH", pattern, "COUNT", strconv.Itoa(batch))
+func (c *Conn) scan(ctx context.Context, cursor, pattern string) (next string, keys []string, err error) {
+	reply, err := c.Do(ctx, "SCAN", cursor, "MATCH", pattern, "COUNT", strconv.Itoa(batch))
 	if err != nil {
 		return "", nil, err
 	}

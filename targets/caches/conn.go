@@ -2,6 +2,7 @@ package caches
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -51,15 +52,25 @@ func parse(storeURL string) (options, error) {
 	return o, err
 }
 
-// conn is one connection that speaks RESP2, the protocol of Redis (redis.io/docs/latest/develop/reference/protocol-spec).
-// A flush takes four commands: this is all of the protocol that it needs. For one goroutine.
-type conn struct {
-	conn   net.Conn
-	reader *bufio.Reader
+// Conn is one connection that speaks RESP2, the protocol of Redis (redis.io/docs/latest/develop/reference/protocol-spec), as far as
+// flushes and sinks need it. It is for one goroutine, but for Close.
+type Conn struct {
+	conn     net.Conn
+	reader   *bufio.Reader
+	database string
+}
+
+// Dial connects to the Redis server of a URL, logs in and selects the database. The error never holds the URL.
+func Dial(ctx context.Context, storeURL string) (*Conn, error) {
+	o, err := parse(storeURL)
+	if err != nil {
+		return nil, err
+	}
+	return dial(ctx, o)
 }
 
 // dial connects, logs in and selects the database.
-func dial(ctx context.Context, o options) (*conn, error) {
+func dial(ctx context.Context, o options) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", o.address)
@@ -69,10 +80,10 @@ func dial(ctx context.Context, o options) (*conn, error) {
 	if o.tls != nil {
 		raw = tls.Client(raw, o.tls)
 	}
-	c := &conn{conn: raw, reader: bufio.NewReader(raw)}
+	c := &Conn{conn: raw, reader: bufio.NewReader(raw), database: cmp.Or(o.database, "0")}
 	for _, command := range greeting(o) {
-		if _, err := c.do(ctx, command...); err != nil {
-			_ = c.close()
+		if _, err := c.Do(ctx, command...); err != nil {
+			_ = c.Close()
 			return nil, err
 		}
 	}
@@ -94,11 +105,15 @@ func greeting(o options) [][]string {
 	return append(all, []string{"PING"})
 }
 
-func (c *conn) close() error { return c.conn.Close() }
+// Database is the number of the database in which its commands work.
+func (c *Conn) Database() string { return c.database }
 
-// do sends a command and returns its reply: a string, an int, nil or a []any of these. After an error of the
-// network the connection is of no more use.
-func (c *conn) do(ctx context.Context, command ...string) (any, error) {
+// Close ends the connection, and what waits for a reply on it.
+func (c *Conn) Close() error { return c.conn.Close() }
+
+// Do sends a command and returns its reply: a string, an int, nil or a []any of these. It takes 10 s at most. After an error of
+// the network the connection is of no more use; a [Refusal] is what the server says against the command.
+func (c *Conn) Do(ctx context.Context, command ...string) (any, error) {
 	deadline := time.Now().Add(commandTimeout)
 	if by, is := ctx.Deadline(); is && by.Before(deadline) {
 		deadline = by
@@ -109,27 +124,51 @@ func (c *conn) do(ctx context.Context, command ...string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if refused, is := reply.(refusal); is {
+	if refused, is := reply.(Refusal); is {
 		return nil, refused
 	}
 	return reply, nil
 }
 
-func (c *conn) exchange(command []string) (any, error) {
-	var text strings.Builder
-	fmt.Fprintf(&text, "*%d\r\n", len(command))
-	for _, word := range command {
-		fmt.Fprintf(&text, "$%d\r\n%s\r\n", len(word), word)
+// Send sends a command whose replies [Conn.Receive] returns.
+func (c *Conn) Send(command ...string) error {
+	_ = c.conn.SetWriteDeadline(time.Now().Add(commandTimeout))
+	return c.write(command)
+}
+
+// Receive waits for a reply as long as it takes, until the connection is closed.
+func (c *Conn) Receive() (any, error) {
+	_ = c.conn.SetReadDeadline(time.Time{})
+	reply, err := c.read()
+	if err != nil {
+		return nil, err
 	}
-	if _, err := io.WriteString(c.conn, text.String()); err != nil {
+	if refused, is := reply.(Refusal); is {
+		return nil, refused
+	}
+	return reply, nil
+}
+
+func (c *Conn) exchange(command []string) (any, error) {
+	if err := c.write(command); err != nil {
 		return nil, err
 	}
 	return c.read()
 }
 
+func (c *Conn) write(command []string) error {
+	var text strings.Builder
+	fmt.Fprintf(&text, "*%d\r\n", len(command))
+	for _, word := range command {
+		fmt.Fprintf(&text, "$%d\r\n%s\r\n", len(word), word)
+	}
+	_, err := io.WriteString(c.conn, text.String())
+	return err
+}
+
 // integer sends a command whose reply is a number.
-func (c *conn) integer(ctx context.Context, command ...string) (int, error) {
-	reply, err := c.do(ctx, command...)
+func (c *Conn) integer(ctx context.Context, command ...string) (int, error) {
+	reply, err := c.Do(ctx, command...)
 	if err != nil {
 		return 0, err
 	}
@@ -140,13 +179,13 @@ func (c *conn) integer(ctx context.Context, command ...string) (int, error) {
 	return n, nil
 }
 
-// refusal is what the store says against a command.
-type refusal string
+// Refusal is what the store says against a command.
+type Refusal string
 
-func (r refusal) Error() string { return string(r) }
+func (r Refusal) Error() string { return string(r) }
 
 // read reads one reply.
-func (c *conn) read() (any, error) {
+func (c *Conn) read() (any, error) {
 	line, err := c.reader.ReadString('\n')
 	if err != nil {
 		return nil, err
@@ -159,7 +198,7 @@ func (c *conn) read() (any, error) {
 	case '+':
 		return rest, nil
 	case '-':
-		return refusal(rest), nil
+		return Refusal(rest), nil
 	case ':':
 		return number(rest)
 	case '$':
@@ -171,7 +210,7 @@ func (c *conn) read() (any, error) {
 	}
 }
 
-func (c *conn) readText(length string) (any, error) {
+func (c *Conn) readText(length string) (any, error) {
 	n, err := number(length)
 	if err != nil || n < 0 { // -1 is nil
 		return nil, err
@@ -183,7 +222,7 @@ func (c *conn) readText(length string) (any, error) {
 	return string(text[:n]), nil
 }
 
-func (c *conn) readList(length string) (any, error) {
+func (c *Conn) readList(length string) (any, error) {
 	n, err := number(length)
 	if err != nil || n < 0 {
 		return nil, err
