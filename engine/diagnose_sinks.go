@@ -9,6 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // diagnoseSeen says why a plain create was not seen at a sink as the file says, or why that may be a defect. A sink that sees
@@ -44,7 +45,7 @@ func (c create) unseen(h *history.History, fx contract.Effect) string {
 			came = append(came, m)
 		}
 	}
-	place := c.session.System.ShownSink(fx.Seen)
+	place := sut.ShownSink(c.session.System, fx.Seen)
 	effect := fmt.Sprintf("effect %q of operations.%s of %s", fx.Name, c.operation.Name, c.session.System.Name)
 	if followed := c.session.System.Target.Sinks[fx.Seen].Followed(); len(came) == 0 && followed {
 		return fmt.Sprintf("a plain create was acknowledged, and nothing was published that the sink %s sees at %s, where the %s is to be seen: the target publishes elsewhere, or it is slower than effects.within says", fx.Seen, place, effect)

@@ -58,7 +58,7 @@ func inStore(s *System, sink targets.Sink) targets.Sink {
 }
 
 // SinkPlaces are where the target finds the sinks: those that are hosted, and the brokers of the others.
-func (s *System) SinkPlaces() map[string]targets.SinkPlace {
+func SinkPlaces(s *System) map[string]targets.SinkPlace {
 	places := s.Sinks.Places()
 	for name, sink := range s.Target.Sinks {
 		if sink = inStore(s, sink); sink.Followed() {
@@ -69,13 +69,13 @@ func (s *System) SinkPlaces() map[string]targets.SinkPlace {
 }
 
 // ShownSink is where a sink is, for people.
-func (s *System) ShownSink(name string) string {
-	return inStore(s, s.Target.Sinks[name]).Shown(s.SinkPlaces()[name])
+func ShownSink(s *System, name string) string {
+	return inStore(s, s.Target.Sinks[name]).Shown(SinkPlaces(s)[name])
 }
 
 // sinksForProcess are the sinks as the process is told of them: the only one by the link dependency, if that was planned.
 func sinksForProcess(ctx context.Context, s *System) (map[string]targets.SinkPlace, error) {
-	places := s.SinkPlaces()
+	places := SinkPlaces(s)
 	name := onlySink(s)
 	if name == "" || !s.Links.planned[dependencyLink] {
 		return places, nil

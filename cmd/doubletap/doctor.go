@@ -22,6 +22,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 func newDoctor(s streams) *cobra.Command {
@@ -214,7 +215,7 @@ func (d *doctor) sinks() {
 				came = append(came, m)
 			}
 		}
-		place, told := system.ShownSink(name), "configure the target with that address, or leave the sink out"
+		place, told := sut.ShownSink(system, name), "configure the target with that address, or leave the sink out"
 		if system.Target.Sinks[name].Followed() {
 			told = "name what the target publishes to, or leave the sink out"
 		}
