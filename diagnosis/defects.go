@@ -26,6 +26,7 @@ type Sign struct {
 	Needs  []checker.Circumstance // that it is seen under
 	Fails  []Group                // of scenarios
 	Passes []Group
+	Alone  bool // the one group of Fails fails and no other
 }
 
 // features takes a sign apart. What it does not say has no feature.
@@ -42,6 +43,9 @@ func (s Sign) features() features {
 	}
 	for _, g := range s.Passes {
 		f[groupFeature(g)] = no
+	}
+	if s.Alone {
+		f[aloneFeature] = string(s.Fails[0])
 	}
 	return f
 }
@@ -65,6 +69,8 @@ func Defects() []Defect {
 			},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Overlapping}, Fails: []Group{Together, Early}, Passes: []Group{Sequential}},
+				{Kind: checker.Duplicate, Detail: "altered-body-accepted", Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered}},
+				{Kind: checker.Duplicate, Detail: "altered-body-accepted", Needs: []checker.Circumstance{checker.Overlapping, checker.OtherBody}, Fails: []Group{Together}, Passes: []Group{Sequential, Altered}, Alone: true},
 			},
 		},
 		{
@@ -149,6 +155,7 @@ func Defects() []Defect {
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Needs: []checker.Circumstance{checker.Expired}, Fails: []Group{Late}},
 				{Kind: checker.Duplicate, Fails: []Group{Late}, Passes: []Group{Sequential}},
+				{Kind: checker.Duplicate, Fails: []Group{Late}, Passes: []Group{Sequential, Together, Lost}, Alone: true},
 			},
 		},
 		{

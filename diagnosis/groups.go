@@ -24,7 +24,7 @@ const (
 	Store      Group = "store"      // the store is slow, away or empty
 	Database   Group = "database"   // the same of the database
 	Dependency Group = "dependency" // the same of another service
-	Altered    Group = "altered"    // another body under the same key
+	Altered    Group = "altered"    // another body under the same key, after the answer
 	Refusal    Group = "refusal"    // a body that is refused, then corrected
 	Spelled    Group = "spelled"    // the same request in other words
 	KeyForm    Group = "key-form"   // keys that nearly equal each other
@@ -42,7 +42,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 	return map[Group][]string{
 		Plain:      {"plain-create"},
 		Sequential: {"sequential-replay", "fresh-key-retry", "no-key"},
-		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "enter-plus-click", "sweep"},
+		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "enter-plus-click", "sweep", "altered-race"},
 		Early:      {"cut-reset-early-retry", "cut-truncated-early-retry", "withheld-answer-early-retry"},
 		Left:       {"double-click", "impatient-retry", "slow-road"},
 		Lost:       {"hang-up", "withheld-answer", "cut-reset", "cut-truncated", "lost-request"},
@@ -53,7 +53,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Store:      {"store-away", "store-cut", "store-flushed", "store-slow"},
 		Database:   {"database-blink", "database-cut", "slow-database", "slow-database-impatient"},
 		Dependency: {"dependency-cut", "effect-answer-lost", "effect-answer-lost-burst", "effect-error", "effect-late"},
-		Altered:    {"altered-after", "altered-race"},
+		Altered:    {"altered-after"},
 		Refusal:    {"corrected-after-refusal"},
 		Spelled:    {"respelled-body", "respelled-numbers", "retry-elsewhere"},
 		KeyForm:    {"key-case", "key-space", "key-long", "key-blank", "key-quote"},

@@ -91,6 +91,9 @@ func groupFeature(g Group) string { return "group " + string(g) }
 // circumstanceFeature is the name of the feature that a cause takes a circumstance.
 func circumstanceFeature(c checker.Circumstance) string { return "circumstance " + string(c) }
 
+// aloneFeature is the name of the feature that only one group of scenarios failed; its value is the group.
+const aloneFeature = "alone"
+
 // The values of features that are no words of their own.
 const (
 	yes = "yes"
@@ -111,7 +114,7 @@ func (p Pattern) features() features {
 	for _, c := range checker.Circumstances() {
 		f[circumstanceFeature(c)] = truth(slices.Contains(p.Circumstances, c))
 	}
-	failed := 0
+	failed, last := 0, Group("")
 	for group, names := range Members() {
 		within := func(list []string) bool {
 			return slices.ContainsFunc(names, func(n string) bool { return slices.Contains(list, n) })
@@ -120,12 +123,17 @@ func (p Pattern) features() features {
 		switch {
 		case within(p.Failed):
 			failed++
+			last = group
 			f[groupFeature(group)] = yes
 		case within(p.Passed) || other:
 			f[groupFeature(group)] = no
 		}
 	}
 	f["spread"] = spread(failed)
+	f[aloneFeature] = no
+	if failed == 1 {
+		f[aloneFeature] = string(last)
+	}
 	for _, kind := range []checker.Kind{checker.AlteredBody, checker.LostWrite, checker.ReplayMismatch, checker.Duplicate, checker.RefusedThoughDone, checker.StuckKey} {
 		also := false
 		for _, shown := range p.Other {

@@ -110,6 +110,22 @@ func TestAPlainPatternHasItsLikelyCause(t *testing.T) {
 	require.Equal(t, "key-folded", diagnosis.Of(folded, checker.Causes(folded))[0].Guesses[0].Defect)
 }
 
+func TestWhatOneKindOfScenarioAloneShowsHasItsCause(t *testing.T) {
+	t.Parallel()
+	passed := []checker.Result{
+		result("plain-create"), result("sequential-replay"), result("altered-after"), result("hang-up"), result("key-case"),
+		result("cut-reset"), result("cut-reset-early-retry"), result("double-click"), result("burst-same-key"), result("sweep"),
+		result("retry-elsewhere"), result("key-header-case"),
+	}
+	later := append(slices.Clone(passed), result("late-retry", checker.Duplicate))
+	require.Equal(t, "forgets-too-early", diagnosis.Of(later, checker.Causes(later))[0].Guesses[0].Defect)
+
+	race := append(slices.Clone(passed), result("altered-race", checker.Duplicate))
+	f := &race[len(race)-1].Findings[0]
+	f.Detail, f.Circumstances = "altered-body-accepted", []checker.Circumstance{checker.Overlapping, checker.OtherBody}
+	require.Equal(t, "check-then-act", diagnosis.Of(race, checker.Causes(race))[0].Guesses[0].Defect)
+}
+
 func TestAScenarioThatWasNotPlayedTellsTwoCausesApart(t *testing.T) {
 	t.Parallel()
 	refused := []checker.Result{result("plain-create"), result("sequential-replay"), result("burst-same-key"), result("one-of-the-user", checker.FalseConflict)}
