@@ -117,7 +117,7 @@ func owners() map[string][]string {
 		"github.com/tsenart/vegeta/v12":            {"driver", "internal/bench"},
 		"github.com/go-sql-driver/mysql":           {"targets/orders", "internal/sqldrivers"},
 		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers", "internal/paced"},
-		"github.com/redis/go-redis/v9":             {"targets/orders"},
+		"github.com/gomodule/redigo":               {"targets/orders"},
 		"github.com/emersion/go-smtp":              {"sinks/mail"},
 		"github.com/emersion/go-sasl":              {"sinks/mail"}, // go-smtp's ways to sign in
 		"golang.org/x/text":                        {"sinks/mail"},
@@ -209,7 +209,7 @@ func TestTheLibraryIsLean(t *testing.T) {
 	require.Contains(t, linked, module, "the list is not empty by mistake")
 	for _, heavy := range []string{
 		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
-		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/redis/go-redis/v9", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
+		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/gomodule/redigo", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
 		"github.com/rabbitmq/amqp091-go",
 	} {
 		require.NotContains(t, linked, heavy)

@@ -15,7 +15,6 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/crashcode"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // a target's database is opened by their names
-	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 func main() {
@@ -29,7 +28,6 @@ func mainCode() int {
 	// A reader that has seen enough, such as head, must not kill a run before it has tidied up. A signal that is
 	// ignored would be ignored in what is started, too.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	orders.Quiet()
 	ctx, stop := interruptible()
 	defer stop()
 	program, _ := os.Executable() // without it, served targets cannot be started

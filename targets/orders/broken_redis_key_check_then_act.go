@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 )
 
 // redisKeyCheckThenAct gets the key's record from Redis, works, and sets it.
@@ -32,7 +32,7 @@ func redisKeyCheckThenActDesign() Design {
 func (r redisKeyCheckThenAct) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
 	first, err := r.redis.recordOf(ctx, req.Key)
-	if !errors.Is(err, redis.Nil) {
+	if !errors.Is(err, redis.ErrNil) {
 		return first.replayTo(req), err
 	}
 	if err := r.work(ctx); err != nil {

@@ -30,7 +30,7 @@ func redisLockReleasedByNonOwnerDesign() Design {
 
 func (r redisLockReleasedByNonOwner) create(ctx context.Context, req request) (answer, error) {
 	ctx = context.WithoutCancel(ctx)
-	defer r.redis.client.Del(ctx, r.redis.lockName(req.Key))
+	defer r.redis.do(ctx, "DEL", r.redis.lockName(req.Key))
 	locked, err := r.redis.lock(ctx, req.Key, "locked", time.Minute)
 	if err != nil {
 		return answer{}, err

@@ -41,10 +41,10 @@ func (r redisSetNXThenExpire) create(ctx context.Context, req request) (answer, 
 	}
 	reply, err := r.written(ctx, req)
 	if err != nil {
-		_ = r.redis.client.Del(ctx, name).Err()
+		_ = r.redis.do(ctx, "DEL", name)
 		return answer{}, err
 	}
-	return reply, r.redis.client.Expire(ctx, name, memory).Err()
+	return reply, r.redis.do(ctx, "EXPIRE", name, int(memory.Seconds()))
 }
 
 func (r redisSetNXThenExpire) written(ctx context.Context, req request) (answer, error) {

@@ -5,7 +5,7 @@ import (
 	"database/sql"
 	"errors"
 
-	"github.com/redis/go-redis/v9"
+	"github.com/gomodule/redigo/redis"
 )
 
 // redisClaimAndRecord claims the key in Redis, and keeps the answer there once the order is committed.
@@ -72,7 +72,7 @@ func (r redisClaimAndRecord) execute(ctx context.Context, req request, claim str
 // repeat answers who found a claim or a record.
 func (r redisClaimAndRecord) repeat(ctx context.Context, req request) (answer, error) {
 	first, err := r.redis.recordOf(ctx, req.Key)
-	if errors.Is(err, redis.Nil) {
+	if errors.Is(err, redis.ErrNil) {
 		return keyInUse(), nil // it was, a moment ago
 	}
 	return first.replayOnceThere(req), err
