@@ -11,7 +11,7 @@ import (
 func measureBursts(e *evaluation, t *tally) {
 	for tr := range e.traces() {
 		for _, members := range burstMembers(tr.attempts) {
-			spread, gate := spreadOf(members)
+			spread, gate := spreadOf(members, e.history.Run.Addresses)
 			if spread < 0 || swept(members) {
 				continue
 			}
@@ -28,7 +28,7 @@ func (w *whole) bursts() *Bursts {
 	}
 	slices.Sort(spreads)
 	n := len(spreads)
-	b := Bursts{Gate: GateDoorstep, Members: w.sum.members, Count: n, Median: spreads[n/2], P90: spreads[n*9/10], Most: spreads[n-1], Hits: hits(w.head.Run.Calibrated)}
+	b := Bursts{Gate: GateDoorstep, Members: w.sum.members, Count: n, Median: spreads[n/2], P90: spreads[n*9/10], Most: spreads[n-1], Hits: hits(w.head.Run.Calibrated), Aimed: aimed(w.head.Run.Addresses)}
 	switch {
 	case w.sum.atLane && w.head.Run.Streams:
 		b.Gate = GateWrite
@@ -36,6 +36,18 @@ func (w *whole) bursts() *Bursts {
 		b.Gate = GateLane
 	}
 	return &b
+}
+
+// aimed says how well members were aimed at several addresses; nil: there is one.
+func aimed(addresses []history.Address) *Aimed {
+	if len(addresses) == 0 {
+		return nil
+	}
+	a := Aimed{Addresses: len(addresses)}
+	for _, one := range addresses {
+		a.Error = max(a.Error, one.Varied/2)
+	}
+	return &a
 }
 
 // minCalibrations is how many calibrating bursts it takes to say anything about 95 of 100.
@@ -68,9 +80,9 @@ func burstMembers(attempts []*classified) map[int][]*classified {
 	return steps
 }
 
-// spreadOf returns the time from the first release to the last and where they were; negative: a member was not
+// spreadOf returns the time from the first release to the last, or from the first arrival to the last at several addresses, and where they were; negative: a member was not
 // released.
-func spreadOf(members []*classified) (history.Offset, Gate) {
+func spreadOf(members []*classified, addresses []history.Address) (history.Offset, Gate) {
 	gate := GateDoorstep
 	var times []history.Offset
 	for _, a := range members {
@@ -80,6 +92,9 @@ func spreadOf(members []*classified) (history.Offset, Gate) {
 		}
 		if where == GateLane {
 			gate = GateLane
+		}
+		if n := a.Instance - 1; n >= 0 && n < len(addresses) {
+			at += addresses[n].Trip / 2
 		}
 		times = append(times, at)
 	}

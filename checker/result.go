@@ -108,7 +108,15 @@ type Bursts struct {
 	Median  history.Offset `json:"median"`
 	P90     history.Offset `json:"p90"`
 	Most    history.Offset `json:"most"`
-	Hits    *Hits          `json:"hits,omitempty"` // nil: not calibrated
+	Hits    *Hits          `json:"hits,omitempty"`  // nil: not calibrated
+	Aimed   *Aimed         `json:"aimed,omitempty"` // nil: all went to one address. Otherwise Median, P90 and Most are of the arrivals, as aimed
+}
+
+// Aimed says how members of bursts were aimed that went to several addresses: each was released so early that all arrive together, by
+// half of the round trip.
+type Aimed struct {
+	Addresses int            `json:"addresses"`
+	Error     history.Offset `json:"error"` // half of how much the round trips to an address varied: arrivals may be so much further apart
 }
 
 // Hits says how long a window between check and write must be for bursts to hit it: as calibrated at a

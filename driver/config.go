@@ -15,6 +15,7 @@ import (
 type Config struct {
 	Workload
 	Dialers []Dialer        // to each of the target's instances; one where it has one
+	Places  []Place         // of each of Dialers; none: they are all at the workload's base URL, and equally far
 	Record  *history.Writer // of all that is sent and seen
 
 	// Rows counts the rows of a marker. Nil: the database cannot be asked.
@@ -67,6 +68,12 @@ type Controls struct {
 type Repeat struct {
 	Offsets map[string]time.Duration // of a sweep, by intent
 	Moments map[string]faults.Moment // at which a link broke, by intent
+}
+
+// Place is an instance of a target with several addresses.
+type Place struct {
+	Host string        // that requests name
+	Aim  time.Duration // members of a burst that go there are released so much later than those to the farthest place
 }
 
 // Defaults of Config.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -100,7 +101,9 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 	}
 	defer t.breaks.strike(o)()
 	o.run(ctx, func(ctx context.Context) (net.Conn, error) {
-		conn, tap, err := t.dialer(o.record.Intent)(ctx, o.lane)
+		turn := t.turn(o.record.Intent)
+		o.goesTo(t.config, turn)
+		conn, tap, err := t.config.Dialers[turn](ctx, o.lane)
 		if why := ours(err); why != nil {
 			t.halt(why)
 		}
@@ -131,11 +134,11 @@ func ours(err error) error {
 	}
 }
 
-// dialer returns the dialer of an intent's next connection. With several instances each connection of an intent
+// turn returns which dialer an intent's next connection takes. With several instances each connection of an intent
 // goes to the next one, so that a retry reaches another than the request before it, in every run of a plan.
-func (t *transmitter) dialer(intent string) Dialer {
+func (t *transmitter) turn(intent string) int {
 	if len(t.config.Dialers) == 1 {
-		return t.config.Dialers[0]
+		return 0
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,7 +150,22 @@ func (t *transmitter) dialer(intent string) Dialer {
 	}
 	turn := t.turns[intent]
 	t.turns[intent] = turn + 1
-	return t.config.Dialers[turn%len(t.config.Dialers)]
+	return turn % len(t.config.Dialers)
+}
+
+// goesTo has a request name the place that it goes to, and a member of a burst arrive there when the others arrive at theirs.
+func (o *outgoing) goesTo(c *Config, turn int) {
+	if len(c.Places) == 0 {
+		return
+	}
+	place := c.Places[turn]
+	o.http.Host = place.Host
+	if o.tls != nil && (c.Target.TLS == nil || c.Target.TLS.ServerName == "") {
+		o.tls.ServerName = (&url.URL{Host: place.Host}).Hostname()
+	}
+	if o.member != nil {
+		o.member.later += place.Aim
+	}
 }
 
 // finish records an attempt that has ended and notices when the target is gone.

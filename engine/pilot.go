@@ -79,7 +79,7 @@ func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 		files = append(files, pilotFile(rundir.PilotWays, 2*len(s.System.Ways), timeout, scenarios.AcrossNothing)) // two in a row take one
 	}
 	first := pilotFile(rundir.FirstPilotName, 1, timeout, scenarios.AcrossNothing)
-	return append(append([]scenarios.File{first}, files...), pilotFile(rundir.PilotName, 3, timeout, scenarios.AcrossNothing))
+	return append(append([]scenarios.File{first}, files...), pilotFile(rundir.PilotName, pilotCreatesOf(s), timeout, scenarios.AcrossNothing))
 }
 
 // pilot plays the pilot and says what is wrong with the target file or its environment, so that
@@ -94,6 +94,9 @@ func (s *Session) pilot(ctx context.Context) error {
 			return err
 		}
 		s.normal, s.inside, s.passing = normalTime(h.Attempts), insideTime(h.Attempts), passingOf(h)
+		if f.Scenario.Name == rundir.PilotName {
+			s.addresses = measured(s, h.Attempts)
+		}
 	}
 	s.lost = ""
 	return nil

@@ -170,7 +170,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 	s, system, terms := r.session, r.session.System, r.session.System.Terms()
 	config := driver.Config{
 		Workload: r.workload(plan),
-		Dialers:  dialers(r), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Pace: s.pace, RealTime: s.config.RealTime,
+		Dialers:  dialers(r), Places: s.places(), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Pace: s.pace, RealTime: s.config.RealTime,
 		GiveUp: mostUnanswered(r), Recovery: s.aftermath.within,
 		Hooks: driver.Hooks{
 			Done: func() {
@@ -270,7 +270,7 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
 		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Shard: r.session.config.Shard.String(), Started: r.base,
 		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
-		Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
+		Addresses: r.session.addresses, Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
 	}
 	for _, p := range r.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: string(p.Name), AtLeast: p.AtLeast})

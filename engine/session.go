@@ -36,6 +36,7 @@ type Session struct {
 	lag       time.Duration                // of a row behind its answer, from the pilot
 	inside    time.Duration                // of that: inside the target; 0: no tap saw it
 	passing   map[string]scenarios.Passing // of a plain create, by link; from the pilot
+	addresses []history.Address            // of a target with several, by instance; from the pilot
 	aftermath aftermath
 	company   *company
 	beside    bool            // other scenarios are played meanwhile: what the target has received is not this one's alone

@@ -88,11 +88,19 @@ type Run struct {
 	Seed       uint64        `json:"seed"`
 	Shard      string        `json:"shard,omitempty"` // 3/8: the third of eight runs that share the intents; empty: all are in this one
 	Started    time.Time     `json:"started"`
+	Addresses  []Address     `json:"addresses,omitempty"` // of a target with several, by instance; none: it has one, or its instances were started
 	Lanes      []Lane        `json:"lanes"`
 	Links      []Link        `json:"links,omitempty"`      // that the scenario slows down or cuts
 	Exercised  []Proof       `json:"exercised"`            // what must have happened for a pass to mean anything
 	Calibrated []Calibration `json:"calibrated,omitempty"` // what bursts like those of the scenario can hit
 	Normal     Offset        `json:"normal,omitempty"`     // median duration of a plain create, from the pilot
+}
+
+// Address is one of several of a target, to which members of bursts were aimed.
+type Address struct {
+	Name   string `json:"name"`
+	Trip   Offset `json:"trip"`             // least time from a plain create of the pilot to its answer
+	Varied Offset `json:"varied,omitempty"` // how much longer another one took
 }
 
 // Proof is a condition under which the scenario counts as exercised.

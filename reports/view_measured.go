@@ -18,8 +18,13 @@ func burstSpread(b *checker.Bursts) string {
 		checker.GateLane:     "before the lane, whose faults may have spread them again",
 		checker.GateWrite:    "in one write for all streams of a connection, so the lane's faults delay them alike",
 	}[b.Gate]
-	text := fmt.Sprintf("%s of up to %d requests, released within %s (median), %s (90%%), %s (all), %s",
-		english.Plural(b.Count, "burst"), b.Members, micros(b.Median), micros(b.P90), micros(b.Most), where)
+	done := "released"
+	if b.Aimed != nil {
+		done = fmt.Sprintf("aimed to arrive at %d addresses", b.Aimed.Addresses)
+		where = fmt.Sprintf("where the round trips of the pilot varied so much that they may be %s further apart", micros(b.Aimed.Error))
+	}
+	text := fmt.Sprintf("%s of up to %d requests, %s within %s (median), %s (90%%), %s (all), %s",
+		english.Plural(b.Count, "burst"), b.Members, done, micros(b.Median), micros(b.P90), micros(b.Most), where)
 	if h := b.Hits; h != nil {
 		text += fmt.Sprintf("; on this machine half of the bursts hit a window of %s, and 95 of 100 hit one of %s (calibrated with %s)",
 			micros(h.Half), micros(h.Most), english.Plural(h.Bursts, "burst"))

@@ -83,7 +83,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsRemove, MetBy: "`remove`, and neither `effects` nor `ack.accepted`", Implied: true},
 		{Need: NeedsWork, MetBy: "`work`, or the [link](#links) `database`; no `ack.accepted`, and no `expiry.after` below 30 s", Implied: true},
 		{Need: NeedsSink, MetBy: "an [effect](effects.md) that is counted at a sink (`effects` with `seen`)", Implied: true},
-		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more"},
+		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more, or `instances`"},
 	}
 }
 

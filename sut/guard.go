@@ -34,6 +34,11 @@ func (s *System) Guard() error {
 	if s.Target.Socket == "" { // which is on this machine
 		foreign = append(allowed.Foreign("base_url", base.Hostname()), foreign...)
 	}
+	for _, name := range s.Target.InstanceNames() {
+		if u, err := url.Parse(s.Target.Instances[name].BaseURL); err == nil {
+			foreign = append(foreign, allowed.Foreign("instances."+name, u.Hostname())...)
+		}
+	}
 	foreign = append(foreign, allowed.Foreign("--toxiproxy", proxy)...)
 	if s.Target.Store.URL != "" {
 		store, err := caches.AddressOf(s.Target.Store.URL)

@@ -80,6 +80,28 @@ func (s *System) findPorts() ([]int, error) {
 	return ports, err
 }
 
+// findAddresses finds where the instances are of a target that is there already, if it has several addresses.
+func (s *System) findAddresses() error {
+	for _, name := range s.Target.InstanceNames() {
+		itself := s.Target.At(name)
+		address, err := addressOf(itself.BaseURL)
+		if err != nil {
+			return runerror.Configf("%s: instances.%s cannot be parsed", s.Name, name)
+		}
+		s.Process.each, s.Process.Places = append(s.Process.each, itself), append(s.Process.Places, address)
+	}
+	return nil
+}
+
+// Addresses are the instances of a target with several addresses, in the order of Process.Places, as targets of their own; none: it has
+// one, or its instances were started.
+func (s *System) Addresses() []targets.Target {
+	if len(s.Target.Instances) == 0 {
+		return nil
+	}
+	return s.Process.each
+}
+
 // freePort is the port of base_url, which must be free.
 func (s *System) freePort() (int, error) {
 	address, err := s.Upstream()

@@ -100,8 +100,8 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(s.Target.Process != nil, scenarios.NeedsProcess, "doubletap did not start the target (no process in the target file), so it cannot kill it and start it again")
 	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
 	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer")
-	unless(s.Target.Process != nil, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request")
-	unless(s.Instances() > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
+	unless(s.Target.Process != nil || len(s.Target.Instances) > 0, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request")
+	unless(max(s.Instances(), len(s.Target.Instances)) > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
 	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
 	_, linked := s.Target.Links[databaseLink]
 	unless(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database")

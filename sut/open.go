@@ -103,7 +103,8 @@ func load(ctx context.Context, o Options, linked bool) (*System, error) {
 	if target, err = withInstances(target, o.Target, o.Instances); err != nil {
 		return nil, err
 	}
-	return &System{Name: o.Target, Target: target, loaded: target, options: o}, nil
+	s := &System{Name: o.Target, Target: target, loaded: target, options: o}
+	return s, s.findAddresses()
 }
 
 // source is the text of the target file.

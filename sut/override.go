@@ -30,7 +30,7 @@ func (o Options) override(target targets.Target) (targets.Target, error) {
 		return targets.Target{}, runerror.Configf("%s has no operation", o.Target)
 	}
 	if o.BaseURL != "" {
-		target.BaseURL, target.Socket, target.Process = o.BaseURL, "", nil
+		target.BaseURL, target.Socket, target.Process, target.Instances = o.BaseURL, "", nil, nil
 		if target.Store.Ephemeral != targets.NoEngine {
 			target.Store = targets.Store{}
 		}

@@ -27,7 +27,7 @@ const ProcessLogName = "process.log"
 // Process is what was started of a target: one process, or several behind a balancer. The zero value is none.
 type Process struct {
 	Fleet  services.Fleet // none: the target was there already
-	Places []string       // host:port of each of several
+	Places []string       // host:port of each of several, also of those that were there already
 
 	each    []targets.Target // likewise, as targets of their own
 	log     *os.File

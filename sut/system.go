@@ -165,6 +165,13 @@ func (s *System) Opaque() bool {
 
 // Address is where the system is, for people.
 func (s *System) Address() string {
+	if names := s.Target.InstanceNames(); len(names) > 0 {
+		var all []string
+		for i, name := range names {
+			all = append(all, name+" at "+s.Process.Places[i])
+		}
+		return fmt.Sprintf("%s, requests in turn to %s", PublicBase(s), strings.Join(all, ", "))
+	}
 	if s.Target.Socket != "" {
 		return fmt.Sprintf("%s by the socket %s", PublicBase(s), s.Target.Socket)
 	}

@@ -18,6 +18,7 @@ type Target struct {
 	TLS           *TLS                 `yaml:"tls" json:"-"`                             // nil: as the system trusts, and without a certificate of one's own
 	AllowHosts    []string             `yaml:"allow_hosts" json:"allow_hosts,omitempty"` // hosts beyond loopback that may be sent to
 	Process       *Process             `yaml:"process" json:"-"`                         // nil: the target runs already
+	Instances     map[string]Instance  `yaml:"instances" json:"instances,omitempty"`     // addresses of a target that runs already, by name; none: base_url alone
 	Database      Database             `yaml:"database" json:"database"`
 	Store         Store                `yaml:"store" json:"store,omitzero"`
 	Links         map[string]Link      `yaml:"links" json:"links,omitempty"` // inside the target, by name

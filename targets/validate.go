@@ -27,6 +27,7 @@ func validate(doc *document.Document, t Target) document.Mistakes {
 	v := validator{doc: doc, target: t}
 	v.baseURL()
 	v.process()
+	v.instances()
 	v.socket()
 	v.tls()
 	v.database()

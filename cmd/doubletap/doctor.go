@@ -157,6 +157,7 @@ func (d *doctor) database(e engine.BroughtUp) {
 // examine looks at what a run takes, once the system is up.
 func (d *doctor) examine(ctx context.Context) error {
 	d.creates()
+	d.addresses()
 	d.sinks()
 	d.links()
 	d.writeGate(ctx)
@@ -202,6 +203,18 @@ func (d *doctor) creates() {
 		d.say(warning, "received", "not declared: requests that a proxy sends twice are not noticed", "add received, if the target can count its requests")
 	} else {
 		d.say(well, "received", "the target counts its requests")
+	}
+}
+
+// addresses says how far each of several addresses is.
+func (d *doctor) addresses() {
+	for n, a := range d.session.Addresses() {
+		place := d.session.System.Process.Places[n]
+		if a.Trip == 0 {
+			d.say(warning, "address "+a.Name, "at "+place+": no plain create came back from it", "see that it answers, or leave it out of instances")
+			continue
+		}
+		d.say(well, "address "+a.Name, fmt.Sprintf("at %s: a plain create takes %s there, or up to %s more", place, a.Trip.Duration().Round(100*time.Microsecond), a.Varied.Duration().Round(100*time.Microsecond)))
 	}
 }
 

@@ -1,0 +1,63 @@
+package targets
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// Instance is one of several addresses of a target that doubletap does not start, such as a region.
+type Instance struct {
+	BaseURL string `yaml:"base_url" json:"base_url"`
+}
+
+// UnmarshalYAML takes a URL in place of a mapping with base_url.
+func (i *Instance) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind == yaml.ScalarNode {
+		return node.Decode(&i.BaseURL)
+	}
+	type plain Instance
+	return node.Decode((*plain)(i))
+}
+
+// InstanceNames lists the names of the addresses, sorted: the first has the number 1.
+func (t Target) InstanceNames() []string { return slices.Sorted(maps.Keys(t.Instances)) }
+
+// At is the target as the one at an address of [Target.Instances].
+func (t Target) At(instance string) Target {
+	t.BaseURL, t.Instances = t.Instances[instance].BaseURL, nil
+	return t
+}
+
+// instances looks at the addresses of a target that runs already. They differ in their host alone.
+func (v *validator) instances() {
+	if len(v.target.Instances) == 0 {
+		return
+	}
+	switch {
+	case v.target.Process != nil:
+		v.addMistake("/instances", "these are the addresses of a target that runs already, and doubletap starts this one; expected process.instances, a number, or no process")
+	case v.target.Protocol == HTTP2:
+		v.addMistake("/instances", "several addresses are for HTTP/1.1, where each request has a connection of its own; leave protocol out")
+	case v.target.Socket != "":
+		v.addMistake("/instances", "several addresses are reached by TCP, and this target by a socket")
+	}
+	base, err := url.Parse(v.target.BaseURL)
+	if err != nil { // which is a mistake of another place
+		return
+	}
+	for name, instance := range v.target.Instances {
+		path := jsonpointer.Of("instances", name)
+		u, err := url.Parse(instance.BaseURL)
+		switch {
+		case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
+			v.addMistake(path, "expected a URL with a host that begins with http:// or https://")
+		case u.Scheme != base.Scheme || u.Path != base.Path || u.RawQuery != "":
+			v.addMistake(path, "expected %s:// and the path %q, as in base_url: the addresses differ in their host alone", base.Scheme, base.Path)
+		}
+	}
+}
