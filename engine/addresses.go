@@ -7,6 +7,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // createsEachAddress is how many plain creates the pilot sends to each of several addresses, to know how far they are.
@@ -16,7 +17,7 @@ const createsEachAddress = 3
 func (s *Session) Addresses() []history.Address { return s.addresses }
 
 // pilotCreatesOf is how many plain creates the pilot sends to measure what one takes.
-func pilotCreatesOf(s *Session) int { return max(3, createsEachAddress*len(s.System.Addresses())) }
+func pilotCreatesOf(s *Session) int { return max(3, createsEachAddress*len(sut.Addresses(s.System))) }
 
 // measured is how far the addresses are, by what plain creates took: from the upstream tap, or from the client where there is none.
 // What the target takes for a create is in it, which is the same at each.
@@ -52,7 +53,7 @@ func (s *Session) places() []driver.Place {
 	for _, a := range s.addresses {
 		farthest = max(farthest, a.Trip)
 	}
-	for n, t := range s.System.Addresses() {
+	for n, t := range sut.Addresses(s.System) {
 		place := driver.Place{}
 		if u, err := url.Parse(t.BaseURL); err == nil { // the loader has seen that it can be parsed
 			place.Host = u.Host

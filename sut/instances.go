@@ -81,7 +81,7 @@ func (s *System) findPorts() ([]int, error) {
 }
 
 // findAddresses finds where the instances are of a target that is there already, if it has several addresses.
-func (s *System) findAddresses() error {
+func findAddresses(s *System) error {
 	for _, name := range s.Target.InstanceNames() {
 		itself := s.Target.At(name)
 		address, err := addressOf(itself.BaseURL)
@@ -95,7 +95,7 @@ func (s *System) findAddresses() error {
 
 // Addresses are the instances of a target with several addresses, in the order of Process.Places, as targets of their own; none: it has
 // one, or its instances were started.
-func (s *System) Addresses() []targets.Target {
+func Addresses(s *System) []targets.Target {
 	if len(s.Target.Instances) == 0 {
 		return nil
 	}

@@ -104,7 +104,7 @@ func load(ctx context.Context, o Options, linked bool) (*System, error) {
 		return nil, err
 	}
 	s := &System{Name: o.Target, Target: target, loaded: target, options: o}
-	return s, s.findAddresses()
+	return s, findAddresses(s)
 }
 
 // source is the text of the target file.

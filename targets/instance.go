@@ -34,7 +34,7 @@ func (t Target) At(instance string) Target {
 }
 
 // instances looks at the addresses of a target that runs already. They differ in their host alone.
-func (v *validator) instances() {
+func instances(v *validator) {
 	if len(v.target.Instances) == 0 {
 		return
 	}

@@ -27,7 +27,7 @@ func validate(doc *document.Document, t Target) document.Mistakes {
 	v := validator{doc: doc, target: t}
 	v.baseURL()
 	v.process()
-	v.instances()
+	instances(&v)
 	v.socket()
 	v.tls()
 	v.database()
