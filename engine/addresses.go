@@ -14,7 +14,7 @@ import (
 const createsEachAddress = 3
 
 // Addresses are those of a target with several, as the pilot measured them; none: it has one, or its instances were started.
-func (s *Session) Addresses() []history.Address { return s.addresses }
+func Addresses(s *Session) []history.Address { return s.addresses }
 
 // pilotCreatesOf is how many plain creates the pilot sends to measure what one takes.
 func pilotCreatesOf(s *Session) int { return max(3, createsEachAddress*len(sut.Addresses(s.System))) }
@@ -45,9 +45,9 @@ func measured(s *Session, attempts []history.Attempt) []history.Address {
 	return all
 }
 
-// places are the addresses as a driver takes them. A request to a near one is released later than one to the farthest, by half of
+// aims are the addresses as a driver takes them. A request to a near one is released later than one to the farthest, by half of
 // what its round trip is shorter. Before the pilot has measured them, none is.
-func (s *Session) places() []driver.Place {
+func aims(s *Session) []driver.Place {
 	var all []driver.Place
 	farthest := history.Offset(0)
 	for _, a := range s.addresses {

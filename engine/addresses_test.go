@@ -131,7 +131,7 @@ func TestABurstArrivesTogetherAtSeveralAddresses(t *testing.T) {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	addresses := s.Addresses()
+	addresses := Addresses(s)
 	require.Len(t, addresses, 3)
 	require.Equal(t, []string{"a-near", "b-far", "c-farthest"}, []string{addresses[0].Name, addresses[1].Name, addresses[2].Name})
 	require.GreaterOrEqual(t, addresses[2].Trip.Duration(), 240*time.Millisecond)
@@ -178,7 +178,7 @@ func TestARequestToANearAddressIsReleasedLater(t *testing.T) {
 	system, err := sut.Load(t.Context(), sut.Options{Target: "target.yaml", Source: []byte(severalAddresses("127.0.0.1:1", [3]string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"}))})
 	require.NoError(t, err)
 	s := &Session{System: system}
-	for _, p := range s.places() {
+	for _, p := range aims(s) {
 		require.Zero(t, p.Aim, "the pilot has not measured it")
 	}
 	attempt := func(instance int, took history.Offset) history.Attempt {
@@ -188,7 +188,7 @@ func TestARequestToANearAddressIsReleasedLater(t *testing.T) {
 		attempt(1, 2e6), attempt(2, 42e6), attempt(1, 5e6), attempt(2, 40e6), {Instance: 3, Wrote: 1000, Replied: 1000 + 100e6},
 	})
 	require.Equal(t, []history.Address{{Name: "a-near", Trip: 2e6, Varied: 3e6}, {Name: "b-far", Trip: 40e6, Varied: 2e6}, {Name: "c-farthest", Trip: 100e6}}, s.addresses)
-	places := s.places()
-	require.Equal(t, "127.0.0.1:2", places[1].Host)
-	require.Equal(t, []time.Duration{49e6, 30e6, 0}, []time.Duration{places[0].Aim, places[1].Aim, places[2].Aim})
+	all := aims(s)
+	require.Equal(t, "127.0.0.1:2", all[1].Host)
+	require.Equal(t, []time.Duration{49e6, 30e6, 0}, []time.Duration{all[0].Aim, all[1].Aim, all[2].Aim})
 }

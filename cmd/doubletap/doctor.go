@@ -208,7 +208,7 @@ func (d *doctor) creates() {
 
 // addresses says how far each of several addresses is.
 func (d *doctor) addresses() {
-	for n, a := range d.session.Addresses() {
+	for n, a := range engine.Addresses(d.session) {
 		place := d.session.System.Process.Places[n]
 		if a.Trip == 0 {
 			d.say(warning, "address "+a.Name, "at "+place+": no plain create came back from it", "see that it answers, or leave it out of instances")
