@@ -56,6 +56,8 @@ func (f *File) contract() {
 func (f *File) ack() {
 	documented := f.acknowledged()
 	switch p := f.Proof; {
+	case f.Draft.GraphQL:
+		f.line("  ack: {statuses: [200], where: {/errors: null}} # an answer of GraphQL that lists errors is none")
 	case f.learnt.leads != "":
 		f.line("  ack: # as the create and its repetition were answered\n    statuses: %s\n    headers: %s", flow(f.learnt.ack), flow(map[string]string{"Location": f.learnt.leads}))
 	case p != nil && p.Redirect != 0 && f.learnt.ack != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ type reading struct {
 	method, address string
 	header          [][2]string
 	data            []string
+	parts           []string // of a form with parts (-F)
 }
 
 // flagsWithValue are the flags that take a value; the ones that are not read say nothing about the request.
@@ -37,6 +39,7 @@ func flagsWithValue() map[string]string {
 	return map[string]string{
 		"-X": "method", "--request": "method", "-H": "header", "--header": "header", "-u": "user", "--user": "user",
 		"-d": "data", "--data": "data", "--data-raw": "data", "--data-binary": "data", "--data-ascii": "data", "--json": "json",
+		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "part",
 		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
 		"-x": "", "--proxy": "", "--cacert": "", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
@@ -105,6 +108,49 @@ func (r *reading) take(meaning, value string) error {
 			return errors.New("its body is in a file: put the JSON into the command")
 		}
 		r.data = append(r.data, value)
+	case "urlencode":
+		text, err := urlencoded(value)
+		if err != nil {
+			return err
+		}
+		r.data = append(r.data, text)
+	case "part":
+		r.parts = append(r.parts, value)
+	}
+	return nil
+}
+
+// urlencoded is a member of a form whose value curl encodes: NAME=VALUE, =VALUE or VALUE.
+func urlencoded(text string) (string, error) {
+	name, value, named := strings.Cut(text, "=")
+	switch {
+	case !named && strings.Contains(text, "@"):
+		return "", errors.New("its body is in a file: put the value into the command")
+	case !named:
+		return url.QueryEscape(text), nil
+	case name == "":
+		return url.QueryEscape(value), nil
+	default:
+		return name + "=" + url.QueryEscape(value), nil
+	}
+}
+
+// readParts reads a form with parts. What a file holds stays out of it.
+func (c *Request) readParts(parts []string) error {
+	c.Form, c.Multipart, c.Body = true, true, map[string]any{}
+	for _, part := range parts {
+		name, value, named := strings.Cut(part, "=")
+		if !named || name == "" {
+			return fmt.Errorf("-F %s is no NAME=VALUE", part)
+		}
+		if c.Body[name] != nil {
+			return fmt.Errorf("its form has %s more than once", name)
+		}
+		c.Body[name] = value
+		if file, isFile := strings.CutPrefix(value, "@"); isFile {
+			file, _, _ = strings.Cut(file, ";")
+			c.Body[name] = map[string]any{"file": path.Base(file), "content": "sample"}
+		}
 	}
 	return nil
 }
@@ -122,8 +168,15 @@ func (r *reading) curl() (Request, error) {
 		return Request{}, errors.New("its URL holds a user; give it with -u")
 	}
 	c := Request{Method: cmp.Or(r.method, http.MethodPost), URL: u, Header: r.header}
+	if len(r.parts) > 0 && len(r.data) > 0 {
+		return Request{}, errors.New("it has both a body (-d) and a form (-F)")
+	}
+	if len(r.parts) > 0 {
+		c.Page = c.referer()
+		return c, c.readParts(r.parts)
+	}
 	if len(r.data) == 0 {
-		return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker")
+		return Request{}, errors.New("it has no body (-d): a create needs one that can carry a marker, or a form (-F)")
 	}
 	c.Page = c.referer()
 	return c, c.read(strings.Join(r.data, "&"))

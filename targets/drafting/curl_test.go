@@ -31,6 +31,21 @@ func TestCurlCommandsAreReadAsShellsReadThem(t *testing.T) {
 	}
 }
 
+func TestFormsOfACurlCommand(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl localhost:8080/orders --data-urlencode 'note=a b&c=d' -d amount=3`)
+	require.NoError(t, err)
+	require.True(t, c.Form && !c.Multipart)
+	require.Equal(t, map[string]any{"note": "a b&c=d", "amount": "3"}, c.Body)
+
+	c, err = drafting.ReadCurl(`curl localhost:8080/orders -F 'note=a b' -F 'photo=@/tmp/lamp.png;type=image/png'`)
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"note": "a b", "photo": map[string]any{"file": "lamp.png", "content": "sample"}}, c.Body)
+	text, err := drafting.File{Target: "shop", BaseURL: "http://localhost:8080", Draft: c.Draft("SHOP")}.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, "multipart:\n        note: '{{.Intent.Marker}}'")
+}
+
 func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 	t.Parallel()
 	for command, says := range map[string]string{
@@ -46,6 +61,10 @@ func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 		"curl a -d a=1 -d a=2":          "its form has a more than once",
 		"curl http://u:p@a -d '{}'":     "give it with -u",
 		"curl a --data-binary @x.json ": "its body is in a file",
+		"curl a --data-urlencode x@y.z": "its body is in a file",
+		"curl a -F note=1 -F note=2":    "its form has note more than once",
+		"curl a -F note":                "no NAME=VALUE",
+		"curl a -F note=1 -d note=2":    "both a body (-d) and a form (-F)",
 	} {
 		_, err := drafting.ReadCurl(command)
 		require.ErrorContains(t, err, says, command)

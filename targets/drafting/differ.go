@@ -25,7 +25,7 @@ func (d Draft) codes() []string {
 	Scalars("", d.Body, func(pointer string, value any) {
 		text, isText := value.(string)
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		if !isText || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || strings.Contains(text, "://") {
+		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
 		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") {

@@ -25,6 +25,8 @@ type Draft struct {
 	Given     map[string]string // values of variables that the source has; they may be secret and are written nowhere
 	Body      map[string]any    // values, not templates
 	Form      bool              // the body is sent as a form; if not, as JSON
+	Multipart bool              // the form is sent in parts
+	GraphQL   bool              // the body is a request of GraphQL
 	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
 	Others    []Other           // members of the body that can be altered, numbers first

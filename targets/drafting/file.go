@@ -138,7 +138,7 @@ func (f *File) operation() {
 	}
 	f.line("    request:")
 	f.request("      ", d.Method, d.Path, d.Header)
-	f.content("      ", d.Form, filled(d.Body, d.Templates))
+	f.content("      ", payload(d.Form, d.Multipart), filled(d.Body, d.Templates))
 	if d.Key.In != contract.KeyNowhere {
 		f.line("    key: %s", flow(keyOf(d.Key)))
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // Answer is one answer of the target to a create, or to a repetition of one.
@@ -20,10 +21,12 @@ type Answer struct {
 }
 
 // Done reports that it says that the create is done, or leads to what was created.
-func (a Answer) Done() bool { return a.Status >= 200 && a.Status < 400 }
+func (a Answer) Done() bool { return a.Status >= 200 && a.Status < 400 && !a.errs() }
 
 // Refused reports that it says something about the request: neither a failure nor a rate limit.
-func (a Answer) Refused() bool { return a.Status >= 400 && a.Status < 500 && a.Status != 429 }
+func (a Answer) Refused() bool {
+	return a.errs() && a.Status < 500 || a.Status >= 400 && a.Status < 500 && a.Status != 429
+}
 
 // Failed reports that it says nothing about the request.
 func (a Answer) Failed() bool {
@@ -248,14 +251,17 @@ func same(a, b contract.Signature) bool {
 var codeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]*$`)
 
 func codes() []string {
-	return []string{"/code", "/error/code", "/error/type", "/type", "/reason", "/error"}
+	return []string{"/errors/0/extensions/code", "/errors/0/code", "/code", "/error/code", "/error/type", "/type", "/reason", "/error"}
 }
 
 // signature is what an answer is known by: its status, and the code that it names.
 func signature(a Answer) contract.Signature {
 	s := contract.Signature{Statuses: []int{a.Status}}
+	if message, there := jsonpointer.Resolve(a.Body, "/errors/0/message"); there && a.errs() && a.Status < 400 {
+		s.Where = map[string]any{"/errors/0/message": message}
+	}
 	for _, at := range codes() {
-		value, _ := lookUp(a.Body, at)
+		value, _ := jsonpointer.Resolve(a.Body, at)
 		if text, is := value.(string); is && codeLike.MatchString(text) && text != "about:blank" {
 			s.Where = map[string]any{at: text}
 			break

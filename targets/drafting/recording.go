@@ -95,7 +95,7 @@ func (rec *recording) add(e entry, s Step, space string, d Draft) {
 
 // step is the draft's request without what makes it a create.
 func (d Draft) step() Step {
-	return Step{Method: d.Method, Path: d.Path, Header: d.Header, Body: d.Body, Form: d.Form, Templates: d.Templates}
+	return Step{Method: d.Method, Path: d.Path, Header: d.Header, Body: d.Body, Form: d.Form, Multipart: d.Multipart, Templates: d.Templates}
 }
 
 // linked is what of a request earlier steps give.
@@ -181,7 +181,7 @@ func textAt(body map[string]any, pointer string) string {
 }
 
 // tokenName matches the names of members whose value the form's page gives, so that no other page can send the form.
-var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_token$|verification_?token`)
+var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_?token$|verification_?token|(form|request|submission)_?token`)
 
 // page makes the page with the form a step, where the form has a token that stands in its page.
 func (d *Draft) page(path string) {

@@ -19,14 +19,15 @@ import (
 
 // Request is a request that was sent before: recorded, or given as a curl command.
 type Request struct {
-	Method string
-	URL    *url.URL
-	Header [][2]string // in their order
-	Body   map[string]any
-	Form   bool   // the body was sent as a form; if not, as JSON
-	Status int    // that it was answered; 0: not known
-	Answer any    // JSON; nil: not known
-	Page   string // path and query of the page with the form; empty: not known
+	Method    string
+	URL       *url.URL
+	Header    [][2]string // in their order
+	Body      map[string]any
+	Form      bool   // the body was sent as a form; if not, as JSON
+	Multipart bool   // the form was sent in parts
+	Status    int    // that it was answered; 0: not known
+	Answer    any    // JSON; nil: not known
+	Page      string // path and query of the page with the form; empty: not known
 }
 
 // errNoObject is why a body cannot be that of a create.
@@ -86,8 +87,11 @@ func numbers(value any) any {
 func (c Request) Draft(prefix string) Draft {
 	d := Draft{
 		Name: c.name(), Method: c.Method, Path: Escape(cmp.Or(c.URL.EscapedPath(), "/")),
-		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Form: c.Form,
+		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Form: c.Form, Multipart: c.Multipart,
 		Identity: idIn(c.Answer),
+	}
+	if mutation := mutationOf(c.Body); mutation != "" && !c.Form {
+		d.GraphQL, d.Name = true, "create_"+mutation[:min(len(mutation), 50)]
 	}
 	if c.Status != 0 {
 		d.Statuses = []int{c.Status}
@@ -206,6 +210,9 @@ func (d *Draft) members(prefix string) {
 	likely, spare := map[string]int{}, []string(nil)
 	Scalars("", d.Body, func(pointer string, value any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		if d.document(pointer) {
+			return
+		}
 		switch value := value.(type) {
 		case string:
 			rank, ok := Likely(name)

@@ -15,6 +15,7 @@ type Step struct {
 	Header    map[string]string  // as in a target file
 	Body      map[string]any     // values, not templates
 	Form      bool               // the body is sent as a form; if not, as JSON
+	Multipart bool               // the form is sent in parts
 	Templates map[string]string  // JSON pointer into the body: text of the target file that replaces the value
 	Extract   map[string]Extract // by the name that templates use
 }
@@ -63,7 +64,7 @@ func (d *Draft) SignIn(l Login, prefix string) {
 // which the answer has at the parent's Identity. The parent's texts differ from intent to intent.
 func (d *Draft) Ahead(parent Draft, name string) {
 	s := Step{
-		Method: parent.Method, Path: parent.Path, Header: cloneTexts(parent.Header), Body: parent.Body, Form: parent.Form,
+		Method: parent.Method, Path: parent.Path, Header: cloneTexts(parent.Header), Body: parent.Body, Form: parent.Form, Multipart: parent.Multipart,
 		Templates: cloneTexts(parent.Templates), Extract: map[string]Extract{name: {JSON: parent.Identity}},
 	}
 	Scalars("", parent.Body, func(pointer string, value any) {
@@ -123,7 +124,7 @@ func (f *File) steps(indent string, steps []Step) {
 		f.line("%s- request:", indent)
 		f.request(indent+"    ", s.Method, s.Path, s.Header)
 		if s.Body != nil {
-			f.content(indent+"    ", s.Form, filled(s.Body, s.Templates))
+			f.content(indent+"    ", payload(s.Form, s.Multipart), filled(s.Body, s.Templates))
 		}
 		if len(s.Extract) > 0 {
 			f.line("%s  extract: %s", indent, flow(s.Extract))
@@ -139,12 +140,20 @@ func (f *File) request(indent, method, path string, header map[string]string) {
 	}
 }
 
-// content writes the body of a request.
-func (f *File) content(indent string, form bool, body any) {
-	kind := "body"
-	if form {
-		kind = "form"
+// payload is the key of a request's body.
+func payload(form, multipart bool) string {
+	switch {
+	case multipart:
+		return "multipart"
+	case form:
+		return "form"
+	default:
+		return "body"
 	}
+}
+
+// content writes the body of a request.
+func (f *File) content(indent, kind string, body any) {
 	f.line("%s%s:", indent, kind)
 	for line := range strings.SplitSeq(strings.TrimRight(block(body), "\n"), "\n") {
 		f.line("%s  %s", indent, line)
