@@ -92,13 +92,14 @@ func rooms() map[string][]string {
 			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
 			"internal/stopwatch", "internal/runerror", "internal/english",
 		},
+		"work":          {"rundir", "internal/files", "internal/runerror"},
 		"shrink":        {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
 		"export":        {"history", "contract", "scenarios", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
 		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/leftovers", "internal/runerror", "internal/shell"},
 		"doubletaptest": {"", "checker", "reports"},
 		"cmd/doubletap": {
 			"scenarios", "document", "targets", "targets/databases", "targets/caches", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders",
-			"history", "checker", "diagnosis", "driver", "proxy", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export",
+			"history", "checker", "diagnosis", "driver", "proxy", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export", "work",
 			"internal/sqldrivers", "internal/crashcode", "internal/leftovers", "internal/files", "internal/runerror", "internal/english", "internal/shell",
 		},
 	}
@@ -118,6 +119,7 @@ func owners() map[string][]string {
 		"github.com/go-sql-driver/mysql":           {"targets/orders", "internal/sqldrivers"},
 		"github.com/jackc/pgx/v5":                  {"targets/orders", "internal/sqldrivers", "internal/paced"},
 		"github.com/gomodule/redigo":               {"targets/orders"},
+		"github.com/nats-io/nats.go":               {"work"},
 		"github.com/emersion/go-smtp":              {"sinks/mail"},
 		"github.com/emersion/go-sasl":              {"sinks/mail"}, // go-smtp's ways to sign in
 		"golang.org/x/text":                        {"sinks/mail"},
@@ -209,7 +211,7 @@ func TestTheLibraryIsLean(t *testing.T) {
 	require.Contains(t, linked, module, "the list is not empty by mistake")
 	for _, heavy := range []string{
 		"github.com/spf13/cobra", "github.com/getkin/kin-openapi", "github.com/schollz/progressbar/v3", "modernc.org/sqlite",
-		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/gomodule/redigo", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
+		"github.com/jackc/pgx/v5", "github.com/go-sql-driver/mysql", "github.com/gomodule/redigo", "github.com/nats-io/nats.go", "github.com/emersion/go-smtp", "go.opentelemetry.io/proto/otlp",
 		"github.com/rabbitmq/amqp091-go",
 	} {
 		require.NotContains(t, linked, heavy)

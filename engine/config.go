@@ -86,7 +86,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Replay = new(Replay)
 	}
 	if !c.Seeded && c.Seed == 0 {
-		c.Seed = randomSeed()
+		c.Seed = RandomSeed()
 	}
 	c.Seeded = true
 	if len(c.Scenarios) > 0 {
@@ -97,8 +97,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, err
 }
 
-// randomSeed is different each time, and short enough to be typed.
-func randomSeed() uint64 {
+// RandomSeed is different each time, and short enough to be typed.
+func RandomSeed() uint64 {
 	var b [4]byte
 	rand.Read(b[:])
 	return uint64(binary.LittleEndian.Uint32(b[:]))

@@ -28,7 +28,18 @@ type shard struct {
 type Merged struct {
 	shards  []shard // by number
 	missing []int
+	whole   *Whole // nil: as the first shard says
 }
+
+// Whole is what the report of merged runs says of all, where the shards were played on other machines: their paths are of no use
+// here.
+type Whole struct {
+	Target   string // as named here
+	Commands Commands
+}
+
+// As makes the shards one run that was asked for here.
+func (m *Merged) As(w Whole) { m.whole = &w }
 
 // Merge takes the directories of shards, in any order, for one run. They have to be of one seed and one target, and each another
 // shard. Some may be missing.
@@ -99,6 +110,9 @@ func (m *Merged) Report(into Dir, told Told) *checker.Report {
 	whole := m.shards[0].Manifest
 	whole.Run, whole.Commands = filepath.Base(into.Path), m.commands(into)
 	whole.Instances, whole.BaseURL = 0, ""
+	if m.whole != nil {
+		whole.Target = m.whole.Target
+	}
 	for _, s := range m.shards {
 		if s.Started.Before(whole.Started) {
 			whole.Started = s.Started
@@ -195,7 +209,7 @@ func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
 	for _, r := range report.Results {
 		for _, finding := range r.Findings {
 			if from := found[of(r.Scenario, finding)]; from != "" {
-				if err := into.copyFinding(from, finding, r); err != nil {
+				if err := into.copyFinding(from, finding, r, m.whole); err != nil {
 					return err
 				}
 			}
@@ -205,13 +219,16 @@ func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
 }
 
 // copyFinding copies the directory of a finding, with its name and its share of another report.
-func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result) error {
+func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result, whole *Whole) error {
 	f, err := ReadFinding(from)
 	if err != nil {
 		return err
 	}
 	f.Finding.ID, f.Run = as.ID, filepath.Base(d.Path)
 	f.Shown, f.Of = f.ShownIn(r), r.Of()
+	if whole != nil {
+		f.Target, f.Toxiproxy, f.Instances = whole.Target, "", 0
+	}
 	if err := d.WriteJSON(f, FindingsName, as.ID, FindingName); err != nil {
 		return err
 	}
@@ -232,6 +249,9 @@ func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result) erro
 
 // commands are those of the first shard, about the whole in its directory: the whole run once more has no shard.
 func (m *Merged) commands(into Dir) Commands {
+	if m.whole != nil {
+		return m.whole.Commands
+	}
 	first := m.shards[0]
 	there := func(command string) string { return strings.ReplaceAll(command, first.Path+"/", into.Path+"/") }
 	again := strings.Replace(first.Again, " --shard "+first.Shard, "", 1)

@@ -29,6 +29,7 @@ const (
 	FindingsName = "findings"
 	FindingName  = "finding.json"
 	TargetName   = "target.yaml"
+	ShardsName   = "shards" // of a run that was played by workers: what each shard left
 )
 
 // Names of the scenarios that go ahead of every run: one create, to see whether anything answers, and then three more,
@@ -60,7 +61,7 @@ const ManifestVersion = 1
 // Reserved reports whether a scenario's name is taken by something else in a run's directory.
 func Reserved(name string) bool {
 	return IsPilotAfter(name) || slices.Contains([]string{
-		FindingsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations), PilotWays,
+		FindingsName, ShardsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations), PilotWays,
 	}, name)
 }
 

@@ -21,13 +21,15 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/orders"
+	"github.com/doubletap-harness/doubletap/work"
 )
 
 // cleanOptions are the flags of clean.
 type cleanOptions struct {
 	databases, stores, proxies []string
-	reports                    string // directory of runs
-	keep                       int    // newest runs that stay; 0: all
+	nats                       []string // URLs of servers
+	reports                    string   // directory of runs
+	keep                       int      // newest runs that stay; 0: all
 }
 
 func newClean(s streams) *cobra.Command {
@@ -37,7 +39,7 @@ func newClean(s streams) *cobra.Command {
 		Short: "Remove what killed runs have left behind",
 		Long: `Clean removes what runs have left that were killed by SIGKILL or for want of memory: temporary folders of
 private databases, and with the flags the schemas, Redis keys and toxiproxy proxies that doubletap made for built-in
-targets on servers of yours. Each of them bears the process that made it. What a process made that still runs, or
+targets on servers of yours, and runs for workers on a NATS server, of which the coordinator has been silent for 30 s. Each of them bears the process that made it. What a process made that still runs, or
 that ran on another machine, stays. A run does the same for the servers that it uses before it begins.
 With --keep it also removes the directories of older runs and replays, with their findings.`,
 		Example: `  doubletap clean
@@ -60,6 +62,7 @@ With --keep it also removes the directories of older runs and replays, with thei
 	f.StringArrayVar(&o.databases, "database", nil, "postgres or mariadb URL of a server, as often as wanted")
 	f.StringArrayVar(&o.stores, "store", nil, "Redis URL of a server, as often as wanted; the names of all its keys are looked at")
 	f.StringArrayVar(&o.proxies, "toxiproxy", nil, "URL of a toxiproxy server, as often as wanted")
+	f.StringArrayVar(&o.nats, "nats", nil, "URL of a NATS server with runs for workers whose coordinators were killed, as often as wanted")
 	return cmd
 }
 
@@ -130,6 +133,15 @@ func (o cleanOptions) clean(ctx context.Context, s streams) error {
 	for _, address := range o.proxies {
 		names, err := proxy.Sweep(address)
 		said("proxy", names, err)
+	}
+	for _, address := range o.nats {
+		server, err := work.ParseServer(address)
+		if err != nil {
+			problems = append(problems, runerror.Configf("--nats: %w", err))
+			continue
+		}
+		names, err := work.Sweep(server)
+		said("shared run", names, err)
 	}
 	if count == 0 {
 		fmt.Fprintln(s.out, "nothing was left behind")

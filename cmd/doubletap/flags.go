@@ -50,12 +50,17 @@ type targetFlags struct {
 }
 
 func (t *targetFlags) add(cmd *cobra.Command) {
+	t.where(cmd)
+	cmd.Flags().StringVar(&t.operation, "operation", "", "operation of the target; all, of run: each in turn, in a run of its own (default: what the scenarios ask for, else its first by name)")
+}
+
+// where adds what says which target it is, and where.
+func (t *targetFlags) where(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var((*targetFlag)(&t.target), "target", "target file, builtin:NAME, or served:NAME for a process that can be killed (default: "+usualTarget+" of this folder)")
 	_ = cmd.RegisterFlagCompletionFunc("target", completeTargets) // it fails only for a flag that is not there
 	f.StringVar(&t.database, "database", "", "database of a built-in target: a postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file); of a served one also sqlite, postgres or mariadb, for a private one")
 	f.StringVar(&t.store, "store", "", storeUsage)
-	f.StringVar(&t.operation, "operation", "", "operation of the target; all, of run: each in turn, in a run of its own (default: what the scenarios ask for, else its first by name)")
 }
 
 // find takes the target file of this folder, if no target was named.

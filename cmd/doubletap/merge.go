@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
@@ -36,26 +37,36 @@ are those of run.`,
 }
 
 func mergeCommand(ctx context.Context, args []string, into string, g gate, s streams) error {
-	var dirs []rundir.Dir
-	for _, path := range args {
-		dirs = append(dirs, rundir.Dir{Path: path})
-	}
-	merged, err := rundir.Merge(dirs)
+	merged, err := rundir.Merge(inDirs(args))
 	if err := errors.Join(g.check(), err); err != nil {
 		return err
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as check
 	dir, err := rundir.Create(into, rundir.NewID(time.Now()))
 	if err != nil {
 		return err
 	}
+	report, err := judgeMerged(merged, dir, s)
+	return conclude(ctx, report, err, g, s)
+}
+
+func inDirs(paths []string) []rundir.Dir {
+	var dirs []rundir.Dir
+	for _, path := range paths {
+		dirs = append(dirs, rundir.Dir{Path: path})
+	}
+	return dirs
+}
+
+// judgeMerged judges shards as one, shows the report, and writes it into the directory of the whole.
+func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Report, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as check
 	p := &judging{out: s.err, begun: time.Now()}
 	report := merged.Report(dir, p.tell)
 	p.done()
-	err = errors.Join(dir.WriteReports(*report, nil), merged.WriteFindings(dir, *report))
+	err := errors.Join(dir.WriteReports(*report, nil), merged.WriteFindings(dir, *report))
 	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
 		err = errors.Join(err, runerror.Environment(said))
 	}
 	s.github.report(*report, nil, false)
-	return conclude(ctx, report, err, g, s)
+	return report, err
 }

@@ -40,6 +40,7 @@ type runFlags struct {
 	failed        bool // play what failed in the latest run
 	json          bool // print the JSON report in place of the text
 	more          bool // moreRounds was asked for
+	workers       workersFlags
 }
 
 func newRun(s streams) *cobra.Command {
@@ -71,6 +72,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.failFast, "fail-fast", false, "begin no scenario after one that failed; those that are left out are inconclusive")
 	cmd.Flags().Var(&o.shard, "shard", "send one part of the intents, such as 3/8, the third of eight, which takes --seed; /8: the part that $JOB_COMPLETION_INDEX says, counted from 0. Merge judges all parts as one")
 	cmd.Flags().IntVar(&o.parallel, "parallel", 0, "play so many scenarios beside each other, of those that do not race; 1: each has the target to itself (default: at most 3, fewer where the target is slow)")
+	o.workers.add(cmd)
 	cmd.Flags().BoolVar(&o.failed, "last-failed", false, "play the scenarios that failed in the latest run")
 	cmd.Flags().BoolVar(&o.ignoreEffects, "ignore-effects", false, "count nothing that reaches a sink: it answers, and reports say what was not watched")
 	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON report in place of the text")
@@ -153,6 +155,9 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.shard.Several() && !o.seeded {
 		return runerror.Configf("--shard %s without --seed: all shards have to be of one plan", o.shard)
 	}
+	if err := o.checkWorkers(); err != nil {
+		return err
+	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
 	}
@@ -162,7 +167,11 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	}
 	var played []checker.Report
 	play := func(ctx context.Context, o runFlags, files []scenarios.File) (*checker.Report, error) {
-		report, err := o.playOne(ctx, args, files, register, s)
+		play := o.playOne
+		if o.workers.at.given {
+			play = o.leadOne
+		}
+		report, err := play(ctx, args, files, register, s)
 		if report != nil {
 			played = append(played, *report)
 		}

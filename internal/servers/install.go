@@ -100,6 +100,9 @@ func missingPackages() []string {
 	if _, err := redisProgram(""); err != nil {
 		missing = append(missing, "redis-server")
 	}
+	if _, err := natsProgram(""); err != nil {
+		missing = append(missing, "nats-server")
+	}
 	return missing
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-sql-driver/mysql"
+	"github.com/nats-io/nats.go"
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -29,7 +30,7 @@ const childKind = "DOUBLETAP_TEST_SERVER"
 type starter func(context.Context, servers.Options) (*servers.Server, error)
 
 func starters() map[string]starter {
-	return map[string]starter{"postgres": servers.Postgres, "mariadb": servers.MariaDB, "redis": servers.Redis}
+	return map[string]starter{"postgres": servers.Postgres, "mariadb": servers.MariaDB, "redis": servers.Redis, "nats": servers.NATS}
 }
 
 func TestMain(m *testing.M) {
@@ -86,6 +87,15 @@ func open(t *testing.T, address string) *sql.DB {
 // pinger asks a server whether it is there.
 func pinger(t *testing.T, address string) func() error {
 	t.Helper()
+	if strings.HasPrefix(address, "nats:") {
+		return func() error {
+			conn, err := nats.Connect(address)
+			if err == nil {
+				conn.Close()
+			}
+			return err
+		}
+	}
 	if !strings.HasPrefix(address, "redis:") {
 		return open(t, address).Ping
 	}
@@ -179,7 +189,7 @@ func TestMissingProgramsNameThePackage(t *testing.T) {
 	t.Parallel()
 	for kind, advice := range map[string]string{
 		"postgres": "apt-get install postgresql", "mariadb": "apt-get install mariadb-server",
-		"redis": "apt-get install redis-server",
+		"redis": "apt-get install redis-server", "nats": "apt-get install nats-server",
 	} {
 		_, err := starters()[kind](t.Context(), servers.Options{Programs: t.TempDir()})
 		require.ErrorContains(t, err, advice)
@@ -189,7 +199,7 @@ func TestMissingProgramsNameThePackage(t *testing.T) {
 func TestAServerThatCannotStartSaysWhy(t *testing.T) {
 	t.Parallel()
 	programs := sharedDir(t)
-	for _, name := range []string{"initdb", "postgres", "mariadb-install-db", "mariadbd", "redis-server"} {
+	for _, name := range []string{"initdb", "postgres", "mariadb-install-db", "mariadbd", "redis-server", "nats-server"} {
 		script := "#!/bin/sh\necho no luck today\nexit 3\n"
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(script), 0o755))
 	}
