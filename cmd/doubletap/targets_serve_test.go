@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,10 +30,23 @@ func servingOn(t *testing.T, design, database string) (*process, map[string]stri
 	return servingBy(t, design, database, "")
 }
 
+// servings counts what this process serves.
+var servings atomic.Uint32
+
+// ownAddress is an address of this machine at which nobody else listens: what is gone from there leaves its port to no other test.
+// Linux has 127.0.0.0/8 for it; elsewhere there is one address.
+func ownAddress() string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	own := uint32(os.Getpid())<<8 | servings.Add(1)&0xff
+	return fmt.Sprintf("127.%d.%d.%d", 1+own>>16%250, own>>8&0xff, own&0xff)
+}
+
 // servingBy is serving on a database that is reached by a road; empty: as its URL says.
 func servingBy(t *testing.T, design, database, road string) (*process, map[string]string) {
 	t.Helper()
-	p := start(t, nil, "targets", "serve", design, "--listen", "127.0.0.1:0", "--database", database, "--road", road)
+	p := start(t, nil, "targets", "serve", design, "--listen", ownAddress()+":0", "--database", database, "--road", road)
 	eventually(t, "the target is ready", func() bool { return strings.Contains(p.out.String(), "until interrupted") })
 	env := map[string]string{}
 	for _, line := range strings.Split(p.out.String(), "\n") {
