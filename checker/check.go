@@ -114,6 +114,7 @@ type rule func(e *evaluation, m moment, traces []*trace)
 func rules() []rule {
 	return []rule{
 		checkRows,
+		checkDiverged,
 		checkRefusals,
 		func(e *evaluation, m moment, traces []*trace) { checkEffects(e, m, traces[0]) },
 		checkSeen,

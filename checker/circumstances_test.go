@@ -54,6 +54,7 @@ func TestCircumstancesAreThoseOfTheRequests(t *testing.T) {
 		"phantom-row altered-after refused-though-done":         "[other-body]",
 		"phantom-row altered-after replay-mismatch":             "[other-body]",
 		"phantom-row sequential-replay replay-mismatch":         "[]",
+		"regions regions diverged":                              "[overlapping other-instance]",
 		"replays sequential-replay replay-mismatch":             "[]",
 		"two-bodies altered-after duplicate":                    "[other-body]",
 		"two-bodies altered-race duplicate":                     "[other-body overlapping]",

@@ -9,6 +9,7 @@ type Kind string
 const (
 	Leak                 Kind = "leak"
 	Duplicate            Kind = "duplicate"
+	Diverged             Kind = "diverged"
 	TargetDied           Kind = "target-died"
 	LostWrite            Kind = "lost-acknowledged-write"
 	PhantomRow           Kind = "phantom-row"
@@ -47,6 +48,8 @@ func KindTable() []KindRow {
 			Against: always + "; between principals unless `scope.principal: shared`"},
 		{Kind: Duplicate, Meaning: "one intent has duplicate rows", Lasting: true,
 			Promise: "One intent has at most one effect, however often it is sent.", Against: always},
+		{Kind: Diverged, Meaning: "replicas differ for good, or replication brought duplicate rows together",
+			Promise: "Replicas come to hold the same rows, and no more of them than one database would.", Against: "`converged`"},
 		{Kind: TargetDied, Meaning: "a process of the target ended by itself", Lasting: true,
 			Promise: "Whatever clients send, the target goes on.", Against: always + ", where doubletap started the target (`process`)"},
 		{Kind: LostWrite, Meaning: "the target acknowledged the request, but its row is missing",

@@ -44,7 +44,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 		return
 	}
 	e.found.reported[findingKey{f.Kind, f.Detail, id}] = true
-	if f.Kind == Duplicate {
+	if f.Kind == Duplicate || f.Kind == Diverged {
 		e.found.duplicates[id] = true
 	}
 	f.Intent, f.Moment = tr.intent.ID, m.String()

@@ -16,6 +16,7 @@ type Contract struct {
 	Level         Level       `yaml:"level" json:"level"`
 	NaturalKey    []string    `yaml:"natural_key" json:"natural_key,omitempty"`       // JSON pointers into the body, or WholePath: what makes two submissions one intent
 	ContentWindow Duration    `yaml:"content_window" json:"content_window,omitempty"` // for this long an equal body is a repetition, whatever its key; 0: never
+	Converged     Duration    `yaml:"converged" json:"converged,omitempty"`           // for so long after the last answer databases of instances may differ; 0: not declared
 	Scope         Scope       `yaml:"scope" json:"scope"`
 	Ack           Ack         `yaml:"ack" json:"ack"`
 	Fingerprint   Fingerprint `yaml:"fingerprint" json:"fingerprint"`

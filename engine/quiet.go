@@ -186,6 +186,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		w.owed, w.still = visible+time.Duration(accepted.Within), max(w.still, quietSeldom)
 		w.grace = min(w.owed, quietLongest)
 	}
+	w.owed = max(w.owed, time.Duration(target.Contract.Converged))
 	within := time.Duration(target.SeenWithin())
 	w.owed = max(w.owed, visible+within)
 	if name == history.T2Name {

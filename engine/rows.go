@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/snapshots"
+	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -39,6 +41,7 @@ type rowQueries struct {
 	slow      func(ReadingRows)        // hears of a snapshot that takes long
 	messages  func() []history.Message // that reached the sinks so far
 	volatile  []string                 // columns that differ in every look; empty: none was seen
+	replicas  []sut.Replica            // other databases, with which that of reader converges
 }
 
 // prepareQuestions prepares what a snapshot asks. Where rows are read nowhere, they are unknown.
@@ -48,7 +51,7 @@ func (r *scenarioRun) prepareQuestions(ctx context.Context) error {
 	r.rows.slow = func(e ReadingRows) { r.session.config.Observe(e) }
 	switch {
 	case system.Rows != nil:
-		r.rows.reader = system.Rows
+		r.rows.reader, r.rows.replicas = system.Rows, system.Replicas
 	case system.Target.AsksItself():
 		r.rows.reader = snapshots.NewListing(r.sender.Look)
 	default:
@@ -105,10 +108,42 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 		}
 	}
 	s := q.reader.Snapshot(ctx, questions)
+	q.addReplicas(ctx, questions, &s)
 	for _, asked := range questions {
 		s.Order = append(s.Order, asked.Markers...)
 	}
 	return s
+}
+
+// addReplicas adds the rows of the other databases.
+func (q *rowQueries) addReplicas(ctx context.Context, questions []snapshots.Question, s *history.Snapshot) {
+	before := []string{"database"}
+	for _, replica := range q.replicas {
+		for i := range questions {
+			questions[i].Effects, questions[i].Answered = nil, nil
+		}
+		there := replica.Rows.Snapshot(ctx, questions)
+		if s.Error != "" || there.Error != "" {
+			s.Error = cmp.Or(s.Error, there.Error)
+			return
+		}
+		for marker, rows := range s.Rows {
+			s.Rows[marker] = history.WithReplica(rows, there.Rows[marker], replica.Instance, before)
+		}
+		before = append(before, replica.Instance)
+	}
+}
+
+// apart lists the markers of which a database lacks a row.
+func apart(s history.Snapshot) []string {
+	var markers []string
+	for marker, rows := range s.Rows {
+		if slices.ContainsFunc(rows, func(row history.Row) bool { return row[history.NotAt] != nil }) {
+			markers = append(markers, marker)
+		}
+	}
+	slices.Sort(markers)
+	return markers
 }
 
 // awaiting is how long a snapshot waits for rows. The zero value waits for a second look.
@@ -157,6 +192,9 @@ func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snap
 		var missing []string
 		if w.missing != nil {
 			missing = w.missing(next)
+		}
+		if len(q.replicas) > 0 {
+			missing = append(missing, apart(next)...)
 		}
 		if len(missing) > 0 {
 			came = waited

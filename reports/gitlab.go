@@ -100,7 +100,7 @@ func (c causeView) fingerprint() string {
 // codeSeverity is the severity of a kind in GitLab's words.
 func codeSeverity(k checker.Kind) string {
 	switch k {
-	case checker.Leak, checker.Duplicate, checker.TargetDied, checker.LostWrite:
+	case checker.Leak, checker.Duplicate, checker.Diverged, checker.TargetDied, checker.LostWrite:
 		return "blocker"
 	case checker.PhantomRow, checker.AlteredBody, checker.EffectMismatch, checker.EffectBeforeCommit, checker.DownstreamKeyChanged, checker.StuckKey, checker.StoredError:
 		return "critical"

@@ -22,6 +22,11 @@ func bugOfOne(f checker.Finding) string {
 			return fmt.Sprintf("Two bodies under one %s%s were both acknowledged%s: %s", key, together(f), beyondRace(f), rowCount(f))
 		}
 		return fmt.Sprintf("%s%s made %s%s", many(f, key), together(f), rowCount(f), beyondRace(f))
+	case checker.Diverged:
+		if f.Detail == "replicated" {
+			return fmt.Sprintf("%s%s at several instances: each made a row, and replication brought them together", many(f, key), together(f))
+		}
+		return "The databases of the instances do not hold the same rows" + when(f)
 	case checker.LostWrite:
 		return fmt.Sprintf("The target answered %s, and the row is not there%s", statusOf(f, yes(f)), when(f))
 	case checker.AlteredBody:

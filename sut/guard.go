@@ -38,6 +38,11 @@ func (s *System) Guard() error {
 		if u, err := url.Parse(s.Target.Instances[name].BaseURL); err == nil {
 			foreign = append(foreign, allowed.Foreign("instances."+name, u.Hostname())...)
 		}
+		hosts, err := hostsOf(s.Target.Instances[name].Database)
+		if err != nil {
+			return runerror.Configf("%s: instances.%s.database: %w", s.Name, name, err)
+		}
+		foreign = append(foreign, allowed.Foreign("instances."+name+".database", hosts...)...)
 	}
 	foreign = append(foreign, allowed.Foreign("--toxiproxy", proxy)...)
 	if s.Target.Store.URL != "" {
@@ -69,6 +74,14 @@ func (s *System) Guard() error {
 	}
 	return runerror.Configf("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
 		elsewhere(foreign), s.Name, strings.Join(hosts, ", "))
+}
+
+// hostsOf returns the hosts of a database's URL; none: there is none.
+func hostsOf(place string) ([]string, error) {
+	if place == "" {
+		return nil, nil
+	}
+	return databases.HostsOf(place)
 }
 
 // localServers refuses hosts that a built-in target would have to do with.

@@ -12,6 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/proxy"
+	"github.com/doubletap-harness/doubletap/snapshots"
 	"github.com/doubletap-harness/doubletap/sut/services"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -100,6 +101,29 @@ func Addresses(s *System) []targets.Target {
 		return nil
 	}
 	return s.Process.each
+}
+
+// Replica is the database of an instance that has one of its own.
+type Replica struct {
+	Instance string // its name
+	Rows     *snapshots.Reader
+}
+
+// connectReplicas opens the databases of instances that have one of their own. That of database.url is open already.
+func connectReplicas(ctx context.Context, s *System) error {
+	for _, name := range s.Target.InstanceNames() {
+		place := s.Target.Instances[name].Database
+		if place == "" || place == s.Target.Database.URL {
+			continue
+		}
+		rows, err := snapshots.Open(ctx, place)
+		if err != nil {
+			return runerror.Environment(fmt.Errorf("%s: instances.%s.database: %w", s.Name, name, err))
+		}
+		s.onClose(rows.Close)
+		s.Replicas = append(s.Replicas, Replica{name, rows})
+	}
+	return nil
 }
 
 // freePort is the port of base_url, which must be free.

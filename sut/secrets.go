@@ -71,7 +71,11 @@ func (s *System) FileWithoutSecrets() []byte {
 }
 
 func spellsOutPassword(s *System, source []byte) bool {
-	for _, place := range []string{s.loaded.Database.URL, s.loaded.Store.URL} {
+	places := []string{s.loaded.Database.URL, s.loaded.Store.URL}
+	for _, instance := range s.loaded.Instances {
+		places = append(places, instance.Database)
+	}
+	for _, place := range places {
 		if _, err := url.Parse(place); err != nil {
 			return true
 		}

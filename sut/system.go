@@ -36,6 +36,7 @@ type System struct {
 	Links      Links              // inside the system
 	Sinks      sinks.Sinks        // in place of other services; by OpenLinks
 	Rows       *snapshots.Reader  // by Connect; nil: no database is declared
+	Replicas   []Replica          // databases of instances, besides that of Rows; likewise
 	Store      *caches.Store      // of the target, to be flushed; nil: no scenario needs it
 
 	options Options
@@ -110,6 +111,9 @@ func (s *System) Connect(ctx context.Context, needs func(scenarios.Need) bool) e
 	}
 	if s.Rows != nil {
 		s.onClose(s.Rows.Close)
+	}
+	if err := connectReplicas(ctx, s); err != nil {
+		return err
 	}
 	if err := followSinks(ctx, s); err != nil {
 		return err

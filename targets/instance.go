@@ -12,7 +12,8 @@ import (
 
 // Instance is one of several addresses of a target that doubletap does not start, such as a region.
 type Instance struct {
-	BaseURL string `yaml:"base_url" json:"base_url"`
+	BaseURL  string `yaml:"base_url" json:"base_url"`
+	Database string `yaml:"database" json:"-"` // URL of its own, which may hold a password; empty: it has none of its own
 }
 
 // UnmarshalYAML takes a URL in place of a mapping with base_url.
@@ -36,6 +37,9 @@ func (t Target) At(instance string) Target {
 // instances looks at the addresses of a target that runs already. They differ in their host alone.
 func instances(v *validator) {
 	if len(v.target.Instances) == 0 {
+		if v.target.Contract.Converged > 0 {
+			v.addMistake("/contract/converged", "there is one database, with which nothing has to converge; expected instances.NAME.database")
+		}
 		return
 	}
 	switch {
@@ -45,6 +49,19 @@ func instances(v *validator) {
 		v.addMistake("/instances", "several addresses are for HTTP/1.1, where each request has a connection of its own; leave protocol out")
 	case v.target.Socket != "":
 		v.addMistake("/instances", "several addresses are reached by TCP, and this target by a socket")
+	}
+	apart := false
+	for name, instance := range v.target.Instances {
+		apart = apart || instance.Database != ""
+		if instance.Database != "" && v.target.Database.URL == "" {
+			v.addMistake(jsonpointer.Of("instances", name, "database"), "the rows are read from database.url first, and what it lacks from here; add database.url, that of another instance")
+		}
+	}
+	if apart && v.target.Contract.Converged == 0 {
+		v.addMistake("/instances", "instances with databases of their own differ for a while; expected contract.converged, how long that may be, such as 30s")
+	}
+	if !apart && v.target.Contract.Converged > 0 {
+		v.addMistake("/contract/converged", "there is one database, with which nothing has to converge; expected instances.NAME.database")
 	}
 	base, err := url.Parse(v.target.BaseURL)
 	if err != nil { // which is a mistake of another place

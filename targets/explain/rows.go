@@ -41,6 +41,9 @@ func (x *explainer) rows() {
 		return
 	}
 	x.held(everyContract, "At most one row per %s, whatever the answers", unit(x))
+	if within := x.contract.Converged; within > 0 {
+		x.held("converged", "The databases of all instances hold the same rows %s after the last answer", brief(within))
+	}
 	x.held("ack", "What was acknowledged (status %s) is there when we look", done)
 	if visible := x.operation.Rows.VisibleWithin; visible > 0 {
 		x.weakened("rows.visible_within", "It may be missing there for %s", brief(visible))
