@@ -14,19 +14,25 @@ import (
 
 // headerValue finds a header whatever its case; a media type is compared without its parameters.
 func headerValue(header map[string]string, name string) string {
-	for n, value := range header {
-		if !strings.EqualFold(n, name) {
-			continue
+	value, is := header[name]
+	for n, other := range header {
+		if is {
+			break
 		}
-		if strings.EqualFold(name, "Content-Type") {
-			if media, _, err := mime.ParseMediaType(value); err == nil {
-				return media
-			}
+		if is = strings.EqualFold(n, name); is {
+			value = other
 		}
-		return value
 	}
-	return ""
+	if value != usualContent && strings.EqualFold(name, "Content-Type") {
+		if media, _, err := mime.ParseMediaType(value); err == nil {
+			return media
+		}
+	}
+	return value
 }
+
+// usualContent is the type of almost all answers, of which there may be millions.
+const usualContent = "application/json"
 
 // answer is one answer of the target. It is parsed as JSON once, on demand.
 type answer struct {

@@ -35,6 +35,25 @@ func (t Terms) records(attempts []*classified) []keyGroup {
 		}
 		return all
 	}
+	if len(attempts) > fewAttempts {
+		return recordsOfMany(attempts)
+	}
+	for _, a := range attempts {
+		i := slices.IndexFunc(all, func(g keyGroup) bool { return a.Key != "" && g[0].Key == a.Key })
+		if i < 0 {
+			i, all = len(all), append(all, nil)
+		}
+		all[i] = append(all[i], a)
+	}
+	return all
+}
+
+// fewAttempts are compared with each other sooner than they are put into a map.
+const fewAttempts = 16
+
+// recordsOfMany does the same for many attempts.
+func recordsOfMany(attempts []*classified) []keyGroup {
+	var all []keyGroup
 	byKey := map[string]int{}
 	for _, a := range attempts {
 		i, known := byKey[a.Key]

@@ -148,8 +148,11 @@ func unparsable(a *history.Attempt, said *answer) bool {
 }
 
 func isJSON(contentType string) bool {
+	if contentType == usualContent {
+		return true
+	}
 	media, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (media == "application/json" || strings.HasSuffix(media, "+json"))
+	return err == nil && (media == usualContent || strings.HasSuffix(media, "+json"))
 }
 
 // tooManyRequests means the same everywhere (RFC 6585), so it needs no declaration.

@@ -97,7 +97,11 @@ func (t *Text) String() string {
 	from := t.at
 	foreign := false
 	for i := from; i < len(t.text); i++ {
-		switch c := t.text[i]; {
+		c := t.text[i]
+		if plain[c] {
+			continue
+		}
+		switch {
 		case c == '"':
 			t.at = i + 1
 			if foreign && !utf8.ValidString(t.text[from:i]) {
@@ -118,12 +122,25 @@ func (t *Text) String() string {
 	return ""
 }
 
+// plain are the bytes of a string that stand for themselves: ASCII, but for ", \ and control characters.
+var plain = func() (table [256]bool) {
+	for c := ' '; c < utf8.RuneSelf; c++ {
+		table[c] = c != '"' && c != '\\'
+	}
+	return table
+}()
+
 // escaped reads a string with an escape in it, the first of which is at i.
 func (t *Text) escaped(from, i int) string {
 	var out strings.Builder
 	out.Grow(longest(t.text[i:]) + i - from)
 	for copied := from; i < len(t.text); {
-		switch c := t.text[i]; {
+		c := t.text[i]
+		if plain[c] {
+			i++
+			continue
+		}
+		switch {
 		case c == '"':
 			out.WriteString(t.text[copied:i])
 			t.at = i + 1
@@ -156,6 +173,9 @@ func (t *Text) escaped(from, i int) string {
 // longest returns how far it is to the end of a string, from a place in it on.
 func longest(text string) int {
 	for i := 0; i < len(text); i++ {
+		if plain[text[i]] {
+			continue
+		}
 		switch text[i] {
 		case '\\':
 			i++
@@ -248,6 +268,9 @@ func (t *Text) digits() int {
 
 // Int reads a whole number.
 func (t *Text) Int() int64 {
+	if n, is := t.shortInt(); is {
+		return n
+	}
 	text := t.Number()
 	if t.refused {
 		return 0
@@ -258,6 +281,27 @@ func (t *Text) Int() int64 {
 		return 0
 	}
 	return n
+}
+
+// mostShort is the number of digits that an int64 has room for in any case.
+const mostShort = 18
+
+// shortInt reads a whole number that is not negative and short, as almost all are; false: it is another one, and nothing was read.
+func (t *Text) shortInt() (int64, bool) {
+	t.space()
+	n, i := int64(0), t.at
+	for ; i < len(t.text) && t.text[i]-'0' <= 9; i++ {
+		n = 10*n + int64(t.text[i]-'0')
+		if i-t.at == mostShort {
+			return 0, false
+		}
+	}
+	length := i - t.at
+	if length == 0 || length > 1 && t.text[t.at] == '0' || i < len(t.text) && (t.text[i] == '.' || t.text[i]|' ' == 'e') {
+		return 0, false
+	}
+	t.at = i
+	return n, true
 }
 
 // Float reads a number.

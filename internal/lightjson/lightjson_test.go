@@ -86,3 +86,21 @@ func TestNumbersAreBounded(t *testing.T) {
 	}
 	require.False(t, in.Whole(), "a member that comes twice")
 }
+
+// TestWholeNumbersOfEveryLength holds that the short way and the long way to read a number agree with encoding/json.
+func TestWholeNumbersOfEveryLength(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"0", "7", "-7", " 42", "00", "07", "-0", "1e3", "1E3", "1.5", "1.", "-", "", "x",
+		"999999999999999999", "1000000000000000000", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "18446744073709551616",
+	} {
+		var want int64
+		bad := json.Unmarshal([]byte(text), &want) != nil
+		in := lightjson.Of(text)
+		got := in.Int()
+		require.Equal(t, !bad, in.Whole(), text)
+		if !bad {
+			require.Equal(t, want, got, text)
+		}
+	}
+}
