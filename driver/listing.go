@@ -35,7 +35,7 @@ func (s *Sender) Views() map[string][]targets.Values {
 	for _, i := range s.config.Plan.Intents {
 		for _, body := range bodiesOf(i) {
 			values, who := s.requests.values(i, body), s.config.principal(i).Name
-			if marker := values.Intent.Marker; !seen[marker+" "+who] {
+			if marker := s.config.marker(i, body); !seen[marker+" "+who] {
 				seen[marker+" "+who] = true
 				views[marker] = append(views[marker], values)
 			}

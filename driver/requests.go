@@ -143,7 +143,7 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 	if which != targets.AsItIs && request.Drawn.Chance && !r.config.Target.Differs(operation.Operation, values, which) {
 		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
-	one := rendered{operation: operation, marker: values.Intent.Marker, request: request, values: values}
+	one := rendered{operation: operation, marker: r.config.marker(i, body), request: request, values: values}
 	keys := r.keysOf(i)
 	if operation.Key.In == contract.KeyNowhere {
 		keys = []string{""}

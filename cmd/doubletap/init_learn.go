@@ -16,6 +16,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
+	"github.com/doubletap-harness/doubletap/targets/databases"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
@@ -57,12 +58,21 @@ func (i *initiation) repeat(ctx context.Context) error {
 			return err
 		}
 	}
+	switch {
+	case !keyed:
+		i.file.FindByReference(i.file.NaturalKey(r))
+	case r.Rows == 1 && i.file.Naming():
+		if err := i.underAnotherKey(ctx, &r); err != nil {
+			return err
+		}
+	}
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
-	if !keyed && len(r.Natural) > 0 && asking.alters() {
-		if answers, _ := asking.done(ctx, "altered", "[{send: {}}, {send: {}}, {alter: {}}]"); len(answers) > 2 {
+	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
+		if answers, markers := asking.done(ctx, "altered", "[{send: {}}, {send: {}}, {alter: {}}]"); len(answers) > 2 {
 			r.First, r.Again, r.Altered = answers[0], answers[1], &answers[2]
+			r.Overwritten = r.Overwritten || i.file.Proof.ByReference && i.changed(ctx, markers[0]) && !i.adds(ctx, asking)
 		}
 	}
 	if keyed {
@@ -198,19 +208,25 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
-		landings, _ := i.db.Search(ctx, i.tables, marker)
-		rows := 0
-		for _, l := range landings {
-			if l.Table.FullName() == i.file.Proof.Table.FullName() {
-				rows++
-				i.recount(ctx, l.Row)
-			}
-		}
+		rows := i.rows(ctx, marker)
 		if rows > 0 || ctx.Err() != nil {
 			return rows
 		}
 	}
 	return 0
+}
+
+// rows counts the rows of the created thing's table that hold a marker now.
+func (i *initiation) rows(ctx context.Context, marker string) int {
+	landings, _ := i.db.Search(ctx, i.tables, marker)
+	rows := 0
+	for _, l := range landings {
+		if l.Table.FullName() == i.file.Proof.Table.FullName() {
+			rows++
+			i.recount(ctx, l.Row)
+		}
+	}
+	return rows
 }
 
 // recount counts again what refers to a created row.
@@ -238,16 +254,57 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 			return err
 		}
 		answers, markers := asking.ask(ctx, "same", 3, "[{send: {}}]")
-		if len(answers) < 3 || slices.ContainsFunc([]int{1, 2}, func(n int) bool {
+		if len(answers) < 3 {
+			continue
+		}
+		replaces := answers[0].Done() && answers[2].Done() && i.rows(ctx, markers[0]) == 0 && i.rows(ctx, markers[1]) == 0
+		if !replaces && slices.ContainsFunc([]int{1, 2}, func(n int) bool {
 			return answers[n].Failed() || answers[n].Done() && i.made(ctx, markers[n]) > 0
 		}) {
 			continue
 		}
+		r.Overwritten = r.Overwritten || replaces && i.made(ctx, markers[2]) > 0
 		if r.Natural = append(r.Natural, pointer); r.Taken == nil {
 			r.Taken = &answers[2]
 		}
 	}
 	return nil
+}
+
+// underAnotherKey sends a create again under another key, where the database lets its marker in once: the second may be refused, may be
+// the first one again, or may add to the row.
+func (i *initiation) underAnotherKey(ctx context.Context, r *drafting.Repeated) error {
+	asking, err := i.questioner()
+	if err != nil {
+		return err
+	}
+	answers, markers := asking.done(ctx, "another-key", "[{send: {}}, {send: {key: fresh}}]")
+	if len(answers) < 2 {
+		return asking.err
+	}
+	if answers[1].Refused() && r.Taken == nil {
+		r.Taken = &answers[1]
+	}
+	r.Added = answers[1].Done() && i.changed(ctx, markers[0])
+	return asking.err
+}
+
+// adds reports that a repetition of a create changes its row, which is no matter of another body.
+func (i *initiation) adds(ctx context.Context, asking *questioner) bool {
+	answers, markers := asking.done(ctx, "twice", "[{send: {}}, {send: {}}]")
+	return len(answers) > 1 && i.changed(ctx, markers[0])
+}
+
+// changed reports that the row of a marker does not hold what the body said that was not altered.
+func (i *initiation) changed(ctx context.Context, marker string) bool {
+	column, value := i.file.Kept()
+	if column == "" {
+		return false
+	}
+	landings, _ := i.db.Search(ctx, i.tables, marker)
+	return slices.ContainsFunc(landings, func(l databases.Landing) bool {
+		return l.Table.FullName() == i.file.Proof.Table.FullName() && l.Row[column] != value
+	})
 }
 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a

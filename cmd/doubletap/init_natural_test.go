@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -97,9 +100,69 @@ func TestInitOfAPutThatSetsAQuantity(t *testing.T) {
 		address, database := setting(t, adds)
 		env := map[string]string{"DATABASE_URL": database}
 		file, _ := initiated(t, env, exitPass, "--curl", `curl -X PUT -d '{"name": "lamp", "quantity": 2}' `+address+"/carts/1/items", "--db", database)
-		require.Contains(t, readFile(t, file), "natural_key: [/name]")
+		text := readFile(t, file)
+		require.Contains(t, text, "natural_key: [/name]")
+		require.Contains(t, text, "where items.name = :reference", "both bodies of an intent have one name")
+		require.Equal(t, !adds, strings.Contains(text, "Whether another body with the same /name may replace the first one"), text)
 		got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "plain-create", "sequential-replay")
 		require.Equal(t, want, got.code, got)
+	}
+}
+
+// TestInitOfARowThatOneTextNames holds that another body under a natural key which has the marker is tried, and compared with the
+// first one.
+func TestInitOfARowThatOneTextNames(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		conflict string // what is done about a taken name
+		learns   []string
+	}{
+		"the first one stays": {"nothing", []string{"fingerprint: {on_mismatch: replay-original}", "alter: {seats: 6}", "name: '{{.Intent.Reference}}'"}},
+		"the last one wins":   {"update set seats = excluded.seats", []string{"Whether another body with the same /name may replace the first one"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "spaces.db")
+			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+			require.NoError(t, err)
+			t.Cleanup(func() { db.Close() })
+			_, err = db.Exec("create table spaces (id integer primary key, name text unique, seats integer)")
+			require.NoError(t, err)
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var space struct {
+					Name  string
+					Seats int
+				}
+				_ = json.NewDecoder(r.Body).Decode(&space)
+				_, _ = db.Exec("insert into spaces (name, seats) values (?, ?) on conflict (name) do "+c.conflict, space.Name, space.Seats)
+				var id int
+				_ = db.QueryRow("select id, seats from spaces where name = ?", space.Name).Scan(&id, &space.Seats)
+				says(w, http.StatusCreated, fmt.Sprintf(`{"id":%d,"seats":%d}`, id, space.Seats))
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -d '{"name": "acme", "seats": 5}' `+address+"/spaces", "--db", "sqlite://"+path)
+			text := readFile(t, file)
+			for _, learnt := range c.learns {
+				require.Contains(t, text, learnt)
+			}
+			scenarios := []string{"plain-create", "sequential-replay", "withheld-answer"}
+			if strings.Contains(text, "alter:") {
+				scenarios = append(scenarios, "altered-after", "altered-race")
+			}
+			got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, scenarios...)...)
+			require.Equal(t, exitPass, got.code, got)
+
+			// A file that says that the first one stays finds out who replaces it.
+			strict := strings.Replace(text, "identity: /id", "alter: {seats: 6}\n    identity: /id", 1)
+			strict = strings.Replace(strict, "identity: id", "identity: id\n      content: {seats: /seats}", 1)
+			strict = strings.Replace(strict, "select id, name", "select id, seats, name", 1)
+			if c.conflict == "nothing" {
+				return
+			}
+			require.NoError(t, os.WriteFile(file, []byte(strict), 0o600))
+			got = callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "altered-after")
+			require.Equal(t, exitFinding, got.code, got)
+		})
 	}
 }
 

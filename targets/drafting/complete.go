@@ -42,9 +42,17 @@ func (f *File) settle() error {
 		f.doubt("Where a marker can go: no member of the body takes any text for certain, so it goes to %s.", text)
 	}
 	d.Templates[text] = d.marking(text)
+	if f.Proof != nil && f.Proof.ByReference {
+		d.Templates[text] = strings.Replace(d.Templates[text], markerTemplate, referenceTemplate, 1)
+	}
 	f.differs()
 	f.distinguish()
 	f.alter = f.chooseAlter()
+	if f.alter != nil && f.learnt.overwritten {
+		f.doubt("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed). If it must not, add %s to the operation.",
+			strings.Join(f.learnt.natural, ", "), f.alter.Pointer, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+		f.alter = nil
+	}
 	return nil
 }
 
@@ -89,6 +97,8 @@ func (f *File) distinguishColumn(column string) {
 		switch {
 		case landed:
 			f.Draft.Templates[pointer] = referenceTemplate
+		case slices.Contains(f.Draft.codes(), pointer):
+			f.Draft.Templates[pointer] = differing(value.(string))
 		default:
 			f.doubt("What %s may be: the database allows each value of %s.%s once, and it is always the same here.", pointer, f.Proof.Table.FullName(), column)
 		}

@@ -44,6 +44,8 @@ type Repeated struct {
 	Natural      []string // members of which each makes two creates one, as JSON pointers
 	Taken        *Answer  // to a create with a taken value of the first of them
 	Declined     []Answer // to creates that were refused where others like them were done
+	Added        bool     // the same body under another key made no second row, and changed what the row holds
+	Overwritten  bool     // another body changed what the row holds
 }
 
 // Crowd is what copies of one create were answered that were sent at once, and what another one was answered when all of
@@ -67,6 +69,8 @@ type learnt struct {
 	inProgress contract.Signature
 	missing    contract.Signature // a key is required
 	declined   contract.Signature // business
+
+	overwritten bool // another body replaces what was acknowledged
 }
 
 // Learn reads off the answers what the target does about repeated requests, and what they leave open.
@@ -79,6 +83,7 @@ func (f *File) Learn(r Repeated) {
 	if r.Rows < 2 || keyed {
 		l.natural = f.NaturalKey(r)
 	}
+	l.overwritten = r.Overwritten && l.natural != nil
 	switch {
 	case r.Rows > 1 && keyed:
 		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
@@ -166,7 +171,7 @@ func (f *File) name(a Answer) string {
 // otherBody is what another body under the same key is answered.
 func (f *File) otherBody(l *learnt, r Repeated) {
 	switch {
-	case r.Altered == nil:
+	case r.Altered == nil || r.Overwritten:
 	case r.Altered.Refused():
 		l.mismatch = signature(*r.Altered)
 	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
@@ -278,7 +283,11 @@ func (f *File) NaturalKey(r Repeated) []string {
 	}
 	natural := r.Natural
 	once := slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column })
-	if once || slices.Contains(f.Proof.Table.Primary, f.Proof.Column) {
+	switch {
+	case !once && !slices.Contains(f.Proof.Table.Primary, f.Proof.Column):
+	case r.Added:
+		f.doubt("What the row of %s counts: the same body under another key made no second row, and changed the one that is there. So each key is taken for a request of its own.", f.Proof.Text)
+	default:
 		natural = append(natural, f.Proof.Text)
 	}
 	if len(natural) > 1 {
@@ -328,5 +337,30 @@ func (l learnt) promises(f *File) {
 	}
 	if len(l.missing.Statuses) > 0 {
 		f.line("  missing_key: {%s}", signed(l.missing))
+	}
+}
+
+// Naming reports that two creates with the same marker would be one, by the database's own constraint.
+func (f *File) Naming() bool {
+	copied := *f
+	text := copied.NaturalKey(Repeated{})
+	return len(text) == 1 && text[0] == f.Proof.Text
+}
+
+// Kept is the column of a member that an altered body changes, and the text of its value in a body that is not altered; no column:
+// none is known.
+func (f File) Kept() (column, value string) {
+	if f.settle() != nil || f.alter == nil || f.alter.column == "" {
+		return "", ""
+	}
+	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
+	return f.alter.column, fmt.Sprint(own)
+}
+
+// FindByReference lets all bodies of an intent carry one text, where that makes them one and another column says which body it was.
+func (f *File) FindByReference(natural []string) {
+	column, _ := f.Kept()
+	if column != "" && f.Proof.Exact && slices.Equal(natural, []string{f.Proof.Text}) {
+		f.Proof.ByReference = true
 	}
 }

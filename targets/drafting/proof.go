@@ -53,6 +53,8 @@ type Proof struct {
 	Row      map[string]string
 	Rows     int // of the table that have the marker
 	Others   []Beside
+
+	ByReference bool // the text is what makes two creates one, so that all bodies of one carry the reference in place of a marker
 }
 
 // plainNumber matches what tables count their rows by.
@@ -227,7 +229,8 @@ func (p *Proof) stored(pointer string, value any) string {
 	}
 	name := squeezed(pointer[strings.LastIndex(pointer, "/")+1:])
 	for _, c := range p.Table.Columns {
-		if text, there := p.Row[c.Name]; there && squeezed(c.Name) == name && text == fmt.Sprint(value) {
+		text, there := p.Row[c.Name]
+		if there && text == fmt.Sprint(value) && (squeezed(c.Name) == name || len(text) >= telling) {
 			return c.Name
 		}
 	}

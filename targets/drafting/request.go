@@ -177,6 +177,8 @@ func (d *Draft) header(name, value, prefix string) {
 	lower := strings.ToLower(name)
 	shell := regexp.MustCompile(`^((?:[A-Za-z]+ )?)\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$`).FindStringSubmatch(value)
 	switch {
+	case lower == "content-type" && strings.Contains(value, "+json"): // a server may refuse plain JSON
+		d.Header[name] = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case strings.Contains(lower, "idempoten"):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}

@@ -79,6 +79,14 @@ func (f *File) query() string {
 
 // condition is true for the rows of a marker.
 func (f *File) condition() string {
+	condition := f.markerCondition()
+	if f.Proof.ByReference {
+		return strings.ReplaceAll(condition, ":marker", ":reference")
+	}
+	return condition
+}
+
+func (f *File) markerCondition() string {
 	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
 	switch {
 	case f.Proof.Exact:
@@ -146,7 +154,11 @@ func (f *File) effects() {
 			continue
 		}
 		table := f.Dialect.TableName(o.Table)
-		write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = :marker", table, table, f.Dialect.Name(o.Column)), o.Rows)
+		parameter := ":marker"
+		if f.Proof.ByReference {
+			parameter = ":reference"
+		}
+		write(indent, Slug(o.Name()), fmt.Sprintf("select 1 from %s where %s.%s = %s", table, table, f.Dialect.Name(o.Column), parameter), o.Rows)
 	}
 }
 
