@@ -62,7 +62,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 	case !keyed:
 		i.file.FindByReference(i.file.NaturalKey(r))
 	case r.Rows == 1 && i.file.Naming():
-		if err := i.underAnotherKey(ctx, &r); err != nil {
+		if err := underAnotherKey(ctx, i, &r); err != nil {
 			return err
 		}
 	}
@@ -72,7 +72,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
 		if answers, markers := asking.done(ctx, "altered", "[{send: {}}, {send: {}}, {alter: {}}]"); len(answers) > 2 {
 			r.First, r.Again, r.Altered = answers[0], answers[1], &answers[2]
-			r.Overwritten = r.Overwritten || i.file.Proof.ByReference && i.changed(ctx, markers[0]) && !i.adds(ctx, asking)
+			r.Overwritten = r.Overwritten || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking)
 		}
 	}
 	if keyed {
@@ -208,7 +208,7 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
-		rows := i.rows(ctx, marker)
+		rows := rowsOf(ctx, i, marker)
 		if rows > 0 || ctx.Err() != nil {
 			return rows
 		}
@@ -216,8 +216,8 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 	return 0
 }
 
-// rows counts the rows of the created thing's table that hold a marker now.
-func (i *initiation) rows(ctx context.Context, marker string) int {
+// rowsOf counts the rows of the created thing's table that hold a marker now.
+func rowsOf(ctx context.Context, i *initiation, marker string) int {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
 	rows := 0
 	for _, l := range landings {
@@ -257,7 +257,7 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 		if len(answers) < 3 {
 			continue
 		}
-		replaces := answers[0].Done() && answers[2].Done() && i.rows(ctx, markers[0]) == 0 && i.rows(ctx, markers[1]) == 0
+		replaces := answers[0].Done() && answers[2].Done() && rowsOf(ctx, i, markers[0]) == 0 && rowsOf(ctx, i, markers[1]) == 0
 		if !replaces && slices.ContainsFunc([]int{1, 2}, func(n int) bool {
 			return answers[n].Failed() || answers[n].Done() && i.made(ctx, markers[n]) > 0
 		}) {
@@ -273,7 +273,7 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 
 // underAnotherKey sends a create again under another key, where the database lets its marker in once: the second may be refused, may be
 // the first one again, or may add to the row.
-func (i *initiation) underAnotherKey(ctx context.Context, r *drafting.Repeated) error {
+func underAnotherKey(ctx context.Context, i *initiation, r *drafting.Repeated) error {
 	asking, err := i.questioner()
 	if err != nil {
 		return err
@@ -285,18 +285,18 @@ func (i *initiation) underAnotherKey(ctx context.Context, r *drafting.Repeated) 
 	if answers[1].Refused() && r.Taken == nil {
 		r.Taken = &answers[1]
 	}
-	r.Added = answers[1].Done() && i.changed(ctx, markers[0])
+	r.Added = answers[1].Done() && changed(ctx, i, markers[0])
 	return asking.err
 }
 
 // adds reports that a repetition of a create changes its row, which is no matter of another body.
-func (i *initiation) adds(ctx context.Context, asking *questioner) bool {
+func adds(ctx context.Context, i *initiation, asking *questioner) bool {
 	answers, markers := asking.done(ctx, "twice", "[{send: {}}, {send: {}}]")
-	return len(answers) > 1 && i.changed(ctx, markers[0])
+	return len(answers) > 1 && changed(ctx, i, markers[0])
 }
 
 // changed reports that the row of a marker does not hold what the body said that was not altered.
-func (i *initiation) changed(ctx context.Context, marker string) bool {
+func changed(ctx context.Context, i *initiation, marker string) bool {
 	column, value := i.file.Kept()
 	if column == "" {
 		return false
