@@ -19,10 +19,11 @@ import (
 )
 
 // usualTimeout stands in for a deadline that is no time at all, and longestTimeout bounds what stands in for it where the
-// target is slow.
+// target is slow. A client that waits longer than a plain create takes waits for leastPatience.
 const (
 	usualTimeout   = 10 * time.Second
 	longestTimeout = time.Minute
+	leastPatience  = 100 * time.Millisecond
 )
 
 // patience is how long a client waits that a scenario gives no deadline of its own: long enough for a target that
@@ -186,7 +187,16 @@ func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAtte
 	default:
 		record.Key = r.config.Names.Key(i.ID, keyName)
 	}
-	return r.build(record, a.Timeout.Of(r.insideOf(i)))
+	return r.build(record, outwait(a.Timeout, r.insideOf(i)))
+}
+
+// outwait is how long a client waits. One that waits longer than the target works does so on a busy machine, too: a server may
+// drop a request whose client has left before it was read.
+func outwait(timeout scenarios.Span, inside time.Duration) time.Duration {
+	if timeout.Share >= 1 {
+		return max(timeout.Of(inside), leastPatience)
+	}
+	return timeout.Of(inside)
 }
 
 // build builds the request of an attempt whose intent, body, key and lane are known.

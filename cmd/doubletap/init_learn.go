@@ -60,8 +60,8 @@ func (i *initiation) repeat(ctx context.Context) error {
 	}
 	switch {
 	case !keyed:
-		i.file.FindByReference(i.file.NaturalKey(r))
-	case r.Rows == 1 && i.file.Naming():
+		drafting.FindByReference(&i.file, i.file.NaturalKey(r))
+	case r.Rows == 1 && drafting.Naming(i.file):
 		if err := underAnotherKey(ctx, i, &r); err != nil {
 			return err
 		}
@@ -297,7 +297,7 @@ func adds(ctx context.Context, i *initiation, asking *questioner) bool {
 
 // changed reports that the row of a marker does not hold what the body said that was not altered.
 func changed(ctx context.Context, i *initiation, marker string) bool {
-	column, value := i.file.Kept()
+	column, value := drafting.Kept(i.file)
 	if column == "" {
 		return false
 	}

@@ -341,15 +341,14 @@ func (l learnt) promises(f *File) {
 }
 
 // Naming reports that two creates with the same marker would be one, by the database's own constraint.
-func (f *File) Naming() bool {
-	copied := *f
-	text := copied.NaturalKey(Repeated{})
+func Naming(f File) bool {
+	text := f.NaturalKey(Repeated{})
 	return len(text) == 1 && text[0] == f.Proof.Text
 }
 
 // Kept is the column of a member that an altered body changes, and the text of its value in a body that is not altered; no column:
 // none is known.
-func (f File) Kept() (column, value string) {
+func Kept(f File) (column, value string) {
 	if f.settle() != nil || f.alter == nil || f.alter.column == "" {
 		return "", ""
 	}
@@ -358,8 +357,8 @@ func (f File) Kept() (column, value string) {
 }
 
 // FindByReference lets all bodies of an intent carry one text, where that makes them one and another column says which body it was.
-func (f *File) FindByReference(natural []string) {
-	column, _ := f.Kept()
+func FindByReference(f *File, natural []string) {
+	column, _ := Kept(*f)
 	if column != "" && f.Proof.Exact && slices.Equal(natural, []string{f.Proof.Text}) {
 		f.Proof.ByReference = true
 	}

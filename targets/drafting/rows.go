@@ -79,14 +79,14 @@ func (f *File) query() string {
 
 // condition is true for the rows of a marker.
 func (f *File) condition() string {
-	condition := f.markerCondition()
+	condition := markerCondition(f)
 	if f.Proof.ByReference {
 		return strings.ReplaceAll(condition, ":marker", ":reference")
 	}
 	return condition
 }
 
-func (f *File) markerCondition() string {
+func markerCondition(f *File) string {
 	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
 	switch {
 	case f.Proof.Exact:
