@@ -59,6 +59,7 @@ func exerciseRules() map[proofs.Name]exerciseRule {
 			return e.history.T1 != nil && seen(e, tr, e.history.T1.At)
 		},
 		proofs.EffectDisturbed: disturbed,
+		proofs.EffectCrashed:   crashedAtEffect,
 	}
 }
 
@@ -162,6 +163,11 @@ func sweptInOrder(_ *evaluation, _ *markerGroup, tr *trace) bool {
 // crashedInside reports that the target was killed while a request was inside it.
 func crashedInside(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool { return insideAt(a, k.Struck) })
+}
+
+// crashedAtEffect reports that a message at a sink released the kill.
+func crashedAtEffect(e *evaluation, _ *markerGroup, tr *trace) bool {
+	return crashedBeside(e, tr, func(k history.Crash, _ *classified) bool { return k.Message != "" })
 }
 
 // restarted reports that the target was killed after an answer, and that an equal request reached it when it was

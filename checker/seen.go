@@ -214,6 +214,8 @@ func summary(m history.Message) string {
 	switch {
 	case m.First != "":
 		text += ", a repetition of " + m.First
+	case !m.Acted && m.Fault == "crash":
+		text += ", and the target was killed before it was done"
 	case !m.Acted:
 		text += fmt.Sprintf(", refused with %d", m.Status)
 	}

@@ -57,6 +57,7 @@ type Controls struct {
 	WriteGates []WriteGate     // tables whose writers can be held, each in its turn
 	Links      map[string]Link // inside the target, by name
 	Crasher    *Crasher        // of the target's process
+	Trap       *Trap           // for the effects of an intent
 	Revived    func() bool     // waits until a target that takes no connections takes them again; false: it does not. nil: nobody starts it
 	Flush      Flush           // of the target's store
 	// Prolong holds what an intent's first request asks the target's database, for so long. The channel is closed when it

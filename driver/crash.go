@@ -9,6 +9,14 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
+// Trap keeps a message at its sink.
+type Trap struct {
+	// Set waits for the next message with one of these texts. It tells which message that was, and keeps the answers to it, and to those
+	// that follow, until it is released. Before: the sink does nothing of what they ask.
+	Set    func(texts []string, before bool) (sprung <-chan string, release func())
+	Within time.Duration // how long after its request was answered a message may come
+}
+
 // Crasher kills and starts the target's process.
 type Crasher struct {
 	Kill  func() error                // returns when nothing of it is left; fails where it had ended by itself
@@ -18,7 +26,11 @@ type Crasher struct {
 // crash kills the target some time after the request that waits at the barrier was released, and starts it
 // again. The barrier is over when the target is ready. A crash that comes after a whole create waits for the end of
 // the request as well: how long that takes is not the same each time.
-func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier, ended <-chan struct{}) {
+func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move, at *barrier, ended <-chan struct{}) {
+	if m.Crash.At != "" {
+		r.crashAtEffect(ctx, i, m, at, ended)
+		return
+	}
 	inside := r.requests.inside.now()
 	from, to := m.Crash.From.Of(inside), m.Crash.To.Of(inside)
 	after := gap{lo: from, hi: max(from, to)}.at(m.Crash.Part)
@@ -35,23 +47,56 @@ func (r *intentRunner) crash(ctx context.Context, m scenarios.Move, at *barrier,
 		if ctx.Err() != nil {
 			return
 		}
-		facts.Struck = r.config.now()
-		dead := r.config.Controls.Crasher.Kill()
-		facts.Ended = r.config.now()
-		err := r.config.Controls.Crasher.Start(ctx)
-		switch {
-		case dead != nil && err != nil:
-			r.halt(fmt.Errorf("%w: %w", ErrTargetGone, dead))
-			return
-		case dead != nil: // it was no crash of ours
-			return
-		case err != nil:
-			facts.Error = r.maskError(err)
-			r.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
-		default:
-			facts.Ready = r.config.now()
-			r.steps.logInAgain(ctx) // a session need not survive; where this fails, the answers tell
-		}
-		_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
+		r.strike(ctx, facts)
 	}
+}
+
+// crashAtEffect kills the target when a message of the intent is at a sink, which keeps its answer until the target is ready again.
+// An effect that does not come, or too late, makes no crash.
+func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move, at *barrier, ended <-chan struct{}) {
+	trap := r.config.Controls.Trap
+	var sprung <-chan string
+	release := func() {}
+	at.before = func() {
+		sprung, release = trap.Set(r.config.words(i), m.Crash.At == scenarios.BeforeEffect)
+	}
+	at.after = func() {
+		defer release()
+		var late <-chan time.Time
+		for {
+			select {
+			case message := <-sprung:
+				r.strike(ctx, history.Crash{Attempt: m.Batch[0].ID, Message: message})
+				return
+			case <-ended: // an outbox sends it behind the answer
+				ended, late = nil, time.After(trap.Within)
+			case <-late:
+				return
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// strike kills the target and starts it again.
+func (r *intentRunner) strike(ctx context.Context, facts history.Crash) {
+	facts.Struck = r.config.now()
+	dead := r.config.Controls.Crasher.Kill()
+	facts.Ended = r.config.now()
+	err := r.config.Controls.Crasher.Start(ctx)
+	switch {
+	case dead != nil && err != nil:
+		r.halt(fmt.Errorf("%w: %w", ErrTargetGone, dead))
+		return
+	case dead != nil: // it was no crash of ours
+		return
+	case err != nil:
+		facts.Error = r.maskError(err)
+		r.halt(fmt.Errorf("%w: it was killed, and does not start again: %w", ErrTargetGone, err))
+	default:
+		facts.Ready = r.config.now()
+		r.steps.logInAgain(ctx) // a session need not survive; where this fails, the answers tell
+	}
+	_ = r.config.Record.Crash(facts) // a failed write is noticed by the next attempt
 }

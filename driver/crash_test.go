@@ -85,6 +85,48 @@ func TestACrashStrikesWhileItsRequestIsInside(t *testing.T) {
 	require.Equal(t, http.StatusCreated, second.Status)
 }
 
+func TestASinkReleasesACrash(t *testing.T) {
+	for name, c := range map[string]struct {
+		comes   bool
+		crashes int
+	}{
+		"an effect that comes":       {true, 1},
+		"an effect that never comes": {false, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMortal(t)
+			if !c.comes {
+				m.work = time.Nanosecond // the first life answers
+			}
+			step := crash(0)
+			step.Crash.At = scenarios.AfterEffect
+			r := newRig(t, m.address, step, send())
+			r.Controls.Crasher = m.crasher()
+			var texts []string
+			released := 0
+			r.Controls.Trap = &driver.Trap{Set: func(of []string, before bool) (<-chan string, func()) {
+				texts = of
+				require.False(t, before)
+				sprung := make(chan string, 1)
+				if c.comes {
+					sprung <- "payments-1"
+				}
+				return sprung, func() { released++ }
+			}}
+			h := r.drive(t)
+			require.Len(t, h.Attempts, 2)
+			require.Equal(t, http.StatusCreated, h.Attempts[1].Status)
+			require.Len(t, h.Crashes, c.crashes)
+			require.Equal(t, 1, released)
+			require.Contains(t, texts, h.Intents[0].Bodies[history.Original].Marker)
+			if c.comes {
+				require.Equal(t, "payments-1", h.Crashes[0].Message)
+				require.NotZero(t, h.Crashes[0].Ready)
+			}
+		})
+	}
+}
+
 func TestRetriesWaitUntilTheTargetIsReadyAgain(t *testing.T) {
 	m := newMortal(t)
 	m.slow = 50 * time.Millisecond

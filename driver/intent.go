@@ -101,7 +101,7 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	if m.Crash != nil {
 		ended := make(chan struct{})
 		answered = sync.OnceFunc(func() { close(ended) })
-		r.crash(ctx, m, together, ended)
+		r.crash(ctx, i, m, together, ended)
 	}
 	all := r.load(i, m, together)
 	if m.Sweep != nil {

@@ -184,6 +184,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 	if fleet := system.Process.Fleet; len(fleet) > 0 {
 		config.Controls.Crasher = &driver.Crasher{Kill: fleet.Kill, Start: fleet.Restart}
 		config.Controls.Revived = func() bool { return r.revived(ctx) == nil }
+		config.Controls.Trap = &driver.Trap{Set: system.Sinks.Trap, Within: trapped + time.Duration(system.Target.SeenWithin())}
 	}
 	if store := system.Store; store != nil {
 		config.Controls.Flush = func(ctx context.Context) (int, error) { return store.Flush(ctx, system.Target.Store.Flush) }
@@ -195,6 +196,9 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 	}
 	return config
 }
+
+// trapped is how long an effect that is to release a crash may come behind its answer, besides what the target file says.
+const trapped = 5 * time.Second
 
 // workload is what is sent, and by what names.
 func (r *scenarioRun) workload(plan scenarios.Plan) driver.Workload {

@@ -312,12 +312,13 @@ type Holding struct {
 
 // Crash is one time that the target's process was killed and started again.
 type Crash struct {
-	Attempt string `json:"attempt"`          // beside which it was planned
-	After   Offset `json:"after"`            // so long after the attempt's last byte was released, as planned
-	Struck  Offset `json:"struck,omitempty"` // the signal was about to be sent
-	Ended   Offset `json:"ended,omitempty"`  // nothing of the process was left
-	Ready   Offset `json:"ready,omitempty"`  // another one took requests
-	Error   string `json:"error,omitempty"`  // why there is no other one
+	Attempt string `json:"attempt"`           // beside which it was planned
+	Message string `json:"message,omitempty"` // at a sink, which released it; empty: a time did
+	After   Offset `json:"after"`             // so long after the attempt's last byte was released, as planned
+	Struck  Offset `json:"struck,omitempty"`  // the signal was about to be sent
+	Ended   Offset `json:"ended,omitempty"`   // nothing of the process was left
+	Ready   Offset `json:"ready,omitempty"`   // another one took requests
+	Error   string `json:"error,omitempty"`   // why there is no other one
 }
 
 // Death is one time that a process of the target ended by itself.
@@ -367,7 +368,7 @@ type Message struct {
 	Status  int      `json:"status,omitempty"`  // that the sink answers with; 0: it gives no answer
 	Acted   bool     `json:"acted,omitempty"`   // the sink did what was asked
 	First   string   `json:"first,omitempty"`   // earlier message with the same key, whose answer this one gets again; empty: none
-	Fault   string   `json:"fault,omitempty"`   // what the scenario made of the answer: lost, error or late; empty: nothing
+	Fault   string   `json:"fault,omitempty"`   // what the scenario made of the answer: lost, error or late, or crash, with which it ended; empty: nothing
 	Content string   `json:"content,omitempty"` // the beginning of its body, secrets masked
 	Length  int64    `json:"length,omitempty"`  // bytes of its body that came
 	Error   string   `json:"error,omitempty"`   // why it was not understood, or not whole

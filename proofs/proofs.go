@@ -50,6 +50,7 @@ const (
 	WorkedLong      Name = "worked-long"
 	EffectSeen      Name = "effect-seen"
 	EffectDisturbed Name = "effect-disturbed"
+	EffectCrashed   Name = "effect-crashed"
 )
 
 // Proof is one row of the table.
@@ -81,6 +82,7 @@ const (
 	NoWriteGate      Obstacle = "there is no burst with write_gate: true"
 	NoSweep          Obstacle = "there is no sweep"
 	NoCrash          Obstacle = "there is no crash"
+	NoEffectCrash    Obstacle = "there is no crash at an effect; use crash: {at: after-effect}"
 	NoSendAfterKill  Obstacle = "nothing is sent after a crash"
 	NoSlowLink       Obstacle = "no link has a latency"
 	NoCut            Obstacle = "no send has a cut"
@@ -281,6 +283,10 @@ func environment() []Proof {
 		{
 			Name: EffectDisturbed, Sentence: "a sink did what it was asked, its answer was lost, late or a failure, and the request reached the target more than once",
 			Impossible: []Obstacle{OneRequest, NoSinkFault},
+		},
+		{
+			Name: EffectCrashed, Sentence: "the target's process was killed when an effect was at its sink, and started again",
+			Impossible: []Obstacle{NoEffectCrash},
 		},
 	}
 }

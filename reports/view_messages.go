@@ -22,7 +22,7 @@ func newMessagesView(e checker.RowEvidence, begun history.Offset) rowsView {
 
 // what says what a message was, a request with its query.
 func what(m history.Message) string {
-	if m.Path == "" {
+	if m.Path == "" || m.Method == history.Publish {
 		return m.What()
 	}
 	return joined([]string{m.Method, m.Path}, " ")
@@ -38,6 +38,8 @@ func sinkDid(m history.Message) string {
 		did = "did nothing"
 	}
 	switch {
+	case m.Method == history.Publish:
+		return did
 	case m.Status == 0:
 		return did + ", no answer"
 	case m.Fault == "late":

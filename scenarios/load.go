@@ -185,6 +185,7 @@ func (s *Scenario) implied() []Need {
 		}
 		if step.Crash != nil {
 			needs = append(needs, NeedsProcess)
+			needs = append(needs, step.Crash.At.needs()...)
 		}
 		if len(step.cuts()) > 0 {
 			needs = append(needs, NeedsLink)
@@ -218,6 +219,18 @@ func (s *Scenario) implied() []Need {
 		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
 	}
 	return needs
+}
+
+// needs lists what the target's effects must be like. A broker has a message before anyone could keep it from doing so.
+func (at CrashAt) needs() []Need {
+	switch at {
+	case BeforeEffect:
+		return []Need{NeedsSink}
+	case AfterEffect:
+		return []Need{NeedsEffect}
+	default:
+		return nil
+	}
 }
 
 // needs lists what can be spelled so.

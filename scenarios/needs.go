@@ -38,6 +38,7 @@ const (
 	NeedsInstances   Need = "instances"
 	NeedsWork        Need = "work"
 	NeedsSink        Need = "sink"
+	NeedsEffect      Need = "effect"
 )
 
 // NeedRow is one row of the table of needs.
@@ -82,7 +83,8 @@ func NeedTable() []NeedRow {
 		{Need: NeedsFlush, MetBy: "`store.flush`", Implied: true},
 		{Need: NeedsRemove, MetBy: "`remove`, and neither `effects` nor `ack.accepted`", Implied: true},
 		{Need: NeedsWork, MetBy: "`work`, or the [link](#links) `database`; no `ack.accepted`, and no `expiry.after` below 30 s", Implied: true},
-		{Need: NeedsSink, MetBy: "an [effect](effects.md) that is counted at a sink (`effects` with `seen`)", Implied: true},
+		{Need: NeedsSink, MetBy: "an [effect](effects.md) that is counted at a sink which answers: `http` or `smtp`", Implied: true},
+		{Need: NeedsEffect, MetBy: "an [effect](effects.md) that is counted at a sink, other than spans", Implied: true},
 		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more, or `instances`"},
 	}
 }

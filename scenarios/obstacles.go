@@ -84,6 +84,7 @@ func (s *Scenario) clearBySteps(c shape) {
 		c.clear(proofs.NoWriteGate, step.Burst != nil && step.Burst.WriteGate)
 		c.clear(proofs.NoSweep, step.Sweep != nil)
 		c.clear(proofs.NoCrash, step.Crash != nil)
+		c.clear(proofs.NoEffectCrash, step.Crash != nil && step.Crash.At != "")
 		c.clear(proofs.NoAnswerLost, step.Crash != nil)
 		c.clear(proofs.NoCut, len(step.cuts()) > 0)
 		removed = removed || step.Remove != nil && sent

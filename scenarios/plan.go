@@ -69,8 +69,10 @@ type Sweeping struct {
 	Part float64 `json:"part"` // of the way, 0 to 1, drawn from the seed
 }
 
-// Crashing says how long after the release of a request the target is killed: at Part of the way from From to To.
+// Crashing says how long after the release of a request the target is killed: at Part of the way from From to To. Or a sink
+// releases the kill, at a moment.
 type Crashing struct {
+	At   CrashAt `json:"at,omitempty"`
 	From Span    `json:"from"`
 	To   Span    `json:"to"`
 	Part float64 `json:"part"` // of the way, 0 to 1: another for each intent, drawn from the seed within its share
@@ -505,7 +507,7 @@ func (p *planner) sweep(s Sweep) Move {
 func (p *planner) crash(c Crash) Move {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, 1))
 	return Move{
-		Crash: &Crashing{From: c.From, To: c.To, Part: part},
+		Crash: &Crashing{At: c.At, From: c.From, To: c.To, Part: part},
 		Batch: []PlannedAttempt{p.attempt(c.Send, history.Original)},
 	}
 }

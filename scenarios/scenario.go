@@ -180,12 +180,22 @@ type Sweep struct {
 }
 
 // Crash is one request during which the target's process and its children are killed and started again. The time of
-// the kill spreads over the request's life from intent to intent. Retries wait until the target is ready.
+// the kill spreads over the request's life from intent to intent, or a sink releases it. Retries wait until the target is ready.
 type Crash struct {
-	From Span `yaml:"from,omitempty"` // earliest time after the request was released
-	To   Span `yaml:"to,omitempty"`   // latest
+	At   CrashAt `yaml:"at,omitempty"`   // empty: a time
+	From Span    `yaml:"from,omitempty"` // earliest time after the request was released
+	To   Span    `yaml:"to,omitempty"`   // latest
 	Send `yaml:",inline"`
 }
+
+// CrashAt is the moment at a sink at which the target is killed. It has no answer of the sink then.
+type CrashAt string
+
+// The moments: the sink has the message, and does nothing; or it has done what it was asked.
+const (
+	BeforeEffect CrashAt = "before-effect"
+	AfterEffect  CrashAt = "after-effect"
+)
 
 // Tab is one or more tabs, or clicks, that submit the form, each on its own connection.
 type Tab struct {

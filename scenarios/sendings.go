@@ -80,7 +80,7 @@ func (s *Step) complete() {
 	if s.Sweep != nil && s.Sweep.To.IsZero() {
 		s.Sweep.To = Span{Share: usualSweep}
 	}
-	if s.Crash != nil && s.Crash.To.IsZero() {
+	if s.Crash != nil && s.Crash.To.IsZero() && s.Crash.At == "" {
 		s.Crash.To = Span{Share: usualSweep}
 	}
 	if s.Wait != nil && s.Wait.For == WaitCommitted && s.Wait.Within.IsZero() {

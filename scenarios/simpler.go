@@ -204,6 +204,9 @@ func (x *simplifier) step(i int) {
 		x.span(fmt.Sprintf("the sweep's range from %s", s.Sweep.From), s.Sweep.From, func(to *Scenario, short Span) { to.Steps[i].Sweep.From = short })
 	case s.Crash != nil:
 		x.add("the crash", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Crash.Send} })
+		if s.Crash.At != "" {
+			return
+		}
 		x.span(fmt.Sprintf("the crash's range from %s", s.Crash.From), s.Crash.From, func(to *Scenario, short Span) { to.Steps[i].Crash.From = short })
 	case s.Wait != nil && len(s.Wait.Pauses) > 1:
 		for _, pause := range s.Wait.Pauses {

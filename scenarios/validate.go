@@ -69,6 +69,8 @@ func (v *validator) alone() {
 			v.addMistake("/concurrency", "a crash hits the requests of all intents; expected concurrency: 1")
 		case step.Crash != nil && v.scenario.Background != nil:
 			v.addMistake("/background", "a crash would hit the background traffic as well; leave one of them out")
+		case step.Crash != nil && step.Crash.At != "" && !(step.Crash.From.IsZero() && step.Crash.To.IsZero()):
+			v.addMistake(at+"/crash/at", "a sink releases this crash; leave from and to out")
 		case step.Crash != nil && step.Crash.From.surelyLonger(step.Crash.To):
 			v.addMistake(at+"/crash", "from %s is later than to %s", step.Crash.From, step.Crash.To)
 		case len(step.cuts()) > 0 && v.scenario.Concurrency > 1:

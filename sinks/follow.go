@@ -142,6 +142,9 @@ func (in *Inbox) Publish(p Published) {
 	if parts.Idempotent && m.Key != "" {
 		m.First = in.first[m.Key]
 	}
+	if in.watch != nil && in.trap.catches(&m) && !in.trap.before {
+		m.Fault = crashed
+	}
 	key := m.Key
 	in.take(&m, p.Body)
 	if parts.Idempotent && key != "" && m.First == "" && len(in.first) < mostStored {

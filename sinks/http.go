@@ -84,6 +84,13 @@ func (h *httpSink) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer, fault := h.act(&m, said, body)
 	switch fault.Kind {
 	case Lost:
+		if fault.Hold != nil {
+			select {
+			case <-fault.Hold:
+			case <-r.Context().Done():
+			case <-h.ended:
+			}
+		}
 		panic(http.ErrAbortHandler)
 	case Late:
 		select {

@@ -27,7 +27,8 @@ const (
 // nothing.
 type Fault struct {
 	Kind FaultKind
-	For  time.Duration // of Late: how late the answer is
+	For  time.Duration   // of Late: how late the answer is
+	Hold <-chan struct{} // of Lost: the connection ends no sooner than this is closed; nil: at once
 }
 
 // FaultKind is a way in which an answer goes wrong. The sink has done what was asked.
@@ -152,6 +153,7 @@ type Inbox struct {
 
 	mu        sync.Mutex
 	watch     *Watch // nil: nothing is taken down
+	trap      *trap  // nil: no answer is kept
 	seen      []history.Message
 	left      int               // messages that there was no room for
 	disturbed map[string]bool   // names whose first message had the fault
@@ -199,7 +201,7 @@ func (in *Inbox) Take(m history.Message, content []byte, failure int) Fault {
 	}
 	key := m.Key
 	in.take(&m, content)
-	if key != "" && m.First == "" && len(in.first) < mostStored {
+	if key != "" && m.Acted && m.First == "" && len(in.first) < mostStored {
 		in.first[key] = cmp.Or(m.ID, offRecord)
 	}
 	return fault
@@ -237,6 +239,10 @@ func (in *Inbox) end() int {
 // disturb returns what becomes of the answer to a message: the first that the sink acts on has the scenario's fault. The caller
 // holds the lock.
 func (in *Inbox) disturb(m *history.Message) Fault {
+	if in.watch != nil && in.trap.catches(m) {
+		m.Fault, m.Acted = crashed, !in.trap.before
+		return Fault{Kind: Lost, Hold: in.trap.release}
+	}
 	if in.watch == nil || in.watch.Fault.Kind == "" || !m.Acted || m.First != "" {
 		return Fault{}
 	}
@@ -277,6 +283,9 @@ func (in *Inbox) take(m *history.Message, content []byte) {
 	on := *m
 	on.Content = excerpt(in.watch.Hide(string(content)))
 	in.watch.Record(on)
+	if m.Fault == crashed {
+		in.trap.spring(m.ID)
+	}
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.

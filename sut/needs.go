@@ -108,6 +108,8 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsWork, "what the contract accepts to be done later (ack.accepted) does not make its request take long")
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= outlastsWork, scenarios.NeedsWork, "keys are forgotten after "+promise.Expiry.After.String()+", which may be before long work is done")
 	answered := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].Answers() })
+	counted := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].OTLP == nil })
+	unless(counted, scenarios.NeedsEffect, "no effect of the operation is counted at a sink (effects with seen), spans aside, which come when it is over")
 	unless(answered, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen) that answers in place of another service")
 	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
 	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")

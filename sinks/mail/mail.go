@@ -185,6 +185,12 @@ func (s *session) Data(r io.Reader) error {
 	case sinks.Error:
 		return &smtp.SMTPError{Code: failed, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Local error in processing, try again later"}
 	case sinks.Lost:
+		if fault.Hold != nil {
+			select {
+			case <-fault.Hold:
+			case <-s.server.ended:
+			}
+		}
 		_ = s.conn.Close() // that it ends is all that matters
 		return net.ErrClosed
 	case sinks.Late:

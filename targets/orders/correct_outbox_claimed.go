@@ -37,6 +37,7 @@ type relayed struct {
 	only   string    // a request relays this entry; empty: all that wait
 	lock   bool      // a relay keeps an entry locked while it sends it
 	first  bool      // a request relays once before its answer
+	early  bool      // an entry is marked as done before it is sent
 	send   func(ctx context.Context, id string, o order) error
 }
 
@@ -153,6 +154,9 @@ func (d relayed) relay(ctx context.Context, o order) error {
 			return nil
 		}
 	}
+	if d.early {
+		return d.relayEarly(ctx, o)
+	}
 	owner := rand.Text()
 	if d.claim {
 		taken, err := d.take(ctx, o.ID, owner)
@@ -175,6 +179,19 @@ func (d relayed) relay(ctx context.Context, o order) error {
 	}
 	_, err := d.step(ctx, o.ID, from, entryDone)
 	return err
+}
+
+// relayEarly marks an entry as done, and takes the mark back if it could not be sent.
+func (d relayed) relayEarly(ctx context.Context, o order) error {
+	first, err := d.step(ctx, o.ID, entryWaits, entryDone)
+	if !first {
+		return err
+	}
+	if err := d.send(ctx, o.ID, o); err != nil {
+		_, back := d.step(context.WithoutCancel(ctx), o.ID, entryDone, entryWaits)
+		return errors.Join(err, back)
+	}
+	return nil
 }
 
 // take lets an owner have an entry that waits, and reports whether it has it.

@@ -161,6 +161,7 @@ func Designs() []Design {
 		outboxWithoutClaimDesign(),
 		outboxClaimedInMemoryDesign(),
 		outboxKeyPerSendDesign(),
+		outboxDoneBeforeSentDesign(),
 		chargeByIDNewKeyDesign(),
 		refundRepeatedDesign(),
 		sagaStepWithoutKeyDesign(),
