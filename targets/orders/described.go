@@ -15,6 +15,7 @@ func (s *Server) Target() targets.Target {
 	t := s.design.target(s.api.effort)
 	t.BaseURL, t.Database.URL = s.url, s.store.url
 	if s.redis != nil {
+		t.Sinks = targets.InStore(t.Sinks, s.redis.prefix)
 		t.Store = targets.Store{URL: s.redis.url, Flush: s.redis.prefix + "*"}
 	}
 	if s.store.db.dialect != dialectSQLite { // whose link makes any target's requests take long

@@ -147,6 +147,8 @@ func Designs() []Design {
 		sagaStepsKeyedDesign(),
 		mailOutboxClaimedDesign(),
 		mailAtMostOnceDesign(),
+		eventOutboxClaimedDesign(),
+		jobPushedAfterCommitDesign(),
 		insertRepeatedBehindIndexDesign(),
 		poolValidatedLateDesign(),
 
@@ -170,6 +172,9 @@ func Designs() []Design {
 		mailRetriedInLoopDesign(),
 		mailOnReplayDesign(),
 		mailOutboxNewIDDesign(),
+		eventBeforeCommitDesign(),
+		eventRetriedInLoopDesign(),
+		eventWithoutClaimDesign(),
 		plainCreateTwiceDesign(),
 		createNeverStoredDesign(),
 		checkThenInsertDesign(),

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -49,10 +50,11 @@ func oneParcel() contract.Effect {
 
 // sinks are the services that the effects of a design are seen at.
 func (d Design) sinks() map[string]targets.Sink {
-	all := map[string]targets.Sink{}
+	all, known := map[string]targets.Sink{}, services()
+	maps.Copy(known, brokers())
 	for _, e := range d.effects {
 		if e.Seen != "" {
-			all[e.Seen] = services()[e.Seen]
+			all[e.Seen] = known[e.Seen]
 		}
 	}
 	return all
