@@ -371,6 +371,7 @@ func Defects() []Defect {
 				"child-rows-duplicated", "counter-increments-per-retry", "patch-increment", "replay-reruns-postprocessing",
 				"retry-rereads-version", "charge-before-claim", "charge-on-replay", "charge-refused-body", "charge-lost-after-commit",
 				"outbox-without-claim", "outbox-claimed-in-memory", "refund-repeated", "saga-step-without-key", "parcel-per-request", "mail-before-commit", "mail-on-replay",
+				"event-before-commit", "event-without-claim", "outbox-done-before-sent",
 			},
 			Signs: []Sign{
 				{Kind: checker.EffectMismatch, Fails: []Group{Sequential}},
@@ -387,7 +388,7 @@ func Defects() []Defect {
 			How:  "downstream",
 			Designs: []string{
 				"charge-key-per-attempt", "charge-key-from-time", "charge-retried-new-key", "charge-key-of-customer",
-				"mail-retried-in-loop", "mail-outbox-new-id", "outbox-key-per-send", "charge-by-id-new-key",
+				"mail-retried-in-loop", "mail-outbox-new-id", "outbox-key-per-send", "charge-by-id-new-key", "event-retried-in-loop",
 			},
 			Signs: []Sign{
 				{Kind: checker.DownstreamKeyChanged},

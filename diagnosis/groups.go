@@ -48,7 +48,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 		Lost:       {"hang-up", "withheld-answer", "cut-reset", "cut-truncated", "lost-request"},
 		Long:       {"long-work"},
 		Late:       {"late-retry", "key-expired"},
-		Crash:      {"crash-between", "crash-sweep"},
+		Crash:      {"crash-between", "crash-sweep", "crash-before-effect", "crash-after-effect"},
 		Instances:  {"other-instance"},
 		Store:      {"store-away", "store-cut", "store-flushed", "store-slow"},
 		Database:   {"database-blink", "database-cut", "slow-database", "slow-database-impatient"},

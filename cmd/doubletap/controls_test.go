@@ -109,7 +109,7 @@ type designRun struct {
 func runDesign(t *testing.T, d orders.Design, on store, seed int, names []string) designRun {
 	got := designRun{dir: t.TempDir()}
 	prefix := sut.BuiltinPrefix
-	killed := d.Instances == 1 || slices.Contains(d.By, "crash-sweep") || slices.Contains(d.By, "crash-between")
+	killed := d.Instances == 1 || slices.ContainsFunc(d.By, func(name string) bool { return strings.HasPrefix(name, "crash-") })
 	if d.Instances > 1 || killed {
 		prefix = sut.ServedPrefix
 	}

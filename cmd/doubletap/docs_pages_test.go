@@ -129,6 +129,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"the [link]", "name: plain", "\nlinks: {database: " + address + "}"},
 		{"the link `dependency`", "name: plain", "\nlinks: {dependency: " + address + "}"},
 		{"[`effects` with", "= :marker}", "\n    effects: [{name: charge, seen: payments}]\nsinks: {payments: {listen: 127.0.0.1:19090, http: {}}}"},
+		{"`process`, and such", "= :marker}", "\n    effects: [{name: charge, seen: payments}]\nsinks: {payments: {listen: 127.0.0.1:19090, http: {}}}\nprocess: {command: [serve, \"{{.Port}}\"]}"},
 		{"the link `store`", "name: plain", "\nlinks: {store: " + address + "}"},
 		{"[`store.flush`]", "name: plain", "\nstore: {url: \"redis://127.0.0.1:6379/5\", flush: \"shop:*\"}"},
 	}

@@ -13,11 +13,13 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
-// besideRedis serves every correct design that takes Redis over every database, with a Redis server of its own and a
+// besideRedis serves every correct design that keeps its keys in Redis over every database, with a Redis server of its own and a
 // gate for its payment authorisations.
 func besideRedis(t *testing.T, test func(t *testing.T, s subject, memory *redis.Client, g gate)) {
 	overEveryCorrectDesign(t, func(t *testing.T, design orders.Design, database string) {
-		if !design.Redis {
+		target, _, err := orders.Describe(design.Name)
+		require.NoError(t, err)
+		if !design.Redis || len(target.Sinks) > 0 { // it publishes there, and keeps no keys
 			return
 		}
 		memory, address := privateRedis(t)
