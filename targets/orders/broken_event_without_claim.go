@@ -12,7 +12,7 @@ func eventWithoutClaimDesign() Design {
 		Twin:    "event-outbox-claimed",
 		Shows:   []string{"effect-mismatch"},
 		By:      []string{"burst-same-key", "double-click"},
-	}, relayed{}, eventChannel, func(a *api, at, entry string, o order) error {
+	}, relayed{first: true}, eventChannel, func(a *api, at, entry string, o order) error {
 		return a.redis.publish(context.Background(), at, entry, o)
 	})
 }
