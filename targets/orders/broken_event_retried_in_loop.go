@@ -12,7 +12,7 @@ func eventRetriedInLoopDesign() Design {
 		Twin:    "event-outbox-claimed",
 		Shows:   []string{"effect-mismatch", "downstream-key-changed"},
 		By:      []string{"store-cut"},
-	}, relayed{claim: true, first: true}, eventStream, func(a *api, at, _ string, o order) (err error) {
+	}, relayed{claim: true, first: true, own: true}, eventStream, func(a *api, at, _ string, o order) (err error) {
 		for range tries {
 			if err = a.redis.publish(context.Background(), at, newID("event_"), o); err == nil {
 				return nil

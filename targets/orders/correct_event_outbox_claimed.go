@@ -10,7 +10,7 @@ func eventOutboxClaimedDesign() Design {
 		Name:    "event-outbox-claimed",
 		Summary: "order, key and an entry of the outbox in one transaction; a relay claims each entry and publishes it to a stream of Redis under its id until there is an answer",
 		Correct: true,
-	}, relayed{claim: true, first: true}, eventStream, func(a *api, at, entry string, o order) error {
+	}, relayed{claim: true, first: true, own: true}, eventStream, func(a *api, at, entry string, o order) error {
 		return a.redis.publish(context.Background(), at, entry, o)
 	})
 }

@@ -37,6 +37,7 @@ type relayed struct {
 	only   string    // a request relays this entry; empty: all that wait
 	lock   bool      // a relay keeps an entry locked while it sends it
 	first  bool      // a request relays once before its answer
+	own    bool      // a request relays its own entry only
 	early  bool      // an entry is marked as done before it is sent
 	send   func(ctx context.Context, id string, o order) error
 }
@@ -77,7 +78,7 @@ func outboxDesign(d Design, relay func(a *api) relayed) Design {
 		return needKey(func(ctx context.Context, req request) (answer, error) {
 			reply, err := u.create(ctx, req)
 			r := r
-			if r.claims != nil {
+			if r.claims != nil || r.own {
 				r.only = record{Answer: reply}.orderID()
 			}
 			if !r.first || r.pass(ctx) != nil {
