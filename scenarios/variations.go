@@ -44,7 +44,7 @@ func Variations(s Scenario) []Variation {
 // The variations that are tried.
 var (
 	copiesTried = []int{2, 5, 20, 50}
-	atOnceTried = []int{1, 4}
+	atOnceTried = []int{1, 4, 16}
 )
 
 // varier collects variations of a scenario.
