@@ -171,6 +171,21 @@ func TestAddressesElsewhereHaveToBeAllowed(t *testing.T) {
 	require.True(t, runerror.IsConfig(err))
 	require.ErrorContains(t, err, "instances.b-far points to eu.orders.example, which is not this machine")
 	require.ErrorContains(t, err, "allow_hosts: [eu.orders.example, us.orders.example]")
+
+	source = `name: orders
+base_url: http://127.0.0.1:1
+instances: {eu: "http://127.0.0.1:1", us: {base_url: "http://127.0.0.1:2", database: "postgres://me:hunter22@us.orders.example/orders"}}
+database: {url: "sqlite:x"}
+contract: {preset: ietf, converged: 30s}
+operations:
+  create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"}}, key: {in: header}, rows: {query: "select 1 where :marker = ''"}}
+`
+	_, err = Run(t.Context(), Config{Reports: t.TempDir(), SUT: sut.Options{Target: "target.yaml", Source: []byte(source)}})
+	require.ErrorContains(t, err, "instances.us.database points to us.orders.example, which is not this machine")
+	require.NotContains(t, err.Error(), "hunter22")
+	system, err := sut.Open(t.Context(), sut.Options{Target: "target.yaml", Source: []byte(source)}, nil)
+	require.NoError(t, err)
+	require.Nil(t, system.FileWithoutSecrets(), "a password stands in it")
 }
 
 func TestARequestToANearAddressIsReleasedLater(t *testing.T) {
