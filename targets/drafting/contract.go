@@ -23,7 +23,11 @@ func (f *File) doubtContract() {
 	if d.Changes() && !d.Keyed() {
 		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
 	} else if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
-		f.doubt("Whether there is an idempotency key: the source names none. Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.")
+		may := ""
+		if names := d.HeaderKeys(); len(names) > 0 {
+			may = fmt.Sprintf(" %s may be it: key: %s.", names[0], flow(map[string]string{"in": "header", "name": names[0]}))
+		}
+		f.doubt("Whether there is an idempotency key: the source names none.%s Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.", may)
 		return
 	}
 	if f.learnt.from {

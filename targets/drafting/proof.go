@@ -196,6 +196,9 @@ func (c Created) identity(l databases.Landing) (named contract.Identity, column 
 		if pointer := naming(c.Answer, l.Row[column], column); pointer != "" {
 			return contract.Identity{JSON: pointer}, column
 		}
+		if c.Accepted() && len(l.Row[column]) < telling {
+			continue // its Location may be that of a job, whose number is the row's by chance
+		}
 		if pattern := leading(c.Location, l.Row[column]); pattern != "" {
 			return contract.Identity{Header: "Location", Pattern: pattern}, column
 		}

@@ -73,6 +73,35 @@ func TestTheQueueIsNotTheCreatedThing(t *testing.T) {
 	require.Equal(t, "id", draft.Prove(c).Identity)
 }
 
+func TestTheNumberOfAJobIsNoName(t *testing.T) {
+	t.Parallel()
+	draft := drafting.Draft{Path: "/reports", Texts: []string{"/note"}}
+	short := landing("reports", []string{"note"}, map[string]string{"id": "69", "note": "mx0"})
+	long := landing("reports", []string{"note"}, map[string]string{"id": "01jd3k7q9v5w", "note": "mx0"})
+	for name, c := range map[string]struct {
+		status int
+		at     string
+		row    databases.Landing
+		named  bool
+	}{
+		"done":                 {201, "/reports/69", short, true},
+		"accepted":             {202, "/reports/status/69", short, false},
+		"accepted, a long one": {202, "/reports/01jd3k7q9v5w", long, true},
+	} {
+		p := draft.Prove(drafting.Created{Marker: "m", Status: c.status, Location: c.at, Landings: []databases.Landing{c.row}})
+		require.Equal(t, c.named, p.Named.Header == "Location", name)
+	}
+}
+
+func TestTheFileSaysWhichHeaderMayBeTheKey(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl localhost:8080/reports -H 'X-Request-Id: 0f3c2d52-8a12-4a35-9f2e-6b1f2a0e7c14' -d '{"note": "a b"}'`)
+	require.NoError(t, err)
+	text, err := drafting.File{Target: "shop", BaseURL: "http://localhost:8080", Draft: c.Draft("SHOP")}.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, "X-Request-Id may be it")
+}
+
 func TestAnIdMayStandInAnotherColumnThanThePrimaryKey(t *testing.T) {
 	t.Parallel()
 	draft := drafting.Draft{Path: "/orders", Texts: []string{"/note"}}
