@@ -11,7 +11,7 @@ import (
 // Service is another service that the environment seems to name. Sinks can stand in its place.
 type Service struct {
 	Variable string // that leads to it; its value is not kept
-	Kind     string // of the sink: http, smtp or otlp
+	Kind     string // of the sink: http, smtp, otlp, redis or rabbitmq
 }
 
 // mostServices is how many are offered.
@@ -23,10 +23,14 @@ func Services(lines []string, base string) []Service {
 	var found []Service
 	for _, line := range lines {
 		name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
-		if !is || !variableName.MatchString(name) || ownBusiness.MatchString(name) {
+		value = strings.Trim(strings.TrimSpace(value), `"'`)
+		s := Service{name, brokerKind(value)}
+		if !is || !variableName.MatchString(name) || (s.Kind == "" || strings.HasPrefix(name, "DOUBLETAP_")) && ownBusiness.MatchString(name) {
 			continue
 		}
-		s := Service{name, serviceKind(name, strings.Trim(strings.TrimSpace(value), `"'`), base)}
+		if s.Kind == "" {
+			s.Kind = serviceKind(name, value, base)
+		}
 		if s.Kind != "" && !slices.ContainsFunc(found, func(f Service) bool { return f.Variable == name }) {
 			found = append(found, s)
 		}
@@ -42,6 +46,16 @@ var (
 	mailServer  = regexp.MustCompile(`(SMTP|MAIL).*_(HOST|URL|SERVER|ADDR|ADDRESS)$|^(SMTP|MAIL)(HOST|URL|SERVER)$`)
 	webService  = regexp.MustCompile(`_(URL|URI|ENDPOINT|BASE|HOST|API)$`)
 )
+
+// brokerKind is the kind of the sink for messages at the URL of a broker; empty: it is none.
+func brokerKind(value string) string {
+	scheme, rest, _ := strings.Cut(value, "://")
+	kinds := map[string]string{"redis": "redis", "rediss": "redis", "amqp": "rabbitmq", "amqps": "rabbitmq"}
+	if rest == "" {
+		return ""
+	}
+	return kinds[scheme]
+}
 
 // serviceKind is the kind of the sink for what a variable leads to; empty: it does not look like a service.
 func serviceKind(name, value, base string) string {
@@ -68,9 +82,17 @@ func (f *File) elsewhere() {
 	if len(f.Services) == 0 {
 		return
 	}
-	f.remark("", "Does a create call another service, or send a mail? A sink in its place counts that: docs/effects.md. Give your service the sink's address, and the operation an effect, such as effects: [{name: receipt, seen: mail}].")
+	f.remark("", "Does a create call another service, send a mail, or publish a message? A sink counts that: docs/effects.md. Give your service the sink's address, and the operation an effect, such as effects: [{name: receipt, seen: mail}].")
 	f.line("# sinks:")
 	for n, s := range f.Services {
+		switch s.Kind {
+		case "redis":
+			f.line("#   %s: {redis: {url: \"${%s}\", stream: orders}} # if it publishes there; or list:, or channel:", sinkName(s), s.Variable)
+			continue
+		case "rabbitmq":
+			f.line("#   %s: {rabbitmq: {url: \"${%s}\", exchange: orders}} # if it publishes there", sinkName(s), s.Variable)
+			continue
+		}
 		f.line("#   %s: {listen: 127.0.0.1:%d, %s: {}} # in place of %s", sinkName(s), 19090+n, s.Kind, s.Variable)
 	}
 }

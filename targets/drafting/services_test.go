@@ -21,6 +21,11 @@ func TestServicesAreFoundInAnEnvironment(t *testing.T) {
 		"NOTIFY=smtp://localhost:25":                                    "smtp",
 		"MAIL_API_URL=https://api.mailer.example":                       "http",
 		"OTEL_EXPORTER_OTLP_ENDPOINT=http://localhost:4318":             "otlp",
+		"REDIS_URL=redis://:hush@10.0.0.1:6379/0":                       "redis",
+		"EVENTS=rediss://10.0.0.1":                                      "redis",
+		"AMQP_URL=\"amqp://guest:guest@rabbit/\"":                       "rabbitmq",
+		"REDIS_HOST=10.0.0.1":                                           "",
+		"DOUBLETAP_STORE=redis://127.0.0.1:6379/0":                      "",
 		"ORDERS_URL=http://localhost:8080/":                             "",
 		"DATABASE_URL=postgres://localhost/shop":                        "",
 		"SEARCH_DATABASE_URL=http://localhost:9200":                     "",
@@ -53,19 +58,24 @@ func TestServicesAreOfferedAsAComment(t *testing.T) {
 	f := drafting.File{Target: "shop", Source: "a test", BaseURL: "http://localhost:8080", Draft: drafting.Draft{
 		Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x", "amount": int64(1)}, Texts: []string{"/note"}, Others: []drafting.Other{{Pointer: "/amount", Value: int64(2)}},
 	}}
-	f.Services = drafting.Services([]string{"STRIPE_API_URL=https://api.stripe.com", "SMTP_HOST=mail", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "SMTP_HOST=twice"}, f.BaseURL)
+	f.Services = drafting.Services([]string{"STRIPE_API_URL=https://api.stripe.com", "SMTP_HOST=mail", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "SMTP_HOST=twice", "REDIS_URL=redis://:hush@10.0.0.1", "AMQP_URL=amqp://rabbit"}, f.BaseURL)
 	text, err := f.Text()
 	require.NoError(t, err)
 	const offered = `# sinks:
-#   spans: {listen: 127.0.0.1:19090, otlp: {}} # in place of OTEL_EXPORTER_OTLP_ENDPOINT
-#   mail: {listen: 127.0.0.1:19091, smtp: {}} # in place of SMTP_HOST
-#   stripe: {listen: 127.0.0.1:19092, http: {}} # in place of STRIPE_API_URL
+#   amqp: {rabbitmq: {url: "${AMQP_URL}", exchange: orders}} # if it publishes there
+#   spans: {listen: 127.0.0.1:19091, otlp: {}} # in place of OTEL_EXPORTER_OTLP_ENDPOINT
+#   redis: {redis: {url: "${REDIS_URL}", stream: orders}} # if it publishes there; or list:, or channel:
+#   mail: {listen: 127.0.0.1:19093, smtp: {}} # in place of SMTP_HOST
+#   stripe: {listen: 127.0.0.1:19094, http: {}} # in place of STRIPE_API_URL
 `
 	require.Contains(t, text, offered)
 	taken := strings.Replace(text, offered, strings.ReplaceAll(offered[2:], "\n# ", "\n"), 1)
 	for _, file := range []string{text, taken} {
-		target, err := targets.Load("shop.yaml", []byte(file), func(string) (string, bool) { return "", false })
+		target, err := targets.Load("shop.yaml", []byte(file), func(name string) (string, bool) {
+			value := map[string]string{"AMQP_URL": "amqp://127.0.0.1", "REDIS_URL": "redis://127.0.0.1"}[name]
+			return value, value != "" && file == taken
+		})
 		require.NoError(t, err, file)
-		require.Len(t, target.Sinks, map[bool]int{false: 0, true: 3}[file == taken])
+		require.Len(t, target.Sinks, map[bool]int{false: 0, true: 5}[file == taken])
 	}
 }
