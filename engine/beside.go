@@ -165,7 +165,7 @@ func playAlone(ctx context.Context, s *Session, i int) error {
 		keep: func(v checker.Verdict) bool {
 			return v == checker.Fail || before != checker.Fail && before != checker.Known
 		},
-		replaced: func(scenario string) error { return s.dir.KeepAside(scenario) },
-		restored: func(scenario string) error { return s.dir.Swap(scenario) },
+		replaced: s.dir.KeepAside,
+		restored: s.dir.Swap,
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
@@ -70,19 +71,26 @@ func (j *judging) tell(scenario string, hundredths int) {
 
 func (j *judging) done() { j.bar.done() }
 
+// judge has histories judged, prints the report, and writes what else there is to be written of it.
+func judge(s streams, judged func(rundir.Told) *checker.Report, write func(checker.Report) error) (*checker.Report, error) {
+	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
+	defer debug.SetGCPercent(debug.SetGCPercent(300))
+	p := &judging{out: s.err, begun: time.Now()}
+	report := judged(p.tell)
+	p.done()
+	err := write(*report)
+	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
+		err = errors.Join(err, runerror.Environment(said))
+	}
+	return report, err
+}
+
 func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error {
 	m, err := dir.ReadManifest()
 	if err := errors.Join(g.check(), err); err != nil {
 		return err
 	}
-	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
-	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	p := &judging{out: s.err, begun: time.Now()}
-	report := dir.ReportTelling(m, p.tell)
-	p.done()
-	err = reports.Text(s.out, *report, styleOf(s))
-	if err != nil {
-		err = runerror.Environment(err)
-	}
+	report, err := judge(s, func(told rundir.Told) *checker.Report { return dir.ReportTelling(m, told) },
+		func(checker.Report) error { return nil })
 	return conclude(ctx, report, err, g, s)
 }

@@ -3,15 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
-	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 )
 
@@ -59,14 +56,8 @@ func inDirs(paths []string) []rundir.Dir {
 
 // judgeMerged judges shards as one, shows the report, and writes it into the directory of the whole.
 func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Report, error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(300)) // as check
-	p := &judging{out: s.err, begun: time.Now()}
-	report := merged.Report(dir, p.tell)
-	p.done()
-	err := errors.Join(dir.WriteReports(*report, nil), merged.WriteFindings(dir, *report))
-	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
-		err = errors.Join(err, runerror.Environment(said))
-	}
-	s.github.report(*report, nil, false)
-	return report, err
+	return judge(s, func(told rundir.Told) *checker.Report { return merged.Report(dir, told) }, func(report checker.Report) error {
+		s.github.report(report, nil, false)
+		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
+	})
 }
