@@ -64,7 +64,7 @@ func usual(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(built.dir, "doubletap")
 	built.once.Do(func() {
-		out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
+		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, ".").CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("build doubletap: %w\n%s", err, out)
 		}
