@@ -22,8 +22,25 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// copyEvery is how often the regions copy what the other has: later than the requests of a burst come.
-const copyEvery = 250 * time.Millisecond
+// copyEvery is how often the regions copy what the other lacks: orders of which both were asked, or that are older than copyLate.
+// So the requests of a burst come before any copy.
+const (
+	copyEvery = 250 * time.Millisecond
+	copyLate  = 3 * time.Second
+)
+
+// ripe reports that what has this key may be copied.
+func ripe(key string, first, second *region) bool {
+	both := true
+	for _, r := range []*region{first, second} {
+		since, is := r.made.Load(key)
+		if is && time.Since(since.(time.Time)) > copyLate {
+			return true
+		}
+		both = both && is
+	}
+	return both
+}
 
 // region is one of two that take orders, each with a database of its own. It claims the key of an order where claims says, and writes
 // the order there.
@@ -32,6 +49,7 @@ type region struct {
 	file   string
 	name   string
 	claims func(key string) *region
+	made   sync.Map // when it had done with the first request of a key
 }
 
 func newRegion(t *testing.T, name string) *region {
@@ -55,7 +73,9 @@ func (r *region) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 		http.Error(w, "no JSON", http.StatusBadRequest)
 		return
 	}
-	id, err := r.claims(q.Header.Get("Idempotency-Key")).create(q.Header.Get("Idempotency-Key"), body.Note)
+	key := q.Header.Get("Idempotency-Key")
+	id, err := r.claims(key).create(key, body.Note)
+	r.made.LoadOrStore(key, time.Now())
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -87,16 +107,18 @@ func (r *region) create(key, note string) (id string, err error) {
 
 // copyTo copies what the other region lacks. Of two claims on a key each region keeps its own, as with the first writer wins.
 func (r *region) copyTo(other *region) {
-	for _, table := range []string{"orders", "keys"} {
-		rows, err := r.db.Query("select * from " + table)
+	for table, key := range map[string]string{"orders": "substr(id, 4)", "keys": "k"} {
+		rows, err := r.db.Query("select " + key + ", * from " + table)
 		if err != nil {
 			return
 		}
 		var all [][2]string
 		for rows.Next() {
+			var key string
 			var one [2]string
-			_ = rows.Scan(&one[0], &one[1])
-			all = append(all, one)
+			if rows.Scan(&key, &one[0], &one[1]) == nil && ripe(key, r, other) {
+				all = append(all, one)
+			}
 		}
 		_ = rows.Close()
 		for _, one := range all {

@@ -18,7 +18,7 @@ import (
 // Default limits of a server.
 const (
 	defaultConnections = 400
-	startTimeout       = 60 * time.Second
+	startTimeout       = 3 * time.Minute
 	startTries         = 3
 )
 

@@ -8,7 +8,7 @@ import (
 
 // atLeastOnce notifies the warehouse of each order, perhaps more than once.
 //
-// The notification is committed with the order, as a row of the outbox. After every request, and
+// The notification is committed with the order, as a row of the outbox. Before every answer, and
 // when the process begins, all rows are looked at that are not done: the message is sent, and then it is done.
 // A server that dies in between sends it again when it is back, and two that look at the same time both send it. This is
 // why the message is named after the order, and not after its sending: to the warehouse, which counts names,
@@ -18,7 +18,7 @@ type atLeastOnce struct{ uniqueKey }
 func atLeastOnceDesign() Design {
 	return Design{
 		Name:     "at-least-once",
-		Summary:  "an outbox row in the order's transaction, relayed after every request: messages may come twice, under the name of their order",
+		Summary:  "an outbox row in the order's transaction, relayed before every answer: messages may come twice, under the name of their order",
 		Correct:  true,
 		Contract: exactReplay(),
 		Key:      requiredKey(),
@@ -58,7 +58,7 @@ func writeToOutbox(ctx context.Context, tx *tx, req request, o order, reply answ
 func (l atLeastOnce) create(ctx context.Context, req request) (answer, error) {
 	reply, err := l.uniqueKey.create(ctx, req)
 	if err == nil {
-		l.later(func() { l.relay(context.WithoutCancel(ctx)) })
+		l.relay(context.WithoutCancel(ctx))
 	}
 	return reply, err
 }
