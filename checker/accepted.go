@@ -124,7 +124,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		removed[r.Intent] = true
 	}
 	var owed []string
-	sent := messagesOf(t, h, s)
+	sent, added := messagesOf(t, h, s), additionsOf(t, h)
 	for _, mg := range t.markerGroups(h) {
 		first, rows := mg.traces[0].intent, 0
 		markers := map[string]bool{}
@@ -132,7 +132,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 			markers[b.Marker] = true
 		}
 		for marker := range markers {
-			rows += len(s.Rows[marker])
+			rows += len(added[marker].apart(s.Rows[marker]))
 		}
 		lacking := rows < t.boundsOf(mg.traces).lower || owedEffects(t, sent, s, mg.traces[0].operation, markers)
 		if lacking && !removed[first.ID] {

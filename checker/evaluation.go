@@ -191,6 +191,7 @@ type evaluation struct {
 	removals      unclearRemovals
 	intents       map[string]history.Intent // as they are on record, by id; nil: nobody asked yet
 	named         map[string]bool           // operations of which a row has an identity; nil: nobody asked yet
+	additions     map[string]addition       // by marker, of operations that add to a row
 
 	found verdicts
 	tally tally
@@ -202,6 +203,7 @@ func newEvaluation(h *history.History, w *whole) *evaluation {
 		whole: w, terms: w.terms, history: h, groups: w.terms.markerGroups(h), presentBefore: markersBefore(h.Before), messages: messagesOf(w.terms, h),
 		sightings: map[string][]history.Sighting{}, neighbours: map[string][]*trace{}, found: newVerdicts(),
 	}
+	e.additions = additionsOf(w.terms, h)
 	for tr := range e.traces() {
 		if tr.intent.Kin != "" {
 			e.neighbours[tr.intent.Kin] = append(e.neighbours[tr.intent.Kin], tr)
@@ -234,14 +236,15 @@ func (e *evaluation) snapshot(m moment) *history.Snapshot {
 	return e.history.T2
 }
 
-// rows returns the rows of a marker at a moment, and whether they are known.
+// rows returns the rows of a marker at a moment, and whether they are known. A row to which several executions have added stands
+// there once for each.
 func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
 	s := e.snapshot(m)
 	if s == nil || s.Error != "" || e.presentBefore[marker] {
 		return nil, false
 	}
 	rows, asked := s.Rows[marker]
-	return rows, asked
+	return e.additions[marker].apart(rows), asked
 }
 
 // targetGone reports that the target stopped taking connections.

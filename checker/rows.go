@@ -59,8 +59,8 @@ func reportDuplicate(e *evaluation, m moment, tr *trace, rows, intended int, sin
 	}
 	e.report(m, tr, Finding{
 		Kind:     Duplicate,
-		Expected: fmt.Sprintf("at most %s for this marker", count(intended, "row")),
-		Observed: count(rows, "row") + since,
+		Expected: fmt.Sprintf("at most %s for this marker", e.counted(intended, tr)),
+		Observed: e.counted(rows, tr) + since,
 	})
 }
 
@@ -72,8 +72,8 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 		}
 		f := Finding{
 			Kind:     LostWrite,
-			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", count(lower, "row")),
-			Observed: count(rows, "row"),
+			Expected: fmt.Sprintf("at least %s for this marker: the client was told so", e.counted(lower, tr)),
+			Observed: e.counted(rows, tr),
 		}
 		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !a.promised }) && len(only) > 0 {
 			f.Detail, f.Promise, f.Contract = "accepted", "What was accepted is done.", "ack.accepted.within: "+e.terms.Contract.Ack.Accepted.Within.String()

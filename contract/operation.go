@@ -58,6 +58,7 @@ type Rows struct {
 	Absent   []int             `yaml:"absent" json:"absent,omitempty"`   // statuses that mean that there are no rows; or NullList
 	Identity string            `yaml:"identity" json:"identity"`         // column that holds the created thing's id
 	Content  map[string]string `yaml:"content" json:"content,omitempty"` // column: JSON pointer into the request's body
+	Adds     string            `yaml:"adds" json:"adds,omitempty"`       // column of Content that is a number, to which each execution adds what its body says; empty: each makes a row
 
 	// VisibleWithin is how long after its acknowledgement a row may be missing where it is looked for, as in a read model.
 	VisibleWithin Duration `yaml:"visible_within" json:"visible_within,omitempty"`

@@ -90,14 +90,14 @@ func Defects() []Defect {
 		},
 		{
 			Name: "repeat-not-recognised",
-			Does: "A repetition that comes after the answer is executed again: the code does not find what the first request left. It does not look on this path, or it looks in another place or under another name than it writes, or its unique index does not hold because a column of it is NULL.",
+			Does: "A repetition that comes after the answer is executed again: the code does not find what the first request left. It looks too late, it does not look on this path, or it looks in another place or under another name than it writes, or its unique index does not hold because a column of it is NULL.",
 			Mend: "Look the key up where it is written, on every path that creates. Make the unique index over columns that are never NULL.",
 			Play: []string{"sequential-replay"},
 			Look: "the record of a key after its first request: it is missing, or stands under another name",
 			How:  "claim",
 			Designs: []string{
 				"probe-and-store-keys-differ", "unique-with-deleted-at-null", "unique-null-distinct",
-				"key-ignored-on-variant", "form-token-logic-inverted", "replica-lag-check",
+				"key-ignored-on-variant", "form-token-logic-inverted", "replica-lag-check", "adds-again",
 			},
 			Signs: []Sign{
 				{Kind: checker.Duplicate, Fails: []Group{Sequential, Together}, Passes: []Group{Plain}},

@@ -284,4 +284,22 @@ func (v *validator) pointers(path string, o Operation) {
 			v.addMistake(place, "there is no %s in the body of the request", v.doc.Shown(place))
 		}
 	}
+	adds(v, path, o)
+}
+
+// adds looks at the column to which each execution adds.
+func adds(v *validator, path string, o Operation) {
+	place := path + "/rows/adds"
+	pointer, compared := o.Rows.Content[o.Rows.Adds]
+	_, members := o.Request.Payload()
+	value, _ := jsonpointer.Resolve(members, pointer)
+	switch {
+	case o.Rows.Adds == "":
+	case !compared:
+		v.addMistake(place, "rows.content does not say what each request adds to this column; expected one of its columns")
+	case o.Rows.ByReference():
+		v.addMistake(place, "the query has :reference, so that both bodies of an intent add to one row; expected :marker")
+	case value == nil || strings.Trim(fmt.Sprint(value), "0.") == "":
+		v.addMistake(place, "the request adds nothing there: expected a number other than 0 at %s of its body", pointer)
+	}
 }

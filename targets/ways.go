@@ -39,6 +39,9 @@ func (t *Target) completeWays() {
 					o.Rows.Content[column] = pointer
 				}
 			}
+			if o.Rows.Content[o.Rows.Adds] == "" {
+				o.Rows.Adds = ""
+			}
 		}
 		if o.Prepare == nil {
 			o.Prepare = first.Prepare

@@ -285,7 +285,10 @@ func underAnotherKey(ctx context.Context, i *initiation, r *drafting.Repeated) e
 	if answers[1].Refused() && r.Taken == nil {
 		r.Taken = &answers[1]
 	}
-	r.Added = answers[1].Done() && changed(ctx, i, markers[0])
+	if answers[1].Done() && changed(ctx, i, markers[0]) {
+		r.Added = holds(ctx, i, markers[0], drafting.Twice)
+		r.Changed = !r.Added
+	}
 	return asking.err
 }
 
@@ -297,13 +300,18 @@ func adds(ctx context.Context, i *initiation, asking *questioner) bool {
 
 // changed reports that the row of a marker does not hold what the body said that was not altered.
 func changed(ctx context.Context, i *initiation, marker string) bool {
+	return holds(ctx, i, marker, func(stored, said string) bool { return stored != said })
+}
+
+// holds reports that what the row of a marker holds is to what the body said that was not altered as a rule has it.
+func holds(ctx context.Context, i *initiation, marker string, rule func(stored, said string) bool) bool {
 	column, value := drafting.Kept(i.file)
 	if column == "" {
 		return false
 	}
 	landings, _ := i.db.Search(ctx, i.tables, marker)
 	return slices.ContainsFunc(landings, func(l databases.Landing) bool {
-		return l.Table.FullName() == i.file.Proof.Table.FullName() && l.Row[column] != value
+		return l.Table.FullName() == i.file.Proof.Table.FullName() && rule(l.Row[column], value)
 	})
 }
 

@@ -3,6 +3,7 @@ package drafting
 import (
 	"fmt"
 	"maps"
+	"math/big"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -44,7 +45,8 @@ type Repeated struct {
 	Natural      []string // members of which each makes two creates one, as JSON pointers
 	Taken        *Answer  // to a create with a taken value of the first of them
 	Declined     []Answer // to creates that were refused where others like them were done
-	Added        bool     // the same body under another key made no second row, and changed what the row holds
+	Added        bool     // the same body under another key made no second row, and added to the row what it says
+	Changed      bool     // likewise, but what it changed the row's content to is no sum
 	Overwritten  bool     // another body changed what the row holds
 }
 
@@ -83,6 +85,7 @@ func (f *File) Learn(r Repeated) {
 	if r.Rows < 2 || keyed {
 		l.natural = f.NaturalKey(r)
 	}
+	f.Proof.Adds, f.Proof.Varies = r.Added && l.natural == nil, r.Changed
 	l.overwritten = r.Overwritten && l.natural != nil
 	switch {
 	case r.Rows > 1 && keyed:
@@ -285,8 +288,10 @@ func (f *File) NaturalKey(r Repeated) []string {
 	once := slices.ContainsFunc(f.Proof.Table.Unique, func(unique []string) bool { return len(unique) == 1 && unique[0] == f.Proof.Column })
 	switch {
 	case !once && !slices.Contains(f.Proof.Table.Primary, f.Proof.Column):
-	case r.Added:
-		f.doubt("What the row of %s counts: the same body under another key made no second row, and changed the one that is there. So each key is taken for a request of its own.", f.Proof.Text)
+	case r.Added: // each key is an intent
+	case r.Changed:
+		f.doubt("What the row of %s counts: the same body under another key made no second row, and changed the one that is there, and not by adding what the body says. So the file does not say what the row holds (rows.content), and a repetition that changes it again is not seen; an effect with value can say what it is to be.", f.Proof.Text)
+		natural = append(natural, f.Proof.Text)
 	default:
 		natural = append(natural, f.Proof.Text)
 	}
@@ -354,6 +359,13 @@ func Kept(f File) (column, value string) {
 	}
 	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
 	return f.alter.column, fmt.Sprint(own)
+}
+
+// Twice reports that a number, as a database writes it, is two times another.
+func Twice(stored, said string) bool {
+	sum, is := new(big.Rat).SetString(stored)
+	one, too := new(big.Rat).SetString(said)
+	return is && too && one.Sign() != 0 && sum.Cmp(one.Add(one, one)) == 0
 }
 
 // FindByReference lets all bodies of an intent carry one text, where that makes them one and another column says which body it was.

@@ -54,6 +54,8 @@ type Proof struct {
 	Rows     int // of the table that have the marker
 	Others   []Beside
 
+	Adds        bool // each request adds to the row what it says
+	Varies      bool // what the row holds in the altered member's column is not what a request says
 	ByReference bool // the text is what makes two creates one, so that all bodies of one carry the reference in place of a marker
 }
 

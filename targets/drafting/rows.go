@@ -55,8 +55,11 @@ func (f *File) rows() {
 	if f.Proof.Identity != "" {
 		f.line("      identity: %s", flow(f.Proof.Identity))
 	}
-	if f.alter != nil && f.alter.column != "" {
+	if f.alter != nil && f.alter.column != "" && !f.Proof.Varies {
 		f.line("      content: %s # column: where the request has it", flow(map[string]string{f.alter.column: f.alter.Pointer}))
+		if f.Proof.Adds {
+			f.line("      adds: %s # the same body under another key made no second row, and added to this one", flow(f.alter.column))
+		}
 	}
 	f.effects()
 }

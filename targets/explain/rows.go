@@ -104,6 +104,9 @@ func (x *explainer) content() {
 	for _, column := range slices.Sorted(maps.Keys(columns)) {
 		pairs = append(pairs, english.Word(column)+" what its body has at "+english.Word(columns[column]))
 	}
+	if x.operation.Rows.Adds != "" {
+		x.held("rows.adds", "The column %s of the row is a sum, to which each intent adds once what its body says", english.Word(x.operation.Rows.Adds))
+	}
 	x.held("rows.content", "A row is that of one request and no blend: it holds in column %s", english.List(pairs, "and in column"))
 }
 

@@ -111,6 +111,7 @@ func defects() map[string]round {
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
 		"patch-increment":                     changesMoreOnARepeat,
+		"adds-again":                          addsOnARepeat,
 		"retry-rereads-version":               changesMoreOnARepeat,
 		"replay-reruns-postprocessing":        changesMoreOnARepeat,
 		"partial-commit":                      neverCompletes,
@@ -193,6 +194,8 @@ func fairRivals(broken string) []string {
 		return []string{"natural-key", "natural-key-one-field"}
 	case "unique-blocks-after-soft-delete":
 		return []string{"soft-delete"}
+	case "adds-again":
+		return []string{"adds-to-line"}
 	case "patch-increment":
 		return []string{"patch-absolute", "state-machine", "if-match"}
 	case "form-token-not-atomic":

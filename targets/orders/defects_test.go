@@ -627,3 +627,11 @@ func duplicatesByBothWaysAtOnce(t *testing.T, s subject, w intent) bool {
 	s.together(t.Context(), []intent{w, w.byBody(), w, w.byBody()})
 	return len(s.rows(t, w.note)) == 2
 }
+
+// addsOnARepeat repeats an order, and looks at the amount of its line.
+func addsOnARepeat(t *testing.T, s subject, w intent) bool {
+	first, again := s.must(t, w), s.must(t, w)
+	require.Equal(t, first.same(), again.same())
+	require.Len(t, s.rows(t, w.note), 1)
+	return s.number(t, "select amount from orders where note = :marker", w.note) == 2400
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"database/sql"
+	"encoding/json"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// cart is a service that takes a line of a cart under a key, and changes the line that is there. With again it changes it with each
+// repetition, too.
+func cart(t *testing.T, change string, again bool) (address, database string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cart.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec("create table cart_lines (id integer primary key, sku text unique, quantity integer); create table requests (key text primary key)")
+	require.NoError(t, err)
+	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var line struct {
+			Sku      string
+			Quantity int
+		}
+		_ = json.NewDecoder(r.Body).Decode(&line)
+		key := r.Header.Get("Idempotency-Key")
+		if key == "" {
+			says(w, http.StatusBadRequest, `{"code":"no_key"}`)
+			return
+		}
+		tx, err := db.BeginTx(r.Context(), nil)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		defer func() { _ = tx.Rollback() }()
+		if _, err = tx.Exec("insert into requests values (?)", key); err == nil || again {
+			_, err = tx.Exec("insert into cart_lines (sku, quantity) values (?, ?) on conflict (sku) do update set quantity = "+change, line.Sku, line.Quantity)
+			if err == nil {
+				err = tx.Commit()
+			}
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+		}
+		says(w, http.StatusOK, `{"sku":"`+line.Sku+`"}`)
+	})), "sqlite://" + path
+}
+
+// TestInitOfALineThatAddsUp holds that a row to which several requests add is no duplicate of theirs, and that a repetition which
+// adds again is one.
+func TestInitOfALineThatAddsUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change   string
+		again    bool
+		learns   []string
+		lacks    string
+		exit     int
+		findings string
+	}{
+		"each key adds once":         {"quantity + excluded.quantity", false, []string{"adds: quantity", "content: {quantity: /quantity}"}, "natural_key", exitPass, ""},
+		"a repetition adds again":    {"quantity + excluded.quantity", true, []string{"adds: quantity"}, "natural_key", exitFinding, "duplicate in 8 of 8 intents"},
+		"a change that is no sum":    {"quantity * 2 + 1", false, []string{"natural_key: [/sku]", "What the row of /sku counts"}, "content:", exitPass, ""},
+		"the last quantity replaces": {"excluded.quantity", false, []string{"natural_key: [/sku]"}, "adds:", exitPass, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			address, database := cart(t, c.change, c.again)
+			env := map[string]string{"DATABASE_URL": database}
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -H 'Idempotency-Key: k-1' -d '{"sku": "lamp-1", "quantity": 3}' `+address+"/cart/lines", "--db", database)
+			text := readFile(t, file)
+			for _, learnt := range c.learns {
+				require.Contains(t, text, learnt)
+			}
+			require.NotContains(t, text, c.lacks)
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins")
+			require.Equal(t, c.exit, got.code, got)
+			require.Contains(t, got.out, c.findings)
+		})
+	}
+}
