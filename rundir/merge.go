@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -16,6 +17,9 @@ import (
 
 // InOtherShards is why a scenario does not apply in a run that shares its intents with others: it has fewer than there are runs.
 const InOtherShards = "its intents are in other shards"
+
+// MostShards bounds the number of shards of a run: more are a mistake.
+const MostShards = 10_000
 
 // shard is the directory of one of several runs that share their intents, and its place among them.
 type shard struct {
@@ -35,6 +39,7 @@ type Merged struct {
 // here.
 type Whole struct {
 	Target   string // as named here
+	Digest   string // SHA-256 of its text, in hexadecimal digits: no other text may stand beside a finding
 	Commands Commands
 }
 
@@ -54,8 +59,8 @@ func Merge(dirs []Dir) (*Merged, error) {
 		if s.Shard == "" && len(dirs) == 1 {
 			s.Shard = "1/1"
 		}
-		if _, err := fmt.Sscanf(s.Shard, "%d/%d", &s.number, &s.of); err != nil || s.number < 1 || s.number > s.of {
-			return nil, runerror.Configf("%s is not a shard: its run was not begun with --shard", d.Path)
+		if _, err := fmt.Sscanf(s.Shard, "%d/%d", &s.number, &s.of); err != nil || s.number < 1 || s.number > s.of || s.of > MostShards {
+			return nil, runerror.Configf("%s is not a shard of at most %d: its run was not begun with --shard", d.Path, MostShards)
 		}
 		m.shards = append(m.shards, s)
 	}
@@ -236,6 +241,9 @@ func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result, whol
 		text, err := files.Read(filepath.Join(from, name), files.MostRecorded)
 		if Missing(err) {
 			continue
+		}
+		if err == nil && name == TargetName && whole != nil && fmt.Sprintf("%x", sha256.Sum256(text)) != whole.Digest {
+			continue // a target file can start a process: another machine may not bring one in
 		}
 		if err == nil {
 			err = d.Write(text, FindingsName, as.ID, name)

@@ -197,7 +197,7 @@ func (f *redisFollower) catchUpStream(ctx context.Context) error {
 func (f *redisFollower) readEntries() error {
 	last := f.last // which only this goroutine changes
 	for {
-		if err := f.read.Send("XREAD", "BLOCK", "0", "COUNT", "200", "STREAMS", f.name, last.String()); err != nil {
+		if err := f.read.Send("XREAD", "BLOCK", "0", "COUNT", "64", "STREAMS", f.name, last.String()); err != nil {
 			return err
 		}
 		reply, err := f.read.Receive()

@@ -71,11 +71,7 @@ func (s *System) FileWithoutSecrets() []byte {
 }
 
 func spellsOutPassword(s *System, source []byte) bool {
-	places := []string{s.loaded.Database.URL, s.loaded.Store.URL}
-	for _, instance := range s.loaded.Instances {
-		places = append(places, instance.Database)
-	}
-	for _, place := range places {
+	for _, place := range placesOf(s.loaded) {
 		if _, err := url.Parse(place); err != nil {
 			return true
 		}
@@ -86,6 +82,18 @@ func spellsOutPassword(s *System, source []byte) bool {
 	return false
 }
 
+// placesOf are the URLs of a target that may hold a password: of servers beside its API, which has principals and headers for that.
+func placesOf(t targets.Target) []string {
+	places := []string{t.Database.URL, t.Store.URL}
+	for _, instance := range t.Instances {
+		places = append(places, instance.Database)
+	}
+	for _, sink := range t.Sinks {
+		places = append(places, sink.Server())
+	}
+	return slices.DeleteFunc(places, func(place string) bool { return place == "" })
+}
+
 // passwordIn returns the password of a URL in all its spellings: as it is meant, as it stands there, and as others
 // write it. A text without one has none.
 func passwordIn(place string) []string {
@@ -93,15 +101,25 @@ func passwordIn(place string) []string {
 	if err != nil {
 		return nil
 	}
+	var written []string
+	for name, values := range u.Query() { // as PostgreSQL and MariaDB take it
+		if strings.Contains(strings.ToLower(name), "password") {
+			for _, value := range values {
+				if value != "" {
+					written = append(written, driver.Writings(value)...)
+				}
+			}
+		}
+	}
 	password, _ := u.User.Password()
 	if password == "" {
-		return nil
+		return written
 	}
 	_, authority, _ := strings.Cut(place, "//")
 	authority = strings.FieldsFunc(authority, func(c rune) bool { return strings.ContainsRune("/?#", c) })[0]
 	_, stands, _ := strings.Cut(authority[:strings.LastIndex(authority, "@")], ":")
 	_, usual, _ := strings.Cut(u.User.String(), ":")
-	return append(driver.Writings(password), stands, usual)
+	return append(append(written, driver.Writings(password)...), stands, usual)
 }
 
 // spellsOut reports that a secret header, or what is known of a principal, has nothing in it that stands for

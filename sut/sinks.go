@@ -104,9 +104,9 @@ func onlySink(s *System) string {
 
 // Hidden returns texts of the target file's variables, and passwords, that may reach a sink by way of the target's process.
 func Hidden(s *System) []string {
-	secrets := append(passwordIn(s.Target.Database.URL), passwordIn(s.Target.Store.URL)...)
-	for _, sink := range s.Target.Sinks {
-		secrets = append(secrets, passwordIn(sink.Server())...)
+	var secrets []string
+	for _, place := range placesOf(s.Target) {
+		secrets = append(secrets, passwordIn(place)...)
 	}
 	source, _ := s.options.source() // it was read a moment ago; a built-in target has none
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {

@@ -235,7 +235,13 @@ func (l *Lead) Collect(ctx context.Context, into string) ([]string, error) {
 				continue
 			}
 			dirs[n] = filepath.Join(into, strconv.Itoa(n))
-			if err := l.fetch(ctx, came.Object, dirs[n]); err != nil {
+			err = l.fetch(ctx, came.Object, dirs[n])
+			if _, never := errors.AsType[unfit](err); never { // its worker is at fault: the others go on
+				delete(dirs, n)
+				l.tell(Event{Kind: GivenUp, Shard: n, Why: fmt.Sprintf("what %s brought in cannot be read: %v", came.Worker, err)})
+				continue
+			}
+			if err != nil {
 				delete(dirs, n)
 				return inOrder(dirs), l.link.failed(fmt.Sprintf("fetch shard %d of %s", n, came.Worker), err)
 			}
@@ -319,7 +325,11 @@ func (l *Lead) fetch(ctx context.Context, object, dir string) error {
 			return err
 		}
 		defer got.Close()
-		return unpack(got, dir)
+		err = unpack(got, dir, mostUnpacked)
+		if _, never := errors.AsType[unfit](err); never {
+			err = errors.Join(err, os.RemoveAll(dir))
+		}
+		return err
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -21,13 +22,26 @@ var packed = map[string]bool{
 	rundir.ManifestName: true, rundir.HistoryName: true, rundir.PlanName: true, rundir.ScenarioName: true, rundir.FindingName: true, rundir.TargetName: true,
 }
 
-// mostPacked bounds the number of files that are taken from another machine.
-const mostPacked = 100_000
+// What is taken from another machine at most.
+const (
+	mostPacked   = 100_000            // files
+	mostUnpacked = files.MostRecorded // bytes of all of them
+	deepest      = 8                  // folders around a file, and its name
+	longestName  = 1 << 10            // bytes, with the folders
+)
+
+// Unfit is why an archive can never be read, however often it is fetched.
+type unfit struct{ error }
+
+func (u unfit) Unwrap() error { return u.error }
+
+var errTooLarge = fmt.Errorf("the files of a shard hold more than %d GiB: take more --shards", mostUnpacked>>30)
 
 // pack writes the directory of a run as a compressed archive.
 func pack(dir string, to io.Writer) error {
 	compressed, _ := gzip.NewWriterLevel(to, gzip.BestSpeed)
 	archive := tar.NewWriter(compressed)
+	left := int64(mostUnpacked)
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() || !packed[entry.Name()] {
 			return err
@@ -41,6 +55,9 @@ func pack(dir string, to io.Writer) error {
 			return err
 		}
 		defer file.Close()
+		if left -= file.Size(); left < 0 {
+			return unfit{errTooLarge}
+		}
 		err = archive.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(relative), Mode: 0o600, Size: file.Size()})
 		if err == nil {
 			_, err = io.CopyN(archive, file, file.Size())
@@ -50,8 +67,19 @@ func pack(dir string, to io.Writer) error {
 	return errors.Join(err, archive.Close(), compressed.Close())
 }
 
-// unpack reads such an archive into a new directory. It writes nothing outside of it, whatever the archive says.
-func unpack(from io.Reader, dir string) error {
+// unpack reads such an archive into a new directory. It writes nothing outside of it, and no more than so many bytes, whatever the
+// archive says. The error is unfit where the archive itself is at fault, and not the way that it came.
+func unpack(from io.Reader, dir string, most int64) error {
+	err := unpackAll(from, dir, most)
+	for _, wrong := range []error{gzip.ErrHeader, gzip.ErrChecksum, tar.ErrHeader, tar.ErrFieldTooLong} {
+		if errors.Is(err, wrong) {
+			return unfit{err}
+		}
+	}
+	return err
+}
+
+func unpackAll(from io.Reader, dir string, most int64) error {
 	plain, err := gzip.NewReader(from)
 	if err != nil {
 		return err
@@ -64,26 +92,40 @@ func unpack(from io.Reader, dir string) error {
 		return err
 	}
 	defer root.Close()
-	archive := tar.NewReader(plain)
+	limited := &io.LimitedReader{R: plain, N: most + mostPacked*tarBlocks}
+	archive := tar.NewReader(limited)
 	for range mostPacked {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
-			_, err = io.Copy(io.Discard, plain) // its sum is behind the end
+			_, err = io.Copy(io.Discard, limited) // its sum is behind the end
+			if limited.N <= 0 {
+				return unfit{errTooLarge}
+			}
 			return err
+		}
+		if limited.N <= 0 {
+			return unfit{errTooLarge}
 		}
 		if err != nil {
 			return err
 		}
+		if most -= header.Size; most < 0 {
+			return unfit{errTooLarge}
+		}
 		if err := unpackFile(root, header, archive); err != nil {
-			return fmt.Errorf("%q: %w", header.Name, err)
+			return fmt.Errorf("%.100q: %w", header.Name, err)
 		}
 	}
-	return fmt.Errorf("it holds more than %d files", mostPacked)
+	return unfit{fmt.Errorf("it holds more than %d files", mostPacked)}
 }
 
+// tarBlocks are the bytes that an archive has for a file beside its content: a header, an extended one, and what fills the last block up.
+const tarBlocks = 4 << 10
+
 func unpackFile(root *os.Root, header *tar.Header, from io.Reader) error {
-	if header.Typeflag != tar.TypeReg || !filepath.IsLocal(header.Name) || !packed[path.Base(header.Name)] || header.Size > files.MostHistory {
-		return errors.New("it is no file of a run")
+	if header.Typeflag != tar.TypeReg || !filepath.IsLocal(header.Name) || !packed[path.Base(header.Name)] ||
+		len(header.Name) > longestName || strings.Count(header.Name, "/") >= deepest {
+		return unfit{errors.New("it is no file of a run")}
 	}
 	if err := root.MkdirAll(path.Dir(header.Name), 0o700); err != nil {
 		return err

@@ -99,7 +99,9 @@ type link struct {
 func connect(p Place) (*link, error) {
 	host, _ := os.Hostname()
 	conn, err := nats.Connect(p.server.String(), nats.Name("doubletap on "+host), nats.Timeout(answerWithin),
-		nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.NoCallbacksAfterClientClose())
+		nats.MaxReconnects(-1), nats.ReconnectWait(time.Second), nats.NoCallbacksAfterClientClose(),
+		nats.IgnoreDiscoveredServers(),                                    // nothing is contacted but what the user names
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})) // which would print what the server says, as it is
 	if err != nil {
 		return nil, runerror.Environment(fmt.Errorf("no NATS server takes us at %s: %w", p, err))
 	}
@@ -141,7 +143,8 @@ func gone(err error) bool {
 func insist(ctx context.Context, do func() error) error {
 	for end := time.Now().Add(insistFor); ; {
 		err := do()
-		if err == nil || gone(err) || errors.Is(err, nats.ErrKeyExists) || time.Now().After(end) {
+		_, never := errors.AsType[unfit](err)
+		if err == nil || never || gone(err) || errors.Is(err, nats.ErrKeyExists) || time.Now().After(end) {
 			return err
 		}
 		select {

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
 )
 
 // Keys of the bucket.
@@ -34,6 +37,17 @@ type Run struct {
 	Host   string        `json:"host"`  // of the coordinator
 	Open   bool          `json:"open"`  // shards can be had
 	Over   bool          `json:"over"`  // no more of them
+}
+
+// MostShards bounds the number of shards of a run: more are a mistake.
+const MostShards = rundir.MostShards
+
+// check says what no coordinator of ours asks for.
+func (r Run) check() error {
+	if r.Shards < 1 || r.Shards > MostShards || r.Lease < time.Second {
+		return runerror.Environment(fmt.Errorf("its coordinator asks for %d shards and a lease of %s, expected 1 to %d shards and 1s or more", r.Shards, r.Lease, MostShards))
+	}
+	return nil
 }
 
 // worker is what a worker says of itself.

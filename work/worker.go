@@ -11,6 +11,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
@@ -49,6 +50,9 @@ func (m *Member) find(ctx context.Context, wait time.Duration) error {
 	for {
 		age, run, err := m.link.age()
 		if err == nil && age < deadAfter && run.Open && !run.Over {
+			if err := run.check(); err != nil {
+				return m.link.failed("join a run", err)
+			}
 			m.Run = run
 			return m.fetch(ctx)
 		}
@@ -68,7 +72,7 @@ func (m *Member) fetch(ctx context.Context) error {
 	err := insist(ctx, func() error {
 		objects, err := m.link.js.ObjectStore(m.link.place.bucket())
 		if err == nil {
-			m.Task, err = objects.GetBytes(taskName, nats.Context(ctx))
+			m.Task, err = fetchTask(ctx, objects)
 		}
 		if err == nil {
 			m.kv, err = m.link.keys.KeyValue(m.link.place.bucket())
@@ -79,6 +83,20 @@ func (m *Member) fetch(ctx context.Context) error {
 		return ErrOver
 	}
 	return m.link.failed("fetch the task of a run", err)
+}
+
+// fetchTask reads the task, which is of another machine: no more of it than a file may hold.
+func fetchTask(ctx context.Context, objects nats.ObjectStore) ([]byte, error) {
+	object, err := objects.Get(taskName, nats.Context(ctx))
+	if err != nil {
+		return nil, err
+	}
+	defer object.Close()
+	task, err := io.ReadAll(io.LimitReader(object, files.MostText+1))
+	if err == nil && len(task) > files.MostText {
+		err = unfit{fmt.Errorf("its task is larger than %d MiB", files.MostText>>20)}
+	}
+	return task, err
 }
 
 // Refuse leaves, and tells the coordinator why.
@@ -211,7 +229,7 @@ func (m *Member) take(ctx context.Context, message *nats.Msg, play func(context.
 		return false, m.link.failed("take a shard", err)
 	}
 	o, err := read[order](sent{message})
-	if err != nil || o.Run != m.Run.ID {
+	if err != nil || o.Run != m.Run.ID || o.Shard < 1 || o.Shard > m.Run.Shards {
 		_ = message.Term()
 		return false, nil
 	}

@@ -185,7 +185,7 @@ func (o runFlags) lead(ctx context.Context, args []string, found []scenarios.Fil
 	if len(dirs) == 0 {
 		return nil, errors.Join(err, os.RemoveAll(dir.Path)) // there is nothing to tell but why
 	}
-	report, unjudged := o.judgeShards(dir, dirs, args, s)
+	report, unjudged := o.judgeShards(dir, dirs, args, digest, s)
 	if missing != nil && ctx.Err() == nil {
 		complain(s.err, missing) // the report says that shards are missing
 	}
@@ -226,19 +226,30 @@ func noShards(missing error) error {
 }
 
 // judgeShards judges what workers have brought in.
-func (o runFlags) judgeShards(dir rundir.Dir, dirs, args []string, s streams) (*checker.Report, error) {
+func (o runFlags) judgeShards(dir rundir.Dir, dirs, args []string, digest string, s streams) (*checker.Report, error) {
 	merged, err := rundir.Merge(inDirs(dirs))
 	if err != nil {
 		return nil, err
 	}
-	merged.As(rundir.Whole{Target: o.target, Commands: o.rerun(args, o.seed).commands(dir.Path)})
+	merged.As(rundir.Whole{Target: o.target, Digest: digest, Commands: o.rerun(args, o.seed).commands(dir.Path)})
 	fmt.Fprintln(s.out)
 	return judgeMerged(merged, dir, s)
 }
 
-// sayLead tells an event of a coordinator.
+// oneLine is a text of another machine, on one line and not too long.
+func oneLine(text string) string {
+	const most = 300 // characters
+	line := []rune(strings.Join(strings.Fields(text), " "))
+	if len(line) > most {
+		return string(line[:most]) + "..."
+	}
+	return string(line)
+}
+
+// sayLead tells an event of a coordinator. What it says of a worker is from another machine.
 func sayLead(e work.Event, shards int, wait time.Duration) string {
 	of := fmt.Sprintf("shard %d/%d", e.Shard, shards)
+	e.Worker, e.Why = oneLine(e.Worker), oneLine(e.Why)
 	again := ""
 	if e.Attempt > 1 {
 		again = fmt.Sprintf(" (attempt %d)", e.Attempt)

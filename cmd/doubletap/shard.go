@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
@@ -13,7 +14,7 @@ import (
 const jobIndex = "JOB_COMPLETION_INDEX"
 
 // mostShards bounds the number of shards: more are a mistake.
-const mostShards = 10_000
+const mostShards = rundir.MostShards
 
 // shardFlag is the value of --shard: 3/8; or /8, whose Number is 0 until it is resolved.
 type shardFlag struct{ scenarios.Shard }

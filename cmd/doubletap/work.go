@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,8 @@ type workFlags struct {
 	toxiproxy string
 	reports   string
 	wait      time.Duration
+
+	maxRequests int
 }
 
 func newWork(s streams) *cobra.Command {
@@ -51,6 +54,7 @@ the run, or a mistake in the command line; 4 the target, the database, the NATS 
 	f.IntVar(&o.instances, "instances", 0, "start so many instances of the target behind a balancer, 1 to 16 (default: process.instances of the target file)")
 	f.StringVar(&o.toxiproxy, "toxiproxy", "", "URL of a running toxiproxy server (default: in process)")
 	f.StringVar(&o.reports, "reports", engine.DefaultReports, "directory for the shards' files")
+	f.IntVar(&o.maxRequests, "max-requests", engine.DefaultMaxRequests, "refuse shards that may send more requests than this, whatever the run says; final retries come on top")
 	f.DurationVar(&o.wait, "wait", 10*time.Minute, "how long to wait for a run to begin")
 	return cmd
 }
@@ -68,6 +72,9 @@ func (o *workFlags) complete(s streams) error {
 	}
 	if o.wait <= 0 {
 		return runerror.Configf("--wait is %s, expected more than 0s", o.wait)
+	}
+	if o.maxRequests <= 0 {
+		return runerror.Configf("--max-requests is %d, expected 1 or more", o.maxRequests)
 	}
 	return o.find()
 }
@@ -110,16 +117,37 @@ func (o workFlags) fits(m *work.Member, digest string) (task, []scenarios.File, 
 	case m.Run.Target != digest:
 		return t, nil, runerror.Configf("%s is not the run's target file: its text differs (SHA-256 %.12s here, %.12s there)", o.target, digest, m.Run.Target)
 	}
-	if err := json.Unmarshal(m.Task, &t); err != nil {
+	t, err := readTask(m.Task)
+	if err != nil {
 		return t, nil, runerror.Environment(fmt.Errorf("read the task of the run: %w", err))
 	}
 	found, err := t.files()
 	return t, found, err
 }
 
+// readTask reads what a coordinator asks for. It may ask for what the flags of run can say, and for nothing else.
+func readTask(text []byte) (task, error) {
+	var t task
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&t); err != nil {
+		return t, err
+	}
+	for what, wrong := range map[string]bool{
+		"a hunt": t.Course.Hunt != nil, "a negative duration": min(t.PilotTimeout, t.Course.Budget, t.Course.MoreRounds) < 0,
+		"a negative number of scenarios at once": t.Course.Parallel < 0, "a confidence that is none": t.Confidence < 0 || t.Confidence >= 1,
+		"no requests": t.MaxRequests <= 0, "no scenario": len(t.Scenarios) == 0,
+	} {
+		if wrong {
+			return t, fmt.Errorf("it asks for %s", what)
+		}
+	}
+	return t, nil
+}
+
 // playShard plays one shard, and returns the directory of its run. Findings are the coordinator's to tell.
 func (o workFlags) playShard(ctx context.Context, t task, found []scenarios.File, shard scenarios.Shard, s streams) (string, error) {
-	one := sessionFlags{targetFlags: o.targetFlags, instances: o.instances, toxiproxy: o.toxiproxy, reports: o.reports, maxRequests: t.MaxRequests, pilotTimeout: t.PilotTimeout}
+	one := sessionFlags{targetFlags: o.targetFlags, instances: o.instances, toxiproxy: o.toxiproxy, reports: o.reports, maxRequests: min(t.MaxRequests, o.maxRequests), pilotTimeout: t.PilotTimeout}
 	one.operation = t.Operation
 	c, err := one.config(found, s)
 	if err != nil {

@@ -2,6 +2,7 @@ package caches
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -139,7 +140,7 @@ func (c *Conn) Send(command ...string) error {
 // Receive waits for a reply as long as it takes, until the connection is closed.
 func (c *Conn) Receive() (any, error) {
 	_ = c.conn.SetReadDeadline(time.Time{})
-	reply, err := c.read()
+	reply, err := c.reply()
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +154,7 @@ func (c *Conn) exchange(command []string) (any, error) {
 	if err := c.write(command); err != nil {
 		return nil, err
 	}
-	return c.read()
+	return c.reply()
 }
 
 func (c *Conn) write(command []string) error {
@@ -184,13 +185,34 @@ type Refusal string
 
 func (r Refusal) Error() string { return string(r) }
 
-// read reads one reply.
-func (c *Conn) read() (any, error) {
-	line, err := c.reader.ReadString('\n')
+// What a reply may hold. A server that sends more is none of Redis, or has values that no sink and no flush is about.
+const (
+	mostReply   = 64 << 20 // bytes
+	mostElement = 1 << 20  // elements of lists
+	deepest     = 16       // lists in one another
+)
+
+// errLarge says that a reply is larger than [mostReply], or has more lists in one another than any command's.
+var errLarge = fmt.Errorf("the store's answer is larger than %d MiB, or nested deeper than %d lists", mostReply>>20, deepest)
+
+// reply reads one reply.
+func (c *Conn) reply() (any, error) {
+	r := replyReader{from: c.reader, bytes: mostReply, elements: mostElement}
+	return r.read(0)
+}
+
+// replyReader reads one reply, and no more than it may hold.
+type replyReader struct {
+	from            *bufio.Reader
+	bytes, elements int // that are left
+}
+
+// read reads a reply inside of so many lists.
+func (r *replyReader) read(depth int) (any, error) {
+	line, err := r.line()
 	if err != nil {
 		return nil, err
 	}
-	line = strings.TrimRight(line, "\r\n")
 	if line == "" {
 		return nil, errReply
 	}
@@ -202,34 +224,55 @@ func (c *Conn) read() (any, error) {
 	case ':':
 		return number(rest)
 	case '$':
-		return c.readText(rest)
+		return r.text(rest)
 	case '*':
-		return c.readList(rest)
+		return r.list(rest, depth)
 	default:
 		return nil, errReply
 	}
 }
 
-func (c *Conn) readText(length string) (any, error) {
-	n, err := number(length)
+// line reads a line, without its end.
+func (r *replyReader) line() (string, error) {
+	var line []byte
+	for {
+		part, err := r.from.ReadSlice('\n')
+		if r.bytes -= len(part); r.bytes < 0 {
+			return "", errLarge
+		}
+		line = append(line, part...)
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return strings.TrimRight(string(line), "\r\n"), err
+		}
+	}
+}
+
+func (r *replyReader) text(length string) (any, error) {
+	n, err := size(length)
 	if err != nil || n < 0 { // -1 is nil
 		return nil, err
 	}
-	text := make([]byte, n+len("\r\n"))
-	if _, err := io.ReadFull(c.reader, text); err != nil {
+	if r.bytes -= n + len("\r\n"); r.bytes < 0 {
+		return nil, errLarge
+	}
+	var text bytes.Buffer // which grows with what comes, and not with what is announced
+	if _, err := io.CopyN(&text, r.from, int64(n)+int64(len("\r\n"))); err != nil {
 		return nil, err
 	}
-	return string(text[:n]), nil
+	return string(text.Bytes()[:n]), nil
 }
 
-func (c *Conn) readList(length string) (any, error) {
-	n, err := number(length)
+func (r *replyReader) list(length string, depth int) (any, error) {
+	n, err := size(length)
 	if err != nil || n < 0 {
 		return nil, err
 	}
+	if r.elements -= n; r.elements < 0 || depth >= deepest {
+		return nil, errLarge
+	}
 	list := []any{}
 	for range n {
-		one, err := c.read()
+		one, err := r.read(depth + 1)
 		if err != nil {
 			return nil, err
 		}
@@ -238,12 +281,18 @@ func (c *Conn) readList(length string) (any, error) {
 	return list, nil
 }
 
-// maxLength bounds what a reply may announce: the longest text of Redis is 512 MB.
-const maxLength = 1 << 29
+// size reads the length of a text or a list.
+func size(text string) (int, error) {
+	n, err := number(text)
+	if err == nil && n > mostReply {
+		err = errLarge
+	}
+	return n, err
+}
 
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n > maxLength {
+	if err != nil {
 		return 0, errReply
 	}
 	return n, nil

@@ -2,6 +2,7 @@ package caches_test
 
 import (
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -35,7 +36,7 @@ func TestAFlushStaysInTheDatabaseOfTheURL(t *testing.T) {
 // TestAnswersThatAreNoRedisAreErrors has a server that says the same to everyone.
 func TestAnswersThatAreNoRedisAreErrors(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"HTTP/1.1 400 Bad Request\r\n", "\r\n", "$x\r\n", "*99999999999999\r\n", "$5\r\nab", "-NOAUTH Authentication required.\r\n"} {
+	for _, text := range []string{"HTTP/1.1 400 Bad Request\r\n", "\r\n", "$x\r\n", "*99999999999999\r\n", "$-\r\n", "$99999999999999999999\r\n", strings.Repeat("*1\r\n", 10_000_000), strings.Repeat("+", 70<<20), "$5\r\nab", "-NOAUTH Authentication required.\r\n"} {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		go func() {
