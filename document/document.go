@@ -21,6 +21,7 @@ const (
 	MaxBytes  = 1 << 20
 	MaxDepth  = 100
 	MaxValues = 100_000 // each alias counts as what it stands for
+	MaxKeys   = 2000    // of one mapping: the YAML library compares each with each
 
 	maxMistakes = 1000 // that one error lists
 )

@@ -127,6 +127,13 @@ func TestSizeIsBounded(t *testing.T) {
 	_, err = parse(strings.Repeat("name: 1\n", 50_000))
 	require.ErrorAs(t, err, new(document.Mistakes))
 	require.Less(t, strings.Count(err.Error(), "\n"), 2000)
+
+	var keys strings.Builder
+	for i := range 50_000 {
+		fmt.Fprintf(&keys, "key%d: %d\n", i, i)
+	}
+	_, err = parse(keys.String())
+	require.EqualError(t, err, "f.yaml:1:1: this has 50000 keys, expected 2000 at most")
 }
 
 func TestVariablesAreExpanded(t *testing.T) {

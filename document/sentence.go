@@ -28,7 +28,7 @@ func (t *translator) add(e *jsonschema.ValidationError, at, text string, touches
 func (t *translator) leaf(e *jsonschema.ValidationError, rule annotated, h hint) {
 	switch k := e.ErrorKind.(type) {
 	case *kind.AdditionalProperties:
-		for _, key := range k.Properties {
+		for _, key := range k.Properties[:min(len(k.Properties), maxMistakes-len(t.found))] {
 			t.unknownKey(e, rule, h.at, key)
 		}
 	case *kind.Required:

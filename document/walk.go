@@ -2,6 +2,7 @@ package document
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -89,6 +90,10 @@ func (w *walker) list(n *yaml.Node, at string, depth int) (any, error) {
 }
 
 func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
+	if keys := len(n.Content) / 2; keys > MaxKeys {
+		w.addMistake(n, at, fmt.Sprintf("this has %d keys, expected %d at most", keys, MaxKeys))
+		return nil, errTooMuch
+	}
 	out := make(map[string]any, len(n.Content)/2)
 	lines := map[string]*yaml.Node{}
 	var own []*yaml.Node

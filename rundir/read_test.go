@@ -40,6 +40,9 @@ func FuzzReadManifest(f *testing.F) {
 		d := rundir.Dir{Path: dir}
 		if m, err := d.ReadManifest(); err == nil {
 			require.NotNil(t, d.Report(m))
+			if merged, err := rundir.Merge([]rundir.Dir{d}); err == nil {
+				require.NotNil(t, merged.Report(rundir.Dir{Path: dir}, nil))
+			}
 		}
 	})
 }

@@ -44,6 +44,23 @@ func TestAFileThatSpellsAStoresPasswordOutIsNotPassedOn(t *testing.T) {
 	require.False(t, spells("redis://127.0.0.1:6379/0", "store: {url: 'redis://127.0.0.1:6379/0'}"))
 }
 
+func TestThePasswordOfEachServerIsHidden(t *testing.T) {
+	t.Parallel()
+	const password = "s3cr3t-of-a-server"
+	for name, target := range map[string]targets.Target{
+		"a database":            {Database: targets.Database{URL: "postgres://u:" + password + "@127.0.0.1/x"}},
+		"a parameter of it":     {Database: targets.Database{URL: "postgres://127.0.0.1/x?user=u&password=" + password}},
+		"a store":               {Store: targets.Store{URL: "redis://:" + password + "@127.0.0.1:6379/0"}},
+		"an instance's replica": {Instances: map[string]targets.Instance{"eu": {Database: "postgres://u:" + password + "@127.0.0.1/x"}}},
+		"a sink in Redis":       {Sinks: map[string]targets.Sink{"events": {Redis: &targets.RedisSink{URL: "redis://:" + password + "@127.0.0.1:6379"}}}},
+		"a sink in RabbitMQ":    {Sinks: map[string]targets.Sink{"events": {RabbitMQ: &targets.RabbitMQSink{URL: "amqp://u:" + password + "@127.0.0.1"}}}},
+	} {
+		require.True(t, spellsOutPassword(&System{loaded: target}, []byte("url: '"+password+"'")), name)
+		require.False(t, spellsOutPassword(&System{loaded: target}, []byte("url: '${SERVER}'")), name)
+		require.Contains(t, Hidden(&System{Name: "shop.yaml", Target: target, options: Options{Source: []byte("name: shop")}}), password, name)
+	}
+}
+
 func TestAFileThatSpellsASecretOutAnywhereIsNotHandedOn(t *testing.T) {
 	t.Parallel()
 	const file = `name: bookings
