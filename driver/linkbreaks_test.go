@@ -194,7 +194,7 @@ func TestAClientRetriesUntilTheTargetHasRecoveredFromABreak(t *testing.T) {
 
 func TestATargetThatDoesNotRecoverFromABreakIsAwaitedOnce(t *testing.T) {
 	t.Parallel()
-	statuses, retries := retriesAfterABreak(t, 1<<30, time.Second)
+	statuses, retries := retriesAfterABreak(t, 1<<30, 5*time.Second)
 	require.Equal(t, []int{500, 500, 500}, statuses)
 	require.Greater(t, retries[0], 1)
 	require.Equal(t, []int{1, 1}, retries[1:])

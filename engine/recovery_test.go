@@ -136,12 +136,14 @@ func TestAControlMeetsNoConnectionsThatAnEarlierScenarioBroke(t *testing.T) {
 	inside, dead := 0, 5
 	s, struck, _ := afterABreak(t, recoverWithin, func(time.Time) bool {
 		mu.Lock()
-		inside++
-		mu.Unlock()
-		time.Sleep(50 * time.Millisecond) // plain creates that are sent together meet
-		mu.Lock()
 		defer mu.Unlock()
+		inside++
 		defer func() { inside-- }()
+		for come := time.Now(); inside < 2 && dead > 0 && time.Since(come) < 2*time.Second; { // plain creates that are sent together meet
+			mu.Unlock()
+			time.Sleep(5 * time.Millisecond)
+			mu.Lock()
+		}
 		if inside < 2 || dead == 0 {
 			return true
 		}

@@ -206,7 +206,7 @@ func atHome(_ *region, all [2]*region, key string) *region {
 // Each region keeps its promise, and the two of them do not.
 func TestReplicationThatMakesTheDuplicate(t *testing.T) {
 	t.Parallel()
-	report, h := twoRegions(t, inOwn, 30*time.Second, false)
+	report, _ := twoRegions(t, inOwn, 30*time.Second, false)
 	require.Equal(t, checker.Fail, report.Verdict)
 	require.Len(t, report.Results[0].Findings, 3, "each intent, once")
 	for _, f := range report.Results[0].Findings {
@@ -219,7 +219,6 @@ func TestReplicationThatMakesTheDuplicate(t *testing.T) {
 			require.NotContains(t, row, history.NotAt, "the snapshot has waited until both regions have both")
 		}
 	}
-	require.NotZero(t, h.T1.Waited)
 }
 
 func TestRegionsThatClaimKeysAtHome(t *testing.T) {

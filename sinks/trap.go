@@ -13,7 +13,8 @@ const crashed = "crash"
 // trap keeps the answers to messages with certain names until it is released.
 type trap struct {
 	names   []string
-	before  bool          // the sink does nothing of what they ask
+	before  bool // the sink does nothing of what they ask
+	first   sync.Once
 	sprung  chan string   // the first message
 	release chan struct{} // closed when nothing is kept any more
 }
@@ -47,10 +48,5 @@ func (t *trap) catches(m *history.Message) bool {
 		len(m.Names) == 0 && (m.Intent != "" || len(m.Traces) > 0)
 }
 
-// spring tells of a message that is on record.
-func (t *trap) spring(id string) {
-	select {
-	case t.sprung <- id:
-	default: // it was told of an earlier one
-	}
-}
+// spring tells of a message that is on record, if it is the first.
+func (t *trap) spring(id string) { t.first.Do(func() { t.sprung <- id }) }
