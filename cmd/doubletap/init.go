@@ -27,9 +27,9 @@ import (
 
 // initOptions are the flags of init.
 type initOptions struct {
-	openapi, har, curl, url, database, operation, output string
-	allowHosts                                           []string
-	dry, yes, force                                      bool
+	openapi, har, curl, url, database, operation, output, start string
+	allowHosts                                                  []string
+	dry, yes, force                                             bool
 }
 
 func newInit(s streams) *cobra.Command {
@@ -62,6 +62,7 @@ stay in environment variables.`,
 	f.StringVar(&o.url, "url", "", "where requests go, such as http://localhost:8080 (default: what the source says, if it is this machine)")
 	f.StringVar(&o.database, "db", "", "sqlite, postgres, mysql or mariadb URL of the database that holds what is created")
 	f.StringVar(&o.operation, "operation", "", "which operation of the document or request of the HAR file, if several create something")
+	f.StringVar(&o.start, "start", "", "command that starts your service: runs then start it themselves, kill it, and break its connections to the database")
 	f.StringVarP(&o.output, "output", "o", "", "file to write; it must not be there (default: standard output)")
 	f.BoolVar(&o.force, "force", false, forceUsage)
 	f.StringSliceVar(&o.allowHosts, "allow-host", nil, "host beyond this machine that may be sent to and read from")
@@ -100,7 +101,7 @@ func initCommand(ctx context.Context, o initOptions, s streams) error {
 	if err := i.prove(ctx); err != nil {
 		return err
 	}
-	return i.write()
+	return i.write(ctx)
 }
 
 // check settles which source there is.
@@ -169,15 +170,18 @@ func plainClient() *http.Client {
 }
 
 // write writes the file, once it is known to be one.
-func (i *initiation) write() error {
+func (i *initiation) write(ctx context.Context) error {
 	i.file.Schema, i.file.Services = schemaName, drafting.Services(i.environment(), i.file.BaseURL)
+	if err := i.started(ctx); err != nil {
+		return err
+	}
 	text, err := i.file.Text()
 	if err != nil {
 		return runerror.Config(err)
 	}
 	sound := i.file
 	if sound.Proof == nil { // rows are left to be filled in
-		sound.Database = false
+		sound.Database, sound.Start = false, nil
 	}
 	checked, err := sound.Text()
 	if err != nil {
@@ -255,6 +259,9 @@ func (i *initiation) farewell(doubts int) {
 	}
 	if len(variables) > 0 {
 		fmt.Fprintf(i.streams.err, "the file takes from the environment: %s\n", strings.Join(variables, ", "))
+	}
+	if i.file.Start == nil {
+		fmt.Fprintln(i.streams.err, "runs will not kill the service or break its connections, since they do not start it: init --start COMMAND adds that, or process in the file")
 	}
 	switch {
 	case i.file.Database && i.file.Proof == nil:

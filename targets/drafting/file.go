@@ -25,6 +25,7 @@ type File struct {
 	Dialect    databases.Dialect
 	Proof      *Proof // nil: no create has proven where rows are
 	Children   []Child
+	Start      *Start    // how the target is started; nil: it is there
 	Services   []Service // others that the environment names
 	Doubts     []string
 	Differing  []string // members that differ from create to create, besides addresses
@@ -55,6 +56,7 @@ func (f File) Text() (string, error) {
 	}
 	f.doubtProof()
 	f.doubtContract()
+	f.doubtStart()
 	f.head()
 	f.contract()
 	f.signingIn()
@@ -107,7 +109,8 @@ func (f *File) head() {
 		}
 	}
 	f.line("\nname: %s", f.Target)
-	f.line("base_url: ${%s:-%s}", Variable(Prefix(f.Target), "URL"), strings.TrimRight(f.BaseURL, "/"))
+	f.line("base_url: %s", f.base())
+	f.process()
 	if len(f.AllowHosts) > 0 {
 		f.line("allow_hosts: %s", flow(f.AllowHosts))
 	}

@@ -1,0 +1,38 @@
+package drafting
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStartFindsPortAndDatabase holds that a process gets a port and a database of each run in the way that the environment shows.
+func TestStartFindsPortAndDatabase(t *testing.T) {
+	t.Parallel()
+	const base, database = "http://127.0.0.1:8080/api", "postgres://shop:secret@127.0.0.1:5432/shop"
+	for _, c := range []struct {
+		command, line string
+		words         []string
+		env           map[string]string
+		free          bool
+	}{
+		{"node server.js", "PORT=8080", []string{"node", "server.js"}, map[string]string{"PORT": "{{.Port}}"}, true},
+		{"node server.js", "export HTTP_PORT='8080'", []string{"node", "server.js"}, map[string]string{"HTTP_PORT": "{{.Port}}"}, true},
+		{"./shop -listen 127.0.0.1:8080", "A=b", []string{"./shop", "-listen", "127.0.0.1:{{.Port}}"}, map[string]string{}, true},
+		{"flask run --port=8080", "A=b", []string{"flask", "run", "--port={{.Port}}"}, map[string]string{}, true},
+		{"./shop 18080", "PORT=9090", []string{"./shop", "18080"}, map[string]string{}, false},
+		{"./shop", "DB=postgres://shop:secret@127.0.0.1/shop?sslmode=disable", []string{"./shop"}, map[string]string{"DB": "{{.Database.URL}}"}, false},
+		{"./shop", "DB=postgres://127.0.0.1/other", []string{"./shop"}, map[string]string{}, false},
+		{"./shop", "DB=mysql://127.0.0.1:5432/shop", []string{"./shop"}, map[string]string{}, false},
+	} {
+		s, err := ReadStart(c.command, []string{c.line}, base, database)
+		require.NoError(t, err)
+		require.Equal(t, c.words, s.Command)
+		require.Equal(t, c.env, s.Env, c.line)
+		require.Equal(t, c.free, s.FreePort, c)
+	}
+	for _, wrong := range []string{"", "node 'server.js", "migrate && serve"} {
+		_, err := ReadStart(wrong, nil, base, database)
+		require.Error(t, err, wrong)
+	}
+}
