@@ -172,7 +172,7 @@ func plainClient() *http.Client {
 // write writes the file, once it is known to be one.
 func (i *initiation) write(ctx context.Context) error {
 	i.file.Schema, i.file.Services = schemaName, drafting.Services(i.environment(), i.file.BaseURL)
-	if err := i.started(ctx); err != nil {
+	if err := readStart(ctx, i); err != nil {
 		return err
 	}
 	text, err := i.file.Text()

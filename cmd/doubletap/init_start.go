@@ -12,8 +12,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
-// started reads the command that starts the target.
-func (i *initiation) started(ctx context.Context) error {
+// readStart reads the command that starts the target.
+func readStart(ctx context.Context, i *initiation) error {
 	if i.start == "" {
 		return nil
 	}

@@ -56,7 +56,7 @@ func (f File) Text() (string, error) {
 	}
 	f.doubtProof()
 	f.doubtContract()
-	f.doubtStart()
+	doubtStart(&f)
 	f.head()
 	f.contract()
 	f.signingIn()
@@ -109,8 +109,8 @@ func (f *File) head() {
 		}
 	}
 	f.line("\nname: %s", f.Target)
-	f.line("base_url: %s", f.base())
-	f.process()
+	f.line("base_url: %s", baseOf(f))
+	writeStart(f)
 	if len(f.AllowHosts) > 0 {
 		f.line("allow_hosts: %s", flow(f.AllowHosts))
 	}

@@ -17,6 +17,7 @@ type Start struct {
 	Env       map[string]string // templates
 	Ready     string            // path of a GET that says that it is ready; empty: none is known
 	FreePort  bool              // it is told its port
+	Linked    bool              // it is told its database
 }
 
 // Places of a process that a run fills in.
@@ -44,6 +45,10 @@ func ReadStart(command string, environment []string, base, database string) (*St
 		port = u.Port()
 	}
 	for _, word := range words {
+		if database != "" && sameDatabase(word, database) {
+			s.Command, s.Linked = append(s.Command, databaseTemplate), true
+			continue
+		}
 		told := portIn(Escape(word), port)
 		s.FreePort = s.FreePort || told != Escape(word)
 		s.Command = append(s.Command, told)
@@ -56,20 +61,10 @@ func ReadStart(command string, environment []string, base, database string) (*St
 		case port != "" && value == port && strings.HasSuffix(name, "PORT") && !ownBusiness.MatchString(name):
 			s.Env[name], s.FreePort = portTemplate, true
 		case database != "" && value != "" && sameDatabase(value, database):
-			s.Env[name] = databaseTemplate
+			s.Env[name], s.Linked = databaseTemplate, true
 		}
 	}
 	return s, nil
-}
-
-// TellsDatabase reports that the target is told where its database is.
-func (s *Start) TellsDatabase() bool {
-	for _, value := range s.Env {
-		if value == databaseTemplate {
-			return true
-		}
-	}
-	return false
 }
 
 // portIn is a word of a command in which the port is left to a run.
@@ -93,8 +88,8 @@ func sameDatabase(one, other string) bool {
 	return one == other || address != "" && address == databases.AddressOf(other) && a.Path == b.Path
 }
 
-// process writes how the target is started.
-func (f *File) process() {
+// writeStart writes how the target is started.
+func writeStart(f *File) {
 	s := f.Start
 	if s == nil {
 		return
@@ -113,7 +108,7 @@ func (f *File) process() {
 }
 
 // doubtStart says what is not known of how the target is started.
-func (f *File) doubtStart() {
+func doubtStart(f *File) {
 	s := f.Start
 	if s == nil {
 		return
@@ -121,13 +116,13 @@ func (f *File) doubtStart() {
 	if !s.FreePort {
 		f.doubt(`By which variable the target learns its port: no variable of the environment and no word of the command has it. So it is started on its own, which must be free; with base_url http://127.0.0.1:0 and process.env: {PORT: "{{.Port}}"} it gets a free one.`)
 	}
-	if f.Database && !s.TellsDatabase() {
+	if f.Database && !s.Linked {
 		f.doubt(`By which variable the target learns its database: none of the environment has its URL. With process.env: {DATABASE_URL: "{{.Database.URL}}"} its connections can be broken, too.`)
 	}
 }
 
-// base is the URL at which the target is: with another port for each run, where it is told its own.
-func (f *File) base() string {
+// baseOf is the URL at which the target is: with another port for each run, where it is told its own.
+func baseOf(f *File) string {
 	u, err := url.Parse(strings.TrimRight(f.BaseURL, "/"))
 	if err != nil || f.Start == nil {
 		return "${" + Variable(Prefix(f.Target), "URL") + ":-" + strings.TrimRight(f.BaseURL, "/") + "}"
