@@ -74,7 +74,7 @@ func instances(v *validator) {
 		case err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https":
 			v.addMistake(path, "expected a URL with a host that begins with http:// or https://")
 		case u.Scheme != base.Scheme || u.Path != base.Path || u.RawQuery != "":
-			v.addMistake(path, "expected %s:// and the path %q, as in base_url: the addresses differ in their host alone", base.Scheme, base.Path)
+			v.addMistake(path, "expected %s:// and the path of base_url: the addresses differ in their host alone", base.Scheme)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -13,6 +14,11 @@ func (t *Target) collectSecrets(doc *document.Document) {
 	c := secretCollector{target: t, doc: doc}
 	for _, o := range t.Operations {
 		c.compared = append(c.compared, o.Compared()...)
+	}
+	c.base("/base_url", t.BaseURL)
+	for name, instance := range t.Instances {
+		c.base(jsonpointer.Of("instances", name), instance.BaseURL)
+		c.base(jsonpointer.Of("instances", name, "base_url"), instance.BaseURL)
 	}
 	c.steps("/login", t.Login)
 	for _, name := range t.OperationNames() {
@@ -61,6 +67,19 @@ func (c secretCollector) request(path string, q Request) {
 	}
 	if q.Sign != nil {
 		c.secret(q.Sign.Secret)
+	}
+}
+
+// base notes what variables gave to the path of a base URL, which each request repeats. Their host is no secret.
+func (c secretCollector) base(path, address string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return
+	}
+	for _, given := range c.doc.Given(path) {
+		if given != "" && !strings.Contains(given, "://") && strings.Contains(u.Path, given) {
+			c.secret(given)
+		}
 	}
 }
 

@@ -191,7 +191,8 @@ func requireNowhere(t *testing.T, dir, secret string) {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		require.NotContains(t, string(text), secret, path)
+		at := strings.Index(string(text), secret)
+		require.Negative(t, at, "%s: ...%s", path, text[max(at-200, 0):min(max(at, 0)+len(secret)+60, len(text))])
 		return err
 	}))
 }

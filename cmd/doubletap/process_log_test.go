@@ -36,6 +36,10 @@ func gossip() {
 		for _, name := range []string{"Authorization", "Cookie", "X-Api-Key"} {
 			fmt.Println("got", r.Header[name])
 		}
+		if inside, below := strings.CutPrefix(r.URL.Path, "/s3cr3t-of-the-path"); below {
+			fmt.Println("asked for", r.URL.Path)
+			r.URL.Path = inside
+		}
 		mux.ServeHTTP(w, r)
 	})))
 }

@@ -1,6 +1,10 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/engine"
@@ -30,6 +34,10 @@ out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 
 	root.SetOut(s.bytes)
 	root.SetErr(s.err)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var wrong interface{ GetValue() string }
+		if errors.As(err, &wrong) && strings.Contains(wrong.GetValue(), "@") { // it may be a URL with a password
+			err = errors.New(strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", wrong.GetValue()), `"***"`))
+		}
 		return runerror.Configf("%w\nsee: %s --help", err, cmd.CommandPath())
 	})
 	root.AddCommand(
