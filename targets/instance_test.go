@@ -19,7 +19,7 @@ func TestInstancesThatCannotBe(t *testing.T) {
 	for head, says := range map[string]string{
 		"base_url: http://127.0.0.1:1\ninstances: {eu: http://127.0.0.1:2}":                                                         "t.yaml:3:1: instances: at least 2 keys",
 		"base_url: http://127.0.0.1:1\ninstances: {eu: http://127.0.0.1:2, us: https://127.0.0.1:3}":                                "t.yaml:3:41: instances.us: expected http:// and the path",
-		"base_url: http://127.0.0.1:1/v1\ninstances: {eu: http://127.0.0.1:2/v1, us: http://127.0.0.1:3/v2}":                        "instances.us: expected http:// and the path \"/v1\"",
+		"base_url: http://127.0.0.1:1/v1\ninstances: {eu: http://127.0.0.1:2/v1, us: http://127.0.0.1:3/v2}":                        "instances.us: expected http:// and the path of base_url",
 		"base_url: http://127.0.0.1:1\ninstances: {eu: http://127.0.0.1:2, us: nowhere}":                                            "instances.us: expected a URL with a host",
 		"base_url: http://127.0.0.1:1\nprotocol: http/2\ninstances: {eu: http://127.0.0.1:2, us: http://127.0.0.1:3}":               "several addresses are for HTTP/1.1",
 		"base_url: http://127.0.0.1:1\nprocess: {command: [x]}\ninstances: {eu: http://127.0.0.1:2, us: http://127.0.0.1:3}":        "doubletap starts this one",
