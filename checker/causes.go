@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 // Cause is findings of a run that one defect explains: of one kind, under one set of circumstances or under more of them.
@@ -79,7 +81,8 @@ func bySimplicity(results []Result) []Place {
 	}
 	slices.SortStableFunc(all, func(a, b Place) int {
 		one, other := a.in(results), b.in(results)
-		return cmp.Or(one.weight()-other.weight(), results[a.Result].seldom()-results[b.Result].seldom(), compareEvidence(*one, *other), results[a.Result].control()-results[b.Result].control(), CompareResults(results[a.Result], results[b.Result]))
+		return cmp.Or(one.weight()-other.weight(), results[a.Result].seldom()-results[b.Result].seldom(), results[a.Result].control()-results[b.Result].control(),
+			results[a.Result].atOnce()-results[b.Result].atOnce(), compareEvidence(*one, *other), CompareResults(results[a.Result], results[b.Result]))
 	})
 	return all
 }
@@ -101,6 +104,16 @@ func (r Result) control() int {
 		return i
 	}
 	return 2
+}
+
+// atOnce is 0 where the scenario sends the requests of an intent one after the other, and 1 where it sends some at once: even if those
+// of one finding did not meet, a reader of it has to see that.
+func (r Result) atOnce() int {
+	together := []proofs.Name{proofs.Overlapped, proofs.Swept, proofs.WritesHeld, proofs.RetriedRunning, proofs.LeftRunning, proofs.WorkedLong}
+	if r.Bursts != nil || slices.ContainsFunc(r.Exercise, func(e Exercise) bool { return slices.Contains(together, proofs.Name(e.Proof)) }) {
+		return 1
+	}
+	return 0
 }
 
 // explains reports that a finding belongs to a cause: it has one of its details, or is about an intent that the cause broke,

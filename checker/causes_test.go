@@ -61,6 +61,20 @@ func TestAControlThatFailsComesFirstAndExplainsTheRest(t *testing.T) {
 	require.True(t, got[1].Plain())
 }
 
+func TestRequestsOneAfterTheOtherComeBeforeThoseAtOnce(t *testing.T) {
+	t.Parallel()
+	overlapped := []checker.Exercise{{Proof: "overlapped"}}
+	twice := func(attempts int) []checker.Finding {
+		return []checker.Finding{under(checker.Duplicate, "", "i1", attempts)}
+	}
+	got := numbered( // a race of which these requests happened to come one after the other
+		checker.Result{Scenario: "enter-plus-click", Intents: 1, Failed: 1, Exercise: overlapped, Findings: twice(2)},
+		checker.Result{Scenario: "late-retry", Intents: 1, Failed: 1, Findings: twice(3)},
+		checker.Result{Scenario: "sequential-replay", Intents: 9, Failed: 1, Findings: twice(4)},
+	)
+	require.Equal(t, []string{"sequential-replay/i1", "late-retry/i1", "enter-plus-click/i1"}, got[0].Findings)
+}
+
 func TestDetailsOfOneIntentAreOneCause(t *testing.T) {
 	t.Parallel()
 	got := numbered(checker.Result{Scenario: "s", Intents: 4, Findings: []checker.Finding{

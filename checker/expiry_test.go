@@ -123,3 +123,12 @@ func TestARowThatComesLateIsWorthAWarning(t *testing.T) {
 	require.Empty(t, r.Warnings)
 	require.Equal(t, []string{"lost-acknowledged-write"}, found(r), "it never came")
 }
+
+func TestARateLimitThatTheFileDoesNotNameIsWorthAWarning(t *testing.T) {
+	t.Parallel()
+	r := check(scene(story(limited(), acknowledged(201, "o1")).rows(1)), terms())
+	require.Equal(t, "throttled", r.Warnings[0].Kind)
+	require.Equal(t, []string{"i1"}, r.Warnings[0].Intents)
+	require.Contains(t, r.Warnings[0].Text, "rate_limit")
+	require.Empty(t, check(scene(story(acknowledged(201, "o1"), limited()).rows(1)), terms()).Warnings, "a repetition that is turned away is nothing new")
+}

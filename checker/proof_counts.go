@@ -12,6 +12,7 @@ import (
 // does an intent for which a proof does not hold because it was declined or failed, unless most failed.
 func measureExercise(e *evaluation, t *tally) {
 	rules := exerciseRules()
+	missed := map[string]bool{} // by intent: a proof did not hold
 	for _, p := range e.history.Run.Exercised {
 		holds := rules[proofs.Name(p.Name)]
 		var counted held
@@ -25,6 +26,7 @@ func measureExercise(e *evaluation, t *tally) {
 				if held {
 					counted.held++
 				}
+				missed[tr.intent.ID] = missed[tr.intent.ID] || !held
 				switch {
 				case !held && onlyDeclined(early): // which proves less than what is done
 				case !held && onlyFailed(early):
@@ -35,6 +37,55 @@ func measureExercise(e *evaluation, t *tally) {
 			}
 		}
 		t.exercise = append(t.exercise, counted)
+	}
+	t.proven = newExercised(missed)
+}
+
+// exercised counts the intents for which every proof of a scenario held. The zero value has none.
+type exercised struct {
+	intents map[string]bool // of a part
+	count   int
+	broke   map[Kind]int
+}
+
+func newExercised(missed map[string]bool) exercised {
+	x := exercised{intents: map[string]bool{}}
+	for id, is := range missed {
+		if !is {
+			x.intents[id] = true
+			x.count++
+		}
+	}
+	return x
+}
+
+// placeBroken counts which of them have findings that the contract does not excuse.
+func (x *exercised) placeBroken(all []Finding) {
+	type broken struct {
+		kind   Kind
+		intent string
+	}
+	seen := map[broken]bool{}
+	for _, f := range all {
+		one := broken{f.Kind, f.Intent}
+		if f.Excused != "" || seen[one] || !x.intents[f.Intent] {
+			continue
+		}
+		seen[one] = true
+		if x.broke == nil {
+			x.broke = map[Kind]int{}
+		}
+		x.broke[f.Kind]++
+	}
+}
+
+func (x *exercised) add(other exercised) {
+	x.count += other.count
+	for k, n := range other.broke {
+		if x.broke == nil {
+			x.broke = map[Kind]int{}
+		}
+		x.broke[k] += n
 	}
 }
 

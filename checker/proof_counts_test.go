@@ -529,3 +529,16 @@ func TestWhatAsksForNoProofHasNoRounds(t *testing.T) {
 	t.Parallel()
 	require.Zero(t, checker.Rounds(nil))
 }
+
+func TestWhatBrokeAndWhatWasExercisedAreCounted(t *testing.T) {
+	t.Parallel()
+	twice := story(acknowledged(201, "o1"), acknowledged(201, "o2")).rows(2)
+	met := story(watched(10, 60, during(5, 65, acknowledged(201, "p1"))), watched(12, 58, during(5, 65, acknowledged(201, "p2")))).named("i2").rows(2)
+	h := scene(twice, met)
+	r := check(h, terms())
+	require.Nil(t, r.Exercised, "each was acknowledged")
+	h.Run.Exercised = []history.Proof{{Name: string(proofs.Overlapped)}}
+	r = check(h, terms())
+	require.Equal(t, &checker.Exercised{Intents: 1, Broke: map[checker.Kind]int{checker.Duplicate: 1}}, r.Exercised, "of three, and of the two that broke")
+	require.Equal(t, 2, r.Failed)
+}

@@ -72,7 +72,7 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 	for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 		if b, sent := tr.intent.Bodies[body]; sent {
 			rows, known := e.rows(m, b.Marker)
-			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Unknown: !known, Messages: messagesUntil(e, m, b.Marker)})
+			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Adds: e.additions[b.Marker].column, Unknown: !known, Messages: messagesUntil(e, m, b.Marker)})
 		}
 	}
 	e.addFinding(f)

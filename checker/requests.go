@@ -95,7 +95,7 @@ func (r *Request) place(a history.Attempt, key contract.Key, members map[string]
 		}
 		r.Header[name] = value
 	case contract.KeyInBody:
-		members[jsonpointer.Of(key.Name)] = a.Key
+		members[jsonpointer.Member(key.Name)] = a.Key
 	case contract.KeyInQuery:
 		joint := "?"
 		if strings.Contains(r.Path, "?") {

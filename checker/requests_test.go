@@ -31,6 +31,8 @@ func TestARequestIsToldAsItWasSent(t *testing.T) {
 			want: Request{Path: "/a/k%2F1", Content: body.Content}},
 		"in the body": {attempt: history.Attempt{Key: "<k>"}, key: contract.Key{In: contract.KeyInBody, Name: "a/b"},
 			want: Request{Path: "/a", Content: `{"a/b":"<k>","b":1,"c":{"d":2}}`}},
+		"deep in the body": {attempt: history.Attempt{Key: "k"}, key: contract.Key{In: contract.KeyInBody, Name: "/c/key"},
+			want: Request{Path: "/a", Content: `{"b":1,"c":{"d":2,"key":"k"}}`}},
 		"in a form": {attempt: history.Attempt{Key: "k 1"}, key: contract.Key{In: contract.KeyInBody, Name: "key"}, change: func(b *history.Body) { b.Content, b.Says = "b=1", `{"b":"1"}` },
 			want: Request{Path: "/a", Content: "b=1&key=k+1"}},
 		"in a body that is none": {attempt: history.Attempt{Key: "k"}, key: contract.Key{In: contract.KeyInBody, Name: "key"}, change: func(b *history.Body) { b.Content = "none" },

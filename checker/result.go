@@ -68,6 +68,7 @@ type RowEvidence struct {
 	Marker string        `json:"marker"`
 	Rows   []history.Row `json:"rows"`
 
+	Adds     string            `json:"adds,omitempty"`     // column of one row, to which each of Rows was added; empty: they are rows
 	Unknown  bool              `json:"unknown,omitempty"`  // nobody could look: Rows says nothing
 	Messages []history.Message `json:"messages,omitempty"` // that reached sinks by then; at most 20, without their contents
 }
@@ -165,7 +166,23 @@ type Result struct {
 	Elapsed  history.Offset  `json:"elapsed"`
 	Seed     uint64          `json:"seed"`
 
-	DatabaseGone bool `json:"database_gone,omitempty"` // or the target's own listing: the rows became unknown
+	Untried      *Untried   `json:"untried,omitempty"`       // nil: it was played, or nothing lets it
+	Exercised    *Exercised `json:"exercised,omitempty"`     // nil: each intent that counts was
+	Fewer        *Fewer     `json:"fewer,omitempty"`         // nil: it was played with all of its intents
+	DatabaseGone bool       `json:"database_gone,omitempty"` // or the target's own listing: the rows became unknown
+}
+
+// Fewer says that a scenario was played with fewer intents than it has, as plain creates are slow.
+type Fewer struct {
+	Whole  int            `json:"whole"`  // intents that it has, without the background
+	Create history.Offset `json:"create"` // median duration of a plain create
+}
+
+// Exercised says how many intents were exercised where not all were, and how many of these broke: an intent that the target never
+// tried says nothing of how often it breaks.
+type Exercised struct {
+	Intents int          `json:"intents"` // for which each proof held
+	Broke   map[Kind]int `json:"broke,omitempty"`
 }
 
 // Of is how many intents a share counts against: those that went through the scenario's steps, and those of the background if
@@ -190,6 +207,7 @@ type Report struct {
 	Verdict Verdict  `json:"verdict"`
 	Results []Result `json:"results"`
 
+	NoRows    bool     `json:"no_rows,omitempty"`    // nothing tells what the target holds: answers alone were judged
 	Operation string   `json:"operation,omitempty"`  // of the target, that was played
 	NotPlayed []string `json:"not_played,omitempty"` // its others, by name
 	Hunt      *Hunt    `json:"hunt,omitempty"`       // nil: it was none

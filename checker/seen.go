@@ -236,12 +236,14 @@ func messagesUntil(e *evaluation, m moment, marker string) []history.Message {
 	return some
 }
 
-// seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once.
+// seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once. What is sent at most once
+// was there when it was sent, though it was not done.
 func seen(e *evaluation, tr *trace, at history.Offset) bool {
 	effects := slices.DeleteFunc(Watched(e.terms, tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
 	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
 		for _, b := range tr.intent.Bodies {
-			if acted(e.messages.until(at, fx.Seen, fx.Where, b.Marker))+e.messages.unclear(at, fx, b.Marker) > 0 {
+			sent := e.messages.until(at, fx.Seen, fx.Where, b.Marker)
+			if acted(sent)+e.messages.unclear(at, fx, b.Marker) > 0 || len(sent) > 0 && fx.Delivery == contract.SentAtMostOnce {
 				return false
 			}
 		}

@@ -254,6 +254,23 @@ func TestWhatIsSentOnceMayBeMissing(t *testing.T) {
 	require.Equal(t, "at most 1 at payments: 1 for each row of the original body, of which there is 1 row", r.Findings[0].Expected)
 }
 
+// TestWhatIsSentOnceAndNotDoneWasThere is about a service that dies when its mail is there and not yet taken: it may not send another.
+func TestWhatIsSentOnceAndNotDoneWasThere(t *testing.T) {
+	t.Parallel()
+	broken := paid(20, "k")
+	broken.Acted, broken.Status, broken.Fault = false, 0, "crash"
+	h := func() *history.History {
+		return reached(scene(story(acknowledged(201, "o1"), acknowledged(201, "o1")).rows(1)), broken)
+	}
+	r := check(h(), terms(func(t *checker.Terms) {
+		charge(t)
+		t.Operation.Effects[0].Delivery = contract.SentAtMostOnce
+	}))
+	require.Equal(t, checker.Pass, r.Verdict, "%v", r.Reasons)
+	require.Equal(t, 2, r.Exercise[1].Held, "of both intents")
+	require.Equal(t, checker.Fail, check(h(), terms(charge)).Verdict, "what is sent until it is done was not done")
+}
+
 func TestAnEffectOfABodyThatWasRefusedIsOneWithoutARow(t *testing.T) {
 	t.Parallel()
 	altered := mismatch()

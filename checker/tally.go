@@ -23,6 +23,7 @@ type tally struct {
 	outcomes map[Outcome]int
 	elapsed  history.Offset
 	exercise []held
+	proven   exercised
 	effects  held // of intents with rows, whose effects were seen at their sinks
 	spreads  []history.Offset
 	members  int // requests of the largest burst
@@ -135,6 +136,7 @@ func (w *whole) add(other tally) {
 		t.exercise[i].add(x)
 	}
 	t.effects.add(other.effects)
+	t.proven.add(other.proven)
 	t.spreads, t.members, t.atLane = append(t.spreads, other.spreads...), max(t.members, other.members), t.atLane || other.atLane
 	t.phases = append(t.phases, other.phases...)
 	for i := range t.standing {
@@ -273,6 +275,7 @@ func placeFindings(e *evaluation, t *tally) {
 			t.standing[s].note(f, e.whole.known)
 		}
 	}
+	t.proven.placeBroken(e.found.findings)
 	for i, f := range e.found.findings {
 		t.findings = append(t.findings, placedFinding{place{e.found.passes[i], e.part, i}, f})
 	}
@@ -360,6 +363,12 @@ func (w *whole) assemble() Result {
 	}
 	for _, f := range t.findings {
 		r.Findings = append(r.Findings, f.Finding)
+	}
+	if n := t.proven.count; n > 0 && n < r.Intents-t.beside {
+		r.Exercised = &Exercised{Intents: n, Broke: t.proven.broke}
+	}
+	if h.Run.Whole > 0 {
+		r.Fewer = &Fewer{Whole: h.Run.Whole, Create: h.Run.Normal}
 	}
 	if len(t.unlisted) > 0 {
 		r.Unlisted = t.unlisted

@@ -37,6 +37,9 @@ func warningRules() []warningRule {
 		{"declined", "declined", "%s answered with 402, which is taken for a decline by business; name the answer in contract.errors.declined", func(e *evaluation, tr *trace) bool {
 			return !e.terms.namesDeclines() && has(tr.attempts, Declined)
 		}},
+		{"throttled", "throttled", "%s turned away by the target's rate limit at first; rate_limit in the target file has doubletap keep to it", func(_ *evaluation, tr *trace) bool {
+			return len(tr.attempts) > 0 && tr.attempts[0].outcome == Throttled
+		}},
 		{"late", "late", "%s done later than the contract says", late},
 		{"remembered-longer", "remembered-longer", "%s answered with the first request's result after the key should have been forgotten", rememberedLonger},
 		{"unanswered", "unanswered", "%s had a request that reached the target on a clean lane and got no answer (%s)", leftUnanswered},

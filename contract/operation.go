@@ -30,7 +30,7 @@ const (
 // Key says how an operation takes its idempotency key.
 type Key struct {
 	In       KeyPlace `yaml:"in" json:"in,omitempty"`
-	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or of the query's parameter
+	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or a JSON pointer to it, or of the query's parameter
 	Required bool     `yaml:"required" json:"required,omitempty"`
 	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
