@@ -47,9 +47,16 @@ func Received(ctx context.Context, t targets.Target) (int64, error) {
 var ErrNoAnswer = errors.New("no answer")
 
 // Alive reports whether the target answers anything at all: it sends a GET to its base URL, which
-// creates nothing, and any complete HTTP answer will do.
+// creates nothing, and any complete HTTP answer will do. Some services close the connection on a GET
+// that they did not expect: they are asked for their OPTIONS, too.
 func Alive(ctx context.Context, t targets.Target) error {
-	_, err := get(ctx, t, urlOf(t, "/"), nil)
+	answer, err := get(ctx, t, urlOf(t, "/"), nil)
+	if answer.ErrorKind != history.Closed && answer.ErrorKind != history.Reset {
+		return err
+	}
+	if _, failed := ask(ctx, t, http.MethodOptions, urlOf(t, "/"), nil); failed == nil {
+		return nil
+	}
 	return err
 }
 
@@ -62,9 +69,14 @@ func Ready(ctx context.Context, t targets.Target, path string) error {
 	return err
 }
 
-// get sends a question of the harness's own, on no lane, once. The error says why the answer is not whole.
+// get asks with a GET.
 func get(ctx context.Context, t targets.Target, where string, header map[string]string) (history.Attempt, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
+	return ask(ctx, t, http.MethodGet, where, header)
+}
+
+// ask sends a question of the harness's own, on no lane, once. The error says why the answer is not whole.
+func ask(ctx context.Context, t targets.Target, method, where string, header map[string]string) (history.Attempt, error) {
+	request, err := http.NewRequestWithContext(ctx, method, where, nil)
 	if err != nil {
 		return history.Attempt{}, err
 	}

@@ -157,4 +157,10 @@ func TestATargetThatAnswersAnythingIsAlive(t *testing.T) {
 	require.Error(t, driver.Alive(t.Context(), targets.Target{BaseURL: "http://" + deaf(t)}))
 	silent := serveRaw(t, func(*peer) {})
 	require.Error(t, driver.Alive(t.Context(), targets.Target{BaseURL: "http://" + silent}))
+	rash := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	require.NoError(t, driver.Alive(t.Context(), targets.Target{BaseURL: "http://" + rash}), "it closes the connection on a GET, and answers everything else")
 }

@@ -16,6 +16,7 @@ type Probing struct {
 	Tries   int           // for each key and body
 	Pause   time.Duration // before the second try; it doubles
 	Timeout time.Duration // of one try
+	AtOnce  int           // tries that may be under way, at least; 0: probesAtOnce
 	Hung    int           // how many tries may wait out their deadline; 0: all
 
 	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer nobody,
@@ -33,15 +34,15 @@ type Probing struct {
 }
 
 // Patience gives a target about three seconds to come to a final answer: eight tries. Where a dead execution
-// blocks its key for a lease, the tries go on until that is over. Of a target that answers nothing, two tries are enough
-// to wait for.
-func Patience(lease time.Duration) Probing {
+// blocks its key for a lease, the tries go on until that is over, and where a request that its client has left may still run, until
+// that has run for so long. Of a target that answers nothing, two tries are enough to wait for.
+func Patience(lease, running time.Duration) Probing {
 	p := Probing{
 		Tries: 8, Pause: 25 * time.Millisecond, Timeout: usualTimeout,
 		Rounds: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
 	}
 	p.Hung = 2 + int(lease/p.Timeout)
-	for p.Pause<<(p.Tries-1) <= lease+p.Pause {
+	for p.Pause<<(p.Tries-1) <= max(lease, running)+p.Pause {
 		p.Tries++
 	}
 	return p
@@ -65,7 +66,7 @@ type prober struct {
 func newProber(s *Sender, p Probing, settled func(history.Attempt) bool) *prober {
 	return &prober{
 		transmitter: s.line, Probing: p, steps: s.steps, settled: settled, numbers: map[string]int{},
-		turns: make(chan struct{}, max(s.config.Plan.Concurrency, probesAtOnce)),
+		turns: make(chan struct{}, max(s.config.Plan.Concurrency, p.AtOnce, probesAtOnce)),
 	}
 }
 
@@ -125,7 +126,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 		if p.Hung > 0 && inVainSoFar >= p.Hung {
 			return q.n
 		}
-		pause = max(p.Pause<<try, retryAfter(last))
+		pause = max(p.Pause<<try, RetryAfter(last))
 	}
 	p.noteUnclear(unclearKey{q, last})
 	return q.n

@@ -250,3 +250,11 @@ func TestAFreshKeyBesideAPartOfThePlanIsANewIntent(t *testing.T) {
 	require.Equal(t, "i002", h.Intents[0].ID)
 	require.Equal(t, "i003", h.Intents[1].ID)
 }
+
+func TestTheFinalRetryOutlastsWhatClientsHaveLeft(t *testing.T) {
+	t.Parallel()
+	last := func(p driver.Probing) time.Duration { return p.Pause << (p.Tries - 1) }
+	require.Equal(t, driver.Patience(0, 0), driver.Patience(0, 3*time.Second))
+	require.Greater(t, last(driver.Patience(0, 10*time.Second)), 10*time.Second)
+	require.Equal(t, driver.Patience(0, 0).Hung, driver.Patience(0, time.Minute).Hung, "no deadline is waited out more often")
+}

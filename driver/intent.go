@@ -194,7 +194,7 @@ func (r *intentRunner) sendAgain(ctx context.Context, i scenarios.PlannedIntent,
 	if !asksForRetry(a.RetryOn, last.record) || r.givenUp(false) {
 		return nil
 	}
-	if !sleep(ctx, max(pause, retryAfter(last.record))) || !r.paced(ctx, 1) {
+	if !sleep(ctx, max(pause, RetryAfter(last.record))) || !r.paced(ctx, 1) {
 		return nil
 	}
 	id, key := retryID(a, n), a.Key

@@ -17,7 +17,7 @@ func (s *Sender) Look(ctx context.Context, where string, header map[string]strin
 	}
 	mask := s.requests.secrets
 	answer, err := get(ctx, s.config.Target, where, header)
-	s.config.Pace.hold(retryAfter(answer))
+	s.config.Pace.hold(RetryAfter(answer))
 	switch {
 	case err != nil:
 		return 0, "", errors.New(mask.text(err.Error()))

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"time"
@@ -24,6 +25,13 @@ type Names struct {
 // whose body it is.
 func (n Names) Marker(family int, body string) string {
 	return "dt" + n.letters("marker", fmt.Sprint(family), body)
+}
+
+// NumberMarker returns a marker for an API that takes no text: a whole number of nine digits, which fits into 32 bits.
+func (n Names) NumberMarker(family int, body string) string {
+	const lowest, count = 100_000_000, 900_000_000
+	sum := n.sum("number", fmt.Sprint(family), body)
+	return fmt.Sprint(lowest + binary.LittleEndian.Uint64(sum[:8])%count)
 }
 
 // Reference returns the business reference of an intent, equal for both of its bodies.

@@ -32,6 +32,7 @@ func TestNamesHaveFormsThatEveryTargetKeeps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := driver.Names{Seed: rapid.Uint64().Draw(t, "seed"), Run: rapid.String().Draw(t, "run"), Scenario: rapid.String().Draw(t, "scenario")}
 		number := rapid.IntRange(1, 1e6).Draw(t, "number")
+		require.Regexp(t, "^[1-9][0-9]{8}$", n.NumberMarker(number, history.Original))
 		require.Regexp(t, markerForm, n.Marker(number, history.Original))
 		require.Regexp(t, markerForm, n.Marker(number, history.Altered))
 		require.Regexp(t, referenceForm, n.Reference(number))

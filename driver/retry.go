@@ -28,9 +28,9 @@ func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
 	return slices.Contains(on, scenarios.RetryOn(strconv.Itoa(a.Status)))
 }
 
-// retryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), at most
+// RetryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), at most
 // longestRetryAfter; zero where it asks for none.
-func retryAfter(a history.Attempt) time.Duration {
+func RetryAfter(a history.Attempt) time.Duration {
 	text := a.Header["Retry-After"]
 	if text == "" {
 		return 0

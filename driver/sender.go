@@ -158,7 +158,7 @@ func (s *Sent) Probe(ctx context.Context, p Probing, keyless bool, settled func(
 		return errAgain
 	}
 	if p.Tries == 0 {
-		usual := Patience(0)
+		usual := Patience(0, 0)
 		p.Tries, p.Pause, p.Timeout = usual.Tries, usual.Pause, usual.Timeout
 	}
 	return s.sender.line.haltable(ctx, func(ctx context.Context) {

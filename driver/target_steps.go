@@ -93,7 +93,7 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		secret, err = r.extract(step, x, extracted)
 		s.requests.secrets.keep(secret)
 	}
-	s.pace.hold(retryAfter(x.record))
+	s.pace.hold(RetryAfter(x.record))
 	mask := s.requests.secrets
 	fact.End, fact.Path = now(), mask.text(fact.Path)
 	if err != nil {

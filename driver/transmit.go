@@ -232,7 +232,7 @@ func (t *transmitter) paced(ctx context.Context, requests int) bool {
 // backOff holds back all requests after an answer that was throttled and says for how long.
 func (t *transmitter) backOff(a history.Attempt) {
 	if throttled := t.config.Hooks.Throttled; throttled != nil && throttled(a) {
-		t.config.Pace.hold(retryAfter(a))
+		t.config.Pace.hold(RetryAfter(a))
 	}
 }
 

@@ -136,6 +136,9 @@ func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
 }
 
 func (w *Workload) ownMarker(i scenarios.PlannedIntent, body string) string {
+	if w.operation(i).Marker == targets.NumberMarker {
+		return w.Names.NumberMarker(author(i), history.Meaning(body))
+	}
 	return w.Names.Marker(author(i), history.Meaning(body))
 }
 

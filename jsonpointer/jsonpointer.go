@@ -23,6 +23,14 @@ func Of(tokens ...any) string {
 	return b.String()
 }
 
+// Member returns the pointer to a member that is named: by its key, or by a pointer, which begins with a slash.
+func Member(name string) string {
+	if strings.HasPrefix(name, "/") {
+		return name
+	}
+	return Of(name)
+}
+
 // Escape returns the token that stands for a key (RFC 6901, section 3).
 func Escape(key string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")

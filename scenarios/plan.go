@@ -24,6 +24,7 @@ type Plan struct {
 	Answer      Answer  // that all requests ask for
 	Background  float64 // requests per second of the background traffic; 0: there is none
 	Intents     []PlannedIntent
+	Whole       int // intents that the scenario has, without the background, where some were left out for the target is slow; 0: all are here
 }
 
 // PlannedIntent is everything that is planned for one intent.
@@ -315,6 +316,57 @@ func (i PlannedIntent) group() int {
 	}
 }
 
+// Spread returns about n of the plan's intents, from all over it, in whole groups of twins and neighbours, with the background traffic:
+// moments that move from intent to intent still go through their range, and what changes every two or three intents still changes. It
+// returns the whole plan where that has no more.
+func (p Plan) Spread(n int) Plan {
+	var firsts []int
+	for _, i := range p.Intents {
+		if g := i.group(); !i.Background && !slices.Contains(firsts, g) {
+			firsts = append(firsts, g)
+		}
+	}
+	whole := slices.DeleteFunc(slices.Clone(p.Intents), func(i PlannedIntent) bool { return i.Background })
+	if n >= len(whole) || len(firsts) == 0 {
+		return p
+	}
+	groups := max(1, n*len(firsts)/len(whole))
+	stride := max(1, len(firsts)/groups)
+	for gcd(stride, 6*len(firsts)) != 1 {
+		stride++
+	}
+	var numbers []int
+	for k := range groups {
+		numbers = append(numbers, firsts[k*stride%len(firsts)])
+	}
+	part := p.Only(numbers)
+	part.Whole = max(p.Whole, len(whole))
+	return part
+}
+
+// WithBackground returns the plan with at most so many intents of background traffic, at no higher a rate than has them all begin within
+// a time: more than a slow target can do would keep it from all else.
+func (p Plan) WithBackground(most int, within time.Duration) Plan {
+	part, n := p, 0
+	part.Intents = slices.DeleteFunc(slices.Clone(p.Intents), func(i PlannedIntent) bool {
+		if i.Background {
+			n++
+		}
+		return i.Background && n > most
+	})
+	if n > most {
+		part.Background = min(p.Background, float64(most)/within.Seconds())
+	}
+	return part
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
 // Requests returns the greatest number of requests that the plan can send before its final probe.
 func (p Plan) Requests() int {
 	n := 0
@@ -350,7 +402,8 @@ func (p Plan) WriteTo(out io.Writer) (int64, error) {
 		Concurrency int     `json:"concurrency"`
 		Background  float64 `json:"background,omitempty"`
 		Intents     int     `json:"intents"`
-	}{p.Scenario, p.Seed, p.Concurrency, p.Background, len(p.Intents)}
+		Whole       int     `json:"whole,omitempty"`
+	}{p.Scenario, p.Seed, p.Concurrency, p.Background, len(p.Intents), p.Whole}
 	if err := encoder.Encode(head); err != nil {
 		return lines.n, fmt.Errorf("write plan: %w", err)
 	}

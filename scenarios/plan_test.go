@@ -563,3 +563,40 @@ func TestShardsShareAPlan(t *testing.T) {
 		}
 	}
 }
+
+func TestASlowTargetHasLessBackground(t *testing.T) {
+	t.Parallel()
+	s := scenarios.Scenario{Name: "loaded", Intents: 2, Steps: []scenarios.Step{{Send: &scenarios.Send{}}}, Background: &scenarios.Background{Rate: 50, Intents: 100}}
+	whole := scenarios.NewPlan(s, 7)
+	part := whole.WithBackground(4, 8*time.Second)
+	require.Equal(t, whole.Intents[:6], part.Intents)
+	require.InDelta(t, 0.5, part.Background, 1e-9)
+	require.Equal(t, whole, whole.WithBackground(100, time.Second))
+	require.Len(t, whole.Intents, 102, "which stays as it is")
+}
+
+func TestAPlanForASlowTargetIsSpreadOverTheWhole(t *testing.T) {
+	t.Parallel()
+	s := scenarios.Scenario{Name: "long", Neighbours: &scenarios.Neighbours{Of: 1}, Steps: []scenarios.Step{{Crash: &scenarios.Crash{To: scenarios.Span{Share: 1}}}}, Background: &scenarios.Background{Intents: 3}}
+	for intents, x := range map[int]struct{ of, first, last int }{30: {4, 1, 22}, 60: {6, 1, 56}, 24: {6, 1, 21}, 32: {6, 1, 26}} {
+		s.Intents = intents
+		whole := scenarios.NewPlan(s, 7)
+		part := whole.Spread(x.of)
+		require.Equal(t, intents, part.Whole)
+		require.Len(t, part.Intents, x.of+3, "the background goes on")
+		require.Equal(t, x.first, part.Intents[0].Number)
+		require.Equal(t, x.last, part.Intents[x.of-1].Number)
+		turns := map[int]bool{}
+		for _, i := range part.Intents[:x.of] {
+			require.Equal(t, whole.Intents[i.Number-1], i)
+			turns[i.Number%min(x.of, 6)] = true
+		}
+		require.Len(t, turns, min(x.of, 6), "what takes turns still does")
+		require.Equal(t, part, part.Spread(x.of))
+		require.Equal(t, intents, part.Spread(2).Whole)
+	}
+	whole := scenarios.NewPlan(s, 7)
+	require.Equal(t, whole, whole.Spread(len(whole.Intents)))
+	s.Neighbours, s.Twins, s.Intents = nil, 3, 12
+	require.Len(t, scenarios.NewPlan(s, 7).Spread(7).Intents, 2*3+3, "in whole groups")
+}
