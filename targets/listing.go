@@ -127,8 +127,9 @@ func (v *validator) listing(rows string, l contract.Listing, absent []int) {
 	if len(v.mistakes) > before || !v.doc.Sound(at) {
 		return
 	}
-	path, header, err := RenderListing(l, v.samples()[0].values)
-	wanted := sampleMarker
+	values := v.samples()[0].values
+	path, header, err := RenderListing(l, values)
+	wanted := values.Intent.Marker
 	if (contract.Rows{HTTP: &l}).ByReference() {
 		wanted = sampleReference
 	}

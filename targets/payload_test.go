@@ -43,6 +43,17 @@ func TestAFormIsWrittenAsOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(altered.Body), "amount=9900&")
 
+	deep := targets.Operation{
+		Request: targets.Request{Path: "/", Body: map[string]any{"in": map[string]any{"note": "{{.Intent.Marker}}"}}},
+		Key:     targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "/in/a~1b"}},
+	}
+	r, err = deep.Render(values(), targets.AsItIs)
+	require.NoError(t, err)
+	require.NoError(t, deep.PlaceKey(&r, "k"))
+	require.JSONEq(t, `{"in":{"note":"m1","a/b":"k"}}`, string(r.Body))
+	deep.Key.Name = "/out/key"
+	require.ErrorContains(t, deep.PlaceKey(&r, "k"), `there is no object at "/out"`)
+
 	o.Request.Header = map[string]string{"content-type": "application/x-www-form-urlencoded; charset=utf-8"}
 	typed, err := o.Render(values(), targets.AsItIs)
 	require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // keyHere stands in a path for the key that is not known yet.
@@ -44,7 +45,13 @@ func (o Operation) placeInBody(r *Rendered, key string) error {
 	if err != nil {
 		return fmt.Errorf("place the key in the body: %w", err)
 	}
-	members[o.Key.Name] = key
+	parent, name := jsonpointer.Cut(jsonpointer.Member(o.Key.Name))
+	at, _ := jsonpointer.Resolve(members, parent)
+	object, ok := at.(map[string]any)
+	if !ok {
+		return fmt.Errorf("place the key in the body: there is no object at %q", parent)
+	}
+	object[name] = key
 	kind, _ := o.Request.Payload()
 	if err := r.write(kind, members); err != nil {
 		return fmt.Errorf("place the key in the body: %w", err)

@@ -88,6 +88,7 @@ type Received struct {
 // Operation is one way to create something.
 type Operation struct {
 	SameAs   string                `yaml:"same_as" json:"same_as,omitempty"` // the operation that makes the same: one key is one thing by either; empty: none
+	Marker   MarkerKind            `yaml:"marker" json:"marker,omitempty"`
 	Request  Request               `yaml:"request" json:"request"`
 	Key      Key                   `yaml:"key" json:"key"`
 	Alter    map[string]any        `yaml:"alter" json:"alter,omitempty"`       // members of the body that an altered body replaces
@@ -102,6 +103,15 @@ type Operation struct {
 	Remove   []Step                `yaml:"remove" json:"-"`                  // what an intent has made, which may then be made again
 	Cleanup  []Step                `yaml:"cleanup" json:"-"`                 // for each intent, after the last one
 }
+
+// MarkerKind is what the markers of an operation's bodies look like.
+type MarkerKind string
+
+// The kinds of markers: 18 letters and digits; or a whole number of nine digits, for an API that takes no text.
+const (
+	TextMarker   MarkerKind = ""
+	NumberMarker MarkerKind = "number"
+)
 
 // Work says what a request carries that is to take long, besides what it carries anyway. Its templates use
 // {{.Intent.Work}}.

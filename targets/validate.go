@@ -18,7 +18,8 @@ type validator struct {
 	doc       *document.Document
 	target    Target
 	mistakes  document.Mistakes
-	extracted Extracted // made-up data in place of what the steps before this place extract
+	extracted Extracted  // made-up data in place of what the steps before this place extract
+	kind      MarkerKind // of the markers of the operation that is looked at
 }
 
 // validate returns the mistakes in what the file says as a whole. Where the schema has found a part
@@ -136,6 +137,8 @@ func (v *validator) present(paths ...string) string {
 }
 
 func (v *validator) operation(path string, o Operation) {
+	v.kind = o.Marker
+	defer func() { v.kind = TextMarker }()
 	sameAs(v, path, o)
 	around(v, path, o)
 	v.key(path, o)
@@ -214,14 +217,7 @@ func (v *validator) key(path string, o Operation) {
 			}
 		}
 	case contract.KeyInBody:
-		if o.Key.Name == "" {
-			v.addMistake(path+"/key", "a key in the body needs the name of its member")
-		} else {
-			kind, members := o.Request.Payload()
-			if _, taken := members[o.Key.Name]; taken {
-				v.addMistake(path+jsonpointer.Of("request", string(kind), o.Key.Name), "this member is the key's; leave it to the key")
-			}
-		}
+		keyInBody(v, path, o)
 	case contract.KeyInQuery:
 		if o.Key.Name == "" {
 			v.addMistake(path+"/key", "a key in the query needs the name of its parameter")
@@ -232,6 +228,23 @@ func (v *validator) key(path string, o Operation) {
 	v.keyInPath(path, o)
 	if o.Key.Quoted && o.Key.In != contract.KeyInHeader {
 		v.addMistake(path+"/key/quoted", "only a key in a header can be quoted")
+	}
+}
+
+// keyInBody looks for the place of a key that is to travel in the body.
+func keyInBody(v *validator, path string, o Operation) {
+	if o.Key.Name == "" {
+		v.addMistake(path+"/key", "a key in the body needs the name of its member")
+		return
+	}
+	kind, members := o.Request.Payload()
+	pointer := jsonpointer.Member(o.Key.Name)
+	parent, _ := jsonpointer.Cut(pointer)
+	at, _ := jsonpointer.Resolve(members, parent)
+	if _, isObject := at.(map[string]any); !isObject && parent != "" {
+		v.addMistake(path+"/key/name", "there is no object at %s of the body, in which the key could be", parent)
+	} else if _, taken := jsonpointer.Resolve(members, pointer); taken {
+		v.addMistake(path+jsonpointer.Of("request", string(kind))+pointer, "this member is the key's; leave it to the key")
 	}
 }
 

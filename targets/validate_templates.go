@@ -14,6 +14,9 @@ import (
 // sampleMarker is a marker that no file holds by chance.
 const sampleMarker = "dt7kq2m9x4w8z1"
 
+// sampleNumber is a marker that is a number likewise.
+const sampleNumber = "734182956"
+
 // sampleReference is a reference likewise.
 const sampleReference = "dtref1"
 
@@ -39,11 +42,20 @@ func (t Target) samples() []sample {
 	return all
 }
 
+// sampleMarkerOf is a made-up marker of a kind.
+func sampleMarkerOf(kind MarkerKind) string {
+	if kind == NumberMarker {
+		return sampleNumber
+	}
+	return sampleMarker
+}
+
 // samples are made-up data for the templates at the place that is looked at.
 func (v *validator) samples() []sample {
 	all := v.target.samples()
 	for i := range all {
 		all[i].values.Extracted = v.extracted
+		all[i].values.Intent.Marker = sampleMarkerOf(v.kind)
 	}
 	return all
 }
@@ -203,7 +215,7 @@ func (o Operation) carriesMarker(v Values, which Variant) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	wanted := sampleMarker
+	wanted := v.Intent.Marker
 	if o.Rows.ByReference() {
 		wanted = sampleReference
 	}

@@ -31,11 +31,12 @@ func (t Target) IsAnotherIntent(o Operation, which Variant) bool {
 		return false // the key says that it is the same
 	}
 	values := t.samples()[0].values
+	values.Intent.Marker = sampleMarkerOf(o.Marker)
 	plain, err := o.Render(values, AsItIs)
 	if err != nil {
 		return false
 	}
-	values.Intent.Marker += "b"
+	values.Intent.Marker += "1"
 	other, err := o.Render(values, which)
 	if err != nil {
 		return false

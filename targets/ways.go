@@ -31,7 +31,7 @@ func (t *Target) completeWays() {
 			continue
 		}
 		if reflect.DeepEqual(o.Rows, contract.Rows{}) {
-			o.Rows = first.Rows
+			o.Rows, o.Marker = first.Rows, first.Marker
 			o.Rows.Content = map[string]string{}
 			_, members := o.Request.Payload()
 			for column, pointer := range first.Rows.Content {

@@ -41,7 +41,8 @@ func newInit(s streams) *cobra.Command {
 what a browser has recorded (a HAR file) or from a curl command, and from the database which tables, unique
 constraints and foreign keys there are. With --db it sends one real create with a marker in every text of the
 body, and looks in which table and column the markers arrive. It then repeats creates: under the same key, with
-another body, several at once, and without a key. What they are answered becomes the contract. --dry sends nothing.
+another body, several at once, and without a key. What they are answered becomes the contract. Where the
+source names no key, it tries the usual headers. --dry sends nothing.
 The file says what init was unsure of.
 
 What is not given is asked for on a terminal. Elsewhere nothing is asked: --yes takes the best guess and says
@@ -82,7 +83,8 @@ type initiation struct {
 	tables  []databases.Table
 
 	plain    *drafting.Draft   // as its source has it; nil: nothing was varied
-	headers  []string          // of it, that may be the key and were not tried as such
+	places   []targets.Key     // of it, that may hold the key and were not tried as such
+	asked    string            // header that a refusal names, which is tried as the key; empty: none did
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
 	waited   time.Duration     // until that was where it stays

@@ -20,10 +20,12 @@ import (
 // manners are how a correct service answers. A status of 0: it does not tell such requests from others.
 type manners struct {
 	created, again, running, mismatch, keyless int
-	natural                                    int           // the body's reference is the key, and this is the answer to one that is taken
-	later                                      time.Duration // the row comes so long after the answer
-	done                                       int           // status of a repetition when the row is there; 0: as before
-	leads                                      bool          // answers name the order in Location, and a repetition has nothing else
+	natural                                    int                                       // the body's reference is the key, and this is the answer to one that is taken
+	later                                      time.Duration                             // the row comes so long after the answer
+	done                                       int                                       // status of a repetition when the row is there; 0: as before
+	leads                                      bool                                      // answers name the order in Location, and a repetition has nothing else
+	takes                                      func(r *http.Request, body []byte) string // the key, where that is no header
+	wants                                      string                                    // refuses, with 422, a body without this
 }
 
 // mannered is a correct service over a SQLite file: one order for each key, or for each reference.
@@ -56,6 +58,13 @@ func newMannered(t *testing.T, m manners) (address, database string) {
 func (s *mannered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	key := r.Header.Get("Idempotency-Key")
+	if !bytes.Contains(body, []byte(s.wants)) {
+		says(w, http.StatusUnprocessableEntity, `{"code":"currency"}`)
+		return
+	}
+	if s.takes != nil {
+		key = s.takes(r, body)
+	}
 	if s.natural != 0 {
 		var order struct{ Reference string }
 		json.Unmarshal(body, &order)

@@ -31,12 +31,18 @@ func (i *initiation) prove(ctx context.Context) error {
 		return nil
 	}
 	i.file.Draft.GuessTexts()
+	if numbers := i.file.Draft.Numbers(); len(i.file.Draft.Texts) == 0 && len(numbers) > 0 {
+		i.file.Draft.Number = numbers[0]
+	}
 	for n := 1; ; n++ {
 		answer, why, err := i.try(ctx)
 		switch {
 		case err != nil:
 			return err
 		case i.file.Proof != nil:
+			if key := i.file.Draft.Key.Name; key != "" && key == i.asked {
+				i.file.KeySeen = "a create without this header was refused, with an answer that names it"
+			}
 			i.learn(ctx)
 			return nil
 		case n == createTries || !i.again(answer, why):
@@ -155,7 +161,7 @@ func (i *initiation) missing() []string {
 // create sends the one create, and says so first. Where nothing was created there is a reason.
 func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answer, string, error) {
 	f := i.file.Draft
-	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Texts, ", "))
+	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Carriers(), ", "))
 	sent, err := driver.Directly(ctx, d)
 	var answer history.Attempt
 	if len(sent) > 0 {
@@ -174,6 +180,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 	told := answerOf(answer)
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
+		heed(i, answer.Content)
 		return told, fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)), nil
 	}
 	return told, "", nil

@@ -47,7 +47,12 @@ func (i *initiation) repeat(ctx context.Context) error {
 	if err != nil || !r.First.Done() {
 		return err
 	}
-	keyed = i.file.Draft.Keyed() // a header may have been found to be the key
+	if keyed = i.file.Draft.Keyed(); !keyed && r.Rows > 1 && !i.file.Draft.Changes() { // a header may have been found to be the key
+		if r, err = findKey(ctx, i, r); err != nil {
+			return err
+		}
+		keyed = i.file.Draft.Keyed()
+	}
 	if r.Rows == 1 || r.Rows > 1 && keyed {
 		if err := i.natural(ctx, &r); err != nil {
 			return err
@@ -114,7 +119,7 @@ func (i *initiation) questionerOf(text string) (*questioner, error) {
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
-// before has sent may be taken: then a header is the key, or all members differ that may have to.
+// before has sent may be taken: then something of it is the key, or all members differ that may have to.
 func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	for {
 		r, err := i.repeatedOnce(ctx, asking)
@@ -134,24 +139,36 @@ func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting
 	}
 }
 
-// vary lets the next thing differ in each create by which a target may know one that it has seen: a header that may be the key, and
+// vary lets the next thing differ in each create by which a target may know one that it has seen: what may be the key, and
 // then members of the body. It says which; empty: there is none left.
 func (i *initiation) vary() string {
-	if i.plain == nil {
-		plain := i.file.Draft
-		i.plain, i.headers = &plain, plain.HeaderKeys()
-	}
+	beginToVary(i)
 	i.file.Draft = *i.plain
-	if len(i.headers) > 0 {
-		name := i.headers[0]
-		i.file.Draft, i.headers = i.plain.WithKeyIn(name), i.headers[1:]
-		return name + " as the key"
+	if len(i.places) > 0 {
+		key := i.places[0]
+		i.file.Draft, i.places = i.plain.WithKeyIn(key), i.places[1:]
+		return drafting.Called(key) + " as the key"
 	}
 	if more := i.file.MayName(); len(more) > 0 {
 		i.file.Differing = append(i.file.Differing, more...)
 		return "other values in " + strings.Join(more, ", ")
 	}
+	if numbers := i.plain.Numbers(); i.file.Proof == nil {
+		if next := slices.Index(numbers, i.plain.Number) + 1; next < len(numbers) {
+			i.plain.Number = numbers[next]
+			i.file.Draft, i.file.Differing = *i.plain, nil
+			return "a number for a marker, in " + i.plain.Number
+		}
+	}
 	return ""
+}
+
+// beginToVary keeps the draft as its source has it.
+func beginToVary(i *initiation) {
+	if i.plain == nil {
+		plain := i.file.Draft
+		i.plain, i.places = &plain, plain.KeyPlaces()
+	}
 }
 
 func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {

@@ -45,6 +45,12 @@ var texts = regexp.MustCompile(`(?i)char|text|clob|json|string|xml`)
 // holdsText reports whether texts can be looked for in the column.
 func (c Column) holdsText() bool { return c.Type == "" || texts.MatchString(c.Type) }
 
+// numbers are the types of columns that hold numbers.
+var numbers = regexp.MustCompile(`(?i)int|num|dec|serial|money|real|double|float`)
+
+// holdsNumber reports whether numbers can be looked for in the column.
+func (c Column) holdsNumber() bool { return numbers.MatchString(c.Type) }
+
 // Catalogue lists the tables that the connection sees, without those of the database itself, by name.
 func (d *Database) Catalogue(ctx context.Context) ([]Table, error) {
 	asked := map[Dialect]dictionary{SQLite: sqliteDictionary(), PostgreSQL: postgresDictionary(), MariaDB: mariadbDictionary()}[d.Dialect]

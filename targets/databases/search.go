@@ -25,7 +25,10 @@ type Landing struct {
 	Row     map[string]string // its values; those that are NULL are missing
 }
 
-// Search looks for a text in the columns of these tables that can hold one, and lists the rows that have it
+// digits matches what columns of numbers are looked through for, too.
+var digits = regexp.MustCompile(`^[0-9]+$`)
+
+// Search looks for a text, or a number in digits, in the columns of these tables that can hold one, and lists the rows that have it
 // in one of them, a few of each table. Unsearched are the tables that it did not get through.
 func (d *Database) Search(ctx context.Context, tables []Table, text string) (found []Landing, unsearched []string) {
 	for i, t := range tables {
@@ -43,10 +46,11 @@ func (d *Database) Search(ctx context.Context, tables []Table, text string) (fou
 }
 
 func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Landing, error) {
+	number := digits.MatchString(text)
 	var conditions []string
 	var args []any
 	for _, c := range t.Columns {
-		if c.holdsText() {
+		if c.holdsText() || number && c.holdsNumber() {
 			args = append(args, "%"+text+"%")
 			conditions = append(conditions, d.Dialect.asText(c.Name)+" like "+d.Dialect.Parameter(len(args)))
 		}

@@ -32,6 +32,9 @@ func (f *File) settle() error {
 	switch {
 	case f.Proof != nil:
 		text = f.Proof.Text
+	case d.Number != "":
+		text = d.Number
+		f.doubt("Whether %s may be any number of nine digits: the marker goes there, because no member of the body takes any text.", text)
 	case len(d.Texts) > 0:
 		text = d.Texts[0]
 		f.doubt("Whether %s is stored as it is: the marker goes there, because its name or schema allows any text.", text)

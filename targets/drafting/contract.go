@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
 )
@@ -24,8 +25,11 @@ func (f *File) doubtContract() {
 		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
 	} else if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
 		may := ""
-		if names := d.HeaderKeys(); len(names) > 0 {
-			may = fmt.Sprintf(" %s may be it: key: %s.", names[0], flow(map[string]string{"in": "header", "name": names[0]}))
+		if places := d.KeyPlaces(); len(places) > 0 {
+			may = fmt.Sprintf(" %s may be it: key: %s.", Called(places[0]), flow(keyOf(places[0])))
+		}
+		if len(f.KeysTried) > 0 {
+			may = fmt.Sprintf(" A repetition was tried with %s, and none of them kept it from making a second row.", strings.Join(f.KeysTried, ", "))
 		}
 		f.doubt("Whether there is an idempotency key: the source names none.%s Without one, repeated requests are different intents, and most scenarios do not apply; add key, or natural_key to the contract.", may)
 		return

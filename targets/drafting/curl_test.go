@@ -90,6 +90,63 @@ func TestAKeyInTheBodyIsLeftToTheKey(t *testing.T) {
 	require.Equal(t, "create_orders", d.Name)
 }
 
+func TestAKeyIsFoundWhereverItStands(t *testing.T) {
+	t.Parallel()
+	key := func(in contract.KeyPlace, name string) targets.Key {
+		return targets.Key{Key: contract.Key{In: in, Name: name}}
+	}
+	inPath := key(contract.KeyInPath, "")
+	inPath.Required, inPath.Format = true, contract.OnlyUUID
+	const id = "0d9a1c1e-8f5c-4a4e-9d2e-0c6c1f6f7a11"
+	for command, want := range map[string]struct {
+		key    targets.Key // that is certain
+		may    []targets.Key
+		path   string // with the key in its place, or the first of these that may be it
+		needed []string
+	}{
+		`curl a/orders?idempotencyKey=7&x=1 -d '{"note":"a b"}'`:         {key: key(contract.KeyInQuery, "idempotencyKey"), path: "/orders?x=1"},
+		`curl a/orders?request_id=7 -d '{"note":"a b"}'`:                 {may: []targets.Key{key(contract.KeyInQuery, "request_id")}, path: "/orders"},
+		`curl a/o -d '{"in":{"note":"a b","idempotencyKey":"7"}}'`:       {key: key(contract.KeyInBody, "/in/idempotencyKey"), path: "/o"},
+		`curl a/o -d '{"in":{"note":"a b","clientMutationId":"7"}}'`:     {may: []targets.Key{key(contract.KeyInBody, "/in/clientMutationId")}, path: "/o"},
+		`curl a/o -d '{"note":"a b","ClientToken":"7"}'`:                 {may: []targets.Key{key(contract.KeyInBody, "ClientToken")}, path: "/o"},
+		`curl a/o -d '{"note":"a b","api_token":"7"}'`:                   {path: "/o", needed: []string{"API_API_TOKEN"}},
+		`curl -X PUT a/orders/` + id + `?x=1 -d '{"note":"a b"}'`:        {key: inPath, path: "/orders/{{.Key}}?x=1"},
+		`curl -X PUT a/orders/17 -d '{"note":"a b"}'`:                    {path: "/orders/17"},
+		`curl a/orders/` + id + ` -d '{"note":"a b"}'`:                   {may: []targets.Key{inPath}, path: "/orders/{{.Key}}"},
+		`curl a/o -H 'X-Request-Id: ` + id + `' -d 'note=a b&token=abc'`: {may: []targets.Key{key(contract.KeyInHeader, "X-Request-Id"), key(contract.KeyInBody, "token")}, path: "/o", needed: []string{"API_TOKEN"}},
+	} {
+		c, err := drafting.ReadCurl(command)
+		require.NoError(t, err, command)
+		d := c.Draft("API")
+		require.Equal(t, want.key, d.Key, command)
+		require.Equal(t, want.may, d.KeyPlaces(), command)
+		if len(want.may) > 0 {
+			d = d.WithKeyIn(want.may[0])
+		}
+		require.Equal(t, want.path, d.Path, command)
+		require.ElementsMatch(t, want.needed, d.Needed, command)
+		require.NotContains(t, d.Name, "7a11", command)
+		_, err = drafting.File{Target: "api", BaseURL: "http://localhost:8080", Draft: d}.Text()
+		require.NoError(t, err, command)
+	}
+}
+
+func TestNumbersThatMayBeAnyCarryAMarkerWhereNoTextDoes(t *testing.T) {
+	t.Parallel()
+	c, err := drafting.ReadCurl(`curl a/o -d '{"quantity": 2, "customer_id": 17, "amount": 1200, "external_id": 7, "lines": [{"price": 5}], "share": 0.5}'`)
+	require.NoError(t, err)
+	require.Equal(t, []string{"/external_id", "/amount", "/lines/0/price", "/quantity"}, c.Draft("API").Numbers())
+	c, err = drafting.ReadCurl(`curl a/o -d 'amount=1200&code=R7'`)
+	require.NoError(t, err)
+	d := c.Draft("API")
+	require.Equal(t, []string{"/amount"}, d.Numbers())
+	d.Number = "/amount"
+	text, err := drafting.File{Target: "api", BaseURL: "http://localhost:8080", Draft: d}.Text()
+	require.NoError(t, err)
+	require.Contains(t, text, "    marker: number")
+	require.Contains(t, text, "amount: '{{.Intent.Marker}}'", "a form has texts only")
+}
+
 func FuzzReadCurl(f *testing.F) {
 	for _, command := range []string{"curl -d '{\"note\":\"x\"}' http://localhost/things", `curl $'\x1b[2J' -H "a: b" http://h`, "curl \\\n -d @file http://h", "curl 'x"} {
 		f.Add(command)

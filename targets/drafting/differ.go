@@ -1,13 +1,9 @@
 package drafting
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/doubletap-harness/doubletap/contract"
-	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // fixedName matches names of members that take one of a few words, a time or an address.
@@ -48,6 +44,42 @@ func (d *Draft) GuessTexts() {
 	}
 }
 
+// counted matches names of members whose number the target works with, and that cannot be any.
+var counted = regexp.MustCompile(`(?i)(quantit|qty|count|seats?|guests?|units?|pages?|limit|year|month|day|hours?|minutes?|age|percent|rate|version|currency)`)
+
+// ofOutside matches names of members whose number is somebody else's.
+var ofOutside = regexp.MustCompile(`(?i)extern|foreign|invoice|refer|serial|order_?(no|number)|receipt|ticket`)
+
+// Numbers are the members whose number may be any, and so a marker, the likeliest first: those of an outside thing, amounts and others,
+// and what is counted. The id of a thing that the target has is none.
+func (d Draft) Numbers() []string {
+	var ranks [3][]string
+	Scalars("", d.Body, func(pointer string, value any) {
+		text, isText := value.(string)
+		_, isWhole := value.(int64)
+		name := pointer[strings.LastIndex(pointer, "/")+1:]
+		switch {
+		case !isWhole && !(d.Form && isText && plainNumber.MatchString(text)) || d.Templates[pointer] != "":
+		case ofOutside.MatchString(name):
+			ranks[0] = append(ranks[0], pointer)
+		case namesAnother.MatchString(pointer):
+		case counted.MatchString(name):
+			ranks[2] = append(ranks[2], pointer)
+		default:
+			ranks[1] = append(ranks[1], pointer)
+		}
+	})
+	return slices.Concat(ranks[:]...)
+}
+
+// Carriers are the members that carry the marker.
+func (d Draft) Carriers() []string {
+	if d.Number != "" {
+		return []string{d.Number}
+	}
+	return d.Texts
+}
+
 // addresses are the members that hold an e-mail address.
 func (d Draft) addresses() []string {
 	return slices.DeleteFunc(d.codes(), func(pointer string) bool {
@@ -75,9 +107,15 @@ func differing(value string) string {
 
 const addressEnd = "@example.com"
 
+// numberTemplate is a marker that is a number in JSON.
+const numberTemplate = "{{.Intent.Marker | json}}"
+
 // marking is the template of a member that carries the marker.
 func (d Draft) marking(pointer string) string {
 	value, _ := lookUp(d.Body, pointer)
+	if _, isNumber := value.(int64); isNumber {
+		return numberTemplate
+	}
 	if text, isText := value.(string); isText && isAddress(text) {
 		return markerTemplate + addressEnd
 	}
@@ -105,36 +143,6 @@ func (f *File) differs() {
 			f.Draft.Templates[pointer] = differing(text)
 		}
 	}
-}
-
-// keyHeader matches names of headers that may hold the key of a request.
-var keyHeader = regexp.MustCompile(`(?i)deliver|request|event[-_]?id|message|dedup|nonce|transaction|operation|webhook[-_]?id`)
-
-// HeaderKeys are headers that may hold the key of a request, though they are not called so: such as that with the id of a delivery,
-// or one whose name ends in key and that is no credential.
-func (d Draft) HeaderKeys() []string {
-	if d.Keyed() {
-		return nil
-	}
-	var names []string
-	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
-		value := d.Header[name]
-		secret := strings.Contains(value, "${")
-		called := strings.HasSuffix(strings.ToLower(name), "key") && !secretName.MatchString(name)
-		if called || !secret && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// WithKeyIn is the draft with a header for its key. Its value needs no variable any more.
-func (d Draft) WithKeyIn(header string) Draft {
-	d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: header}}
-	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return d.Header[header] == "${"+name+"}" })
-	d.Header = maps.Clone(d.Header)
-	delete(d.Header, header)
-	return d
 }
 
 // Suspects are the members of which each may make two creates one, whatever else they hold: those whose value differs from create

@@ -29,6 +29,7 @@ type Draft struct {
 	GraphQL   bool              // the body is a request of GraphQL
 	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
+	Number    string            // JSON pointer to the member whose number is the marker, where none takes any text; empty: texts carry it
 	Others    []Other           // members of the body that can be altered, numbers first
 	Key       targets.Key
 	Login     []Step    // once for every principal, before everything else

@@ -28,6 +28,8 @@ type File struct {
 	Start      *Start    // how the target is started; nil: it is there
 	Services   []Service // others that the environment names
 	Doubts     []string
+	KeySeen    string   // what a key was known by that the source does not name; empty: the source names it, or there is none
+	KeysTried  []string // headers of which none was a key
 	Differing  []string // members that differ from create to create, besides addresses
 
 	alter  *alteration
@@ -69,8 +71,8 @@ func (f File) Trial() (string, error) {
 	f.differs()
 	f.Draft = f.Draft.Marked(markerTemplate)
 	f.Database = false
-	if len(f.Draft.Texts) == 0 {
-		return "", fmt.Errorf("no member of the body of %s %s takes any text, so that a marker could be looked for", f.Draft.Method, f.Draft.Path)
+	if len(f.Draft.Carriers()) == 0 {
+		return "", fmt.Errorf("no member of the body of %s %s takes any text or number, so that a marker could be looked for", f.Draft.Method, f.Draft.Path)
 	}
 	f.head()
 	f.contract()
@@ -139,10 +141,16 @@ func (f *File) operation() {
 		f.line("    prepare: # before every create; {{.Prepared.NAME}} is what was extracted")
 		f.steps("      ", d.Prepare)
 	}
+	if d.Number != "" {
+		f.line("    marker: number # no member of the body takes any text")
+	}
 	f.line("    request:")
 	f.request("      ", d.Method, d.Path, d.Header)
 	f.content("      ", payload(d.Form, d.Multipart), filled(d.Body, d.Templates))
 	if d.Key.In != contract.KeyNowhere {
+		if f.KeySeen != "" {
+			f.remark("    ", "The source names no key: %s.", f.KeySeen)
+		}
 		f.line("    key: %s", flow(keyOf(d.Key)))
 	}
 	if f.alter != nil {

@@ -371,7 +371,7 @@ func Twice(stored, said string) bool {
 // FindByReference lets all bodies of an intent carry one text, where that makes them one and another column says which body it was.
 func FindByReference(f *File, natural []string) {
 	column, _ := Kept(*f)
-	if column != "" && f.Proof.Exact && slices.Equal(natural, []string{f.Proof.Text}) {
+	if column != "" && f.Draft.Number == "" && f.Proof.Exact && slices.Equal(natural, []string{f.Proof.Text}) {
 		f.Proof.ByReference = true
 	}
 }

@@ -22,6 +22,10 @@ const (
 // behind it which member it is.
 func (d Draft) Marked(marker string) Draft {
 	d.Templates = cloneTexts(d.Templates)
+	if d.Number != "" {
+		d.Templates[d.Number] = d.marking(d.Number)
+		return d
+	}
 	for i, pointer := range d.Texts[:min(len(d.Texts), len(marks))] {
 		d.Templates[pointer] = strings.Replace(d.marking(pointer), markerTemplate, marker+markSpace+marks[i:i+1], 1)
 	}
@@ -118,6 +122,12 @@ func (p *Proof) alsoIn(t databases.Table, column string) {
 // place reads which text has come to a column.
 func (d Draft) place(c Created, l databases.Landing, column string) (place, bool) {
 	value := l.Row[column]
+	if d.Number != "" {
+		if whole, _, _ := strings.Cut(value, "."); whole != c.Marker {
+			return place{}, false
+		}
+		return d.landed(c, l, place{Proof: Proof{Table: l.Table, Column: column, Exact: true, Text: d.Number, Row: l.Row}}), true
+	}
 	found := regexp.MustCompile(regexp.QuoteMeta(c.Marker) + markSpace + "([" + marks + "])").FindStringSubmatch(value)
 	if found == nil {
 		return place{}, false
@@ -126,14 +136,19 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 	if which >= len(d.Texts) {
 		return place{}, false
 	}
-	p := place{rank: which, later: slices.Contains(c.Later, l.Table.FullName()), Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}
+	return d.landed(c, l, place{rank: which, Proof: Proof{Table: l.Table, Column: column, Exact: value == found[0], Text: d.Texts[which], Row: l.Row}}), true
+}
+
+// landed is a place with what else its row says.
+func (d Draft) landed(c Created, l databases.Landing, p place) place {
+	p.later = slices.Contains(c.Later, l.Table.FullName())
 	if p.Named, p.Identity = c.identity(l); p.later && plainNumber.MatchString(l.Row[p.Identity]) {
 		p.Named, p.Identity = contract.Identity{}, "" // the answer names what was queued, and that is numbered as well
 	}
 	if c.Redirects() {
 		p.Redirect = c.Status
 	}
-	return p, true
+	return p
 }
 
 // worth is how much speaks for a place: it is no queue, the marker stands there alone, the answer names the row, and the

@@ -107,9 +107,13 @@ func (c Request) Draft(prefix string) Draft {
 	return d
 }
 
-// name is create and the last word of the path.
+// name is create and the last word of the path that is no id.
 func (c Request) name() string {
-	segments := regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`).FindAllString(c.URL.Path, -1)
+	path := c.URL.Path
+	for lastOf(path) == "" && path != "" || drawn(lastOf(path)) {
+		path = strings.TrimSuffix(strings.TrimSuffix(path, lastOf(path)), "/")
+	}
+	segments := regexp.MustCompile(`[A-Za-z][A-Za-z0-9]*`).FindAllString(path, -1)
 	if len(segments) == 0 {
 		return "create"
 	}
@@ -180,7 +184,7 @@ func (d *Draft) header(name, value, prefix string) {
 	case lower == "content-type" && strings.Contains(value, "+json"): // a server may refuse plain JSON
 		d.Header[name] = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
-	case strings.Contains(lower, "idempoten"):
+	case namesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
 	case shell != nil:
 		d.Header[name] = shell[1] + d.variable(shell[2], "")
@@ -203,12 +207,7 @@ var plainWord = regexp.MustCompile(`^\pL+$`)
 
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
-	for _, name := range slices.Sorted(maps.Keys(d.Body)) {
-		if _, isText := d.Body[name].(string); isText && d.Key.In == contract.KeyNowhere && strings.Contains(squeezed(name), "idempoten") {
-			d.Key = targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: name}}
-			delete(d.Body, name)
-		}
-	}
+	d.keyed()
 	likely, spare := map[string]int{}, []string(nil)
 	Scalars("", d.Body, func(pointer string, value any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]

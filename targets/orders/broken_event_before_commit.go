@@ -16,22 +16,7 @@ func eventBeforeCommitDesign() Design {
 		By:       []string{"burst-same-key", "tabs-one-key"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
-			u := newUniqueKey(a)
-			u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
-				if err := tx.insertOrder(ctx, o); err != nil {
-					return err
-				}
-				if err := a.redis.publish(ctx, eventStream, newID("event_"), o); err != nil {
-					return err
-				}
-				return tx.insertKey(ctx, req, reply)
-			}
-			return needKey(func(ctx context.Context, req request) (answer, error) {
-				if reply, err := a.db.known(ctx, req); err != nil || reply.Status != 0 {
-					return reply, err
-				}
-				return u.create(ctx, req)
-			})
+			return toldBeforeKey(a, func(ctx context.Context, o order) error { return a.redis.publish(ctx, eventStream, newID("event_"), o) })
 		},
 	}, eventStream)
 }

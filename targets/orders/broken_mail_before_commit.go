@@ -21,22 +21,27 @@ func mailBeforeCommitDesign() Design {
 		effects:  []contract.Effect{oneReceipt()},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
-			u := newUniqueKey(a)
-			u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
-				if err := tx.insertOrder(ctx, o); err != nil {
-					return err
-				}
-				if err := a.outside.receipt(ctx, newID("mail_"), o); err != nil {
-					return err
-				}
-				return tx.insertKey(ctx, req, reply)
-			}
-			return needKey(func(ctx context.Context, req request) (answer, error) {
-				if reply, err := a.db.known(ctx, req); err != nil || reply.Status != 0 {
-					return reply, err
-				}
-				return u.create(ctx, req)
-			})
+			return toldBeforeKey(a, func(ctx context.Context, o order) error { return a.outside.receipt(ctx, newID("mail_"), o) })
 		},
 	}
+}
+
+// toldBeforeKey writes the order, tells others of it, then writes the key and commits.
+func toldBeforeKey(a *api, tell func(context.Context, order) error) handler {
+	u := newUniqueKey(a)
+	u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+		if err := tx.insertOrder(ctx, o); err != nil {
+			return err
+		}
+		if err := tell(ctx, o); err != nil {
+			return err
+		}
+		return tx.insertKey(ctx, req, reply)
+	}
+	return needKey(func(ctx context.Context, req request) (answer, error) {
+		if reply, err := a.db.known(ctx, req); err != nil || reply.Status != 0 {
+			return reply, err
+		}
+		return u.create(ctx, req)
+	})
 }

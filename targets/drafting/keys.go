@@ -1,0 +1,244 @@
+package drafting
+
+import (
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// keyHeader matches names of headers that may hold the key of a request.
+var keyHeader = regexp.MustCompile(`(?i)deliver|request|event[-_]?id|message|dedup|nonce|transaction|operation|webhook[-_]?id`)
+
+// keyName matches names of parameters and members that may hold the key of a request, without separators and in lower case.
+var keyName = regexp.MustCompile(`dedup|nonce|(request|client|submission|operation|transaction|retry|once|mutation)(id|key|token|uuid|ref|reference)$|^(form)?token$`)
+
+// namesKey reports that an idempotency key is called so.
+func namesKey(name string) bool { return strings.Contains(squeezed(name), "idempoten") }
+
+// KeyPlaces are the places in the request that may hold its key, though they are not called so: such as a header with the id of a
+// delivery, or one whose name ends in key and that is no credential; a parameter or a member that is called a request's; and the end of
+// the path, if that looks drawn.
+func (d Draft) KeyPlaces() []targets.Key {
+	if d.Keyed() {
+		return nil
+	}
+	var all []targets.Key
+	add := func(in contract.KeyPlace, name string) {
+		all = append(all, targets.Key{Key: contract.Key{In: in, Name: name}})
+	}
+	for _, name := range d.headerKeys() {
+		add(contract.KeyInHeader, name)
+	}
+	_, query, _ := strings.Cut(d.Path, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		if name, value, _ := strings.Cut(part, "="); keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value) {
+			add(contract.KeyInQuery, name)
+		}
+	}
+	Scalars("", d.Body, func(pointer string, value any) {
+		_, isText := value.(string)
+		if _, name := jsonpointer.Cut(pointer); isText && !d.document(pointer) && keyName.MatchString(squeezed(name)) {
+			add(contract.KeyInBody, called(pointer))
+		}
+	})
+	if drawn(lastOf(d.Path)) {
+		all = append(all, keyAtEnd(d.Path))
+	}
+	return all
+}
+
+// headerKeys are the headers of the source that may hold the key.
+func (d Draft) headerKeys() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
+		value := d.Header[name]
+		secret := strings.Contains(value, "${")
+		called := strings.HasSuffix(strings.ToLower(name), "key") && !secretName.MatchString(name)
+		if called || !secret && (uuidLike.MatchString(value) || keyHeader.MatchString(name) && strings.ContainsAny(value, "0123456789")) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// InHeader is a key in a header.
+func InHeader(name string) targets.Key {
+	return targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
+}
+
+// UsualKeys are headers in which a key may stand that the source does not name, the likeliest first: those of the source that may hold
+// one, and those by which APIs usually take it.
+func (d Draft) UsualKeys() []string {
+	names := d.headerKeys()
+	for _, name := range []string{
+		"Idempotency-Key", "X-Idempotency-Key", "Idempotence-Key", "Idempotency-Token", "X-Idempotency-Token", "X-Request-Id", "Request-Id",
+		"X-Client-Request-Id", "Client-Token", "X-Request-Token", "X-Transaction-Id", "X-Dedup-Key",
+	} {
+		if !slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, name) }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// KeyNamedIn is the one of UsualKeys that a text of the target names, in any spelling: "idempotency key is missing"; empty: none, or
+// the source names a key.
+func (d Draft) KeyNamedIn(text string) string {
+	if d.Keyed() {
+		return ""
+	}
+	plain := strings.NewReplacer(" ", "-", "_", "-").Replace(strings.ToLower(text))
+	longest := ""
+	for _, name := range d.UsualKeys() {
+		if strings.Contains(plain, strings.ToLower(name)) && len(name) > len(longest) {
+			longest = name
+		}
+	}
+	return longest
+}
+
+// WithAll is the draft with a text in each of some headers that is another one for each intent.
+func (d Draft) WithAll(headers []string) Draft {
+	d.Header = maps.Clone(d.Header)
+	if d.Header == nil {
+		d.Header = map[string]string{}
+	}
+	for _, name := range headers {
+		d.Header[name] = "{{.Intent.Reference}}"
+	}
+	return d
+}
+
+// Called is what the place of a key is called.
+func Called(key targets.Key) string {
+	switch key.In {
+	case contract.KeyInQuery:
+		return "the parameter " + key.Name
+	case contract.KeyInBody:
+		return key.Name + " of the body"
+	case contract.KeyInPath:
+		return "the end of the path"
+	default:
+		return key.Name
+	}
+}
+
+// WithKeyIn is the draft with one of these places for its key. What stood there needs no variable any more.
+func (d Draft) WithKeyIn(key targets.Key) Draft {
+	held := ""
+	switch key.In {
+	case contract.KeyInHeader:
+		held = d.Header[key.Name]
+		d.Header = maps.Clone(d.Header)
+		delete(d.Header, key.Name)
+	case contract.KeyInQuery:
+		path, query, _ := strings.Cut(d.Path, "?")
+		parts := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool {
+			name, value, _ := strings.Cut(part, "=")
+			if name == key.Name {
+				held = value
+			}
+			return name == key.Name
+		})
+		if d.Path = path; len(parts) > 0 {
+			d.Path += "?" + strings.Join(parts, "&")
+		}
+	case contract.KeyInBody:
+		pointer := jsonpointer.Member(key.Name)
+		held = d.Templates[pointer]
+		d = d.without(pointer)
+	case contract.KeyInPath:
+		path, query, asks := strings.Cut(d.Path, "?")
+		if d.Path = strings.TrimSuffix(path, lastOf(d.Path)) + "{{.Key}}"; asks {
+			d.Path += "?" + query
+		}
+	}
+	d.Key = key
+	d.Needed = slices.DeleteFunc(slices.Clone(d.Needed), func(name string) bool { return held == "${"+name+"}" })
+	return d
+}
+
+// without is the draft without a member of its body.
+func (d Draft) without(pointer string) Draft {
+	d.Body, _ = drop(d.Body, pointer).(map[string]any)
+	d.Templates = maps.Clone(d.Templates)
+	delete(d.Templates, pointer)
+	d.Texts = slices.DeleteFunc(slices.Clone(d.Texts), func(at string) bool { return at == pointer })
+	d.Others = slices.DeleteFunc(slices.Clone(d.Others), func(o Other) bool { return o.Pointer == pointer })
+	return d
+}
+
+// drop returns the value without the member of an object that a JSON pointer leads to.
+func drop(value any, pointer string) any {
+	parent, name := jsonpointer.Cut(pointer)
+	at, _ := jsonpointer.Resolve(value, parent)
+	object, _ := at.(map[string]any)
+	left := maps.Clone(object)
+	delete(left, name)
+	return Put(value, parent, left)
+}
+
+// called is how a key in the body is named: a member of the body itself by its name, one that is deeper by a JSON pointer.
+func called(pointer string) string {
+	if parent, name := jsonpointer.Cut(pointer); parent == "" && !strings.HasPrefix(name, "/") {
+		return name
+	}
+	return pointer
+}
+
+// keyAtEnd is a key that is the last segment of a path.
+func keyAtEnd(path string) targets.Key {
+	key := targets.Key{Key: contract.Key{In: contract.KeyInPath, Required: true}}
+	if uuidLike.MatchString(lastOf(path)) {
+		key.Format = contract.OnlyUUID
+	}
+	return key
+}
+
+// lastOf is the last segment of a path.
+func lastOf(path string) string {
+	path, _, _ = strings.Cut(path, "?")
+	return path[strings.LastIndex(path, "/")+1:]
+}
+
+// drawnLike matches ids that are drawn and not counted, such as 01HZX3V9K8Q2 or ord_9f8a7b6c5d.
+var drawnLike = regexp.MustCompile(`^[A-Za-z]{0,12}[-_]?[0-9A-Za-z_-]*[0-9][0-9A-Za-z_-]{8,}$`)
+
+// drawn reports that a segment of a path looks like an id that its client has drawn.
+func drawn(segment string) bool {
+	return uuidLike.MatchString(segment) || drawnLike.MatchString(segment)
+}
+
+// keyed takes the key out of a request that says where it is: by a name, or by a PUT of a thing whose id its client has drawn (RFC 9110,
+// section 9.3.4).
+func (d *Draft) keyed() {
+	if d.Keyed() {
+		return
+	}
+	_, query, _ := strings.Cut(d.Path, "?")
+	for part := range strings.SplitSeq(query, "&") {
+		if name, _, _ := strings.Cut(part, "="); namesKey(name) {
+			*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: name}})
+			return
+		}
+	}
+	found := ""
+	Scalars("", d.Body, func(pointer string, value any) {
+		_, isText := value.(string)
+		if _, name := jsonpointer.Cut(pointer); isText && found == "" && namesKey(name) && !d.document(pointer) {
+			found = called(pointer)
+		}
+	})
+	switch {
+	case found != "":
+		*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: found}})
+	case d.Method == http.MethodPut && drawn(lastOf(d.Path)):
+		*d = d.WithKeyIn(keyAtEnd(d.Path))
+	}
+}
