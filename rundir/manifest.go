@@ -35,11 +35,19 @@ type Manifest struct {
 	NotPlayed []string      `json:"not_played,omitempty"` // the target's other operations, by name
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
+	NoRows    bool          `json:"no_rows,omitempty"`  // nothing tells the rows
 	Toxiproxy string        `json:"toxiproxy,omitempty"`
 	Replays   bool          `json:"replays,omitempty"` // a finding of another run
 	Commands
-	Scenarios []Entry       `json:"scenarios"`      // in the order of the run
-	Hunt      *checker.Hunt `json:"hunt,omitempty"` // nil: it was none
+	Scenarios []Entry       `json:"scenarios"`        // in the order of the run
+	Hunt      *checker.Hunt `json:"hunt,omitempty"`   // nil: it was none
+	Merged    []ShardPlace  `json:"merged,omitempty"` // the runs whose histories are its own; empty: it has histories itself
+}
+
+// ShardPlace is where a merged run has one of its shards.
+type ShardPlace struct {
+	Run string `json:"run"`
+	Dir string `json:"dir"` // relative to the directory of the merged run
 }
 
 // Commands are what a user types to go on with a run. Where they are about a finding, {} stands for its number.
@@ -55,7 +63,8 @@ type Entry struct {
 	Scenario string             `json:"scenario"`
 	Summary  string             `json:"summary"`
 	Known    []checker.KnownBug `json:"known,omitempty"`
-	Verdict  checker.Verdict    `json:"verdict"`       // where Why is set
+	Verdict  checker.Verdict    `json:"verdict"` // where Why is set
+	Untried  *checker.Untried   `json:"untried,omitempty"`
 	Why      string             `json:"why,omitempty"` // it was not played, or not to its end; empty: ask the history
 }
 
@@ -64,6 +73,10 @@ func (d Dir) ReadManifest() (Manifest, error) {
 	var m Manifest
 	path := filepath.Join(d.Path, ManifestName)
 	text, err := files.Read(path, files.MostRecorded)
+	if Missing(err) && Exists(filepath.Join(d.Path, ShardsName)) {
+		return m, runerror.Configf("%s has shards, and no %s: whoever collected them ended before they were judged; doubletap merge %s judges those that are there",
+			d.Path, ManifestName, filepath.Join(d.Path, ShardsName, "*"))
+	}
 	if Missing(err) {
 		return m, runerror.Configf("%s is not the directory of a run: it has no %s", d.Path, ManifestName)
 	}
@@ -80,6 +93,23 @@ func (d Dir) ReadManifest() (Manifest, error) {
 		return m, runerror.Configf("%s holds no scenario", d.Path)
 	}
 	return m, nil
+}
+
+// Rejudge judges a run once more by what its directory holds, or by what those of its shards hold if it was merged. It tells how far it
+// is; nil: nobody asks. The error says why it cannot be judged, such as a shard that is not there any more.
+func (d Dir) Rejudge(told Told) (*checker.Report, Manifest, error) {
+	m, err := d.ReadManifest()
+	if err != nil {
+		return nil, m, err
+	}
+	if len(m.Merged) == 0 {
+		return d.ReportTelling(m, told), m, nil
+	}
+	merged, err := d.remerge(m)
+	if err != nil {
+		return nil, m, err
+	}
+	return merged.Report(d, told), m, nil
 }
 
 // Report judges every scenario of a run by what is on disk. Run and check both come through here, so
@@ -114,7 +144,7 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,
-		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: verdict, Hunt: m.Hunt,
+		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows,
 	}
 }
 
@@ -137,7 +167,7 @@ func (d Dir) Judge(e Entry, m Manifest) checker.Result { return d.judge(e, m, ni
 
 func (d Dir) judge(e Entry, m Manifest, told Told) checker.Result {
 	result := checker.Result{
-		Scenario: e.Scenario, Summary: e.Summary, Seed: m.Seed, Verdict: e.Verdict, Reasons: []string{e.Why},
+		Scenario: e.Scenario, Summary: e.Summary, Seed: m.Seed, Verdict: e.Verdict, Reasons: []string{e.Why}, Untried: e.Untried,
 	}
 	checked, err := d.check(e, m.Terms, told)
 	switch {

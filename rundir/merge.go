@@ -56,6 +56,9 @@ func Merge(dirs []Dir) (*Merged, error) {
 		if s.Manifest, err = d.ReadManifest(); err != nil {
 			return nil, err
 		}
+		if len(s.Merged) > 0 {
+			return nil, runerror.Configf("%s is a merged run: name the directories of its shards, or judge it again with doubletap check", d.Path)
+		}
 		if s.Shard == "" && len(dirs) == 1 {
 			s.Shard = "1/1"
 		}
@@ -109,12 +112,11 @@ func (s shard) differs(other shard) string {
 	}
 }
 
-// Report judges the scenarios of all shards, each as one, as a run that has this directory. What is missing makes it
-// inconclusive where nothing broke.
-func (m *Merged) Report(into Dir, told Told) *checker.Report {
+// Manifest is what a run says about itself that has this directory and consists of the shards.
+func (m *Merged) Manifest(into Dir) Manifest {
 	whole := m.shards[0].Manifest
-	whole.Run, whole.Commands = filepath.Base(into.Path), m.commands(into)
-	whole.Instances, whole.BaseURL = 0, ""
+	whole.Shard, whole.Run, whole.Commands = "", filepath.Base(into.Path), m.commands(into)
+	whole.Instances, whole.BaseURL, whole.Toxiproxy = 0, "", ""
 	if m.whole != nil {
 		whole.Target = m.whole.Target
 	}
@@ -122,7 +124,59 @@ func (m *Merged) Report(into Dir, told Told) *checker.Report {
 		if s.Started.Before(whole.Started) {
 			whole.Started = s.Started
 		}
+		whole.Merged = append(whole.Merged, ShardPlace{Run: s.Run, Dir: into.from(s.Dir)})
 	}
+	return whole
+}
+
+// from is the path of a directory as this one has it.
+func (d Dir) from(other Dir) string {
+	here, err := filepath.Abs(d.Path)
+	there, unknown := filepath.Abs(other.Path)
+	if err != nil || unknown != nil {
+		return other.Path
+	}
+	relative, err := filepath.Rel(here, there)
+	if err != nil { // another volume
+		return there
+	}
+	return relative
+}
+
+// remerge takes the shards of a merged run once more.
+func (d Dir) remerge(m Manifest) (*Merged, error) {
+	var dirs []Dir
+	var gone []string
+	for _, place := range m.Merged {
+		path := place.Dir
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(d.Path, path)
+		}
+		if s, err := (Dir{path}).ReadManifest(); err != nil || s.Run != place.Run {
+			gone = append(gone, path)
+		}
+		dirs = append(dirs, Dir{path})
+	}
+	if len(gone) > 0 {
+		const most = 3
+		if more := len(gone) - most; more > 0 {
+			gone = append(gone[:most], fmt.Sprintf("%d more", more))
+		}
+		return nil, runerror.Configf("%s was merged from %s, and has their histories where they were, but not any more at %s\nput them back, or read its %s",
+			d.Path, english.Plural(len(dirs), "shard"), english.List(gone, "and"), reportName)
+	}
+	merged, err := Merge(dirs)
+	if err != nil {
+		return nil, err
+	}
+	merged.As(Whole{Target: m.Target, Commands: m.Commands})
+	return merged, nil
+}
+
+// Report judges the scenarios of all shards, each as one, as a run that has this directory. What is missing makes it
+// inconclusive where nothing broke.
+func (m *Merged) Report(into Dir, told Told) *checker.Report {
+	whole := m.Manifest(into)
 	var results []checker.Result
 	for i := range whole.Scenarios {
 		results = append(results, m.judge(i, told))
@@ -197,7 +251,11 @@ func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
 	of := func(scenario string, f checker.Finding) key {
 		return key{scenario, string(f.Kind), f.Detail, f.Intent, f.Moment}
 	}
-	found := map[key]string{}
+	type brought struct {
+		finding Finding
+		dir     string
+	}
+	found := map[key]brought{}
 	for _, s := range m.shards {
 		all, err := filepath.Glob(filepath.Join(s.Path, FindingsName, "F*", FindingName))
 		if err != nil {
@@ -208,13 +266,13 @@ func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
 			if err != nil {
 				return err
 			}
-			found[of(f.Scenario, f.Finding)] = filepath.Dir(path)
+			found[of(f.Scenario, f.Finding)] = brought{f, filepath.Dir(path)}
 		}
 	}
 	for _, r := range report.Results {
 		for _, finding := range r.Findings {
-			if from := found[of(r.Scenario, finding)]; from != "" {
-				if err := into.copyFinding(from, finding, r, m.whole); err != nil {
+			if b, ok := found[of(r.Scenario, finding)]; ok {
+				if err := into.copyFinding(b.finding, b.dir, finding, r, m.whole); err != nil {
 					return err
 				}
 			}
@@ -223,12 +281,8 @@ func (m *Merged) WriteFindings(into Dir, report checker.Report) error {
 	return nil
 }
 
-// copyFinding copies the directory of a finding, with its name and its share of another report.
-func (d Dir) copyFinding(from string, as checker.Finding, r checker.Result, whole *Whole) error {
-	f, err := ReadFinding(from)
-	if err != nil {
-		return err
-	}
+// copyFinding copies a finding and its directory, with its name and its share of another report.
+func (d Dir) copyFinding(f Finding, from string, as checker.Finding, r checker.Result, whole *Whole) error {
 	f.Finding.ID, f.Run = as.ID, filepath.Base(d.Path)
 	f.Shown, f.Of = f.ShownIn(r), r.Of()
 	if whole != nil {

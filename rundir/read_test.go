@@ -3,6 +3,7 @@ package rundir_test
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,4 +46,41 @@ func FuzzReadManifest(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestAFullDiskLeavesWhatWasThere replaces a file on a disk that has no room left for it.
+func TestAFullDiskLeavesWhatWasThere(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=16k"); err != nil {
+		if os.Getenv("DOUBLETAP_ROOT") == "required" {
+			t.Fatal(err)
+		}
+		t.Skipf("no disk to fill here: mount: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, 0) })
+	dir := rundir.Dir{Path: disk}
+	require.NoError(t, dir.Write([]byte("the first"), rundir.ManifestName))
+	err := dir.Write(make([]byte, 32<<10), rundir.ManifestName)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.ErrorContains(t, err, filepath.Join(disk, rundir.ManifestName)+": no space left on device")
+	text, err := os.ReadFile(filepath.Join(disk, rundir.ManifestName))
+	require.NoError(t, err)
+	require.Equal(t, "the first", string(text))
+	left, err := os.ReadDir(disk)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	_, err = rundir.Create(filepath.Join(disk, "reports"), "a")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(disk, "rest"), nil, 0o600))
+	for full := (error)(nil); full == nil; {
+		var f *os.File
+		f, full = os.OpenFile(filepath.Join(disk, "rest"), os.O_APPEND|os.O_WRONLY, 0)
+		require.NoError(t, full)
+		_, full = f.Write(make([]byte, 4<<10))
+		require.NoError(t, f.Close())
+	}
+	_, err = rundir.Create(filepath.Join(disk, "others"), "a")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.NoDirExists(t, filepath.Join(disk, "others"), "or git would not be told of it later")
 }

@@ -45,6 +45,9 @@ func PilotAcross(a scenarios.Across) string { return PilotName + "-" + string(a)
 // PilotWays is the name of the scenario that tries every other way to make the same, if the run will need it.
 const PilotWays = PilotName + "-ways"
 
+// PilotTogether is the name of the scenario that sends a slow target several plain creates at once.
+const PilotTogether = PilotName + "-together"
+
 const pilotAfter = PilotName + "-after-"
 
 // PilotAfter is the name of a scenario of plain creates that see whether the target has recovered from another one.
@@ -61,7 +64,7 @@ const ManifestVersion = 1
 // Reserved reports whether a scenario's name is taken by something else in a run's directory.
 func Reserved(name string) bool {
 	return IsPilotAfter(name) || slices.Contains([]string{
-		FindingsName, ShardsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations), PilotWays,
+		FindingsName, ShardsName, FirstPilotName, PilotName, PilotAcross(scenarios.AcrossPrincipals), PilotAcross(scenarios.AcrossOperations), PilotWays, PilotTogether,
 	}, name)
 }
 
@@ -86,9 +89,12 @@ func Create(parent, id string) (Dir, error) {
 	made := !Exists(parent)
 	err := os.MkdirAll(parent, 0o755)
 	if err == nil && made { // runs are for the machine that they are on
-		err = os.WriteFile(filepath.Join(parent, ".gitignore"), []byte("*\n"), 0o644)
+		err = files.Replace(filepath.Join(parent, ".gitignore"), 0o644, func(w io.Writer) error { _, err := io.WriteString(w, "*\n"); return err })
 	}
 	if err != nil {
+		if made {
+			_ = os.Remove(parent) // it is empty; the next one then makes all of it
+		}
 		return Dir{}, runerror.Environment(fmt.Errorf("make the reports directory: %w", err))
 	}
 	if err := os.Mkdir(path, dirMode); err != nil {
@@ -97,12 +103,12 @@ func Create(parent, id string) (Dir, error) {
 	return Dir{path}, nil
 }
 
-// Write writes one file of the run.
+// Write writes one file of the run. If that fails, what was there before is there still.
 func (d Dir) Write(content []byte, name ...string) error {
 	path := filepath.Join(append([]string{d.Path}, name...)...)
 	err := os.MkdirAll(filepath.Dir(path), dirMode)
 	if err == nil {
-		err = os.WriteFile(path, content, fileMode)
+		err = files.Replace(path, fileMode, func(w io.Writer) error { _, err := w.Write(content); return err })
 	}
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("write the run's files: %w", err))

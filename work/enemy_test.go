@@ -6,10 +6,12 @@ import (
 	"compress/gzip"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,10 +63,8 @@ func TestAnArchiveCannotFillTheDisk(t *testing.T) {
 	endless = append(endless, archived(t, tar.Header{Name: rundir.ManifestName})...)
 	var behind bytes.Buffer
 	compressed := gzip.NewWriter(&behind) // a second member, which a reader of gzip takes for more of the first
-	for range 600 {
-		_, err := compressed.Write(make([]byte, 1<<20))
-		require.NoError(t, err)
-	}
+	_, err := compressed.Write(make([]byte, 2*room))
+	require.NoError(t, err)
 	require.NoError(t, compressed.Close())
 	require.ErrorAs(t, unpack(bytes.NewReader(append(endless, behind.Bytes()...)), filepath.Join(t.TempDir(), "into"), room), new(unfit), "what is behind the end")
 }
@@ -200,4 +200,15 @@ func TestAWorkerPlaysNoShardThatTheRunDoesNotHave(t *testing.T) {
 	require.NoError(t, lead.Close())
 	require.NoError(t, <-worked)
 	require.Equal(t, []int{1}, played)
+}
+
+func TestAFullDiskIsNotInsistedOn(t *testing.T) {
+	t.Parallel()
+	tries := 0
+	err := insist(t.Context(), func() error {
+		tries++
+		return fmt.Errorf("unpack: %w", &fs.PathError{Op: "write", Path: "history.jsonl", Err: syscall.ENOSPC})
+	})
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.Equal(t, 1, tries)
 }

@@ -92,9 +92,10 @@ func unpackAll(from io.Reader, dir string, most int64) error {
 		return err
 	}
 	defer root.Close()
-	limited := &io.LimitedReader{R: plain, N: most + mostPacked*tarBlocks}
+	limited := &io.LimitedReader{R: plain, N: most + tarBlocks}
 	archive := tar.NewReader(limited)
 	for range mostPacked {
+		limited.N += tarBlocks
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			_, err = io.Copy(io.Discard, limited) // its sum is behind the end

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"regexp"
@@ -139,12 +140,14 @@ func gone(err error) bool {
 	return false
 }
 
-// insist does something that may fail while the server is away, until it is done or there is no point in it.
+// insist does something that may fail while the server is away, until it is done or there is no point in it: what is asked for is not
+// there, or this machine's disk is full.
 func insist(ctx context.Context, do func() error) error {
 	for end := time.Now().Add(insistFor); ; {
 		err := do()
 		_, never := errors.AsType[unfit](err)
-		if err == nil || never || gone(err) || errors.Is(err, nats.ErrKeyExists) || time.Now().After(end) {
+		_, here := errors.AsType[*fs.PathError](err)
+		if err == nil || never || here || gone(err) || errors.Is(err, nats.ErrKeyExists) || time.Now().After(end) {
 			return err
 		}
 		select {

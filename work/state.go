@@ -39,13 +39,10 @@ type Run struct {
 	Over   bool          `json:"over"`  // no more of them
 }
 
-// MostShards bounds the number of shards of a run: more are a mistake.
-const MostShards = rundir.MostShards
-
 // check says what no coordinator of ours asks for.
 func (r Run) check() error {
-	if r.Shards < 1 || r.Shards > MostShards || r.Lease < time.Second {
-		return runerror.Environment(fmt.Errorf("its coordinator asks for %d shards and a lease of %s, expected 1 to %d shards and 1s or more", r.Shards, r.Lease, MostShards))
+	if r.Shards < 1 || r.Shards > rundir.MostShards || r.Lease < time.Second {
+		return runerror.Environment(fmt.Errorf("its coordinator asks for %d shards and a lease of %s, expected 1 to %d shards and 1s or more", r.Shards, r.Lease, rundir.MostShards))
 	}
 	return nil
 }

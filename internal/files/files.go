@@ -147,20 +147,41 @@ func (f Folder) Open(name string) (fs.File, error) {
 }
 
 // Replace writes a file with a renderer. A new one has the mode, less what the process's umask takes. What was there stays until all of it is
-// written. A symbolic link is replaced itself, and what it leads to is left alone.
+// written, also if the disk is full. A symbolic link is replaced itself, and what it leads to is left alone. Errors name the path, and not
+// that of the file that is written for it.
 func Replace(path string, mode fs.FileMode, render func(io.Writer) error) error {
 	name := filepath.Join(filepath.Dir(path), "."+rand.Text())
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
 	if err != nil {
-		return err
+		return about(path, err)
 	}
-	if err = errors.Join(render(file), file.Close()); err == nil {
+	if err = errors.Join(render(writer{file, path}), file.Close()); err == nil {
 		err = os.Rename(name, path)
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(name))
 	}
 	return nil
+}
+
+// writer writes to a file, and has errors name another path.
+type writer struct {
+	file *os.File
+	path string
+}
+
+func (w writer) Write(p []byte) (int, error) {
+	n, err := w.file.Write(p)
+	return n, about(w.path, err)
+}
+
+// about has an error name a path.
+func about(path string, err error) error {
+	var failed *fs.PathError
+	if errors.As(err, &failed) {
+		failed.Path = path
+	}
+	return err
 }
 
 // Output is a file that a user asks for by name.
