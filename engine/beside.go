@@ -33,7 +33,11 @@ func sharing(s *Session) (all []int, atOnce int) {
 			sent = max(sent, min(f.Scenario.Concurrency, f.Scenario.Intents))
 		}
 	}
-	atOnce = cmp.Or(s.config.Parallel, min(usualParallel, int(doneWithin/max(time.Duration(sent)*s.normal, 1))))
+	atOnce = min(usualParallel, int(doneWithin/max(time.Duration(sent)*s.normal, 1)))
+	if s.slow.sideBySide {
+		atOnce = usualParallel
+	}
+	atOnce = cmp.Or(s.config.Parallel, atOnce)
 	if atOnce < 2 || len(all) < 2 {
 		return nil, 0
 	}
@@ -99,7 +103,7 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 		case p.err != nil:
 			s.note(p.index, checker.Inconclusive, interrupted(p.err))
 			settled[p.index] = true
-		case resultOf(s, p.index).Verdict == checker.Pass:
+		case stands(s.slow, resultOf(s, p.index)):
 			settled[p.index] = true
 		default:
 			again[p.index] = true
@@ -107,6 +111,14 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 		}
 		s.show(p.index)
 	}
+}
+
+// stands reports that a result of a scenario that was played beside others needs no second look: it passed, or the target is slow and
+// broke only promises of which no load and no neighbour is a cause, as with two rows.
+func stands(slow speed, r checker.Result) bool {
+	return r.Verdict == checker.Pass || slow.create > 0 && r.Verdict == checker.Fail && !slices.ContainsFunc(r.Findings, func(f checker.Finding) bool {
+		return !f.Kind.Row().Lasting
+	})
 }
 
 // goesOn reports that one more scenario may be begun beside others.

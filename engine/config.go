@@ -22,7 +22,7 @@ import (
 const (
 	DefaultReports      = "reports/runs"
 	DefaultMaxRequests  = 100_000
-	DefaultPilotTimeout = 5 * time.Second
+	DefaultPilotTimeout = 20 * time.Second
 )
 
 // Config says what to run against what. The zero value, with a target, runs every built-in scenario.

@@ -91,6 +91,8 @@ func (c create) diagnoseAnswer(a history.Attempt) error {
 		return c.diagnoseMonitor(a)
 	case c.session.System.Terms().Classify(a) == checker.Declined:
 		return runerror.Configf("%s, which contract.errors.declined of %s names, as were all of %d tries: %s has to be one that is not declined%s", said, name, pilotTries, request, text)
+	case c.session.System.Terms().Classify(a) == checker.Throttled:
+		return runerror.Configf("%s, as were all of %d tries: the target limits the rate of requests; say how much it takes in rate_limit of %s, such as {requests: 20, per: 1s}, or lift the limit%s", said, pilotTries, name, text)
 	case slices.Contains([]int{401, 403}, a.Status):
 		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
 	case a.Status == 404 || a.Status == 405:

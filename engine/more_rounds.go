@@ -33,9 +33,12 @@ func playMore(ctx context.Context, s *Session) error {
 	left, told := s.config.MaxRequests-a.Requests-a.Steps, false
 	for n, i := range racers {
 		share := time.Until(end) / time.Duration(len(racers)-n)
-		again := s.config.Scenarios[i].Scenario.WithIntents(affords(s, i, share))
-		plan := scenarios.NewPlan(again, s.config.Seed).Of(s.config.Shard)
-		if again.Intents < timesMore*s.config.Scenarios[i].Scenario.Intents || plan.Requests() > left {
+		more := affords(s, i, share)
+		plan := scenarios.NewPlan(s.config.Scenarios[i].Scenario.WithIntents(more), s.config.Seed).Of(s.config.Shard)
+		if s.plans[i].Whole > 0 {
+			plan = plan.Spread(more)
+		}
+		if rounds(plan) < timesMore*rounds(s.plans[i]) || plan.Requests() > left {
 			continue
 		}
 		left -= plan.Requests()
@@ -65,15 +68,14 @@ func racersThatPassed(s *Session) []int {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b int) int {
-		rounds := func(i int) int { return s.config.Scenarios[i].Scenario.Intents }
-		return cmp.Or(cmp.Compare(rounds(a), rounds(b)), cmp.Compare(s.took[a], s.took[b]))
+		return cmp.Or(cmp.Compare(rounds(s.plans[a]), rounds(s.plans[b])), cmp.Compare(s.took[a], s.took[b]))
 	})
 	return all
 }
 
 // affords is how many rounds of a scenario fit into a time.
 func affords(s *Session, i int, within time.Duration) int {
-	each := s.took[i] / time.Duration(s.config.Scenarios[i].Scenario.Intents)
+	each := s.took[i] / time.Duration(max(rounds(s.plans[i]), 1))
 	return min(mostRounds, int(within/max(each, 1)))
 }
 

@@ -165,7 +165,7 @@ func (s *Session) begin() error {
 	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, sut.PublicBase(s.System), s.System.Instances()
 	m.Shard = s.config.Shard.String()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
-	m.NotPlayed = s.System.NotPlayed()
+	m.NotPlayed, m.NoRows = s.System.NotPlayed(), s.System.RowsSource() == ""
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
 	return s.writeManifest()
 }
@@ -197,6 +197,9 @@ func (s *Session) abort(ctx context.Context, cause error) error {
 		err = s.dir.WriteReports(*report, files)
 	}
 	s.config.Observe(RunAborted{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})
+	if err != nil && err.Error() == cause.Error() { // one full disk is told of once
+		return cause
+	}
 	return errors.Join(cause, err)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -99,6 +100,12 @@ func (s *Session) pilot(ctx context.Context) error {
 		}
 	}
 	s.lost = ""
+	var err error
+	if s.slow, err = measureSlow(ctx, s); err != nil {
+		return err
+	}
+	s.lost = ""
+	playFewer(s)
 	return nil
 }
 
@@ -106,6 +113,8 @@ func (s *Session) pilot(ctx context.Context) error {
 const (
 	pilotTries = 10
 	pilotPause = 20 * time.Millisecond // after the first; longer after each
+
+	throttledPause = time.Second // at least, where the target limits its rate
 )
 
 // playPilot plays a file of the pilot until a create of each principal and operation in it is done, and returns what
@@ -134,13 +143,25 @@ func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.Hist
 			return nil, err
 		}
 		s.again = fmt.Sprint("-", try)
-		pause(ctx, time.Duration(try)*pilotPause)
+		pause(ctx, untilNextTry(s, done, try))
 	}
 }
 
-// mayPass reports that a plain create was declined, or failed in a way that may be over with the next.
+// untilNextTry is how long the pilot waits before it is played again: a target that limits its rate gets the time that it asks for.
+func untilNextTry(s *Session, h *history.History, try int) time.Duration {
+	wait := time.Duration(try) * pilotPause
+	for _, a := range h.Attempts {
+		if s.System.Terms().Classify(a) == checker.Throttled {
+			wait = max(wait, throttledPause, driver.RetryAfter(a))
+		}
+	}
+	return wait
+}
+
+// mayPass reports that a plain create was declined or throttled, or failed in a way that may be over with the next.
 func mayPass(s *Session, a history.Attempt) bool {
-	return a.Complete && a.Status >= 500 || s.System.Terms().Classify(a) == checker.Declined
+	outcome := s.System.Terms().Classify(a)
+	return a.Complete && a.Status >= 500 || outcome == checker.Declined || outcome == checker.Throttled
 }
 
 // withoutFailures leaves out the creates that were declined or failed, where another of the same principal and operation

@@ -22,6 +22,7 @@ const (
 	quietPoll    = 20 * time.Millisecond  // between two looks
 	quietSeldom  = 250 * time.Millisecond // between two looks at rows that take their time
 	quietLongest = 15 * time.Second
+	longestLeft  = time.Minute     // that a request is taken to go on that its client has left
 	lastLook     = 3 * time.Second // for the snapshot of an interrupted run
 )
 
@@ -34,11 +35,12 @@ func (r *scenarioRun) settle(ctx context.Context) error {
 	if r.session.System.Process.Fleet.Down() {
 		_ = r.revived(ctx) // checkAlive tells if it is not
 	}
-	deadline := time.Now().Add(quietLongest)
+	longest := max(quietLongest, leftRunning(r))
+	deadline := time.Now().Add(longest)
 	for r.lanes.InFlight() > 0 && ctx.Err() == nil {
 		if time.Now().After(deadline) {
 			r.incident(history.StillBusy, fmt.Sprintf("%s still unanswered %s after the last one was sent",
-				english.Plural(r.lanes.InFlight(), "request was", "requests were"), quietLongest))
+				english.Plural(r.lanes.InFlight(), "request was", "requests were"), longest))
 			return nil
 		}
 		pause(ctx, quietPoll)
@@ -47,6 +49,14 @@ func (r *scenarioRun) settle(ctx context.Context) error {
 		pause(ctx, time.Duration(r.session.System.Target.Settle))
 	}
 	return nil
+}
+
+// leftRunning is how long a request may go on that its client has left, at a target that executes all that are sent at once one after
+// the other.
+func leftRunning(r *scenarioRun) time.Duration {
+	plan := r.sender.Workload().Plan
+	atOnce := time.Duration(max(plan.AtOnce(), 2) * max(plan.Concurrency, 1))
+	return min(atOnce*r.session.normal, longestLeft)
 }
 
 // checkAlive asks a target whose answers broke on the clean lane whether it is still there: a target

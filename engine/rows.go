@@ -117,11 +117,14 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 
 // addReplicas adds the rows of the other databases.
 func (q *rowQueries) addReplicas(ctx context.Context, questions []snapshots.Question, s *history.Snapshot) {
+	if len(q.replicas) == 0 {
+		return
+	}
+	for i := range questions {
+		questions[i].Effects, questions[i].Answered = nil, nil
+	}
 	before := []string{"database"}
 	for _, replica := range q.replicas {
-		for i := range questions {
-			questions[i].Effects, questions[i].Answered = nil, nil
-		}
 		there := replica.Rows.Snapshot(ctx, questions)
 		if s.Error != "" || there.Error != "" {
 			s.Error = cmp.Or(s.Error, there.Error)

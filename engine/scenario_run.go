@@ -274,7 +274,7 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 		Format: history.Format, ID: r.session.manifest.Run, Tool: Version(), Scenario: r.scenario.Name, Summary: r.scenario.Summary,
 		Target: system.Target.Name, Operation: system.Operation().Name, Seed: plan.Seed, Shard: r.session.config.Shard.String(), Started: r.base,
 		Instances: len(system.Process.Places), Streams: system.Target.Protocol == targets.HTTP2,
-		Addresses: r.session.addresses, Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Calibrated: r.calibrated,
+		Addresses: r.session.addresses, Lanes: laneFacts(r), Links: r.links, Normal: history.Offset(r.session.normal), Whole: plan.Whole, Calibrated: r.calibrated,
 	}
 	for _, p := range r.scenario.Exercised {
 		run.Exercised = append(run.Exercised, history.Proof{Name: string(p.Name), AtLeast: p.AtLeast})
@@ -322,8 +322,11 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 	r.retried = true
 	target, terms, intents := r.session.System.Target, r.session.System.Terms(), len(r.sender.Workload().Plan.Intents)
 	stopped := r.stop(ctx, r.watched(ctx, func(ctx context.Context) error {
-		patience := driver.Patience(time.Duration(terms.Contract.Lease))
+		patience := driver.Patience(time.Duration(terms.Contract.Lease), leftRunning(r))
 		patience.Unclear = terms.Unclear
+		if r.session.slow.sideBySide {
+			patience.AtOnce = slowCreatesAtOnce
+		}
 		if r.scenario.Twins > 1 { // a refusal beside a twin may be for the other, or business
 			patience.Refused = func(a history.Attempt) bool { return terms.Classify(a) == checker.Rejected }
 		}

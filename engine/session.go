@@ -36,6 +36,7 @@ type Session struct {
 	lag       time.Duration                // of a row behind its answer, from the pilot
 	inside    time.Duration                // of that: inside the target; 0: no tap saw it
 	passing   map[string]scenarios.Passing // of a plain create, by link; from the pilot
+	slow      speed                        // where plain creates are slow, from the pilot
 	addresses []history.Address            // of a target with several, by instance; from the pilot
 	aftermath aftermath
 	company   *company
@@ -71,7 +72,7 @@ func (s *Session) enter(f scenarios.File) {
 	e := rundir.Entry{Scenario: f.Scenario.Name, Summary: f.Scenario.Summary, Known: s.knownBugs(f.Scenario)}
 	var plan scenarios.Plan
 	if e.Why = s.System.LeavesOut(f.Scenario); e.Why != "" {
-		e.Verdict = checker.NotApplicable
+		e.Verdict, e.Untried = checker.NotApplicable, sut.Untried(s.System, f.Scenario)
 	} else {
 		plan = scenarios.NewPlan(f.Scenario, s.config.Seed)
 		if only := s.config.Replay.Only; only != nil {

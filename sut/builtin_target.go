@@ -47,7 +47,7 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 	}
 	d := DesignOptions{Name: design}
 	var err error
-	if d.Database, err = o.databaseOption(); err != nil {
+	if d.Database, err = o.DatabaseOption(); err != nil {
 		return nil, err
 	}
 	if d.Store, err = o.StoreOption(); err != nil {

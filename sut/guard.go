@@ -84,6 +84,11 @@ func hostsOf(place string) ([]string, error) {
 	return databases.HostsOf(place)
 }
 
+// Local refuses hosts that are not this machine, where no target file can allow them. What is the flag that names them.
+func Local(what string, hosts ...string) error {
+	return localServers(Allowlist(nil).Foreign(what, hosts...))
+}
+
 // localServers refuses hosts that a built-in target would have to do with.
 func localServers(foreign []Reference) error {
 	if len(foreign) == 0 {

@@ -191,8 +191,8 @@ func (s *System) choose(files []scenarios.File) error {
 	return nil
 }
 
-// databaseOption is the database of a built-in target: what the option says, else the variable; empty: a SQLite file.
-func (o Options) databaseOption() (string, error) {
+// DatabaseOption is the database of a built-in target: what the option says, else the variable; empty: a SQLite file.
+func (o Options) DatabaseOption() (string, error) {
 	if o.Database != "" {
 		return o.Database, localDatabase("--database", o.Database)
 	}
@@ -207,5 +207,5 @@ func localDatabase(what, database string) error {
 	if err != nil {
 		return runerror.Configf("%s: %w", what, err)
 	}
-	return localServers(Allowlist(nil).Foreign(what, hosts...))
+	return Local(what, hosts...)
 }

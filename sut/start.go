@@ -77,24 +77,22 @@ func (p *Process) closeLog() error {
 	for _, log := range p.printed {
 		_ = log.Flush() // a service that was stopped has said what is wrong
 	}
-	if err := p.log.Close(); err != nil {
-		return err
-	}
+	closing := p.log.Close() // the disk may be full; what is there is masked all the same
 	text, err := os.ReadFile(p.log.Name())
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the directory went with the command
 		return nil
 	case err != nil:
-		return err
+		return errors.Join(closing, err)
 	}
 	masked := string(text)
 	for _, log := range p.printed {
 		masked = log.Mask(masked)
 	}
 	if masked != string(text) {
-		return os.WriteFile(p.log.Name(), []byte(masked), 0o600)
+		closing = errors.Join(closing, os.WriteFile(p.log.Name(), []byte(masked), 0o600)) // in its place: no copy that is not masked stays
 	}
-	return nil
+	return closing
 }
 
 // Death is the end of a process of the target that nothing of ours ended.

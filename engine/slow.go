@@ -1,0 +1,160 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
+)
+
+// Where a plain create takes long, scenarios are played with fewer intents: the longer the work, the wider are the windows between a
+// check and a write, and the fewer rounds it takes to hit one.
+const (
+	slowCreate        = 500 * time.Millisecond // a plain create of a slow target, as rounded
+	scenariosTake     = 80 * time.Second       // that all scenarios are to take at a slow target
+	scenarioTakes     = 30 * time.Second       // that one of them is to take at most
+	fewestIntents     = 4                      // of a scenario
+	leastIntents      = 2                      // where four take too long, or the target works on one request at a time
+	slowCreatesAtOnce = 12                     // by which the pilot learns whether a slow target works on requests side by side
+	aboutAsLong       = 1.5                    // times what one create takes, side by side creates take
+	createsInSweep    = 1.2                    // that a second request waits, and then is answered at once
+)
+
+// speed is how fast the target of a session is, rounded so that two runs of one target play the same intents.
+type speed struct {
+	create     time.Duration // of a plain create; 0: it is not slow
+	each       time.Duration // of each of several at once: as long as one, where they are not worked on side by side
+	sideBySide bool
+}
+
+// round makes a time coarse: the next power of two, in seconds.
+func round(d time.Duration) time.Duration {
+	return time.Duration(math.Exp2(math.Round(math.Log2(d.Seconds()))) * float64(time.Second))
+}
+
+// measureSlow sends a slow target several plain creates at once. What becomes of them breaks no run: a target may turn some away.
+func measureSlow(ctx context.Context, s *Session) (speed, error) {
+	create := round(max(s.normal, time.Millisecond))
+	if create < slowCreate || s.config.Diagnose || s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil {
+		return speed{}, nil
+	}
+	slow := speed{create: create, each: create}
+	if s.System.Target.RateLimit != nil || s.applicable() < 2 {
+		return slow, nil
+	}
+	f := pilotFile(rundir.PilotTogether, slowCreatesAtOnce, slowCreatesAtOnce*max(s.normal, time.Second), scenarios.AcrossNothing)
+	f.Scenario.Concurrency = slowCreatesAtOnce
+	if err := s.Play(ctx, f, scenarios.NewPlan(f.Scenario, s.config.Seed)); err != nil {
+		return slow, err
+	}
+	h, err := s.History(f.Scenario.Name)
+	if err != nil {
+		return slow, err
+	}
+	var first, last history.Offset
+	for _, a := range h.Attempts {
+		if s.System.Terms().Classify(a) != checker.Acknowledged {
+			return slow, nil
+		}
+		first, last = cmp.Or(min(first, a.Start), a.Start), max(last, a.End)
+	}
+	took := (last - first).Duration()
+	slow.each = round(max(took/slowCreatesAtOnce, time.Millisecond))
+	slow.sideBySide = took.Seconds() <= aboutAsLong*s.normal.Seconds()
+	return slow, nil
+}
+
+// playFewer leaves intents out of the plans where the target is slow, so that all scenarios take about scenariosTake. A scenario that
+// needs less than its share leaves the rest of it to the others. How many intents were asked for, as many are played.
+func playFewer(s *Session) {
+	if s.slow.create == 0 || s.config.Intents > 0 || s.config.Shard.Several() {
+		return
+	}
+	beside := map[int]bool{}
+	all, atOnce := sharing(s)
+	for _, i := range all {
+		beside[i] = true
+	}
+	var open []int
+	need := map[int]time.Duration{} // of the run's time
+	for i, f := range s.config.Scenarios {
+		if len(s.plans[i].Intents) == 0 || notInside(s.passing, f.Scenario) != "" {
+			continue
+		}
+		need[i] = takes(s.slow, f.Scenario, rounds(s.plans[i]))
+		if beside[i] {
+			need[i] /= time.Duration(atOnce)
+		}
+		open = append(open, i)
+	}
+	slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(need[a], need[b]) })
+	left := scenariosTake
+	for n, i := range open {
+		share, scenario := left/time.Duration(len(open)-n), s.config.Scenarios[i].Scenario
+		left -= min(need[i], share)
+		if beside[i] {
+			share *= time.Duration(atOnce)
+		}
+		if s.config.Confidence == 0 || !scenario.Races() {
+			s.plans[i] = s.plans[i].Spread(fitting(s.slow, scenario, rounds(s.plans[i]), min(share, scenarioTakes)))
+		}
+		if within := takes(s.slow, scenario, rounds(s.plans[i])); scenario.Background != nil {
+			s.plans[i] = s.plans[i].WithBackground(max(fewestIntents, int(within/s.slow.each)), within)
+		}
+	}
+}
+
+// rounds counts the intents of a plan, without the background.
+func rounds(p scenarios.Plan) int {
+	n := 0
+	for _, i := range p.Intents {
+		if !i.Background {
+			n++
+		}
+	}
+	return n
+}
+
+// takes is about how long so many intents of a scenario take at a slow target.
+func takes(slow speed, scenario scenarios.Scenario, intents int) time.Duration {
+	atOnce := max(scenario.Concurrency, 1)
+	turns := (intents + atOnce - 1) / atOnce
+	creates := max(slow.create, time.Duration(min(atOnce, intents))*slow.each)
+	longest := scenario.Pauses()
+	for _, w := range scenario.Work {
+		longest = max(longest, time.Duration(w))
+	}
+	return time.Duration(turns) * (time.Duration(createsOf(scenario)*float64(creates)) + longest)
+}
+
+// createsOf is how many creates an intent of a scenario waits for at a correct target, one after the other.
+func createsOf(scenario scenarios.Scenario) float64 {
+	creates, breaks := 1.0, breaks(scenario)
+	for _, step := range scenario.Steps {
+		switch {
+		case step.Sweep != nil:
+			creates = max(creates, createsInSweep)
+		case step.Crash != nil, step.Remove != nil, breaks && step.Send != nil && step.Send.Cut != nil:
+			creates++
+		}
+	}
+	return creates
+}
+
+// fitting is how many intents of a scenario fit into a time at a slow target, of so many.
+func fitting(slow speed, scenario scenarios.Scenario, intents int, within time.Duration) int {
+	n, fewest := intents, fewestIntents
+	if !slow.sideBySide {
+		fewest = leastIntents
+	}
+	for n > leastIntents && takes(slow, scenario, n) > within && (n > fewest || takes(slow, scenario, n) > scenarioTakes) {
+		n--
+	}
+	return n
+}

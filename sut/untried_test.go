@@ -1,0 +1,66 @@
+package sut_test
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/sut/builtin"
+)
+
+// untried is what the library does not try at a target, by family.
+func untried(t *testing.T, o sut.Options) map[checker.Family]string {
+	t.Helper()
+	s, err := sut.Open(t.Context(), o, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	all := map[checker.Family]string{}
+	names, err := fs.Glob(scenarios.Builtin(), "*.yaml")
+	require.NoError(t, err)
+	for _, name := range names {
+		source, err := fs.ReadFile(scenarios.Builtin(), name)
+		require.NoError(t, err)
+		one, err := scenarios.Load(name, source)
+		require.NoError(t, err)
+		u := sut.Untried(s, one)
+		if s.LeavesOut(one) == "" {
+			require.Nil(t, u, name)
+		}
+		if u != nil {
+			require.Contains(t, checker.Families(), u.What)
+			all[u.What] = u.Line
+		}
+	}
+	return all
+}
+
+func TestWhatIsNotTriedNamesTheLineThatLetsIt(t *testing.T) {
+	t.Parallel()
+	const file = `name: notes
+base_url: http://127.0.0.1:1
+database: {url: "sqlite:///tmp/no-such.db"}
+operations:
+  create:
+    request: {path: /notes, body: {note: "{{.Intent.Marker}}", amount: 1}}
+    key: {in: header}
+    rows: {query: "select id from notes where note = :marker", identity: id}
+`
+	written := func(more string) sut.Options { return sut.Options{Target: "target.yaml", Source: []byte(file + more)} }
+	all := untried(t, written(""))
+	require.Equal(t, map[checker.Family]string{
+		checker.Crashes: "process", checker.BrokenDatabase: "links.database", checker.BrokenService: "links.dependency", checker.BrokenStore: "links.store",
+		checker.OutsideEffects: "effects with seen", checker.SeveralServers: "process.instances, or instances", checker.HeldWrites: "database.write_gate",
+		checker.LongWork: "work", checker.SeveralUsers: "principals", checker.OtherBodies: "alter", checker.CorrectedForms: "invalid",
+		checker.MadeAgain: "remove", checker.ForgottenKeys: "contract.expiry", checker.AnswersBySize: "answers",
+	}, all)
+	all = untried(t, written("    alter: {amount: 2}\ncontract: {scope: {principal: shared}}\n"))
+	require.NotContains(t, all, checker.OtherBodies, "it is tried")
+	require.NotContains(t, all, checker.SeveralUsers, "no line lets it: principals share their keys on purpose")
+	require.Equal(t, map[checker.Family]string{
+		checker.Crashes: "--target served:NAME", checker.SeveralServers: "--target served:NAME --instances 2",
+	}, untried(t, sut.Options{Target: "builtin:unique-key", Parts: builtin.Parts()}), "what a design does not have no line gives it")
+}
