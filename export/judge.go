@@ -58,6 +58,8 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot
 	switch {
 	case finding.Kind == checker.EffectBeforeCommit || finding.Kind == checker.DownstreamKeyChanged || j.Sees == curl.Wrong && seenAtSink(o.Effects):
 		cannot = append(cannot, "the sink at which the effect is seen")
+	case o.Rows.Adds != "" && j.Sees == curl.TooMany:
+		cannot = append(cannot, "a look at the sum in the row: it counts rows")
 	case f.SUT.Instances > 1:
 		cannot = append(cannot, "several instances of the target: BASE_URL is one address")
 	}

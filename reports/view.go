@@ -16,7 +16,7 @@ type view struct {
 	Verdict   verdictView
 	Headline  string // the verdict in one sentence
 	Sentence  string // the verdicts of all scenarios
-	Caveat    string // says so if the rows come from the target itself; empty: from its database
+	Caveat    string // says so if the rows come from the target itself, or none were read; empty: from its database
 	Unplayed  string // names the operations that the run did not play; empty: there are none
 	Totals    totals
 	Exercised string // for how many proofs there is enough
@@ -78,6 +78,9 @@ func newView(raw checker.Report) view {
 	for i, d := range diagnosis.Of(raw.Results, causes) {
 		if v.Causes[i].First.isNew() {
 			likely := newLikelyView(d, program)
+			if byNaturalKey(v.Causes[i].First.finding) {
+				likely.natural()
+			}
 			v.Causes[i].Likely = &likely
 		}
 	}
@@ -113,10 +116,43 @@ func (v view) worst() string {
 
 // caveat warns of rows that come from the target itself: it may hide some.
 func caveat(r checker.Report) string {
-	if !r.OwnWord {
+	switch {
+	case r.NoRows:
+		return "No rows were read, so only answers were judged: database and rows in the target file let them be read."
+	case r.OwnWord:
+		return "The rows are what the target itself reports: its database was not read."
+	default:
 		return ""
 	}
-	return "The rows are what the target itself reports: its database was not read."
+}
+
+// mostUntried is how many families a summary names.
+const mostUntried = 4
+
+// untried says of what a run without a failure says nothing, and what of the target file would let it; empty: of nothing that it could.
+func untried(r checker.Report) string {
+	if r.Verdict == checker.Fail || r.Verdict == checker.Broken || r.Hunt != nil {
+		return ""
+	}
+	lines := map[checker.Family]string{}
+	for _, res := range r.Results {
+		if u := res.Untried; u != nil && lines[u.What] == "" {
+			lines[u.What] = u.Line
+		}
+	}
+	var all []string
+	for _, f := range checker.Families() {
+		if line := lines[f]; line != "" {
+			all = append(all, fmt.Sprintf("%s (%s)", f, line))
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	if more := len(all) - mostUntried; more > 1 {
+		all = append(all[:mostUntried], fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("So this says nothing of %s; in brackets is what lets it be tried.", english.List(all, "and"))
 }
 
 // otherOperations names the operations of the target that the run says nothing about.
@@ -211,6 +247,7 @@ func sentence(r checker.Report, worst string) string {
 	say(checker.Mended, "did not show a known bug: remove it from the register")
 	say(checker.Known, fmt.Sprintf("failed as expected: %s with a known broken promise", english.Plural(broken[checker.Known], "intent")))
 	say(checker.NotApplicable, "did not apply to this target")
+	clauses = append(clauses, untried(r))
 	say(checker.Pass, "passed: no broken promise was seen in "+english.Plural(passedIntents(r), "intent"))
 	if n := excused(r); n > 0 {
 		clauses = append(clauses, english.Plural(n, "finding")+" excused by the contract.")
@@ -219,7 +256,7 @@ func sentence(r checker.Report, worst string) string {
 	if shows == "" {
 		shows = worth(r.Results)
 	}
-	clauses = append(clauses, shows, otherOperations(r), caveat(r))
+	clauses = append(clauses, shows, slowed(r.Results), otherOperations(r), caveat(r))
 	return strings.Join(slices.DeleteFunc(clauses, func(c string) bool { return c == "" }), " ")
 }
 

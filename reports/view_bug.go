@@ -18,6 +18,9 @@ func bugOfOne(f checker.Finding) string {
 	key, last := keyWord(f), statusOf(f, len(f.Attempts)-1)
 	switch f.Kind {
 	case checker.Duplicate:
+		if column := addedTo(f); column != "" && f.Detail != "altered-body-accepted" {
+			return fmt.Sprintf("%s%s added to %s %s%s", many(f, key), together(f), name(column), howOften(rowsShown(f)), beyondRace(f))
+		}
 		if f.Detail == "altered-body-accepted" {
 			return fmt.Sprintf("Two bodies under one %s%s were both acknowledged%s: %s", key, together(f), beyondRace(f), rowCount(f))
 		}
@@ -36,12 +39,12 @@ func bugOfOne(f checker.Finding) string {
 		}
 		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
 	case checker.StuckKey:
-		return fmt.Sprintf("Every retry with this %s gets %s for good%s, and no row is made", key, last, when(f))
+		return fmt.Sprintf("Every retry with this %s gets %s for good%s%s", key, last, when(f), noRow(f))
 	case checker.StoredError:
 		if f.Detail == "refusal" {
 			return fmt.Sprintf("A body was refused with %s, and its correction under the same %s gets %s for good%s", statusOf(f, 0), key, last, when(f))
 		}
-		return fmt.Sprintf("Every retry with this %s gets the same failure, %s, for good%s, and no row is made", key, last, when(f))
+		return fmt.Sprintf("Every retry with this %s gets the same failure, %s, for good%s%s", key, last, when(f), noRow(f))
 	case checker.RefusedThoughDone:
 		return fmt.Sprintf("The row is there, but every retry gets %s: the client never learns of it", last)
 	case checker.Unavailable:
@@ -155,14 +158,58 @@ func number(n int, what string) string {
 
 // rowCount counts the rows that a finding shows.
 func rowCount(f checker.Finding) string {
+	n, what := rowsShown(f), "row"
+	if column := addedTo(f); column != "" {
+		what = "addition"
+	}
+	if n < 2 {
+		return "more than one " + what
+	}
+	return number(n, what)
+}
+
+// rowsShown counts the rows of a finding, or what was added to one.
+func rowsShown(f checker.Finding) int {
 	n := 0
 	for _, r := range f.Rows {
 		n += len(r.Rows)
 	}
-	if n < 2 {
-		return "more than one row"
+	return n
+}
+
+// addedTo is the column to which requests of a finding add; empty: they make rows.
+func addedTo(f checker.Finding) string {
+	for _, r := range f.Rows {
+		if r.Adds != "" {
+			return r.Adds
+		}
 	}
-	return number(n, "row")
+	return ""
+}
+
+// howOften writes how often something was done, where that was more than once.
+func howOften(n int) string {
+	switch {
+	case n < 2:
+		return "more than once"
+	case n == 2:
+		return "twice"
+	default:
+		return number(n, "time")
+	}
+}
+
+// rowsUnknown reports that nothing told what the target holds: no sentence may say that there is a row, or none.
+func rowsUnknown(f checker.Finding) bool {
+	return len(f.Rows) > 0 && !slices.ContainsFunc(f.Rows, func(r checker.RowEvidence) bool { return !r.Unknown })
+}
+
+// noRow ends a sentence about a key that gets no answer; empty where nobody knows.
+func noRow(f checker.Finding) string {
+	if rowsUnknown(f) {
+		return ""
+	}
+	return ", and no row is made"
 }
 
 // statusOf is what the client of an attempt got, in a word.

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/diagnosis"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -28,6 +29,12 @@ func TestABugIsOneSentence(t *testing.T) {
 		return f
 	}
 	unkeyed := func(f *checker.Finding) { f.Attempts[0].Key, f.Attempts[1].Key = "", "" }
+	unseen := func(f *checker.Finding) { f.Rows = []checker.RowEvidence{{Unknown: true}} }
+	adding := func(n int) func(*checker.Finding) {
+		return func(f *checker.Finding) {
+			f.Rows = []checker.RowEvidence{{Adds: "amount", Rows: make([]history.Row, n)}, {}}
+		}
+	}
 	for want, f := range map[string]checker.Finding{
 		"Two requests with one Idempotency-Key, sent at the same time, made two rows": two(checker.Duplicate, nil, checker.Overlapping),
 		"Two requests with one Idempotency-Key made two rows after a crash":           two(checker.Duplicate, nil, checker.LostAnswer, checker.Crashed),
@@ -55,6 +62,14 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Detail, f.Observed, f.Expected = "mails", "rows 2", "rows 1: 1 for each row"
 		}),
 		"A broken promise": two("of-a-later-version", nil),
+		"Every retry with this Idempotency-Key gets 409 for good":                             two(checker.StuckKey, unseen),
+		"Every retry with this Idempotency-Key gets the same failure, 409, for good":          two(checker.StoredError, unseen),
+		"Two requests with one Idempotency-Key, sent at the same time, added to amount twice": two(checker.Duplicate, adding(2), checker.Overlapping),
+		"Two requests with one Idempotency-Key added to amount three times":                   two(checker.Duplicate, adding(3)),
+		"Two bodies under one Idempotency-Key were both acknowledged: two additions": two(checker.Duplicate, func(f *checker.Finding) {
+			adding(2)(f)
+			f.Detail = "altered-body-accepted"
+		}),
 	} {
 		require.Equal(t, want, bug(f))
 	}
@@ -87,4 +102,40 @@ func TestEachScenarioOfACauseHasTheNumbersOfItsFindings(t *testing.T) {
 	p := page{style: Style{}}
 	p.causeLines(c)
 	require.Contains(t, p.String(), "\n      and g F-g, h F-h, i F-i\n")
+}
+
+func TestWhatNobodySawIsNotSaid(t *testing.T) {
+	t.Parallel()
+	f := checker.Finding{Kind: checker.StuckKey, Rows: []checker.RowEvidence{{}}}
+	require.Equal(t, "nothing was made, and the key never gets a final answer", meaning(f))
+	f.Rows[0].Unknown = true
+	require.Equal(t, "the key never gets a final answer", meaning(f))
+}
+
+func TestWhatIsAddedIsCalledSo(t *testing.T) {
+	t.Parallel()
+	e := checker.RowEvidence{Body: history.Original, Marker: "dt1", Adds: "amount", Rows: make([]history.Row, 3)}
+	require.Equal(t, "one intent was added more than once", meaning(checker.Finding{Kind: checker.Duplicate, Rows: []checker.RowEvidence{e}}))
+	require.Equal(t, "3 additions to amount of the row with the marker dt1 of the original body", newRowsView(e).Title)
+	e.Rows = nil
+	require.Equal(t, "no row with the marker dt1 of the original body", newRowsView(e).Title)
+}
+
+func TestWhereNoKeyIsTakenWordsAreOfTheNaturalKey(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"The code looks whether the key or the row is there": "The code looks whether the row is there",
+		"a unique index on the key or on the natural key":    "a unique index on the natural key",
+		"it ignores the idempotency key and all unique keys": "it ignores the natural key and all unique keys",
+		"A lock or a claim on the key ends":                  "A lock or a claim on the natural key ends",
+		"The Enter key submits the form":                     "The Enter key submits the form",
+		"monkeys":                                            "monkeys",
+	} {
+		require.Equal(t, want, ofNaturalKey(text))
+	}
+	for _, d := range diagnosis.Defects() {
+		for _, said := range []string{d.Does, d.Mend, d.Look} {
+			require.NotRegexp(t, `\b(an? )natural natural|an natural`, ofNaturalKey(said))
+		}
+	}
 }

@@ -112,6 +112,9 @@ func findingsOf(res checker.Result, place int) []findingView {
 	for i, f := range res.Findings {
 		v := newFindingView(f)
 		v.Scenario, v.Summary, v.Verdict = res.Scenario, prose(res.Summary), newVerdictView(res.Verdict)
+		if byNaturalKey(f) {
+			v.Summary = ofNaturalKey(v.Summary)
+		}
 		v.at, v.intents = checker.Place{Result: place, Finding: i}, res.Of()
 		all = append(all, v)
 	}
@@ -123,6 +126,12 @@ func findingsOf(res checker.Result, place int) []findingView {
 func meaning(f checker.Finding) string {
 	if f.Kind == checker.AlteredBody && f.Detail == "content" {
 		return "a row does not hold what was sent"
+	}
+	if f.Kind == checker.Duplicate && addedTo(f) != "" {
+		return "one intent was added more than once"
+	}
+	if rowsUnknown(f) {
+		return strings.TrimPrefix(f.Kind.Row().Meaning, "nothing was made, and ")
 	}
 	return f.Kind.Row().Meaning
 }
@@ -280,16 +289,23 @@ func quoted(s string) string {
 
 // rowsTitle is the title of a finding's rows.
 func rowsTitle(r checker.Report) string {
-	if r.OwnWord {
+	switch {
+	case r.NoRows:
+		return "Rows (none were read)"
+	case r.OwnWord:
 		return "Rows that the target reported"
+	default:
+		return "Rows in the database"
 	}
-	return "Rows in the database"
 }
 
 // newRowsView lays the rows of one marker out, the first few of them.
 func newRowsView(e checker.RowEvidence) rowsView {
 	found := "no row"
-	if n := len(e.Rows); n > 0 {
+	switch n := len(e.Rows); {
+	case n > 0 && e.Adds != "":
+		found = fmt.Sprintf("%s to %s of the row", english.Plural(n, "addition"), name(e.Adds))
+	case n > 0:
 		found = english.Plural(n, "row")
 	}
 	v := rowsView{

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/diagnosis"
@@ -54,6 +55,37 @@ func newLikelyView(d diagnosis.Diagnosis, program string) likelyView {
 		v.Apart = fmt.Sprintf("Play %s: it fails with %s, and hardly with %s.", d.Apart, d.Fails, passes)
 	}
 	return v
+}
+
+// anyKey is a word for a key, and naturalKeys is what is said of it where the operation takes none.
+var (
+	anyKey      = regexp.MustCompile(`\b(?:natural |unique |primary |foreign |Enter |idempotency )?keys?\b`)
+	naturalKeys = strings.NewReplacer("the key or the row", "the row", "the key or on the natural key", "the natural key")
+)
+
+// natural speaks of the natural key, as the operation takes no other.
+func (v *likelyView) natural() {
+	for _, text := range []*string{&v.Does, &v.Mend, &v.Look} {
+		*text = ofNaturalKey(*text)
+	}
+	for i := range v.Others {
+		v.Others[i] = ofNaturalKey(v.Others[i])
+	}
+}
+
+// ofNaturalKey says a text of the natural key.
+func ofNaturalKey(text string) string {
+	return anyKey.ReplaceAllStringFunc(naturalKeys.Replace(text), func(word string) string {
+		kind, _, several := strings.Cut(word, " ")
+		switch {
+		case !several:
+			return "natural " + word
+		case kind == "idempotency":
+			return "natural " + strings.TrimPrefix(word, "idempotency ")
+		default:
+			return word
+		}
+	})
 }
 
 // notes labels what there is to say, for those who list it.

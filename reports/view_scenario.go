@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
@@ -70,7 +71,29 @@ func (v scenarioView) evidence() string {
 	if len(v.Excused) > 0 {
 		parts = append(parts, "excused: "+excusedShare(v.Result))
 	}
-	return joined(append(parts, v.Proofs...), " · ")
+	return joined(append(append(parts, v.Proofs...), fewer(v.Result)), " · ")
+}
+
+// fewer says that a scenario was played with fewer intents than it has; empty: it was not.
+func fewer(res checker.Result) string {
+	if res.Fewer == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d of its %d intents, as creates are slow", res.Of(), res.Fewer.Whole)
+}
+
+// slowed says of how many scenarios that holds, and what plays more; empty: of none.
+func slowed(results []checker.Result) string {
+	n, create := 0, history.Offset(0)
+	for _, res := range results {
+		if res.Fewer != nil {
+			n, create = n+1, max(create, res.Fewer.Create)
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("A plain create takes %s, so %s played with fewer intents: --confidence 10%% plays more of what races.", duration(create), english.Plural(n, "scenario was", "scenarios were"))
 }
 
 // share says how often a scenario broke, per kind: "duplicate in 3 of 12 intents".
@@ -90,7 +113,7 @@ func shareOf(res checker.Result, counts func(findingView) bool) string {
 	for i, k := range list[:min(len(list), most)] {
 		part := fmt.Sprintf("%s in %d", name(k.Kind), k.Intents)
 		if i == 0 {
-			part += " of " + english.Plural(res.Of(), "intent")
+			part = fmt.Sprintf("%s in %s", name(k.Kind), ofIntents(res, k))
 		}
 		if k.IDs != nil {
 			part += " (" + numbers(k.IDs) + ")"
@@ -101,6 +124,15 @@ func shareOf(res checker.Result, counts func(findingView) bool) string {
 		parts = append(parts, fmt.Sprintf("%d more kinds", more))
 	}
 	return joined(parts, ", ")
+}
+
+// ofIntents says in how many intents a kind was seen, and of how many. Where all of these were exercised and others were not, those are
+// tries, and no part of the share.
+func ofIntents(res checker.Result, k kindTotal) string {
+	if x := res.Exercised; x != nil && x.Broke[checker.Kind(k.Kind)] == k.Intents {
+		return fmt.Sprintf("%d of %d exercised (%s)", k.Intents, x.Intents, english.Plural(res.Of(), "try", "tries"))
+	}
+	return fmt.Sprintf("%d of %s", k.Intents, english.Plural(res.Of(), "intent"))
 }
 
 // mostReasons bounds the reasons of one scenario.

@@ -1,6 +1,7 @@
 package reports_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,4 +63,28 @@ func TestEveryReportLinksAKnownBug(t *testing.T) {
 			require.Contains(t, strings.ReplaceAll(got, "&#58;", ":"), link, name)
 		}
 	}
+}
+
+func TestEveryReportSaysWhatASlowTargetWasNotSent(t *testing.T) {
+	t.Parallel()
+	r := allPass()
+	r.Results[1].Fewer = &checker.Fewer{Whole: 600, Create: ms(2003)}
+	for name, f := range people() {
+		got := readable(t, f, r)
+		require.Contains(t, got, "A plain create takes 2.0s, so 1 scenario was played with fewer intents: --confidence 10% plays more of what races.", name)
+		require.NotContains(t, readable(t, f, allPass()), "fewer intents", name)
+	}
+	require.Contains(t, readable(t, text(reports.Style{Width: 160}), r), "300 of its 600 intents, as creates are slow")
+}
+
+func TestAShareIsOfWhatWasExercised(t *testing.T) {
+	t.Parallel()
+	r := oneDuplicate()
+	line := func() string { return readable(t, text(reports.Style{Width: 160}), r) }
+	require.Contains(t, line(), "duplicate in 1 of 50 intents (F1)")
+	i := slices.IndexFunc(r.Results, func(res checker.Result) bool { return len(res.Findings) > 0 })
+	r.Results[i].Exercised = &checker.Exercised{Intents: 17, Broke: map[checker.Kind]int{checker.Duplicate: 1}}
+	require.Contains(t, line(), "duplicate in 1 of 17 exercised (50 tries) (F1)")
+	r.Results[i].Exercised.Broke = nil
+	require.Contains(t, line(), "duplicate in 1 of 50 intents (F1)", "it broke though it was not exercised")
 }

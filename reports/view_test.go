@@ -76,3 +76,31 @@ func TestAReportIsNotChangedByItsRenderers(t *testing.T) {
 		require.Equal(t, several(), r, name)
 	}
 }
+
+func TestAPassSaysOfWhatItSaysNothing(t *testing.T) {
+	t.Parallel()
+	r := allPass()
+	leave := func(what checker.Family, line string) {
+		r.Results = append(r.Results, checker.Result{Scenario: "left-out", Verdict: checker.NotApplicable, Untried: &checker.Untried{What: what, Line: line}})
+	}
+	says := func(words string) {
+		t.Helper()
+		for name, f := range people() {
+			require.Contains(t, readable(t, f, r), words, name)
+		}
+	}
+	leave(checker.LongWork, "work")
+	leave(checker.LongWork, "work")
+	says("did not apply to this target. So this says nothing of work that takes seconds (work); in brackets is what lets it be tried. 3 of 5")
+	leave(checker.Crashes, "process")
+	says("So this says nothing of crashes and restarts (process) and work that takes seconds (work); in brackets")
+	for _, f := range checker.Families() {
+		leave(f, "a line")
+	}
+	says("effects at other services (a line), several instances (a line) and 10 more; in brackets")
+	r.NoRows = true
+	require.NotContains(t, readable(t, people()["txt"], func() checker.Report { d := oneDuplicate(); d.NoRows = true; return d }()), "in the database")
+	says("No rows were read, so only answers were judged: database and rows in the target file let them be read.")
+	r.Verdict = checker.Fail
+	require.NotContains(t, readable(t, people()["txt"], r), "says nothing of")
+}

@@ -211,7 +211,11 @@ func (w *writer) name(r driver.Rehearsed) {
 		}
 	}
 	if name, first := w.variable("marker", r.Marker); first {
-		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "dt$(letters 16)"})
+		value := "dt$(letters 16)"
+		if number.MatchString(r.Marker) {
+			value = "$(among 1-9 9)"
+		}
+		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 		w.reference(r, whole)
 		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(askedFor(w.page.Rows[r.Operation], r))})
 	}
@@ -248,6 +252,9 @@ func (w *writer) reference(r driver.Rehearsed, whole string) {
 		}
 	}
 }
+
+// number matches a marker that is a whole number.
+var number = regexp.MustCompile(`^[0-9]+$`)
 
 // parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
 var parameter = regexp.MustCompile(`(^|[^:]):(marker|reference)\b`)

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -166,5 +167,33 @@ func TestFormsAndPathKeysAndSignaturesArriveAsTheDriverSendsThem(t *testing.T) {
 			require.Len(t, markers, 4, "of two bodies in two runs")
 			require.Len(t, mails, 2, "one for each run")
 		})
+	}
+}
+
+func TestAMarkerThatIsANumberIsDrawnAsOne(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	amounts := map[int64]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var body struct{ In struct{ Amount int64 } }
+		if json.NewDecoder(r.Body).Decode(&body) == nil {
+			mu.Lock()
+			amounts[body.In.Amount]++
+			mu.Unlock()
+		}
+	}))
+	t.Cleanup(server.Close)
+	s := scriptOf(t, server.URL, targets.Operation{
+		Marker:  targets.NumberMarker,
+		Request: targets.Request{Method: http.MethodPost, Path: "/", Body: map[string]any{"in": map[string]any{"amount": "{{.Intent.Marker | json}}", "of": 1}}},
+		Alter:   map[string]any{"in": map[string]any{"of": 2}},
+		Key:     targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: "/in/key"}},
+	})
+	s.Rows = nil
+	out, _ := exec.Command("bash", write(t, s)).CombinedOutput() // what it says of what it saw is not looked at
+	require.Len(t, amounts, 2, "the amounts of two bodies\n%s", out)
+	for amount := range amounts {
+		require.GreaterOrEqual(t, amount, int64(111_111_111))
+		require.LessOrEqual(t, amount, int64(999_999_999))
 	}
 }
