@@ -1,11 +1,16 @@
 package main
 
 import (
+	"crypto/x509"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,33 +19,65 @@ import (
 )
 
 // TestNoSecretIsInAFileHoweverARunEnds ends runs against a service that prints every secret that it gives and gets. The canaries
-// are a token, a password of a header, cookies, what steps extract, a code in a body, what signs requests and a part of base_url.
+// are a token, a password of a header, cookies, what steps extract, a code in a body, what signs requests, a part of base_url and
+// the client's private key. They are in no file, in nothing that is printed, and in no argument of a process.
 func TestNoSecretIsInAFileHoweverARunEnds(t *testing.T) {
 	t.Parallel()
-	for name, end := range map[string]os.Signal{"by itself": nil, "an interrupt": syscall.SIGINT, "the terminal is closed": syscall.SIGHUP, "killed": syscall.SIGKILL} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			reports, scenario := t.TempDir(), "made-again"
-			if end != nil {
-				scenario = writeFile(t, "long.yaml", long)
-			}
-			file := strings.NewReplacer("127.0.0.1:0", "127.0.0.1:0/${GOSSIP_PATH}", `body: {note: "{{.Intent.Marker}}"}
+	a := newAuthority(t)
+	a.issue(t, "client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	a.serves(t, "gossip.internal")
+	key, err := os.ReadFile(filepath.Join(a.folder, "client.key"))
+	require.NoError(t, err)
+	canaries := []string{"s3cr3t", strings.Split(string(key), "\n")[1]}
+	file := strings.NewReplacer("http://127.0.0.1:0", "https://127.0.0.1:0/${GOSSIP_PATH}", `body: {note: "{{.Intent.Marker}}"}
     key`, `body: {note: "{{.Intent.Marker}}", code: "{{.Prepared.Secret}}"}
       sign: {header: X-Api-Signature, hmac: sha256, secret: "${GOSSIP_HMAC}"}
-    key`).Replace(gossipFile)
-			p := start(t, []string{"GOSSIP_PATH=s3cr3t-of-the-path", "GOSSIP_HMAC=s3cr3t-that-signs"}, "run", "--target", writeFile(t, "gossip.yaml", file), "--reports", reports, "--pilot-timeout", "30s", scenario)
-			if end != nil {
+    key`, `"127.0.0.1:{{.Port}}"]}`, `"127.0.0.1:{{.Port}}", "`+a.folder+`"]}
+tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.internal}`).Replace(gossipFile)
+	forever := writeFile(t, "long.yaml", long)
+	faithful := strings.Replace(file, `"`+a.folder+`"]`, `"`+a.folder+`", faithful]`, 1)
+	listing := strings.Replace(faithful, "    identity: /id\n", "    identity: /id\n    rows: {http: {path: \"/things?note={{.Intent.Marker}}\", headers: {Authorization: \"Bearer {{.Principal.Token}}\"}}, items: /items, identity: id}\n", 1)
+	for name, c := range map[string]struct {
+		file     string
+		scenario string
+		signal   os.Signal // it is busy with long when this comes; nil: it ends by itself
+		code     int       // -1: by the signal, which a shell shows as 137
+	}{
+		"a pass":                      {listing, "plain-create", nil, exitPass},
+		"a finding":                   {file, "sequential-replay", nil, exitFinding},
+		"inconclusive":                {faithful, "plain-create", nil, exitInconclusive},
+		"a mistake":                   {file + "basis: ${GOSSIP_HMAC}\n", "plain-create", nil, exitConfig},
+		"a service that is not ready": {strings.Replace(file, "process: {", "process: {ready: {path: /never, within: 2s}, ", 1), "plain-create", nil, exitEnvironment},
+		"the terminal is closed":      {file, forever, syscall.SIGHUP, exitHungUp},
+		"an interrupt":                {file, forever, syscall.SIGINT, exitInterrupted},
+		"terminated":                  {file, forever, syscall.SIGTERM, exitTerminated},
+		"killed":                      {file, forever, syscall.SIGKILL, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports, folder := t.TempDir(), copied(t, a.folder)
+			target := filepath.Join(folder, "gossip.yaml")
+			require.NoError(t, os.WriteFile(target, []byte(c.file), 0o600))
+			p := start(t, []string{"GOSSIP_PATH=s3cr3t-of-the-path", "GOSSIP_HMAC=s3cr3t-that-signs"}, "run", "--target", target, "--reports", reports, "--pilot-timeout", "30s", "--seed", "1", c.scenario)
+			lines := p.commandLines(t)
+			if c.signal != nil {
 				eventually(t, "it is busy", busyWith(reports, "long", 20))
-				require.NoError(t, p.cmd.Process.Signal(end))
+				require.NoError(t, p.cmd.Process.Signal(c.signal))
 			}
-			code := p.wait(t)
-			if want, signalled := map[os.Signal]int{syscall.SIGHUP: 129, syscall.SIGINT: 130, syscall.SIGKILL: -1}[end]; signalled {
-				require.Equal(t, want, code, "%s", p.out)
+			require.Equal(t, c.code, p.wait(t), "%s", p.out)
+			started := lines()
+			if c.code != exitConfig {
+				require.Contains(t, started, "gossip", "arguments of what it starts are seen")
 			}
-			require.NotContains(t, []int{exitConfig, exitEnvironment}, code, "%s", p.out)
-			requireNowhere(t, reports, "s3cr3t")
-			requireNowhere(t, p.tmp, "s3cr3t")
-			require.NotContains(t, p.out.String(), "s3cr3t")
+			for _, canary := range canaries {
+				requireNowhere(t, reports, canary)
+				requireNowhere(t, p.tmp, canary)
+				require.NotContains(t, p.out.String(), canary)
+				require.NotContains(t, started, canary)
+			}
+			if c.code == exitConfig || c.code == exitEnvironment {
+				return
+			}
 			run := onlyRun(t, reports)
 			for path, mode := range map[string]os.FileMode{
 				"": os.ModeDir | 0o700, rundir.ManifestName: 0o600, sut.ProcessLogName: 0o600,
@@ -53,12 +90,58 @@ func TestNoSecretIsInAFileHoweverARunEnds(t *testing.T) {
 	}
 }
 
-// TestNoSecretIsToldByARunThatCannotBegin is about ends 3 and 4. The canaries are passwords of all servers, the path of base_url, and
-// what signs requests.
+// commandLines watches the arguments of a process and of all that it starts, until it is asked for what it has seen.
+func (p *process) commandLines(t *testing.T) func() string {
+	t.Helper()
+	if _, err := os.Stat("/proc/self/task"); err != nil {
+		t.Skip("there is no /proc to read arguments from")
+	}
+	seen, over, done := map[string]bool{}, make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			look(strconv.Itoa(p.cmd.Process.Pid), seen)
+			select {
+			case <-over:
+				return
+			case <-time.After(100 * time.Millisecond):
+			}
+		}
+	}()
+	return func() string {
+		close(over)
+		<-done
+		return strings.Join(slices.Sorted(maps.Keys(seen)), "\n")
+	}
+}
+
+// look adds the arguments of a process and of its children.
+func look(pid string, seen map[string]bool) {
+	line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
+	if err != nil {
+		return
+	}
+	seen[strings.ReplaceAll(string(line), "\x00", " ")] = true
+	lists, _ := filepath.Glob(filepath.Join("/proc", pid, "task", "*", "children"))
+	for _, list := range lists {
+		children, _ := os.ReadFile(list)
+		for _, child := range strings.Fields(string(children)) {
+			look(child, seen)
+		}
+	}
+}
+
+// TestNoSecretIsToldByARunThatCannotBegin is about ends 3 and 4. The canaries are passwords of all servers, the path of base_url,
+// what signs requests, and a client's key.
 func TestNoSecretIsToldByARunThatCannotBegin(t *testing.T) {
 	t.Parallel()
 	const canary = "s3cr3t-canary"
-	shop := newShop(t, nil)
+	shop, keys := newShop(t, nil), newAuthority(t)
+	keys.issue(t, "client", &x509.Certificate{ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}})
+	for name, kind := range map[string]string{"locked.key": "ENCRYPTED PRIVATE KEY", "none.key": "PRIVATE KEY"} {
+		text := "-----BEGIN " + kind + "-----\nProc-Type: 4,ENCRYPTED\n\n" + canary + "\n-----END " + kind + "-----\n"
+		require.NoError(t, os.WriteFile(filepath.Join(keys.folder, name), []byte(text), 0o600))
+	}
 	plain := strings.Replace(shopFile, "${SHOP_URL}", "${SHOP_URL}/${SHOP_PATH}", 1)
 	signed := strings.Replace(plain, "      body:", "      sign: {header: X-Signature, hmac: sha256, secret: \"${SHOP_HMAC}\"}\n      body:", 1)
 	with := func(more string) string { return strings.Replace(signed, "operations:", more+"\noperations:", 1) }
@@ -84,11 +167,14 @@ contract: {converged: 30s}`), nil, exitConfig},
 		"NATS that is not there":               {signed, []string{"--workers", "nats://u:" + canary + "@127.0.0.1:1/x"}, exitEnvironment},
 		"NATS with a token, that is not there": {signed, []string{"--workers", "nats://" + canary + "@127.0.0.1:1/x"}, exitEnvironment},
 		"a place that is none":                 {signed, []string{"--workers", "nats://u:" + canary + "@127.0.0.1:1/x y"}, exitConfig},
+		"a client's key that is locked":        {with("tls: {certificate: client.pem, key: locked.key}"), nil, exitConfig},
+		"a client's key that is none":          {with("tls: {certificate: client.pem, key: none.key}"), nil, exitConfig},
 		"a toxiproxy that is not there":        {signed, []string{"--toxiproxy", "http://u:" + canary + "@127.0.0.1:1"}, exitEnvironment},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			x := shop.trial(t, append(c.args, "plain-create")...)
+			x.folder = copied(t, keys.folder)
 			x.file, x.env["SHOP_PATH"], x.env["SHOP_HMAC"] = c.file, canary+"-path", canary
 			got := x.run(t)
 			require.Equal(t, c.code, got.code, "%s", got)

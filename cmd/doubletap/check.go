@@ -71,13 +71,16 @@ func (j *judging) tell(scenario string, hundredths int) {
 
 func (j *judging) done() { j.bar.done() }
 
-// judge has histories judged, prints the report, and writes what else there is to be written of it.
+// judge has histories judged, prints the report, and writes what else there is to be written of it. Nil: there is none.
 func judge(s streams, judged func(rundir.Told) *checker.Report, write func(checker.Report) error) (*checker.Report, error) {
 	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	p := &judging{out: s.err, begun: time.Now()}
 	report := judged(p.tell)
 	p.done()
+	if report == nil {
+		return nil, nil
+	}
 	err := write(*report)
 	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
 		err = errors.Join(err, runerror.Environment(said))
@@ -86,11 +89,13 @@ func judge(s streams, judged func(rundir.Told) *checker.Report, write func(check
 }
 
 func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error {
-	m, err := dir.ReadManifest()
-	if err := errors.Join(g.check(), err); err != nil {
+	if err := g.check(); err != nil {
 		return err
 	}
-	report, err := judge(s, func(told rundir.Told) *checker.Report { return dir.ReportTelling(m, told) },
-		func(checker.Report) error { return nil })
-	return conclude(ctx, report, err, g, s)
+	var failure error
+	report, err := judge(s, func(told rundir.Told) (report *checker.Report) {
+		report, _, failure = dir.Rejudge(told)
+		return report
+	}, func(checker.Report) error { return nil })
+	return conclude(ctx, report, errors.Join(failure, err), g, s)
 }

@@ -39,8 +39,9 @@ func newClean(s streams) *cobra.Command {
 		Short: "Remove what killed runs have left behind",
 		Long: `Clean removes what runs have left that were killed by SIGKILL or for want of memory: temporary folders of
 private databases, and with the flags the schemas, Redis keys and toxiproxy proxies that doubletap made for built-in
-targets on servers of yours, and runs for workers on a NATS server, of which the coordinator has been silent for 30 s. Each of them bears the process that made it. What a process made that still runs, or
-that ran on another machine, stays. A run does the same for the servers that it uses before it begins.
+targets on servers of yours, and runs for workers on a NATS server whose coordinator has been silent for 30 s. Each
+of them bears the process that made it. What a process made that still runs, or that ran on another machine, stays.
+A run does the same for the servers that it uses before it begins.
 With --keep it also removes the directories of older runs and replays, with their findings.`,
 		Example: `  doubletap clean
   doubletap clean --keep 20

@@ -45,12 +45,15 @@ also where old findings are still there.`,
 }
 
 func diffCommand(older, newer rundir.Dir, asJSON bool, inconclusive string, s streams) error {
-	before, errBefore := older.ReadManifest()
-	after, errAfter := newer.ReadManifest()
-	if err := errors.Join(checkInconclusive(inconclusive), errBefore, errAfter); err != nil {
+	if err := checkInconclusive(inconclusive); err != nil {
 		return err
 	}
-	c := reports.Compare(*older.Report(before), *newer.Report(after))
+	reportBefore, before, errBefore := older.Rejudge(nil)
+	reportAfter, after, errAfter := newer.Rejudge(nil)
+	if err := errors.Join(errBefore, errAfter); err != nil {
+		return err
+	}
+	c := reports.Compare(*reportBefore, *reportAfter)
 	c.Terms = !reflect.DeepEqual(before.Terms, after.Terms)
 	if err := showComparison(c, asJSON, s); err != nil {
 		return runerror.Environment(err)

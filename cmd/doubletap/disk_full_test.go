@@ -40,7 +40,7 @@ func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	disk := t.TempDir()
 	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=256k"); err != nil {
-		t.Skipf("no disk to fill here: mount: %v; TestADiskThatFillsUpStopsTheSending covers the rest", err)
+		cannot(t, "no disk to fill here: mount: %v; TestADiskThatFillsUpStopsTheSending covers the rest", err)
 	}
 	t.Cleanup(func() { syscall.Unmount(disk, 0) })
 	s := newShop(t, nil)
@@ -50,10 +50,14 @@ func TestAFullDisk(t *testing.T) {
 	require.Equal(t, exitEnvironment, got.code, "%s", got)
 	require.Contains(t, got.err, "scenario long")
 	require.Contains(t, got.err, "no space left on device")
+	require.Regexp(t, `long/history\.jsonl: no space left on device`, got.err, "the file is named")
+	require.NotRegexp(t, `/\.[A-Z2-7]{26}`, got.err, "by the name that it was to have")
 	require.LessOrEqual(t, lines(got.err), 3, "%s", got)
 	require.Contains(t, got.out, "plain-create  pass", "what was done is reported")
 	require.Contains(t, got.out, "it was not run")
 	require.Less(t, s.things(t), 900, "what cannot be recorded is not sent")
+	again := callWith(t.Context(), nil, "check", onlyRun(t, x.reports))
+	require.Contains(t, again.out, "plain-create  pass", "what is there can be read")
 }
 
 func TestATerminalThatIsGoneDoesNotKeepTheReportFromTheDisk(t *testing.T) {

@@ -76,6 +76,17 @@ func (t *targetFlags) find() error {
 	return nil
 }
 
+// settle finds the target. Beside mistakes that other flags have, err, it says those of the target file.
+func (t *targetFlags) settle(err error, s streams) error {
+	if unnamed := t.find(); unnamed != nil {
+		return errors.Join(err, unnamed)
+	}
+	if err != nil {
+		return errors.Join(err, sut.Mistakes(t.options(s)))
+	}
+	return nil
+}
+
 // options are the flags as the system under test takes them.
 func (t targetFlags) options(s streams) sut.Options {
 	return sut.Options{

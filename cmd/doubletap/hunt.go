@@ -8,13 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
-	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // usualHunt is how long a hunt goes on where neither a time nor a bound is given.
@@ -79,12 +78,8 @@ func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) err
 	if o.known != "" {
 		register, unread = engine.ReadRegister(o.known)
 	}
-	err := errors.Join(o.gate.check(), unfound, unread)
-	if unnamed := o.find(); unnamed != nil {
-		return errors.Join(err, unnamed)
-	}
-	if err != nil {
-		return errors.Join(err, sut.Mistakes(o.options(s)))
+	if err := o.settle(errors.Join(o.gate.check(), unfound, unread), s); err != nil {
+		return err
 	}
 	if o.hunt.For < 0 {
 		return runerror.Configf("--for is %s, expected more than 0s", o.hunt.For)
@@ -98,14 +93,7 @@ func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) err
 	c.Commands = func(dir string, seed uint64) rundir.Commands {
 		return rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, hunt: c.Hunt, gate: gate{inconclusive: o.gate.inconclusive}}.commands(dir)
 	}
-	shown := s
-	if o.json && !o.dryRun {
-		shown = s.quiet()
-	}
-	report, err := perform(ctx, c, shown)
-	if o.json && report != nil {
-		err = errors.Join(err, reports.JSON(s.bytes, *report))
-	}
+	report, err := told(s, o.json && !o.dryRun, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
 	return conclude(ctx, report, err, o.gate, s)
 }
 

@@ -20,7 +20,6 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
-	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
@@ -118,23 +117,27 @@ func (o runFlags) checkWorkers() error {
 	if !o.workers.at.given {
 		return nil
 	}
-	for flag, given := range map[string]bool{
-		"--shard": o.shard.Of > 0, "--dry-run": o.dryRun, "--operation all": o.operation == everyOperation,
+	const noPlace, atWorkers = "has no place beside --workers", "is for `doubletap work`: with --workers, nothing is sent from here"
+	for _, f := range []struct {
+		name  string
+		given bool
+		why   string
+	}{
+		{"--shard", o.shard.Of > 0, noPlace},
+		{"--dry-run", o.dryRun, noPlace},
+		{"--operation all", o.operation == everyOperation, noPlace},
+		{"--database", o.database != "", atWorkers},
+		{"--store", o.store != "", atWorkers},
+		{"--instances", o.instances != 0, atWorkers},
+		{"--toxiproxy", o.toxiproxy != "", atWorkers},
 	} {
-		if given {
-			return runerror.Configf("%s has no place beside --workers", flag)
-		}
-	}
-	for flag, given := range map[string]bool{
-		"--database": o.database != "", "--store": o.store != "", "--instances": o.instances != 0, "--toxiproxy": o.toxiproxy != "",
-	} {
-		if given {
-			return runerror.Configf("%s is for `doubletap work`: with --workers, nothing is sent from here", flag)
+		if f.given {
+			return runerror.Configf("%s %s", f.name, f.why)
 		}
 	}
 	switch w := o.workers; {
-	case w.shards < 1 || w.shards > mostShards:
-		return runerror.Configf("--shards is %d, expected 1 to %d", w.shards, mostShards)
+	case w.shards < 1 || w.shards > rundir.MostShards:
+		return runerror.Configf("--shards is %d, expected 1 to %d", w.shards, rundir.MostShards)
 	case w.wait <= 0:
 		return runerror.Configf("--wait is %s, expected more than 0s", w.wait)
 	case w.lease < time.Second:
@@ -145,14 +148,7 @@ func (o runFlags) checkWorkers() error {
 
 // leadOne does what playOne does, by workers.
 func (o runFlags) leadOne(ctx context.Context, args []string, found []scenarios.File, register scenarios.Register, s streams) (*checker.Report, error) {
-	shown := s
-	if o.json {
-		shown = s.quiet()
-	}
-	report, err := o.lead(ctx, args, found, register, shown)
-	if o.json && report != nil {
-		err = errors.Join(err, reports.JSON(s.bytes, *report))
-	}
+	report, err := told(s, o.json, func(s streams) (*checker.Report, error) { return o.lead(ctx, args, found, register, s) })
 	return report, conclude(ctx, report, err, o.gate, s)
 }
 

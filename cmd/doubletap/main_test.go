@@ -19,7 +19,7 @@ import (
 // TestMain lets tests call this program under its name, and a service that prints too much, and starts the servers that the
 // tests need: a missing one fails them.
 func TestMain(m *testing.M) {
-	testscript.Main(served{m}, map[string]func(){"doubletap": func() { main() }, "gossip": gossip})
+	testscript.Main(served{m}, map[string]func(){"doubletap": func() { main() }, "gossip": gossip, "wanderer": wanderer, "toxiproxy-server": serveToxiproxy})
 }
 
 // postgresVariable, mariadbVariable and sut.StoreVariable hold the URLs of the private servers.

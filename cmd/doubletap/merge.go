@@ -20,7 +20,8 @@ func newMerge(s streams) *cobra.Command {
 		Long: `Merge reads the histories of runs that were begun with --shard, one directory for each shard, and judges
 them as one run: one verdict, one report, and findings that can be sent again. It needs neither the target
 nor the database. Where a shard is missing, the run is inconclusive, unless something broke. The exit codes
-are those of run.`,
+are those of run. The merged run has a directory of its own, which names those of the shards: check and diff
+judge it again as long as they are there.`,
 		Example: `  doubletap run --target orders.yaml --seed 7 --confidence 1% --shard 1/3 --reports shards
   doubletap merge shards/*`,
 		Args: cobra.MinimumNArgs(1),
@@ -54,10 +55,12 @@ func inDirs(paths []string) []rundir.Dir {
 	return dirs
 }
 
-// judgeMerged judges shards as one, shows the report, and writes it into the directory of the whole.
+// judgeMerged judges shards as one, shows the report, and writes it into the directory of the whole, which knows its shards first.
 func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Report, error) {
-	return judge(s, func(told rundir.Told) *checker.Report { return merged.Report(dir, told) }, func(report checker.Report) error {
+	unwritten := dir.WriteJSON(merged.Manifest(dir), rundir.ManifestName)
+	report, err := judge(s, func(told rundir.Told) *checker.Report { return merged.Report(dir, told) }, func(report checker.Report) error {
 		s.github.report(report, nil, false)
 		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
 	})
+	return report, errors.Join(unwritten, err)
 }

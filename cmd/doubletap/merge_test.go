@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 )
 
@@ -73,22 +75,78 @@ func TestShardsAreMerged(t *testing.T) {
 	require.Equal(t, exitFinding, again.code, "%s", again)
 	require.Equal(t, 3, one)
 
-	lacking, _ := merge(t, dirs[0], dirs[2])
+	lacking, part := merge(t, dirs[0], dirs[2])
 	require.Equal(t, exitFinding, lacking.code, "what broke broke")
 	require.Contains(t, lacking.out, "shards are missing: 2 of 3")
+	requireJudgedAgain(t, part)
+	requireJudgedAgain(t, dir)
+	useMerged(t, dir, dirs)
+}
+
+// requireJudgedAgain holds that check says of a merged run what its report says.
+func requireJudgedAgain(t *testing.T, dir string) {
+	t.Helper()
+	want, err := os.ReadFile(filepath.Join(dir, "report.json"))
+	require.NoError(t, err)
+	report, _, err := rundir.Dir{Path: dir}.Rejudge(nil)
+	require.NoError(t, err)
+	var got bytes.Buffer
+	require.NoError(t, reports.JSON(&got, *report))
+	require.Equal(t, string(want), got.String())
+	again := callWith(t.Context(), nil, "check", dir)
+	require.Equal(t, map[checker.Verdict]int{checker.Fail: exitFinding, checker.Pass: exitPass, checker.Inconclusive: exitInconclusive}[report.Verdict], again.code, "%s", again)
+	require.Contains(t, again.out, strings.ToUpper(report.Verdict.String()))
+}
+
+// useMerged does with a merged run, which has findings, what one does with a run.
+func useMerged(t *testing.T, dir string, dirs []string) {
+	same := callWith(t.Context(), nil, "diff", dir, dir)
+	require.Equal(t, exitPass, same.code, "%s", same)
+	newer := callWith(t.Context(), nil, "diff", dirs[0], dir)
+	require.Less(t, newer.code, exitConfig, "%s", newer)
+	twice, _ := merge(t, dir)
+	require.Equal(t, exitConfig, twice.code)
+	require.Contains(t, twice.err, "is a merged run: name the directories of its shards")
+
+	// On another machine, with its shards and without.
+	moved := t.TempDir()
+	for i, d := range append([]string{dir}, dirs...) {
+		to := filepath.Join(moved, strings.TrimPrefix(d, os.TempDir()))
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, os.CopyFS(to, os.DirFS(d)), i)
+	}
+	there := filepath.Join(moved, strings.TrimPrefix(dir, os.TempDir()))
+	judged := callWith(t.Context(), nil, "check", there)
+	require.Equal(t, exitFinding, judged.code, "%s", judged)
+	require.NoError(t, os.RemoveAll(filepath.Join(moved, strings.TrimPrefix(dirs[1], os.TempDir()))))
+	for _, args := range [][]string{{"check", there}, {"diff", there, dir}} {
+		gone := callWith(t.Context(), nil, args...)
+		require.Equal(t, exitConfig, gone.code, "%s", gone)
+		require.Contains(t, gone.err, "was merged from 3 shards, and has their histories where they were, but not any more at "+moved)
+		require.Empty(t, gone.out)
+		require.Equal(t, 2, lines(gone.err), "%s", gone)
+	}
+	finding := filepath.Join(there, rundir.FindingsName, "F1")
+	for _, as := range []string{"curl", "go", "scenario"} {
+		exported(t, finding, as, nil)
+	}
+	shrunk := callWith(t.Context(), nil, "shrink", finding, "--reports", t.TempDir(), "--dry-run")
+	require.Equal(t, exitPass, shrunk.code, "%s", shrunk)
 }
 
 // A scenario with fewer intents than shards is played by the first ones.
 func TestShardsOfACorrectDesignPass(t *testing.T) {
 	t.Parallel()
 	dirs := shards(t, "builtin:unique-key", 4, "long-work", "plain-create")
-	got, _ := merge(t, dirs...)
+	got, whole := merge(t, dirs...)
 	require.Equal(t, exitPass, got.code, "%s", got)
 	require.Regexp(t, `plain-create +pass.*acknowledged 8/8`, got.out)
 	require.Regexp(t, `long-work +pass.*worked-long 3/3`, got.out)
+	requireJudgedAgain(t, whole)
 
-	lacking, _ := merge(t, dirs[0], dirs[1], dirs[2])
+	lacking, part := merge(t, dirs[0], dirs[1], dirs[2])
 	require.Equal(t, exitInconclusive, lacking.code, "%s", lacking)
+	requireJudgedAgain(t, part)
 	require.Contains(t, lacking.out, "shards are missing: 4 of 4")
 
 	killed := dirs[1]

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -8,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -17,9 +20,11 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// gossip is a service of things that prints whatever it is told and whatever secret it gives.
+// gossip is a service of things that prints whatever it is told and whatever secret it gives. Its arguments are where it listens; for
+// one that asks for a certificate, the folder of an authority; and "faithful" for one that makes one thing of each note.
 func gossip() {
 	var given, made atomic.Int64
+	var ids sync.Map // by note
 	mux := http.NewServeMux()
 	mux.HandleFunc("/secret", func(w http.ResponseWriter, r *http.Request) {
 		n := given.Add(1)
@@ -29,10 +34,26 @@ func gossip() {
 		fmt.Fprintf(w, `{"key":"key-%d"}`, n)
 	})
 	mux.HandleFunc("/things", func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			items := []any{}
+			if id, is := ids.Load(r.URL.Query().Get("note")); is {
+				items = append(items, map[string]any{"id": id})
+			}
+			json.NewEncoder(w).Encode(map[string]any{"items": items})
+			return
+		}
 		w.WriteHeader(http.StatusCreated)
-		json.NewEncoder(w).Encode(map[string]int64{"id": made.Add(1)})
+		id := made.Add(1)
+		if len(os.Args) == 4 {
+			var body struct{ Note string }
+			json.NewDecoder(r.Body).Decode(&body)
+			first, _ := ids.LoadOrStore(body.Note, id)
+			id = first.(int64)
+		}
+		json.NewEncoder(w).Encode(map[string]int64{"id": id})
 	})
-	log.Fatal(http.ListenAndServe(os.Args[1], http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	mux.HandleFunc("/never", func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
+	server := &http.Server{Addr: os.Args[1], Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, name := range []string{"Authorization", "Cookie", "X-Api-Key"} {
 			fmt.Println("got", r.Header[name])
 		}
@@ -41,7 +62,15 @@ func gossip() {
 			r.URL.Path = inside
 		}
 		mux.ServeHTTP(w, r)
-	})))
+	})}
+	if len(os.Args) < 3 {
+		log.Fatal(server.ListenAndServe())
+	}
+	clients := x509.NewCertPool()
+	ca, _ := os.ReadFile(filepath.Join(os.Args[2], "ca.pem"))
+	clients.AppendCertsFromPEM(ca)
+	server.TLSConfig = &tls.Config{ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: clients}
+	log.Fatal(server.ListenAndServeTLS(filepath.Join(os.Args[2], "server.pem"), filepath.Join(os.Args[2], "server.key")))
 }
 
 const gossipFile = `name: gossip

@@ -14,7 +14,6 @@ import (
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
-	"github.com/doubletap-harness/doubletap/sut"
 )
 
 // usualMoreRounds is how long the whole library is played on where the evidence is weakest.
@@ -137,11 +136,8 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	}
 	out, kept := o.registerOutput()
 	err = errors.Join(o.gate.check(), err, unread, kept)
-	if unnamed := o.find(); unnamed != nil {
-		return errors.Join(err, unnamed)
-	}
-	if err != nil {
-		return errors.Join(err, sut.Mistakes(o.options(s)))
+	if err := o.settle(err, s); err != nil {
+		return err
 	}
 	if o.budget < 0 {
 		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
@@ -206,15 +202,20 @@ func (o runFlags) playOne(ctx context.Context, args []string, files []scenarios.
 	c.Shard = o.shard.Shard
 	c.Seed, c.Seeded, c.Known, c.Confidence = o.seed, o.seeded, register, float64(o.confidence)
 	c.Commands = func(dir string, seed uint64) rundir.Commands { return o.rerun(args, seed).commands(dir) }
-	shown := s
-	if o.json && !o.dryRun {
-		shown = s.quiet()
+	report, err := told(s, o.json && !o.dryRun, func(s streams) (*checker.Report, error) { return perform(ctx, c, s) })
+	return report, conclude(ctx, report, err, o.gate, s)
+}
+
+// told plays, and tells what is played as text, or in the end as JSON in its place.
+func told(s streams, asJSON bool, play func(streams) (*checker.Report, error)) (*checker.Report, error) {
+	if !asJSON {
+		return play(s)
 	}
-	report, err := perform(ctx, c, shown)
-	if o.json && report != nil {
+	report, err := play(s.quiet())
+	if report != nil {
 		err = errors.Join(err, reports.JSON(s.bytes, *report))
 	}
-	return report, conclude(ctx, report, err, o.gate, s)
+	return report, err
 }
 
 func (o runFlags) rerun(args []string, seed uint64) rerun {

@@ -13,9 +13,6 @@ import (
 // jobIndex is the variable in which Kubernetes tells a pod of an Indexed Job its number, from 0.
 const jobIndex = "JOB_COMPLETION_INDEX"
 
-// mostShards bounds the number of shards: more are a mistake.
-const mostShards = rundir.MostShards
-
 // shardFlag is the value of --shard: 3/8; or /8, whose Number is 0 until it is resolved.
 type shardFlag struct{ scenarios.Shard }
 
@@ -26,8 +23,8 @@ func (f *shardFlag) Set(text string) error {
 		n, err = strconv.Atoi(number)
 	}
 	total, unread := strconv.Atoi(of)
-	if !found || err != nil || unread != nil || total < 1 || total > mostShards || n > total || n < 1 && number != "" {
-		return fmt.Errorf("expected a part of at most %d, such as 3/8, or /8", mostShards)
+	if !found || err != nil || unread != nil || total < 1 || total > rundir.MostShards || n > total || n < 1 && number != "" {
+		return fmt.Errorf("expected a part of at most %d, such as 3/8, or /8", rundir.MostShards)
 	}
 	f.Shard = scenarios.Shard{Number: n, Of: total}
 	return nil

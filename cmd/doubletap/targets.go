@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -57,13 +60,12 @@ itself and outlive the process, which may so be killed and started again: docs/e
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Design = args[0]
-			store, err := targetFlags{store: o.Store}.options(s).StoreOption()
-			if err != nil {
+			named := targetFlags{store: o.Store, database: o.Database}.options(s)
+			var unfit, far error
+			o.Store, unfit = named.StoreOption()
+			o.Database, far = named.DatabaseOption()
+			if err := cmp.Or(unfit, far, localRoads(o, dependencyRoad)); err != nil {
 				return err
-			}
-			o.Store = store
-			if o.Database == "" {
-				o.Database = s.env(sut.DatabaseVariable)
 			}
 			if dependencyRoad != "" {
 				o.DependencyProxy = func(context.Context, string) (string, error) { return dependencyRoad, nil }
@@ -83,6 +85,24 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
 	return cmd
+}
+
+// localRoads refuses what leads to another machine.
+func localRoads(o orders.Options, dependencyRoad string) error {
+	for flag, address := range map[string]string{"--road": o.DatabaseProxy, "--store-road": o.StoreProxy, "--dependency-road": dependencyRoad} {
+		host, _, err := net.SplitHostPort(address)
+		if address != "" && err != nil {
+			return runerror.Configf("%s: expected host:port, such as 127.0.0.1:15432", flag)
+		}
+		if err := sut.Local(flag, host); err != nil {
+			return err
+		}
+	}
+	outside, err := url.Parse(o.Outside)
+	if err != nil {
+		return runerror.Configf("--outside cannot be parsed; expected something like http://127.0.0.1:9090")
+	}
+	return sut.Local("--outside", outside.Hostname())
 }
 
 // goPanics is the exit status of a Go program that panics.

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -167,6 +169,9 @@ func (o workFlags) playShard(ctx context.Context, t task, found []scenarios.File
 		return "", runerror.Environment(errors.New("the shard has no report"))
 	case report == nil:
 		return "", err
+	}
+	if _, here := errors.AsType[*fs.PathError](err); here && report.Verdict != checker.Fail {
+		return "", err // of what could not be written there is nothing to bring in; another worker may have room for it
 	}
 	complain(s.err, err) // its report says it as well
 	return report.Dir, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -170,6 +171,16 @@ func TestWhatWorkersFindIsReportedAsOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "builtin:check-then-insert", f.Target)
 	require.Equal(t, 3, f.Of)
+
+	requireJudgedAgain(t, dir)
+	moved := filepath.Join(t.TempDir(), filepath.Base(dir))
+	require.NoError(t, os.Rename(dir, moved))
+	again := callWith(t.Context(), nil, "check", moved)
+	require.Equal(t, exitFinding, again.code, "its shards are in it: %s", again)
+	require.NoError(t, os.Remove(filepath.Join(moved, rundir.ManifestName)))
+	again = callWith(t.Context(), nil, "check", moved)
+	require.Equal(t, exitConfig, again.code, "%s", again)
+	require.Contains(t, again.err, "doubletap merge "+filepath.Join(moved, rundir.ShardsName, "*"))
 }
 
 // TestASharedRunIsInterrupted stops the coordinator and the worker while a shard is played: nothing is left on the server.
@@ -216,4 +227,45 @@ func TestWhatHasNoPlaceBesideWorkers(t *testing.T) {
 	got := callWith(t.Context(), nil, "work", "--target", "builtin:unique-key")
 	require.Equal(t, exitConfig, got.code, "%s", got)
 	require.Contains(t, got.err, "there is no --join")
+}
+
+// TestTheDiskOfACoordinatorIsFull has no room for what workers bring in.
+func TestTheDiskOfACoordinatorIsFull(t *testing.T) {
+	t.Parallel()
+	for _, kib := range []int{16, 160} {
+		t.Run(fmt.Sprintf("%d KiB", kib), func(t *testing.T) {
+			t.Parallel()
+			disk := t.TempDir()
+			if err := syscall.Mount("none", disk, "tmpfs", 0, fmt.Sprintf("size=%dk", kib)); err != nil {
+				cannot(t, "no disk to fill here: mount: %v", err)
+			}
+			t.Cleanup(func() { syscall.Unmount(disk, 0) })
+			address := broker(t)
+			lead := callAside(t.Context(), nil, "run", "--target", "builtin:unique-key", "--reports", filepath.Join(disk, "runs"), "--seed", "7", "--workers", address+"/full", "--shards", "2", "plain-create", "sequential-replay")
+			worker := callAside(t.Context(), nil, "work", "--join", address+"/full", "--target", "builtin:unique-key", "--reports", t.TempDir())
+			require.Equal(t, exitEnvironment, <-lead.done, "%s", lead.out)
+			require.Regexp(t, `/shards/[12]/\S+: no space left on device`, lead.out.String())
+			require.Equal(t, exitPass, <-worker.done, "%s", worker.out)
+			require.Empty(t, streamsOn(t, address))
+		})
+	}
+}
+
+// TestTheDiskOfAWorkerIsFull has another worker play what the first one had no room for.
+func TestTheDiskOfAWorkerIsFull(t *testing.T) {
+	t.Parallel()
+	disk := t.TempDir()
+	if err := syscall.Mount("none", disk, "tmpfs", 0, "size=40k"); err != nil {
+		cannot(t, "no disk to fill here: mount: %v", err)
+	}
+	t.Cleanup(func() { syscall.Unmount(disk, 0) })
+	address := broker(t)
+	lead := callAside(t.Context(), nil, "run", "--target", "builtin:unique-key", "--reports", t.TempDir(), "--seed", "7", "--workers", address+"/small", "--shards", "1", "plain-create")
+	small := callAside(t.Context(), nil, "work", "--join", address+"/small", "--target", "builtin:unique-key", "--reports", filepath.Join(disk, "runs"))
+	require.Equal(t, exitEnvironment, <-small.done, "%s", small.out)
+	require.Contains(t, small.out.String(), "no space left on device")
+	other := callAside(t.Context(), nil, "work", "--join", address+"/small", "--target", "builtin:unique-key", "--reports", t.TempDir())
+	require.Equal(t, exitPass, <-lead.done, "%s", lead.out)
+	require.Regexp(t, `worker \S+ has left: .*no space left on device`, lead.out.String())
+	require.Equal(t, exitPass, <-other.done, "%s", other.out)
 }
