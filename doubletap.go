@@ -114,7 +114,7 @@ type Config struct {
 	Budget       time.Duration // no scenario begins later than this; 0: none is left out
 	Parallel     int           // how many scenarios [Run] plays beside each other, of those that do not race; 0: at most 3, fewer where the target is slow; 1: each has the target to itself
 	MaxRequests  int           // that scenarios may send; 0: 100,000
-	PilotTimeout time.Duration // of a plain create; 0: 5s
+	PilotTimeout time.Duration // of a plain create; 0: 20s
 	Known        string        // file with the register of known bugs; empty: none
 
 	Reports string // directory for the runs' files; empty: one that is removed when the run ends

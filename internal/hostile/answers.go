@@ -154,6 +154,13 @@ func daysOfAnswers() []day {
 		}
 		return false
 	})
+	errs := &days[len(days)-1] // one scenario after the other: beside each other, one could get all the errors where they do no harm
+	set := errs.set
+	errs.set = func(ctx context.Context, b *bench) error {
+		err := set(ctx, b)
+		b.args = append(b.args, "--parallel=1")
+		return err
+	}
 	return append(days, day{class: "answers", name: "nobody listens", exits: []int{4}, says: "no connection|refused", set: func(_ context.Context, b *bench) error {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -39,7 +39,7 @@ type shop struct {
 // openShop serves a shop for a day. An enemy answers in its place, if it wishes to: true says that it did.
 func openShop(b *bench, enemy func(w http.ResponseWriter, r *http.Request) bool) (*shop, error) {
 	s := &shop{file: b.path("shop.db")}
-	db, err := sql.Open("sqlite", s.file+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)")
+	db, err := sql.Open("sqlite", s.file+"?_pragma=busy_timeout(3000)&_pragma=journal_mode(wal)")
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (s *shop) create(w http.ResponseWriter, r *http.Request) {
 	}
 	id, err := s.row(r)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -121,13 +121,10 @@ func (f *follower) Close() error {
 func (f *follower) CatchUp(ctx context.Context) error {
 	f.sent++
 	err := f.channel.PublishWithContext(ctx, "", f.queue, false, false, amqp.Publishing{Type: f.mark, Body: []byte(strconv.Itoa(f.sent))})
-	wait := f.progress.Wait
-	if err != nil { // whose cause comes with the end of the reading
-		wait = func(ctx context.Context, _ func() bool) error {
-			return cmp.Or(f.progress.Wait(ctx, func() bool { return false }), err)
-		}
+	if err != nil { // its cause comes with the end of the reading
+		return cmp.Or(f.progress.Wait(ctx, func() bool { return false }), err)
 	}
-	return wait(ctx, func() bool { return f.came >= f.sent })
+	return f.progress.Wait(ctx, func() bool { return f.came >= f.sent })
 }
 
 // take puts a message on record, or notes one of our own.
