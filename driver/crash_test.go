@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,10 +18,11 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// mortal is a server that can be killed and started again at the same address. It answers no request of its
-// first life.
+// mortal is a server that can be killed and started again at the same address, which nobody else gets in between.
+// It answers no request of its first life.
 type mortal struct {
 	t       testing.TB
+	port    *os.File // is listened on between two lives as well
 	address string
 	server  *http.Server
 	lives   atomic.Int64
@@ -30,7 +32,13 @@ type mortal struct {
 }
 
 func newMortal(t testing.TB) *mortal {
-	m := &mortal{t: t, address: "127.0.0.1:0"}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	port, err := listener.(*net.TCPListener).File()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = port.Close() })
+	m := &mortal{t: t, port: port, address: listener.Addr().String()}
 	require.NoError(t, m.start(t.Context()))
 	t.Cleanup(func() { _ = m.server.Close() })
 	return m
@@ -41,9 +49,8 @@ func (m *mortal) start(context.Context) error {
 		return m.stays
 	}
 	time.Sleep(m.slow)
-	listener, err := net.Listen("tcp", m.address)
+	listener, err := net.FileListener(m.port)
 	require.NoError(m.t, err)
-	m.address = listener.Addr().String()
 	first := m.lives.Add(1) == 1
 	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client leaves

@@ -52,7 +52,8 @@ func (s served) Run() int {
 }
 
 // built is the program as users have it, without the race detector, which takes several times the computing:
-// for tests that are about what is typed and not about what happens at once.
+// for tests that are about what is typed and not about what happens at once. It is of the same version as the tests,
+// which no commit is stamped on.
 var built struct {
 	dir  string
 	once sync.Once
@@ -64,7 +65,7 @@ func usual(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(built.dir, "doubletap")
 	built.once.Do(func() {
-		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, ".").CombinedOutput()
+		out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", path, ".").CombinedOutput()
 		if err != nil {
 			built.err = fmt.Errorf("build doubletap: %w\n%s", err, out)
 		}
