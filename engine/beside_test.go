@@ -27,14 +27,11 @@ type meeting struct {
 	met func(w http.ResponseWriter, note string) bool // what becomes of a create that met another; it returns whether that was answered
 
 	lock   sync.Mutex
-	pilot  int           // creates that came first
+	begun  bool          // a scenario is: what came before were the pilot's creates
 	inside chan struct{} // closed when the second create that is no pilot's is inside
 	others int           // creates that are no pilot's
 	alone  bool          // one of them waited in vain for another
 }
-
-// pilotCreates is how many creates a pilot sends.
-const pilotCreates = 4
 
 func (m *meeting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost && m.meets() {
@@ -55,7 +52,7 @@ func (m *meeting) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // meets waits with the first create that is no pilot's until the second is inside, and reports for these two that they met.
 func (m *meeting) meets() bool {
 	m.lock.Lock()
-	if m.pilot++; m.pilot <= pilotCreates {
+	if !m.begun {
 		m.lock.Unlock()
 		return false
 	}
@@ -87,15 +84,7 @@ func meet(t *testing.T, ctx context.Context, parallel int, m *meeting) (*checker
 	t.Cleanup(server.Close)
 	c := Config{
 		Reports: t.TempDir(), Seed: 1, Course: Course{Parallel: parallel},
-		SUT: sut.Options{Target: "target.yaml", Source: fmt.Appendf(nil, `name: notes
-base_url: %s
-contract: {preset: ietf}
-operations:
-  create:
-    request: {path: /notes, body: {note: "{{.Intent.Marker}}"}}
-    key: {in: header}
-    rows: {http: {path: "/notes?note={{.Intent.Marker}}"}, items: "", identity: id}
-`, server.URL)},
+		SUT: sut.Options{Target: "target.yaml", Source: notesFile(server.URL, "contract: {preset: ietf}")},
 	}
 	for _, name := range []string{"one", "two"} {
 		source := []byte("name: " + name + "\nsummary: A create.\nintents: 1\nsteps: [send]\nexercised: [{proof: acknowledged, at_least: 100%}]\n")
@@ -105,8 +94,13 @@ operations:
 	}
 	var dir string
 	c.Observe = func(e Event) {
-		if d, is := e.(RunDone); is {
-			dir = filepath.Join(c.Reports, d.Report.Run)
+		switch e := e.(type) {
+		case ScenarioStarted:
+			m.lock.Lock()
+			m.begun = true
+			m.lock.Unlock()
+		case RunDone:
+			dir = filepath.Join(c.Reports, e.Report.Run)
 		}
 	}
 	report, err := Run(ctx, c)

@@ -16,6 +16,19 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
+// notesFile is a target file of a service of notes, with one more line.
+func notesFile(address, line string) []byte {
+	return fmt.Appendf(nil, `name: notes
+base_url: %s
+%s
+operations:
+  create:
+    request: {path: /notes, body: {note: "{{.Intent.Marker}}"}}
+    key: {in: header}
+    rows: {http: {path: "/notes?note={{.Intent.Marker}}"}, items: "", identity: id}
+`, address, line)
+}
+
 // notebook is a correct service that lists what it holds: one note for each key.
 type notebook struct {
 	mu    sync.Mutex
@@ -57,14 +70,7 @@ func TestNoMoreRoundsAreSentToATargetThatAnswersNothing(t *testing.T) {
 				more++
 			}
 		},
-		SUT: sut.Options{Target: "target.yaml", Source: fmt.Appendf(nil, `name: notes
-base_url: %s
-operations:
-  create:
-    request: {path: /notes, body: {note: "{{.Intent.Marker}}"}}
-    key: {in: header}
-    rows: {http: {path: "/notes?note={{.Intent.Marker}}"}, items: "", identity: id}
-`, server.URL)},
+		SUT: sut.Options{Target: "target.yaml", Source: notesFile(server.URL, "")},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -89,9 +89,10 @@ func (s *Session) pilot(ctx context.Context) error {
 	if err := diagnoseCount(ctx, s); err != nil {
 		return err
 	}
+	var h *history.History
 	for _, f := range pilotFiles(s, s.config.PilotTimeout) {
-		h, err := playPilot(ctx, s, f)
-		if err != nil {
+		var err error
+		if h, err = playPilot(ctx, s, f); err != nil {
 			return err
 		}
 		s.normal, s.inside, s.passing = normalTime(h.Attempts), insideTime(h.Attempts), passingOf(h)
@@ -101,7 +102,7 @@ func (s *Session) pilot(ctx context.Context) error {
 	}
 	s.lost = ""
 	var err error
-	if s.slow, err = measureSlow(ctx, s); err != nil {
+	if s.slow, err = measureSlow(ctx, s, h.Attempts); err != nil {
 		return err
 	}
 	s.lost = ""
@@ -235,12 +236,18 @@ func diagnosePilot(ctx context.Context, s *Session, h, whole *history.History) e
 
 // normalTime is the median duration of the plain creates.
 func normalTime(attempts []history.Attempt) time.Duration {
+	took := durations(attempts)
+	return took[len(took)/2]
+}
+
+// durations are how long attempts took, the shortest first.
+func durations(attempts []history.Attempt) []time.Duration {
 	var took []time.Duration
 	for _, a := range attempts {
 		took = append(took, (a.End - a.Start).Duration())
 	}
 	slices.Sort(took)
-	return took[len(took)/2]
+	return took
 }
 
 // insideTime is the median time of the plain creates inside the target, as the upstream tap saw them; 0: it did not.

@@ -38,9 +38,10 @@ func round(d time.Duration) time.Duration {
 	return time.Duration(math.Exp2(math.Round(math.Log2(d.Seconds()))) * float64(time.Second))
 }
 
-// measureSlow sends a slow target several plain creates at once. What becomes of them breaks no run: a target may turn some away.
-func measureSlow(ctx context.Context, s *Session) (speed, error) {
-	create := round(max(s.normal, time.Millisecond))
+// measureSlow sends a target several plain creates at once if even the fastest of those before was slow: another one may have waited for
+// a busy machine. What becomes of them breaks no run: a target may turn some away.
+func measureSlow(ctx context.Context, s *Session, plain []history.Attempt) (speed, error) {
+	create := round(max(durations(plain)[0], time.Millisecond))
 	if create < slowCreate || s.config.Diagnose || s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil {
 		return speed{}, nil
 	}

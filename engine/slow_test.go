@@ -123,14 +123,7 @@ func TestARunOfASlowTargetSaysWhatItLeftOut(t *testing.T) {
 	}
 	s, err := newSession(t.Context(), Config{
 		Reports: t.TempDir(), Seed: 1, Scenarios: files, Course: Course{Parallel: 1},
-		SUT: sut.Options{Target: "target.yaml", Source: fmt.Appendf(nil, `name: notes
-base_url: %s
-operations:
-  create:
-    request: {path: /notes, body: {note: "{{.Intent.Marker}}"}}
-    key: {in: header}
-    rows: {http: {path: "/notes?note={{.Intent.Marker}}"}, items: "", identity: id}
-`, server.URL)},
+		SUT: sut.Options{Target: "target.yaml", Source: notesFile(server.URL, "")},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })

@@ -94,7 +94,7 @@ type Run struct {
 	Exercised  []Proof       `json:"exercised"`            // what must have happened for a pass to mean anything
 	Calibrated []Calibration `json:"calibrated,omitempty"` // what bursts like those of the scenario can hit
 	Normal     Offset        `json:"normal,omitempty"`     // median duration of a plain create, from the pilot
-	Whole      int           `json:"whole,omitempty"`      // intents that the scenario has, where fewer were planned for the target is slow; 0: all were
+	Whole      int           `json:"whole,omitempty"`      // intents that the scenario has, where fewer were planned as the target is slow; 0: all were
 }
 
 // Address is one of several of a target, to which members of bursts were aimed.

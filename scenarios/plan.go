@@ -24,7 +24,7 @@ type Plan struct {
 	Answer      Answer  // that all requests ask for
 	Background  float64 // requests per second of the background traffic; 0: there is none
 	Intents     []PlannedIntent
-	Whole       int // intents that the scenario has, without the background, where some were left out for the target is slow; 0: all are here
+	Whole       int // intents that the scenario has, without the background, where some were left out as the target is slow; 0: all are here
 }
 
 // PlannedIntent is everything that is planned for one intent.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -186,6 +187,23 @@ func lacksLink(s *System, scenario scenarios.Scenario) string {
 		}
 	}
 	return ""
+}
+
+// letsLink says which link lets a scenario be played.
+func letsLink(s *System, scenario scenarios.Scenario) checker.Untried {
+	if s.BuiltIn() {
+		return checker.Untried{}
+	}
+	for _, name := range scenario.LinksInUse() {
+		if _, found := s.Target.Links[name]; found {
+			continue
+		}
+		family := map[string]checker.Family{databaseLink: checker.BrokenDatabase, storeLink: checker.BrokenStore, dependencyLink: checker.BrokenService}[name]
+		if family != "" {
+			return checker.Untried{What: family, Line: "links." + name}
+		}
+	}
+	return checker.Untried{}
 }
 
 // lacksDependency says why no link leads to a service that a built-in target asks.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -32,29 +33,82 @@ func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 
 // lacks says which of a scenario's needs the system does not meet; empty: none.
 func lacks(s *System, scenario scenarios.Scenario) string {
-	unmet := unmet(s)
-	if why := lacksLink(s, scenario); why != "" {
-		unmet[scenarios.NeedsLink] = why
-	}
-	if scenario.TouchesStore() && s.Target.Contract.Store.OnFailure == contract.FailOpen {
+	if livesWithoutStore(s, scenario) {
 		return "the target lives without its store on purpose (contract.store.on_failure: fail-open)"
 	}
+	unmet := unmetBy(s, scenario)
 	for _, need := range scenario.Needs {
-		if why := unmet[need]; why != "" {
+		if why := unmet[need].why; why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// unmet says for every need why the system does not meet it, where it does not.
-func unmet(s *System) map[scenarios.Need]string {
-	promise, key := s.Target.Contract, s.Operation().Key
-	why := map[scenarios.Need]string{}
-	unless := func(met bool, need scenarios.Need, text string) {
-		if !met && why[need] == "" {
-			why[need] = text
+// Untried says what a scenario would try that is left out, where lines of the target file would let it; nil: it is played, or what is
+// promised leaves nothing to try.
+func Untried(s *System, scenario scenarios.Scenario) *checker.Untried {
+	if livesWithoutStore(s, scenario) {
+		return nil
+	}
+	unmet := unmetBy(s, scenario)
+	var first *checker.Untried
+	for _, need := range scenario.Needs {
+		lack, lacks := unmet[need]
+		switch {
+		case !lacks:
+		case lack.lets.Line == "":
+			return nil
+		case first == nil:
+			first = &lack.lets
 		}
+	}
+	return first
+}
+
+// livesWithoutStore reports that a scenario is about a store which the target promises to live without.
+func livesWithoutStore(s *System, scenario scenarios.Scenario) bool {
+	return scenario.TouchesStore() && s.Target.Contract.Store.OnFailure == contract.FailOpen
+}
+
+// lack is a need that a system does not meet.
+type lack struct {
+	why  string
+	lets checker.Untried // what lets it be met; without a line: nothing does
+}
+
+// unmetBy is what the system does not meet of what a scenario may need.
+func unmetBy(s *System, scenario scenarios.Scenario) map[scenarios.Need]lack {
+	all := unmet(s)
+	if why := lacksLink(s, scenario); why != "" {
+		all[scenarios.NeedsLink] = lack{why, letsLink(s, scenario)}
+	}
+	return all
+}
+
+// unmet says for every need but links why the system does not meet it, where it does not. What no line mends comes first.
+func unmet(s *System) map[scenarios.Need]lack {
+	promise, key := s.Target.Contract, s.Operation().Key
+	all := map[scenarios.Need]lack{}
+	but := func(met bool, need scenarios.Need, why string, lets checker.Untried) {
+		if _, lacked := all[need]; !met && !lacked {
+			all[need] = lack{why, lets}
+		}
+	}
+	unless := func(met bool, need scenarios.Need, why string) { but(met, need, why, checker.Untried{}) }
+	byLine := func(what checker.Family, line string) checker.Untried {
+		if s.BuiltIn() {
+			return checker.Untried{} // what a design does not have no line gives it
+		}
+		return checker.Untried{What: what, Line: line}
+	}
+	several := byLine(checker.SeveralServers, "process.instances, or instances")
+	if s.BuiltIn() {
+		several = checker.Untried{What: checker.SeveralServers, Line: "--target " + ServedPrefix + "NAME --instances 2"}
+	}
+	holds := byLine(checker.HeldWrites, "database.write_gate")
+	if s.RowsSource() == "" || s.Target.AsksItself() {
+		holds = checker.Untried{}
 	}
 	const noKey = "the operation takes no idempotency key"
 	hasKey, natural := key.In != contract.KeyNowhere, len(promise.NaturalKey) > 0
@@ -78,9 +132,9 @@ func unmet(s *System) map[scenarios.Need]string {
 	marked := s.Target.CarriesMarker(s.Operation().Operation)
 	unless(marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
 	unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")
-	unless(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)")
-	unless(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)")
+	but(len(s.Operation().Alter) > 0, scenarios.NeedsAlter, "the target file does not say what an altered body changes (alter:)", byLine(checker.OtherBodies, "alter"))
 	unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid), scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
+	but(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)", byLine(checker.CorrectedForms, "invalid"))
 	kind, members := s.Operation().Request.Payload()
 	form := kind == targets.FormPayload || kind == targets.MultipartPayload
 	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
@@ -90,42 +144,42 @@ func unmet(s *System) map[scenarios.Need]string {
 	unless(holdsWholeNumber(members), scenarios.NeedsNumbers, "the operation's body holds no whole number")
 	unless(!natural, scenarios.NeedsExpiry, "the contract declares a natural key, which is not forgotten")
 	unless(marked || promise.Expiry.Then == contract.ExpiryReject, scenarios.NeedsExpiry, "its requests do not carry the marker but change what was prepared with it: a second intent about it cannot be told from the first")
-	unless(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)")
+	but(promise.Expiry.After > 0, scenarios.NeedsExpiry, "the contract does not say when a key is forgotten (expiry.after)", byLine(checker.ForgottenKeys, "contract.expiry"))
 	unless(time.Duration(promise.Expiry.After) <= longestExpiry, scenarios.NeedsExpiry, "keys are forgotten after "+promise.Expiry.After.String()+", which is longer than a run waits")
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= time.Second, scenarios.NeedsMemory, "keys are forgotten after "+promise.Expiry.After.String()+": no later retry has to be known")
 	unless(len(s.Ways) > 0, scenarios.NeedsWays, "the target file names no other way to make the same, with a key that the client chooses (same_as)")
 	unless(s.options.DB == nil, scenarios.NeedsWriteGate, "the caller opened the database, so writes to it are not held back")
-	unless(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table to which writes may be held back (database.write_gate)")
-	unless(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed")
-	unless(s.Target.Process != nil, scenarios.NeedsProcess, "doubletap did not start the target (no process in the target file), so it cannot kill it and start it again")
+	but(s.Target.Database.WriteGate != nil, scenarios.NeedsWriteGate, "the target file names no table to which writes may be held back (database.write_gate)", holds)
 	unless(len(key.Issued) == 0, scenarios.NeedsProcess, "keys that the target has handed out (key.issued) may be gone with its process, which is no broken promise")
-	unless(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer")
-	unless(s.Target.Process != nil || len(s.Target.Instances) > 0, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request")
-	unless(max(s.Instances(), len(s.Target.Instances)) > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)")
-	unless(len(s.Target.Links) > 0, scenarios.NeedsLink, noLinks)
-	_, linked := s.Target.Links[databaseLink]
-	unless(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database")
+	but(s.server == nil, scenarios.NeedsProcess, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" makes it a process that can be killed", checker.Untried{What: checker.Crashes, Line: "--target " + ServedPrefix + "NAME"})
+	but(s.Target.Process != nil, scenarios.NeedsProcess, "doubletap did not start the target (no process in the target file), so it cannot kill it and start it again", byLine(checker.Crashes, "process"))
+	but(s.server == nil, scenarios.NeedsInstances, "the target runs inside doubletap; "+ServedPrefix+" in place of "+BuiltinPrefix+" and --instances 2 make it two processes behind a balancer", several)
+	but(s.Target.Process != nil || len(s.Target.Instances) > 0, scenarios.NeedsInstances, "doubletap did not start the target (no process in the target file), so it does not know which instance gets a request", several)
+	but(max(s.Instances(), len(s.Target.Instances)) > 1, scenarios.NeedsInstances, "one instance of the target is started (process.instances, or --instances)", several)
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsWork, "what the contract accepts to be done later (ack.accepted) does not make its request take long")
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= outlastsWork, scenarios.NeedsWork, "keys are forgotten after "+promise.Expiry.After.String()+", which may be before long work is done")
+	_, linked := s.Target.Links[databaseLink]
+	but(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database", byLine(checker.LongWork, "work"))
 	answered := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].Answers() })
 	counted := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].OTLP == nil })
-	unless(counted, scenarios.NeedsEffect, "no effect of the operation is counted at a sink (effects with seen), spans aside, which come when it is over")
-	unless(answered, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen) that answers in place of another service")
-	unless(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"))
-	unless(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)")
+	outside := byLine(checker.OutsideEffects, "effects with seen")
+	but(counted, scenarios.NeedsEffect, "no effect of the operation is counted at a sink (effects with seen), spans aside, which come when it is over", outside)
+	but(answered, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen) that answers in place of another service", outside)
+	but(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"), byLine(checker.BrokenStore, "store"))
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")
 	unless(marked, scenarios.NeedsRemove, "its requests do not carry the marker but change what was prepared with it, which is not removed with what they made")
 	unless(promise.ContentWindow == 0, scenarios.NeedsRemove, "the contract takes equal bodies for one intent for a while (content_window), whatever was removed")
-	unless(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals")
+	but(len(s.Operation().Remove) > 0, scenarios.NeedsRemove, "the target file does not say how what was made is removed (remove)", byLine(checker.MadeAgain, "remove"))
 	unless(promise.Scope.Principal != contract.ScopeShared, scenarios.NeedsPrincipals, "all principals share their keys on purpose (scope.principal)")
+	but(len(s.Principals) > 1, scenarios.NeedsPrincipals, "the target file names fewer than two principals", byLine(checker.SeveralUsers, "principals"))
 	unless(len(s.Operations) > 1, scenarios.NeedsOperations, "the target file has fewer than two operations that take a key")
 	unless(s.Operation().HasParent(), scenarios.NeedsParents, "the operation's path has nothing of prepare, so there are no two parents to send one key to")
 	for need, size := range map[scenarios.Need]targets.AnswerSize{scenarios.NeedsLargeAnswer: targets.LargeAnswer, scenarios.NeedsHugeAnswer: targets.HugeAnswer, scenarios.NeedsEmptyAnswer: targets.EmptyAnswer} {
 		_, declared := s.Operation().Answers[size]
-		unless(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")")
+		but(declared, need, "the target file does not say how to ask for such an answer (answers."+string(size)+")", byLine(checker.AnswersBySize, "answers"))
 	}
-	return why
+	return all
 }
 
 // wholeNumber is a template that always gives a whole number.

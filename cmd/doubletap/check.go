@@ -72,16 +72,16 @@ func (j *judging) tell(scenario string, hundredths int) {
 func (j *judging) done() { j.bar.done() }
 
 // judge has histories judged, prints the report, and writes what else there is to be written of it. Nil: there is none.
-func judge(s streams, judged func(rundir.Told) *checker.Report, write func(checker.Report) error) (*checker.Report, error) {
+func judge(s streams, judged func(rundir.Told) (*checker.Report, error), write func(checker.Report) error) (*checker.Report, error) {
 	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
 	p := &judging{out: s.err, begun: time.Now()}
-	report := judged(p.tell)
+	report, err := judged(p.tell)
 	p.done()
 	if report == nil {
-		return nil, nil
+		return nil, err
 	}
-	err := write(*report)
+	err = errors.Join(err, write(*report))
 	if said := reports.Text(s.out, *report, styleOf(s)); said != nil {
 		err = errors.Join(err, runerror.Environment(said))
 	}
@@ -92,10 +92,9 @@ func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error 
 	if err := g.check(); err != nil {
 		return err
 	}
-	var failure error
-	report, err := judge(s, func(told rundir.Told) (report *checker.Report) {
-		report, _, failure = dir.Rejudge(told)
-		return report
+	report, err := judge(s, func(told rundir.Told) (*checker.Report, error) {
+		report, _, err := dir.Rejudge(told)
+		return report, err
 	}, func(checker.Report) error { return nil })
-	return conclude(ctx, report, errors.Join(failure, err), g, s)
+	return conclude(ctx, report, err, g, s)
 }

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +12,7 @@ import (
 // repetition, too.
 func cart(t *testing.T, change string, again bool) (address, database string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "cart.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table cart_lines (id integer primary key, sku text unique, quantity integer); create table requests (key text primary key)")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table cart_lines (id integer primary key, sku text unique, quantity integer); create table requests (key text primary key)")
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var line struct {
 			Sku      string

@@ -31,9 +31,6 @@ func (i *initiation) prove(ctx context.Context) error {
 		return nil
 	}
 	i.file.Draft.GuessTexts()
-	if numbers := i.file.Draft.Numbers(); len(i.file.Draft.Texts) == 0 && len(numbers) > 0 {
-		i.file.Draft.Number = numbers[0]
-	}
 	for n := 1; ; n++ {
 		answer, why, err := i.try(ctx)
 		switch {

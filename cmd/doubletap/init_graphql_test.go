@@ -1,11 +1,9 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,12 +12,7 @@ import (
 // reviews is a service of GraphQL: one review for each clientMutationId. All its answers are 200.
 func reviews(t *testing.T) (address, database string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "reviews.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table reviews (id integer primary key, mutation text unique, text text, stars integer)")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table reviews (id integer primary key, mutation text unique, text text, stars integer)")
 	return serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var request struct {
 			Query     string

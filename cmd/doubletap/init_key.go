@@ -14,20 +14,18 @@ import (
 // all of the usual names at once, and then with each, it sends a create and repeats it. Where that makes no second row, and not with
 // another create either, the header is the key. It returns what came of the repetition then, or what it was given.
 func findKey(ctx context.Context, i *initiation, r drafting.Repeated) (drafting.Repeated, error) {
-	names := i.file.Draft.UsualKeys()
-	if len(names) == 0 {
-		return r, nil
-	}
-	fmt.Fprintf(i.streams.err, "the same request again made %d rows; repeating a create with each header that may be the key: %s\n", r.Rows, strings.Join(names, ", "))
+	tried := i.file.Draft.UsualKeys()
+	fmt.Fprintf(i.streams.err, "the same request again made %d rows; repeating a create with each header that may be the key: %s\n", r.Rows, strings.Join(tried, ", "))
 	without := i.file.Draft
-	i.file.Draft = without.WithAll(names)
+	i.file.Draft = without.WithAll(tried)
 	all, err := i.questioner()
 	if err != nil {
 		i.file.Draft = without
 		return r, err
 	}
+	names := tried
 	if answers, markers := all.done(ctx, "headers", "[{send: {}}, {send: {}}]"); len(answers) > 1 && answers[0].Done() && answers[1].Done() && i.made(ctx, markers[0]) > 1 {
-		names, i.file.KeysTried = nil, names // with all of them at once: none of them is
+		names = nil // with all of them at once: none of them is
 	}
 	for _, name := range names {
 		i.file.Draft = without.WithKeyIn(drafting.InHeader(name))
@@ -46,10 +44,7 @@ func findKey(ctx context.Context, i *initiation, r drafting.Repeated) (drafting.
 			return with, nil
 		}
 	}
-	i.file.Draft = without
-	if names != nil {
-		i.file.KeysTried = names
-	}
+	i.file.Draft, i.file.KeysTried = without, tried
 	fmt.Fprintln(i.streams.err, "with none of them a repetition was seen to make no second row")
 	return r, ctx.Err()
 }

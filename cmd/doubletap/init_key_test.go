@@ -1,9 +1,7 @@
 package main
 
 import (
-	"database/sql"
 	"net/http"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,12 +35,7 @@ func TestInitFindsTheHeaderOfTheKey(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "things.db")
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)")
-			require.NoError(t, err)
-			t.Cleanup(func() { db.Close() })
-			_, err = db.Exec("create table things (number integer primary key, name text, invoice text)")
-			require.NoError(t, err)
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)", "create table things (number integer primary key, name text, invoice text)")
 			service := &picky{&choosy{by: "nothing", keyed: true, header: c.header, db: db, known: map[string]bool{}, answers: map[string]choice{}}, c.refusal}
 			address := serveBoth(t, service)
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}

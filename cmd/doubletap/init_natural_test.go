@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -68,12 +67,7 @@ func (c *choosy) create(body map[string]any) choice {
 // setting is a service that sets the quantity of an article, or adds to it.
 func setting(t *testing.T, adds bool) (address, database string) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "items.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table items (cart integer, name text, quantity integer, primary key (cart, name))")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table items (cart integer, name text, quantity integer, primary key (cart, name))")
 	to := "excluded.quantity"
 	if adds {
 		to = "quantity + excluded.quantity"
@@ -122,12 +116,7 @@ func TestInitOfARowThatOneTextNames(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "spaces.db")
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-			require.NoError(t, err)
-			t.Cleanup(func() { db.Close() })
-			_, err = db.Exec("create table spaces (id integer primary key, name text unique, seats integer)")
-			require.NoError(t, err)
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table spaces (id integer primary key, name text unique, seats integer)")
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var space struct {
 					Name  string
@@ -196,12 +185,7 @@ func TestInitFindsWhatMakesTwoCreatesOne(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "things.db")
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)")
-			require.NoError(t, err)
-			t.Cleanup(func() { db.Close() })
-			_, err = db.Exec("create table things (number integer primary key, name text, invoice text)")
-			require.NoError(t, err)
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)", "create table things (number integer primary key, name text, invoice text)")
 			c.db, c.known, c.answers = db, map[string]bool{"jane@example.com": true, "evt_1JkQ2x": true}, map[string]choice{"72d3162e-cc78-11e3-81ab-4c9367dc0958": {http.StatusCreated, "{}"}}
 			address := serveBoth(t, c.choosy)
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"database/sql"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -33,6 +34,18 @@ func readFile(t *testing.T, path string) string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(text)
+}
+
+// sqliteFile makes tables in a database file of the test, which options say how to open.
+func sqliteFile(t *testing.T, options, schema string) (db *sql.DB, path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "data.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?"+options)
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec(schema)
+	require.NoError(t, err)
+	return db, path
 }
 
 // TestInitIsProvenByOneCreate takes the whole road: a document and a database become a target file by which

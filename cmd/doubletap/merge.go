@@ -58,7 +58,7 @@ func inDirs(paths []string) []rundir.Dir {
 // judgeMerged judges shards as one, shows the report, and writes it into the directory of the whole, which knows its shards first.
 func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Report, error) {
 	unwritten := dir.WriteJSON(merged.Manifest(dir), rundir.ManifestName)
-	report, err := judge(s, func(told rundir.Told) *checker.Report { return merged.Report(dir, told) }, func(report checker.Report) error {
+	report, err := judge(s, func(told rundir.Told) (*checker.Report, error) { return merged.Report(dir, told), nil }, func(report checker.Report) error {
 		s.github.report(report, nil, false)
 		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
 	})

@@ -89,12 +89,14 @@ itself and outlive the process, which may so be killed and started again: docs/e
 
 // localRoads refuses what leads to another machine.
 func localRoads(o orders.Options, dependencyRoad string) error {
-	for flag, address := range map[string]string{"--road": o.DatabaseProxy, "--store-road": o.StoreProxy, "--dependency-road": dependencyRoad} {
-		host, _, err := net.SplitHostPort(address)
-		if address != "" && err != nil {
-			return runerror.Configf("%s: expected host:port, such as 127.0.0.1:15432", flag)
+	for _, road := range []struct{ flag, address string }{
+		{"--road", o.DatabaseProxy}, {"--store-road", o.StoreProxy}, {"--dependency-road", dependencyRoad},
+	} {
+		host, _, err := net.SplitHostPort(road.address)
+		if road.address != "" && err != nil {
+			return runerror.Configf("%s: expected host:port, such as 127.0.0.1:15432", road.flag)
 		}
-		if err := sut.Local(flag, host); err != nil {
+		if err := sut.Local(road.flag, host); err != nil {
 			return err
 		}
 	}

@@ -28,13 +28,15 @@ var bomb = sync.OnceValue(func() []byte {
 // daysOfAnswers are those of services that answer as no service should. None of them may pass.
 func daysOfAnswers() []day {
 	var days []day
-	add := func(name string, exits []int, enemy func(w http.ResponseWriter, r *http.Request) bool) {
+	add := func(name string, exits []int, enemy func(w http.ResponseWriter, r *http.Request) bool, more ...string) {
 		days = append(days, day{class: "answers", name: name, exits: exits, set: func(_ context.Context, b *bench) error {
 			s, err := openShop(b, enemy)
 			if err != nil {
 				return err
 			}
-			return s.runAt(b)
+			err = s.runAt(b)
+			b.args = append(b.args, more...)
+			return err
 		}})
 	}
 	raw := func(text string) func(http.ResponseWriter, *http.Request) bool {
@@ -153,14 +155,7 @@ func daysOfAnswers() []day {
 			return true
 		}
 		return false
-	})
-	errs := &days[len(days)-1] // one scenario after the other: beside each other, one could get all the errors where they do no harm
-	set := errs.set
-	errs.set = func(ctx context.Context, b *bench) error {
-		err := set(ctx, b)
-		b.args = append(b.args, "--parallel=1")
-		return err
-	}
+	}, "--parallel=1") // beside each other, one scenario could get all the errors where they do no harm
 	return append(days, day{class: "answers", name: "nobody listens", exits: []int{4}, says: "no connection|refused", set: func(_ context.Context, b *bench) error {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

@@ -32,7 +32,7 @@ func (d Draft) codes() []string {
 }
 
 // GuessTexts lets the marker go into members that may hold a name or number, where none takes any text for certain: into those that
-// are not called like an id, if there are any.
+// are not called like an id, if there are any. Where none takes a text, it goes into the likeliest number.
 func (d *Draft) GuessTexts() {
 	if len(d.Texts) > 0 {
 		return
@@ -41,6 +41,9 @@ func (d *Draft) GuessTexts() {
 	called := func(pointer string) bool { return idLike.MatchString(pointer[strings.LastIndex(pointer, "/")+1:]) }
 	if d.Texts = slices.DeleteFunc(slices.Clone(codes), called); len(d.Texts) == 0 {
 		d.Texts = codes[:min(len(codes), 1)]
+	}
+	if numbers := d.Numbers(); len(d.Texts) == 0 && len(numbers) > 0 {
+		d.Number = numbers[0]
 	}
 }
 

@@ -18,8 +18,8 @@ var keyHeader = regexp.MustCompile(`(?i)deliver|request|event[-_]?id|message|ded
 // keyName matches names of parameters and members that may hold the key of a request, without separators and in lower case.
 var keyName = regexp.MustCompile(`dedup|nonce|(request|client|submission|operation|transaction|retry|once|mutation)(id|key|token|uuid|ref|reference)$|^(form)?token$`)
 
-// namesKey reports that an idempotency key is called so.
-func namesKey(name string) bool { return strings.Contains(squeezed(name), "idempoten") }
+// NamesKey reports that an idempotency key is called so.
+func NamesKey(name string) bool { return strings.Contains(squeezed(name), "idempoten") }
 
 // KeyPlaces are the places in the request that may hold its key, though they are not called so: such as a header with the id of a
 // delivery, or one whose name ends in key and that is no credential; a parameter or a member that is called a request's; and the end of
@@ -35,8 +35,7 @@ func (d Draft) KeyPlaces() []targets.Key {
 	for _, name := range d.headerKeys() {
 		add(contract.KeyInHeader, name)
 	}
-	_, query, _ := strings.Cut(d.Path, "?")
-	for part := range strings.SplitSeq(query, "&") {
+	for _, part := range parameters(d.Path) {
 		if name, value, _ := strings.Cut(part, "="); keyName.MatchString(squeezed(name)) || uuidLike.MatchString(value) {
 			add(contract.KeyInQuery, name)
 		}
@@ -44,7 +43,7 @@ func (d Draft) KeyPlaces() []targets.Key {
 	Scalars("", d.Body, func(pointer string, value any) {
 		_, isText := value.(string)
 		if _, name := jsonpointer.Cut(pointer); isText && !d.document(pointer) && keyName.MatchString(squeezed(name)) {
-			add(contract.KeyInBody, called(pointer))
+			add(contract.KeyInBody, memberName(pointer))
 		}
 	})
 	if drawn(lastOf(d.Path)) {
@@ -110,7 +109,7 @@ func (d Draft) WithAll(headers []string) Draft {
 		d.Header = map[string]string{}
 	}
 	for _, name := range headers {
-		d.Header[name] = "{{.Intent.Reference}}"
+		d.Header[name] = referenceTemplate
 	}
 	return d
 }
@@ -138,8 +137,8 @@ func (d Draft) WithKeyIn(key targets.Key) Draft {
 		d.Header = maps.Clone(d.Header)
 		delete(d.Header, key.Name)
 	case contract.KeyInQuery:
-		path, query, _ := strings.Cut(d.Path, "?")
-		parts := slices.DeleteFunc(strings.Split(query, "&"), func(part string) bool {
+		path, _, _ := strings.Cut(d.Path, "?")
+		parts := slices.DeleteFunc(parameters(d.Path), func(part string) bool {
 			name, value, _ := strings.Cut(part, "=")
 			if name == key.Name {
 				held = value
@@ -184,12 +183,21 @@ func drop(value any, pointer string) any {
 	return Put(value, parent, left)
 }
 
-// called is how a key in the body is named: a member of the body itself by its name, one that is deeper by a JSON pointer.
-func called(pointer string) string {
+// memberName is how a key in the body is named: a member of the body itself by its name, one that is deeper by a JSON pointer.
+func memberName(pointer string) string {
 	if parent, name := jsonpointer.Cut(pointer); parent == "" && !strings.HasPrefix(name, "/") {
 		return name
 	}
 	return pointer
+}
+
+// parameters are those of the query of a path, each name=value as it stands there.
+func parameters(path string) []string {
+	_, query, asks := strings.Cut(path, "?")
+	if !asks {
+		return nil
+	}
+	return strings.Split(query, "&")
 }
 
 // keyAtEnd is a key that is the last segment of a path.
@@ -221,9 +229,8 @@ func (d *Draft) keyed() {
 	if d.Keyed() {
 		return
 	}
-	_, query, _ := strings.Cut(d.Path, "?")
-	for part := range strings.SplitSeq(query, "&") {
-		if name, _, _ := strings.Cut(part, "="); namesKey(name) {
+	for _, part := range parameters(d.Path) {
+		if name, _, _ := strings.Cut(part, "="); NamesKey(name) {
 			*d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInQuery, Name: name}})
 			return
 		}
@@ -231,8 +238,8 @@ func (d *Draft) keyed() {
 	found := ""
 	Scalars("", d.Body, func(pointer string, value any) {
 		_, isText := value.(string)
-		if _, name := jsonpointer.Cut(pointer); isText && found == "" && namesKey(name) && !d.document(pointer) {
-			found = called(pointer)
+		if _, name := jsonpointer.Cut(pointer); isText && found == "" && NamesKey(name) && !d.document(pointer) {
+			found = memberName(pointer)
 		}
 	})
 	switch {

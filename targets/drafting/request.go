@@ -184,7 +184,7 @@ func (d *Draft) header(name, value, prefix string) {
 	case lower == "content-type" && strings.Contains(value, "+json"): // a server may refuse plain JSON
 		d.Header[name] = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
-	case namesKey(name):
+	case NamesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
 	case shell != nil:
 		d.Header[name] = shell[1] + d.variable(shell[2], "")

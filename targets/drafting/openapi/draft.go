@@ -198,10 +198,10 @@ func (c Create) key(body *openapi3.Schema) targets.Key {
 
 // namesKey goes by the name, and where that could mean something else as well by the description.
 func namesKey(name, description string) bool {
-	squeezed := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
-	if strings.Contains(squeezed, "idempoten") {
+	if drafting.NamesKey(name) {
 		return true
 	}
+	squeezed := strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(name))
 	known := []string{"requestid", "clienttoken", "clientrequestid", "clientrequesttoken", "requesttoken", "deduplicationid", "paypalrequestid"}
 	says := strings.ToLower(description)
 	return slices.Contains(known, strings.TrimPrefix(squeezed, "x")) && (strings.Contains(says, "idempoten") || strings.Contains(says, "duplicate") || strings.Contains(says, "retry") || strings.Contains(says, "retries"))
