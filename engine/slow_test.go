@@ -156,3 +156,51 @@ func TestWhatStandsIsNotPlayedAgainAtASlowTarget(t *testing.T) {
 	require.False(t, stands(slow, checker.Result{Verdict: checker.Inconclusive}))
 	require.False(t, stands(speed{}, failed(checker.Duplicate)), "a quick target shows it again at once")
 }
+
+// limited turns its first creates away, because they came too fast.
+type limited struct {
+	notebook
+	left int // creates that are turned away; below 0: all are
+}
+
+func (l *limited) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	l.mu.Lock()
+	away := r.Method == http.MethodPost && l.left != 0
+	if away {
+		l.left--
+	}
+	l.mu.Unlock()
+	if away {
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	l.notebook.ServeHTTP(w, r)
+}
+
+func TestThePilotWaitsForATargetThatLimitsItsRate(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		left int
+		says string // of the error; empty: the scenario passes
+	}{
+		"for a while": {2, ""},
+		"for good":    {-1, "say how much it takes in rate_limit of"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(&limited{notebook: notebook{notes: map[string]string{}}, left: c.left})
+			t.Cleanup(server.Close)
+			files, err := FindScenarios([]string{"plain-create"})
+			require.NoError(t, err)
+			report, err := Run(t.Context(), Config{
+				Reports: t.TempDir(), Seed: 1, Scenarios: files, SUT: sut.Options{Target: "target.yaml", Source: notesFile(server.URL, "")},
+			})
+			if c.says != "" {
+				require.ErrorContains(t, err, c.says)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, checker.Pass, report.Verdict)
+		})
+	}
+}

@@ -189,3 +189,9 @@ func TestAGoTestShowsADuplicate(t *testing.T) {
 	require.Contains(t, string(out), "--- FAIL: "+name+" ", "%s", out)
 	require.Contains(t, string(out), "--- PASS: "+name+"Mended ", "%s", out)
 }
+
+func TestAScriptSaysThatItCannotSeeASum(t *testing.T) {
+	t.Parallel()
+	source := readFile(t, exported(t, found(t, "adds-again", "sequential-replay"), "curl", nil))
+	require.Contains(t, source, "for want of a look at the sum in the row: it counts rows")
+}
