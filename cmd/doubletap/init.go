@@ -82,9 +82,10 @@ type initiation struct {
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
 
-	plain    *drafting.Draft   // as its source has it; nil: nothing was varied
-	places   []targets.Key     // of it, that may hold the key and were not tried as such
-	asked    string            // header that a refusal names, which is tried as the key; empty: none did
+	plain    *drafting.Draft // as its source has it; nil: nothing was varied
+	places   []targets.Key   // of it, that may hold the key and were not tried as such
+	asked    string          // header that a refusal names, which is tried as the key; empty: none did
+	carriers carriers
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
 	waited   time.Duration     // until that was where it stays

@@ -42,7 +42,7 @@ func (i *initiation) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case n == createTries || !i.again(answer, why):
+		case n >= createTries+i.carriers.tried || !i.again(answer, why):
 			i.unproven(why)
 			return nil
 		}
@@ -51,14 +51,14 @@ func (i *initiation) prove(ctx context.Context) error {
 
 // again says whether, and with what, a create is sent again that had no effect.
 func (i *initiation) again(answer drafting.Answer, why string) bool {
-	if !answer.Done() && !answer.Refused() || slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) {
+	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusTooManyRequests}, answer.Status) || answer.Status == 0 {
 		return false
 	}
 	with := "once more"
 	if answer.Status == http.StatusPaymentRequired {
 		why = "the next create may not be declined"
 	} else {
-		varied := i.vary()
+		varied := otherwise(i, answer)
 		if varied == "" {
 			return false
 		}

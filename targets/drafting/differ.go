@@ -45,6 +45,50 @@ func (d *Draft) GuessTexts() {
 	if numbers := d.Numbers(); len(d.Texts) == 0 && len(numbers) > 0 {
 		d.Number = numbers[0]
 	}
+	if len(d.Texts) == 0 && d.Number == "" {
+		d.Texts = d.plainWords()
+	}
+}
+
+// plainWords are the members that hold a word, as far as can be seen one of a list.
+func (d Draft) plainWords() []string {
+	var found []string
+	Scalars("", d.Body, func(pointer string, value any) {
+		if text, isText := value.(string); isText && plainWord.MatchString(text) && !d.document(pointer) && d.Templates[pointer] == "" {
+			found = append(found, pointer)
+		}
+	})
+	return found
+}
+
+// mostCarriers is how many members are tried as the only one that carries the marker.
+const mostCarriers = 8
+
+// Carrying are the members that may carry the marker alone where a target refuses a body with markers in all of Texts, the likeliest
+// first.
+func (d Draft) Carrying() []string {
+	if d.Number != "" {
+		return nil
+	}
+	var all []string
+	if len(d.Texts) > 1 {
+		all = append(all, d.Texts...)
+	}
+	Scalars("", d.Body, func(pointer string, value any) {
+		text, isText := value.(string)
+		if isText && !slices.Contains(d.Texts, pointer) && !d.document(pointer) && d.Templates[pointer] == "" && !plainNumber.MatchString(text) && !oneOfFew(pointer, text) {
+			all = append(all, pointer)
+		}
+	})
+	return all[:min(len(all), mostCarriers)]
+}
+
+// shortCode matches a word that stands for something in a list, such as EUR or de.
+var shortCode = regexp.MustCompile(`^[A-Z]{1,3}$|^[a-z]{2}(-[A-Z]{2})?$`)
+
+// oneOfFew reports that a member takes one of a few words, a time or an address, by its name and value.
+func oneOfFew(pointer, text string) bool {
+	return fixedName.MatchString(pointer[strings.LastIndex(pointer, "/")+1:]) || shortCode.MatchString(text) || dateLike.MatchString(text) || strings.Contains(text, "://")
 }
 
 // counted matches names of members whose number the target works with, and that cannot be any.

@@ -137,7 +137,8 @@ func idIn(answer any) string {
 	return ""
 }
 
-var secretName = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|passphrase|pwd|api[-_]?key|session|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
+// secretName matches names of headers, parameters and members that may hold a secret: an author or a secretary is none.
+var secretName = regexp.MustCompile(`(?i)auth([^o]|o[^r]|$)|authori[sz]|cookie|token|secret([^a]|$)|passw|passphrase|pwd|api[-_]?key|session([-_]?(id|key|token))?$|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
 
 func (c Request) query(d *Draft, prefix string) {
 	var parts []string
@@ -223,7 +224,7 @@ func (d *Draft) members(prefix string) {
 			case ok || strings.Contains(strings.TrimSpace(value), " "):
 				d.Texts = append(d.Texts, pointer)
 				likely[pointer] = rank
-			case plainWord.MatchString(value):
+			case plainWord.MatchString(value) && !oneOfFew(pointer, value):
 				spare = append(spare, pointer)
 			case d.Form:
 				if whole, err := strconv.ParseInt(value, 10, 64); err == nil {

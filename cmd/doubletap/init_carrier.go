@@ -1,0 +1,52 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// carriers are the members of the body of which one after the other carries the marker alone.
+type carriers struct {
+	begun bool
+	first []string // that carried it together
+	left  []string
+	tried int
+}
+
+// otherwise changes the next create, and says how; empty: there is nothing left to change. A key that a refusal names, and what may be taken,
+// come before other places of the marker. After a failure only those can help.
+func otherwise(i *initiation, answer drafting.Answer) string {
+	beginToVary(i)
+	ways := []func() string{func() string { return narrow(i) }, i.vary}
+	switch {
+	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict:
+		slices.Reverse(ways)
+	case !answer.Done() && !answer.Refused():
+		ways = ways[:1]
+	}
+	for _, way := range ways {
+		if said := way(); said != "" {
+			return said
+		}
+	}
+	return ""
+}
+
+// narrow puts the marker into another member, and nowhere else: some take a few words only, have no room for it, or are not stored. When
+// none is left, all carry it again that did at first.
+func narrow(i *initiation) string {
+	c := &i.carriers
+	if !c.begun {
+		c.begun, c.first, c.left = true, i.plain.Texts, i.plain.Carrying()
+	}
+	texts, said := c.first, ""
+	if len(c.left) > 0 {
+		texts, said = c.left[:1:1], "the marker in "+c.left[0]+" alone"
+		c.left = c.left[1:]
+		c.tried++
+	}
+	i.plain.Texts, i.file.Draft.Texts = texts, texts
+	return said
+}
