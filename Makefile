@@ -82,7 +82,7 @@ matrix: build servers ## every built-in design with every scenario on every data
 
 .PHONY: observations
 observations: build servers ## what every broken design shows, on every database: the examples that likely causes come from
-	$(GO) run ./internal/servers/with $(BIN) matrix --seeds 1 --parallel $(or $(PARALLEL),6) --design "$$($(BIN) targets list | awk '/^broken/ { sub("builtin:", "", $$2); print $$2 }' | paste -sd,)" \
+	$(GO) run ./internal/servers/with $(BIN) matrix --seeds 1 --parallel $(or $(PARALLEL),6) --design "$(or $(DESIGNS),$$($(BIN) targets list | awk '/^broken/ { sub("builtin:", "", $$2); print $$2 }' | paste -sd,))" \
 		--database "" --database '$$POSTGRES_URL' --database '$$MARIADB_URL' --store '$$REDIS_URL' \
 		--resume bin/observations.json -o bin/observations.json
 	$(GO) run ./internal/observations bin/observations.json > bin/observations.new && mv bin/observations.new diagnosis/observations.json

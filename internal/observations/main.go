@@ -3,7 +3,7 @@
 //	observations MATRIX.json... > diagnosis/observations.json
 //
 // The matrices are those that `doubletap matrix -o` writes. Of each design on each database, the first cause with its lowest seed
-// counts.
+// counts. What the matrices do not have stays as the package knows it.
 package main
 
 import (
@@ -50,6 +50,12 @@ func collect(files []string) ([]byte, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no matrix has a broken design that showed something")
 	}
+	for _, o := range diagnosis.Observations() {
+		if defect, has := defectOf(o.Design); has && !slices.ContainsFunc(all, func(n diagnosis.Observed) bool { return n.Design == o.Design && n.Store == o.Store }) {
+			o.Defect = defect
+			all = append(all, o)
+		}
+	}
 	slices.SortFunc(all, func(a, b diagnosis.Observed) int {
 		return cmp.Or(cmp.Compare(a.Defect, b.Defect), cmp.Compare(a.Design, b.Design), cmp.Compare(a.Store, b.Store))
 	})
@@ -68,10 +74,19 @@ func collect(files []string) ([]byte, error) {
 
 // observed is what a row showed with its lowest seed, and whether it is a broken built-in design that showed something.
 func observed(row reports.MatrixRow) (diagnosis.Observed, bool) {
-	at := slices.IndexFunc(diagnosis.Defects(), func(d diagnosis.Defect) bool { return slices.Contains(d.Designs, row.Target) })
+	defect, has := defectOf(row.Target)
 	played := slices.SortedFunc(slices.Values(row.Played), func(a, b reports.MatrixSeed) int { return cmp.Compare(a.Seed, b.Seed) })
-	if at < 0 || len(played) == 0 || played[0].Pattern == nil {
+	if !has || len(played) == 0 || played[0].Pattern == nil {
 		return diagnosis.Observed{}, false
 	}
-	return diagnosis.Observed{Design: row.Target, Store: row.Store, Defect: diagnosis.Defects()[at].Name, Pattern: *played[0].Pattern}, true
+	return diagnosis.Observed{Design: row.Target, Store: row.Store, Defect: defect, Pattern: *played[0].Pattern}, true
+}
+
+// defectOf names the defect of a built-in broken design.
+func defectOf(design string) (string, bool) {
+	at := slices.IndexFunc(diagnosis.Defects(), func(d diagnosis.Defect) bool { return slices.Contains(d.Designs, design) })
+	if at < 0 {
+		return "", false
+	}
+	return diagnosis.Defects()[at].Name, true
 }
