@@ -62,7 +62,7 @@ func rooms() map[string][]string {
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
-		"export/curl":              {"faults", "scenarios", "driver", "internal/inert", "internal/shell"},
+		"export/curl":              {"contract", "faults", "scenarios", "driver", "internal/inert", "internal/shell"},
 		"internal/bench":           {"faults", "contract", "scenarios", "targets", "history", "proxy", "driver"},
 		"checker":                  {"history", "contract", "proofs", "jsonpointer", "outline", "internal/lightjson"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},

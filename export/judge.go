@@ -1,6 +1,7 @@
 package export
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -29,13 +30,11 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot
 	finding, c, o := f.Finding.Finding, s.Target.Contract, s.Operations[0]
 	j = curl.Judge{
 		Sees: conditions()[finding.Kind], Late: finding.Moment == history.T2Name,
-		Done:     slices.Concat(c.Ack.Statuses, c.Ack.Accepted.Statuses, c.Existing.Statuses),
-		Identity: o.Identity.JSON, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
+		Means: means(c), Identity: o.Identity.JSON, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
 	}
 	if len(c.Ack.Accepted.Statuses) > 0 || o.Rows.VisibleWithin > 0 {
 		j.Settle = time.Duration(max(s.Target.Settle, o.Rows.VisibleWithin))
 	}
-	j.Named = slices.Concat(j.Done, c.Fingerprint.Statuses, c.InProgress.Statuses, c.MissingKey.Statuses, c.Throttled.Statuses, c.Expiry.Statuses)
 	for _, d := range finding.Differs {
 		if strings.HasPrefix(d.Where, "/") && slices.Contains([]string{d.First, d.Then}, checker.Nothing) {
 			d.Where = "body" // the member may be there, and somewhere else
@@ -64,6 +63,31 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot
 		cannot = append(cannot, "several instances of the target: BASE_URL is one address")
 	}
 	return j, cannot
+}
+
+// means are those of a contract. A 402 declines, where nothing else is said.
+func means(c contract.Contract) curl.Means {
+	all := c.Meanings()
+	of := func(which ...int) (signatures []contract.Signature) {
+		for _, i := range which {
+			if s := all[i].Signature; len(s.Statuses) > 0 {
+				signatures = append(signatures, s)
+			}
+		}
+		return signatures
+	}
+	m := curl.Means{
+		Earlier: of(contract.MeansThrottled, contract.MeansRunning), Declined: of(contract.MeansDeclined),
+		Done: of(contract.MeansAccepted, contract.MeansDone), Exists: of(contract.MeansExists),
+		Refused: of(contract.MeansExpired, contract.MeansMismatch, contract.MeansNoKey),
+	}
+	named := slices.ContainsFunc(all, func(m contract.Meaning) bool {
+		return slices.Contains(m.Signature.Statuses, http.StatusPaymentRequired)
+	})
+	if len(m.Declined) == 0 && !named {
+		m.Declined = []contract.Signature{{Statuses: []int{http.StatusPaymentRequired}}}
+	}
+	return m
 }
 
 func seenAtSink(effects []contract.Effect) bool {

@@ -45,8 +45,7 @@ type Judge struct {
 	Sees     Condition
 	Natural  bool          // an intent is one whatever its keys are
 	Late     bool          // it shows after a final retry
-	Done     []int         // statuses by which the target says that it is done, accepted or there already
-	Named    []int         // all statuses below 400 that the contract names
+	Means    Means         // what answers mean
 	Where    []string      // of Differs: "status", "body", names of headers, and JSON pointers to members of the body
 	Identity string        // JSON pointer to the member of an answer that names the created thing; empty: it is not known
 	Effects  []Effect      // of Effects

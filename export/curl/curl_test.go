@@ -127,7 +127,7 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 			s.Client, s.Database, s.Judge.Sees = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany
 		}},
 		"postgres": {one, func(s *curl.Script) {
-			s.Client, s.Judge = curl.Postgres, curl.Judge{Sees: curl.Lost, Done: []int{201}, Identity: "/id"}
+			s.Client, s.Judge = curl.Postgres, curl.Judge{Sees: curl.Lost, Means: curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}}, Identity: "/id"}
 		}},
 		"mariadb": {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
 	} {

@@ -29,7 +29,6 @@ type judging struct{ *writer }
 // judge writes what a script does to see whether it happened again: the final retries, and the comparison.
 func (w judging) judge() {
 	j := w.page.Judge
-	w.page.DoneAt, w.page.NamedAt = statuses(j.Done), statuses(j.Named)
 	if j.Settle > 0 && w.page.Counts() {
 		w.page.Settled = w.seconds(j.Settle)
 	}
@@ -47,10 +46,12 @@ func (w judging) judge() {
 	if write != nil {
 		write()
 	}
-}
-
-func statuses(all []int) string {
-	return strings.Trim(fmt.Sprint(all), "[]")
+	commands := strings.Join(slices.Concat(w.page.Checks, w.page.After, []string{w.page.Control}), "\n")
+	if w.page.Control != "" {
+		commands += "\nsettled_at control"
+	}
+	w.page.Tells, w.page.JQ = j.Means.functions(commands)
+	w.page.Compares = strings.Contains(commands, "same_answers")
 }
 
 func (w judging) check(format string, args ...any) {
@@ -75,7 +76,7 @@ func (w judging) finalRetries() {
 				line = "now=$(date +%s)\n" + line
 			}
 			w.page.After = append(w.page.After, fmt.Sprintf(
-				"# The final retry of %s: until it is done, with backoff.\nfor pause in 0.1 0.2 0.4 0.8 1.6; do\n%s\ndone_at %s && break\nsleep \"$pause\"\ndone", a.intent, line, file))
+				"# The final retry of %s: until it is done, with backoff.\nfor pause in 0.1 0.2 0.4 0.8 1.6; do\n%s\nsettled_at %s && break\nsleep \"$pause\"\ndone", a.intent, line, file))
 		}
 		a.final = file
 	}
@@ -188,24 +189,24 @@ func (w judging) lost() {
 
 func (w judging) phantom() {
 	w.eachMarker(func(_ string, of []*asked) string {
-		return fmt.Sprintf("[ \"$number\" -gt 0 ] && ! some_done %s && all_answered %s && again=yes", answers(of), answers(of))
+		return fmt.Sprintf("[ \"$number\" -gt 0 ] && ! some_settled %s && all_answered %s && again=yes", answers(of), answers(of))
 	})
 	w.reached()
 }
 
-// reached stops where no request was answered: then nothing could happen.
+// reached stops where no request was answered: then nothing can happen.
 func (w judging) reached() {
 	w.check("some_answered %s || stop \"no request was answered, so nothing could happen again\"", answers(w.page.asked))
 }
 
-// done stops where no request was done.
+// done notes that no request was done, as where the target declines some.
 func (w judging) done() {
-	w.check("some_done %s || stop \"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
+	w.check("some_done %s || idle=\"no request was done, so nothing could happen again: see the answers\"", answers(w.page.asked))
 }
 
-// tookEffect stops where no row was counted.
+// tookEffect notes that no row was counted, as where the target declines some requests.
 func (w judging) tookEffect() {
-	w.check("[ $all -gt 0 ] || stop \"no request took effect, so nothing could happen again: see the answers\"")
+	w.check("[ $all -gt 0 ] || idle=\"no request took effect, so nothing could happen again: see the answers\"")
 }
 
 // finals are the answers to final retries.
@@ -218,10 +219,10 @@ func finals(final map[string]string) string {
 	return strings.Join(all, " ")
 }
 
-func (w judging) refused() { w.check("all_done %s || again=yes", finals(w.final)) }
+func (w judging) refused() { w.check("all_settled %s || again=yes", finals(w.final)) }
 
 func (w judging) mixed() {
-	w.check("some_done %s && ! all_done %s && again=yes", finals(w.final), finals(w.final))
+	w.check("some_done %s && ! all_settled %s && again=yes", finals(w.final), finals(w.final))
 	w.reached()
 }
 
@@ -250,12 +251,12 @@ func (w judging) among(all []*asked, is func(body string) bool) (of []*asked) {
 
 func (w judging) bothBodies() {
 	one, other := w.withBody(func(b string) bool { return b != altered }), w.withBody(func(b string) bool { return b == altered })
-	w.check("some_done %s && some_done %s && again=yes", answers(one), answers(other))
+	w.check("some_done %s && some_fresh %s && again=yes", answers(one), answers(other))
 	w.reached()
 }
 
 func (w judging) corrected() {
-	w.check("some_done %s && again=yes", answers(w.withBody(func(b string) bool { return b != invalid })))
+	w.check("some_fresh %s && again=yes", answers(w.withBody(func(b string) bool { return b != invalid })))
 	w.reached()
 }
 
@@ -266,7 +267,7 @@ func (w judging) keyless() {
 			of = append(of, a)
 		}
 	}
-	w.check("some_done %s && again=yes", answers(of))
+	w.check("some_fresh %s && again=yes", answers(of))
 	w.reached()
 }
 
@@ -325,13 +326,12 @@ func (w judging) leaked() {
 }
 
 func (w judging) undeclared() {
-	w.check("for name in %s; do\n  case \" %s \" in *\" $(status \"$name\") \"*) ;; *) [ \"$(status \"$name\")\" -lt 400 ] && again=yes ;; esac\ndone",
-		answers(w.withBody(ordinary)), w.page.NamedAt)
+	w.check("for name in %s; do named_at \"$name\" || { [ \"$(status \"$name\")\" -lt 400 ] && again=yes; }; done", answers(w.withBody(ordinary)))
 	w.reached()
 }
 
 func (w judging) died() {
-	w.check("draw\n%s\ndone_at control || again=yes", "rm -f control\n"+w.page.Control)
+	w.check("draw\n%s\nsettled_at control || again=yes", "rm -f control\n"+w.page.Control)
 }
 
 // effects compares what belongs to the rows with how many there are.

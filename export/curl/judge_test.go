@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/export/curl"
 )
 
@@ -22,6 +23,12 @@ type shop func(w http.ResponseWriter, n int, key, body string)
 
 // judged runs a script for a scenario against a shop, and returns its exit code and what it said.
 func judged(t *testing.T, source string, judge curl.Judge, answer shop) (int, string) {
+	t.Helper()
+	return judgedIn(t, 1, source, judge, answer)
+}
+
+// judgedIn is judged, with so many tries at most.
+func judgedIn(t *testing.T, tries int, source string, judge curl.Judge, answer shop) (int, string) {
 	t.Helper()
 	var mu sync.Mutex
 	counts := map[string]int{}
@@ -39,7 +46,7 @@ func judged(t *testing.T, source string, judge curl.Judge, answer shop) (int, st
 		r.Secret = nil
 		s.Requests[id] = r
 	}
-	s.Variables, s.Judge = nil, judge
+	s.Variables, s.Judge, s.Rounds = nil, judge, tries
 	command := exec.CommandContext(t.Context(), "bash", write(t, s))
 	command.Env = append(os.Environ(), "PATH="+hasty(t)+":"+os.Getenv("PATH"))
 	out, _ := command.CombinedOutput()
@@ -106,14 +113,18 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 		"mixed":         {scenario("send", "twins: 2\n"), curl.Judge{Sees: curl.Mixed}, secondKey(always(409, "")), same},
 		"both bodies":   {scenario(other, ""), curl.Judge{Sees: curl.Altered}, same, refuseOther},
 		"without a key": {scenario("tabs: [{at: 0s, key: none}]", ""), curl.Judge{Sees: curl.Keyless}, same, always(400, "")},
-		"undeclared":    {scenario(twice, ""), curl.Judge{Sees: curl.Undeclared, Named: []int{201}}, after(always(200, "null")), same},
+		"undeclared":    {scenario(twice, ""), curl.Judge{Sees: curl.Undeclared}, after(always(200, "null")), same},
 		"leaked": {scenario("send", "neighbours: {of: 2, keys: case}\n"), curl.Judge{Sees: curl.Leaked}, firstBody(), func(w http.ResponseWriter, n int, key, body string) {
 			always(201, body)(w, n, key, body)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.judge.Done = []int{200, 201}
+			doneAt := []int{200, 201}
+			if c.judge.Sees == curl.Undeclared {
+				doneAt = []int{201}
+			}
+			c.judge.Means.Done = []contract.Signature{{Statuses: doneAt}}
 			code, out := judged(t, c.source, c.judge, c.broken)
 			require.Equal(t, 1, code, "%s", out)
 			require.Contains(t, out, "it happened again: in 1 of 1 tries")
@@ -128,6 +139,94 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 	}
 }
 
+// GraphQL answers everything with 200, and a path may answer a taken key and what is there already with one status: members
+// and headers tell them apart.
+func TestAScriptTellsAnswersOfOneStatusApart(t *testing.T) {
+	t.Parallel()
+	done := contract.Signature{Statuses: []int{200}, Where: map[string]any{"/errors": nil}}
+	reused := contract.Signature{Statuses: []int{200}, Where: map[string]any{"/errors/0/extensions/code": "KEY_REUSED"}}
+	running := contract.Signature{Statuses: []int{200}, Where: map[string]any{"/errors/0/extensions/code": "RUNNING"}}
+	graph := curl.Means{Earlier: []contract.Signature{running}, Done: []contract.Signature{done}, Refused: []contract.Signature{reused}}
+	sent := curl.Means{
+		Done:    []contract.Signature{{Statuses: []int{303}, Headers: map[string]string{"Location": `^/orders/\d+$`}}},
+		Refused: []contract.Signature{{Statuses: []int{303}, Headers: map[string]string{"Location": "^/login"}}},
+	}
+	conflict := curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}, Exists: []contract.Signature{{Statuses: []int{409}}}, Refused: []contract.Signature{{Statuses: []int{409}}}}
+	failing := func(code string) shop { return always(200, `{"errors": [{"extensions": {"code": "`+code+`"}}]}`) }
+	made := always(200, `{"data": {"id": 1}}`)
+	to := func(location string) shop {
+		return func(w http.ResponseWriter, _ int, _, _ string) {
+			w.Header().Set("Location", location)
+			w.WriteHeader(http.StatusSeeOther)
+		}
+	}
+	second := func(first, then shop) shop {
+		return func(w http.ResponseWriter, n int, key, body string) {
+			if n > 1 {
+				first = then
+			}
+			first(w, n, key, body)
+		}
+	}
+	const other, keyless = "send, alter: {}", "tabs: [{at: 0s, key: none}]"
+	for name, c := range map[string]struct {
+		source        string
+		judge         curl.Judge
+		broken, right shop
+	}{
+		"both bodies":       {scenario(other, ""), curl.Judge{Sees: curl.Altered, Means: graph}, made, second(made, failing("KEY_REUSED"))},
+		"both bodies, form": {scenario(other, ""), curl.Judge{Sees: curl.Altered, Means: sent}, to("/orders/7"), second(to("/orders/7"), to("/login"))},
+		"both, conflict":    {scenario(other, ""), curl.Judge{Sees: curl.Altered, Means: conflict}, always(201, ""), second(always(201, ""), always(409, ""))},
+		"without a key":     {scenario(keyless, ""), curl.Judge{Sees: curl.Keyless, Means: graph}, made, failing("KEY_MISSING")},
+		"refused":           {scenario("send", ""), curl.Judge{Sees: curl.Refused, Means: graph}, secondKeyOf(made, failing("RUNNING")), made},
+		"undeclared":        {scenario("send, send", ""), curl.Judge{Sees: curl.Undeclared, Means: graph}, second(made, failing("ODD")), second(made, failing("RUNNING"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, out := judged(t, c.source, c.judge, c.broken)
+			require.Equal(t, 1, code, "%s", out)
+			code, out = judged(t, c.source, c.judge, c.right)
+			require.Equal(t, 0, code, "%s", out)
+		})
+	}
+}
+
+// A target that declines some requests, as business, goes on with the next try.
+func TestAScriptGoesOnWhereATryIsDeclined(t *testing.T) {
+	t.Parallel()
+	means := curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}, Declined: []contract.Signature{{Statuses: []int{402}}}}
+	declining := func(some func(key int) bool, then shop) shop {
+		seen := map[string]int{}
+		return func(w http.ResponseWriter, n int, key, body string) {
+			if seen[key] == 0 {
+				seen[key] = len(seen) + 1
+			}
+			if some(seen[key]) {
+				always(402, "")(w, n, key, body)
+				return
+			}
+			then(w, n, key, body)
+		}
+	}
+	firstTry := func(key int) bool { return key < 3 }
+	judge := curl.Judge{Sees: curl.Differs, Where: []string{"status"}, Means: means}
+	judge.Means.Done = append(judge.Means.Done, contract.Signature{Statuses: []int{200}})
+	code, out := judgedIn(t, 6, scenario("send, send", ""), judge, declining(firstTry, after(always(200, ""))))
+	require.Equal(t, 1, code, "%s", out)
+	require.Contains(t, out, "it happened again: in 1 of 2 tries")
+	code, out = judgedIn(t, 6, scenario("send, send", ""), judge, declining(firstTry, after(nil).again()))
+	require.Equal(t, 0, code, "%s", out)
+	require.Contains(t, out, "it did not happen: in 0 of 5 tries")
+	code, out = judgedIn(t, 6, scenario("send, send", ""), judge, declining(func(key int) bool { return key != 1 }, after(nil).again()))
+	require.Equal(t, 2, code, "%s", out)
+	require.Contains(t, out, "it did not happen in 1 tries, and nothing was done in the others of 6, which is too little")
+	code, out = judgedIn(t, 6, scenario("send, send", ""), judge, always(402, ""))
+	require.Equal(t, 2, code, "%s", out)
+	require.Contains(t, out, "no request was done, so nothing could happen again")
+	code, out = judgedIn(t, 6, scenario("send", ""), curl.Judge{Sees: curl.Refused, Means: means}, declining(firstTry, after(nil).again()))
+	require.Equal(t, 0, code, "what is declined for good is no request that is never done: %s", out)
+}
+
 // again answers all requests of a key as the first one.
 func (s shop) again() shop {
 	return func(w http.ResponseWriter, _ int, key, body string) { s(w, 1, key, body) }
@@ -139,8 +238,13 @@ func secondKey(then shop) shop { return nthKey(2, then) }
 // thirdKey is secondKey, one key later.
 func thirdKey(then shop) shop { return nthKey(3, then) }
 
-func nthKey(n int, then shop) shop {
-	seen, right := map[string]int{}, after(nil).again()
+func nthKey(n int, then shop) shop { return nthKeyOf(n, after(nil).again(), then) }
+
+// secondKeyOf answers the first key in one way, and each other in another.
+func secondKeyOf(right, then shop) shop { return nthKeyOf(2, right, then) }
+
+func nthKeyOf(n int, right, then shop) shop {
+	seen := map[string]int{}
 	return func(w http.ResponseWriter, i int, key, body string) {
 		if seen[key] == 0 {
 			seen[key] = len(seen) + 1
@@ -170,7 +274,7 @@ func TestAScriptThatCannotShowItSaysSo(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { always(201, "{}")(w, 1, "", "") }))
 	t.Cleanup(server.Close)
 	s := scripted(t, server.URL, scenario("send: {lane: gone}", "lanes: {gone: [lose: request]}\n"))
-	s.Judge, s.Variables = curl.Judge{Sees: curl.Keyless, Done: []int{201}}, nil
+	s.Judge, s.Variables = curl.Judge{Sees: curl.Keyless, Means: curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}}}, nil
 	s.Minimal = true
 	for id, r := range s.Requests {
 		r.Secret = nil

@@ -17,24 +17,25 @@ import (
 // page is what the layout shows of a script.
 type page struct {
 	Script
-	Needed  []string // environment variables that must be set
-	Drawn   []variable
-	Bodies  []variable
-	Moves   [][]string // by intent
-	Queries []query
-	Missing []string // what curl does not do
-	Signed  bool     // requests are signed
-	Before  []string // commands before the moves of a round
-	After   []string // commands behind them
-	Checks  []string // commands that set $again
-	Instead []string // what the script does in place of something that it cannot do
-	Blind   bool     // not to see it says nothing
-	AtOnce  int      // so many tries at the same time; 0: 1
-	Between bool     // it draws times
-	Control string   // a plain request, into the file control; empty: there is none
-	DoneAt  string   // the statuses that say that it is done
-	NamedAt string   // those that the contract names
-	Settled string   // seconds until rows are there; empty: they are there at once
+	Needed   []string // environment variables that must be set
+	Drawn    []variable
+	Bodies   []variable
+	Moves    [][]string // by intent
+	Queries  []query
+	Missing  []string // what curl does not do
+	Signed   bool     // requests are signed
+	Before   []string // commands before the moves of a round
+	After    []string // commands behind them
+	Checks   []string // commands that set $again
+	Instead  []string // what the script does in place of something that it cannot do
+	Blind    bool     // not to see it says nothing
+	AtOnce   int      // so many tries at the same time; 0: 1
+	Between  bool     // it draws times
+	Control  string   // a plain request, into the file control; empty: there is none
+	Tells    []string // functions that tell what answers mean
+	JQ       bool     // they ask jq
+	Compares bool     // it compares answers
+	Settled  string   // seconds until rows are there; empty: they are there at once
 
 	asked []*asked
 }
