@@ -86,6 +86,7 @@ type initiation struct {
 	places   []targets.Key   // of it, that may hold the key and were not tried as such
 	asked    string          // header that a refusal names, which is tried as the key; empty: none did
 	carriers carriers
+	naming   naming
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
 	waited   time.Duration     // until that was where it stays
@@ -256,7 +257,7 @@ func (i *initiation) farewell(doubts int) {
 	if doubts > 0 {
 		fmt.Fprintf(i.streams.err, "init was unsure of %s, which the file lists at its top\n", english.Plural(doubts, "thing"))
 	}
-	variables := slices.Clone(i.file.Draft.Needed)
+	variables := drafting.Variables(i.file)
 	if i.file.Database {
 		variables = append(variables, "DATABASE_URL")
 	}

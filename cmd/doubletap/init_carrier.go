@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -49,4 +50,35 @@ func narrow(i *initiation) string {
 	}
 	i.plain.Texts, i.file.Draft.Texts = texts, texts
 	return said
+}
+
+// naming are the members that may name one thing and no other, of which one after the other differs alone from create to create.
+type naming struct {
+	begun bool
+	left  []string
+}
+
+// differ lets members differ in each create that may name one thing: all of them, and then one after the other, since another value of
+// one may be refused; at last those that may be secret. When none is left, all are as the source has them.
+func differ(i *initiation) string {
+	n := &i.naming
+	more := i.file.MayName()
+	switch {
+	case !n.begun:
+		n.begun = true
+		if len(more) > 1 {
+			n.left = more
+		}
+		n.left = append(slices.Clone(n.left), drafting.Withheld(i.file)...)
+		if len(more) == 0 {
+			return differ(i)
+		}
+		i.file.Differing = append(i.file.Differing, more...)
+		return "other values in " + strings.Join(more, ", ")
+	case len(n.left) == 0:
+		i.file.Differing = nil
+		return ""
+	}
+	i.file.Differing, n.left = n.left[:1:1], n.left[1:]
+	return "another value in " + i.file.Differing[0]
 }

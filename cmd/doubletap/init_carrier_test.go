@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,4 +51,56 @@ func TestInitFindsTheMemberThatTakesAMarker(t *testing.T) {
 			require.Contains(t, readFile(t, file), "from things where things."+c.column, said)
 		})
 	}
+}
+
+// TestInitFindsTheMemberThatNamesAmongOthers holds that a member which must not differ does not hide the one that makes two creates one.
+func TestInitFindsTheMemberThatNamesAmongOthers(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "transfers.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec("create table transfers (id integer primary key, ref text, amount text, note text)")
+	require.NoError(t, err)
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Ref, Amount, Batch, Note string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		if body.Batch != "B2" || !regexp.MustCompile(`^\d+\.\d\d$`).MatchString(body.Amount) {
+			says(w, http.StatusBadRequest, `{"error": "format"}`)
+			return
+		}
+		_, _ = db.Exec("insert into transfers (ref, amount, note) select ?, ?, ? where not exists (select 1 from transfers where ref = ?)", body.Ref, body.Amount, body.Note, body.Ref)
+		says(w, http.StatusOK, `{"done": true}`)
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"amount": "12.50", "batch": "B2", "ref": "E-1", "note": "rent of march"}' `+address+"/transfers", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/ref]", said)
+	require.Contains(t, text, `alter: {amount: "13.50"}`)
+	require.Contains(t, text, "batch: B2")
+}
+
+// TestInitFindsATokenThatNames holds that a member which is called like a secret may be what makes two creates one.
+func TestInitFindsATokenThatNames(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "devices.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec("create table devices (device text unique, label text)")
+	require.NoError(t, err)
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body map[string]string
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		_, _ = db.Exec("insert into devices values (?, ?) on conflict do nothing", body["device_token"], body["label"])
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -d '{"device_token": "d8f0aa17c2", "label": "my phone"}' `+address+"/devices", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.Contains(t, text, "natural_key: [/device_token]", said)
+	require.Contains(t, said.err, "the file takes from the environment: DATABASE_URL")
+	require.NotContains(t, text+said.err, "d8f0aa17c2")
+	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create", "sequential-replay", "burst-same-key")
+	require.Equal(t, exitPass, got.code, got)
 }

@@ -149,14 +149,13 @@ func (i *initiation) vary() string {
 		i.file.Draft, i.places = i.plain.WithKeyIn(key), i.places[1:]
 		return drafting.Called(key) + " as the key"
 	}
-	if more := i.file.MayName(); len(more) > 0 {
-		i.file.Differing = append(i.file.Differing, more...)
-		return "other values in " + strings.Join(more, ", ")
+	if said := differ(i); said != "" {
+		return said
 	}
 	if numbers := i.plain.Numbers(); i.file.Proof == nil {
 		if next := slices.Index(numbers, i.plain.Number) + 1; next < len(numbers) {
 			i.plain.Number = numbers[next]
-			i.file.Draft, i.file.Differing = *i.plain, nil
+			i.file.Draft, i.file.Differing, i.naming = *i.plain, nil, naming{}
 			return "a number for a marker, in " + i.plain.Number
 		}
 	}

@@ -12,6 +12,9 @@ var fixedName = regexp.MustCompile(`(?i)(type|kind|status|state|currency|country
 // dateLike matches a date or a time, as its value is written.
 var dateLike = regexp.MustCompile(`^\d{4}-\d\d(-|$)|^\d\d?[:./]\d\d?[:./]`)
 
+// amountLike matches a number with a fraction, as an amount is written in a text.
+var amountLike = regexp.MustCompile(`^[+-]?\d+[.,]\d{1,4}$`)
+
 var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // codes are the members that may name one thing and no other, such as an e-mail address, the number of an invoice or the id
@@ -21,7 +24,7 @@ func (d Draft) codes() []string {
 	Scalars("", d.Body, func(pointer string, value any) {
 		text, isText := value.(string)
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || strings.Contains(text, "://") {
+		if !isText || d.document(pointer) || d.Templates[pointer] != "" || fixedName.MatchString(name) || dateLike.MatchString(text) || amountLike.MatchString(text) || strings.Contains(text, "://") {
 			return
 		}
 		if isAddress(text) || idLike.MatchString(name) || strings.ContainsAny(text, "0123456789") {
@@ -76,7 +79,7 @@ func (d Draft) Carrying() []string {
 	}
 	Scalars("", d.Body, func(pointer string, value any) {
 		text, isText := value.(string)
-		if isText && !slices.Contains(d.Texts, pointer) && !d.document(pointer) && d.Templates[pointer] == "" && !plainNumber.MatchString(text) && !oneOfFew(pointer, text) {
+		if isText && !slices.Contains(d.Texts, pointer) && !d.document(pointer) && d.Templates[pointer] == "" && !plainNumber.MatchString(text) && !amountLike.MatchString(text) && !oneOfFew(pointer, text) {
 			all = append(all, pointer)
 		}
 	})
@@ -181,13 +184,45 @@ func (f *File) MayName() []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
+// aVariable matches a template that is the value of one variable and nothing else.
+var aVariable = regexp.MustCompile(`^\$\{(\w+)\}$`)
+
+// Withheld are the members that are variables because they may be secret: a token may be that of a device, and name it.
+func Withheld(f File) []string {
+	var found []string
+	for pointer, template := range f.Draft.Templates {
+		_, there := lookUp(f.Draft.Body, pointer)
+		if there && aVariable.MatchString(template) && !slices.Contains(f.Differing, pointer) {
+			found = append(found, pointer)
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// Variables are those that the file takes from the environment, but for the database's: a member that differs from create to create is none.
+func Variables(f File) []string {
+	var all []string
+	for _, name := range f.Draft.Needed {
+		if !slices.ContainsFunc(f.Differing, func(pointer string) bool { return f.Draft.Templates[pointer] == "${"+name+"}" }) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
 // differs puts the templates of the members that differ into the body.
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)
 	for _, pointer := range append(f.Draft.addresses(), f.Differing...) {
 		value, _ := lookUp(f.Draft.Body, pointer)
-		if text, isText := value.(string); isText && f.Draft.Templates[pointer] == "" && pointer != f.same {
+		template := f.Draft.Templates[pointer]
+		variable := aVariable.FindStringSubmatch(template)
+		if text, isText := value.(string); isText && (template == "" || variable != nil) && pointer != f.same {
 			f.Draft.Templates[pointer] = differing(text)
+			if variable != nil {
+				f.Draft.Templates[pointer] = referenceTemplate // nothing of a value that may be secret
+			}
 		}
 	}
 }
@@ -201,7 +236,7 @@ func (f File) Suspects() []string {
 	}
 	var all []string
 	for pointer := range f.Draft.Templates {
-		if own[pointer] == "" && pointer != f.Proof.Text {
+		if (own[pointer] == "" || slices.Contains(f.Differing, pointer)) && pointer != f.Proof.Text {
 			all = append(all, pointer)
 		}
 	}

@@ -206,6 +206,16 @@ func (d *Draft) header(name, value, prefix string) {
 // plainWord is a text that means nothing to a program, as far as can be seen.
 var plainWord = regexp.MustCompile(`^\pL+$`)
 
+// anotherAmount is an amount that is larger by one, and written as the given one is.
+func anotherAmount(text string) string {
+	at := strings.IndexAny(text, ".,")
+	whole, err := strconv.ParseInt(text[:at], 10, 64)
+	if err != nil || whole < 0 {
+		return "1" + text[at:]
+	}
+	return strconv.FormatInt(whole+1, 10) + text[at:]
+}
+
 // members finds out what the members of the body are for, by their names and values.
 func (d *Draft) members(prefix string) {
 	d.keyed()
@@ -226,6 +236,8 @@ func (d *Draft) members(prefix string) {
 				likely[pointer] = rank
 			case plainWord.MatchString(value) && !oneOfFew(pointer, value):
 				spare = append(spare, pointer)
+			case amountLike.MatchString(value):
+				d.Others = append(d.Others, Other{Pointer: pointer, Value: anotherAmount(value)})
 			case d.Form:
 				if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
 					d.Others = append(d.Others, Other{Pointer: pointer, Value: strconv.FormatInt(whole+1, 10)})
