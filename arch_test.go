@@ -94,7 +94,7 @@ func rooms() map[string][]string {
 		},
 		"work":          {"rundir", "internal/files", "internal/runerror"},
 		"shrink":        {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
-		"export":        {"history", "contract", "scenarios", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
+		"export":        {"history", "contract", "jsonpointer", "scenarios", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
 		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/leftovers", "internal/runerror", "internal/shell"},
 		"doubletaptest": {"", "checker", "reports"},
 		"cmd/doubletap": {

@@ -133,7 +133,9 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}
-	script.Judge, script.Cannot = f.judge(system, plan)
+	var told bool
+	script.Adds, told = additions(system, requests)
+	script.Judge, script.Cannot = f.judge(system, plan, told)
 	script.Files, script.Lacks = reach(system)
 	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
 		script.Database = database

@@ -25,8 +25,9 @@ func conditions() map[checker.Kind]curl.Condition {
 	}
 }
 
-// judge is how a script sees that it happened again, and what keeps it from that.
-func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot []string) {
+// judge is how a script sees that it happened again, and what keeps it from that. Where executions add to a row, told says that it
+// knows how much.
+func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Judge, cannot []string) {
 	finding, c, o := f.Finding.Finding, s.Target.Contract, s.Operations[0]
 	j = curl.Judge{
 		Sees: conditions()[finding.Kind], Late: finding.Moment == history.T2Name,
@@ -57,8 +58,8 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan) (j curl.Judge, cannot
 	switch {
 	case finding.Kind == checker.EffectBeforeCommit || finding.Kind == checker.DownstreamKeyChanged || j.Sees == curl.Wrong && seenAtSink(o.Effects):
 		cannot = append(cannot, "the sink at which the effect is seen")
-	case o.Rows.Adds != "" && j.Sees == curl.TooMany:
-		cannot = append(cannot, "a look at the sum in the row: it counts rows")
+	case !told && j.Sees == curl.TooMany:
+		cannot = append(cannot, "a look at the sum in the row: the requests do not say as a number what is added to it")
 	case f.SUT.Instances > 1:
 		cannot = append(cannot, "several instances of the target: BASE_URL is one address")
 	}

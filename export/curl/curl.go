@@ -29,6 +29,7 @@ type Script struct {
 	Normal      time.Duration             // of a plain create; spans that are shares are of this
 	Variables   map[string]string         // names of environment variables, by what stands for them in Requests
 	Rows        map[string]string         // row queries, with the parameter :marker, by operation
+	Adds        map[string]Addition       // by marker, where each execution adds to a row
 	Client      Client
 	Database    string   // URL, unless DATABASE_URL says another; empty: that must
 	Judge       Judge    // what shows that it happens again
@@ -57,6 +58,12 @@ type Effect struct {
 	Query string   // with the parameter :marker, unless Delta is set
 	Rows  *int     // of the query, for each row
 	Delta *float64 // change of the number that the query gives, for each row
+}
+
+// Addition is what each execution of a request adds to its row. The zero value adds nothing: each execution makes a row.
+type Addition struct {
+	Column string // of the row query, as SQL has it
+	Each   string // number, as SQL has it
 }
 
 // File is a file that curl is given with an option.

@@ -218,7 +218,7 @@ func (w *writer) name(r driver.Rehearsed) {
 		}
 		w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: value})
 		w.reference(r, whole)
-		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(askedFor(w.page.Rows[r.Operation], r))})
+		w.page.Queries = append(w.page.Queries, query{Marker: name, Text: w.word(w.page.Adds[r.Marker].apart(askedFor(w.page.Rows[r.Operation], r)))})
 	}
 	w.reference(r, whole)
 	for _, key := range []string{r.Key, r.SecondKey} {
@@ -271,6 +271,18 @@ func askedFor(rows string, r driver.Rehearsed) string {
 		rows += "\n" // which ends a comment
 	}
 	return "select * from (" + rows + ") doubletap_rows"
+}
+
+// mostExecutions is how many executions a row is taken apart into: no scenario sends as many requests for one intent.
+const mostExecutions = 10_000
+
+// apart is a query that gives a row for each execution that has added to one.
+func (a Addition) apart(query string) string {
+	if a == (Addition{}) {
+		return query
+	}
+	return fmt.Sprintf("with recursive doubletap_times(n) as (select 1 union all select n + 1 from doubletap_times where n < %d) "+
+		"select doubletap_rows.* from doubletap_times, (%s) doubletap_rows where n = 1 or (n - 0.5) * %s < doubletap_rows.%s", mostExecutions, query, a.Each, a.Column)
 }
 
 // draws makes variables of what is another thing in another run besides.
