@@ -28,7 +28,7 @@ func missingTools() []string {
 	if _, found := Browser(); !found {
 		missing = append(missing, "chromium")
 	}
-	for _, program := range []string{"curl", "sqlite3"} {
+	for _, program := range []string{"curl", "jq", "sqlite3"} {
 		if _, err := exec.LookPath(program); err != nil {
 			missing = append(missing, program) // Debian's packages are called like them
 		}
