@@ -7,7 +7,6 @@ import (
 	"io"
 	"runtime/debug"
 	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -47,12 +46,7 @@ type judging struct {
 	out      io.Writer
 	bar      *progress
 	scenario string
-	begun    time.Time
-	said     time.Time
 }
-
-// saidEvery is how often a line says how far it is.
-const saidEvery = 10 * time.Second
 
 // tell shows how far a scenario is.
 func (j *judging) tell(scenario string, hundredths int) {
@@ -60,13 +54,13 @@ func (j *judging) tell(scenario string, hundredths int) {
 	defer j.mu.Unlock()
 	if j.scenario != scenario {
 		j.bar.done()
-		j.scenario, j.bar = scenario, newProgress(j.out, "judging "+scenario)
+		before := j.bar
+		if j.scenario, j.bar = scenario, newProgress(j.out, "judging "+scenario); before != nil {
+			j.bar.said = before.said
+		}
 	}
 	j.bar.update(hundredths, 100)
-	if now := time.Now(); !j.bar.terminal && now.Sub(j.begun) >= saidEvery && now.Sub(j.said) >= saidEvery {
-		j.said = now
-		j.bar.tell(fmt.Sprintf("%d %%", hundredths))
-	}
+	j.bar.tellAtTimes(fmt.Sprintf("%d %%", hundredths))
 }
 
 func (j *judging) done() { j.bar.done() }
@@ -75,7 +69,7 @@ func (j *judging) done() { j.bar.done() }
 func judge(s streams, judged func(rundir.Told) (*checker.Report, error), write func(checker.Report) error) (*checker.Report, error) {
 	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	p := &judging{out: s.err, begun: time.Now()}
+	p := &judging{out: s.err}
 	report, err := judged(p.tell)
 	p.done()
 	if report == nil {

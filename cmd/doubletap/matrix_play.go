@@ -107,6 +107,7 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 			m.Rows[g.row].Add(g.seed, results)
 			done++
 			shown.update(done, total)
+			shown.tellAtTimes(fmt.Sprintf("%d of %d runs are done", done, total))
 			if left[g.seed]--; left[g.seed] == 0 {
 				shown.tell(fmt.Sprintf("seed %d of %d is done", g.seed, o.seeds))
 			}

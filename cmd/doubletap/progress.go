@@ -19,13 +19,17 @@ type progress struct {
 	label    string
 	out      io.Writer
 	terminal bool
+	said     time.Time // when a line was told at times; at first, when it began
 }
+
+// toldEvery is how often a line says how far something is that takes long.
+const toldEvery = 10 * time.Second
 
 func newProgress(out io.Writer, label string) *progress {
 	if isTerminal(out) {
 		return &progress{label: label, out: fileOf(out), terminal: true} // the bar moves the cursor
 	}
-	return &progress{label: label, out: out}
+	return &progress{label: label, out: out, said: time.Now()}
 }
 
 // update shows that so many intents are done.
@@ -48,6 +52,16 @@ func (p *progress) update(done, of int) {
 func (p *progress) tell(line string) {
 	if !p.terminal {
 		fmt.Fprintln(p.out, p.label+": "+line)
+	}
+}
+
+// tellAtTimes is tell, where the last line was told a while ago.
+func (p *progress) tellAtTimes(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.said) >= toldEvery {
+		p.said = now
+		p.tell(line)
 	}
 }
 
