@@ -165,6 +165,7 @@ func (s *Session) begin() error {
 	m.Target, m.Subject, m.BaseURL, m.Instances = s.System.Name, s.System.Target.Name, sut.PublicBase(s.System), s.System.Instances()
 	m.Shard = s.config.Shard.String()
 	m.Operation, m.Terms, m.OwnWord = s.System.Operation().Name, s.System.Terms(), s.System.Target.AsksItself()
+	m.Together = s.config.SUT.EachOperation
 	m.NotPlayed, m.NoRows = s.System.NotPlayed(), s.System.RowsSource() == ""
 	m.Toxiproxy, m.Commands = sut.WithoutPassword(s.config.SUT.Toxiproxy), s.config.Commands(s.dir.Path, s.config.Seed)
 	return s.writeManifest()

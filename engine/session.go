@@ -105,6 +105,9 @@ func (s *Session) knownBugs(scenario scenarios.Scenario) []checker.KnownBug {
 	}
 	var bugs []checker.KnownBug
 	for _, k := range slices.Concat(scenario.Known, s.config.Known[scenario.Name]) {
+		if !k.Concerns(s.System.Operation().Name) {
+			continue
+		}
 		bugs = append(bugs, checker.KnownBug{Expect: checker.Kind(k.Expect), Detail: k.Detail, Link: k.Link})
 	}
 	return bugs

@@ -2,6 +2,7 @@ package rundir
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,6 +21,40 @@ const reportName = "report.json"
 // Latest is the newest run below a directory of runs that came as far as its report. Replays are none.
 func Latest(runs string) (Dir, error) {
 	return newest(runs, reportName, "no run in %s has a report")
+}
+
+// LatestOfEach is the latest run that has a report. If a command played each operation in turn, in runs with one seed, it is the
+// latest of each, by the names of the operations.
+func LatestOfEach(runs string) ([]Dir, error) {
+	latest, err := Latest(runs)
+	if err != nil {
+		return nil, err
+	}
+	of, err := latest.ReadManifest()
+	if err != nil {
+		return nil, err
+	}
+	if !of.Together {
+		return []Dir{latest}, nil
+	}
+	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
+	if err != nil {
+		return nil, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
+	}
+	dirs, started := map[string]Dir{}, map[string]time.Time{}
+	for _, path := range found {
+		d := Dir{filepath.Dir(path)}
+		m, err := d.ReadManifest()
+		same := err == nil && m.Together && !m.Replays && m.Target == of.Target && m.Seed == of.Seed && m.Shard == of.Shard
+		if same && m.Started.After(started[m.Operation]) && Exists(filepath.Join(d.Path, reportName)) {
+			dirs[m.Operation], started[m.Operation] = d, m.Started
+		}
+	}
+	var all []Dir
+	for _, operation := range slices.Sorted(maps.Keys(dirs)) {
+		all = append(all, dirs[operation])
+	}
+	return all, nil
 }
 
 // ReadReport reads the report of a run.

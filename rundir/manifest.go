@@ -33,6 +33,7 @@ type Manifest struct {
 	Instances int           `json:"instances,omitempty"` // that were started of it; 0: none was
 	Operation string        `json:"operation"`
 	NotPlayed []string      `json:"not_played,omitempty"` // the target's other operations, by name
+	Together  bool          `json:"together,omitempty"`   // the others are played in runs of their own, of one command
 	Terms     checker.Terms `json:"terms"`
 	OwnWord   bool          `json:"own_word,omitempty"` // the rows are what the target itself says there is
 	NoRows    bool          `json:"no_rows,omitempty"`  // nothing tells the rows

@@ -20,9 +20,15 @@ func KnownSchema() []byte { return bytes.Clone(knownSchema) }
 
 // KnownBug is a bug that a scenario finds and that is expected until it is fixed.
 type KnownBug struct {
-	Expect string `yaml:"expect"`           // kind of its findings
-	Detail string `yaml:"detail,omitempty"` // of its findings; empty: any
-	Link   string `yaml:"link"`             // to the report of the bug
+	Operation string `yaml:"operation,omitempty"` // of the target, that has it; empty: any
+	Expect    string `yaml:"expect"`              // kind of its findings
+	Detail    string `yaml:"detail,omitempty"`    // of its findings; empty: any
+	Link      string `yaml:"link"`                // to the report of the bug
+}
+
+// Concerns reports that an operation may have the bug.
+func (k KnownBug) Concerns(operation string) bool {
+	return k.Operation == "" || k.Operation == operation
 }
 
 // Register is the known bugs of built-in scenarios, by their names. Other scenarios have them in
@@ -89,7 +95,7 @@ func repeated(doc *document.Document, lines []Registered) document.Mistakes {
 	for i, line := range lines {
 		path := jsonpointer.Of("known", i)
 		same := func(other Registered) bool {
-			return other.Scenario == line.Scenario && other.Expect == line.Expect && other.Detail == line.Detail
+			return other.Scenario == line.Scenario && other.Operation == line.Operation && other.Expect == line.Expect && other.Detail == line.Detail
 		}
 		if doc.Length("/known") == len(lines) && doc.Sound(path) && slices.ContainsFunc(lines[:i], same) {
 			mistakes = append(mistakes, doc.Mistake(path+"/expect", "this bug is already there"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -92,43 +93,79 @@ func (o *runFlags) play(cmd *cobra.Command, args []string, s streams) error {
 	return runCommand(cmd.Context(), args, *o, s)
 }
 
-// lastFailed puts the scenarios that failed in the latest run in the place of arguments, if that was asked for.
-func (o runFlags) lastFailed(args []string) ([]string, error) {
-	switch {
-	case !o.failed:
-		return args, nil
-	case len(args) > 0:
-		return nil, runerror.Configf("--last-failed chooses the scenarios, so that %s has no place beside it", args[0])
-	}
-	latest, err := rundir.Latest(o.reports)
-	if err != nil {
-		return nil, err
-	}
-	report, err := latest.ReadReport()
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range report.Results {
-		switch {
-		case len(r.Findings) == 0 || r.Verdict != checker.Fail:
-		case engine.BuiltInScenario(r.Scenario):
-			args = append(args, r.Scenario)
-		default:
-			args = append(args, filepath.Join(latest.Path, r.Scenario, rundir.ScenarioName))
+// turn is what is played of one operation.
+type turn struct {
+	operation string // empty: as the scenarios say, or the target's first
+	args      []string
+	files     []scenarios.File
+}
+
+// turns are what is asked for: the scenarios of arguments, or with --last-failed those that failed in the latest run, of each
+// operation that it played.
+func (o runFlags) turns(args []string) ([]turn, error) {
+	asked := []turn{{operation: o.operation, args: args}}
+	if o.failed {
+		if len(args) > 0 {
+			return nil, runerror.Configf("--last-failed chooses the scenarios, so that %s has no place beside it", args[0])
+		}
+		var err error
+		if asked, err = o.lastFailed(); err != nil {
+			return nil, err
 		}
 	}
-	if len(args) == 0 {
-		return nil, runerror.Configf("no scenario of the latest run, %s, failed", latest.Path)
+	var errs error
+	for i, t := range asked {
+		files, err := engine.FindScenarios(t.args, o.skip...)
+		asked[i].files, errs = files, errors.Join(errs, err)
 	}
-	return args, nil
+	return asked, errs
+}
+
+// lastFailed are the scenarios that failed in the latest run, or in the latest of each operation.
+func (o runFlags) lastFailed() ([]turn, error) {
+	latest, err := rundir.LatestOfEach(o.reports)
+	if err != nil {
+		return nil, err
+	}
+	var all []turn
+	var seen []string
+	for _, dir := range latest {
+		report, err := dir.ReadReport()
+		if err != nil {
+			return nil, err
+		}
+		if o.operation != "" && o.operation != everyOperation && report.Operation != o.operation {
+			continue
+		}
+		seen = append(seen, dir.Path)
+		t := turn{operation: o.operation}
+		if len(report.NotPlayed) > 0 || len(latest) > 1 {
+			t.operation = report.Operation
+		}
+		for _, r := range report.Results {
+			switch {
+			case len(r.Findings) == 0 || r.Verdict != checker.Fail:
+			case engine.BuiltInScenario(r.Scenario):
+				t.args = append(t.args, r.Scenario)
+			default:
+				t.args = append(t.args, filepath.Join(dir.Path, r.Scenario, rundir.ScenarioName))
+			}
+		}
+		if len(t.args) > 0 {
+			all = append(all, t)
+		}
+	}
+	switch {
+	case len(seen) == 0:
+		return nil, runerror.Configf("the latest run, %s, did not play the operation %s", latest[len(latest)-1].Path, o.operation)
+	case len(all) == 0:
+		return nil, runerror.Configf("no scenario of the latest run, %s, failed", english.List(seen, "and"))
+	}
+	return all, nil
 }
 
 func runCommand(ctx context.Context, args []string, o runFlags, s streams) error {
-	args, err := o.lastFailed(args)
-	if err != nil {
-		return err
-	}
-	files, err := engine.FindScenarios(args, o.skip...)
+	asked, err := o.turns(args)
 	var register scenarios.Register
 	var unread error
 	if o.known != "" {
@@ -157,28 +194,28 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
 	}
-	names, err := o.operationsInTurn(ctx, s)
-	if err != nil {
-		return err
+	if !o.failed {
+		if asked, err = o.inTurn(ctx, asked[0], s); err != nil {
+			return err
+		}
 	}
 	var played []checker.Report
-	play := func(ctx context.Context, o runFlags, files []scenarios.File) (*checker.Report, error) {
+	play := func(ctx context.Context, t turn, o runFlags) (*checker.Report, error) {
+		o.operation = t.operation
 		play := o.playOne
 		if o.workers.at.given {
 			play = o.leadOne
 		}
-		report, err := play(ctx, args, files, register, s)
+		report, err := play(ctx, t.args, t.files, register, s)
 		if report != nil {
 			played = append(played, *report)
 		}
 		return report, err
 	}
-	if names == nil {
-		_, err = play(ctx, o, files)
+	if len(asked) == 1 {
+		_, err = play(ctx, asked[0], o)
 	} else {
-		err = o.playEach(ctx, names, func(ctx context.Context, o runFlags) (*checker.Report, error) {
-			return play(ctx, o, ofOperation(files, o.operation))
-		}, s)
+		err = o.playEach(ctx, asked, play, s)
 	}
 	if o.writeKnown == "" {
 		return err

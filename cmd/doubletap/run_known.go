@@ -63,16 +63,10 @@ func added(n int, before bool) string {
 
 // stillKnown are the lines of a register that no run showed to be fixed.
 func stillKnown(old scenarios.Register, played []checker.Report) []scenarios.RegisterPart {
-	fixed := map[string]bool{}
-	for _, report := range played {
-		for _, r := range report.Results {
-			fixed[r.Scenario] = fixed[r.Scenario] || r.Verdict == checker.Mended
-		}
-	}
 	byLink := map[string]*scenarios.RegisterPart{}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		for _, bug := range old[name] {
-			if fixed[name] && !shows(played, bug.Link) {
+			if fixed(played, name, bug) && !shows(played, bug.Link) {
 				continue
 			}
 			if byLink[bug.Link] == nil {
@@ -88,6 +82,15 @@ func stillKnown(old scenarios.Register, played []checker.Report) []scenarios.Reg
 	return parts
 }
 
+// fixed reports that a scenario did not show a known bug any more, at an operation that may have it.
+func fixed(played []checker.Report, scenario string, bug scenarios.KnownBug) bool {
+	return slices.ContainsFunc(played, func(report checker.Report) bool {
+		return bug.Concerns(report.Operation) && slices.ContainsFunc(report.Results, func(r checker.Result) bool {
+			return r.Scenario == scenario && r.Verdict == checker.Mended
+		})
+	})
+}
+
 // shows reports that a known bug was seen.
 func shows(played []checker.Report, link string) bool {
 	return slices.ContainsFunc(played, func(report checker.Report) bool {
@@ -97,11 +100,15 @@ func shows(played []checker.Report, link string) bool {
 	})
 }
 
-// newlyKnown makes lines of the new causes of runs. Own has, by the name of a scenario that is not built in, what it showed.
+// newlyKnown makes lines of the new causes of runs, which name the operation where the target has several. Own has, by the name of a scenario that is not built in, what it showed.
 func newlyKnown(played []checker.Report) (parts []scenarios.RegisterPart, own map[string][]string) {
 	own = map[string][]string{}
 	for _, report := range played {
 		sentences := reports.CauseSentences(report)
+		operation := report.Operation
+		if len(report.NotPlayed) == 0 && len(played) == 1 {
+			operation = ""
+		}
 		for i, c := range checker.Causes(report.Results) {
 			if c.Known != "" || c.Excused != "" {
 				continue
@@ -111,7 +118,7 @@ func newlyKnown(played []checker.Report) (parts []scenarios.RegisterPart, own ma
 			for _, p := range c.Members {
 				r := report.Results[p.Result]
 				f := r.Findings[p.Finding]
-				bug := scenarios.KnownBug{Expect: string(f.Kind), Detail: f.Detail, Link: link}
+				bug := scenarios.KnownBug{Operation: operation, Expect: string(f.Kind), Detail: f.Detail, Link: link}
 				if !engine.BuiltInScenario(r.Scenario) {
 					if text := strings.TrimSpace(bug.Expect + " " + bug.Detail); !slices.Contains(own[r.Scenario], text) {
 						own[r.Scenario] = append(own[r.Scenario], text)

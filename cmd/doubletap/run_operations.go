@@ -13,10 +13,10 @@ import (
 // everyOperation is --operation for each of them in turn, unless one has this name.
 const everyOperation = "all"
 
-// operationsInTurn lists the operations that are played in turn; nil: one run plays one of them, as ever.
-func (o runFlags) operationsInTurn(ctx context.Context, s streams) ([]string, error) {
+// inTurn is what is played of each operation, if that was asked for.
+func (o runFlags) inTurn(ctx context.Context, all turn, s streams) ([]turn, error) {
 	if o.operation != everyOperation {
-		return nil, nil
+		return []turn{all}, nil
 	}
 	system, err := sut.Load(ctx, o.options(s))
 	if err != nil {
@@ -24,9 +24,13 @@ func (o runFlags) operationsInTurn(ctx context.Context, s streams) ([]string, er
 	}
 	names := system.Target.OperationNames()
 	if slices.Contains(names, everyOperation) {
-		names = nil
+		return []turn{all}, system.Close()
 	}
-	return names, system.Close()
+	var each []turn
+	for _, name := range names {
+		each = append(each, turn{operation: name, args: all.args, files: ofOperation(all.files, name)})
+	}
+	return each, system.Close()
 }
 
 // ofOperation leaves out the scenarios that are for another operation.
@@ -37,19 +41,19 @@ func ofOperation(files []scenarios.File, operation string) []scenarios.File {
 }
 
 // playEach plays the operations one after the other, with one seed, and says what came of each. The error is that of the worst.
-func (o runFlags) playEach(ctx context.Context, names []string, play func(context.Context, runFlags) (*checker.Report, error), s streams) error {
+func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.Context, turn, runFlags) (*checker.Report, error), s streams) error {
 	var lines []string
 	var worst error
-	for _, name := range names {
+	for _, t := range each {
 		one := o
-		one.operation, one.eachOperation = name, true
-		report, err := play(ctx, one)
+		one.eachOperation = true
+		report, err := play(ctx, t, one)
 		said := "not played"
 		if report != nil {
 			said = report.Verdict.String()
 			o.seed, o.seeded = report.Seed, true
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s", name, said))
+		lines = append(lines, fmt.Sprintf("%s: %s", t.operation, said))
 		if severity(err) > severity(worst) {
 			worst, err = err, worst
 		}

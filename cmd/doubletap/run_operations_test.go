@@ -1,9 +1,12 @@
 package main
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/engine"
 )
 
 func TestASignalIsWorseThanAnyVerdictOfAnOperation(t *testing.T) {
@@ -14,4 +17,57 @@ func TestASignalIsWorseThanAnyVerdictOfAnOperation(t *testing.T) {
 	for _, code := range []int{exitHungUp, exitInterrupted, exitQuit, exitTerminated} {
 		require.Greater(t, severity(exit{code: code}), worst, "exit %d", code)
 	}
+}
+
+// A bug of one operation is known there, and not fixed at the other; what failed is played again where it failed.
+func TestOperationsInTurnKeepTheirOwnFailures(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	register, runs := filepath.Join(dir, "known.yaml"), filepath.Join(dir, "runs")
+	run := func(more ...string) outcome {
+		return callWith(t.Context(), nil, append([]string{"run", "--target", "builtin:key-ignored-on-variant", "--reports", runs, "--seed", "7"}, more...)...)
+	}
+	got := run("sequential-replay", "--operation", "all", "--write-known", register)
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "create_order: pass\n  create_quote: fail\n")
+	known, err := engine.ReadRegister(register)
+	require.NoError(t, err)
+	require.Len(t, known["sequential-replay"], 1)
+	require.Equal(t, "create_quote", known["sequential-replay"][0].Operation)
+
+	got = run("--last-failed")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "operation create_quote, not create_order")
+
+	got = run("sequential-replay", "--operation", "all", "--known", register, "--write-known", register)
+	require.Equal(t, exitPass, got.code, "%s", got)
+	kept, err := engine.ReadRegister(register)
+	require.NoError(t, err)
+	require.Equal(t, known, kept)
+
+	got = run("--last-failed")
+	require.Equal(t, exitConfig, got.code, "%s", got)
+	require.Contains(t, got.err, "failed")
+	got = run("sequential-replay", "--operation", "create_order")
+	require.Equal(t, exitPass, got.code, "%s", got)
+	got = run("--last-failed", "--operation", "create_quote")
+	require.Equal(t, exitConfig, got.code, "%s", got)
+	require.Contains(t, got.err, "did not play the operation create_quote")
+}
+
+// The latest run of a command that played each operation may have passed, and one before it failed.
+func TestLastFailedSeesEachOperationOfACommand(t *testing.T) {
+	t.Parallel()
+	runs := t.TempDir()
+	run := func(more ...string) outcome {
+		return callWith(t.Context(), nil, append([]string{"run", "--target", "builtin:check-then-insert", "--reports", runs, "--seed", "7"}, more...)...)
+	}
+	got := run("burst-same-key", "--operation", "all")
+	require.Contains(t, got.out, "create_order: fail\n  create_quote: fail\n", "%s", got)
+	got = run("--last-failed")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "create_order: fail\n  create_quote: fail\n")
+	got = run("--last-failed", "--operation", "create_order")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "operation create_order, not create_quote")
 }
