@@ -275,6 +275,9 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 		return fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c))
 	}
 	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, p.Table.FullName(), p.Column)
+	if !i.file.Draft.GraphQL {
+		i.file.Success = drafting.SuccessIn(c.Answer)
+	}
 	i.children(ctx)
 	return ""
 }

@@ -115,7 +115,7 @@ func (i *initiation) questionerOf(text string) (*questioner, error) {
 		}
 		return i.secret(name)
 	})
-	return &questioner{target: target, operation: i.file.Draft.Name, declined: &i.declined}, err
+	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined}, err
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
@@ -376,6 +376,7 @@ const crowds, crowdSize = 3, 8
 type questioner struct {
 	target    targets.Target
 	operation string
+	success   drafting.Success
 	declined  *[]drafting.Answer // to creates where others like them were done
 	err       error              // the first one
 }
@@ -418,7 +419,7 @@ func (q *questioner) ask(ctx context.Context, name string, intents int, steps st
 	q.err = errors.Join(q.err, err)
 	answers := make([]drafting.Answer, 0, len(sent))
 	for _, a := range sent {
-		answers = append(answers, answerOf(a))
+		answers = append(answers, q.success.Read(answerOf(a)))
 	}
 	return answers, d.Markers()[q.operation]
 }

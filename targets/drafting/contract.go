@@ -81,6 +81,12 @@ func (f *File) ack() {
 			done = "statuses: " + flow(f.learnt.ack) + ", "
 		}
 		f.line("  ack: {%saccepted: {statuses: [202], within: 10s}} # it is done when the row is there", done)
+	case f.learnt.success.At != "":
+		statuses := f.learnt.ack
+		if statuses == nil {
+			statuses = []int{200, 201, 204}
+		}
+		f.line("  ack: {statuses: %s, where: %s} # an answer that says otherwise is none", flow(statuses), flow(map[string]any{f.learnt.success.At: f.learnt.success.Value}))
 	case f.learnt.ack != nil:
 		f.line("  ack: {statuses: %s} # as the create was answered", flow(f.learnt.ack))
 	case len(documented) > 0:

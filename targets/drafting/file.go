@@ -30,6 +30,7 @@ type File struct {
 	Doubts     []string
 	KeySeen    string   // what a key was known by that the source does not name; empty: the source names it, or there is none
 	KeysTried  []string // headers of which none was a key
+	Success    Success  // by which the answer to the create said that it was done
 	Differing  []string // members that differ from create to create, besides addresses
 
 	alter  *alteration

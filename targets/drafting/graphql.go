@@ -22,8 +22,11 @@ func (d Draft) document(pointer string) bool {
 	return d.GraphQL && (pointer == "/query" || pointer == "/operationName")
 }
 
-// errs reports that an answer lists errors as those of GraphQL do, and has done nothing.
+// errs reports that an answer says that nothing was done, whatever its status: it lists errors as those of GraphQL do, or is denied.
 func (a Answer) errs() bool {
+	if a.Denied != nil {
+		return true
+	}
 	answer, _ := a.Body.(map[string]any)
 	list, _ := answer["errors"].([]any)
 	if len(list) == 0 {

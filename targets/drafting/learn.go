@@ -2,7 +2,6 @@ package drafting
 
 import (
 	"fmt"
-	"maps"
 	"math/big"
 	"net/http"
 	"reflect"
@@ -17,8 +16,9 @@ import (
 // Answer is one answer of the target to a create, or to a repetition of one.
 type Answer struct {
 	Status   int
-	Body     any    // JSON; nil: none
-	Location string // its header, where it has one
+	Body     any            // JSON; nil: none
+	Location string         // its header, where it has one
+	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
 }
 
 // Done reports that it says that the create is done, or leads to what was created.
@@ -72,6 +72,8 @@ type learnt struct {
 	missing    contract.Signature // a key is required
 	declined   contract.Signature // business
 
+	success Success // by which every acknowledgement is known, beside its status
+
 	overwritten bool // another body replaces what was acknowledged
 }
 
@@ -105,6 +107,7 @@ func (f *File) Learn(r Repeated) {
 		f.keyless(&l, r)
 	}
 	l.acknowledged(r)
+	l.succeeded(f.Success, r)
 	l.tellApart()
 	f.learnt = l
 }
@@ -223,6 +226,17 @@ func (l *learnt) acknowledged(r Repeated) {
 	slices.Sort(l.ack)
 }
 
+// succeeded takes the member that says that it is done, if every answer has it that says so.
+func (l *learnt) succeeded(s Success, r Repeated) {
+	answers := []Answer{r.First, r.Again}
+	for _, c := range r.Crowds {
+		answers = append(append(answers, c.Copies...), c.After)
+	}
+	if s.At != "" && !l.accepted && !redirects(r.First.Status) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Done() && !s.saidBy(a) }) {
+		l.success = s
+	}
+}
+
 // tellApart leaves out what cannot be told from something else: an answer that says "come back later" and another body's
 // would each be taken for the other.
 func (l *learnt) tellApart() {
@@ -265,6 +279,10 @@ func codes() []string {
 // signature is what an answer is known by: its status, and the code that it names.
 func signature(a Answer) contract.Signature {
 	s := contract.Signature{Statuses: []int{a.Status}}
+	if a.Denied != nil {
+		s.Where = why(a)
+		return s
+	}
 	if message, there := jsonpointer.Resolve(a.Body, "/errors/0/message"); there && a.errs() && a.Status < 400 {
 		s.Where = map[string]any{"/errors/0/message": message}
 	}
@@ -305,8 +323,8 @@ func (f *File) NaturalKey(r Repeated) []string {
 // signed writes a signature for a mapping on one line, without its braces.
 func signed(s contract.Signature) string {
 	text := "statuses: " + flow(s.Statuses)
-	for _, at := range slices.Sorted(maps.Keys(s.Where)) {
-		text += ", where: " + flow(map[string]any{at: s.Where[at]})
+	if len(s.Where) > 0 {
+		text += ", where: " + flow(s.Where)
 	}
 	return text
 }

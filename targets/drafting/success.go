@@ -1,0 +1,101 @@
+package drafting
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// Some APIs answer 200 to every request, and say in a member of the body whether it succeeded: {"code": 0, "data": {...}}.
+
+// Success is what such a member of an answer holds if the request succeeded. The zero value: there is none.
+type Success struct {
+	At    string // JSON pointer
+	Value any    // a truth value, a whole number or a text
+}
+
+// SuccessIn finds the member by which an answer to a create that was done says so.
+func SuccessIn(answer any) Success {
+	object, _ := answer.(map[string]any)
+	found := func(names []string, means func(text string, value any) bool) Success {
+		for _, name := range slices.Sorted(maps.Keys(object)) {
+			value := plain(object[name])
+			if slices.Contains(names, squeezed(name)) && means(strings.ToLower(fmt.Sprint(value)), value) {
+				return Success{At: jsonpointer.Of(name), Value: value}
+			}
+		}
+		return Success{}
+	}
+	words := []string{"ok", "success", "succeeded"}
+	for _, kind := range []struct {
+		names []string
+		means func(text string, value any) bool
+	}{
+		{[]string{"success", "succeeded", "ok"}, func(_ string, value any) bool { return value == true }},
+		{[]string{"code", "errcode", "errorcode", "errno", "ret", "retcode", "returncode", "resultcode", "statuscode", "responsecode"}, func(text string, _ any) bool {
+			return strings.Trim(text, "0") == "" && text != "" || text == "200" || slices.Contains(words, text)
+		}},
+		{[]string{"status", "result"}, func(text string, _ any) bool { return slices.Contains(words, text) }},
+	} {
+		if s := found(kind.names, kind.means); s.At != "" {
+			return s
+		}
+	}
+	return Success{}
+}
+
+// Read marks an answer that says otherwise though its status does not.
+func (s Success) Read(a Answer) Answer {
+	value, there := jsonpointer.Resolve(a.Body, s.At)
+	if s.At != "" && there && a.Status < 300 && plain(value) != s.Value {
+		a.Denied = map[string]any{s.At: plain(value)}
+	}
+	return a
+}
+
+// why is the member by which an answer says that it is not done, and what it says beside a mere no.
+func why(a Answer) map[string]any {
+	where := maps.Clone(a.Denied)
+	for _, value := range a.Denied {
+		if _, no := value.(bool); !no {
+			return where
+		}
+	}
+	for _, at := range append(codes(), "/message", "/msg", "/error/message") {
+		value, _ := jsonpointer.Resolve(a.Body, at)
+		if number, is := value.(json.Number); is {
+			value = plain(number)
+		} else if text, is := value.(string); !is || text == "" {
+			continue
+		}
+		where[at] = value
+		return where
+	}
+	return where
+}
+
+// saidBy reports that an answer says that it is done in this way.
+func (s Success) saidBy(a Answer) bool {
+	value, there := jsonpointer.Resolve(a.Body, s.At)
+	return there && plain(value) == s.Value
+}
+
+// plain is a number of JSON as a whole number, if it is one.
+func plain(value any) any {
+	if number, is := value.(json.Number); is {
+		if whole, err := number.Int64(); err == nil {
+			return whole
+		}
+		return number.String()
+	}
+	switch value.(type) {
+	case string, bool, nil:
+		return value
+	default:
+		return fmt.Sprint(value)
+	}
+}
