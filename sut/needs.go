@@ -136,8 +136,7 @@ func unmet(s *System) map[scenarios.Need]lack {
 	unless(!s.Target.IsAnotherIntent(s.Operation().Operation, targets.Invalid), scenarios.NeedsInvalid, "the invalid body has another value at contract.natural_key, and so is another intent, which nothing corrects")
 	but(len(s.Operation().Invalid) > 0, scenarios.NeedsInvalid, "the target file does not say what makes a body invalid (invalid:)", byLine(checker.CorrectedForms, "invalid"))
 	kind, members := s.Operation().Request.Payload()
-	form := kind == targets.FormPayload || kind == targets.MultipartPayload
-	unless(!form, scenarios.NeedsSameJSON, "the operation's requests carry a form, and no JSON that could be spelled in another way")
+	unless(kind == targets.JSONPayload || kind == targets.NoPayload, scenarios.NeedsSameJSON, "the operation's requests carry a "+string(kind)+", and no JSON that could be spelled in another way")
 	sameJSON := promise.Fingerprint.Mode == contract.FingerprintJSON || promise.Fingerprint.Mode == contract.FingerprintFields
 	unless(sameJSON, scenarios.NeedsSameJSON, "the contract does not say that the same JSON in another spelling is the same request (fingerprint.mode)")
 	unless(len(members) > 0, scenarios.NeedsSameJSON, "the operation's requests have no body")

@@ -47,7 +47,7 @@ func (o Operation) Answering(size AnswerSize) Operation {
 		}
 		o.Request.Path += separator + query.Encode()
 	}
-	for _, members := range []*map[string]any{&o.Request.Body, &o.Request.Form, &o.Request.Multipart} {
+	for _, members := range []*map[string]any{&o.Request.Body, &o.Request.Form, &o.Request.Multipart, &o.Request.Text} {
 		if *members != nil {
 			*members = merge(*members, asking.Body)
 		}

@@ -21,6 +21,7 @@ const (
 	JSONPayload      PayloadKind = "body"
 	FormPayload      PayloadKind = "form"
 	MultipartPayload PayloadKind = "multipart"
+	TextPayload      PayloadKind = "text"
 )
 
 // Payload returns what the request carries, with its templates.
@@ -32,18 +33,24 @@ func (q Request) Payload() (PayloadKind, map[string]any) {
 		return FormPayload, q.Form
 	case q.Multipart != nil:
 		return MultipartPayload, q.Multipart
+	case q.Text != nil:
+		return TextPayload, q.Text
 	default:
 		return NoPayload, nil
 	}
 }
 
 // write puts the members of a payload into the request, which it changes in place.
-func (r *Rendered) write(kind PayloadKind, members map[string]any) error {
+func (r *Rendered) write(o Operation, members map[string]any) error {
 	says, err := encode(members)
 	if err != nil {
 		return err
 	}
-	switch kind {
+	switch kind, _ := o.Request.Payload(); kind {
+	case TextPayload:
+		r.Body, err = o.text(members)
+		r.Says = says
+		r.setType(mediaOf(o.Request.Written))
 	case FormPayload:
 		r.Body, err = formOf(members)
 		r.Says = says

@@ -52,8 +52,7 @@ func (o Operation) placeInBody(r *Rendered, key string) error {
 		return fmt.Errorf("place the key in the body: there is no object at %q", parent)
 	}
 	object[name] = key
-	kind, _ := o.Request.Payload()
-	if err := r.write(kind, members); err != nil {
+	if err := r.write(o, members); err != nil {
 		return fmt.Errorf("place the key in the body: %w", err)
 	}
 	return nil

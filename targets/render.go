@@ -164,7 +164,7 @@ func (o Operation) Render(v Values, which Variant) (Rendered, error) {
 			text, _ := encode(value)
 			r.own(pointer, string(text))
 		}
-		if err := r.write(kind, members); err != nil {
+		if err := r.write(o, members); err != nil {
 			return Rendered{}, fmt.Errorf("render the %s: %w", kind, err)
 		}
 	}
@@ -200,7 +200,7 @@ func (q Request) taking(w Work) Request {
 	if len(w.Body) == 0 {
 		return q
 	}
-	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart} {
+	for _, members := range []*map[string]any{&q.Body, &q.Form, &q.Multipart, &q.Text} {
 		if *members != nil {
 			*members = merge(*members, w.Body)
 		}

@@ -128,6 +128,8 @@ type Request struct {
 	Body      map[string]any    `yaml:"body" json:"body,omitempty"`           // sent as JSON
 	Form      map[string]any    `yaml:"form" json:"form,omitempty"`           // sent as application/x-www-form-urlencoded
 	Multipart map[string]any    `yaml:"multipart" json:"multipart,omitempty"` // sent as multipart/form-data (RFC 7578)
+	Text      map[string]any    `yaml:"text" json:"text,omitempty"`           // sent as Written has it
+	Written   string            `yaml:"written" json:"written,omitempty"`     // template of a text in which the members of Text stand
 	Sign      *Sign             `yaml:"sign" json:"sign,omitempty"`           // nil: it is not signed
 }
 

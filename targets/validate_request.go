@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"bytes"
 	"net/http"
 	"strings"
 
@@ -11,13 +12,31 @@ import (
 // payload looks for two payloads in one request, and for a type that only the payload knows.
 func (v *validator) payload(path string, o Operation) {
 	first, _ := o.Request.Payload()
-	for _, kind := range []PayloadKind{FormPayload, MultipartPayload} {
+	for _, kind := range []PayloadKind{FormPayload, MultipartPayload, TextPayload} {
 		if at := path + jsonpointer.Of("request", string(kind)); kind != first && v.doc.Has(at) {
-			v.addMistake(at, "the request has a %s already; it carries one of body, form and multipart", first)
+			v.addMistake(at, "the request has a %s already; it carries one of body, form, multipart and text", first)
 		}
 	}
 	if first == MultipartPayload {
 		leaveHeader(v, path, o, "Content-Type", "multipart names it, with its boundary")
+	}
+	switch at := path + "/request/written"; {
+	case o.Request.Text == nil && v.doc.Has(at):
+		v.addMistake(at, "there is no text with the members that it writes")
+	case o.Request.Text != nil && !v.doc.Has(at):
+		v.addMistake(path+"/request/text", "nothing says how the members are written; expected written beside it")
+	case first == TextPayload:
+		written(v, at, o)
+	}
+}
+
+// written sees that a text has a place for the key.
+func written(v *validator, at string, o Operation) {
+	const key = "dtkey7q2m9"
+	says, _ := encode(o.Request.Text) // what cannot be encoded is a mistake elsewhere
+	r := Rendered{Says: says}
+	if o.Key.In == contract.KeyInBody && o.Key.Name != "" && o.PlaceKey(&r, key) == nil && !bytes.Contains(r.Body, []byte(key)) {
+		v.addMistake(at, "the text has no place for the key; expected {{.%s}}", strings.ReplaceAll(strings.TrimPrefix(jsonpointer.Member(o.Key.Name), "/"), "/", "."))
 	}
 }
 

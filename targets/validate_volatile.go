@@ -82,7 +82,7 @@ func attemptHere(v *validator, path, text string) {
 	if !ofAttempt.MatchString(text) {
 		return
 	}
-	if at := regexp.MustCompile(`^/operations/([^/]+)/request/(headers|body|form|multipart)(/.*)$`).FindStringSubmatch(path); at != nil {
+	if at := regexp.MustCompile(`^/operations/([^/]+)/request/(headers|body|form|multipart|text)(/.*)$`).FindStringSubmatch(path); at != nil {
 		volatile := v.target.Operations[jsonpointer.Unescape(at[1])].Volatile
 		if at[2] == "headers" || slices.ContainsFunc(volatile, func(p string) bool { return p == at[3] || strings.HasPrefix(at[3], p+"/") }) {
 			return

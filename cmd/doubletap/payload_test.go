@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/xml"
 	"fmt"
 	"io"
 	"net"
@@ -138,6 +139,20 @@ func ofForm(r *http.Request) (placed, error) {
 	return placed{key: r.PostFormValue("token"), note: r.PostFormValue("note"), amount: r.PostFormValue("amount")}, nil
 }
 
+func ofXML(r *http.Request) (placed, error) {
+	var order struct {
+		Token  string `xml:"token,attr"`
+		Note   string
+		Amount string
+		Buyer  string
+	}
+	err := xml.NewDecoder(r.Body).Decode(&order)
+	if media := r.Header.Get("Content-Type"); err == nil && (order.Buyer != "Fox & Sons <2>" || media != "application/xml") {
+		err = fmt.Errorf("%s %+v", media, order)
+	}
+	return placed{key: order.Token, note: order.Note, amount: order.Amount}, err
+}
+
 func ofPath(r *http.Request) (placed, error) {
 	var order struct {
 		Note   string
@@ -208,6 +223,12 @@ func TestWhateverFormARequestHas(t *testing.T) {
 			contract: `fingerprint: {mode: json}`,
 			key:      `{in: path}`, alter: `{amount: "{{random 2000 3000 | json}}"}`, identity: `/id`, content: `/amount`,
 			without: "key-blank|missing-key",
+		},
+		"XML": {
+			clerk: &clerk{read: ofXML, answer: byStatus}, address: "127.0.0.1:0",
+			request: `{path: /orders, text: {note: "{{.Intent.Marker}}", amount: 1200, buyer: {name: "Fox & Sons <2>"}}, written: "<Order token='{{.token}}'><Note>{{.note}}</Note><Amount>{{.amount}}</Amount><Buyer>{{.buyer.name}}</Buyer></Order>"}`,
+			key:     `{in: body, name: token, required: true}`, alter: `{amount: 9900}`, identity: `/id`, content: `/amount`,
+			without: "respelled-body|respelled-numbers",
 		},
 		"GraphQL": {
 			clerk: &clerk{read: ofGraphQL, answer: byErrors}, address: "127.0.0.1:0",
