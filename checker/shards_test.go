@@ -123,3 +123,16 @@ func TestATotalOfAShardIsNotJudged(t *testing.T) {
 func total(t checker.Terms) bool {
 	return slices.ContainsFunc(t.Operation.Effects, func(e contract.Effect) bool { return e.Delta != nil })
 }
+
+// A run that stops because the target answers nothing was not killed.
+func TestARunThatEndedAHistoryWasNotKilled(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []history.IncidentKind{history.Interruption, history.NoAnswer, history.TargetGone} {
+		h := readRecorded(t, recordedNames(t)[0], "sequential-replay")
+		require.NotNil(t, h)
+		h.Complete, h.Incidents = false, []history.Incident{{At: 1, Kind: kind, Text: "that is why"}}
+		got := checker.Check(h, checker.Terms{})
+		require.Contains(t, got.Reasons, "that is why", "%s", kind)
+		require.NotContains(t, got.Reasons, "the history ends in the middle: the run was killed", "%s", kind)
+	}
+}

@@ -96,13 +96,20 @@ func ownDoubts(w *whole) []string {
 			doubts = append(doubts, i.Text)
 		}
 	}
-	if !w.head.Complete && incident(w.head, history.Interruption) == nil {
+	if !w.head.Complete && !cutShort(w.head) {
 		doubts = append(doubts, "the history ends in the middle: the run was killed")
 	}
 	if w.neverReached() {
 		doubts = append(doubts, "every request was answered 401, 403 or 404, or redirected to sign in: the target file's address, path or credentials are wrong, or a session has expired")
 	}
 	return slices.Concat(doubts, orphans(w), w.unknownRows())
+}
+
+// cutShort reports that the run itself ended a history in the middle, and said why.
+func cutShort(h *history.History) bool {
+	return slices.ContainsFunc([]history.IncidentKind{history.Interruption, history.NoAnswer, history.TargetGone}, func(k history.IncidentKind) bool {
+		return incident(h, k) != nil
+	})
 }
 
 // unexercised says which proofs of exercise did not hold for enough intents.
