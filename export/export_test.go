@@ -5,6 +5,8 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -44,6 +46,31 @@ func enemies() []string {
 		"duplicate", begin, "*/" + begin + "/*", "`+f()+`", `"+f()+"`, "x(t *testing.T) {}" + begin, "\r" + begin, "\u2028" + begin, "\x00", "\xff", "\ufeff", "é",
 		"\x1b[2J", "+build ignore", "go:build ignore", "a: b", "\nsteps: []\n", "\n---\n", "# x", "- x", "\t", "'", "\u0085steps: []", "a\rb", "&a", "*a", "!!x", "...",
 	}
+}
+
+// A script sends to one address: that it did not happen there says nothing of a target with several.
+func TestAScriptSaysThatItHasOneAddressOfSeveral(t *testing.T) {
+	t.Parallel()
+	const one = `name: regions
+base_url: http://127.0.0.1:1
+operations: {create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"}}, key: {in: header}}}
+`
+	target := filepath.Join(t.TempDir(), "regions.yaml")
+	of := func(text string) (string, []string) {
+		require.NoError(t, os.WriteFile(target, []byte(text), 0o600))
+		f := edited(t, "sequential-replay")
+		f.Finding.Finding = checker.Finding{Kind: checker.ReplayMismatch, Detail: "status"}
+		f.SUT = sut.Options{Target: target, Operation: "create"}
+		script, cannot, err := f.AsCurl(t.Context())
+		require.NoError(t, err)
+		return string(script), cannot
+	}
+	script, cannot := of(one + "instances: {eu: http://127.0.0.1:1, us: http://127.0.0.1:2}\n")
+	require.Equal(t, []string{"the several addresses of the target: BASE_URL is one of them"}, cannot)
+	require.Contains(t, script, "which says nothing: see what is not in here")
+	script, cannot = of(one)
+	require.Empty(t, cannot)
+	require.Contains(t, script, "it did not happen")
 }
 
 func TestNoTextOfAStrangerIsCodeInAnExport(t *testing.T) {
