@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,4 +104,39 @@ func TestInitFindsATokenThatNames(t *testing.T) {
 	require.NotContains(t, text+said.err, "d8f0aa17c2")
 	got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "plain-create", "sequential-replay", "burst-same-key")
 	require.Equal(t, exitPass, got.code, got)
+}
+
+// TestInitSeesThatAnotherBodyReplaces holds that a PUT under an id of the client which replaces what is there is no broken promise.
+func TestInitSeesThatAnotherBodyReplaces(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "inventory.db")
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
+	require.NoError(t, err)
+	t.Cleanup(func() { db.Close() })
+	_, err = db.Exec("create table inventory (sku text primary key, label text, quantity int)")
+	require.NoError(t, err)
+	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Label    string `json:"label"`
+			Quantity int    `json:"quantity"`
+			SKU      string `json:"sku"`
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		body.SKU = strings.TrimPrefix(r.URL.Path, "/inventory/")
+		_, err := db.Exec("insert into inventory values (?, ?, ?) on conflict (sku) do update set label = excluded.label, quantity = excluded.quantity", body.SKU, body.Label, body.Quantity)
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		said, _ := json.Marshal(body)
+		says(w, http.StatusOK, string(said))
+	}))
+	env := map[string]string{"DATABASE_URL": "sqlite://" + path}
+	file, said := initiated(t, env, exitPass, "--curl", `curl -X PUT -d '{"label": "desk lamp", "quantity": 5}' `+address+"/inventory/LAMP-2024-0017", "--db", env["DATABASE_URL"])
+	text := readFile(t, file)
+	require.NotContains(t, text, "replay-original", said)
+	require.NotContains(t, text, "\n    alter:")
+	require.Contains(t, strings.ReplaceAll(text, "\n#", ""), "another body with the same key may replace the first one")
+	got := callWith(t.Context(), env, append([]string{"run", "--target", file, "--reports", t.TempDir(), "--seed", "1"}, firstRun...)...)
+	require.Contains(t, []int{exitPass, exitInconclusive}, got.code, "%s\n%s", text, got)
 }

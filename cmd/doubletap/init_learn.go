@@ -178,6 +178,15 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	}
 	r := repeatedOf(answers, false, alters)
 	r.Rows = i.made(ctx, markers[0])
+	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
+		if answers, markers = asking.done(ctx, "again", repeating("", false)); len(answers) < 2 {
+			return r, asking.err
+		}
+		if rows := i.made(ctx, markers[0]); rows > 0 {
+			r = repeatedOf(answers, false, false)
+			r.Rows, r.Overwritten, alters = rows, true, false
+		}
+	}
 	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
 		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
 		if answers, _ := asking.done(ctx, "later", repeating(done, alters)); len(answers) > 2 {

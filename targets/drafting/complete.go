@@ -52,8 +52,12 @@ func (f *File) settle() error {
 	f.distinguish()
 	f.alter = f.chooseAlter()
 	if f.alter != nil && f.learnt.overwritten {
+		what := "key"
+		if f.learnt.natural != nil {
+			what = strings.Join(f.learnt.natural, ", ")
+		}
 		f.doubt("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed). If it must not, add %s to the operation.",
-			strings.Join(f.learnt.natural, ", "), f.alter.Pointer, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+			what, f.alter.Pointer, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 		f.alter = nil
 	}
 	return nil

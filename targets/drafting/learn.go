@@ -88,7 +88,7 @@ func (f *File) Learn(r Repeated) {
 		l.natural = f.NaturalKey(r)
 	}
 	f.Proof.Adds, f.Proof.Varies = r.Added && l.natural == nil, r.Changed
-	l.overwritten = r.Overwritten && l.natural != nil
+	l.overwritten = r.Overwritten && (l.natural != nil || keyed)
 	switch {
 	case r.Rows > 1 && keyed:
 		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
