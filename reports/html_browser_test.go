@@ -20,6 +20,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/servers"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/history"
 )
 
 // lens shows a report in a frame of any width, which a browser's window does not have, and writes
@@ -31,6 +32,7 @@ var lens string
 // sight is what a browser made of a report.
 type sight struct {
 	Wide      []string // elements that reach beyond the page's frame
+	Cramped   []string // what stands above tables of rows that are too narrow for it
 	Dark      bool     // the background is dark
 	Turned    bool     // the background changed when the theme was turned
 	Pale      []string // texts with too little contrast
@@ -149,6 +151,25 @@ func TestABrowserShowsTheReport(t *testing.T) {
 				require.Contains(t, s.Said, "The command", c.name)
 			}
 		})
+	}
+}
+
+// Rows may have one short column; what stands above them has room for its words all the same.
+func TestRowsOfOneShortColumnHaveRoomForTheirTitle(t *testing.T) {
+	t.Parallel()
+	r := several()
+	for i := range r.Results {
+		for j := range r.Results[i].Findings {
+			for k := range r.Results[i].Findings[j].Rows {
+				rows := &r.Results[i].Findings[j].Rows[k]
+				rows.Rows = []history.Row{{"id": float64(819)}, {"id": float64(820)}}
+			}
+		}
+	}
+	texts := map[string]string{"/report.html": html(t, r)}
+	for _, s := range look(t, false, texts, []view{{Path: "/report.html", Width: 1280, Unfold: true}, {Path: "/report.html", Width: 375, Unfold: true}}) {
+		require.Empty(t, s.Cramped)
+		require.Empty(t, s.Wide)
 	}
 }
 
