@@ -144,18 +144,29 @@ func Prune(runs string, keep int, now time.Time) ([]string, error) {
 	return removed, nil
 }
 
-// newest is the newest run below a directory of runs that has this file or folder and is no replay.
+// newest is the newest run below a directory of runs that has this file or folder and is no replay. Shards that a merged run
+// has are parts of that.
 func newest(runs, with, none string) (Dir, error) {
 	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
 	if err != nil {
 		return Dir{}, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
 	}
-	var latest Dir
-	var started time.Time
+	all, merged := map[Dir]Manifest{}, map[string]bool{}
 	for _, path := range found {
 		d := Dir{filepath.Dir(path)}
 		m, err := d.ReadManifest()
-		if err == nil && !m.Replays && m.Started.After(started) && Exists(filepath.Join(d.Path, with)) {
+		if err != nil || m.Replays || !Exists(filepath.Join(d.Path, with)) {
+			continue
+		}
+		all[d] = m
+		for _, shard := range m.Merged {
+			merged[shard.Run] = true
+		}
+	}
+	var latest Dir
+	var started time.Time
+	for d, m := range all {
+		if !merged[m.Run] && m.Started.After(started) {
 			latest, started = d, m.Started
 		}
 	}

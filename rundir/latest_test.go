@@ -15,9 +15,15 @@ import (
 // putRun makes the directory of a run that began so long ago.
 func putRun(t *testing.T, runs, name string, ago time.Duration, reported bool) string {
 	t.Helper()
+	return putMerged(t, runs, name, ago, reported)
+}
+
+// putMerged is putRun, of a run that was merged from others.
+func putMerged(t *testing.T, runs, name string, ago time.Duration, reported bool, shards ...rundir.ShardPlace) string {
+	t.Helper()
 	dir := filepath.Join(runs, name)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "plain-create"), 0o700))
-	text, err := json.Marshal(rundir.Manifest{Version: rundir.ManifestVersion, Run: name, Started: time.Now().Add(-ago), Scenarios: []rundir.Entry{{Scenario: "plain-create"}}})
+	text, err := json.Marshal(rundir.Manifest{Version: rundir.ManifestVersion, Run: name, Started: time.Now().Add(-ago), Scenarios: []rundir.Entry{{Scenario: "plain-create"}}, Merged: shards})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, rundir.ManifestName), text, 0o600))
 	if reported {
@@ -67,4 +73,20 @@ func TestTheLatestRunIsFoundByOneWord(t *testing.T) {
 	named, err := rundir.FindRun("somewhere", runs)
 	require.NoError(t, err)
 	require.Equal(t, "somewhere", named.Path)
+}
+
+// A worker may play shards beside the coordinator, and they begin after the run that has them.
+func TestTheLatestRunIsNoShardOfOne(t *testing.T) {
+	t.Parallel()
+	runs := t.TempDir()
+	putRun(t, runs, "one", 2*time.Hour, true)
+	putRun(t, runs, "two", time.Hour, true)
+	want := putMerged(t, runs, "whole", 2*time.Hour, true, rundir.ShardPlace{Run: "one", Dir: "../one"}, rundir.ShardPlace{Run: "two", Dir: "../two"})
+	got, err := rundir.FindRun(rundir.LastRun, runs)
+	require.NoError(t, err)
+	require.Equal(t, want, got.Path)
+	later := putRun(t, runs, "later", time.Minute, true)
+	got, err = rundir.FindRun(rundir.LastRun, runs)
+	require.NoError(t, err)
+	require.Equal(t, later, got.Path)
 }
