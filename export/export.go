@@ -87,6 +87,14 @@ func (f Finding) GoCannot() string {
 	return ""
 }
 
+// BesideCurl says which other forms show the finding: "--as go and --as scenario have".
+func (f Finding) BesideCurl() string {
+	if f.GoCannot() != "" {
+		return "--as scenario has"
+	}
+	return "--as go and --as scenario have"
+}
+
 // AsCurl is a script that sends what the driver would send, and what it cannot show the finding without; none: it can.
 func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err error) {
 	files := []scenarios.File{{Scenario: f.Scenario}}

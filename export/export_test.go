@@ -73,6 +73,15 @@ operations: {create: {request: {path: /orders, body: {note: "{{.Intent.Marker}}"
 	require.Contains(t, script, "it did not happen")
 }
 
+func TestOnlyFormsThatCanShowItAreNamedBesideAScript(t *testing.T) {
+	t.Parallel()
+	f := edited(t, "duplicate")
+	require.Equal(t, "--as go and --as scenario have", f.BesideCurl())
+	f.SUT.Target = "served:record-behind-answer"
+	require.NotEmpty(t, f.GoCannot())
+	require.Equal(t, "--as scenario has", f.BesideCurl(), "a Go test does not start it")
+}
+
 func TestNoTextOfAStrangerIsCodeInAnExport(t *testing.T) {
 	t.Parallel()
 	for _, text := range enemies() {

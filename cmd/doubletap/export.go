@@ -68,7 +68,7 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 		var cannot []string
 		if text, cannot, err = f.AsCurl(ctx); len(cannot) > 0 {
 			surely := map[bool]string{true: "cannot", false: "may not"}[f.Shrunk]
-			fmt.Fprintf(s.err, "it %s show it: a script is without %s; --as go and --as scenario have that\n", surely, english.List(cannot, "and"))
+			fmt.Fprintf(s.err, "it %s show it: a script is without %s; %s that\n", surely, english.List(cannot, "and"), f.BesideCurl())
 		}
 	default:
 		return runerror.Configf("--as is %q, expected curl, go or scenario", as)
