@@ -2,6 +2,7 @@ package checker_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -130,6 +131,28 @@ func TestAcceptedByRows(t *testing.T) {
 		cells[i].terms = terms(byRows)
 	}
 	runCells(t, cells)
+}
+
+// What was accepted is not lost while it has time.
+func TestARunThatWasStoppedLosesNothingAccepted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		read, recovery time.Duration
+		crashed        bool
+		lost           int
+	}{
+		{read: 5 * time.Second}, {read: time.Hour, lost: 1}, {read: 30 * time.Second, recovery: time.Minute, crashed: true}, {read: 30 * time.Second, recovery: time.Minute, lost: 1},
+	} {
+		h := scene(story(answer(202, `{"status":"queued"}`)))
+		h.Incidents = []history.Incident{{At: 1, Kind: history.Interruption, Text: "ctrl-c"}}
+		h.T1.At, h.T2.At = history.Offset(c.read), history.Offset(c.read)
+		if c.crashed {
+			h.Crashes = []history.Crash{{}}
+		}
+		r := check(h, terms(byRows, func(t *checker.Terms) { t.Contract.Ack.Accepted.Recovery = contract.Duration(c.recovery) }))
+		require.Len(t, r.Findings, c.lost, "%+v", c)
+		require.NotEqual(t, checker.Pass, r.Verdict)
+	}
 }
 
 // A snapshot is asked for what clients were told of.

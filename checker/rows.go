@@ -3,6 +3,9 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/history"
 )
 
 // checkRowCounts checks the number of rows of traces that were sent with one body, or of whose bodies each is an intent:
@@ -76,11 +79,29 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 			Observed: e.counted(rows, tr),
 		}
 		if only := withOutcome(tr.attempts, Acknowledged); !slices.ContainsFunc(only, func(a *classified) bool { return !a.promised }) && len(only) > 0 {
+			if at, due := e.snapshot(m).At, dueBy(e, only); at < due && e.incident(history.Interruption) != nil {
+				e.doubt("the rows of intent %s were read %s before the work that was accepted had to be done", tr.intent.ID, (due - at).Duration().Round(time.Millisecond))
+				continue
+			}
 			f.Detail, f.Promise, f.Contract = "accepted", "What was accepted is done.", "ack.accepted.within: "+e.terms.Contract.Ack.Accepted.Within.String()
 			f.Expected = fmt.Sprintf("at least %s for this marker by then: the client was told that it would be done", count(lower, "row"))
 		}
 		e.report(m, tr, f)
 	}
+}
+
+// dueBy is when the contract has the work of accepted attempts done.
+func dueBy(e *evaluation, accepted []*classified) history.Offset {
+	promise := e.terms.Contract.Ack.Accepted
+	within := promise.Within
+	if len(e.history.Crashes) > 0 {
+		within += promise.Recovery
+	}
+	var last history.Offset
+	for _, a := range accepted {
+		last = max(last, a.End)
+	}
+	return last + history.Offset(within)
 }
 
 // reportPhantom reports a row that no attempt explains.
