@@ -14,7 +14,7 @@ func (s *Session) announcement() Announced {
 		Tool: Version(), Target: s.System.Target.Name, Operation: s.System.Operation().Name, OwnWord: s.System.Target.AsksItself(), Address: s.System.Address(), Instances: s.System.Instances(),
 		Seed: s.config.Seed, RowsSource: s.System.RowsSource(), DryRun: s.config.DryRun, Hunt: s.config.Hunt,
 	}
-	a.NotPlayed = s.System.NotPlayed()
+	a.NotPlayed, a.Together = s.System.NotPlayed(), s.config.SUT.EachOperation
 	final := 0
 	for i, p := range s.plans {
 		e := s.manifest.Scenarios[i]

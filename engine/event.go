@@ -15,6 +15,7 @@ type Announced struct {
 	Target     string
 	Operation  string
 	NotPlayed  []string // the target's other operations, by name
+	Together   bool     // the others are played in runs of their own
 	Address    string
 	Instances  int // that are started for this run; 0: the target is there already
 	Seed       uint64

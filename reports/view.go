@@ -157,7 +157,10 @@ func untried(r checker.Report) string {
 
 // otherOperations names the operations of the target that the run says nothing about.
 func otherOperations(r checker.Report) string {
-	if len(r.NotPlayed) == 0 {
+	switch {
+	case r.Together:
+		return fmt.Sprintf("This is of the operation %s: the others have runs of their own.", r.Operation)
+	case len(r.NotPlayed) == 0:
 		return ""
 	}
 	return fmt.Sprintf("Only the operation %s was played, and not %s: --operation all plays each.", r.Operation, english.List(r.NotPlayed, "and"))

@@ -66,6 +66,10 @@ func TestEveryReportNamesTheOperationsThatWereNotPlayed(t *testing.T) {
 		require.Contains(t, readable(t, f, r), "Only the operation create_order was played, and not create_quote and refund", name)
 		require.NotContains(t, readable(t, f, oneDuplicate()), "Only the operation", name)
 	}
+	r.Together, r.NotPlayed = true, nil
+	for name, f := range all {
+		require.Contains(t, readable(t, f, r), "This is of the operation create_order: the others have runs of their own.", name)
+	}
 }
 
 func TestAReportIsNotChangedByItsRenderers(t *testing.T) {

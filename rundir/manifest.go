@@ -145,7 +145,7 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	return &checker.Report{
 		Version: 1, Run: m.Run, Tool: m.Tool, Target: m.Subject, Seed: m.Seed, Started: stamp(m.Started),
 		Dir: d.Path, BaseURL: m.BaseURL, Replay: own(m.Replay), Shrink: own(m.Shrink), Export: own(m.Export), Again: own(m.Again), OwnWord: m.OwnWord,
-		Operation: m.Operation, NotPlayed: m.NotPlayed, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows,
+		Operation: m.Operation, NotPlayed: m.NotPlayed, Together: m.Together, Results: results, Verdict: verdict, Hunt: m.Hunt, NoRows: m.NoRows,
 	}
 }
 

@@ -30,6 +30,7 @@ func TestOperationsInTurnKeepTheirOwnFailures(t *testing.T) {
 	got := run("sequential-replay", "--operation", "all", "--write-known", register)
 	require.Equal(t, exitFinding, got.code, "%s", got)
 	require.Contains(t, got.out, "create_order: pass\n  create_quote: fail\n")
+	require.Contains(t, got.out, " · operation create_quote\n")
 	known, err := engine.ReadRegister(register)
 	require.NoError(t, err)
 	require.Len(t, known["sequential-replay"], 1)

@@ -93,7 +93,10 @@ func (t *terminal) announce(a engine.Announced) {
 	if a.RowsSource != "" {
 		fmt.Fprintf(out, " · rows read from %s", a.RowsSource)
 	}
-	if len(a.NotPlayed) > 0 {
+	switch {
+	case a.Together:
+		fmt.Fprintf(out, " · operation %s", a.Operation)
+	case len(a.NotPlayed) > 0:
 		fmt.Fprintf(out, " · operation %s, not %s", a.Operation, english.List(a.NotPlayed, "or"))
 	}
 	if a.Steps > 0 && a.Hunt == nil {
