@@ -1,9 +1,12 @@
 package drafting
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
 // TestStartFindsPortAndDatabase holds that a process gets a port and a database of each run in the way that the environment shows.
@@ -34,5 +37,21 @@ func TestStartFindsPortAndDatabase(t *testing.T) {
 	for _, wrong := range []string{"", "node 'server.js", "migrate && serve"} {
 		_, err := ReadStart(wrong, nil, base, database)
 		require.Error(t, err, wrong)
+	}
+}
+
+// TestAcceptedWorkHasTimeAfterACrash holds that a queue may wait before it gives out again what a dead worker held.
+func TestAcceptedWorkHasTimeAfterACrash(t *testing.T) {
+	t.Parallel()
+	queued := Answer{Status: 202, Body: map[string]any{"state": "queued"}}
+	for _, start := range []*Start{nil, {Command: []string{"node"}}} {
+		f := File{
+			Target: "shop", Source: "a test", BaseURL: "http://localhost", Database: true, Start: start, Proof: &Proof{Table: databases.Table{Name: "jobs"}, Column: "note", Exact: true, Text: "/note"},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/jobs", Body: map[string]any{"note": "a"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		f.Learn(Repeated{First: queued, Again: queued, Rows: 1})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, start != nil, strings.Contains(text, "within: 10s, recovery: 60s}"), text)
 	}
 }
