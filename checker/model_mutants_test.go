@@ -16,7 +16,7 @@ func brokenDesigns() []design {
 		{name: "response-recorded-before-commit", handle: recordedBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "dedup-in-other-transaction", handle: dedupElsewhere, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "dedup-in-other-transaction-told-exists", handle: dedupElsewhereToldExists, plans: sequel, kinds: []checker.Kind{checker.LostWrite, checker.FalseConflict}},
-		{name: "in-progress-stuck", handle: inProgressStuck, plans: sequel, kinds: []checker.Kind{checker.StuckKey, checker.RefusedThoughDone}},
+		{name: "in-progress-stuck", terms: modelTerms(leaseOver), handle: inProgressStuck, plans: sequel, kinds: []checker.Kind{checker.StuckKey, checker.RefusedThoughDone}},
 		{name: "lock-fail-returns-success", handle: lockFailSucceeds, plans: []plan{burst}, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "ack-before-commit", handle: ackBeforeCommit, plans: sequel, kinds: []checker.Kind{checker.LostWrite}},
 		{name: "internal-retry-after-unknown-commit", handle: internalRetry, plans: sequel, kinds: []checker.Kind{checker.Duplicate}},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 )
 
@@ -55,6 +56,9 @@ func checkResolution(e *evaluation, tr *trace) {
 		case a.sessionExpired || resolved(e, tr, a): // an expired session was never answered, and the verdict says so
 		case a.is(NotSent, Throttled) && !refusedAlone(e, tries):
 			e.doubt("the final retry of intent %s was rejected at the entry: attempt %s was %s", tr.intent.ID, a.ID, a.outcome)
+		case mayHoldALease(e, tries):
+			e.doubt("the key of intent %s was still in progress %s after the first final retry, and the contract does not say how long a request that died may block it: contract.lease does",
+				tr.intent.ID, (a.End - tries[0].Start).Duration().Round(time.Second))
 		case failsForItsKey(e, tr): // a warning says so
 		case e.found.has(UndeclaredAnswer, "", tr) && e.terms.undeclared(a): // that is the same defect
 		case early != nil:
@@ -63,6 +67,13 @@ func checkResolution(e *evaluation, tr *trace) {
 			reportUnresolved(e, tr, tries)
 		}
 	}
+}
+
+// mayHoldALease reports that a key may be blocked by an execution that died, for a time that the contract does not name, and that no retry
+// waited for as long as that usually is.
+func mayHoldALease(e *evaluation, tries []*classified) bool {
+	last := tries[len(tries)-1]
+	return e.disturbed() && e.terms.Contract.Lease == 0 && last.is(InProgress) && last.End-tries[0].Start < history.Offset(contract.UsualLease)
 }
 
 // tooEarly returns the first retry that was told when to come again, where no later one waited that long; nil: one

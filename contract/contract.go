@@ -7,10 +7,15 @@ package contract
 import (
 	"errors"
 	"strconv"
+	"time"
 )
 
+// UsualLease is for how long, where [Contract.Lease] is not declared, an execution that died may block its key: a lock with a time to live
+// is gone by then.
+const UsualLease = time.Minute
+
 // Contract is what a target promises about repeated requests. What it leaves undeclared is not
-// checked, except the invariants about rows, which hold for every
+// checked, except the invariants about rows, which hold for every target.
 type Contract struct {
 	Preset        string      `yaml:"preset" json:"preset,omitempty"`
 	Level         Level       `yaml:"level" json:"level"`

@@ -137,7 +137,7 @@ func TestABurstWaitsForItsSlowestMemberOnlySoLong(t *testing.T) {
 	r := newRig(t, address, send(), burst(members))
 	r.Hold = time.Millisecond
 	r.hold(3, func(context.Context) error {
-		require.Eventually(t, func() bool { return d.tally()["last"] == members-1 }, driver.DefaultHold/2, time.Millisecond)
+		require.Eventually(t, func() bool { return d.tally()["last"] == members-1 }, long, time.Millisecond)
 		d.add("late")
 		return nil
 	})

@@ -14,10 +14,15 @@ import (
 // Probing bounds the final retry. The zero value is [Patience] for a target without a lease.
 type Probing struct {
 	Tries   int           // for each key and body
-	Pause   time.Duration // before the second try; it doubles
+	Pause   time.Duration // before the second try; it doubles with each of Tries
 	Timeout time.Duration // of one try
 	AtOnce  int           // tries that may be under way, at least; 0: probesAtOnce
 	Hung    int           // how many tries may wait out their deadline; 0: all
+
+	// Blocked tells of an answer that the key is blocked by an execution, which may have died. Such a key is tried for Lease at least.
+	// Nil: none is.
+	Blocked func(history.Attempt) bool
+	Lease   time.Duration
 
 	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer nobody,
 	// or not this key. Nil: none does.
@@ -112,7 +117,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 	var pause time.Duration
 	inVainSoFar := 0
 	var last history.Attempt
-	for try := range p.Tries {
+	for try, began := 0, time.Now(); try < p.Tries || p.blocked(last, began); try++ {
 		if p.givenUp(true) || !sleep(ctx, pause) || !p.once(ctx, &q, &last) {
 			return q.n
 		}
@@ -126,10 +131,15 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 		if p.Hung > 0 && inVainSoFar >= p.Hung {
 			return q.n
 		}
-		pause = max(p.Pause<<try, RetryAfter(last))
+		pause = max(p.Pause<<min(try, p.Tries-1), RetryAfter(last))
 	}
 	p.noteUnclear(unclearKey{q, last})
 	return q.n
+}
+
+// blocked reports that a key may still be given free.
+func (p *prober) blocked(last history.Attempt, began time.Time) bool {
+	return p.Blocked != nil && p.Blocked(last) && time.Since(began) < p.Lease
 }
 
 // once sends a probe once. It reports whether it did: the context may end before.

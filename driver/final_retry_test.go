@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -97,6 +98,26 @@ func TestTheProbeAsksAgainUntilItIsSettled(t *testing.T) {
 		require.Equal(t, i, attempts[1+i].Retry)
 	}
 	require.Equal(t, 201, attempts[4].Status)
+}
+
+// A key that an execution blocks which may have died is tried for as long as that may take, and no longer.
+func TestTheProbeWaitsForABlockedKey(t *testing.T) {
+	t.Parallel()
+	blocked := func(a history.Attempt) bool { return a.Status == 409 }
+	probe := func(t *testing.T, p driver.Probing, answers ...int) []history.Attempt {
+		var seen ledger
+		r := newRig(t, serve(t, script(&seen, nil, append([]int{200}, answers...)...)), send())
+		r.drive(t)
+		p.Tries, p.Pause = 2, time.Millisecond
+		require.NoError(t, r.Probe(t.Context(), p, false, func(a history.Attempt) bool { return a.Status == 201 }))
+		return r.history(t).Attempts[1:]
+	}
+	ever := slices.Repeat([]int{409}, 10_000)
+	require.Len(t, probe(t, driver.Probing{Blocked: blocked, Lease: long}, 409, 409, 409, 409), 5, "it is given free")
+	require.Len(t, probe(t, driver.Probing{Blocked: blocked, Lease: long}, 409, 409, 500, 500), 3, "nothing blocks it any more")
+	require.Len(t, probe(t, driver.Probing{}, ever...), 2, "nothing may have died")
+	tries := probe(t, driver.Probing{Blocked: blocked, Lease: 30 * time.Millisecond}, ever...)
+	require.GreaterOrEqual(t, (tries[len(tries)-1].End - tries[0].Start).Duration(), 30*time.Millisecond)
 }
 
 func TestTheProbeGivesUp(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
@@ -332,6 +333,10 @@ func (r *scenarioRun) finalRetry(ctx context.Context) error {
 		}
 		if breaks(r.scenario) {
 			patience.Recovery = r.session.aftermath.within
+			if terms.Contract.Lease == 0 {
+				patience.Blocked = func(a history.Attempt) bool { return terms.Classify(a) == checker.InProgress }
+				patience.Lease = contract.UsualLease
+			}
 		}
 		return r.sent.Probe(ctx, patience, terms.Keyless(), terms.Settled)
 	}))

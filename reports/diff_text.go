@@ -33,11 +33,11 @@ func (p *page) sides(c Comparison) {
 		label string
 		Side
 	}{{"old", c.Old}, {"new", c.New}} {
-		p.line(side.label, "  ", pad(side.Run, run), "  ", p.style.verdict(side.Verdict, pad(words(side.Verdict), verdictWidth)), "  ",
+		p.line(side.label, "  ", pad(side.Run, run), "  ", p.style.verdict(side.Verdict, pad(spoken(side.Verdict), verdictWidth)), "  ",
 			pad(side.Target, target), fmt.Sprintf("  seed %d", side.Seed))
 	}
 	if c.Terms {
-		p.wrapped("", "The two runs were checked against different contracts. That may be why something is new or gone.")
+		p.wrapped("", "The two runs were checked against different contracts, or are of different operations. That may be why something is new or gone.")
 	}
 }
 
@@ -126,7 +126,7 @@ func (p *page) turned(all []VerdictChange) {
 			p.line()
 			p.line(p.style.bold("Verdicts that changed"))
 		}
-		p.line("  ", name(t.Scenario), ": ", p.style.verdict(*t.Old, words(*t.Old)), " -> ", p.style.verdict(*t.New, words(*t.New)))
+		p.line("  ", name(t.Scenario), ": ", p.style.verdict(*t.Old, spoken(*t.Old)), " -> ", p.style.verdict(*t.New, spoken(*t.New)))
 		for _, reason := range t.Reasons {
 			p.wrapped("    ", reason)
 		}

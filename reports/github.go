@@ -90,7 +90,7 @@ func (c causeView) hints(v view) []string {
 // unjudged are the scenarios with a verdict that is no judgement, those with the same reason together.
 func unjudged(v view, verdict checker.Verdict, files map[string]string) []annotation {
 	var reasons []string
-	names, word := map[string][]string{}, words(verdict)
+	names, word := map[string][]string{}, spoken(verdict)
 	for _, s := range v.Scenarios {
 		if s.Result.Verdict != verdict {
 			continue

@@ -149,7 +149,7 @@ func TestTheLevelOfAnAnnotationSaysWhatIsNew(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"error C1 duplicate (retry after a lost response): Three requests with one Idempotency-Key made two rows after an answer was lost",
-		"warning mended: two-tabs",
+		"warning fixed: two-tabs",
 		"notice C2 duplicate (retry after a lost response): One request made two rows after an answer was lost",
 		"notice C3 replay-mismatch (body): The same request got another /amount: first “1200”, then “9900”",
 	}, levels)

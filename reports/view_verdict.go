@@ -20,7 +20,15 @@ func newVerdictView(v checker.Verdict) verdictView {
 	case checker.Pass, checker.Fail, checker.NotApplicable, checker.Broken, checker.Known, checker.Mended:
 		class = v.String()
 	}
-	return verdictView{Class: class, Mark: mark(v), Word: words(v), verdict: v}
+	return verdictView{Class: class, Mark: mark(v), Word: spoken(v), verdict: v}
+}
+
+// spoken is what readers know a verdict by. What a file calls mended is fixed.
+func spoken(v checker.Verdict) string {
+	if v == checker.Mended {
+		return "fixed"
+	}
+	return words(v)
 }
 
 // mark is the one character that stands for a verdict.
