@@ -62,7 +62,7 @@ func Of(results []checker.Result, causes []checker.Cause) []Diagnosis {
 
 // The constants of the model. They were chosen for the best ranks when one design after the other is left out.
 const (
-	doubt     = 0.1  // how far the features of one example may differ by chance
+	doubt     = 0.07 // how far the features of one example may differ by chance
 	strong    = 0.9  // weight of kind, detail and circumstances
 	weak      = 0.15 // weight of a group of scenarios: they depend on each other
 	declared  = 1.0  // designs that a declared sign counts for
