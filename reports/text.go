@@ -36,7 +36,7 @@ func short(v checker.Verdict) string {
 	if v == checker.NotApplicable {
 		return "n/a"
 	}
-	return words(v)
+	return spoken(v)
 }
 
 // verdict colours text as its verdict.
