@@ -1,10 +1,8 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,12 +25,7 @@ func TestInitFindsTheMemberThatTakesAMarker(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "things.db")
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-			require.NoError(t, err)
-			t.Cleanup(func() { db.Close() })
-			_, err = db.Exec("create table things (id integer primary key, key text unique, " + c.column + " text)")
-			require.NoError(t, err)
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table things (id integer primary key, key text unique, "+c.column+" text)")
 			var given map[string]any
 			require.NoError(t, json.Unmarshal([]byte(c.body), &given))
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -57,12 +50,7 @@ func TestInitFindsTheMemberThatTakesAMarker(t *testing.T) {
 // TestInitFindsTheMemberThatNamesAmongOthers holds that a member which must not differ does not hide the one that makes two creates one.
 func TestInitFindsTheMemberThatNamesAmongOthers(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "transfers.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table transfers (id integer primary key, ref text, amount text, note text)")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table transfers (id integer primary key, ref text, amount text, note text)")
 	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct{ Ref, Amount, Batch, Note string }
 		_ = json.NewDecoder(r.Body).Decode(&body)
@@ -84,12 +72,7 @@ func TestInitFindsTheMemberThatNamesAmongOthers(t *testing.T) {
 // TestInitFindsATokenThatNames holds that a member which is called like a secret may be what makes two creates one.
 func TestInitFindsATokenThatNames(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "devices.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table devices (device text unique, label text)")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table devices (device text unique, label text)")
 	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body map[string]string
 		_ = json.NewDecoder(r.Body).Decode(&body)
@@ -109,12 +92,7 @@ func TestInitFindsATokenThatNames(t *testing.T) {
 // TestInitSeesThatAnotherBodyReplaces holds that a PUT under an id of the client which replaces what is there is no broken promise.
 func TestInitSeesThatAnotherBodyReplaces(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "inventory.db")
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-	require.NoError(t, err)
-	t.Cleanup(func() { db.Close() })
-	_, err = db.Exec("create table inventory (sku text primary key, label text, quantity int)")
-	require.NoError(t, err)
+	db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table inventory (sku text primary key, label text, quantity int)")
 	address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var body struct {
 			Label    string `json:"label"`

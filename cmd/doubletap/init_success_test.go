@@ -1,11 +1,9 @@
 package main
 
 import (
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -31,12 +29,7 @@ func TestInitLearnsWhichMemberSaysThatItIsDone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := filepath.Join(t.TempDir(), "orders.db")
-			db, err := sql.Open("sqlite", "file:"+path+"?_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)")
-			require.NoError(t, err)
-			t.Cleanup(func() { db.Close() })
-			_, err = db.Exec("create table orders (id integer primary key, order_no text unique, remark text)")
-			require.NoError(t, err)
+			db, path := sqliteFile(t, "_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table orders (id integer primary key, order_no text unique, remark text)")
 			var requests atomic.Int64
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var body map[string]any
