@@ -1,15 +1,17 @@
 package history
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 )
 
 // builder puts the lines of a file together again.
 type builder struct {
 	history  History
+	read     slots
+	passages []Passage // room for more
 	intents  map[string]bool
 	attempts map[string]int // index into history.Attempts
 	headed   bool
@@ -17,22 +19,17 @@ type builder struct {
 	partial  map[string]bool // snapshots of which more is to come, by name
 }
 
-func newBuilder() *builder {
-	return &builder{intents: map[string]bool{}, attempts: map[string]int{}, partial: map[string]bool{}}
-}
+func newBuilder() *builder { return builderFor(0) }
 
-// recordIn reads a line.
-func recordIn(line string) (record, error) {
-	r, known := common(line)
-	if known {
-		return r, nil
-	}
-	err := json.Unmarshal([]byte(line), &r)
-	return r, err
+// builderFor returns one with room for some attempts.
+func builderFor(attempts int) *builder {
+	b := &builder{intents: map[string]bool{}, attempts: make(map[string]int, attempts), partial: map[string]bool{}}
+	b.history.Attempts = slices.Grow(b.history.Attempts, attempts)
+	return b
 }
 
 func (b *builder) line(line string) error {
-	r, err := recordIn(line)
+	r, err := b.read.record(line)
 	if err != nil {
 		return err
 	}
@@ -147,9 +144,16 @@ func (b *builder) passage(p passageOf) error {
 	if !known {
 		return fmt.Errorf("passage of the unknown attempt %q", p.Attempt)
 	}
-	b.history.Attempts[i].Passage = &p.Passage
+	if len(b.passages) == cap(b.passages) {
+		b.passages = make([]Passage, 0, min(2*cap(b.passages)+8, mostPassages))
+	}
+	b.passages = append(b.passages, p.Passage)
+	b.history.Attempts[i].Passage = &b.passages[len(b.passages)-1]
 	return nil
 }
+
+// mostPassages is how many room is made for at once.
+const mostPassages = 1 << 10
 
 func (b *builder) followup(f Followup) error {
 	if _, known := b.attempts[f.Attempt]; !known {

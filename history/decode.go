@@ -1,15 +1,40 @@
 package history
 
 import (
+	"encoding/json"
 	"strconv"
 
 	"github.com/doubletap-harness/doubletap/internal/lightjson"
 )
 
+// slots hold what the last line said, of the kinds that whoever reads it copies.
+type slots struct {
+	attempt Attempt
+	passage passageOf
+}
+
+// record reads a line. What it points to may change with the next one.
+func (s *slots) record(line string) (record, error) {
+	if r, known := s.common(line); known {
+		return r, nil
+	}
+	return recordOfAny(line)
+}
+
+// recordOfAny reads a line however it is written.
+func recordOfAny(line string) (record, error) {
+	var r record
+	err := json.Unmarshal([]byte(line), &r)
+	return r, err
+}
+
+// recordIn reads a line.
+func recordIn(line string) (record, error) { return new(slots).record(line) }
+
 // common reads a line of the kinds of which there is one for each intent or attempt: they are nearly all of a long history, and
 // reading them with encoding/json takes most of the time. It reports whether it read the line; of one that it did not, it says
 // nothing. Of a line that it read, encoding/json makes the same record.
-func common(line string) (record, bool) {
+func (s *slots) common(line string) (record, bool) {
 	var r record
 	t := lightjson.Of(line)
 	t.Open('{')
@@ -18,11 +43,14 @@ func common(line string) (record, bool) {
 	}
 	switch t.Name() {
 	case "begun":
-		r.Begun = attemptIn(&t)
+		r.Begun = &s.attempt
+		attemptIn(&t, r.Begun)
 	case "attempt":
-		r.Attempt = attemptIn(&t)
+		r.Attempt = &s.attempt
+		attemptIn(&t, r.Attempt)
 	case "passage":
-		r.Passage = passageIn(&t)
+		r.Passage = &s.passage
+		passageIn(&t, r.Passage)
 	case "intent":
 		r.Intent = intentIn(&t)
 	case "sighting":
@@ -38,8 +66,8 @@ func common(line string) (record, bool) {
 	return r, true
 }
 
-func attemptIn(t *lightjson.Text) *Attempt {
-	var a Attempt
+func attemptIn(t *lightjson.Text, a *Attempt) {
+	*a = Attempt{}
 	var seen lightjson.Fields
 	for t.Open('{'); t.More('}'); {
 		switch t.Name() {
@@ -137,7 +165,6 @@ func attemptIn(t *lightjson.Text) *Attempt {
 			t.Refuse()
 		}
 	}
-	return &a
 }
 
 func cutIn(t *lightjson.Text) *Cut {
@@ -170,8 +197,8 @@ func cutIn(t *lightjson.Text) *Cut {
 	return &c
 }
 
-func passageIn(t *lightjson.Text) *passageOf {
-	var p passageOf
+func passageIn(t *lightjson.Text, p *passageOf) {
+	*p = passageOf{}
 	var seen lightjson.Fields
 	for t.Open('{'); t.More('}'); {
 		switch t.Name() {
@@ -215,7 +242,6 @@ func passageIn(t *lightjson.Text) *passageOf {
 			t.Refuse()
 		}
 	}
-	return &p
 }
 
 func intentIn(t *lightjson.Text) *Intent {
@@ -365,13 +391,36 @@ func snapshotIn(t *lightjson.Text) *snapshotRecord {
 	return &s
 }
 
+// ownRowsIn reads the rows of some markers from the line of a snapshot. It reports whether it read the line, as [slots.common] does.
+func ownRowsIn(line string, mine map[string]bool, into map[string][]Row) bool {
+	t := lightjson.Of(line)
+	t.Open('{')
+	if !t.More('}') || t.Name() != "snapshot" {
+		return false
+	}
+	for t.Open('{'); t.More('}'); {
+		if t.Name() != "rows" {
+			t.Skip()
+			continue
+		}
+		for t.Open('{'); t.More('}'); {
+			if marker := t.Name(); mine[marker] {
+				into[marker] = rowsIn(&t)
+			} else {
+				t.Skip()
+			}
+		}
+	}
+	return !t.More('}') && t.Whole()
+}
+
 func rowsIn(t *lightjson.Text) []Row {
-	rows := []Row{}
+	rows, number := []Row{}, float(t)
 	for t.Open('['); t.More(']'); {
 		row := Row{}
 		for t.Open('{'); t.More('}'); {
 			column := t.Name()
-			row[column] = t.Value(float(t))
+			row[column] = t.Value(number)
 		}
 		rows = append(rows, row)
 	}

@@ -23,7 +23,7 @@ func FuzzCommon(f *testing.F) {
 }
 
 func sameRecord(t *testing.T, line string) {
-	got, ok := common(line)
+	got, ok := new(slots).common(line)
 	if !ok {
 		return
 	}
@@ -59,7 +59,7 @@ func TestWhatIsWrittenForEachAttemptIsRead(t *testing.T) {
 	all := map[string]bool{}
 	for _, line := range recordedLines(t) {
 		kind, _, _ := strings.Cut(strings.TrimPrefix(line, `{"`), `"`)
-		_, ok := common(line)
+		_, ok := new(slots).common(line)
 		switch kind {
 		case "intent", "begun", "attempt", "passage", "sighting", "snapshot":
 			require.True(t, ok, line)
@@ -85,7 +85,7 @@ func TestWhatIsWrittenForEachAttemptIsRead(t *testing.T) {
 	require.NoError(t, w.Sighting(Sighting{Intent: "i", Marker: "m", At: 1, Rows: 2}))
 	require.NoError(t, w.Snapshot(T1Name, Snapshot{At: 1, Rows: map[string][]Row{"m": {{"a": 1.5, "b": nil, "c": "d", "e": true}}}, Effects: map[string]map[string]float64{"e": {"m": 1}}, Waited: 2, Late: []string{"m"}, Error: "e"}))
 	for line := range strings.Lines(line.String()) {
-		_, ok := common(line)
+		_, ok := new(slots).common(line)
 		require.True(t, ok, line)
 		sameRecord(t, line)
 	}

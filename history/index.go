@@ -33,6 +33,16 @@ type File struct {
 type part struct {
 	lines []extent
 	rows  []entry
+	own   int64 // bytes of lines that are of the part
+}
+
+// size is how many bytes are read of a part.
+func (p part) size() int64 {
+	size := int64(0)
+	for _, at := range p.lines {
+		size += at.to - at.from
+	}
+	return size
 }
 
 // extent is some lines, in bytes from the beginning of the file. Lines of other parts may be among them.
@@ -356,6 +366,7 @@ func (f *File) join(p, q uint32) {
 // add notes a line of a part.
 func (x *indexer) add(p uint32, at extent) {
 	lines := &x.parts[p].lines
+	x.parts[p].own += at.to - at.from
 	if n := len(*lines); n > 0 && at.from-(*lines)[n-1].to <= x.near {
 		(*lines)[n-1].to = at.to
 		return
@@ -396,6 +407,7 @@ func (x *indexer) joinParts() {
 	for i, p := range x.parts {
 		to := numbers[x.root(uint32(i))]
 		kept[to].lines, kept[to].rows = append(kept[to].lines, p.lines...), append(kept[to].rows, p.rows...)
+		kept[to].own += p.own
 	}
 	for i := range x.joined {
 		x.joined[i] = numbers[x.root(uint32(i))]
@@ -409,8 +421,9 @@ func (x *indexer) joinParts() {
 
 // placeRows goes through the snapshots and finds which rows are of which part.
 func (x *indexer) placeRows() error {
+	in := textsOf(x.in)
 	for _, at := range x.snapshots {
-		line, err := x.read(at)
+		line, err := in.read(at)
 		if err == nil {
 			err = x.placeSnapshot(line, at)
 		}
@@ -506,15 +519,6 @@ func rowPlaces(line string) (places []rowPlace, rest string, ok bool) {
 	return places, line[:from] + line[to:], true
 }
 
-// read reads some bytes of the file.
-func (f *File) read(at extent) (string, error) {
-	text := make([]byte, at.to-at.from)
-	if _, err := f.in.ReadAt(text, at.from); err != nil {
-		return "", fmt.Errorf("read history: %w", err)
-	}
-	return string(text), nil
-}
-
 // damaged is an error at a place of the file, with the number of its line.
 func (f *File) damaged(at int64, err error) error {
 	n := 1
@@ -545,22 +549,23 @@ func (f *File) Part(i int) (*History, error) {
 	if f.whole != nil {
 		return f.whole, nil
 	}
-	b := newBuilder()
+	p := f.parts[i]
+	in, size := textsOf(f.in), p.size()
+	b := builderFor(int(p.own / bytesPerAttempt))
 	b.headed = true
-	size := int64(0)
-	for _, at := range f.parts[i].lines {
-		size += at.to - at.from
-	}
-	b.history.Attempts = make([]Attempt, 0, size/bytesPerAttempt)
-	for _, at := range f.parts[i].lines {
-		text, err := f.read(at)
+	for _, at := range p.lines {
+		text, err := in.read(at)
 		if err != nil {
 			return nil, err
 		}
 		for from := 0; from < len(text); {
 			end := from + strings.IndexByte(text[from:], '\n') + 1
-			if f.isOf(text[from:end], uint32(i)) {
-				if err := b.line(strings.Clone(text[from:end])); err != nil {
+			line := text[from:end]
+			if p.own == size || f.isOf(line, uint32(i)) {
+				if size > 2*p.own { // not to keep all that is of others
+					line = strings.Clone(line)
+				}
+				if err := b.line(line); err != nil {
 					return nil, f.damaged(at.from+int64(from), err)
 				}
 			}
@@ -569,7 +574,7 @@ func (f *File) Part(i int) (*History, error) {
 	}
 	h := f.head
 	h.Intents, h.Attempts, h.Followups, h.Sightings = b.history.Intents, b.history.Attempts, b.history.Followups, b.history.Sightings
-	return &h, f.addRows(&h, i)
+	return &h, f.addRows(&h, p.rows, in)
 }
 
 // isOf reports that a line is of a part.
@@ -580,7 +585,7 @@ func (f *File) isOf(line string, p uint32) bool {
 }
 
 // addRows gives a part its rows and effects.
-func (f *File) addRows(h *History, p int) error {
+func (f *File) addRows(h *History, rows []entry, in *texts) error {
 	mine := map[string]bool{}
 	for _, i := range h.Intents {
 		for _, b := range i.Bodies {
@@ -591,22 +596,25 @@ func (f *File) addRows(h *History, p int) error {
 	for _, slot := range slots {
 		*slot = (*slot).only(mine)
 	}
-	for _, at := range f.parts[p].rows {
-		text, err := f.read(at.extent)
+	for _, at := range rows {
+		text, err := in.read(at.extent)
 		if err != nil {
 			return err
 		}
 		if !at.line {
 			text = `{"snapshot":{"rows":{` + text + `}}}`
 		}
+		into := (*slots[at.snapshot]).Rows
+		if ownRowsIn(text, mine, into) {
+			continue
+		}
 		r, err := recordIn(text)
 		if err != nil {
 			return f.damaged(at.from, err)
 		}
-		into := *slots[at.snapshot]
 		for marker, rows := range r.Snapshot.Rows {
 			if mine[marker] {
-				into.Rows[marker] = rows
+				into[marker] = rows
 			}
 		}
 	}
