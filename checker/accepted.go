@@ -49,7 +49,7 @@ func resourceGone(f history.Followup) bool {
 
 // resolve gives an accepted attempt the outcome that its status resource told: acknowledged, rejected, or still
 // accepted.
-func (t Terms) resolve(j *classified, first *answer, o contract.Operation, f *history.Followup) {
+func (t *Terms) resolve(j *classified, first *answer, o *contract.Operation, f *history.Followup) {
 	accepted := t.Contract.Ack.Accepted
 	j.followup = f
 	if f == nil || !f.Complete {
@@ -134,7 +134,7 @@ func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 		for marker := range markers {
 			rows += len(added[marker].apart(s.Rows[marker]))
 		}
-		lacking := rows < t.boundsOf(mg.traces).lower || owedEffects(t, sent, s, mg.traces[0].operation, markers)
+		lacking := rows < t.boundsOf(mg.traces).lower || owedEffects(&t, sent, s, mg.traces[0].operation, markers)
 		if lacking && !removed[first.ID] {
 			owed = append(owed, first.Bodies[history.Original].Marker)
 		}

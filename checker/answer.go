@@ -65,8 +65,30 @@ func (a *answer) json() (any, bool) {
 	return a.value, a.isJSON
 }
 
+// valid reports that the body is JSON.
+func (a *answer) valid() bool {
+	if !a.read && a.attempt.Digest == "" {
+		return valid(a.attempt.Content)
+	}
+	_, ok := a.json()
+	return ok
+}
+
+// find returns what stands at a place of the body; ok: the body is JSON.
+func (a *answer) find(pointer string) (value any, found, ok bool) {
+	if !a.read && a.attempt.Digest == "" {
+		return find(a.attempt.Content, pointer)
+	}
+	body, ok := a.json()
+	value, found = jsonpointer.Resolve(body, pointer)
+	return value, found, ok
+}
+
 // knows reports that the value at a place of the body is known, be it that there is none.
 func (a *answer) knows(pointer string) bool {
+	if a.attempt.Digest == "" {
+		return a.attempt.Unread == ""
+	}
 	a.json()
 	_, folded := a.shape.Covers(pointer)
 	return !folded && a.attempt.Unread == ""
@@ -80,16 +102,9 @@ func (a *answer) bears(s contract.Signature) bool {
 	if !s.Fits(func(name string) string { return headerValue(a.header, name) }) {
 		return false
 	}
-	if len(s.Where) == 0 {
-		return true
-	}
-	body, ok := a.json()
-	if !ok {
-		return false
-	}
 	for pointer, want := range s.Where {
-		got, found := jsonpointer.Resolve(body, pointer)
-		if !a.knows(pointer) {
+		got, found, ok := a.find(pointer)
+		if !ok || !a.knows(pointer) {
 			return false
 		}
 		if !found && want != nil || found && !equal(got, normalise(want)) {
@@ -112,8 +127,7 @@ func (a *answer) at(pointer string) string {
 	if pointer == "" {
 		return ""
 	}
-	body, _ := a.json()
-	value, _ := jsonpointer.Resolve(body, pointer)
+	value, _, _ := a.find(pointer)
 	if value == nil {
 		return ""
 	}

@@ -40,6 +40,9 @@ func begins(tr *trace, g keyGroup) bool {
 
 // byKey splits attempts by key and drops those without: a request without a key promises no replay.
 func byKey(attempts []*classified) []keyGroup {
+	if oneKey(attempts) {
+		return []keyGroup{slices.Clip(attempts)}
+	}
 	var records []keyGroup
 	at := map[string]int{}
 	for _, a := range attempts {

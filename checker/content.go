@@ -11,7 +11,7 @@ import (
 
 // checkContent checks that the columns which the target file names hold what the body said (I5).
 func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
-	sent, _ := parse(tr.intent.Bodies[x.body].JSON())
+	sent := tr.intent.Bodies[x.body].JSON()
 	other, both := tr.intent.Bodies[history.OtherWay]
 	for _, row := range x.rows {
 		if both && contentIs(row, other, e.terms.operationFor(tr.intent, history.OtherWay).Rows.Content) {
@@ -19,7 +19,7 @@ func checkContent(e *evaluation, m moment, tr *trace, x bodySide) {
 		}
 		for _, column := range slices.Sorted(maps.Keys(tr.operation.Rows.Content)) {
 			pointer := tr.operation.Rows.Content[column]
-			want, declared := jsonpointer.Resolve(sent, pointer)
+			want, declared, _ := find(sent, pointer)
 			got, there := row[column]
 			if !declared || there && same(want, normalise(got)) {
 				continue

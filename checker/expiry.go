@@ -9,7 +9,7 @@ import (
 )
 
 // epochs splits the attempts of one key where the target may have forgotten it. A natural key is not forgotten.
-func (t Terms) epochs(record keyGroup) []keyGroup {
+func (t *Terms) epochs(record keyGroup) []keyGroup {
 	if len(t.Contract.NaturalKey) > 0 {
 		return []keyGroup{record}
 	}
@@ -20,7 +20,7 @@ func (t Terms) epochs(record keyGroup) []keyGroup {
 // time after one of the attempts made its record, and looks at a later attempt some time between its start and its
 // end. Only what holds for every such moment is certain. An attempt that may lie on either side stands alone, so that
 // it is compared with nothing.
-func (t Terms) remembered(record keyGroup) []keyGroup {
+func (t *Terms) remembered(record keyGroup) []keyGroup {
 	after := history.Offset(t.Contract.Expiry.After)
 	if after <= 0 {
 		return []keyGroup{record}
@@ -50,7 +50,7 @@ func (t Terms) remembered(record keyGroup) []keyGroup {
 }
 
 // executions splits the attempts of one key into groups that may each have had an effect.
-func (t Terms) executions(record keyGroup) []keyGroup {
+func (t *Terms) executions(record keyGroup) []keyGroup {
 	if t.Contract.Expiry.Then == contract.ExpiryReject {
 		return []keyGroup{record}
 	}
@@ -59,7 +59,7 @@ func (t Terms) executions(record keyGroup) []keyGroup {
 
 // effectsTold counts the effects of one key that a client was told of. A target may remember a key for longer than it
 // must, so that two acknowledgements speak of two effects only where they name different identities.
-func (t Terms) effectsTold(record keyGroup) int {
+func (t *Terms) effectsTold(record keyGroup) int {
 	told := false
 	named := map[string]bool{}
 	for _, g := range t.executions(record) {

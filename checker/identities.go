@@ -2,7 +2,6 @@ package checker
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,11 +48,11 @@ const ExistingRowPromise = "Every answer names a row that exists."
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
 	there := e.identitiesOf(tr)
 	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
-	if len(there) == 0 || there[""] && !e.whole.namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {
+	if len(there) == 0 || slices.Contains(there, "") && !e.whole.namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {
 		return
 	}
 	for _, a := range named {
-		if there[a.identity] {
+		if slices.Contains(there, a.identity) {
 			continue
 		}
 		e.report(m, tr, Finding{
@@ -61,24 +60,28 @@ func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classif
 			Promise:  ExistingRowPromise,
 			Expected: "something that the rows of this intent name",
 			Observed: fmt.Sprintf("attempt %s names %s, and no row does", a.ID, a.identity),
-			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: orNothing(strings.Join(slices.Sorted(maps.Keys(there)), ", ")), Then: a.identity}},
+			Differs:  []Difference{{Attempt: a.ID, Where: e.identityPlace(tr, a).Where(), First: orNothing(strings.Join(slices.Sorted(slices.Values(there)), ", ")), Then: a.identity}},
 		})
 		return
 	}
 }
 
-// identitiesOf returns the identities of an intent's rows in either snapshot; none where rows of a body are unknown
-// in both.
-func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
-	there := map[string]bool{}
+// identitiesOf returns the identities of an intent's rows in either snapshot, each once; none where rows of a body are
+// unknown in both.
+func (e *evaluation) identitiesOf(tr *trace) []string {
+	var there []string
 	for _, b := range tr.intent.Bodies {
 		before, knownBefore := e.rows(atT1, b.Marker)
 		after, knownAfter := e.rows(atT2, b.Marker)
 		if !knownBefore && !knownAfter {
 			return nil
 		}
-		for _, row := range slices.Concat(before, after) {
-			there[rowIdentity(tr, row)] = true
+		for _, rows := range [][]history.Row{before, after} {
+			for _, row := range rows {
+				if identity := rowIdentity(tr, row); !slices.Contains(there, identity) {
+					there = append(there, identity)
+				}
+			}
 		}
 	}
 	return there
@@ -86,12 +89,7 @@ func (e *evaluation) identitiesOf(tr *trace) map[string]bool {
 
 // namedRow reports that a row of an intent has an identity.
 func namedRow(e *evaluation, tr *trace) bool {
-	for identity := range e.identitiesOf(tr) {
-		if identity != "" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.identitiesOf(tr), func(identity string) bool { return identity != "" })
 }
 
 // checkSharedNames checks that answers about two rows name two things, where the rows themselves have no identity to

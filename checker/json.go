@@ -16,10 +16,51 @@ import (
 // parse reads one JSON value. Numbers become exact: 1, 1.0 and 1e0 are equal afterwards.
 func parse(text string) (any, bool) {
 	in := lightjson.Of(text)
-	if value := in.Value(func(number string) any { return exact(number) }); in.Whole() {
+	if value := in.Value(exactNumber); in.Whole() {
 		return value, true
 	}
 	return parseRare(text)
+}
+
+// valid reports that a text is one JSON value.
+func valid(text string) bool {
+	in := lightjson.Of(text)
+	if in.Skip(); in.Whole() {
+		return true
+	}
+	_, ok := parseRare(text)
+	return ok
+}
+
+// find returns what stands at a pointer in a JSON text, as parse has it, without the rest; ok: it is one JSON value.
+func find(text, pointer string) (value any, found, ok bool) {
+	in := lightjson.Of(text)
+	if value, found = findIn(&in, pointer); in.Whole() {
+		return value, found, true
+	}
+	all, ok := parseRare(text)
+	value, found = jsonpointer.Resolve(all, pointer)
+	return value, found, ok
+}
+
+func findIn(in *lightjson.Text, pointer string) (value any, found bool) {
+	_, below, deeper := strings.Cut(pointer, "/")
+	if !deeper || !in.IsObject() {
+		return jsonpointer.Resolve(in.Value(exactNumber), pointer)
+	}
+	token, _, _ := strings.Cut(below, "/")
+	name, rest := jsonpointer.Unescape(token), below[len(token):]
+	for in.Open('{'); in.More('}'); {
+		switch {
+		case in.Name() != name:
+			in.Skip()
+		case rest == "":
+			value, found = in.Value(exactNumber), true
+		default:
+			value, found = findIn(in, rest)
+		}
+	}
+	return value, found
 }
 
 // parseRare reads what the fast reader refuses.
@@ -62,6 +103,8 @@ func normalise(value any) any {
 		return v
 	}
 }
+
+func exactNumber(text string) any { return exact(text) }
 
 func exact(text string) number { return number(outline.Exact(text)) }
 

@@ -14,7 +14,7 @@ type keyGroup []*classified
 
 // groups splits attempts as the contract does. With a natural key all attempts with its value are one group, whatever
 // their keys. Without one, each key is a group, again after the target forgot it, and each attempt without a key.
-func (t Terms) groups(attempts []*classified) []keyGroup {
+func (t *Terms) groups(attempts []*classified) []keyGroup {
 	var all []keyGroup
 	for _, record := range t.records(attempts) {
 		all = append(all, t.epochs(record)...)
@@ -23,7 +23,7 @@ func (t Terms) groups(attempts []*classified) []keyGroup {
 }
 
 // records splits attempts by natural key, or else by key, in the order of sending.
-func (t Terms) records(attempts []*classified) []keyGroup {
+func (t *Terms) records(attempts []*classified) []keyGroup {
 	var all []keyGroup
 	if len(t.Contract.NaturalKey) > 0 {
 		for _, a := range attempts {
@@ -34,6 +34,9 @@ func (t Terms) records(attempts []*classified) []keyGroup {
 			all[i] = append(all[i], a)
 		}
 		return all
+	}
+	if oneKey(attempts) {
+		return []keyGroup{slices.Clip(attempts)}
 	}
 	if len(attempts) > fewAttempts {
 		return recordsOfMany(attempts)
@@ -46,6 +49,11 @@ func (t Terms) records(attempts []*classified) []keyGroup {
 		all[i] = append(all[i], a)
 	}
 	return all
+}
+
+// oneKey reports that all attempts have one key.
+func oneKey(attempts []*classified) bool {
+	return len(attempts) > 0 && attempts[0].Key != "" && !slices.ContainsFunc(attempts, func(a *classified) bool { return a.Key != attempts[0].Key })
 }
 
 // fewAttempts are compared with each other sooner than they are put into a map.
@@ -69,13 +77,13 @@ func recordsOfMany(attempts []*classified) []keyGroup {
 
 // joined reports that two attempts of an intent have one natural key. Bodies that differ there are two intents, unless
 // they came with one key which the target says belongs to one body.
-func (t Terms) joined(a, b *classified) bool {
+func (t *Terms) joined(a, b *classified) bool {
 	return a.natural == b.natural ||
 		a.Key != "" && a.Key == b.Key && t.Contract.Fingerprint.OnMismatch != contract.MismatchUnspecified
 }
 
 // naturalKey returns the value of the natural key in a request; empty: none is declared.
-func (t Terms) naturalKey(b history.Body) string {
+func (t *Terms) naturalKey(b history.Body) string {
 	if len(t.Contract.NaturalKey) == 0 {
 		return ""
 	}
@@ -93,7 +101,7 @@ func (t Terms) naturalKey(b history.Body) string {
 }
 
 // bodiesApart reports that the two bodies of an intent have two natural keys, and so are two intents.
-func (t Terms) bodiesApart(tr *trace) bool {
+func (t *Terms) bodiesApart(tr *trace) bool {
 	return len(t.Contract.NaturalKey) > 0 && len(t.records(tr.attempts)) > 1
 }
 
@@ -106,7 +114,7 @@ type bounds struct {
 
 // bounds counts over the groups of a trace. "Exists already" speaks of an effect of the intent, in whichever group,
 // and is no effect itself. Where nothing can have had an effect, it is no promise of a row but a false conflict.
-func (t Terms) bounds(tr *trace) bounds {
+func (t *Terms) bounds(tr *trace) bounds {
 	var b bounds
 	for _, record := range t.records(tr.attempts) {
 		b.lower += t.effectsTold(record)
@@ -128,10 +136,10 @@ func (t Terms) bounds(tr *trace) bounds {
 
 // separate reports that each attempt of a group is an intent of its own: it has no key, and no natural key joins it
 // to others.
-func (t Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
+func (t *Terms) separate(g keyGroup) bool { return len(t.Contract.NaturalKey) == 0 && g[0].Key == "" }
 
 // boundsOf sums the bounds of traces that share a marker.
-func (t Terms) boundsOf(traces []*trace) bounds {
+func (t *Terms) boundsOf(traces []*trace) bounds {
 	var sum bounds
 	for _, tr := range traces {
 		b := t.bounds(tr)

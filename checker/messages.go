@@ -26,6 +26,9 @@ func messagesOf(t Terms, h *history.History, more ...history.Snapshot) messages 
 			more = append(more, *s)
 		}
 	}
+	if len(h.Messages) == 0 {
+		return all
+	}
 	named := sync.OnceValue(func() namedIntents { return namesOf(t, h, more) })
 	for _, i := range h.Intents {
 		for _, b := range i.Bodies {
@@ -134,7 +137,7 @@ func namesOf(t Terms, h *history.History, looks []history.Snapshot) namedIntents
 		intents[i.ID] = i
 		o := t.operation(i)
 		for _, b := range i.Bodies {
-			for _, fx := range Watched(t, o) {
+			for _, fx := range t.watched(o) {
 				noteName(n.sinks, b.Marker, fx.Seen)
 			}
 			for _, s := range looks {

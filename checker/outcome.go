@@ -56,7 +56,7 @@ const (
 // attempt, so a driver can ask it while a run goes on.
 func (t Terms) Classify(a history.Attempt) Outcome { return t.classify(&a, answerOf(&a)) }
 
-func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
+func (t *Terms) classify(a *history.Attempt, said *answer) Outcome {
 	if neverArrived(a) {
 		return NotSent
 	}
@@ -92,21 +92,21 @@ func (t Terms) classify(a *history.Attempt, said *answer) Outcome {
 
 // declinesByStatus reports a 402, which says that a payment was declined, where the contract names no declines and gives this
 // answer no other meaning.
-func (t Terms) declinesByStatus(a *history.Attempt, said *answer) bool {
+func (t *Terms) declinesByStatus(a *history.Attempt, said *answer) bool {
 	return a.Status == paymentRequired && !t.namesDeclines() && !t.refuses(said)
 }
 
 // namesDeclines reports that the contract says which answers decline, so that it promises something of them.
-func (t Terms) namesDeclines() bool { return len(t.Contract.Errors.Declined.Statuses) > 0 }
+func (t *Terms) namesDeclines() bool { return len(t.Contract.Errors.Declined.Statuses) > 0 }
 
 // inProgress decides between "in progress" and "mismatch" where both are declared with the same
 // status and nothing in the body tells them apart: only a changed body can be a mismatch.
-func (t Terms) inProgress(a *history.Attempt, said *answer) bool {
+func (t *Terms) inProgress(a *history.Attempt, said *answer) bool {
 	return said.bears(t.Contract.InProgress.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
 }
 
 // exists decides in the same way between "exists already" and "mismatch".
-func (t Terms) exists(a *history.Attempt, said *answer) bool {
+func (t *Terms) exists(a *history.Attempt, said *answer) bool {
 	return said.bears(t.Contract.Existing.Signature) && !(changed(a) && said.bears(t.Contract.Fingerprint.Signature))
 }
 
@@ -115,14 +115,14 @@ func changed(a *history.Attempt) bool { return a.Body == history.Altered || a.Bo
 
 // refuses reports whether the contract names an answer as a refusal, whatever its status says. A
 // target that rejects with a 200, as in GraphQL, is known by the members of the answer.
-func (t Terms) refuses(said *answer) bool {
+func (t *Terms) refuses(said *answer) bool {
 	c := t.Contract
 	return said.bears(c.Fingerprint.Signature) || said.bears(c.MissingKey) || said.bears(c.Expiry.Signature)
 }
 
 // mismatch reports whether an answer says that the key was used with another body. A request without
 // a key cannot be told so: the same status means something else then.
-func (t Terms) mismatch(a *history.Attempt, said *answer) bool {
+func (t *Terms) mismatch(a *history.Attempt, said *answer) bool {
 	keyed := a.Key != "" || a.BlankKey && !said.bears(t.Contract.MissingKey)
 	return a.Complete && keyed && !t.inProgress(a, said) && said.bears(t.Contract.Fingerprint.Signature)
 }
@@ -143,8 +143,7 @@ func unparsable(a *history.Attempt, said *answer) bool {
 	if a.Content == "" || a.Unread != "" || !isJSON(a.Header["Content-Type"]) {
 		return false
 	}
-	_, ok := said.json()
-	return !ok
+	return !said.valid()
 }
 
 func isJSON(contentType string) bool {

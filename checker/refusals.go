@@ -13,7 +13,7 @@ import (
 // setInvalidApart takes the attempts with the invalid body out of traces that share a marker, so that other rules see what
 // came of the corrected body. Where the target did not refuse the invalid body, it is another body: then it is judged as
 // the altered one.
-func setInvalidApart(t Terms, traces []*trace) {
+func setInvalidApart(t *Terms, traces []*trace) {
 	for _, tr := range traces {
 		for _, a := range withBody(tr.attempts, history.Invalid) {
 			if tr.taken == nil && !a.is(Rejected, Throttled, InProgress, NotSent) {
@@ -53,21 +53,21 @@ func (tr *trace) takeInvalidForAltered() {
 
 // tellMismatch decides between "in progress" or "exists already" and "mismatch" where one answer means both: to a body
 // that corrects a refused one, it is a mismatch.
-func tellMismatch(t Terms, tr *trace, a *classified) {
+func tellMismatch(t *Terms, tr *trace, a *classified) {
 	if a.is(InProgress, Exists) && t.corrects(tr, a) && answerOf(a.Attempt).bears(t.Contract.Fingerprint.Signature) {
 		a.outcome, a.mismatch, a.identity = Rejected, true, ""
 	}
 }
 
 // corrects reports that an attempt came under the key, or the natural key, of an invalid body that may have come before it.
-func (t Terms) corrects(tr *trace, a *classified) bool {
+func (t *Terms) corrects(tr *trace, a *classified) bool {
 	return slices.ContainsFunc(tr.refused, func(r *classified) bool {
 		return r.is(Rejected, InProgress) && t.sameRecord(r, a) && r.Start < a.End
 	})
 }
 
 // sameRecord reports that two attempts have one key, or one natural key where there is one.
-func (t Terms) sameRecord(a, b *classified) bool {
+func (t *Terms) sameRecord(a, b *classified) bool {
 	if len(t.Contract.NaturalKey) > 0 {
 		return t.joined(a, b)
 	}
@@ -75,7 +75,7 @@ func (t Terms) sameRecord(a, b *classified) bool {
 }
 
 // after reports that an attempt began after the answer to another of the same key, or of the same natural key.
-func after(t Terms, r, a *classified) bool { return t.sameRecord(r, a) && a.Start >= r.End }
+func after(t *Terms, r, a *classified) bool { return t.sameRecord(r, a) && a.Start >= r.End }
 
 // refusals returns the refusals of the invalid body by its content: not before any handling, and not by a status resource.
 func (tr *trace) refusals() []*classified {
@@ -126,7 +126,7 @@ func checkRefusedRow(e *evaluation, m moment, tr *trace) {
 func checkRefusedAgain(e *evaluation, m moment, tr *trace, refusals []*classified) {
 	first := refusals[0]
 	again := filter(refusals[1:], func(a *classified) bool {
-		return a.Key != "" && after(e.terms, first, a) && !forgottenSince(e, first, a)
+		return a.Key != "" && after(&e.terms, first, a) && !forgottenSince(e, first, a)
 	})
 	if len(again) == 0 || e.terms.Contract.Level == contract.DedupOnly {
 		return
@@ -143,7 +143,7 @@ func checkRefusedAgain(e *evaluation, m moment, tr *trace, refusals []*classifie
 // checkRefusalKept checks that the corrected body does not get through with a key that has stored a refusal.
 func checkRefusalKept(e *evaluation, m moment, tr *trace, refusal *classified) {
 	through := filter(tr.attempts, func(a *classified) bool { return a.is(Acknowledged, Accepted, Declined, Unknown) })
-	early := func(a *classified) bool { return !after(e.terms, refusal, a) || forgottenSince(e, refusal, a) }
+	early := func(a *classified) bool { return !after(&e.terms, refusal, a) || forgottenSince(e, refusal, a) }
 	if len(through) == 0 || slices.ContainsFunc(through, early) {
 		return
 	}
@@ -159,7 +159,7 @@ func checkRefusalKept(e *evaluation, m moment, tr *trace, refusal *classified) {
 
 // checkRefusalForgotten checks that a corrected body gets through with a key whose refusal is not to be stored.
 func checkRefusalForgotten(e *evaluation, m moment, tr *trace, refusal *classified) {
-	corrected := filter(tr.attempts, func(a *classified) bool { return a.is(Rejected) && after(e.terms, refusal, a) })
+	corrected := filter(tr.attempts, func(a *classified) bool { return a.is(Rejected) && after(&e.terms, refusal, a) })
 	rightly := func(a *classified) bool {
 		return refusedAtTheDoor(a) || a.followup != nil || forgottenSince(e, refusal, a)
 	}
@@ -185,7 +185,7 @@ func forgottenSince(e *evaluation, first, then *classified) bool {
 // corrected reports that the invalid body was refused, and that the corrected one then reached the target with its key.
 func corrected(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(tr.refusals(), func(r *classified) bool {
-		return reached(tr.attempts, func(a *classified) bool { return a.body == history.Original && after(e.terms, r, a) })
+		return reached(tr.attempts, func(a *classified) bool { return a.body == history.Original && after(&e.terms, r, a) })
 	})
 }
 

@@ -12,8 +12,9 @@ import (
 // Phase describes how the second of two requests was answered. It needs no other attempts, so a driver can ask it
 // during a run: two moments of the first request's life are in different phases if the words differ.
 func (t Terms) Phase(o string, first, second history.Attempt) string {
-	operation := t.operation(history.Intent{Operation: o})
-	return phase(t.classifyAttempt(&first, operation, nil), t.classifyAttempt(&second, operation, nil))
+	operation := t.named(o)
+	a, b := t.classifyAttempt(&first, operation, nil), t.classifyAttempt(&second, operation, nil)
+	return phase(&a, &b)
 }
 
 // phase describes the answer to the second request, and whether it names the same row as the first.

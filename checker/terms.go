@@ -18,21 +18,25 @@ type Terms struct {
 }
 
 // operation returns the operation of an intent.
-func (t Terms) operation(i history.Intent) contract.Operation {
-	if other, found := t.Others[i.Operation]; found {
-		return other
+func (t *Terms) operation(i history.Intent) *contract.Operation { return t.named(i.Operation) }
+
+// named returns the operation of a name; without one, the run's.
+func (t *Terms) named(operation string) *contract.Operation {
+	if _, found := t.Others[operation]; !found {
+		return &t.Operation
 	}
-	return t.Operation
+	other := t.Others[operation]
+	return &other
 }
 
 // operationFor returns the operation that took a body of an intent. Where another way names what was made by another column
 // than the intent's own operation, its names are not compared.
-func (t Terms) operationFor(i history.Intent, body string) contract.Operation {
-	own := t.operation(i)
-	other, found := t.Others[i.Bodies[body].Operation]
-	if !found {
+func (t *Terms) operationFor(i history.Intent, body string) *contract.Operation {
+	own, name := t.operation(i), i.Bodies[body].Operation
+	if _, found := t.Others[name]; !found {
 		return own
 	}
+	other := t.named(name)
 	if other.Rows.Identity != own.Rows.Identity {
 		other.Identity = contract.Identity{}
 	}
@@ -40,7 +44,7 @@ func (t Terms) operationFor(i history.Intent, body string) contract.Operation {
 }
 
 // operations returns all operations: the run's, then the others by name.
-func (t Terms) operations() []contract.Operation {
+func (t *Terms) operations() []contract.Operation {
 	all := []contract.Operation{t.Operation}
 	for _, name := range slices.Sorted(maps.Keys(t.Others)) {
 		all = append(all, t.Others[name])
@@ -50,7 +54,7 @@ func (t Terms) operations() []contract.Operation {
 
 // Named returns the identity that an answer names, as an acknowledgement or as "exists already"; empty: none.
 func (t Terms) Named(operation string, a history.Attempt) string {
-	return t.classifyAttempt(&a, t.operation(history.Intent{Operation: operation}), nil).identity
+	return t.classifyAttempt(&a, t.named(operation), nil).identity
 }
 
 // Identity returns the identity that an acknowledgement of an operation names; empty: none.

@@ -45,7 +45,7 @@ func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outco
 // trace is one intent with its attempts in the order of sending.
 type trace struct {
 	intent             history.Intent
-	operation          contract.Operation
+	operation          *contract.Operation
 	attempts           []*classified
 	refused            []*classified // sent with the invalid body: the target refused all of them, and no other rule judges them
 	taken              *classified   // the first with an invalid body that the target did not refuse; nil: it refused all, or none was sent
@@ -62,12 +62,15 @@ type markerGroup struct {
 }
 
 // markerGroups arranges a history by marker, in the order of the intents.
-func (t Terms) markerGroups(h *history.History) []*markerGroup {
+func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 	var all []*markerGroup
-	byMarker := map[string]*markerGroup{}
-	byIntent := map[string]*trace{}
-	for _, i := range h.Intents {
-		tr := &trace{intent: i, operation: t.operation(i)}
+	byMarker := make(map[string]*markerGroup, len(h.Intents))
+	byIntent := make(map[string]*trace, len(h.Intents))
+	traces, classes := make([]trace, len(h.Intents)), make([]classified, len(h.Attempts))
+	for n, i := range h.Intents {
+		tr := &traces[n]
+		tr.intent, tr.operation = i, t.operation(i)
+		tr.attempts = make([]*classified, 0, len(h.Attempts)/len(h.Intents)+1)
 		byIntent[i.ID] = tr
 		marker := i.Bodies[history.Original].Marker
 		mg := byMarker[marker]
@@ -88,7 +91,8 @@ func (t Terms) markerGroups(h *history.History) []*markerGroup {
 	for i := range h.Attempts {
 		a := &h.Attempts[i]
 		if tr := byIntent[a.Intent]; tr != nil {
-			j := t.classifyAttempt(a, t.operationFor(tr.intent, a.Body), followups[a.ID])
+			j := &classes[i]
+			*j = t.classifyAttempt(a, t.operationFor(tr.intent, a.Body), followups[a.ID])
 			j.latest = doneBy(a, h)
 			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
 			if j.otherWay() {
@@ -123,9 +127,9 @@ func doneBy(a *history.Attempt, h *history.History) history.Offset {
 }
 
 // classifyAttempt gives an attempt its outcome, and the identity that its answer names.
-func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *history.Followup) *classified {
+func (t *Terms) classifyAttempt(a *history.Attempt, o *contract.Operation, f *history.Followup) classified {
 	said := answerOf(a)
-	j := &classified{
+	j := classified{
 		Attempt: a, outcome: t.classify(a, said), mismatch: t.mismatch(a, said),
 		either: said.bears(t.Contract.Existing.Signature), body: history.Meaning(a.Body),
 	}
@@ -139,7 +143,7 @@ func (t Terms) classifyAttempt(a *history.Attempt, o contract.Operation, f *hist
 			j.outcome, j.promised, j.identity = Acknowledged, true, said.names(o.Identity)
 			break
 		}
-		t.resolve(j, said, o, f)
+		t.resolve(&j, said, o, f)
 	}
 	return j
 }
@@ -154,13 +158,28 @@ func (tr *trace) until(m moment) *trace {
 	return &until
 }
 
-// filter returns what is wanted of some things, in their order; nil: nothing is.
+// filter returns what is wanted of some things, in their order; nil: nothing is. Where all are, it is what was given, so that
+// nobody may change it.
 func filter[T any](some []T, wanted func(T) bool) []T {
-	var kept []T
-	for _, one := range some {
-		if wanted(one) {
-			kept = append(kept, one)
+	first := slices.IndexFunc(some, func(one T) bool { return !wanted(one) })
+	switch {
+	case len(some) == 0:
+		return nil
+	case first < 0:
+		return slices.Clip(some)
+	}
+	kept := some[:first:first]
+	for i := first + 1; i < len(some); i++ {
+		if !wanted(some[i]) {
+			continue
 		}
+		if len(kept) == cap(kept) {
+			kept = slices.Grow(kept, len(some)-i)
+		}
+		kept = append(kept, some[i])
+	}
+	if len(kept) == 0 {
+		return nil
 	}
 	return kept
 }

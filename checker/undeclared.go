@@ -42,7 +42,7 @@ func (t Terms) Undeclared(a history.Attempt) bool {
 
 // undeclared reports a whole answer below 400 that bears no line of the contract. One that asks its sender to sign in
 // means the same everywhere.
-func (t Terms) undeclared(a *classified) bool {
+func (t *Terms) undeclared(a *classified) bool {
 	if a.outcome != Unknown || !a.Complete || a.Status < 200 || a.Status >= 400 || a.unauthenticated() {
 		return false
 	}

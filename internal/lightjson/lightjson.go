@@ -84,6 +84,9 @@ func (t *Text) More(end byte) bool {
 	return !t.refused
 }
 
+// IsObject reports that an object comes next.
+func (t *Text) IsObject() bool { return t.peek() == '{' }
+
 // Name reads the name of a member.
 func (t *Text) Name() string {
 	name := t.String()
