@@ -15,13 +15,8 @@ import (
 // headerValue finds a header whatever its case; a media type is compared without its parameters.
 func headerValue(header map[string]string, name string) string {
 	value, is := header[name]
-	for n, other := range header {
-		if is {
-			break
-		}
-		if is = strings.EqualFold(n, name); is {
-			value = other
-		}
+	if !is {
+		value = headerOfAnyCase(header, name)
 	}
 	if value != usualContent && strings.EqualFold(name, "Content-Type") {
 		if media, _, err := mime.ParseMediaType(value); err == nil {
@@ -29,6 +24,15 @@ func headerValue(header map[string]string, name string) string {
 		}
 	}
 	return value
+}
+
+func headerOfAnyCase(header map[string]string, name string) string {
+	for n, value := range header {
+		if strings.EqualFold(n, name) {
+			return value
+		}
+	}
+	return ""
 }
 
 // usualContent is the type of almost all answers, of which there may be millions.

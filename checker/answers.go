@@ -14,6 +14,9 @@ func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
 	alone := len(g) == len(tr.attempts)
 	for _, body := range []string{history.Original, history.Altered} {
 		same := withBody(g, body)
+		if len(same) == 0 {
+			continue
+		}
 		checkIdentities(e, m, tr, body, same, alone)
 		if e.terms.Contract.Level != contract.DedupOnly {
 			for _, record := range byKey(same) {

@@ -46,6 +46,9 @@ const ExistingRowPromise = "Every answer names a row that exists."
 // checkUnknownIdentities checks that every identity in an answer is that of an existing row. It does not where the
 // intent has no row, where no row of the operation has an identity, and where a row is known to be lost.
 func checkUnknownIdentities(e *evaluation, m moment, tr *trace, named []*classified) {
+	if len(named) == 0 {
+		return
+	}
 	there := e.identitiesOf(tr)
 	lost := e.found.has(LostWrite, "", tr) || e.found.has(AlteredBody, detailOverwrote, tr)
 	if len(there) == 0 || slices.Contains(there, "") && !e.whole.namesRows(e, tr.intent.Operation) || lost || tr.endedByRemoval {

@@ -34,7 +34,8 @@ func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*clas
 // replay.
 func checkReplayStatus(e *evaluation, m moment, tr *trace, g keyGroup, acknowledged []*classified) {
 	first := acknowledged[0]
-	if slices.ContainsFunc(originalStatuses(e, g, acknowledged), func(status int) bool { return legalReplays(e, status, acknowledged) }) {
+	one := !slices.ContainsFunc(acknowledged, func(a *classified) bool { return a.Status != first.Status })
+	if one || slices.ContainsFunc(originalStatuses(e, g, acknowledged), func(status int) bool { return legalReplays(e, status, acknowledged) }) {
 		return
 	}
 	i := slices.IndexFunc(acknowledged, func(a *classified) bool { return a.Status != first.Status })

@@ -108,7 +108,7 @@ func (w *whole) noteHanging(e *evaluation, tr *trace) {
 			w.silent++
 		}
 		if h, may := mayHang(e, a); may && !e.disturbed() {
-			w.hanging = append(w.hanging, &h)
+			w.hanging = append(w.hanging, new(h))
 		}
 	}
 }

@@ -57,12 +57,12 @@ type entry struct {
 
 // IndexOptions say how a history is read in parts. The zero value has what suits most.
 type IndexOptions struct {
-	Intents  int                   // about so many are in a part; 0: 1000, and a file of less than 32 MiB is one part
+	Intents  int                   // about so many are in a part; 0: 250, and a file of less than 32 MiB is one part
 	Progress func(read, all int64) // hears how many bytes are read, now and then; nil: nobody asks
 }
 
 const (
-	perPart = 1000
+	perPart = 250
 	// bytesPerAttempt is about what the lines of an attempt take.
 	bytesPerAttempt = 900
 	oneRead         = 32 << 20

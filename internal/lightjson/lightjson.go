@@ -113,7 +113,7 @@ func (t *Text) String() string {
 			}
 			return t.text[from:i]
 		case c == '\\':
-			return t.escaped(from, i)
+			return t.escaped(from, i, foreign)
 		case c < ' ':
 			t.Refuse()
 			return ""
@@ -133,8 +133,8 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
-// escaped reads a string with an escape in it, the first of which is at i.
-func (t *Text) escaped(from, i int) string {
+// escaped reads a string with an escape in it, the first of which is at i. Bytes before it may be foreign: not ASCII.
+func (t *Text) escaped(from, i int, foreign bool) string {
 	var out strings.Builder
 	out.Grow(longest(t.text[i:]) + i - from)
 	for copied := from; i < len(t.text); {
@@ -147,7 +147,7 @@ func (t *Text) escaped(from, i int) string {
 		case c == '"':
 			out.WriteString(t.text[copied:i])
 			t.at = i + 1
-			if !utf8.ValidString(out.String()) {
+			if foreign && !utf8.ValidString(out.String()) {
 				t.Refuse()
 				return ""
 			}
@@ -166,6 +166,7 @@ func (t *Text) escaped(from, i int) string {
 			i += n
 			copied = i
 		default:
+			foreign = true
 			i++
 		}
 	}
