@@ -131,48 +131,32 @@ func inOne(in io.ReaderAt, size int64) (*File, error) {
 
 // scan goes through the lines of a file.
 func (x *indexer) scan(size int64) error {
-	buffer, held, at, told := make([]byte, readSize), 0, int64(0), int64(0) // the buffer begins at at
-	for n := 1; ; {
-		if at-told >= 64<<20 && x.options.Progress != nil {
-			told = at
-			x.options.Progress(at, size)
+	n, told := 0, int64(0)
+	err := blocks(x.in, size, func(b block) error {
+		if b.at-told >= 64<<20 && x.options.Progress != nil {
+			told = b.at
+			x.options.Progress(b.at, size)
 		}
-		got, err := x.in.ReadAt(buffer[held:min(int64(len(buffer)), size-at)], at+int64(held))
-		held += got
-		if err != nil && !errors.Is(err, io.EOF) {
-			return fmt.Errorf("read history: %w", err)
+		if b.unreadable != nil {
+			return b.unreadable
 		}
-		rest := string(buffer[:held])
-		for {
-			end := strings.IndexByte(rest, '\n')
-			if end < 0 {
-				break
-			}
-			from := at + int64(held-len(rest))
-			if err := x.line(rest[:end+1], extent{from, from + int64(end) + 1}); err != nil {
+		at := b.at
+		for line := range strings.Lines(b.lines) {
+			n++
+			if err := x.line(line, extent{at, at + int64(len(line))}); err != nil {
 				return fmt.Errorf("history line %d: %w: %w", n, ErrDamaged, err)
 			}
-			rest = rest[end+1:]
-			n++
+			at += int64(len(line))
 		}
-		at += int64(held - len(rest))
-		held = copy(buffer, rest)
-		switch {
-		case got == 0: // a last line that was cut short
-			if x.options.Progress != nil {
-				x.options.Progress(size, size)
-			}
-			return nil
-		case held == len(buffer) && buffer[0] != '{':
-			return fmt.Errorf("history line %d: %w: it is no JSON object", n, ErrDamaged)
-		case held == len(buffer) && held > mostLine:
-			return fmt.Errorf("history line %d: %w: a line has more than %d MiB", n, ErrDamaged, mostLine>>20)
-		case held == len(buffer):
-			buffer = append(buffer, make([]byte, len(buffer))...)
-		case held == 0 && len(buffer) > 64*readSize: // after a very long line
-			buffer = make([]byte, readSize)
+		if b.damage != nil {
+			return fmt.Errorf("history line %d: %w: %w", n+1, ErrDamaged, b.damage)
 		}
+		return nil
+	})
+	if err == nil && x.options.Progress != nil {
+		x.options.Progress(size, size)
 	}
+	return err
 }
 
 // line notes where a line is, or takes it in if it is of no intent.
