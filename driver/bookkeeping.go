@@ -3,6 +3,7 @@ package driver
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -19,7 +20,7 @@ type bookkeeping struct {
 	watched    []watched                 // whose passages are not on record yet
 	enough     int                       // of watched, before it is worth looking which are over
 	accepted   []accepted                // that were not followed yet
-	unseen     bool                      // a client left a request whose end was not seen
+	left       time.Time                 // when a client last left a request whose end was not seen; zero: none did
 	broke      bool                      // a request on the clean lane broke
 }
 
@@ -30,6 +31,7 @@ type question struct{ intent, key, body string }
 type watched struct {
 	attempt  string
 	complete bool // the client has the whole answer
+	ended    time.Time
 	tap      Tap
 }
 
@@ -82,10 +84,12 @@ func (b *bookkeeping) sent(o *outgoing, record *history.Writer) {
 	defer b.mu.Unlock()
 	b.broke = b.broke || o.record.Lane == scenarios.Clean && !o.record.Complete
 	if o.tap == nil {
-		b.unseen = b.unseen || !o.record.Complete
+		if !o.record.Complete {
+			b.left = time.Now()
+		}
 		return
 	}
-	b.watched = append(b.watched, watched{attempt: o.record.ID, complete: o.record.Complete, tap: o.tap})
+	b.watched = append(b.watched, watched{attempt: o.record.ID, complete: o.record.Complete, ended: time.Now(), tap: o.tap})
 	if len(b.watched) >= max(leastWatched, b.enough) {
 		_ = b.settle(record, func(w watched) bool { return w.tap.Over() }) // a failed write is noticed by the next attempt
 		b.enough = 2 * len(b.watched)
@@ -148,10 +152,20 @@ func (b *bookkeeping) recordAll(record *history.Writer) error {
 }
 
 // suspicious is [Sender.Suspicious].
-func (b *bookkeeping) suspicious() (unseen, broke bool) {
+func (b *bookkeeping) suspicious() (left time.Time, broke bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.unseen || slices.ContainsFunc(b.watched, leftBehind), b.broke
+	for _, w := range b.watched {
+		b.leave(w)
+	}
+	return b.left, b.broke
+}
+
+// leave notes when the client of an attempt left, if its end was not seen. It is called with mu held.
+func (b *bookkeeping) leave(w watched) {
+	if w.ended.After(b.left) && leftBehind(w) {
+		b.left = w.ended
+	}
 }
 
 // settle records the passages that are final and forgets them. It is called with mu held.
@@ -161,7 +175,7 @@ func (b *bookkeeping) settle(record *history.Writer, final func(watched) bool) e
 		if failed != nil || !final(w) {
 			return false
 		}
-		b.unseen = b.unseen || leftBehind(w)
+		b.leave(w)
 		failed = record.Passage(w.attempt, w.tap.Facts())
 		return failed == nil
 	})

@@ -83,7 +83,7 @@ func (r *rig) CleanUp(ctx context.Context) { r.made().CleanUp(ctx) }
 func (r *rig) RecordPassages() error { return r.made().RecordPassages() }
 
 // Suspicious is that of the sender.
-func (r *rig) Suspicious() (unseen, broke bool) { return r.made().Suspicious() }
+func (r *rig) Suspicious() (left time.Time, broke bool) { return r.made().Suspicious() }
 
 // Secrets are those of the sender.
 func (r *rig) Secrets() []string { return r.made().Secrets() }

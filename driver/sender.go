@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"sync/atomic"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -86,9 +87,9 @@ func (s *Sender) Mask(text string) string { return s.requests.secrets.content(te
 // Secrets returns the texts that are masked in all that is recorded now. What steps extract adds to them.
 func (s *Sender) Secrets() []string { return s.requests.secrets.all() }
 
-// Suspicious reports whether clients left requests whose end was not seen, and whether a request on the clean
-// lane broke: then the target may still be working, or be gone.
-func (s *Sender) Suspicious() (unseen, broke bool) { return s.line.books.suspicious() }
+// Suspicious tells when a client last left a request whose end was not seen, which is zero if none did, and whether a request
+// on the clean lane broke: then the target may still be working, or be gone.
+func (s *Sender) Suspicious() (left time.Time, broke bool) { return s.line.books.suspicious() }
 
 // GaveUp reports whether not all was sent because too many intents waited in vain, and whether nothing at all was answered.
 func (s *Sender) GaveUp() (gaveUp, nothing bool) {

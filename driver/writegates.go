@@ -51,18 +51,22 @@ func (r *intentRunner) holdWrites(ctx context.Context, i scenarios.PlannedIntent
 	return func() { answers.Add(1) }
 }
 
+// leastUnseen is how long writers are held at least that nobody can count.
+const leastUnseen = 50 * time.Millisecond
+
 // awaitWriters unlocks the table when there are as many blocked writers as unanswered requests. It asks less often
-// the longer it has waited: each question loads the database that the writers are waiting for.
+// the longer it has waited: each question loads the database that the writers are waiting for. Where the database cannot tell, it
+// waits for as long as the target takes to bring all requests to their writes, one after the other.
 func (r *intentRunner) awaitWriters(ctx context.Context, held Held, facts *history.Holding, unanswered func() int, longest time.Duration) {
 	deadline, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
-	begun := time.Now()
+	begun, unseen := time.Now(), max(leastUnseen, 2*time.Duration(unanswered())*r.config.Normal)
 	for {
 		waiting, known, err := held.Waiting(deadline)
 		if err == nil && known {
 			facts.Waiting = &waiting
 		}
-		if n := unanswered(); n == 0 || err == nil && known && waiting >= n || !sleep(deadline, max(time.Millisecond, time.Since(begun)/10)) {
+		if n := unanswered(); n == 0 || err == nil && (known && waiting >= n || !known && time.Since(begun) >= unseen) || !sleep(deadline, max(time.Millisecond, time.Since(begun)/10)) {
 			break
 		}
 	}

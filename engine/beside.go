@@ -11,6 +11,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
+	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
 // How many scenarios are played beside each other where the config does not say. A target may work on one request at a time: all
@@ -20,7 +21,7 @@ const (
 	doneWithin    = 3 * time.Second
 )
 
-// sharing are the scenarios that may be played beside each other, those first that mostly wait, and how many at once. There are
+// sharing are the scenarios that may be played beside each other, in the order in which they begin, and how many at once. There are
 // none where each is to have the target to itself.
 func sharing(s *Session) (all []int, atOnce int) {
 	if !tellsApart(s) {
@@ -28,7 +29,7 @@ func sharing(s *Session) (all []int, atOnce int) {
 	}
 	sent := 1
 	for i, f := range s.config.Scenarios {
-		if len(s.plans[i].Intents) > 0 && f.Scenario.Shares() && leftToControl(s, i) == "" {
+		if len(s.plans[i].Intents) > 0 && shares(s, f.Scenario) && leftToControl(s, i) == "" {
 			all = append(all, i)
 			sent = max(sent, min(f.Scenario.Concurrency, f.Scenario.Intents))
 		}
@@ -41,10 +42,24 @@ func sharing(s *Session) (all []int, atOnce int) {
 	if atOnce < 2 || len(all) < 2 {
 		return nil, 0
 	}
-	slices.SortStableFunc(all, func(a, b int) int {
-		return -cmp.Compare(s.config.Scenarios[a].Scenario.Pauses(), s.config.Scenarios[b].Scenario.Pauses())
-	})
+	slices.SortStableFunc(all, func(a, b int) int { return cmp.Compare(turn(s, a), turn(s, b)) })
 	return all, atOnce
+}
+
+// turn is when a scenario is to begin, the least first: those that pause soonest, and last those with long work, which may hold a
+// lock that all others wait for.
+func turn(s *Session, i int) time.Duration {
+	one := s.config.Scenarios[i].Scenario
+	if len(one.Work) > 0 {
+		return time.Duration(slices.Max(one.Work))
+	}
+	return -one.Pauses()
+}
+
+// shares reports that others may be played while a scenario is. Work that takes long leaves others alone where requests ask for it,
+// and at a target that is not slow anyway.
+func shares(s *Session, one scenarios.Scenario) bool {
+	return one.Shares() && (len(one.Work) == 0 || s.System.Operation().Work != nil && s.slow.create == 0)
 }
 
 // tellsApart reports that what one scenario does is told from what another does meanwhile, and leaves the other alone. It may not
@@ -121,6 +136,13 @@ func stands(slow speed, r checker.Result) bool {
 	})
 }
 
+// heldUp reports that all that a scenario showed is that requests got no final answer, which others may have kept a target from.
+func heldUp(r checker.Result) bool {
+	return !slices.ContainsFunc(r.Findings, func(f checker.Finding) bool {
+		return !f.Kind.Row().Unresolved && f.Kind != checker.Unanswered
+	})
+}
+
 // goesOn reports that one more scenario may be begun beside others.
 func goesOn(ctx context.Context, s *Session) bool {
 	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.end.IsZero() || time.Now().Before(s.end))
@@ -168,14 +190,14 @@ func (c *chorus) voice(i int) func(Event) {
 	}
 }
 
-// playAlone plays a scenario again that did not pass beside others. If it passes now, what it showed stays if it was a failure. The
-// other history is kept beside it.
+// playAlone plays a scenario again that did not pass beside others. What it showed stays if it was a failure that no other scenario
+// can be the cause of, whatever it shows now. The other history is kept beside it.
 func playAlone(ctx context.Context, s *Session, i int) error {
 	defer s.show(i)
-	before := resultOf(s, i).Verdict
+	before := resultOf(s, i)
 	return playAnew(ctx, s, i, s.plans[i], "-alone", retake{
 		keep: func(v checker.Verdict) bool {
-			return v == checker.Fail || before != checker.Fail && before != checker.Known
+			return v == checker.Fail || before.Verdict != checker.Fail && before.Verdict != checker.Known || heldUp(before)
 		},
 		replaced: s.dir.KeepAside,
 		restored: s.dir.Swap,

@@ -16,9 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/doubletap-harness/doubletap/checker"
+	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // meeting is a service of notes, one for each key, that notices when creates of two clients are inside at once.
@@ -163,6 +165,35 @@ func TestAFailureBesideOthersStaysOne(t *testing.T) {
 	for _, r := range report.Results {
 		require.Equal(t, checker.Duplicate, r.Findings[0].Kind)
 	}
+}
+
+// A target that works on one request at a time answers nobody while it works long for another scenario.
+func TestOnlyWhatOthersCanHoldUpIsForgotten(t *testing.T) {
+	t.Parallel()
+	of := func(kinds ...checker.Kind) checker.Result {
+		r := checker.Result{Verdict: checker.Fail}
+		for _, k := range kinds {
+			r.Findings = append(r.Findings, checker.Finding{Kind: k})
+		}
+		return r
+	}
+	require.True(t, heldUp(of(checker.StuckKey, checker.Unanswered, checker.Unavailable)))
+	require.False(t, heldUp(of(checker.StuckKey, checker.Duplicate)))
+	require.False(t, heldUp(of(checker.LostWrite)))
+}
+
+// Work that a request asks for leaves other scenarios alone. Work that takes long because all questions to the database are held
+// does not.
+func TestLongWorkIsPlayedBesideOthersWhereRequestsAskForIt(t *testing.T) {
+	t.Parallel()
+	library, err := FindScenarios([]string{"long-work"})
+	require.NoError(t, err)
+	long := library[0].Scenario
+	asked := &Session{System: &sut.System{Operations: []driver.Operation{{Operation: targets.Operation{Work: &targets.Work{}}}}}}
+	require.True(t, shares(asked, long))
+	require.False(t, shares(&Session{System: &sut.System{Operations: []driver.Operation{{}}}}, long))
+	asked.slow.create = time.Second
+	require.False(t, shares(asked, long))
 }
 
 // Ctrl-C while two are played says of both what there is of them.

@@ -45,8 +45,8 @@ func (r *scenarioRun) settle(ctx context.Context) error {
 		}
 		pause(ctx, quietPoll)
 	}
-	if unseen, _ := r.sender.Suspicious(); unseen {
-		pause(ctx, time.Duration(r.session.System.Target.Settle))
+	if left, _ := r.sender.Suspicious(); !left.IsZero() {
+		pause(ctx, time.Until(left.Add(time.Duration(r.session.System.Target.Settle))))
 	}
 	return nil
 }

@@ -188,11 +188,12 @@ func (s Scenario) Races() bool {
 	})
 }
 
-// Shares reports that others may be played meanwhile: each request of an intent waits for the one before, nothing is timed by what
-// a create takes, and nothing is held, broken or loaded that all use.
+// Shares reports that others may be played meanwhile: each request of an intent waits for the one before or comes at a time of
+// work that takes long, nothing is timed by what a create takes, and nothing is held, broken or loaded that all use. Where work can
+// be made to take long only by holding what all use, a scenario with work does not share.
 func (s Scenario) Shares() bool {
-	return len(s.Work) == 0 && len(s.Links) == 0 && s.Sinks == nil && s.Background == nil && !slices.ContainsFunc(s.Steps, func(step Step) bool {
-		return step.Burst != nil || step.Sweep != nil || step.Crash != nil || len(step.Tabs) > 0 || step.Flush != "" || len(step.cuts()) > 0 || step.timed()
+	return len(s.Links) == 0 && s.Sinks == nil && s.Background == nil && !slices.ContainsFunc(s.Steps, func(step Step) bool {
+		return step.Burst != nil || step.Sweep != nil || step.Crash != nil || len(step.Tabs) > 0 && len(s.Work) == 0 || step.Flush != "" || len(step.cuts()) > 0 || step.timed()
 	})
 }
 
