@@ -538,22 +538,20 @@ func (f *File) Part(i int) (*History, error) {
 	b := builderFor(int(p.own / bytesPerAttempt))
 	b.headed = true
 	for _, at := range p.lines {
-		text, err := in.read(at)
+		err := in.lines(at, func(line string, from int64) error {
+			if p.own != size && !f.isOf(line, uint32(i)) {
+				return nil
+			}
+			if size > 2*p.own { // not to keep all that is of others
+				line = strings.Clone(line)
+			}
+			if err := b.line(line); err != nil {
+				return f.damaged(from, err)
+			}
+			return nil
+		})
 		if err != nil {
 			return nil, err
-		}
-		for from := 0; from < len(text); {
-			end := from + strings.IndexByte(text[from:], '\n') + 1
-			line := text[from:end]
-			if p.own == size || f.isOf(line, uint32(i)) {
-				if size > 2*p.own { // not to keep all that is of others
-					line = strings.Clone(line)
-				}
-				if err := b.line(line); err != nil {
-					return nil, f.damaged(at.from+int64(from), err)
-				}
-			}
-			from = end
 		}
 	}
 	h := f.head
