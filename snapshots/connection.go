@@ -13,7 +13,7 @@ import (
 
 // Reader asks one database. Safe for concurrent use.
 type Reader struct {
-	// Patience is how long a statement of a snapshot may take, which asks for up to 100 markers. 0: one minute. It is set
+	// Patience is how long a statement of a snapshot may take, which asks for some of the markers. 0: one minute. It is set
 	// before the first snapshot.
 	Patience time.Duration
 

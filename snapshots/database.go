@@ -19,7 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/sqltext"
 )
 
-// batch is how many markers one statement asks for: enough that 100,000 need 1,000 statements, few
+// batch is how many markers one statement asks for that has the query once for each: enough that 100,000 need 1,000 statements, few
 // enough that planning one stays cheap. SQLite takes no more than 500 terms in a compound select.
 const batch = 100
 
@@ -190,38 +190,50 @@ func number(values []any) (float64, error) {
 
 // each asks a query for every marker and calls take for each row, and answered, which may be nil, after each statement.
 func (r *Reader) each(ctx context.Context, from queryer, query string, markers []string, answered func(int), take func(marker string, columns []string, values []any) error) error {
-	for first := 0; first < len(markers); first += batch {
-		some := markers[first:min(first+batch, len(markers))]
-		if err := r.readInTime(ctx, from, query, some, take); err != nil {
+	ask, size, grows := r.unions(query), batch, false
+	if len(markers) > manyMarkers {
+		if joined := r.joined(ctx, from, query); joined != nil {
+			ask, size, grows = joined, manyMarkers, true
+		}
+	}
+	for first := 0; first < len(markers); {
+		some, begun := markers[first:min(first+size, len(markers))], time.Now()
+		if err := r.readInTime(ctx, from, query, ask, some, take); err != nil {
 			return err
 		}
+		first += len(some)
 		if answered != nil {
-			answered(first + len(some))
+			answered(first)
+		}
+		switch took := time.Since(begun); {
+		case grows && took < soon:
+			size = min(2*size, mostJoined)
+		case grows && took > 2*soon:
+			size = max(size/2, batch)
 		}
 	}
 	return nil
 }
 
 // readInTime is read, for as long as a statement may take.
-func (r *Reader) readInTime(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+func (r *Reader) readInTime(ctx context.Context, from queryer, query string, ask asking, markers []string, take func(string, []string, []any) error) error {
 	patience := cmp.Or(r.Patience, longestBatch)
 	bounded, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	err := r.read(bounded, from, query, markers, take)
+	err := r.read(bounded, from, query, ask, markers, take)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w for %d markers in %s: is there an index on the column that is compared with :marker? (%w)", errSlow, len(markers), patience, err)
 	}
 	return err
 }
 
-// read asks for some markers in one statement: the user's query once per marker, joined by UNION ALL,
-// with the marker's index in front. That keeps whatever the query does, grouping and limits included,
-// per marker.
-func (r *Reader) read(ctx context.Context, from queryer, query string, markers []string, take func(string, []string, []any) error) error {
+// read asks for some markers in one statement: the user's query once per marker, with the marker's index in front. That keeps
+// whatever the query does, grouping and limits included, per marker.
+func (r *Reader) read(ctx context.Context, from queryer, query string, ask asking, markers []string, take func(string, []string, []any) error) error {
 	if err := sqltext.Query(query, sqltext.Dialect(r.db.Dialect)); err != nil {
 		return err
 	}
-	statement, args := r.statement(query, markers)
+	statement, args := ask(markers)
 	rows, err := from.QueryContext(ctx, statement, args...)
 	if err != nil {
 		return err
@@ -243,26 +255,8 @@ func (r *Reader) read(ctx context.Context, from queryer, query string, markers [
 	return rows.Err()
 }
 
-func (r *Reader) statement(query string, markers []string) (string, []any) {
-	query = strings.TrimRight(strings.TrimSpace(query), "; \t\n")
-	var text strings.Builder
-	args := []any{}
-	for i, m := range markers {
-		if i > 0 {
-			text.WriteString(" union all ")
-		}
-		bound := parameter().ReplaceAllStringFunc(query, func(match string) string {
-			args = append(args, m)
-			return match[:strings.LastIndex(match, ":")] + r.db.Dialect.Parameter(len(args))
-		})
-		// The line break ends a comment that the query may end with.
-		fmt.Fprintf(&text, "select %d as doubletap_index, doubletap_rows.* from (%s\n) doubletap_rows", i, bound)
-	}
-	return text.String(), args
-}
-
-// parameter finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
-func parameter() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`) }
+// parameters finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
+func parameters() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`) }
 
 func scan(rows *sql.Rows, columns int) (int, []any, error) {
 	index := 0
