@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -34,7 +35,7 @@ func parse(databaseURL string, mode Mode) (source, error) {
 	case "postgres", "postgresql":
 		return source{name: databaseURL, dialect: PostgreSQL, host: u.Host}, nil
 	case "mysql", "mariadb":
-		return source{name: mysqlName(u, mode), dialect: MariaDB, host: u.Host}, nil
+		return source{name: mysqlName(u, mode), dialect: MariaDB, host: u.Host}, mysqlMistake(u)
 	default:
 		return source{}, fmt.Errorf("the database URL's scheme is %q, expected sqlite, postgres, mysql or mariadb", u.Scheme)
 	}
@@ -77,6 +78,23 @@ func mysqlName(u *url.URL, mode Mode) string {
 		account += "@"
 	}
 	return account + "tcp(" + address + ")/" + url.PathEscape(strings.TrimPrefix(u.Path, "/")) + "?" + strings.Join(settings, "&")
+}
+
+// What a parameter of a MySQL URL may be. The driver's own form has no escapes for names, so that one with a slash, an @ or an ampersand would name
+// another host or allow what the URL may not. What is no setting of the driver becomes SET name=value: the value is one literal.
+var (
+	mysqlSetting = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	mysqlLiteral = regexp.MustCompile(`^('[^'\\]*'|[A-Za-z0-9_.:/+, -]*)$`)
+)
+
+// mysqlMistake says what in a URL would reach more than the database that it names.
+func mysqlMistake(u *url.URL) error {
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		if !mysqlSetting.MatchString(name) || strings.EqualFold(name, "password") || !mysqlLiteral.MatchString(u.Query().Get(name)) {
+			return fmt.Errorf("the database URL's parameter %q is no setting: expected a name of letters and digits, and one number, word or text in apostrophes", name)
+		}
+	}
+	return nil
 }
 
 // AddressOf returns the host:port at which a connection to the database is made; empty: there is no such
@@ -137,6 +155,6 @@ func HostsOf(databaseURL string) ([]string, error) {
 		slices.Sort(hosts)
 		return slices.Compact(hosts), nil
 	default:
-		return []string{u.Hostname()}, nil
+		return []string{u.Hostname()}, mysqlMistake(u)
 	}
 }

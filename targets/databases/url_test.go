@@ -1,6 +1,7 @@
 package databases
 
 import (
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -124,4 +125,68 @@ func TestTheNameOfAMySQLDatabaseIsReadByItsDriver(t *testing.T) {
 			require.Equal(t, u.Query().Get("timeout"), config.Timeout.String())
 		}
 	}
+}
+
+// mysqlURL draws URLs from parts that parsers read in more than one way.
+func mysqlURL() *rapid.Generator[string] {
+	member := rapid.SampledFrom([]string{
+		"timeout=3s", "charset=utf8mb4", "a/b=c", "a%2Fb=c", "x@tcp(evil.example:1)/y=1", "x%40tcp(evil.example%3A1)%2Fy=1", "x%40unix(%2Frun%2Fevil)%2Fy=1", "x%26allowAllFiles%3Dtrue%26y=1",
+		"x&allowAllFiles=true", "AllowAllFiles=true", "x%26multiStatements%3Dtrue=1", "sql_mode=%27ANSI%27", "wait_timeout=9", "x=1%2C%20GLOBAL%20max_connections%3D1", "password=%27x%27", "PASSWORD=x",
+		"x=(select%20sleep(9))", "GLOBAL%20x=1", "%40%40global.x=1", "=1", "x", "", "tls=skip-verify", "loc=Europe%2FBerlin",
+	})
+	return rapid.Custom(func(t *rapid.T) string {
+		text := rapid.SampledFrom([]string{"mysql://", "mariadb://"}).Draw(t, "scheme")
+		text += rapid.SampledFrom([]string{"", "u@", "u:p@", "u:p%40w@", "u%40tcp(evil.example:1)%2F:p@", "u:p%40tcp(evil.example:1)%2Fd%3F@", "u%3Ap@"}).Draw(t, "account")
+		text += rapid.SampledFrom([]string{"", "h.example", "h.example:3307", "[::1]", "[::1]:1", "127.0.0.1", "h)", "h:1)%2Fx@tcp(evil.example", "tcp(evil.example"}).Draw(t, "host")
+		text += rapid.SampledFrom([]string{"", "/", "/d", "/d@tcp(evil.example)%2Fe", "/d%3Fx=y", "/d%2Fe", "/d/e"}).Draw(t, "path")
+		if members := rapid.SliceOfN(member, 0, 3).Draw(t, "query"); len(members) > 0 {
+			text += "?" + strings.Join(members, "&")
+		}
+		return text
+	})
+}
+
+// TestTheHostOfAMySQLURLIsThatOfTheDriver holds the same rule. A server gets no file of this machine, and no statement that a URL brings.
+func TestTheHostOfAMySQLURLIsThatOfTheDriver(t *testing.T) {
+	t.Parallel()
+	understood := 0
+	rapid.Check(t, func(t *rapid.T) {
+		address := mysqlURL().Draw(t, "url")
+		s, err := parse(address, ReadOnly)
+		if err != nil {
+			return
+		}
+		config, err := mysql.ParseDSN(s.name)
+		if err != nil {
+			return
+		}
+		understood++
+		host, _, err := net.SplitHostPort(config.Addr)
+		require.NoError(t, err, address)
+		hosts, err := HostsOf(address)
+		require.NoError(t, err, address)
+		require.Equal(t, hosts, []string{host}, address)
+		require.Equal(t, AddressOf(address), config.Addr, address)
+		require.Equal(t, "tcp", config.Net, address)
+		require.False(t, config.AllowAllFiles, address)
+		require.False(t, config.MultiStatements, address)
+		for name, value := range config.Params { // the driver sends SET name=value
+			require.Regexp(t, `^[A-Za-z_]+$`, name, address)
+			require.NotEqual(t, "password", strings.ToLower(name), address)
+			require.NotRegexp(t, `[=(;]|'.*'.*'`, value, address)
+		}
+	})
+	require.Greater(t, understood, 20, "the URLs are not all refused")
+}
+
+// TestAMySQLURLNamesNoOtherHostInAParameter refuses what the driver would take for the host, or for more than a setting.
+func TestAMySQLURLNamesNoOtherHostInAParameter(t *testing.T) {
+	t.Parallel()
+	for _, parameter := range []string{"x%40tcp(evil.example%3A3306)%2Fy=1", "x%26allowAllFiles%3Dtrue%26y=1", "PASSWORD=x", "x=1%2C%20GLOBAL%20max_connections%3D1", "x=(select%20sleep(9))"} {
+		_, err := HostsOf("mysql://u:s3cr3t@127.0.0.1/d?" + parameter)
+		require.ErrorContains(t, err, "is no setting", parameter)
+		require.NotContains(t, err.Error(), "s3cr3t")
+	}
+	_, err := HostsOf("mysql://u@127.0.0.1/d?loc=Europe%2FBerlin&sql_mode=%27ANSI,TRADITIONAL%27&timeout=3s&tls=skip-verify")
+	require.NoError(t, err)
 }
