@@ -127,7 +127,7 @@ func (h *httpSink) act(m *history.Message, said any, body []byte) (reply, Fault)
 		m.Status = 0
 	}
 	h.inbox.take(m, body)
-	if !repeated && m.Acted && m.Key != "" && h.spec.Idempotent && len(h.first) < mostStored {
+	if !repeated && m.Acted && m.Key != "" && h.spec.Idempotent && h.inbox.remembers(len(key)+len(answer.body), len(h.first)) {
 		h.first[key] = answered{message: m.ID, answer: answer}
 	}
 	return sent, fault

@@ -19,8 +19,9 @@ import (
 
 // How much of what reaches a sink is kept.
 const (
-	mostMessages = 20_000  // of one sink in one scenario
-	mostContent  = 2 << 10 // bytes of a body, on record
+	mostMessages = 20_000   // of one sink in one scenario
+	mostContent  = 2 << 10  // bytes of a body, on record
+	mostHeld     = 64 << 20 // bytes of the texts of all messages of one sink in one scenario, and as many of keys
 )
 
 // Fault is what a scenario makes of the answer to the first message of each intent that a sink acts on. The zero value is
@@ -155,9 +156,11 @@ type Inbox struct {
 	watch     *Watch // nil: nothing is taken down
 	trap      *trap  // nil: no answer is kept
 	seen      []history.Message
+	held      int               // bytes of their texts
 	left      int               // messages that there was no room for
 	disturbed map[string]bool   // names whose first message had the fault
 	first     map[string]string // the first message with a key, of those that [Inbox.Take] had
+	keys      int               // bytes of keys that are remembered
 }
 
 func open(ctx context.Context, name string, spec targets.Sink, spoken Protocols) (*Inbox, error) {
@@ -201,10 +204,21 @@ func (in *Inbox) Take(m history.Message, content []byte, failure int) Fault {
 	}
 	key := m.Key
 	in.take(&m, content)
-	if key != "" && m.Acted && m.First == "" && len(in.first) < mostStored {
+	if key != "" && m.Acted && m.First == "" && in.remembers(len(key), len(in.first)) {
 		in.first[key] = cmp.Or(m.ID, offRecord)
 	}
 	return fault
+}
+
+// remembers reports that there is room for a key and what belongs to it, of so many bytes, beside so many others. Without it, the next message with
+// the key would be one of its own: that counts as a message that is not on record. The caller holds the lock.
+func (in *Inbox) remembers(size, others int) bool {
+	if others >= mostStored || in.keys+size > mostHeld {
+		in.left++
+		return false
+	}
+	in.keys += size
+	return true
 }
 
 // Note takes a message down as it is, without a fault of the scenario.
@@ -219,7 +233,7 @@ const offRecord = "not on record"
 
 func (in *Inbox) begin(ctx context.Context, w *Watch) (err error) {
 	in.mu.Lock()
-	in.watch, in.seen, in.left, in.disturbed = w, nil, 0, map[string]bool{}
+	in.watch, in.seen, in.held, in.left, in.disturbed = w, nil, 0, 0, map[string]bool{}
 	in.mu.Unlock()
 	in.unfollow()
 	if in.follow != nil {
@@ -267,10 +281,12 @@ func (in *Inbox) take(m *history.Message, content []byte) {
 	if in.watch == nil {
 		return
 	}
-	if len(in.seen) >= mostMessages {
+	size := sizeOf(m)
+	if len(in.seen) >= mostMessages || in.held+size > mostHeld {
 		in.left++
 		return
 	}
+	in.held += size
 	m.Sink, m.ID = in.name, fmt.Sprintf("%s-%d", in.name, len(in.seen)+1)
 	m.At = max(1, history.Offset(time.Since(in.watch.Base)))
 	for _, text := range []*string{&m.Path, &m.Key, &m.Subject, &m.Intent, &m.Error} {
@@ -286,6 +302,15 @@ func (in *Inbox) take(m *history.Message, content []byte) {
 	if m.Fault == crashed {
 		in.trap.spring(m.ID)
 	}
+}
+
+// sizeOf is how many bytes the texts of a message have that others write.
+func sizeOf(m *history.Message) int {
+	sum := 0
+	for _, text := range slices.Concat([]string{m.Method, m.Path, m.Key, m.Subject, m.Intent, m.Error}, m.To, m.Traces) {
+		sum += len(text)
+	}
+	return sum
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.

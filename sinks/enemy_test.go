@@ -1,0 +1,100 @@
+package sinks
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets"
+)
+
+// watched is an inbox that takes down what comes, and keeps none of what goes to the history.
+func watched(spec targets.Sink) *Inbox {
+	return &Inbox{
+		name: "payments", spec: spec, first: map[string]string{}, disturbed: map[string]bool{},
+		watch: &Watch{Base: time.Now(), Record: func(history.Message) {}, Hide: func(text string) string { return text }},
+	}
+}
+
+// TestMessagesOfAnEnemyFitIntoMemory has a target send few messages with long texts. Those that do not fit are counted.
+func TestMessagesOfAnEnemyFitIntoMemory(t *testing.T) {
+	t.Parallel()
+	long, many := strings.Repeat("x", 1<<20), 80
+	for name, m := range map[string]history.Message{
+		"a method": {Method: long}, "a path": {Path: long}, "a key": {Key: long}, "a subject": {Subject: long}, "an intent": {Intent: long}, "an error": {Error: long}, "receivers": {To: []string{"a", long}},
+		"traces": {Traces: []string{"a", long}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := watched(targets.Sink{})
+			for range many {
+				in.Note(m, nil)
+			}
+			require.Less(t, len(in.seen), 70)
+			require.Equal(t, many, len(in.seen)+in.end())
+			in = watched(targets.Sink{})
+			for i := range many {
+				m.Key = string(rune('a'+i)) + long
+				in.Take(m, nil, 0)
+			}
+			require.Less(t, len(in.first), 70)
+		})
+	}
+}
+
+// TestAnswersToKeysOfAnEnemyFitIntoMemory has a target send long keys to a sink that repeats its answers.
+func TestAnswersToKeysOfAnEnemyFitIntoMemory(t *testing.T) {
+	t.Parallel()
+	spec := targets.HTTPSink{Key: targets.SinkKey{In: contract.KeyInHeader, Name: "Idempotency-Key"}, Idempotent: true}
+	h := &httpSink{inbox: watched(targets.Sink{HTTP: &spec}), spec: spec, first: map[string]answered{}}
+	long := strings.Repeat("x", 1<<20)
+	for i := range 80 {
+		h.act(&history.Message{Method: "POST", Path: "/charges", Key: string(rune('a'+i)) + long}, nil, nil)
+	}
+	require.Less(t, len(h.first), 70)
+}
+
+// FuzzRequest has a target send anything to a sink. It is answered, and what is on record fits into a history.
+func FuzzRequest(f *testing.F) {
+	for _, c := range []struct{ path, kind, text string }{
+		{"/v1/charges?order=dtabcdefgh12345678", "application/json", `{"metadata": {"order": "dtabcdefgh12345678"}, "amount": 1e999999}`},
+		{"/v1/charges", "application/x-www-form-urlencoded", "metadata[order]=x&metadata[order][a]=y&metadata=z&[]=1&a[=2"},
+		{"/v1/charges/%2e%2e/x", "application/json; charset=utf-16", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00"},
+		{"/v1/charges/7", "multipart/form-data", `ZHRhYmNkZWZnaDEyMzQ1Njc4ZHRhYmNkZWZnaDEyMzQ1Njc4 %64%74 \u0064 \"`},
+	} {
+		f.Add(c.path, c.kind, []byte(c.text))
+	}
+	specs := []targets.HTTPSink{}
+	for _, in := range []contract.KeyPlace{contract.KeyInHeader, contract.KeyInBody, contract.KeyInQuery} {
+		specs = append(specs, targets.HTTPSink{Key: targets.SinkKey{In: in, Name: "key"}, Intent: targets.SinkKey{In: contract.KeyInBody, Name: "/metadata/order"}, Idempotent: true})
+	}
+	specs = append(specs, targets.HTTPSink{Key: targets.SinkKey{In: contract.KeyInPath, Name: "/v1/charges/*"}})
+	f.Fuzz(func(t *testing.T, path, kind string, text []byte) {
+		for _, spec := range specs {
+			in := watched(targets.Sink{HTTP: &spec})
+			var on []history.Message
+			in.watch.Record = func(m history.Message) { on = append(on, m) }
+			r, err := http.NewRequest(http.MethodPost, "http://localhost"+path, bytes.NewReader(text))
+			if err != nil {
+				return
+			}
+			r.Header.Set("Content-Type", kind)
+			r.Header.Set("Key", path)
+			w := httptest.NewRecorder()
+			(&httpSink{inbox: in, spec: spec, first: map[string]answered{}}).ServeHTTP(w, r)
+			require.Equal(t, http.StatusOK, w.Code)
+			require.Len(t, on, 1)
+			require.LessOrEqual(t, len(on[0].Names), mostNames)
+			_, err = json.Marshal(on[0])
+			require.NoError(t, err)
+		}
+	})
+}
