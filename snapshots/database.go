@@ -120,16 +120,45 @@ func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.
 // mostRows is how many rows one marker may have. No intent makes as many, so the query is wrong, and memory has an end.
 const mostRows = 10_000
 
+// How many bytes of rows there may be, with what each row takes by itself.
+const (
+	rowBytes     = 64
+	mostOfMarker = 4 << 20
+	mostOfAll    = 1 << 30
+)
+
+var errMuch = fmt.Errorf("the rows of one marker have more than %d MiB, or all of them more than %d: what an intent has created is less", mostOfMarker>>20, mostOfAll>>20)
+
+// room is how many bytes may still be kept.
+type room int
+
+// takes uses some of it, and reports that they were there.
+func (left *room) takes(bytes int) bool {
+	*left -= room(bytes)
+	return *left >= 0
+}
+
+// sizeOf is how many bytes the text of a value has; a number is little.
+func sizeOf(value any) int {
+	text, _ := value.(string)
+	return len(text)
+}
+
 // rows returns the rows of every marker, and tells how far it is. One without rows has an empty entry.
 func (r *Reader) rows(ctx context.Context, from queryer, query string, markers []string, answered func(int)) (map[string][]history.Row, error) {
 	found := make(map[string][]history.Row, len(markers))
 	for _, m := range markers {
 		found[m] = []history.Row{}
 	}
+	all, of := room(mostOfAll), make(map[string]room, len(markers))
 	err := r.each(ctx, from, query, markers, answered, func(marker string, columns []string, values []any) error {
-		row := make(history.Row, len(columns))
+		row, size := make(history.Row, len(columns)), rowBytes
 		for i, column := range columns {
 			row[column] = storable(values[i])
+			size += sizeOf(row[column])
+		}
+		if of[marker] += room(size); of[marker] > mostOfMarker || !all.takes(size) {
+			return errMuch
 		}
 		if len(found[marker]) == mostRows {
 			return fmt.Errorf("the query returned more than %d rows for the marker %s: it should find what one intent has created", mostRows, marker)

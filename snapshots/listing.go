@@ -61,19 +61,23 @@ func (l *Listing) each(ctx context.Context, q Question, into map[string][]histor
 	defer stop(nil)
 	var asking sync.WaitGroup
 	var mu sync.Mutex
+	all := room(mostOfAll)
 	for _, marker := range q.Markers {
 		if !l.enter(ctx) {
 			break
 		}
 		asking.Go(func() {
 			defer l.leave()
-			rows, err := l.rows(ctx, q, marker)
+			rows, size, err := l.rows(ctx, q, marker)
 			if err != nil {
 				stop(err)
 				return
 			}
 			mu.Lock()
 			defer mu.Unlock()
+			if !all.takes(size) {
+				stop(errMuch)
+			}
 			into[marker] = rows
 		})
 	}
@@ -99,26 +103,26 @@ func (l *Listing) Rows(ctx context.Context, q Question, marker string) (int, err
 		return 0, context.Cause(ctx)
 	}
 	defer l.leave()
-	rows, err := l.rows(ctx, q, marker)
+	rows, _, err := l.rows(ctx, q, marker)
 	return len(rows), err
 }
 
-// rows asks as every principal that may see rows of a marker. A row that two of them see is one row.
-func (l *Listing) rows(ctx context.Context, q Question, marker string) ([]history.Row, error) {
+// rows asks as every principal that may see rows of a marker. A row that two of them see is one row. It returns the bytes of the rows' texts, too.
+func (l *Listing) rows(ctx context.Context, q Question, marker string) ([]history.Row, int, error) {
 	gets := q.Gets[marker]
 	if len(gets) == 0 {
-		return nil, fmt.Errorf("no principal is known that could list the marker %s", marker)
+		return nil, 0, fmt.Errorf("no principal is known that could list the marker %s", marker)
 	}
-	all := []history.Row{}
+	all, left := []history.Row{}, room(mostOfMarker)
 	for _, get := range gets {
-		seen, err := l.pages(ctx, q, get)
+		seen, err := l.pages(ctx, q, get, &left)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		all = q.united(all, seen)
 	}
 	slices.SortStableFunc(all, func(a, b history.Row) int { return strings.Compare(text(a), text(b)) })
-	return all, nil
+	return all, mostOfMarker - int(left), nil
 }
 
 // united adds the rows of one view to those of others: each as often as it is in the view that has it most
@@ -149,7 +153,7 @@ func text(row history.Row) string {
 }
 
 // pages asks once, and goes on where the answer says that there is more.
-func (l *Listing) pages(ctx context.Context, q Question, get Get) ([]history.Row, error) {
+func (l *Listing) pages(ctx context.Context, q Question, get Get, left *room) ([]history.Row, error) {
 	rows := []history.Row{}
 	for page := 1; page <= mostPages; page++ {
 		status, text, err := l.ask(ctx, get.URL, get.Header)
@@ -161,7 +165,7 @@ func (l *Listing) pages(ctx context.Context, q Question, get Get) ([]history.Row
 		case status < 200 || status > 299:
 			return nil, fmt.Errorf("the target answered %d", status)
 		}
-		found, next, err := q.read(text)
+		found, next, err := q.read(text, left)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +181,7 @@ func (l *Listing) pages(ctx context.Context, q Question, get Get) ([]history.Row
 }
 
 // read takes the rows of one answer, and the link or the cursor to the next page; empty: there is none.
-func (q Question) read(text string) (rows []history.Row, next string, err error) {
+func (q Question) read(text string, left *room) (rows []history.Row, next string, err error) {
 	answer, err := parse(text)
 	if err != nil {
 		return nil, "", err
@@ -197,7 +201,9 @@ func (q Question) read(text string) (rows []history.Row, next string, err error)
 			return nil, "", fmt.Errorf("entry %d of the list is %s, expected an object", i, kind(item))
 		}
 		row := history.Row{}
-		flatten(row, "", object)
+		if !left.takes(rowBytes) || !left.flatten(row, "", object) {
+			return nil, "", errMuch
+		}
 		rows = append(rows, row)
 	}
 	next, err = q.more(answer)
@@ -227,19 +233,29 @@ func (q Question) more(answer any) (string, error) {
 	return "", fmt.Errorf("the answer says at %s (rows.next) that there is more, and not where", q.Next)
 }
 
-// flatten makes columns of the scalar members of an object: those of objects in it have dotted names.
-func flatten(row history.Row, prefix string, object map[string]any) {
+// flatten makes columns of the scalar members of an object: those of objects in it have dotted names. It reports that there was room for them: names
+// within names grow by the square of what was answered.
+func (left *room) flatten(row history.Row, prefix string, object map[string]any) bool {
 	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if !left.takes(len(prefix) + len(name)) {
+			return false
+		}
 		switch value := object[name].(type) {
 		case map[string]any:
-			flatten(row, prefix+name+".", value)
+			if !left.flatten(row, prefix+name+".", value) {
+				return false
+			}
 		case []any:
 		case json.Number:
 			row[prefix+name] = scalar(value)
 		default:
 			row[prefix+name] = value
 		}
+		if !left.takes(sizeOf(row[prefix+name])) {
+			return false
+		}
 	}
+	return true
 }
 
 // exactDigits is how many characters of a number a float64 keeps for certain.
