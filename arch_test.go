@@ -38,7 +38,7 @@ func rooms() map[string][]string {
 		"targets/explain":          {"contract", "targets", "internal/english"},
 		"targets/databases":        {"internal/files"},
 		"targets/caches":           {},
-		"targets/drafting":         {"contract", "jsonpointer", "targets", "targets/databases"},
+		"targets/drafting":         {"contract", "jsonpointer", "targets", "targets/databases", "internal/inert"},
 		"targets/drafting/openapi": {"contract", "jsonpointer", "targets", "targets/drafting", "internal/files"},
 		"internal/stopwatch":       {"contract", "targets"},
 		"targets/orders":           {"contract", "targets", "internal/leftovers"},

@@ -26,7 +26,7 @@ func (f *File) doubtContract() {
 	} else if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
 		may := ""
 		if places := d.KeyPlaces(); len(places) > 0 {
-			may = fmt.Sprintf(" %s may be it: key: %s.", Called(places[0]), flow(keyOf(places[0])))
+			may = fmt.Sprintf(" %s may be it: key: %s.", Called(places[0]), literal(keyOf(places[0])))
 		}
 		if len(f.KeysTried) > 0 {
 			may = fmt.Sprintf(" A repetition was tried with %s, and none of them kept it from making a second row.", strings.Join(f.KeysTried, ", "))
@@ -67,12 +67,12 @@ func (f *File) ack() {
 	case f.Draft.GraphQL:
 		f.line("  ack: {statuses: [200], where: {/errors: null}} # an answer of GraphQL that lists errors is none")
 	case f.learnt.leads != "":
-		f.line("  ack: # as the create and its repetition were answered\n    statuses: %s\n    headers: %s", flow(f.learnt.ack), flow(map[string]string{"Location": f.learnt.leads}))
+		f.line("  ack: # as the create and its repetition were answered\n    statuses: %s\n    headers: %s", flow(f.learnt.ack), literal(map[string]string{"Location": f.learnt.leads}))
 	case p != nil && p.Redirect != 0 && f.learnt.ack != nil:
 		f.line("  ack: {statuses: %s} # as the create and its repetition were answered", flow(f.learnt.ack))
 	case p != nil && p.Redirect != 0 && p.Named.Header != "":
 		f.line("  ack: # as the create was answered; a redirect elsewhere, such as to a login page, is no acknowledgement")
-		f.line("    statuses: [%d]\n    headers: %s", p.Redirect, flow(map[string]string{p.Named.Header: p.Named.Pattern}))
+		f.line("    statuses: [%d]\n    headers: %s", p.Redirect, literal(map[string]string{p.Named.Header: p.Named.Pattern}))
 	case p != nil && p.Redirect != 0:
 		f.line("  ack: {statuses: [%d]} # as the create was answered", p.Redirect)
 	case f.learnt.accepted:
@@ -90,7 +90,7 @@ func (f *File) ack() {
 		if statuses == nil {
 			statuses = []int{200, 201, 204}
 		}
-		f.line("  ack: {statuses: %s, where: %s} # an answer that says otherwise is none", flow(statuses), flow(map[string]any{f.learnt.success.At: f.learnt.success.Value}))
+		f.line("  ack: {statuses: %s, where: %s} # an answer that says otherwise is none", flow(statuses), literal(map[string]any{f.learnt.success.At: f.learnt.success.Value}))
 	case f.learnt.ack != nil:
 		f.line("  ack: {statuses: %s} # as the create was answered", flow(f.learnt.ack))
 	case len(documented) > 0:

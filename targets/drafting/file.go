@@ -1,14 +1,12 @@
 package drafting
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -89,7 +87,7 @@ func (f *File) line(format string, args ...any) { fmt.Fprintf(&f.out, format+"\n
 func (f *File) remark(indent, format string, args ...any) {
 	const widest = 110
 	line := indent + "#"
-	for _, word := range strings.Fields(fmt.Sprintf(format, args...)) {
+	for _, word := range strings.Fields(inert.Comment(fmt.Sprintf(format, args...))) {
 		if len(line)+1+len(word) > widest && line != indent+"#" {
 			f.line("%s", line)
 			line = indent + "#"
@@ -112,7 +110,7 @@ func (f *File) head() {
 		}
 	}
 	f.line("\nname: %s", f.Target)
-	f.line("base_url: %s", baseOf(f))
+	f.line("base_url: %s", bare(baseOf(f)))
 	writeStart(f)
 	if len(f.AllowHosts) > 0 {
 		f.line("allow_hosts: %s", flow(f.AllowHosts))
@@ -152,7 +150,7 @@ func (f *File) operation() {
 		if f.KeySeen != "" {
 			f.remark("    ", "The source names no key: %s.", f.KeySeen)
 		}
-		f.line("    key: %s", flow(keyOf(d.Key)))
+		f.line("    key: %s", literal(keyOf(d.Key)))
 	}
 	if f.alter != nil {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
@@ -162,9 +160,9 @@ func (f *File) operation() {
 	}
 	switch named := f.named(); {
 	case named.Header != "":
-		f.line("    identity: %s # of the created thing", flow(map[string]string{"header": named.Header, "pattern": named.Pattern}))
+		f.line("    identity: %s # of the created thing", literal(map[string]string{"header": named.Header, "pattern": named.Pattern}))
 	case named.Declared():
-		f.line("    identity: %s", flow(named.JSON))
+		f.line("    identity: %s", literal(named.JSON))
 	}
 	if f.Database {
 		f.rows()
@@ -187,57 +185,4 @@ func keyOf(k targets.Key) any {
 		Required bool              `yaml:"required,omitempty"`
 		Format   contract.Format   `yaml:"format,omitempty"`
 	}{k.In, k.Name, k.Required, k.Format}
-}
-
-// flow writes a value on one line.
-func flow(value any) string {
-	var node yaml.Node
-	if err := node.Encode(value); err != nil {
-		panic(err) // values of JSON can be written
-	}
-	onOneLine(&node)
-	text, err := yaml.Marshal(&node)
-	if err != nil {
-		panic(err)
-	}
-	return strings.TrimRight(string(text), "\n")
-}
-
-// onOneLine gives a node and all below it a style without line breaks.
-func onOneLine(node *yaml.Node) {
-	switch {
-	case node.Kind == yaml.ScalarNode && node.Tag == "!!str" && strings.ContainsAny(node.Value, "${}[]:,#\n\"'"):
-		node.Style = yaml.DoubleQuotedStyle
-	case node.Kind != yaml.ScalarNode:
-		node.Style = yaml.FlowStyle
-	}
-	for _, child := range node.Content {
-		onOneLine(child)
-	}
-}
-
-// block writes a value with a line for every member.
-func block(value any) string {
-	var node yaml.Node
-	if err := node.Encode(value); err != nil {
-		panic(err) // values of JSON can be written
-	}
-	quoteVariables(&node)
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(&node); err != nil {
-		panic(err)
-	}
-	return out.String()
-}
-
-// quoteVariables lets texts with variables stay texts, whatever stands in the variables: digits without quotes are a number.
-func quoteVariables(node *yaml.Node) {
-	if node.Kind == yaml.ScalarNode && node.Style == 0 && strings.Contains(node.Value, "${") {
-		node.Style = yaml.DoubleQuotedStyle
-	}
-	for _, child := range node.Content {
-		quoteVariables(child)
-	}
 }

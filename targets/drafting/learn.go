@@ -324,7 +324,7 @@ func (f *File) NaturalKey(r Repeated) []string {
 func signed(s contract.Signature) string {
 	text := "statuses: " + flow(s.Statuses)
 	if len(s.Where) > 0 {
-		text += ", where: " + flow(s.Where)
+		text += ", where: " + literal(s.Where)
 	}
 	return text
 }
@@ -341,7 +341,7 @@ func (l learnt) promises(f *File) {
 		if slices.Equal(l.natural, []string{contract.WholePath}) {
 			why = "a change of one thing, however often it is sent"
 		}
-		f.line("  natural_key: %s # %s", flow(l.natural), why)
+		f.line("  natural_key: %s # %s", literal(l.natural), why)
 	}
 	if l.replay != "" {
 		f.line("  replay: {%s} # the same request again", l.replay)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -51,14 +52,14 @@ func (f *File) rows() {
 	}
 	f.remark("    ", "%s.", f.prevented())
 	f.line("    rows: # one real create has proven it")
-	f.line("      query: %s", flow(f.query()))
+	f.line("      query: %s", literal(f.query()))
 	if f.Proof.Identity != "" {
-		f.line("      identity: %s", flow(f.Proof.Identity))
+		f.line("      identity: %s", literal(f.Proof.Identity))
 	}
 	if f.alter != nil && f.alter.column != "" && !f.Proof.Varies {
-		f.line("      content: %s # column: where the request has it", flow(map[string]string{f.alter.column: f.alter.Pointer}))
+		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
 		if f.Proof.Adds {
-			f.line("      adds: %s # the same body under another key made no second row, and added to this one", flow(f.alter.column))
+			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
 		}
 	}
 	f.effects()
@@ -122,7 +123,7 @@ var bookkeeping = regexp.MustCompile(`(?i)log|audit|attempt|event|histor|request
 func (f *File) effects() {
 	write := func(indent, name, query string, rows int) {
 		f.line("%s  - name: %s", indent, name)
-		f.line("%s    query: %s", indent, flow(query))
+		f.line("%s    query: %s", indent, literal(query))
 		f.line("%s    rows: %d", indent, rows)
 	}
 	var counted, others []Child
@@ -143,11 +144,11 @@ func (f *File) effects() {
 	indent := "    # "
 	switch {
 	case len(counted) > 0:
-		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", f.Proof.Table.FullName())
+		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))
 		children("    ", counted)
 		indent = "    #"
 	case len(others) > 0:
-		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", f.Proof.Table.FullName())
+		f.line("    # effects: # tables that refer to %s, and how many rows one create has made there", inert.Comment(f.Proof.Table.FullName()))
 	case len(f.Proof.Others) > 0:
 		f.line("    # effects: # other tables with the marker, and how many rows one create has made there; leave out logs and records of keys")
 	}

@@ -127,14 +127,14 @@ func (f *File) steps(indent string, steps []Step) {
 			f.content(indent+"    ", payload(s.Form, s.Multipart), filled(s.Body, s.Templates))
 		}
 		if len(s.Extract) > 0 {
-			f.line("%s  extract: %s", indent, flow(s.Extract))
+			f.line("%s  extract: %s", indent, literal(s.Extract))
 		}
 	}
 }
 
 // request writes the head of a request.
 func (f *File) request(indent, method, path string, header map[string]string) {
-	f.line("%smethod: %s\n%spath: %s", indent, method, indent, flow(path))
+	f.line("%smethod: %s\n%spath: %s", indent, flow(method), indent, flow(path))
 	if len(header) > 0 {
 		f.line("%sheaders: %s", indent, flow(header))
 	}

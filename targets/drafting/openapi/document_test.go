@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -134,8 +135,23 @@ func TestALargeDocumentIsRead(t *testing.T) {
 	require.Equal(t, "sample@example.com", d.Body["next"])
 }
 
-// FuzzRead holds that no document crashes the reader, and that what can be read can be drafted or is refused.
+// harmless holds that a target file says no more than what init writes.
+func harmless(t *testing.T, text string) {
+	t.Helper()
+	require.NotRegexp(t, `[\x00-\x08\x0b-\x1f\x7f\x{85}\x{2028}\x{2029}]`, text)
+	var file map[string]any
+	if yaml.Unmarshal([]byte(text), &file) == nil {
+		for key := range file {
+			require.Contains(t, []string{"name", "base_url", "contract", "principals", "login", "operations"}, key, "%s", text)
+		}
+	}
+	_, _ = targets.Load("x.yaml", []byte(text), func(name string) (string, bool) {
+		require.Regexp(t, `^(API_[A-Z0-9_]+|[A-Z0-9_]+_URL)$`, name, "%s", text)
+		return "x", true
+	})
+}
 
+// FuzzRead holds that no document crashes the reader, and that what can be read can be drafted or is refused.
 func FuzzRead(f *testing.F) {
 	found, err := filepath.Glob("testdata/*.*")
 	require.NoError(f, err)
@@ -144,14 +160,23 @@ func FuzzRead(f *testing.F) {
 		require.NoError(f, err)
 		f.Add(data)
 	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
+	f.Add([]byte(`{"openapi":"3.0.0","info":{"title":"t\nprocess: x","version":"1"},"servers":[{"url":"http://127.0.0.1:8080/}\u2028process: x #"}],"paths":{"/o/${HOME}/{{.Port}}/{p\u0085process: x}":{"post":
+		{"operationId":"c\n${HOME}","summary":"s\u2028process: x","parameters":[{"name":"X-${HOME}","in":"header","required":true,"schema":{"type":"string","example":"${HOME}\nprocess: x"}}],
+		"requestBody":{"content":{"application/json":{"schema":{"type":"object","required":["a\n${HOME}"],"properties":{"a\n${HOME}":{"type":"string","example":"{{.X}}${HOME}\u2029"}}}}}},"responses":{"201":{"description":"x"}}}}}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
 		doc, err := openapi.Read("", data)
 		if err != nil {
 			return
 		}
 		doc.Server()
 		for _, c := range doc.Creates() {
-			_, _ = doc.Draft(c, drafting.Prefix(drafting.Slug(doc.Title())))
+			d, err := doc.Draft(c, "API")
+			if err != nil {
+				continue
+			}
+			if text, err := (drafting.File{Target: drafting.Slug(doc.Title()), BaseURL: doc.Server(), Draft: d}).Text(); err == nil {
+				harmless(t, text)
+			}
 		}
 	})
 }
