@@ -38,3 +38,22 @@ func TestACoordinatorAsksOnlyForWhatRunCanSay(t *testing.T) {
 	}
 	require.Equal(t, "a b"+strings.Repeat("x", 297)+"...", oneLine("a\n b"+strings.Repeat("x", 5000)))
 }
+
+// FuzzTask reads anything as a task of a coordinator. What is taken asks for no more than the flags of run can say.
+func FuzzTask(f *testing.F) {
+	for _, text := range []string{`{"max_requests":10,"scenarios":[{"name":"a.yaml","text":"name: a"}]}`, `{"MaxRequests":10,"Scenarios":[{"Name":"../a.yaml","Text":"name: a\nsummary: s\nintents: 1\nsteps: [{send: {}}]\nexercised: [acknowledged]\n"}]}`, `null`, `{} {}`} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		asked, err := readTask(text)
+		if err != nil {
+			return
+		}
+		require.Nil(t, asked.Course.Hunt)
+		require.Positive(t, asked.MaxRequests)
+		files, err := asked.files()
+		if err == nil {
+			require.Len(t, files, len(asked.Scenarios))
+		}
+	})
+}
