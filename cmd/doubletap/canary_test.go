@@ -3,6 +3,7 @@ package main
 import (
 	"crypto/x509"
 	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,7 +20,7 @@ import (
 )
 
 // TestNoSecretIsInAFileHoweverARunEnds ends runs against a service that prints every secret that it gives and gets. The canaries
-// are a token, a password of a header, cookies, what steps extract, a code in a body, what signs requests, a part of base_url and
+// are a token, a password of a login, one of a header, cookies, what steps extract, a code in a body, what signs requests, a part of base_url and
 // the client's private key. They are in no file, in nothing that is printed, and in no argument of a process.
 func TestNoSecretIsInAFileHoweverARunEnds(t *testing.T) {
 	t.Parallel()
@@ -29,7 +30,8 @@ func TestNoSecretIsInAFileHoweverARunEnds(t *testing.T) {
 	key, err := os.ReadFile(filepath.Join(a.folder, "client.key"))
 	require.NoError(t, err)
 	canaries := []string{"s3cr3t", strings.Split(string(key), "\n")[1]}
-	file := strings.NewReplacer("http://127.0.0.1:0", "https://127.0.0.1:0/${GOSSIP_PATH}", `body: {note: "{{.Intent.Marker}}"}
+	file := strings.NewReplacer("s3cr3t-token-of-alice}}", `s3cr3t-token-of-alice, Password: "${GOSSIP_PASSWORD}"}}
+login: [{request: {path: "/secret?login", body: {user: alice, password: "{{.Principal.Password}}"}}, take: {Session: {cookie: secret}}}]`, "http://127.0.0.1:0", "https://127.0.0.1:0/${GOSSIP_PATH}", `body: {note: "{{.Intent.Marker}}"}
     key`, `body: {note: "{{.Intent.Marker}}", code: "{{.Prepared.Secret}}"}
       sign: {header: X-Api-Signature, hmac: sha256, secret: "${GOSSIP_HMAC}"}
     key`, `"127.0.0.1:{{.Port}}"]}`, `"127.0.0.1:{{.Port}}", "`+a.folder+`"]}
@@ -58,7 +60,8 @@ tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.
 			reports, folder := t.TempDir(), copied(t, a.folder)
 			target := filepath.Join(folder, "gossip.yaml")
 			require.NoError(t, os.WriteFile(target, []byte(c.file), 0o600))
-			p := start(t, []string{"GOSSIP_PATH=s3cr3t-of-the-path", "GOSSIP_HMAC=s3cr3t-that-signs"}, "run", "--target", target, "--reports", reports, "--pilot-timeout", "30s", "--seed", "1", c.scenario)
+			env := []string{"GOSSIP_PATH=s3cr3t-of-the-path", "GOSSIP_HMAC=s3cr3t-that-signs", "GOSSIP_PASSWORD=s3cr3t-password-of-alice"}
+			p := start(t, env, "run", "--target", target, "--reports", reports, "--pilot-timeout", "30s", "--seed", "1", c.scenario)
 			lines := p.commandLines(t)
 			if c.signal != nil {
 				eventually(t, "it is busy", busyWith(reports, "long", 20))
@@ -79,6 +82,9 @@ tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.
 				return
 			}
 			run := onlyRun(t, reports)
+			if c.code == exitFinding {
+				nothingIsTold(t, env, target, run, canaries)
+			}
 			for path, mode := range map[string]os.FileMode{
 				"": os.ModeDir | 0o700, rundir.ManifestName: 0o600, sut.ProcessLogName: 0o600,
 			} {
@@ -87,6 +93,87 @@ tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.
 				require.Equal(t, mode, info.Mode(), path)
 			}
 		})
+	}
+}
+
+// TestPasswordsOfServersAreNowhereHoweverARunEnds has a design in a process of its own, with a database and a store that ask for passwords.
+func TestPasswordsOfServersAreNowhereHoweverARunEnds(t *testing.T) {
+	t.Parallel()
+	env, canaries := []string{}, []string{}
+	for variable, from := range map[string]string{sut.DatabaseVariable: postgresVariable, sut.StoreVariable: sut.StoreVariable} {
+		u, err := url.Parse(os.Getenv(from))
+		require.NoError(t, err)
+		password, _ := u.User.Password()
+		require.NotEmpty(t, password)
+		env, canaries = append(env, variable+"="+u.String()), append(canaries, password)
+	}
+	for name, c := range map[string]struct {
+		design string
+		args   []string
+		signal os.Signal
+		code   int
+	}{
+		"a pass":                 {"redis-claim-and-record", []string{"plain-create"}, nil, exitPass},
+		"a finding":              {"replay-fresh-answer", []string{"sequential-replay"}, nil, exitFinding},
+		"not exercised":          {"unique-key", []string{"--max-requests", "5", "plain-create"}, nil, exitConfig},
+		"the terminal is closed": {"unique-key", []string{writeFile(t, "long.yaml", long)}, syscall.SIGHUP, exitHungUp},
+		"an interrupt":           {"redis-claim-and-record", []string{writeFile(t, "long.yaml", long)}, syscall.SIGINT, exitInterrupted},
+		"killed":                 {"redis-claim-and-record", []string{writeFile(t, "long.yaml", long)}, syscall.SIGKILL, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reports := t.TempDir()
+			p := start(t, env, append([]string{"run", "--target", sut.ServedPrefix + c.design, "--reports", reports, "--seed", "1", "--pilot-timeout", "30s"}, c.args...)...)
+			lines := p.commandLines(t)
+			if c.signal != nil {
+				eventually(t, "it is busy", busyWith(reports, "long", 20))
+				require.NoError(t, p.cmd.Process.Signal(c.signal))
+			}
+			require.Equal(t, c.code, p.wait(t), "%s", p.out)
+			started := lines()
+			for _, canary := range canaries {
+				requireNowhere(t, reports, canary)
+				requireNowhere(t, p.tmp, canary)
+				require.NotContains(t, p.out.String(), canary)
+				require.NotContains(t, started, canary)
+			}
+		})
+	}
+}
+
+// nothingIsTold goes on with a run that has found something, by every command that reads it.
+func nothingIsTold(t *testing.T, env []string, target, run string, canaries []string) {
+	t.Helper()
+	finding, made := filepath.Join(run, rundir.FindingsName, "F1"), t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+	}{
+		{[]string{"check", run}, exitFinding},
+		{[]string{"diff", run, run}, exitPass},
+		{[]string{"export", finding, "--as", "curl", "-o", filepath.Join(made, "again.sh")}, exitConfig},
+		{[]string{"export", finding, "--as", "go", "-o", filepath.Join(made, "again_test.go")}, exitPass},
+		{[]string{"export", finding, "--as", "scenario", "-o", filepath.Join(made, "again.yaml")}, exitPass},
+		{[]string{"explain", "--target", target}, exitPass},
+		{[]string{"run", "--target", target, "--dry-run", "--reports", made, "sequential-replay"}, exitPass},
+		{[]string{"doctor", "--target", target, "--reports", made}, exitFinding},
+		{[]string{"replay", finding, "--target", target, "--reports", made, "--times", "1"}, exitFinding},
+		{[]string{"shrink", finding, "--target", target, "--reports", made, "-o", filepath.Join(made, "small")}, exitPass},
+		{[]string{"hunt", "--target", target, "--reports", made, "--for", "1m", "burst-same-key"}, exitFinding},
+	} {
+		p := start(t, env, c.args...)
+		lines := p.commandLines(t)
+		require.Equal(t, c.code, p.wait(t), "%s: %s", c.args, p.out)
+		started := lines()
+		for _, canary := range canaries {
+			require.NotContains(t, p.out.String(), canary, c.args)
+			require.NotContains(t, started, canary, c.args)
+			requireNowhere(t, made, canary)
+			requireNowhere(t, p.tmp, canary)
+		}
+	}
+	for _, canary := range canaries {
+		requireNowhere(t, run, canary)
 	}
 }
 

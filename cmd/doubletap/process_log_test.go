@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log"
 	"net/http"
 	"os"
@@ -29,7 +30,8 @@ func gossip() {
 	mux.HandleFunc("/secret", func(w http.ResponseWriter, r *http.Request) {
 		n := given.Add(1)
 		secret := fmt.Sprintf("s3cr3t-for-%s-%03d", r.URL.RawQuery, n)
-		fmt.Println("gave", secret)
+		told, _ := io.ReadAll(r.Body)
+		fmt.Printf("was told %s\ngave %s\n", told, secret)
 		http.SetCookie(w, &http.Cookie{Name: "secret", Value: secret})
 		fmt.Fprintf(w, `{"key":"key-%d"}`, n)
 	})
