@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +72,7 @@ tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.
 			started := lines()
 			if c.code != exitConfig {
 				require.Contains(t, started, "gossip", "arguments of what it starts are seen")
+				require.Contains(t, started, "doubletap-keeper")
 			}
 			for _, canary := range canaries {
 				requireNowhere(t, reports, canary)
@@ -202,13 +204,20 @@ func (p *process) commandLines(t *testing.T) func() string {
 	}
 }
 
-// look adds the arguments of a process and of its children.
+// watchers are doubletap's own processes that wait for its end, and need nothing of its environment.
+var watchers = regexp.MustCompile(`doubletap-(keeper|sweeper)`)
+
+// look adds the arguments of a process and of its children, and the environment of those that need none of ours.
 func look(pid string, seen map[string]bool) {
 	line, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 	if err != nil {
 		return
 	}
 	seen[strings.ReplaceAll(string(line), "\x00", " ")] = true
+	if watchers.Match(line) {
+		environment, _ := os.ReadFile(filepath.Join("/proc", pid, "environ"))
+		seen[strings.ReplaceAll(string(environment), "\x00", " ")] = true
+	}
 	lists, _ := filepath.Glob(filepath.Join("/proc", pid, "task", "*", "children"))
 	for _, list := range lists {
 		children, _ := os.ReadFile(list)

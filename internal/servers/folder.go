@@ -39,6 +39,7 @@ func TemporaryFolder(prefix string) (*Folder, error) {
 	}
 	f := &Folder{path: path, line: ours}
 	f.sweeper = exec.Command("/bin/sh", "-c", sweeper, "doubletap-sweeper", path)
+	f.sweeper.Env = []string{"PATH=" + os.Getenv("PATH")} // and none of our secrets
 	f.sweeper.ExtraFiles = []*os.File{theirs}
 	f.sweeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := f.sweeper.Start(); err != nil {

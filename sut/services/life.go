@@ -86,6 +86,7 @@ func (l *life) keep() error {
 	}
 	defer theirs.Close()
 	l.keeper = exec.Command("/bin/sh", "-c", keeper, "doubletap-keeper", strconv.Itoa(l.command.Process.Pid))
+	l.keeper.Env = []string{"PATH=" + os.Getenv("PATH")} // and none of our secrets
 	l.keeper.ExtraFiles = []*os.File{theirs}
 	// A group of its own, so that neither Ctrl-C nor the end of the process reaches it.
 	l.keeper.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
