@@ -39,7 +39,7 @@ test-unwatched:
 
 .PHONY: test-root
 test-root: servers ## the tests that need root, and are skipped without: a network of their own that sees every contact, and a disk to fill
-	DOUBLETAP_ROOT=required $(GO) test -count=1 -v -run 'TestNothingButThisMachineIsContacted|TestAFullDisk|TestTheDiskOf' $(COMMAND) ./rundir
+	DOUBLETAP_ROOT=required $(GO) test -count=1 -v -run 'TestNothingButThisMachineIsContacted|TestNoCommandContactsAnotherHost|TestAFullDisk|TestTheDiskOf' $(COMMAND) ./rundir
 
 .PHONY: steady
 steady: servers ## the tests N times, every second time beside 8 busy processes: a table of what was red and what was slow

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -22,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/doubletap-harness/doubletap/internal/servers"
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
@@ -320,4 +323,54 @@ func TestNothingButThisMachineIsContacted(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNoCommandContactsAnotherHost plays every command that sends, and what it makes, on an island: init, doctor, run with workers on other machines, replay, shrink,
+// hunt, a script, and clean.
+func TestNoCommandContactsAnotherHost(t *testing.T) {
+	t.Parallel()
+	program, folder := usual(t), t.TempDir()
+	target, err := filepath.Abs("../../docs/examples/orders.yaml")
+	require.NoError(t, err)
+	onIsland(t, func(n island) {
+		database := "sqlite://" + filepath.Join(folder, "orders.db")
+		env := append(os.Environ(), "HTTP_PROXY="+elsewhere, "HTTPS_PROXY="+elsewhere, "ALL_PROXY="+elsewhere, "http_proxy="+elsewhere, "all_proxy="+elsewhere, "PGHOST=192.0.2.7",
+			"NATS_URL=nats://192.0.2.7:4222", "ORDERS_URL=http://127.0.0.1:8080", "DATABASE_URL="+database, "ORDERS_TOKEN=alice")
+		var out text
+		begin := func(command string, args ...string) *exec.Cmd {
+			cmd := exec.CommandContext(t.Context(), command, args...)
+			cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = folder, env, &out, &out
+			require.NoError(t, cmd.Start())
+			return cmd
+		}
+		ended := func(cmd *exec.Cmd, codes ...int) {
+			_ = cmd.Wait() // its exit code tells
+			require.Empty(t, n.seen(), "%s: %s", cmd.Args, &out)
+			require.Contains(t, codes, cmd.ProcessState.ExitCode(), "%s: %s", cmd.Args, &out)
+		}
+		service := begin(program, "targets", "serve", "replay-fresh-answer", "--listen", "127.0.0.1:8080")
+		defer func() { _ = service.Process.Signal(os.Interrupt); _ = service.Wait() }()
+		eventually(t, "the service is ready", func() bool { return strings.Contains(out.String(), "DATABASE_URL=") })
+		database = regexp.MustCompile(`DATABASE_URL=(\S+)`).FindStringSubmatch(out.String())[1]
+		env = append(env, "DATABASE_URL="+database)
+
+		ended(begin(program, "init", "--yes", "--curl", `curl -H 'Idempotency-Key: 1' -d '{"customer": "x", "amount": 1200}' http://127.0.0.1:8080/orders`, "--db", database, "-o", "drafted.yaml"), exitPass, exitConfig)
+		ended(begin(program, "doctor", "--target", target), exitPass, exitFinding)
+		ended(begin(program, "run", "--target", target, "--seed", "1", "--pilot-timeout", "30s", "sequential-replay", "burst-same-key"), exitFinding)
+		ended(begin(program, "replay", "last", "--target", target, "--times", "2"), exitFinding)
+		ended(begin(program, "shrink", "last", "--target", target, "--budget", "20s"), exitPass)
+		ended(begin(program, "hunt", "--target", target, "--for", "30s", "burst-same-key"), exitFinding)
+		ended(begin(program, "export", "last", "--as", "curl", "-o", "again.sh"), exitPass)
+		ended(begin("bash", "again.sh"), exitPass, exitFinding)
+		require.Contains(t, out.String(), "it happened again")
+
+		broker, err := servers.NATS(t.Context(), servers.Options{})
+		require.NoError(t, err)
+		defer broker.Stop()
+		lead := begin(program, "run", "--target", target, "--workers", broker.URL()+"/island", "--shards", "2", "--seed", "1", "sequential-replay")
+		worker := begin(program, "work", "--join", broker.URL()+"/island", "--target", target)
+		ended(lead, exitFinding)
+		ended(worker, exitPass)
+		ended(begin(program, "clean", "--nats", broker.URL()), exitPass)
+	})
 }

@@ -7,6 +7,7 @@
 # Exit code 2: the answers and the rows have to be compared by who reads this.
 # It may not show it, for want of an emptied store, unless $FLUSH empties it.
 set -u
+export no_proxy='*' NO_PROXY='*' # requests go to the target, as doubletap's do
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
 base_url=http://127.0.0.1:8080

@@ -6,6 +6,7 @@
 #   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=... TOKEN=... bash THIS-FILE
 # Exit code 2: the answers and the rows have to be compared by who reads this.
 set -u
+export no_proxy='*' NO_PROXY='*' # requests go to the target, as doubletap's do
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
 base_url=http://127.0.0.1:8080

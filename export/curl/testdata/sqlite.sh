@@ -7,6 +7,7 @@
 # It is tried 1 times at most.
 # Exit code 1: it happened again. 0: it did not. 2: that is not known.
 set -u
+export no_proxy='*' NO_PROXY='*' # requests go to the target, as doubletap's do
 stop() { echo "$1" >&2; exit 2; }
 # What the environment does not say.
 base_url=http://127.0.0.1:8080
