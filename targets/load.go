@@ -117,7 +117,7 @@ func (t *Target) complete(file string) {
 		if sink.HTTP != nil {
 			sink.HTTP.complete()
 		}
-		if sink.RabbitMQ != nil {
+		if sink.RabbitMQ != nil && sink.RabbitMQ.Exchange != "" {
 			sink.RabbitMQ.RoutingKey = cmp.Or(sink.RabbitMQ.RoutingKey, "#")
 		}
 	}

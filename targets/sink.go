@@ -35,11 +35,12 @@ type RedisSink struct {
 	Message MessageParts `yaml:",inline" json:"message,omitzero"`
 }
 
-// RabbitMQSink is what the target publishes to an exchange of RabbitMQ.
+// RabbitMQSink is what the target publishes to an exchange of RabbitMQ, or straight to a queue. Exactly one of Exchange and Queue is set.
 type RabbitMQSink struct {
 	URL        string       `yaml:"url" json:"-"`
-	Exchange   string       `yaml:"exchange" json:"exchange"`
-	RoutingKey string       `yaml:"routing_key" json:"routing_key"` // by which the sink's queue is bound; after Load not empty
+	Exchange   string       `yaml:"exchange" json:"exchange,omitempty"`
+	RoutingKey string       `yaml:"routing_key" json:"routing_key,omitempty"` // by which the sink's queue is bound to the exchange; after Load not empty
+	Queue      string       `yaml:"queue" json:"queue,omitempty"`             // to which the default exchange leads
 	Message    MessageParts `yaml:",inline" json:"message,omitzero"`
 }
 
@@ -283,6 +284,8 @@ func (s Sink) Shown(p SinkPlace) string {
 		return u.String() + ", list " + s.Redis.List
 	case s.Redis != nil:
 		return u.String() + ", channel " + s.Redis.Channel
+	case s.RabbitMQ != nil && s.RabbitMQ.Queue != "":
+		return u.String() + ", queue " + s.RabbitMQ.Queue
 	case s.RabbitMQ != nil:
 		return fmt.Sprintf("%s, exchange %s by %s", u, s.RabbitMQ.Exchange, s.RabbitMQ.RoutingKey)
 	default:

@@ -81,6 +81,10 @@ func followedSink(v *validator, at string, sink Sink) {
 		case sink.Redis.URL != "" && (err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == ""):
 			v.addMistake(at+"/redis/url", "expected a URL such as redis://127.0.0.1:6379/0")
 		}
+	case (sink.RabbitMQ.Exchange == "") == (sink.RabbitMQ.Queue == ""):
+		v.addMistake(at+"/rabbitmq", "expected one of exchange: orders and queue: orders, which says where the target publishes")
+	case sink.RabbitMQ.Queue != "" && sink.RabbitMQ.RoutingKey != "":
+		v.addMistake(at+"/rabbitmq/routing_key", "what is published straight to a queue has its name for a routing key; leave routing_key out")
 	case err != nil || u.Scheme != "amqp" && u.Scheme != "amqps" || u.Hostname() == "":
 		v.addMistake(at+"/rabbitmq/url", "expected a URL such as amqp://guest:guest@127.0.0.1:5672/")
 	}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os/exec"
 	"path/filepath"
+	"strings"
 )
 
 // ErrNoRabbitMQ says that RabbitMQ's programs are not on this machine.
@@ -44,16 +46,32 @@ func rabbitPrograms(folder string) (files rabbitFiles, err error) {
 	return files, nil
 }
 
-// rabbitScript starts a node beside a port mapper of its own, which would else be started as a service for all of the machine. It
-// ends both, at once.
-const rabbitScript = `cd %[1]s
+// RabbitControl runs rabbitmqctl on a server that [RabbitMQ] started, such as with trace_on.
+func RabbitControl(ctx context.Context, s *Server, args ...string) error {
+	where := s.process.where
+	control := exec.CommandContext(ctx, "/bin/sh", append([]string{filepath.Join(where.dir, "control.sh")}, args...)...)
+	where.owner.adopt(control, where.dir)
+	if out, err := control.CombinedOutput(); err != nil {
+		return fmt.Errorf("rabbitmqctl %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// rabbitSettings are those of a node, for its server and for what controls it.
+const rabbitSettings = `cd %[1]s
 export RABBITMQ_NODENAME=doubletap@localhost RABBITMQ_MNESIA_BASE=%[1]s/data RABBITMQ_LOG_BASE=%[1]s/log RABBITMQ_LOGS=-
 export RABBITMQ_CONF_ENV_FILE=%[1]s/none RABBITMQ_CONFIG_FILE=%[1]s/rabbitmq.conf RABBITMQ_ENABLED_PLUGINS_FILE=%[1]s/plugins
 export RABBITMQ_PID_FILE=%[1]s/pid RABBITMQ_DIST_PORT=%[2]d ERL_EPMD_PORT=%[3]d ERL_EPMD_ADDRESS=127.0.0.1
 export RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS='+S 1:1 +sbwt none -kernel inet_dist_use_interface {127,0,0,1}'
-%[4]s -port %[3]d -address 127.0.0.1 &
+export RABBITMQ_CTL_ERL_ARGS='+S 1:1 +sbwt none' HOME=%[1]s
+`
+
+// rabbitScript starts a node beside a port mapper of its own, which would else be started as a service for all of the machine. It
+// ends both, at once.
+const rabbitScript = `. %[1]s/settings.sh
+%[3]s -port %[2]d -address 127.0.0.1 &
 mapper=$!
-%[5]s &
+%[4]s &
 server=$!
 trap 'kill -9 $mapper $server $(cat pid) 2>/dev/null' TERM
 wait $server
@@ -70,8 +88,11 @@ func prepareRabbit(programs rabbitFiles, where site) error {
 	if err != nil {
 		return err
 	}
+	settings := fmt.Sprintf(rabbitSettings, where.dir, nodes, mapper)
 	for name, text := range map[string]string{
-		"start.sh":      fmt.Sprintf(rabbitScript, where.dir, nodes, mapper, programs.mapper, programs.server),
+		"settings.sh":   settings,
+		"start.sh":      fmt.Sprintf(rabbitScript, where.dir, mapper, programs.mapper, programs.server),
+		"control.sh":    settings + "exec " + filepath.Join(filepath.Dir(programs.server), "rabbitmqctl") + ` --node doubletap@localhost "$@"` + "\n",
 		"plugins":       "[].\n",
 		"rabbitmq.conf": fmt.Sprintf("listeners.tcp.1 = %s\ndefault_user = %s\ndefault_pass = %s\nlog.console.level = warning\n", where.address(), account, where.password),
 	} {

@@ -1,5 +1,5 @@
-// Package rabbitmq has sinks that read what the target publishes to an exchange of RabbitMQ: messages of AMQP 0-9-1 into messages of
-// the history. The Go library does not link it; a program that has such sinks gives Follow to the run, as the doubletap command does.
+// Package rabbitmq has sinks that read what the target publishes to an exchange or straight to a queue of RabbitMQ: messages of AMQP
+// 0-9-1 into messages of the history. The Go library does not link it; a program that has such sinks gives Follow to the run, as the doubletap command does.
 package rabbitmq
 
 import (
@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -26,9 +27,17 @@ const (
 	heartbeat   = 5 * time.Second  // a connection is lost after two that are missed
 )
 
+// The firehose of RabbitMQ is an exchange at which the server repeats what comes to others, if it was told to. It is the one way to see
+// what is published to the default exchange, to which nothing can be bound.
+const (
+	firehose = "amq.rabbitmq.trace"
+	straight = "publish." // and the name of the exchange, which the default one does not have
+)
+
 // follower has a queue of its own at an exchange, of which it takes everything.
 type follower struct {
 	in       *sinks.Inbox
+	spec     targets.RabbitMQSink
 	conn     *amqp.Connection
 	channel  *amqp.Channel
 	queue    string
@@ -42,8 +51,8 @@ type follower struct {
 
 // Follow binds a queue to an exchange. The queue is for one connection, and goes with it.
 func Follow(ctx context.Context, spec targets.Sink, in *sinks.Inbox) (sinks.Follower, error) {
-	f := &follower{in: in, mark: "doubletap-" + strings.ToLower(rand.Text()), ended: make(chan struct{})}
-	messages, err := f.begin(ctx, *spec.RabbitMQ)
+	f := &follower{in: in, spec: *spec.RabbitMQ, mark: "doubletap-" + strings.ToLower(rand.Text()), ended: make(chan struct{})}
+	messages, err := f.begin(ctx)
 	if err != nil {
 		if f.conn != nil {
 			err = errors.Join(err, f.conn.Close())
@@ -54,7 +63,7 @@ func Follow(ctx context.Context, spec targets.Sink, in *sinks.Inbox) (sinks.Foll
 	go func() {
 		defer close(f.ended)
 		for m := range messages {
-			f.take(m, spec.RabbitMQ.Exchange)
+			f.take(m)
 		}
 		why := <-lost
 		f.progress.Fail(cmp.Or[error](explained(why), errEnded))
@@ -72,10 +81,10 @@ func explained(why *amqp.Error) error {
 }
 
 // begin connects, and makes the queue.
-func (f *follower) begin(ctx context.Context, spec targets.RabbitMQSink) (<-chan amqp.Delivery, error) {
+func (f *follower) begin(ctx context.Context) (<-chan amqp.Delivery, error) {
 	dialer := &net.Dialer{Timeout: reachWithin}
 	var err error
-	f.conn, err = amqp.DialConfig(spec.URL, amqp.Config{
+	f.conn, err = amqp.DialConfig(f.spec.URL, amqp.Config{
 		Heartbeat: heartbeat, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
 		Dial: func(network, address string) (net.Conn, error) {
 			conn, err := dialer.DialContext(ctx, network, address)
@@ -97,8 +106,8 @@ func (f *follower) begin(ctx context.Context, spec targets.RabbitMQSink) (<-chan
 		return nil, fmt.Errorf("make a queue in RabbitMQ: %w", err)
 	}
 	f.queue = queue.Name
-	if err := f.channel.QueueBind(f.queue, spec.RoutingKey, spec.Exchange, noWait, nil); err != nil {
-		return nil, fmt.Errorf("bind a queue to the exchange %s, which the target has to make before a run begins: %w", spec.Exchange, err)
+	if err := f.bind(); err != nil {
+		return nil, err
 	}
 	messages, err := f.channel.Consume(f.queue, "", acknowledged, exclusive, noLocal, noWait, nil)
 	if err != nil {
@@ -106,6 +115,24 @@ func (f *follower) begin(ctx context.Context, spec targets.RabbitMQSink) (<-chan
 	}
 	return messages, nil
 }
+
+// bind has the queue get what the sink is to see.
+func (f *follower) bind() error {
+	const noWait = false
+	if f.spec.Queue != "" {
+		if err := f.channel.QueueBind(f.queue, straight, firehose, noWait, nil); err != nil {
+			return fmt.Errorf("bind a queue to the firehose, the exchange %s: %w", firehose, err)
+		}
+		return nil
+	}
+	if err := f.channel.QueueBind(f.queue, f.spec.RoutingKey, f.spec.Exchange, noWait, nil); err != nil {
+		return fmt.Errorf("bind a queue to the exchange %s, which the target has to make before a run begins: %w", f.spec.Exchange, err)
+	}
+	return nil
+}
+
+// errDry says that the server repeats nothing, so that nothing of a queue is seen.
+var errDry = errors.New("what is published straight to a queue is seen by the firehose of RabbitMQ only, which is off: switch it on before a run with rabbitmqctl trace_on (-p VHOST)")
 
 // Close ends the reading. The queue goes with the connection.
 func (f *follower) Close() error {
@@ -128,27 +155,63 @@ func (f *follower) CatchUp(ctx context.Context) error {
 }
 
 // take puts a message on record, or notes one of our own.
-func (f *follower) take(m amqp.Delivery, exchange string) {
-	if m.Type == f.mark && m.Exchange == "" {
+func (f *follower) take(m amqp.Delivery) {
+	own := m.Type == f.mark && m.Exchange == ""
+	switch {
+	case own && f.spec.Queue == "":
 		f.progress.Move(func() { f.came++ })
-		return
+	case own: // the firehose had it before
+		number, _ := strconv.Atoi(string(m.Body))
+		dry := false
+		f.progress.Move(func() { dry = f.came < number })
+		if dry {
+			f.progress.Fail(errDry)
+		}
+	case f.spec.Queue != "":
+		f.takeRepeated(m)
+	default:
+		f.publish(m.RoutingKey, m.Headers, map[string]string{
+			"message-id": m.MessageId, "correlation-id": m.CorrelationId, "type": m.Type, "app-id": m.AppId, "user-id": m.UserId,
+			"content-type": m.ContentType, "content-encoding": m.ContentEncoding, "reply-to": m.ReplyTo,
+		}, m.Body)
 	}
+}
+
+// takeRepeated takes what the firehose repeats: the body as it was, and the rest among its headers. What goes to other queues is not ours.
+func (f *follower) takeRepeated(m amqp.Delivery) {
+	properties, _ := m.Headers["properties"].(amqp.Table)
+	to, _ := m.Headers["routing_keys"].([]any)
+	switch {
+	case len(to) > 0 && to[0] == f.queue && properties["type"] == f.mark:
+		f.progress.Move(func() { f.came++ })
+	case slices.Contains(to, any(f.spec.Queue)): // or one of several, by the header CC
+		own, fields := amqp.Table{}, map[string]string{}
+		for name, value := range properties {
+			if headers, is := value.(amqp.Table); is && name == "headers" {
+				own = headers
+				continue
+			}
+			fields[strings.ReplaceAll(name, "_", "-")] = text(value)
+		}
+		f.publish(f.spec.Queue, own, fields, m.Body)
+	}
+}
+
+// publish puts a message on record.
+func (f *follower) publish(to string, headers amqp.Table, properties map[string]string, body []byte) {
 	fields := map[string]string{}
-	for name, value := range m.Headers {
+	for name, value := range headers {
 		fields[name] = text(value)
 	}
-	for name, value := range map[string]string{
-		"message-id": m.MessageId, "correlation-id": m.CorrelationId, "type": m.Type, "app-id": m.AppId, "user-id": m.UserId,
-		"content-type": m.ContentType, "content-encoding": m.ContentEncoding, "reply-to": m.ReplyTo,
-	} {
+	for name, value := range properties {
 		if value != "" {
 			fields[name] = value
 		}
 	}
-	if m.Body == nil {
-		m.Body = []byte{}
+	if body == nil {
+		body = []byte{}
 	}
-	f.in.Publish(sinks.Published{At: exchange, To: m.RoutingKey, Fields: fields, Body: m.Body})
+	f.in.Publish(sinks.Published{At: f.spec.Exchange, To: to, Fields: fields, Body: body})
 }
 
 // text is the value of a header.

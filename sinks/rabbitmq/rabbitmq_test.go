@@ -78,7 +78,11 @@ func newShop(t *testing.T, address string) shop {
 }
 
 func (s shop) publish(ctx context.Context, key string, m amqp.Publishing) error {
-	sent, err := s.channel.PublishWithDeferredConfirmWithContext(ctx, "orders", key, false, false, m)
+	return s.publishTo(ctx, "orders", key, m)
+}
+
+func (s shop) publishTo(ctx context.Context, exchange, key string, m amqp.Publishing) error {
+	sent, err := s.channel.PublishWithDeferredConfirmWithContext(ctx, exchange, key, false, false, m)
 	if err != nil {
 		return err
 	}
@@ -142,6 +146,39 @@ func TestWhatIsPublishedInRabbitMQIsSeen(t *testing.T) {
 				require.Equal(t, checker.EffectMismatch, result.Findings[0].Kind)
 			}
 		}
+	})
+	t.Run("straight to a queue", func(t *testing.T) {
+		jobs := targets.RabbitMQSink{URL: server.URL(), Queue: "jobs", Message: targets.MessageParts{Intent: "x-order", Key: "message-id", Type: "/kind", Idempotent: true}}
+		err := (&sinks.Sinks{}).Follow(t.Context(), map[string]targets.Sink{"jobs": {RabbitMQ: &jobs}}, sinks.Protocols{RabbitMQ: rabbitmq.Follow})
+		require.ErrorContains(t, err, "sinks.jobs: what is published straight to a queue is seen by the firehose of RabbitMQ only, which is off")
+
+		require.NoError(t, servers.RabbitControl(t.Context(), server, "trace_on"))
+		_, err = s.channel.QueueDeclare("jobs", false, false, false, false, nil)
+		require.NoError(t, err)
+		worker, err := s.channel.Consume("jobs", "", true, false, false, false, nil)
+		require.NoError(t, err)
+		in, all := followed(t, jobs)
+		job := amqp.Publishing{MessageId: "m1", Headers: amqp.Table{"X-Order": []byte("7"), "n": amqp.Table{"a": int32(1)}}, Body: []byte(`{"kind": "mail", "note": "` + marker + `"}`)}
+		for _, to := range []string{"jobs", "other", "jobs"} {
+			require.NoError(t, s.publishTo(t.Context(), "", to, job))
+		}
+		require.NoError(t, s.publishTo(t.Context(), "orders", "jobs", job))
+		require.NoError(t, s.publishTo(t.Context(), "", "other", amqp.Publishing{Headers: amqp.Table{"CC": []any{"jobs"}}}))
+		require.NoError(t, all.CatchUp(t.Context()))
+		got := in.messages()
+		require.Len(t, got, 3, "what goes to other queues, or to an exchange, is another message")
+		require.Equal(t, history.Message{
+			ID: "events-1", Sink: "events", At: got[0].At, Method: history.Publish, To: []string{"jobs"}, Subject: "mail", Key: "m1",
+			Intent: "7", Names: []string{marker}, Acted: true, Content: string(job.Body), Length: int64(len(job.Body)),
+		}, got[0])
+		require.Equal(t, "events-1", got[1].First)
+		require.Equal(t, `message to jobs`, got[2].What())
+		for range 3 {
+			<-worker
+		}
+
+		require.NoError(t, servers.RabbitControl(t.Context(), server, "trace_off"))
+		require.ErrorContains(t, all.CatchUp(t.Context()), "messages of the sink events may be missing: what is published straight to a queue")
 	})
 	t.Run("a connection that is lost", func(t *testing.T) {
 		_, all := followed(t, targets.RabbitMQSink{URL: server.URL(), Exchange: "orders", RoutingKey: "#"})
