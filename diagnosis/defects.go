@@ -371,7 +371,7 @@ func Defects() []Defect {
 				"child-rows-duplicated", "counter-increments-per-retry", "patch-increment", "replay-reruns-postprocessing",
 				"retry-rereads-version", "charge-before-claim", "charge-on-replay", "charge-refused-body", "charge-lost-after-commit",
 				"outbox-without-claim", "outbox-claimed-in-memory", "refund-repeated", "saga-step-without-key", "parcel-per-request", "mail-before-commit", "mail-on-replay",
-				"event-before-commit", "event-without-claim", "outbox-done-before-sent",
+				"event-before-commit", "event-without-claim", "job-lost-after-commit", "outbox-done-before-sent",
 			},
 			Signs: []Sign{
 				{Kind: checker.EffectMismatch, Fails: []Group{Sequential}},

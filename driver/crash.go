@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -47,18 +48,19 @@ func (r *intentRunner) crash(ctx context.Context, i scenarios.PlannedIntent, m s
 		if ctx.Err() != nil {
 			return
 		}
-		r.strike(ctx, facts)
+		r.strike(ctx, facts, func() {})
 	}
 }
 
-// crashAtEffect kills the target when a message of the intent is at a sink, which keeps its answer until the target is ready again.
-// An effect that does not come, or too late, makes no crash.
+// crashAtEffect kills the target when a message of the intent is at a sink, which keeps its answer until nothing of the target is left:
+// what the new process sends is answered. An effect that does not come, or too late, makes no crash.
 func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move, at *barrier, ended <-chan struct{}) {
 	trap := r.config.Controls.Trap
 	var sprung <-chan string
 	release := func() {}
 	at.before = func() {
 		sprung, release = trap.Set(r.config.words(i), m.Crash.At == scenarios.BeforeEffect)
+		release = sync.OnceFunc(release)
 	}
 	at.after = func() {
 		defer release()
@@ -66,7 +68,7 @@ func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedInt
 		for {
 			select {
 			case message := <-sprung:
-				r.strike(ctx, history.Crash{Attempt: m.Batch[0].ID, Message: message})
+				r.strike(ctx, history.Crash{Attempt: m.Batch[0].ID, Message: message}, release)
 				return
 			case <-ended: // an outbox sends it behind the answer
 				ended, late = nil, time.After(trap.Within)
@@ -79,11 +81,12 @@ func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedInt
 	}
 }
 
-// strike kills the target and starts it again.
-func (r *intentRunner) strike(ctx context.Context, facts history.Crash) {
+// strike kills the target, calls died, and starts the target again.
+func (r *intentRunner) strike(ctx context.Context, facts history.Crash, died func()) {
 	facts.Struck = r.config.now()
 	dead := r.config.Controls.Crasher.Kill()
 	facts.Ended = r.config.now()
+	died()
 	err := r.config.Controls.Crasher.Start(ctx)
 	switch {
 	case dead != nil && err != nil:

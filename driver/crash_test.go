@@ -110,7 +110,7 @@ func TestASinkReleasesACrash(t *testing.T) {
 			r := newRig(t, m.address, step, send())
 			r.Controls.Crasher = m.crasher()
 			var texts []string
-			released := 0
+			var released []int64 // in which life
 			r.Controls.Trap = &driver.Trap{Set: func(of []string, before bool) (<-chan string, func()) {
 				texts = of
 				require.False(t, before)
@@ -118,13 +118,13 @@ func TestASinkReleasesACrash(t *testing.T) {
 				if c.comes {
 					sprung <- "payments-1"
 				}
-				return sprung, func() { released++ }
+				return sprung, func() { released = append(released, m.lives.Load()) }
 			}}
 			h := r.drive(t)
 			require.Len(t, h.Attempts, 2)
 			require.Equal(t, http.StatusCreated, h.Attempts[1].Status)
 			require.Len(t, h.Crashes, c.crashes)
-			require.Equal(t, 1, released)
+			require.Equal(t, []int64{1}, released, "what the next life sends is answered")
 			require.Contains(t, texts, h.Intents[0].Bodies[history.Original].Marker)
 			if c.comes {
 				require.Equal(t, "payments-1", h.Crashes[0].Message)

@@ -12,6 +12,7 @@ import (
 type linkConnection struct {
 	link      *LinkProxy
 	near, far *net.TCPConn // to the target; to toxiproxy
+	screen    Screen       // nil: nothing reads what the target says
 
 	// guarded by the link's lock
 	answered bool // the last bytes were an answer
@@ -37,6 +38,9 @@ func (p *linkConnection) questions() {
 	buffer := make([]byte, chunk)
 	for {
 		n, err := p.near.Read(buffer)
+		if p.stopped(buffer[:n]) {
+			return
+		}
 		var more []byte
 		if n > 0 && err == nil {
 			more, err = p.hold(p.link.holds(p, buffer[:n]))

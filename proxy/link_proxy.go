@@ -33,7 +33,8 @@ type LinkProxy struct {
 	noted   []history.Exchange
 	armed   *Strike
 	holding *Holding
-	dead    time.Time // no connection is taken before
+	screen  func() Screen // nil: there is none
+	dead    time.Time     // no connection is taken before
 }
 
 // OpenLinkProxy opens a link proxy between the addresses listen and to, each host:port; its faults are those of [LinkProxy.Slow]. Of the options only Toxiproxy matters.
@@ -165,6 +166,9 @@ func (l *LinkProxy) admit(p *linkConnection) bool {
 	defer l.mu.Unlock()
 	if l.closed || time.Now().Before(l.dead) {
 		return false
+	}
+	if l.screen != nil {
+		p.screen = l.screen()
 	}
 	l.open[p] = struct{}{}
 	return true

@@ -221,11 +221,11 @@ func (s *Scenario) implied() []Need {
 	return needs
 }
 
-// needs lists what the target's effects must be like. A broker has a message before anyone could keep it from doing so.
+// needs lists what the target's effects must be like.
 func (at CrashAt) needs() []Need {
 	switch at {
 	case BeforeEffect:
-		return []Need{NeedsSink}
+		return []Need{NeedsHeldEffect}
 	case AfterEffect:
 		return []Need{NeedsEffect}
 	default:

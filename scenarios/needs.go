@@ -39,6 +39,7 @@ const (
 	NeedsWork        Need = "work"
 	NeedsSink        Need = "sink"
 	NeedsEffect      Need = "effect"
+	NeedsHeldEffect  Need = "held-effect"
 )
 
 // NeedRow is one row of the table of needs.
@@ -85,6 +86,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsWork, MetBy: "`work`, or the [link](#links) `database`; no `ack.accepted`, and no `expiry.after` below 30 s", Implied: true},
 		{Need: NeedsSink, MetBy: "an [effect](effects.md) that is counted at a sink which answers: `http` or `smtp`", Implied: true},
 		{Need: NeedsEffect, MetBy: "an [effect](effects.md) that is counted at a sink, other than spans", Implied: true},
+		{Need: NeedsHeldEffect, MetBy: "an [effect](effects.md) that can be kept from its sink: `http` or `smtp`, or `redis` or `rabbitmq` behind a [link](#links)", Implied: true},
 		{Need: NeedsInstances, MetBy: "`process.instances` of 2 or more, or `instances`"},
 	}
 }

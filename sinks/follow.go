@@ -112,6 +112,21 @@ var traceparent = regexp.MustCompile(`\b00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}
 // Publish takes a message down that a broker has. A message whose key was known before is none of its own, where the sink's consumers
 // know their keys.
 func (in *Inbox) Publish(p Published) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	m, body := in.message(p)
+	if in.watch != nil && in.trap.catches(&m) && !in.trap.before {
+		m.Fault = crashed
+	}
+	key := m.Key
+	in.take(&m, body)
+	if in.spec.Message().Idempotent && key != "" && m.First == "" && len(in.first) < mostStored {
+		in.first[key] = cmp.Or(m.ID, offRecord)
+	}
+}
+
+// message is what is known of a message to a broker, and the text that goes on record. The caller holds the lock.
+func (in *Inbox) message(p Published) (m history.Message, body []byte) {
 	parts, length := in.spec.Message(), int64(len(p.Body))
 	said := parsed(p.Body, "")
 	if p.Body == nil {
@@ -123,7 +138,7 @@ func (in *Inbox) Publish(p Published) {
 	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
 		texts = append(texts, []byte(name), []byte(p.Fields[name]))
 	}
-	m := history.Message{
+	m = history.Message{
 		Method: history.Publish, Path: p.At, To: []string{p.To}, Subject: partOf(parts.Type, p.Fields, said), Key: partOf(parts.Key, p.Fields, said),
 		Intent: partOf(parts.Intent, p.Fields, said), Names: find(texts...), Length: length, Acted: true,
 	}
@@ -137,19 +152,10 @@ func (in *Inbox) Publish(p Published) {
 	if length > mostBody {
 		m.Error = fmt.Sprintf("it has %d bytes, of which the first %d were looked at", length, mostBody)
 	}
-	in.mu.Lock()
-	defer in.mu.Unlock()
 	if parts.Idempotent && m.Key != "" {
 		m.First = in.first[m.Key]
 	}
-	if in.watch != nil && in.trap.catches(&m) && !in.trap.before {
-		m.Fault = crashed
-	}
-	key := m.Key
-	in.take(&m, p.Body)
-	if parts.Idempotent && key != "" && m.First == "" && len(in.first) < mostStored {
-		in.first[key] = cmp.Or(m.ID, offRecord)
-	}
+	return m, p.Body
 }
 
 // members are the fields of an entry. One that is JSON is what it says.

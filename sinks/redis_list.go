@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -63,7 +62,7 @@ func pushed(words []string, name string) []string {
 	if len(words) < 3 {
 		return nil
 	}
-	if fits, _ := path.Match(strings.ReplaceAll(name, "/", "\x00"), strings.ReplaceAll(words[1], "/", "\x00")); !fits {
+	if !named(name, words[1], true) {
 		return nil
 	}
 	switch strings.ToUpper(words[0]) {

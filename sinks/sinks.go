@@ -66,7 +66,8 @@ var ErrNoProtocol = errors.New("this program does not speak the sink's protocol;
 
 // Sinks are those of one run. [Open] makes them. They are safe for concurrent use.
 type Sinks struct {
-	all []*Inbox
+	all   []*Inbox
+	gates []*Gate // on the ways to brokers
 }
 
 // Open begins to listen for every sink that is hosted. The error says which one could not.

@@ -20,7 +20,8 @@ type trap struct {
 }
 
 // Trap keeps the answers to all messages with one of these names from now on, until the function that it returns is called, and tells
-// of the first. Before: the sinks do nothing of what the messages ask; a broker has it already. There is one trap at a time.
+// of the first. Before: the sinks do nothing of what the messages ask, and a broker gets none of those that come by a [Gate]; others it
+// has already. There is one trap at a time.
 func (s *Sinks) Trap(names []string, before bool) (sprung <-chan string, release func()) {
 	t := &trap{names: names, before: before, sprung: make(chan string, 1), release: make(chan struct{})}
 	s.set(t)
@@ -35,6 +36,9 @@ func (s *Sinks) set(t *trap) {
 		one.mu.Lock()
 		one.trap = t
 		one.mu.Unlock()
+	}
+	for _, g := range s.gates {
+		g.set(t)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -40,6 +41,7 @@ type Links struct {
 	open    map[string]*proxy.LinkProxy
 	planned map[string]bool   // between a process and what it talks to: opened once that is there
 	missing map[string]string // why a link is not there that doubletap would open
+	gates   map[string]*sinks.Gate
 }
 
 // Names lists the links that are open, in order.
@@ -79,9 +81,14 @@ func (s *System) openLink(ctx context.Context, name, listen, to string) (*proxy.
 		return nil, err
 	}
 	if s.Links.open == nil {
-		s.Links.open = map[string]*proxy.LinkProxy{}
+		s.Links.open, s.Links.gates = map[string]*proxy.LinkProxy{}, map[string]*sinks.Gate{}
 	}
 	s.Links.open[name] = link
+	if slices.ContainsFunc(slices.Collect(maps.Values(s.Target.Sinks)), targets.Sink.Followed) {
+		gate := &sinks.Gate{}
+		s.Links.gates[name] = gate
+		link.Screen(func() proxy.Screen { return gate.Screen() })
+	}
 	s.onClose(link.Close)
 	return link, nil
 }
@@ -163,7 +170,9 @@ func databaseForProcess(ctx context.Context, s *System) (string, error) {
 // needLinks reports whether any of these scenarios has to do with a link, or may hold what passes it.
 func needLinks(files []scenarios.File) bool {
 	return slices.ContainsFunc(files, func(f scenarios.File) bool {
-		return slices.Contains(f.Scenario.Needs, scenarios.NeedsLink) || slices.Contains(f.Scenario.Needs, scenarios.NeedsWork)
+		return slices.ContainsFunc(f.Scenario.Needs, func(n scenarios.Need) bool {
+			return slices.Contains([]scenarios.Need{scenarios.NeedsLink, scenarios.NeedsWork, scenarios.NeedsHeldEffect}, n)
+		})
 	})
 }
 

@@ -159,11 +159,13 @@ func unmet(s *System) map[scenarios.Need]lack {
 	unless(natural || promise.Expiry.After == 0 || time.Duration(promise.Expiry.After) >= outlastsWork, scenarios.NeedsWork, "keys are forgotten after "+promise.Expiry.After.String()+", which may be before long work is done")
 	_, linked := s.Target.Links[databaseLink]
 	but(linked || s.Operation().Work != nil, scenarios.NeedsWork, "nothing makes a request take long: the target file says not how (work), and no link leads to its database", byLine(checker.LongWork, "work"))
+	held := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].Answers() || linkTo(s, e.Seen) != "" })
 	answered := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].Answers() })
 	counted := slices.ContainsFunc(s.Operation().Seen(), func(e contract.Effect) bool { return s.Target.Sinks[e.Seen].OTLP == nil })
 	outside := byLine(checker.OutsideEffects, "effects with seen")
 	but(counted, scenarios.NeedsEffect, "no effect of the operation is counted at a sink (effects with seen), spans aside, which come when it is over", outside)
 	but(answered, scenarios.NeedsSink, "no effect of the operation is counted at a sink (effects with seen) that answers in place of another service", outside)
+	but(held, scenarios.NeedsHeldEffect, "no effect of the operation is counted at a sink that answers in place of another service, or at a broker behind a link, where a message can be kept (effects with seen, links)", outside)
 	but(s.Target.Store.Flush != "", scenarios.NeedsFlush, cmp.Or(storeless(s), "the target file names no keys of its store that may be deleted (store.flush)"), byLine(checker.BrokenStore, "store"))
 	unless(len(s.Operation().Effects) == 0, scenarios.NeedsRemove, "nothing says what becomes of the effects (effects) of what is removed")
 	unless(len(promise.Ack.Accepted.Statuses) == 0, scenarios.NeedsRemove, "what the contract accepts to be done later (ack.accepted) may be made after it was removed")

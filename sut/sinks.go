@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/url"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/driver"
@@ -44,7 +45,45 @@ func followSinks(ctx context.Context, s *System) error {
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("%s: %w", s.Name, err))
 	}
+	for name, sink := range specs {
+		if gate := s.Links.gates[linkTo(s, name)]; gate != nil && sink.Followed() {
+			s.Sinks.Guard(name, gate)
+		}
+	}
 	return nil
+}
+
+// linkTo is the name of the link by which the target publishes what a sink reads at a broker; empty: there is none, or it cannot be read there,
+// as it is encrypted.
+func linkTo(s *System, name string) string {
+	sink := inStore(s, s.Target.Sinks[name])
+	if u, err := url.Parse(sink.Server()); err != nil || !sink.Followed() || u.Scheme == "rediss" || u.Scheme == "amqps" {
+		return ""
+	}
+	for _, link := range slices.Sorted(maps.Keys(s.Target.Links)) {
+		if to := s.Target.Links[link].To; to != "" && sameAddress(to, sink.Address()) {
+			return link
+		}
+	}
+	stored := s.Target.Sinks[name].Redis != nil && s.Target.Sinks[name].Redis.URL == ""
+	for link, leads := range map[string]bool{storeLink: stored, dependencyLink: onlySink(s) == name} {
+		if planned, there := s.Target.Links[link]; there && leads && planned == (targets.Link{}) {
+			return link
+		}
+	}
+	return ""
+}
+
+// sameAddress reports whether two addresses, host:port, are the same place.
+func sameAddress(a, b string) bool {
+	local := func(address string) string {
+		host, port, _ := net.SplitHostPort(address)
+		if Loopback(host) {
+			host = "this machine"
+		}
+		return net.JoinHostPort(host, port)
+	}
+	return local(a) == local(b)
 }
 
 // inStore is a sink with the URL of the target's store, if it reads there.

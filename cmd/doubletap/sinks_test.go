@@ -86,6 +86,8 @@ exercised: [effect-crashed]
 	}{
 		"mail-outbox-claimed":     {exitPass, []string{"effect-crashed 1/1"}},
 		"outbox-done-before-sent": {exitFinding, []string{"effect-crashed 1/1", "and the target was killed before it was done"}},
+		"job-pushed-after-commit": {exitPass, []string{"effect-crashed 1/1"}},
+		"job-lost-after-commit":   {exitFinding, []string{"effect-crashed 1/1", "and the target was killed before it was done"}},
 	} {
 		t.Run(design, func(t *testing.T) {
 			t.Parallel()

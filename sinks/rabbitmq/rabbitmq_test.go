@@ -19,6 +19,7 @@ import (
 	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/internal/servers"
+	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/sinks"
 	"github.com/doubletap-harness/doubletap/sinks/rabbitmq"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -133,6 +134,9 @@ func TestWhatIsPublishedInRabbitMQIsSeen(t *testing.T) {
 			require.NotContains(t, err.Error(), "hunter22")
 		}
 	})
+	t.Run("kept from the broker", func(t *testing.T) {
+		keptBack(t, server.URL(), targets.RabbitMQSink{URL: server.URL(), Exchange: "orders", RoutingKey: "order.*"}, "orders", "order.created")
+	})
 	t.Run("a whole run", func(t *testing.T) {
 		for times, verdict := range map[int]checker.Verdict{1: checker.Pass, 2: checker.Fail} {
 			report, err := doubletap.Run(t.Context(), doubletap.Config{
@@ -177,6 +181,7 @@ func TestWhatIsPublishedInRabbitMQIsSeen(t *testing.T) {
 			<-worker
 		}
 
+		t.Run("kept from the broker", func(t *testing.T) { keptBack(t, server.URL(), jobs, "", "jobs") })
 		require.NoError(t, servers.RabbitControl(t.Context(), server, "trace_off"))
 		require.ErrorContains(t, all.CatchUp(t.Context()), "messages of the sink events may be missing: what is published straight to a queue")
 	})
@@ -188,6 +193,48 @@ func TestWhatIsPublishedInRabbitMQIsSeen(t *testing.T) {
 			require.ErrorContains(t, all.CatchUp(t.Context()), "messages of the sink events may be missing: the connection to RabbitMQ is lost")
 		}
 	})
+}
+
+// keptBack publishes behind a link, with a trap for a marker: what is kept never comes, and others do.
+func keptBack(t *testing.T, address string, spec targets.RabbitMQSink, exchange, key string) {
+	t.Helper()
+	in, all := followed(t, spec)
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	link, err := proxy.OpenLinkProxy(t.Context(), "dependency", "127.0.0.1:0", u.Host, proxy.Options{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, link.Close()) })
+	var gate sinks.Gate
+	link.Screen(func() proxy.Screen { return gate.Screen() })
+	all.Guard("events", &gate)
+	u.Host = link.Address()
+
+	s := newShop(t, u.String())
+	sprung, release := all.Trap([]string{marker}, true)
+	for to, text := range map[string]string{key: "dt0000000000000000", "elsewhere": marker} {
+		require.NoError(t, s.publishTo(t.Context(), exchange, to, amqp.Publishing{Body: []byte(text)}))
+	}
+	lost := make(chan error, 1)
+	go func() {
+		sent, err := s.channel.PublishWithDeferredConfirm(exchange, key, false, false, amqp.Publishing{Headers: amqp.Table{"x-order": "7"}, Body: []byte(strings.Repeat("x", 200_000) + marker)})
+		if err == nil && !sent.Wait() {
+			err = amqp.ErrClosed
+		}
+		lost <- err
+	}()
+	id := <-sprung
+	require.NoError(t, all.CatchUp(t.Context()))
+	require.Empty(t, lost, "it is not answered")
+	release()
+	require.Error(t, <-lost)
+	s = newShop(t, u.String())
+	require.NoError(t, s.publishTo(t.Context(), exchange, key, amqp.Publishing{Body: []byte(marker)}))
+	require.NoError(t, all.CatchUp(t.Context()))
+	var said []string
+	for _, m := range in.messages() {
+		said = append(said, fmt.Sprintf("%t %t %s %v", m.ID == id, m.Acted, m.Fault, m.Names))
+	}
+	require.Equal(t, []string{"false true  [dt0000000000000000]", "true false crash [" + marker + "]", "false true  [" + marker + "]"}, said)
 }
 
 const target = `name: shop

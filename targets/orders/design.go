@@ -176,6 +176,7 @@ func Designs() []Design {
 		eventBeforeCommitDesign(),
 		eventRetriedInLoopDesign(),
 		eventWithoutClaimDesign(),
+		jobLostAfterCommitDesign(),
 		plainCreateTwiceDesign(),
 		createNeverStoredDesign(),
 		checkThenInsertDesign(),
