@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
@@ -33,8 +34,8 @@ func checkEffects(e *evaluation, m moment, tr *trace) {
 				e.report(m, tr, Finding{
 					Kind: EffectMismatch, Detail: fx.Name,
 					Contract: "effects: " + fx.Name,
-					Expected: fmt.Sprintf("%s %g: %g for each row of the %s body, of which there is %s", thing, want, each, body, count(len(rows), "row")),
-					Observed: fmt.Sprintf("%s %g", thing, got),
+					Expected: fmt.Sprintf("%s %s: %s for each row of the %s body, of which there is %s", thing, decimal(want), decimal(each), body, count(len(rows), "row")),
+					Observed: fmt.Sprintf("%s %s", thing, decimal(got)),
 				})
 				break
 			}
@@ -94,8 +95,8 @@ func checkTotals(e *evaluation, m moment) {
 				Kind: EffectMismatch, Detail: fx.Name,
 				Promise:  "What every effect changes is changed once for each effect.",
 				Contract: "effects: " + fx.Name,
-				Expected: fmt.Sprintf("a change by %g: %g for each row", t.want, *fx.Delta),
-				Observed: fmt.Sprintf("a change by %g, from %g to %g", t.last-t.first, t.first, t.last),
+				Expected: fmt.Sprintf("a change by %s: %s for each row", decimal(t.want), decimal(*fx.Delta)),
+				Observed: fmt.Sprintf("a change by %s, from %s to %s", decimal(change), decimal(t.first), decimal(t.last)),
 			})
 		}
 	}
@@ -157,6 +158,9 @@ func measureTotals(e *evaluation, t *tally) {
 		}
 	}
 }
+
+// decimal writes a number as people do, a balance of a million among them.
+func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 // short reports that there is less than expected: the rest may still come.
 func short(got, want float64) bool { return math.Abs(got) < math.Abs(want) && got*want >= 0 }

@@ -227,6 +227,22 @@ func TestTotalsWithDifferentQueriesAreNotAddedUp(t *testing.T) {
 	judge(t, h, terms(sold), nil, "")
 }
 
+// A wallet and what was paid from it stay the same together, whatever was paid.
+func TestATotalThatNothingChanges(t *testing.T) {
+	t.Parallel()
+	same := func(t *checker.Terms) {
+		none := 0.0
+		t.Operation.Effects = []contract.Effect{{Name: "balance", Delta: &none, Query: "select n from wallet"}}
+	}
+	h := everywhere(scene(story(acknowledged(201, "o1")).rows(1)), "balance", "", 25000000)
+	judge(t, h, terms(same), nil, "")
+	h.T1.Effects["balance"], h.T2.Effects["balance"] = map[string]float64{"": 24998800.5}, map[string]float64{"": 24998800.5}
+	f := check(h, terms(same)).Findings
+	require.Len(t, f, 1)
+	require.Equal(t, "a change by 0: 0 for each row", f[0].Expected)
+	require.Equal(t, "a change by -1199.5, from 25000000 to 24998800.5", f[0].Observed)
+}
+
 // A history may hold numbers where none belong: they are nobody's.
 func TestNumbersThatNobodyAskedForAreNotJudged(t *testing.T) {
 	t.Parallel()

@@ -368,7 +368,7 @@ func Defects() []Defect {
 			Look: "what is done before the key is looked at, and what a replay does again",
 			How:  "change",
 			Designs: []string{
-				"child-rows-duplicated", "counter-increments-per-retry", "patch-increment", "replay-reruns-postprocessing",
+				"child-rows-duplicated", "counter-increments-per-retry", "wallet-debited-per-request", "patch-increment", "replay-reruns-postprocessing",
 				"retry-rereads-version", "charge-before-claim", "charge-on-replay", "charge-refused-body", "charge-lost-after-commit",
 				"outbox-without-claim", "outbox-claimed-in-memory", "refund-repeated", "saga-step-without-key", "parcel-per-request", "mail-before-commit", "mail-on-replay",
 				"event-before-commit", "event-without-claim", "job-lost-after-commit", "outbox-done-before-sent",

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strconv"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -27,7 +28,11 @@ func (x *explainer) effects() {
 		case e.Value != nil:
 			x.held(from, "For each created thing %s is %s", name, number(*e.Value))
 		case e.Delta != nil:
-			x.held(from, "Each created thing changes %s by %s", name, number(*e.Delta))
+			says := fmt.Sprintf("Each created thing changes %s by %s", name, number(*e.Delta))
+			if *e.Delta == 0 {
+				says = "Nothing that is created changes " + name
+			}
+			x.held(from, "%s", says)
 			x.weakened(from, "The change of %s is checked for all created things together, so only the run may change it meanwhile", name)
 		}
 	}

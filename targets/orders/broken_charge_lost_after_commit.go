@@ -17,20 +17,14 @@ func chargeLostAfterCommitDesign() Design {
 		Key:      requiredKey(),
 		Twin:     "charge-key-derived",
 		Shows:    []string{"effect-mismatch"},
-		By:       []string{"dependency-cut"},
+		By:       []string{"dependency-cut", "crash-before-effect"},
 		effects:  []contract.Effect{oneCharge()},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
-			return varied(func(a *api, p *parts) {
-				write := p.write
-				p.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
-					if err := write(ctx, tx, req, o, reply); err != nil {
-						return err
-					}
-					a.later(func() { _, _ = a.outside.charge(context.Background(), o.ID, o) }) // an alarm, and nobody looks at it
-					return nil
-				}
-			})(a)
+			return afterCommit(a, func(ctx context.Context, id string, o order) error {
+				_, _ = a.outside.charge(context.WithoutCancel(ctx), id, o) // an alarm, and nobody looks at it
+				return nil
+			})
 		},
 	}
 }

@@ -20,23 +20,28 @@ func jobLostAfterCommitDesign() Design {
 		By:       []string{"crash-before-effect"},
 		schema:   []string{ordersTable, keysTable},
 		handler: func(a *api) handler {
-			return needKey(func(ctx context.Context, req request) (answer, error) {
-				u, made := newUniqueKey(a), false
-				write := u.write
-				u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
-					err := write(ctx, tx, req, o, reply)
-					made = err == nil
-					return err
-				}
-				reply, err := u.create(ctx, req)
-				if err != nil || !made || reply.Status != http.StatusCreated {
-					return reply, err
-				}
-				if err := a.redis.publish(ctx, jobList, record{Answer: reply}.orderID(), ordered(req)); err != nil {
-					return answer{}, err
-				}
-				return reply, nil
-			})
+			return afterCommit(a, func(ctx context.Context, id string, o order) error { return a.redis.publish(ctx, jobList, id, o) })
 		},
 	}, jobList)
+}
+
+// afterCommit is the handler of an order that does something with it when it is there, before the first answer and never again.
+func afterCommit(a *api, do func(ctx context.Context, id string, o order) error) handler {
+	return needKey(func(ctx context.Context, req request) (answer, error) {
+		u, made := newUniqueKey(a), false
+		write := u.write
+		u.write = func(ctx context.Context, tx *tx, req request, o order, reply answer) error {
+			err := write(ctx, tx, req, o, reply)
+			made = err == nil
+			return err
+		}
+		reply, err := u.create(ctx, req)
+		if err != nil || !made || reply.Status != http.StatusCreated {
+			return reply, err
+		}
+		if err := do(ctx, record{Answer: reply}.orderID(), ordered(req)); err != nil {
+			return answer{}, err
+		}
+		return reply, nil
+	})
 }

@@ -110,6 +110,7 @@ func defects() map[string]round {
 		"expiry-too-short":                    forgetsTooEarly,
 		"child-rows-duplicated":               changesMoreOnARepeat,
 		"counter-increments-per-retry":        changesMoreOnARepeat,
+		"wallet-debited-per-request":          changesMoreOnARepeat,
 		"patch-increment":                     changesMoreOnARepeat,
 		"adds-again":                          addsOnARepeat,
 		"retry-rereads-version":               changesMoreOnARepeat,
