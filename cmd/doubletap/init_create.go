@@ -100,7 +100,7 @@ func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
 		}
 		return answer, why, err
 	}
-	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
+	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
 
 // principals are the principals of a target.
@@ -185,7 +185,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 
 // answerOf reads an answer; one that is no JSON names nothing.
 func answerOf(a history.Attempt) drafting.Answer {
-	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"]}
+	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"], Key: a.Key}
 	if a.Content != "" {
 		decoder := json.NewDecoder(strings.NewReader(a.Content))
 		decoder.UseNumber()
@@ -253,7 +253,10 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
-		c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
+		if c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker); len(c.Landings) == 0 {
+			i.newTables(ctx)
+			c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
+		}
 		for _, l := range c.Landings {
 			if table := l.Table.FullName(); len(first) == 0 || n == 0 || i.file.Proof == nil {
 				first = append(first, table)
@@ -280,6 +283,13 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 	}
 	i.children(ctx)
 	return ""
+}
+
+// newTables reads the catalogue again: some services make their tables, or a part of one, when they first need them.
+func (i *initiation) newTables(ctx context.Context) {
+	if tables, err := i.db.Catalogue(ctx); err == nil {
+		i.tables = tables
+	}
 }
 
 // children counts what else refers to the created row.

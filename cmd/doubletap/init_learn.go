@@ -178,13 +178,14 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	}
 	r := repeatedOf(answers, false, alters)
 	r.Rows = i.made(ctx, markers[0])
+	r.Row = i.row
 	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
 		if answers, markers = asking.done(ctx, "again", repeating("", false)); len(answers) < 2 {
 			return r, asking.err
 		}
 		if rows := i.made(ctx, markers[0]); rows > 0 {
 			r = repeatedOf(answers, false, false)
-			r.Rows, r.Overwritten, alters = rows, true, false
+			r.Rows, r.Row, r.Overwritten, alters = rows, i.row, true, false
 		}
 	}
 	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
@@ -229,6 +230,7 @@ func repeatedOf(answers []drafting.Answer, later, alters bool) drafting.Repeated
 // made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find
 // that of the first create.
 func (i *initiation) made(ctx context.Context, marker string) int {
+	i.row = nil
 	for n := range i.looked + 1 {
 		if n > 0 {
 			time.Sleep(betweenLook)
@@ -248,6 +250,7 @@ func rowsOf(ctx context.Context, i *initiation, marker string) int {
 	for _, l := range landings {
 		if l.Table.FullName() == i.file.Proof.Table.FullName() {
 			rows++
+			i.row = l.Row
 			i.recount(ctx, l.Row)
 		}
 	}
@@ -325,7 +328,7 @@ func adds(ctx context.Context, i *initiation, asking *questioner) bool {
 
 // changed reports that the row of a marker does not hold what the body said that was not altered.
 func changed(ctx context.Context, i *initiation, marker string) bool {
-	return holds(ctx, i, marker, func(stored, said string) bool { return stored != said })
+	return holds(ctx, i, marker, func(stored, said string) bool { return !drafting.Same(stored, said) })
 }
 
 // holds reports that what the row of a marker holds is to what the body said that was not altered as a rule has it.

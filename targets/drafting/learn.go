@@ -18,6 +18,7 @@ type Answer struct {
 	Status   int
 	Body     any            // JSON; nil: none
 	Location string         // its header, where it has one
+	Key      string         // that the request had
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
 }
 
@@ -41,13 +42,14 @@ type Repeated struct {
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Crowds       []Crowd
-	Rows         int      // that the first create and its repetition made
-	Natural      []string // members of which each makes two creates one, as JSON pointers
-	Taken        *Answer  // to a create with a taken value of the first of them
-	Declined     []Answer // to creates that were refused where others like them were done
-	Added        bool     // the same body under another key made no second row, and added to the row what it says
-	Changed      bool     // likewise, but what it changed the row's content to is no sum
-	Overwritten  bool     // another body changed what the row holds
+	Rows         int               // that the first create and its repetition made
+	Row          map[string]string // one of them; nil: not known
+	Natural      []string          // members of which each makes two creates one, as JSON pointers
+	Taken        *Answer           // to a create with a taken value of the first of them
+	Declined     []Answer          // to creates that were refused where others like them were done
+	Added        bool              // the same body under another key made no second row, and added to the row what it says
+	Changed      bool              // likewise, but what it changed the row's content to is no sum
+	Overwritten  bool              // another body changed what the row holds
 }
 
 // Crowd is what copies of one create were answered that were sent at once, and what another one was answered when all of
@@ -81,6 +83,7 @@ type learnt struct {
 func (f *File) Learn(r Repeated) {
 	l := learnt{from: true}
 	keyed := f.Draft.Keyed()
+	f.nameAgain(r)
 	if len(r.Declined) > 0 {
 		l.declined = signature(r.Declined[0])
 	}
@@ -378,6 +381,19 @@ func Kept(f File) (column, value string) {
 	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
 	return f.alter.column, fmt.Sprint(own)
 }
+
+// Same reports that a text of a row is what a request said: 12.50 is 12.5.
+func Same(stored, said string) bool {
+	if stored == said || !decimal.MatchString(stored) || !decimal.MatchString(said) {
+		return stored == said
+	}
+	a, _ := new(big.Rat).SetString(stored)
+	b, _ := new(big.Rat).SetString(said)
+	return a.Cmp(b) == 0
+}
+
+// decimal matches a number as databases and JSON write an amount.
+var decimal = regexp.MustCompile(`^[+-]?[0-9]{1,30}(\.[0-9]{1,30})?$`)
 
 // Twice reports that a number, as a database writes it, is two times another.
 func Twice(stored, said string) bool {

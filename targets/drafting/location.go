@@ -55,6 +55,19 @@ func leading(location, value string) string {
 	return ""
 }
 
+// segmentsOf are the texts by which a Location may name something.
+func segmentsOf(location string) []string {
+	u, err := url.Parse(location)
+	if err != nil || location == "" {
+		return nil
+	}
+	all := strings.Split(u.EscapedPath(), "/")
+	for _, name := range slices.Sorted(maps.Keys(u.Query())) {
+		all = append(all, u.Query()[name]...)
+	}
+	return all
+}
+
 // segmentsLike is the regular expression for a path, with any text for each segment that is no word.
 func segmentsLike(segments []string) string {
 	var all []string

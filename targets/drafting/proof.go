@@ -35,9 +35,10 @@ func (d Draft) Marked(marker string) Draft {
 // Created is what a database held after one real create.
 type Created struct {
 	Marker   string
-	Status   int                 // of the answer
-	Location string              // its header, where it has one
-	Answer   any                 // JSON; nil: none
+	Status   int    // of the answer
+	Location string // its header, where it has one
+	Answer   any    // JSON; nil: none
+	Dialect  databases.Dialect
 	Landings []databases.Landing // rows with the marker
 	Later    []string            // tables that had it only some time after the answer
 }
@@ -54,6 +55,8 @@ type Proof struct {
 	Named    contract.Identity // where the answer names the created thing; nowhere: not found
 	Redirect int               // status of an answer that leads to the created thing; 0: it does not redirect
 	Identity string            // column with that id; empty: not found
+	Shown    databases.Shown   // how the answer writes what that column has
+	Told     any               // the answer, JSON
 	Row      map[string]string
 	Rows     int // of the table that have the marker
 	Others   []Beside
@@ -142,8 +145,9 @@ func (d Draft) place(c Created, l databases.Landing, column string) (place, bool
 // landed is a place with what else its row says.
 func (d Draft) landed(c Created, l databases.Landing, p place) place {
 	p.later = slices.Contains(c.Later, l.Table.FullName())
-	if p.Named, p.Identity = c.identity(l); p.later && plainNumber.MatchString(l.Row[p.Identity]) {
-		p.Named, p.Identity = contract.Identity{}, "" // the answer names what was queued, and that is numbered as well
+	p.Told = c.Answer
+	if p.Named, p.Identity, p.Shown = c.identity(l, d); p.later && plainNumber.MatchString(l.Row[p.Identity]) {
+		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{} // the answer names what was queued, and that is numbered as well
 	}
 	if c.Redirects() {
 		p.Redirect = c.Status
@@ -190,49 +194,89 @@ func (c Created) Redirects() bool { return redirects(c.Status) }
 func redirects(status int) bool { return status == http.StatusFound || status == http.StatusSeeOther }
 
 // identity finds where an answer names a row, and the column that it names it by: the primary key or another that
-// looks like one.
-func (c Created) identity(l databases.Landing) (named contract.Identity, column string) {
-	columns := slices.Clone(l.Table.Primary)
-	if len(columns) > 1 {
-		columns = nil
-	}
-	for _, unique := range l.Table.Unique {
+// looks like one. One that is written as the database has it comes before one that is not, and what the request itself has said
+// comes last.
+func (c Created) identity(l databases.Landing, d Draft) (named contract.Identity, column string, shown databases.Shown) {
+	var keys, others []string
+	for _, unique := range append([][]string{l.Table.Primary}, l.Table.Unique...) {
 		if len(unique) == 1 {
-			columns = append(columns, unique[0])
+			keys = append(keys, unique[0])
 		}
 	}
 	for _, c := range l.Table.Columns {
 		if idLike.MatchString(c.Name) {
-			columns = append(columns, c.Name)
+			others = append(others, c.Name)
 		}
 	}
-	for _, column := range columns {
-		if slices.Contains(l.Columns, column) {
+	noName := func(column string) bool { return slices.Contains(l.Columns, column) || l.Row[column] == "" }
+	keys = slices.DeleteFunc(keys, noName)
+	var said contract.Identity
+	saidIn := ""
+	for _, column := range append(slices.Clone(keys), slices.DeleteFunc(others, noName)...) {
+		named := c.naming(l.Row[column], column)
+		switch {
+		case named.Declared() && !d.echoed(named):
+			return named, column, databases.Shown{}
+		case saidIn == "" && named.Declared():
+			said, saidIn = named, column
+		}
+	}
+	for _, column := range keys {
+		if named, shown := c.showing(l.Row[column], column); named.Declared() {
+			return named, column, shown
+		}
+	}
+	return said, saidIn, databases.Shown{}
+}
+
+// naming finds where the answer has the value of a row's column as it is.
+func (c Created) naming(value, column string) contract.Identity {
+	if pointer := naming(c.Answer, column, value, len(value) >= telling); pointer != "" {
+		return contract.Identity{JSON: pointer}
+	}
+	if c.Accepted() && len(value) < telling {
+		return contract.Identity{} // its Location may be that of a job, whose number is the row's by chance
+	}
+	if pattern := leading(c.Location, value); pattern != "" {
+		return contract.Identity{Header: "Location", Pattern: pattern}
+	}
+	return contract.Identity{}
+}
+
+// showing finds where the answer has the value of a row's key in another spelling.
+func (c Created) showing(value, column string) (contract.Identity, databases.Shown) {
+	var texts []string
+	Scalars("", c.Answer, func(_ string, member any) {
+		if text, isText := member.(string); isText {
+			texts = append(texts, text)
+		}
+	})
+	texts = append(texts, segmentsOf(c.Location)...)
+	for _, text := range texts {
+		s, shown := databases.Showing(value, text)
+		if !shown || !s.Possible(c.Dialect) || c.Accepted() && len(value) < telling {
 			continue
 		}
-		if pointer := naming(c.Answer, l.Row[column], column); pointer != "" {
-			return contract.Identity{JSON: pointer}, column
+		if pointer := naming(c.Answer, column, text, len(value) >= telling); pointer != "" {
+			return contract.Identity{JSON: pointer}, s
 		}
-		if c.Accepted() && len(l.Row[column]) < telling {
-			continue // its Location may be that of a job, whose number is the row's by chance
-		}
-		if pattern := leading(c.Location, l.Row[column]); pattern != "" {
-			return contract.Identity{Header: "Location", Pattern: pattern}, column
+		if pattern := leading(c.Location, text); pattern != "" {
+			return contract.Identity{Header: "Location", Pattern: pattern}, s
 		}
 	}
-	return contract.Identity{}, ""
+	return contract.Identity{}, databases.Shown{}
 }
 
 // telling is how long a key is that nothing else in an answer equals by chance.
 const telling = 12
 
 // naming is the JSON pointer, as short as can be, to a member that has this value and is called like an id, or has it whatever it is
-// called where the value is long.
-func naming(answer any, value, column string) string {
+// called where the value tells enough.
+func naming(answer any, column, value string, tells bool) string {
 	best := ""
 	Scalars("", answer, func(pointer string, member any) {
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
-		if value == "" || fmt.Sprint(member) != value || len(value) < telling && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
+		if value == "" || fmt.Sprint(member) != value || !tells && !idLike.MatchString(name) && squeezed(name) != squeezed(column) {
 			return
 		}
 		if best == "" || strings.Count(pointer, "/") < strings.Count(best, "/") {
@@ -250,7 +294,7 @@ func (p *Proof) stored(pointer string, value any) string {
 	name := squeezed(pointer[strings.LastIndex(pointer, "/")+1:])
 	for _, c := range p.Table.Columns {
 		text, there := p.Row[c.Name]
-		if there && text == fmt.Sprint(value) && (squeezed(c.Name) == name || len(text) >= telling) {
+		if there && Same(text, fmt.Sprint(value)) && (squeezed(c.Name) == name || len(text) >= telling) {
 			return c.Name
 		}
 	}

@@ -245,6 +245,8 @@ func (d *Draft) members(prefix string) {
 			}
 		case int64:
 			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
+		case float64:
+			d.Others = append(d.Others, Other{Pointer: pointer, Value: value + 1})
 		}
 	})
 	slices.SortStableFunc(d.Texts, func(a, b string) int { return cmp.Compare(likely[a], likely[b]) })

@@ -25,7 +25,10 @@ func (f *File) doubtProof() {
 		if p.Rows > 1 {
 			f.doubt("Whether the row query finds effects: one create has left %d rows with its marker in %s.", p.Rows, p.Table.FullName())
 		}
-		if p.Identity == "" {
+		switch {
+		case p.Identity == "" && p.Named.Declared():
+			f.doubt("Which row %s names: it is another one for each create, and a repetition has it again, but no key of the row in %s reads so. Answers are compared with each other by it, and not with the row.", p.Named.Where(), p.Table.FullName())
+		case p.Identity == "":
 			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
 		for _, c := range f.Children {
@@ -73,7 +76,12 @@ func (f *File) query() string {
 			columns = append(columns, f.Dialect.Name(column))
 		}
 	}
-	add(f.Proof.Identity)
+	if f.Proof.Shown != (databases.Shown{}) {
+		name := f.Dialect.Name(f.Proof.Identity)
+		columns = append(columns, f.Proof.Shown.In(f.Dialect, f.Dialect.TableName(f.Proof.Table)+"."+name)+" as "+name)
+	} else {
+		add(f.Proof.Identity)
+	}
 	if f.alter != nil {
 		add(f.alter.column)
 	}

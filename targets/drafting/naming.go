@@ -1,0 +1,60 @@
+package drafting
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// ofTheRequest matches names of members that name a request and not what it made.
+var ofTheRequest = regexp.MustCompile(`(?i)request|trace|span|correlation|session|idempoten|job|task|event|message`)
+
+// echoed reports that an answer names a thing by what the request may have said, such as its key.
+func (d Draft) echoed(named contract.Identity) bool {
+	_, name := jsonpointer.Cut(named.JSON)
+	said := NamesKey(name)
+	Scalars("", d.Body, func(pointer string, _ any) {
+		_, own := jsonpointer.Cut(pointer)
+		said = said || squeezed(own) == squeezed(name)
+	})
+	return said
+}
+
+// nameAgain compares what the first create was answered with the answers to another one and its repetition. A key in another spelling
+// has to be that of the other's row, too. Where no key was found, a member that is called like an id names what was created if
+// it is another one for each create, the same for a repetition, and nothing that the requests have said.
+func (f *File) nameAgain(r Repeated) {
+	p := f.Proof
+	if p.Shown != (databases.Shown{}) && r.Row != nil && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
+		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
+	}
+	if p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
+		return
+	}
+	if opaque := f.opaque(r); opaque.Declared() {
+		p.Named, p.Identity = opaque, ""
+	}
+}
+
+// opaque is where answers name what was created, by a name that no key of the row reads like.
+func (f *File) opaque(r Repeated) contract.Identity {
+	best := ""
+	Scalars("", r.First.Body, func(pointer string, member any) {
+		text := fmt.Sprint(member)
+		_, name := jsonpointer.Cut(pointer)
+		again, there := lookUp(r.Again.Body, pointer)
+		before, had := lookUp(f.Proof.Told, pointer)
+		switch {
+		case !idLike.MatchString(name) || ofTheRequest.MatchString(pointer) || f.Draft.echoed(contract.Identity{JSON: pointer}) || text == "" || text == r.First.Key:
+		case !there || !had || fmt.Sprint(again) != text || fmt.Sprint(before) == text:
+		case best == "" || strings.Count(pointer, "/") < strings.Count(best, "/"):
+			best = pointer
+		}
+	})
+	return contract.Identity{JSON: best}
+}
