@@ -90,6 +90,7 @@ type initiation struct {
 	declined []drafting.Answer // to creates before the one that was done
 	looked   int               // how often was looked for what that one has left
 	waited   time.Duration     // until that was where it stays
+	timed    bool              // the answer to that one may hold the time at which it was given
 	row      map[string]string // the last one that was found in the created thing's table; nil: none was
 }
 

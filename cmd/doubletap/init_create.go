@@ -100,6 +100,7 @@ func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
 		}
 		return answer, why, err
 	}
+	i.timed = answer.TellsTime(time.Now())
 	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
 
@@ -189,7 +190,9 @@ func answerOf(a history.Attempt) drafting.Answer {
 	if a.Content != "" {
 		decoder := json.NewDecoder(strings.NewReader(a.Content))
 		decoder.UseNumber()
-		_ = decoder.Decode(&told.Body)
+		if decoder.Decode(&told.Body) != nil || decoder.More() {
+			told.Body, told.Text = nil, a.Content+a.Digest
+		}
 	}
 	return told
 }

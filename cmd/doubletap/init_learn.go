@@ -75,8 +75,11 @@ func (i *initiation) repeat(ctx context.Context) error {
 		return err
 	}
 	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
-		if answers, markers := asking.done(ctx, "altered", "[{send: {}}, {send: {}}, {alter: {}}]"); len(answers) > 2 {
-			r.First, r.Again, r.Altered = answers[0], answers[1], &answers[2]
+		if answers, markers := asking.done(ctx, "altered", i.repeating("", true)); len(answers) > 2 {
+			r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
+			if i.made(ctx, markers[0]) > 0 {
+				r.Row = i.row
+			}
 			r.Overwritten = r.Overwritten || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking)
 		}
 	}
@@ -172,7 +175,7 @@ func beginToVary(i *initiation) {
 
 func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	alters := i.file.Draft.Keyed() && asking.alters()
-	answers, markers := asking.done(ctx, "again", repeating("", alters))
+	answers, markers := asking.done(ctx, "again", i.repeating("", alters))
 	if len(answers) < 2 {
 		return drafting.Repeated{}, asking.err
 	}
@@ -180,7 +183,7 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	r.Rows = i.made(ctx, markers[0])
 	r.Row = i.row
 	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
-		if answers, markers = asking.done(ctx, "again", repeating("", false)); len(answers) < 2 {
+		if answers, markers = asking.done(ctx, "again", i.repeating("", false)); len(answers) < 2 {
 			return r, asking.err
 		}
 		if rows := i.made(ctx, markers[0]); rows > 0 {
@@ -190,9 +193,9 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	}
 	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
 		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
-		if answers, _ := asking.done(ctx, "later", repeating(done, alters)); len(answers) > 2 {
+		if answers, _ := asking.done(ctx, "later", i.repeating(done, alters)); len(answers) > 2 {
 			rows := r.Rows
-			r = repeatedOf(answers, true, alters)
+			r = repeatedOf(answers, true, alters) // its row is not looked for
 			r.Rows = rows
 		}
 		if r.Later != nil && r.Later.Status != r.Again.Status {
@@ -206,9 +209,16 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 // laterTries is how often it is tried to repeat a create when it is done: how long that takes is not known for certain.
 const laterTries = 2
 
-// repeating are the steps that send a create and repeat it.
-func repeating(later string, alters bool) string {
-	steps := "[{send: {}}, {send: {}}" + later
+// aSecond is longer than the unit in which most answers tell the time.
+const aSecond = 1100 * time.Millisecond
+
+// repeating are the steps that send a create and repeat it: in another second, where answers may hold the time.
+func (i *initiation) repeating(later string, alters bool) string {
+	steps := "[{send: {}}, "
+	if i.timed {
+		steps += fmt.Sprintf("{wait: %s}, ", aSecond)
+	}
+	steps += "{send: {}}" + later
 	if alters {
 		steps += ", {alter: {}}"
 	}

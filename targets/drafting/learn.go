@@ -17,6 +17,7 @@ import (
 type Answer struct {
 	Status   int
 	Body     any            // JSON; nil: none
+	Text     string         // a body that is no JSON
 	Location string         // its header, where it has one
 	Key      string         // that the request had
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
@@ -135,21 +136,33 @@ func (f *File) repetition(l *learnt, r Repeated) {
 				f.Proof.Named, l.leads = at, at.Pattern
 			}
 		}
-		l.replay = f.sameness(r.First, again)
+		l.replay = f.sameness(r.First, again, r.Crowds)
 	}
 }
 
-// sameness says in what the answers to repetitions are the first one's.
-func (f *File) sameness(first Answer, again []Answer) string {
+// sameness says in what the answers to repetitions are the first one's, and those to copies that were sent at once are each other's.
+func (f *File) sameness(first Answer, again []Answer, crowds []Crowd) string {
 	var statuses []int
-	equal, named := true, f.name(first) != ""
-	for _, a := range again {
+	status := func(a Answer) {
 		if a.Status != first.Status && !slices.Contains(statuses, a.Status) {
 			statuses = append(statuses, a.Status)
 		}
-		equal = equal && reflect.DeepEqual(first.Body, a.Body)
+	}
+	equal, named := true, f.name(first) != ""
+	for _, a := range again {
+		status(a)
+		equal = equal && first.says(a)
 		named = named && f.name(a) == f.name(first)
 	}
+	for _, c := range crowds {
+		for _, a := range c.Copies {
+			if a.Done() && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
+				status(a)
+				equal = equal && c.After.says(a)
+			}
+		}
+	}
+	slices.Sort(statuses)
 	var lines []string
 	if statuses != nil {
 		lines = append(lines, fmt.Sprintf("status: {%d: %s}", first.Status, flow(statuses)))
@@ -162,6 +175,11 @@ func (f *File) sameness(first Answer, again []Answer) string {
 		lines = append(lines, "body: none")
 	}
 	return strings.Join(lines, ", ")
+}
+
+// says reports that two answers have one body.
+func (a Answer) says(other Answer) bool {
+	return reflect.DeepEqual(a.Body, other.Body) && a.Text == other.Text
 }
 
 // name is what an answer calls the created thing.
