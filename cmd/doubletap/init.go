@@ -82,16 +82,17 @@ type initiation struct {
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
 
-	plain    *drafting.Draft // as its source has it; nil: nothing was varied
-	places   []targets.Key   // of it, that may hold the key and were not tried as such
-	asked    string          // header that a refusal names, which is tried as the key; empty: none did
-	carriers carriers
-	naming   naming
-	declined []drafting.Answer // to creates before the one that was done
-	looked   int               // how often was looked for what that one has left
-	waited   time.Duration     // until that was where it stays
-	timed    bool              // the answer to that one may hold the time at which it was given
-	row      map[string]string // the last one that was found in the created thing's table; nil: none was
+	plain     *drafting.Draft // as its source has it; nil: nothing was varied
+	places    []targets.Key   // of it, that may hold the key and were not tried as such
+	asked     string          // header that a refusal names, which is tried as the key; empty: none did
+	carriers  carriers
+	naming    naming
+	declined  []drafting.Answer // to creates before the one that was done
+	looked    int               // how often was looked for what that one has left
+	waited    time.Duration     // until that was where it stays
+	timed     bool              // the answer to that one may hold the time at which it was given
+	throttled time.Duration     // how long a target wanted to be left alone that answered 429; 0: none did
+	row       map[string]string // the last one that was found in the created thing's table; nil: none was
 }
 
 func initCommand(ctx context.Context, o initOptions, s streams) error {

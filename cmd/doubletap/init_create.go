@@ -51,13 +51,16 @@ func (i *initiation) prove(ctx context.Context) error {
 
 // again says whether, and with what, a create is sent again that had no effect.
 func (i *initiation) again(answer drafting.Answer, why string) bool {
-	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusTooManyRequests}, answer.Status) || answer.Status == 0 {
+	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) || answer.Status == 0 {
 		return false
 	}
 	with := "once more"
-	if answer.Status == http.StatusPaymentRequired {
+	switch answer.Status {
+	case http.StatusPaymentRequired:
 		why = "the next create may not be declined"
-	} else {
+	case http.StatusTooManyRequests:
+		letBe(answer.Wait)
+	default:
 		varied := otherwise(i, answer)
 		if varied == "" {
 			return false
@@ -100,6 +103,7 @@ func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
 		}
 		return answer, why, err
 	}
+	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
 	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
@@ -186,7 +190,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 
 // answerOf reads an answer; one that is no JSON names nothing.
 func answerOf(a history.Attempt) drafting.Answer {
-	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"], Key: a.Key}
+	told := drafting.Answer{Status: a.Status, Location: a.Header["Location"], Key: a.Key, Limit: drafting.LimitIn(a.Header, time.Now()), Wait: throttledFor(a)}
 	if a.Content != "" {
 		decoder := json.NewDecoder(strings.NewReader(a.Content))
 		decoder.UseNumber()

@@ -99,6 +99,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 	}
 	r.Declined = i.declined
 	i.file.Learn(r)
+	i.limit(ctx, asking)
 	return asking.err
 }
 
@@ -118,7 +119,7 @@ func (i *initiation) questionerOf(text string) (*questioner, error) {
 		}
 		return i.secret(name)
 	})
-	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined}, err
+	return &questioner{target: target, operation: i.file.Draft.Name, success: i.file.Success, declined: &i.declined, throttled: &i.throttled}, err
 }
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
@@ -400,6 +401,7 @@ type questioner struct {
 	operation string
 	success   drafting.Success
 	declined  *[]drafting.Answer // to creates where others like them were done
+	throttled *time.Duration     // how long the target wanted to be left alone that answered 429
 	err       error              // the first one
 }
 
@@ -421,8 +423,25 @@ func (q *questioner) done(ctx context.Context, name, steps string) ([]drafting.A
 	}
 }
 
-// ask sends the steps of so many intents, and returns their answers and the markers.
-func (q *questioner) ask(ctx context.Context, name string, intents int, steps string) ([]drafting.Answer, []string) {
+// ask sends the steps of so many intents, and returns their answers and the markers. Where the target's rate limit turned one of them
+// away, it waits and asks once more.
+func (q *questioner) ask(ctx context.Context, name string, intents int, steps string) (answers []drafting.Answer, markers []string) {
+	for range throttledTries {
+		answers, markers = q.askOnce(ctx, name, intents, steps)
+		wait := time.Duration(0)
+		for _, a := range answers {
+			wait = max(wait, a.Wait)
+		}
+		if wait == 0 || ctx.Err() != nil {
+			break
+		}
+		*q.throttled = max(*q.throttled, wait)
+		letBe(wait)
+	}
+	return answers, markers
+}
+
+func (q *questioner) askOnce(ctx context.Context, name string, intents int, steps string) ([]drafting.Answer, []string) {
 	s, err := scenarios.Load(name, fmt.Appendf(nil, "name: %s\nsummary: init\nintents: %d\nsteps: %s\nexercised: [acknowledged]\n", name, intents, steps))
 	if err != nil {
 		q.err = errors.Join(q.err, err)

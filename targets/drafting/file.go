@@ -29,6 +29,7 @@ type File struct {
 	KeySeen    string   // what a key was known by that the source does not name; empty: the source names it, or there is none
 	KeysTried  []string // headers of which none was a key
 	Success    Success  // by which the answer to the create said that it was done
+	Limit      Limit    // of requests
 	Differing  []string // members that differ from create to create, besides addresses
 
 	alter  *alteration
@@ -57,6 +58,7 @@ func (f File) Text() (string, error) {
 	}
 	f.doubtProof()
 	f.doubtContract()
+	f.doubtLimit()
 	doubtStart(&f)
 	f.head()
 	f.contract()
@@ -123,6 +125,7 @@ func (f *File) head() {
 	if f.Proof != nil {
 		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
 	}
+	f.limit()
 	f.elsewhere()
 }
 

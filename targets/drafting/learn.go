@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
@@ -20,6 +21,8 @@ type Answer struct {
 	Text     string         // a body that is no JSON
 	Location string         // its header, where it has one
 	Key      string         // that the request had
+	Limit    Limit          // that its headers tell
+	Wait     time.Duration  // that it asks for before the next request, with 429
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
 }
 
