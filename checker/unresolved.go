@@ -3,6 +3,9 @@ package checker
 import (
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // reportUnresolved reports a key and body for which the final retry got no final answer, by what that leaves the client
@@ -18,6 +21,9 @@ func reportUnresolved(e *evaluation, tr *trace, tries []*classified) {
 	}
 	if n := len(acceptedFresh(e, last)); n > 0 {
 		observed += fmt.Sprintf(", while %s with a fresh key got through", count(n, "plain create"))
+	}
+	if e.disturbed() && e.terms.Contract.Lease == 0 && last.is(InProgress) {
+		observed += fmt.Sprintf(", %s after the first of them: without contract.lease, a request that died may block its key for %s", (last.End - tries[0].Start).Duration().Round(time.Second), contract.UsualLease)
 	}
 	kind := kindOfUnresolved(e, tr, last)
 	if kind == StoredError {

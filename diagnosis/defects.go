@@ -307,7 +307,7 @@ func Defects() []Defect {
 		},
 		{
 			Name: "claim-never-ends",
-			Does: "A request that failed or went away leaves its claim, or the word “in progress”, behind. Nothing ends it: the key gets the same refusal for good.",
+			Does: "A request that failed or went away leaves its claim, or the word “in progress”, behind. Nothing ends it, or nothing within the time that a client waits: the key gets the same refusal to the end. If its time is meant to be longer, contract.lease says so.",
 			Mend: "Give each claim an end, set in the same statement, and let the next request take it over. Store only final answers. Do not give a claim back with the context of a client that has left.",
 			Play: []string{"hang-up", "crash-between"},
 			Look: "the record of the key after a request that failed: it says that work is in progress, and has no end",

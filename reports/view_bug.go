@@ -39,7 +39,7 @@ func bugOfOne(f checker.Finding) string {
 		}
 		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
 	case checker.StuckKey:
-		return fmt.Sprintf("Every retry with this %s gets %s for good%s%s", key, last, when(f), noRow(f))
+		return fmt.Sprintf("Every retry with this %s gets %s to the end%s%s", key, last, when(f), noRow(f))
 	case checker.StoredError:
 		if f.Detail == "refusal" {
 			return fmt.Sprintf("A body was refused with %s, and its correction under the same %s gets %s for good%s", statusOf(f, 0), key, last, when(f))

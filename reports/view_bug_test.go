@@ -43,14 +43,14 @@ func TestABugIsOneSentence(t *testing.T) {
 		"Two requests with more than one key made two rows":                                             two(checker.Duplicate, func(f *checker.Finding) { f.Attempts[1].Key = "l" }),
 		"Two requests without a key made two rows":                                                      two(checker.Duplicate, unkeyed, checker.NoKey),
 		"Two requests with one natural key, sent at the same time, made two rows":                       two(checker.Duplicate, unkeyed, checker.Overlapping),
-		"Every retry with this natural key gets 409 for good, and no row is made":                       two(checker.StuckKey, unkeyed),
+		"Every retry with this natural key gets 409 to the end, and no row is made":                     two(checker.StuckKey, unkeyed),
 		"The target answered 201, and the row is not there after a crash":                               two(checker.LostWrite, nil, checker.Crashed),
 		"The same Idempotency-Key came with another body, and it overwrote what the first one had made": two(checker.AlteredBody, func(f *checker.Finding) { f.Detail = "overwrote" }),
 		"The row does not hold what was sent: it has quantity = 4, not quantity = 2": two(checker.AlteredBody, func(f *checker.Finding) {
 			f.Detail, f.Expected, f.Observed = "content", "quantity = 2, as the original body says at /quantity", "quantity = 4"
 		}),
-		"The same Idempotency-Key came with another body, and was answered 409, not rejected":                  two(checker.AlteredBody, func(f *checker.Finding) { f.Attempts[1].Body = history.Altered }),
-		"Every retry with this Idempotency-Key gets 409 for good after an answer was lost, and no row is made": two(checker.StuckKey, nil, checker.LostAnswer),
+		"The same Idempotency-Key came with another body, and was answered 409, not rejected":                    two(checker.AlteredBody, func(f *checker.Finding) { f.Attempts[1].Body = history.Altered }),
+		"Every retry with this Idempotency-Key gets 409 to the end after an answer was lost, and no row is made": two(checker.StuckKey, nil, checker.LostAnswer),
 		"The same request got 201 first, and then 200": two(checker.ReplayMismatch, func(f *checker.Finding) {
 			f.Differs = []checker.Difference{{Where: "status", First: "201", Then: "200"}}
 		}),
@@ -62,7 +62,7 @@ func TestABugIsOneSentence(t *testing.T) {
 			f.Detail, f.Observed, f.Expected = "mails", "rows 2", "rows 1: 1 for each row"
 		}),
 		"A broken promise": two("of-a-later-version", nil),
-		"Every retry with this Idempotency-Key gets 409 for good":                             two(checker.StuckKey, unseen),
+		"Every retry with this Idempotency-Key gets 409 to the end":                           two(checker.StuckKey, unseen),
 		"Every retry with this Idempotency-Key gets the same failure, 409, for good":          two(checker.StoredError, unseen),
 		"Two requests with one Idempotency-Key, sent at the same time, added to amount twice": two(checker.Duplicate, adding(2), checker.Overlapping),
 		"Two requests with one Idempotency-Key added to amount three times":                   two(checker.Duplicate, adding(3)),
