@@ -67,39 +67,13 @@ func overEveryDatabase(t *testing.T, test func(t *testing.T, database string)) {
 	}
 }
 
-// overEveryDesign runs the test once per design and store that it is built for.
-func overEveryDesign(t *testing.T, test func(t *testing.T, design orders.Design, database string)) {
-	t.Parallel()
-	for name, database := range databases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for _, design := range designsOn(name) {
-				t.Run(design.Name, func(t *testing.T) {
-					t.Parallel()
-					test(t, design, database)
-				})
-			}
-		})
-	}
-}
-
-func designsOn(database string) []orders.Design {
-	return slices.DeleteFunc(orders.Designs(), func(d orders.Design) bool { return !d.StandsOn(database) })
-}
-
-// overEveryCorrectDesign runs the test once per correct design and store.
-func overEveryCorrectDesign(t *testing.T, test func(t *testing.T, design orders.Design, database string)) {
-	overEveryDesign(t, func(t *testing.T, design orders.Design, database string) {
-		if design.Correct {
-			test(t, design, database)
-		}
-	})
-}
+// every keeps all designs.
+func every(orders.Design) bool { return true }
 
 // everywhereVariable is set where what one store shows is to be seen on all of them, as in make controls.
 const everywhereVariable = "DOUBLETAP_SEEDS"
 
-// allStores are the names of databases.
+// allStores are the names of databases. The tests take them in different orders, so that a design meets one database after the other.
 var allStores = []string{"postgres", "mariadb", "sqlite"}
 
 // overDealtDesigns runs the test once for each design that is kept, on one of the stores; the designs are dealt to them in turn.
