@@ -53,7 +53,10 @@ func FuzzFrames(f *testing.F) {
 		func(w *http2.Framer) { head(w, true, ":status", "x", "a", "b") },
 		func(w *http2.Framer) { head(w, false, ":status", "200"); head(w, true, "trailer", "1") },
 		func(w *http2.Framer) { head(w, false, ":status", "200"); head(w, false, ":status", "200") },
-		func(w *http2.Framer) { _ = w.WriteGoAway(0, http2.ErrCodeNo, []byte("bye")); head(w, true, ":status", "200") },
+		func(w *http2.Framer) {
+			_ = w.WriteGoAway(0, http2.ErrCodeNo, []byte("bye"))
+			head(w, true, ":status", "200")
+		},
 		func(w *http2.Framer) { _ = w.WriteRSTStream(1, http2.ErrCodeCancel) },
 		func(w *http2.Framer) {
 			head(w, false, ":status", "200")
