@@ -55,10 +55,16 @@ func runPlain(f func()) { f() }
 // longestSpin is how long one thread waits for the other. It waits in vain where it holds the only processor.
 const longestSpin = 20 * time.Millisecond
 
-// napUntil waits for a thread that still has to find a processor, and so yields its own.
+// soonReady is how long the other thread mostly takes to find a processor. While this one sleeps, the runtime gives its place to
+// another goroutine, for whose end it would have to wait.
+const soonReady = 200 * time.Microsecond
+
+// napUntil waits for a thread that still has to find a processor, and yields its own if that takes longer than usual.
 func napUntil(sign *atomic.Bool) {
 	for begun := time.Now(); !sign.Load() && time.Since(begun) < longestSpin; {
-		nap()
+		if time.Since(begun) > soonReady {
+			nap()
+		}
 	}
 }
 
