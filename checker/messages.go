@@ -135,9 +135,9 @@ func namesOf(t Terms, h *history.History, looks []history.Snapshot) namedIntents
 	intents := map[string]history.Intent{}
 	for _, i := range h.Intents {
 		intents[i.ID] = i
-		o := t.operation(i)
+		o := t.named(i.Operation)
 		for _, b := range i.Bodies {
-			for _, fx := range t.watched(o) {
+			for _, fx := range watched(&t, o) {
 				noteName(n.sinks, b.Marker, fx.Seen)
 			}
 			for _, s := range looks {

@@ -90,9 +90,9 @@ func like(pattern, text string) bool {
 }
 
 // Watched returns the effects of an operation that are counted at sinks, where they are watched.
-func Watched(t Terms, o contract.Operation) []contract.Effect { return t.watched(&o) }
+func Watched(t Terms, o contract.Operation) []contract.Effect { return watched(&t, &o) }
 
-func (t *Terms) watched(o *contract.Operation) []contract.Effect {
+func watched(t *Terms, o *contract.Operation) []contract.Effect {
 	if t.Unwatched || len(o.Effects) == 0 {
 		return nil
 	}
@@ -103,7 +103,7 @@ func (t *Terms) watched(o *contract.Operation) []contract.Effect {
 // still open: a row may come for an effect that was made, and an effect for a row.
 func checkSeen(e *evaluation, m moment, traces []*trace) {
 	tr := traces[0]
-	for _, fx := range e.terms.watched(tr.operation) {
+	for _, fx := range watched(&e.terms, tr.operation) {
 		for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 			b, sent := tr.intent.Bodies[body]
 			if !sent || body != history.Original && b.Marker == tr.intent.Bodies[history.Original].Marker {
@@ -241,7 +241,7 @@ func messagesUntil(e *evaluation, m moment, marker string) []history.Message {
 // seen reports that each effect of an intent that is counted at a sink was there at a moment, at least once. What is sent at most once
 // was there when it was sent, though it was not done.
 func seen(e *evaluation, tr *trace, at history.Offset) bool {
-	effects := slices.DeleteFunc(e.terms.watched(tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
+	effects := slices.DeleteFunc(watched(&e.terms, tr.operation), func(fx contract.Effect) bool { return fx.Each() == 0 })
 	return len(effects) > 0 && !slices.ContainsFunc(effects, func(fx contract.Effect) bool {
 		for _, b := range tr.intent.Bodies {
 			sent := e.messages.until(at, fx.Seen, fx.Where, b.Marker)
@@ -277,7 +277,7 @@ func measureSeen(e *evaluation, t *tally) {
 		return
 	}
 	for tr := range e.traces() {
-		if tr.intent.Behind || tr.intent.Fresh || len(e.terms.watched(tr.operation)) == 0 || onlyDeclined(tr) {
+		if tr.intent.Behind || tr.intent.Fresh || len(watched(&e.terms, tr.operation)) == 0 || onlyDeclined(tr) {
 			continue
 		}
 		if len(last.Rows[tr.intent.Bodies[history.Original].Marker]) == 0 {
@@ -292,7 +292,7 @@ func measureSeen(e *evaluation, t *tally) {
 
 // owedEffects reports that a snapshot has rows of a marker, and fewer of their effects at the sinks.
 func owedEffects(t *Terms, all messages, s history.Snapshot, o *contract.Operation, markers map[string]bool) bool {
-	return slices.ContainsFunc(t.watched(o), func(fx contract.Effect) bool {
+	return slices.ContainsFunc(watched(t, o), func(fx contract.Effect) bool {
 		for marker := range markers {
 			if all.count(s.At, fx, marker)+all.unclear(s.At, fx, marker) < fx.Each()*len(s.Rows[marker]) {
 				return true

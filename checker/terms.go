@@ -17,9 +17,6 @@ type Terms struct {
 	Unwatched bool                          `json:"unwatched,omitempty"` // effects at sinks are not counted
 }
 
-// operation returns the operation of an intent.
-func (t *Terms) operation(i history.Intent) *contract.Operation { return t.named(i.Operation) }
-
 // named returns the operation of a name; without one, the run's.
 func (t *Terms) named(operation string) *contract.Operation {
 	if _, found := t.Others[operation]; !found {
@@ -32,7 +29,7 @@ func (t *Terms) named(operation string) *contract.Operation {
 // operationFor returns the operation that took a body of an intent. Where another way names what was made by another column
 // than the intent's own operation, its names are not compared.
 func (t *Terms) operationFor(i history.Intent, body string) *contract.Operation {
-	own, name := t.operation(i), i.Bodies[body].Operation
+	own, name := t.named(i.Operation), i.Bodies[body].Operation
 	if _, found := t.Others[name]; !found {
 		return own
 	}

@@ -69,7 +69,7 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 	traces, classes := make([]trace, len(h.Intents)), make([]classified, len(h.Attempts))
 	for n, i := range h.Intents {
 		tr := &traces[n]
-		tr.intent, tr.operation = i, t.operation(i)
+		tr.intent, tr.operation = i, t.named(i.Operation)
 		tr.attempts = make([]*classified, 0, len(h.Attempts)/len(h.Intents)+1)
 		byIntent[i.ID] = tr
 		marker := i.Bodies[history.Original].Marker
