@@ -155,9 +155,13 @@ func kindsOf(s Sink) map[string][]string {
 	return kinds
 }
 
-// foreignTo are the keys of where that cannot be asked of what reaches a sink, and those that can.
+// foreignTo are the keys of where that cannot be asked of what reaches a sink, and those that can; none: it is not of one kind.
 func foreignTo(s Sink) (foreign, own []string) {
-	for _, members := range kindsOf(s) {
+	kinds := kindsOf(s)
+	if len(kinds) != 1 {
+		return nil, nil
+	}
+	for _, members := range kinds {
 		own = members
 	}
 	for _, members := range kindsOf(Sink{HTTP: &HTTPSink{}, SMTP: &SMTPSink{}, OTLP: &OTLPSink{}, Redis: &RedisSink{}}) {
@@ -172,7 +176,10 @@ func foreignTo(s Sink) (foreign, own []string) {
 
 // enumerate lists names.
 func enumerate(names []string) string {
-	if len(names) == 1 {
+	switch len(names) {
+	case 0:
+		return "none"
+	case 1:
 		return names[0]
 	}
 	return list(names)
