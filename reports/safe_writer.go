@@ -10,17 +10,19 @@ import (
 )
 
 // SafeWriter passes text on to a terminal or a log, and escapes what these would obey: control characters, escape
-// sequences, characters that turn the direction of text, and the workflow commands of GitHub Actions. Line feeds and
-// tabs stay. Bytes that are not UTF-8 become U+FFFD. It is not safe for concurrent use.
+// sequences, characters that turn the direction of text, and the commands of GitHub Actions, Azure Pipelines and TeamCity. Line
+// feeds and tabs stay. Bytes that are not UTF-8 become U+FFFD. It is not safe for concurrent use.
 //
-// An escape is written as in Go: ESC becomes \x1b. A workflow command is "::name" at the beginning of a line, or "##["
-// anywhere (github.com/actions/runner, ActionCommand.cs): the last character of these is escaped.
+// An escape is written as in Go: ESC becomes \x1b. A command is "::name" at the beginning of a line, or "##[", "##vso[" or
+// "##teamcity[" anywhere (github.com/actions/runner, ActionCommand.cs): the second colon or the bracket is escaped, of any word
+// behind "##".
 type SafeWriter struct {
 	w       io.Writer
 	colour  bool
 	pending []byte // an unfinished character or colour sequence
 	indent  bool   // nothing but white space was written since the line began
-	last    [2]rune
+	last    rune
+	hashes  int // that come together, and no more than a word has come since; 2: two or more
 }
 
 // NewSafeWriter returns a writer in front of w. With colour, the sequences that set colours pass, so whatever is not
@@ -56,14 +58,22 @@ func (s *SafeWriter) Write(p []byte) (int, error) {
 
 // escape returns a character as it is written, and notes what a command may begin with.
 func (s *SafeWriter) escape(r rune) string {
-	command := s.indent && s.last[1] == ':' && r == ':' || s.last == [2]rune{'#', '#'} && r == '['
+	command := s.indent && s.last == ':' && r == ':' || s.hashes == 2 && r == '['
 	switch {
 	case r == '\n':
 		s.indent = true
 	case !unicode.IsSpace(r) && (r != ':' || command):
 		s.indent = false
 	}
-	s.last = [2]rune{s.last[1], r}
+	switch inWord := r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r); {
+	case r == '#' && s.last != '#':
+		s.hashes = 1
+	case r == '#':
+		s.hashes = 2
+	case s.hashes < 2 || !inWord:
+		s.hashes = 0
+	}
+	s.last = r
 	if command || inert.Hidden(r) && r != '\n' && r != '\t' {
 		return inert.Escape(r)
 	}

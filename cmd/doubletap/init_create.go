@@ -15,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
@@ -284,7 +285,7 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 	if p == nil {
 		return fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c))
 	}
-	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, p.Table.FullName(), p.Column)
+	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	if !i.file.Draft.GraphQL {
 		i.file.Success = drafting.SuccessIn(c.Answer)
 	}
