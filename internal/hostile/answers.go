@@ -99,6 +99,11 @@ func daysOfAnswers() []day {
 	} {
 		add(name, broken, body(http.StatusCreated, "application/json", content))
 	}
+	entities := `<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "` + strings.Repeat("a", 1000) + `"><!ENTITY f SYSTEM "file:///etc/passwd">`
+	for n := 'b'; n <= 'e'; n++ {
+		entities += fmt.Sprintf(`<!ENTITY %c "%s">`, n, strings.Repeat(fmt.Sprintf("&%c;", n-1), 1000))
+	}
+	add("a bomb of entities", broken, body(http.StatusCreated, "application/xml", text(entities+"]><x><id>&e;&f;</id></x>")))
 	add("1 GiB of zeros, packed", broken, func(w http.ResponseWriter, _ *http.Request) bool {
 		w.Header().Set("Content-Encoding", "gzip")
 		w.WriteHeader(http.StatusCreated)

@@ -79,7 +79,8 @@ func daysOfDatabases() []day {
 	for name, url := range map[string]string{
 		"a server that is not there": "postgres://u:" + canary + "p@127.0.0.1:1/x", "MariaDB that is not there": "mysql://u:" + canary + "p@127.0.0.1:1/x",
 		"a server on another host": "postgres://u:" + canary + "p@192.0.2.1/x", "a scheme that nobody knows": "oracle://u:" + canary + "p@127.0.0.1/x",
-		"a URL that is none": "postgres://u:" + canary + "p@[::1/x", "a path out of the folder": "sqlite:///../../../../../../etc/passwd",
+		"MariaDB on another host, by a parameter": "mysql://u:" + canary + "p@127.0.0.1:1/x?x%40tcp(192.0.2.1%3A1)%2Fy=1",
+		"a URL that is none":                      "postgres://u:" + canary + "p@[::1/x", "a path out of the folder": "sqlite:///../../../../../../etc/passwd",
 	} {
 		add(name, []int{3, 4}, "", func(_ context.Context, b *bench) error {
 			s, err := openShop(b, nil)

@@ -84,6 +84,13 @@ func daysOfFiles() []day {
 		{"a finding", inRun("findings/F1/finding.json", "export", "RUN/findings/F1")},
 		{"a scenario of a finding", inRun("findings/F1/scenario.yaml", "shrink", "RUN/findings/F1")},
 		{"an older run", inRun("run.json", "diff", "RUN", "RUN")},
+		{"a shard", inRun("run.json", "merge", "RUN")},
+		{"a history of a shard", inRun("sequential-replay/history.jsonl", "merge", "RUN")},
+		{"a .env beside a target file", func(b *bench, odd string) []string {
+			_ = os.Rename(odd, filepath.Join(filepath.Dir(odd), ".env"))
+			path, _ := b.write("target.yaml", "name: x\nbase_url: ${NOBODY_SETS_THIS}\n")
+			return []string{"run", "--target", path}
+		}},
 	}
 	var days []day
 	for _, r := range readers {

@@ -20,6 +20,8 @@ var spells = []struct{ name, text string }{
 	{"code in Go", "*/\nfunc init() { os.WriteFile(\"" + pwned + "\", nil, 0o644) }\n/*"},
 	{"a template", "{{.Exec \"touch " + pwned + "\"}}"},
 	{"a YAML tag", "!!python/object/apply:os.system [\"touch " + pwned + "\"]"},
+	{"a process in YAML", "x\nprocess: {command: [touch, " + pwned + ", \"{{.Port}}\"]}\n#"},
+	{"a process behind another end of a line", "}\u2028process: {command: [touch, " + pwned + ", \"{{.Port}}\"]} #"},
 	{"a workflow command", "\n::error file=x::" + pwned + "\n##vso[task]" + pwned},
 	{"a terminal's escape sequence", "\x1b]0;" + pwned + "\x07\x1b[2J"},
 	{"a script for browsers", "</script><script>document.title=1</script><img src=x onerror=alert(1)>"},

@@ -31,20 +31,26 @@ const shopQuery = "select id from things where note = :marker"
 
 // shop is a service that does everything right: a row per key, and the same answer for the same key.
 type shop struct {
-	db   *sql.DB
-	file string // of its database
-	url  string
+	db    *sql.DB
+	file  string // of its database
+	url   string
+	table string // as SQL has it
 }
 
 // openShop serves a shop for a day. An enemy answers in its place, if it wishes to: true says that it did.
 func openShop(b *bench, enemy func(w http.ResponseWriter, r *http.Request) bool) (*shop, error) {
-	s := &shop{file: b.path("shop.db")}
+	return openShopWith(b, "things", enemy)
+}
+
+// openShopWith serves a shop whose table has a name of its own.
+func openShopWith(b *bench, table string, enemy func(w http.ResponseWriter, r *http.Request) bool) (*shop, error) {
+	s := &shop{file: b.path("shop.db"), table: quoted(table)}
 	db, err := sql.Open("sqlite", s.file+"?_pragma=busy_timeout(3000)&_pragma=journal_mode(wal)")
 	if err != nil {
 		return nil, err
 	}
 	s.db = db
-	if _, err := db.Exec("create table things (id integer primary key, note text, key text unique)"); err != nil {
+	if _, err := db.Exec("create table " + s.table + " (id integer primary key, note text, key text unique); create table lines (thing integer references " + s.table + ")"); err != nil {
 		return nil, err
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -60,6 +66,9 @@ func openShop(b *bench, enemy func(w http.ResponseWriter, r *http.Request) bool)
 	})
 	return s, nil
 }
+
+// quoted is a name as SQLite has it.
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
 func (s *shop) create(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
@@ -87,7 +96,7 @@ func (s *shop) row(r *http.Request) (id int, err error) {
 		return 0, err
 	}
 	key := r.Header.Get("Idempotency-Key")
-	err = s.db.QueryRow("insert into things (note, key) values (?, ?) on conflict (key) do update set key = excluded.key returning id", body.Note, key).Scan(&id)
+	err = s.db.QueryRow("insert into "+s.table+" (note, key) values (?, ?) on conflict (key) do update set key = excluded.key returning id", body.Note, key).Scan(&id)
 	return id, err
 }
 
