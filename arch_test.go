@@ -101,7 +101,7 @@ func rooms() map[string][]string {
 		"cmd/doubletap": {
 			"scenarios", "document", "targets", "targets/databases", "targets/caches", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders",
 			"history", "checker", "diagnosis", "driver", "proxy", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export", "work",
-			"internal/sqldrivers", "internal/crashcode", "internal/leftovers", "internal/files", "internal/runerror", "internal/english", "internal/shell",
+			"internal/sqldrivers", "internal/crashcode", "internal/leftovers", "internal/files", "internal/runerror", "internal/english", "internal/inert", "internal/shell",
 		},
 	}
 }
