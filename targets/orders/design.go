@@ -323,6 +323,10 @@ func find(name string) (Design, error) {
 	if design, found := Named(name); found {
 		return design, nil
 	}
+	const longest = 100
+	if len(name) > longest { // a stranger's
+		name = strings.ToValidUTF8(name[:longest], "") + "..."
+	}
 	var names []string
 	nearest, distance := "", len(name)/2+1
 	for _, design := range Designs() {

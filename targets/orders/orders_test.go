@@ -382,6 +382,8 @@ func TestStartExplainsMistakes(t *testing.T) {
 	t.Parallel()
 	_, err := orders.Start(t.Context(), orders.Options{Design: "uniqe-key"})
 	require.ErrorContains(t, err, `unknown design "uniqe-key", did you mean "unique-key"? (doubletap targets list has all)`)
+	_, err = orders.Start(t.Context(), orders.Options{Design: strings.Repeat("a", 1<<20)})
+	require.Less(t, len(err.Error()), 16<<10, "a stranger's finding names it")
 	_, err = orders.Start(t.Context(), orders.Options{Design: "zzz"})
 	require.NotContains(t, err.Error(), "did you mean")
 	_, err = orders.Start(t.Context(), orders.Options{Design: "unique-key", Database: "oracle://x"})
