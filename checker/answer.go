@@ -118,10 +118,24 @@ func (a *answer) bears(s contract.Signature) bool {
 	return true
 }
 
+// knowsName reports that what an answer names at a place is known, be it nothing. Of a long body only the beginning is on record.
+func (a *answer) knowsName(where contract.Identity) bool {
+	switch {
+	case where.Header != "":
+		return true
+	case where.InText():
+		return a.attempt.Unread == "" && (a.attempt.Digest == "" || a.names(where) != "")
+	}
+	return a.knows(where.JSON)
+}
+
 // names returns the identity that an answer has at a place; empty: none.
 func (a *answer) names(where contract.Identity) string {
 	if where.Header != "" {
 		return where.In(headerValue(a.header, where.Header))
+	}
+	if where.InText() {
+		return where.In(a.attempt.Content)
 	}
 	return a.at(where.JSON)
 }

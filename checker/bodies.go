@@ -23,7 +23,7 @@ func compareBodies(r contract.Replay, first, then *history.Attempt) (differs []D
 	}
 	for _, a := range []*history.Attempt{first, then} {
 		if a.Unread != "" {
-			return nil, unreadBecause(a, "")
+			return nil, unreadBecause(a, contract.Identity{})
 		}
 	}
 	a, b := answerOf(first), answerOf(then)
@@ -110,19 +110,22 @@ func orBody(at string) string {
 
 // Unread says why it is not known which row an answer names; empty: it is known, or the answer names none.
 func Unread(o contract.Operation, a history.Attempt) string {
-	if o.Identity.Header != "" || a.Length == 0 || answerOf(&a).knows(o.Identity.JSON) {
+	if a.Length == 0 || answerOf(&a).knowsName(o.Identity) {
 		return ""
 	}
-	return unreadBecause(&a, o.Identity.JSON)
+	return unreadBecause(&a, o.Identity)
 }
 
 // unreadBecause says why a place of a body could not be read.
-func unreadBecause(a *history.Attempt, pointer string) string {
-	if a.Unread != "" {
+func unreadBecause(a *history.Attempt, place contract.Identity) string {
+	switch {
+	case a.Unread != "":
 		return "the body was not read: " + a.Unread
+	case place.InText():
+		return "only the beginning of the body is on record"
 	}
 	said := answerOf(a)
 	said.json()
-	at, _ := said.shape.Covers(pointer)
+	at, _ := said.shape.Covers(place.JSON)
 	return fmt.Sprintf("it is within %s, of which only a digest is on record", orBody(at))
 }

@@ -146,10 +146,10 @@ func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
 	if place.Header == "" && a.Length == 0 || a.promised || promise.Level == contract.DedupOnly || promise.Replay.Body == contract.AnyBody {
 		return true
 	}
-	if place.Header != "" || a.followup != nil || answerOf(a.Attempt).knows(place.JSON) {
+	if place.Header != "" || a.followup != nil || answerOf(a.Attempt).knowsName(place) {
 		return false
 	}
-	doubtOnce(e, "which row an answer names is not known: of attempt %s, %s could not be read, since %s", a.ID, place.Where(), unreadBecause(a.Attempt, place.JSON))
+	doubtOnce(e, "which row an answer names is not known: of attempt %s, %s could not be read, since %s", a.ID, place.Where(), unreadBecause(a.Attempt, place))
 	return true
 }
 

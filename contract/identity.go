@@ -2,18 +2,21 @@ package contract
 
 import "encoding/json"
 
-// Identity says where an answer names a thing: at a JSON pointer into its body, or in a header. In a file it is
-// the pointer itself, or a mapping with header and pattern. At most one of JSON and Header is set; the zero
-// value is nowhere.
+// Identity says where an answer names a thing: at a JSON pointer into its body, in a header, or by a pattern in a body of any
+// kind, such as XML. In a file it is the pointer itself, or a mapping with header and pattern. At most one of JSON and Header is set;
+// the zero value is nowhere.
 type Identity struct {
 	JSON    string
 	Header  string // its name
-	Pattern string // regular expression whose one group is the name; empty: the header's whole value
+	Pattern string // regular expression whose one group is the name, of the header or of the body; empty: the header's whole value
 }
+
+// InText reports that it is found by a pattern in the body.
+func (i Identity) InText() bool { return i.Header == "" && i.Pattern != "" }
 
 // inHeader is the form of an identity that is no pointer.
 type inHeader struct {
-	Header  string `yaml:"header" json:"header"`
+	Header  string `yaml:"header" json:"header,omitempty"`
 	Pattern string `yaml:"pattern" json:"pattern,omitempty"`
 }
 
@@ -31,7 +34,7 @@ func (i *Identity) UnmarshalYAML(decode func(any) error) error {
 
 // MarshalJSON writes it as a file has it.
 func (i Identity) MarshalJSON() ([]byte, error) {
-	if i.Header == "" {
+	if i.Header == "" && !i.InText() {
 		return json.Marshal(i.JSON)
 	}
 	return json.Marshal(inHeader{Header: i.Header, Pattern: i.Pattern})
@@ -51,8 +54,11 @@ func (i *Identity) UnmarshalJSON(text []byte) error {
 // Declared reports whether it is anywhere at all.
 func (i Identity) Declared() bool { return i != Identity{} }
 
-// Where names the place, as reports do: the pointer, or the header's name.
+// Where names the place, as reports do: the pointer, the header's name, or the body.
 func (i Identity) Where() string {
+	if i.InText() {
+		return "body"
+	}
 	if i.Header != "" {
 		return i.Header
 	}
@@ -64,10 +70,10 @@ func (i Identity) String() string {
 	if i.Pattern == "" {
 		return word(i.Where())
 	}
-	return word(i.Header) + " by " + i.Pattern
+	return word(i.Where()) + " by " + i.Pattern
 }
 
-// In returns what a header's value names; empty: nothing.
+// In returns what a header's value, or a body, names; empty: nothing.
 func (i Identity) In(value string) string {
 	if i.Pattern == "" || value == "" {
 		return value

@@ -26,6 +26,7 @@ operations:
     key: {in: body, name: token}
     identity: {header: Location, pattern: "/orders/(\\d+)"}
   other: {request: {path: /c, body: {n: "{{.Intent.Marker}}"}}, identity: /id}
+  written: {request: {path: /x, text: {n: "{{.Intent.Marker}}"}, written: "<n>{{.n}}</n>"}, identity: {pattern: "<Id>(\\d+)</Id>"}}
 `), nil)
 }
 
@@ -40,13 +41,15 @@ func TestAHeaderNamesWhatWasCreated(t *testing.T) {
 	require.Empty(t, named.In(""))
 	require.Equal(t, "o-7", contract.Identity{Header: "X-Id"}.In("o-7"))
 	require.Equal(t, "303 where Location matches ^/orders/\\d", target.Contract.Ack.String(), "the header's name is spelled as it is compared")
-	for _, i := range []contract.Identity{named, target.Contract.Existing.Identity, target.Operations["other"].Identity, {}} {
+	for _, i := range []contract.Identity{named, target.Contract.Existing.Identity, target.Operations["other"].Identity, target.Operations["written"].Identity, {}} {
 		text, err := json.Marshal(i)
 		require.NoError(t, err)
 		var back contract.Identity
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.Equal(t, i, back)
 	}
+	require.Equal(t, "body by "+`<Id>(\d+)</Id>`, target.Operations["written"].Identity.String())
+	require.Equal(t, "17", target.Operations["written"].Identity.In("<Order><Id>17</Id></Order>"))
 	require.Contains(t, explain.Operations(target)[0].String(), `names the same thing at Location by /orders/(\d+)`)
 }
 

@@ -33,6 +33,9 @@ func TestInitPromisesOnlyWhatAnswersKeep(t *testing.T) {
 		"a page with the time": {"text/html", func(id int64) string {
 			return fmt.Sprintf(`<p>order %d at %s</p>`, id, time.Now().UTC().Format(time.TimeOnly))
 		}, []string{"body: none"}},
+		"an answer of XML": {"text/xml", func(id int64) string {
+			return fmt.Sprintf(`<Order><Id>%d</Id><At>%s</At></Order>`, id, time.Now().UTC().Format(time.RFC3339))
+		}, []string{"body: identity", "identity: {pattern: \"<(?:[\\\\w.-]+:)?Id(?:", "identity: id\n"}},
 		"nothing": {"application/json", func(id int64) string { return fmt.Sprintf(`{"id": %d}`, id) }, []string{"replay: {status: {201: [200]}} #", "identity: /id\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {

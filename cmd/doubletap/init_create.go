@@ -106,7 +106,7 @@ func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
 	}
 	i.file.Limit = answer.Limit
 	i.timed = answer.TellsTime(time.Now())
-	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
+	return answer, i.look(ctx, drafting.Created{Status: answer.Status, Location: answer.Location, Answer: answer.Body, Text: answer.Text, Dialect: i.file.Dialect, Marker: d.Markers()[i.file.Draft.Name][0]}), nil
 }
 
 // principals are the principals of a target.
@@ -262,7 +262,7 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 			time.Sleep(betweenLook)
 		}
 		if c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker); len(c.Landings) == 0 {
-			i.newTables(ctx)
+			newTables(ctx, i)
 			c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
 		}
 		for _, l := range c.Landings {
@@ -294,7 +294,7 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 }
 
 // newTables reads the catalogue again: some services make their tables, or a part of one, when they first need them.
-func (i *initiation) newTables(ctx context.Context) {
+func newTables(ctx context.Context, i *initiation) {
 	if tables, err := i.db.Catalogue(ctx); err == nil {
 		i.tables = tables
 	}

@@ -75,7 +75,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 		return err
 	}
 	if !keyed && (len(r.Natural) > 0 || i.file.Proof.ByReference) && asking.alters() {
-		if answers, markers := asking.done(ctx, "altered", i.repeating("", true)); len(answers) > 2 {
+		if answers, markers := asking.done(ctx, "altered", repeating(i.timed, "", true)); len(answers) > 2 {
 			r.First, r.Again, r.Altered, r.Row = answers[0], answers[1], &answers[2], nil
 			if i.made(ctx, markers[0]) > 0 {
 				r.Row = i.row
@@ -99,7 +99,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 	}
 	r.Declined = i.declined
 	i.file.Learn(r)
-	i.limit(ctx, asking)
+	learnLimit(ctx, i, asking)
 	return asking.err
 }
 
@@ -176,7 +176,7 @@ func beginToVary(i *initiation) {
 
 func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	alters := i.file.Draft.Keyed() && asking.alters()
-	answers, markers := asking.done(ctx, "again", i.repeating("", alters))
+	answers, markers := asking.done(ctx, "again", repeating(i.timed, "", alters))
 	if len(answers) < 2 {
 		return drafting.Repeated{}, asking.err
 	}
@@ -184,7 +184,7 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	r.Rows = i.made(ctx, markers[0])
 	r.Row = i.row
 	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
-		if answers, markers = asking.done(ctx, "again", i.repeating("", false)); len(answers) < 2 {
+		if answers, markers = asking.done(ctx, "again", repeating(i.timed, "", false)); len(answers) < 2 {
 			return r, asking.err
 		}
 		if rows := i.made(ctx, markers[0]); rows > 0 {
@@ -194,7 +194,7 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	}
 	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
 		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
-		if answers, _ := asking.done(ctx, "later", i.repeating(done, alters)); len(answers) > 2 {
+		if answers, _ := asking.done(ctx, "later", repeating(i.timed, done, alters)); len(answers) > 2 {
 			rows := r.Rows
 			r = repeatedOf(answers, true, alters) // its row is not looked for
 			r.Rows = rows
@@ -214,9 +214,9 @@ const laterTries = 2
 const aSecond = 1100 * time.Millisecond
 
 // repeating are the steps that send a create and repeat it: in another second, where answers may hold the time.
-func (i *initiation) repeating(later string, alters bool) string {
+func repeating(timed bool, later string, alters bool) string {
 	steps := "[{send: {}}, "
-	if i.timed {
+	if timed {
 		steps += fmt.Sprintf("{wait: %s}, ", aSecond)
 	}
 	steps += "{send: {}}" + later

@@ -36,10 +36,10 @@ func throttledFor(a history.Attempt) time.Duration {
 // letBe leaves the target alone for as long as it wants, within reason.
 func letBe(wait time.Duration) { time.Sleep(min(wait, throttledMost)) }
 
-// limit finds out, where a request was answered 429 and no answer says how many are let through in which time: it sends creates, one after
+// learnLimit finds out, where a request was answered 429 and no answer says how many are let through in which time: it sends creates, one after
 // the other, until one is turned away, three times. The first of them may begin in a window that is half used, another one may reach
 // into the next window: the one in the middle counts.
-func (i *initiation) limit(ctx context.Context, asking *questioner) {
+func learnLimit(ctx context.Context, i *initiation, asking *questioner) {
 	told := i.file.Limit
 	if i.throttled == 0 || told.Per > 0 {
 		return

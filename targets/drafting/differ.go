@@ -109,7 +109,7 @@ func (d Draft) Numbers() []string {
 		_, isWhole := value.(int64)
 		name := pointer[strings.LastIndex(pointer, "/")+1:]
 		switch {
-		case !isWhole && !(d.Form && isText && plainNumber.MatchString(text)) || d.Templates[pointer] != "":
+		case !isWhole && !(d.textual() && isText && plainNumber.MatchString(text)) || d.Templates[pointer] != "":
 		case ofOutside.MatchString(name):
 			ranks[0] = append(ranks[0], pointer)
 		case namesAnother.MatchString(pointer):

@@ -16,16 +16,15 @@ import (
 
 // Draft is what the source says about an operation.
 type Draft struct {
-	Name      string
-	Summary   string
-	Method    string
-	Path      string            // as in a target file, with variables where the source has no value
-	Header    map[string]string // as in a target file; secrets are variables
-	Needed    []string          // variables without a default that path, headers and body refer to
-	Given     map[string]string // values of variables that the source has; they may be secret and are written nowhere
-	Body      map[string]any    // values, not templates
-	Form      bool              // the body is sent as a form; if not, as JSON
-	Multipart bool              // the form is sent in parts
+	Name    string
+	Summary string
+	Method  string
+	Path    string            // as in a target file, with variables where the source has no value
+	Header  map[string]string // as in a target file; secrets are variables
+	Needed  []string          // variables without a default that path, headers and body refer to
+	Given   map[string]string // values of variables that the source has; they may be secret and are written nowhere
+	Body    map[string]any    // values, not templates
+	Payload
 	GraphQL   bool              // the body is a request of GraphQL
 	Templates map[string]string // JSON pointer into the body: text of the target file that replaces the value
 	Texts     []string          // JSON pointers to members of the body that take any text, the likeliest first
@@ -39,6 +38,16 @@ type Draft struct {
 	Statuses  []int     // documented ones
 	Doubts    []string  // what the source leaves open, in sentences
 }
+
+// Payload is how a body is sent. The zero value: as JSON.
+type Payload struct {
+	Form      bool   // as a form
+	Multipart bool   // the form is sent in parts
+	Written   string // template of a text of another kind, in which the members of the body stand; empty: it is none
+}
+
+// textual reports that all members of the body are texts, numbers as well.
+func (p Payload) textual() bool { return p.Form || p.Written != "" }
 
 // Keyed reports that the source names a key, which a client may send again.
 func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }

@@ -58,7 +58,7 @@ func (f File) Text() (string, error) {
 	}
 	f.doubtProof()
 	f.doubtContract()
-	f.doubtLimit()
+	doubtLimit(&f)
 	doubtStart(&f)
 	f.head()
 	f.contract()
@@ -125,7 +125,7 @@ func (f *File) head() {
 	if f.Proof != nil {
 		f.remark("", "With the right to lock the table, short windows are hit every time: database.write_gate: {tables: [%s]}", f.Dialect.TableName(f.Proof.Table))
 	}
-	f.limit()
+	keepToLimit(f)
 	f.elsewhere()
 }
 
@@ -148,7 +148,10 @@ func (f *File) operation() {
 	}
 	f.line("    request:")
 	f.request("      ", d.Method, d.Path, d.Header)
-	f.content("      ", payload(d.Form, d.Multipart), filled(d.Body, d.Templates))
+	f.content("      ", payload(d.Payload), filled(d.Body, d.Templates))
+	if d.Written != "" {
+		f.line("      written: %s", strings.TrimSuffix(block(strings.ReplaceAll(d.Written, "$", "$$")), "\n"))
+	}
 	if d.Key.In != contract.KeyNowhere {
 		if f.KeySeen != "" {
 			f.remark("    ", "The source names no key: %s.", f.KeySeen)
@@ -162,6 +165,8 @@ func (f *File) operation() {
 		f.line("    # invalid: %s # a body that is refused with a 4xx: for a form that is corrected after it was refused", flow(nested(f.alter.Pointer, -1)))
 	}
 	switch named := f.named(); {
+	case named.InText():
+		f.line("    identity: %s # in the body", flow(map[string]string{"pattern": named.Pattern}))
 	case named.Header != "":
 		f.line("    identity: %s # of the created thing", literal(map[string]string{"header": named.Header, "pattern": named.Pattern}))
 	case named.Declared():

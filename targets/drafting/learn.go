@@ -87,7 +87,7 @@ type learnt struct {
 func (f *File) Learn(r Repeated) {
 	l := learnt{from: true}
 	keyed := f.Draft.Keyed()
-	f.nameAgain(r)
+	nameAgain(f, r)
 	if len(r.Declined) > 0 {
 		l.declined = signature(r.Declined[0])
 	}
@@ -139,12 +139,12 @@ func (f *File) repetition(l *learnt, r Repeated) {
 				f.Proof.Named, l.leads = at, at.Pattern
 			}
 		}
-		l.replay = f.sameness(r.First, again, r.Crowds)
+		l.replay = sameness(f, r.First, again, r.Crowds)
 	}
 }
 
 // sameness says in what the answers to repetitions are the first one's, and those to copies that were sent at once are each other's.
-func (f *File) sameness(first Answer, again []Answer, crowds []Crowd) string {
+func sameness(f *File, first Answer, again []Answer, crowds []Crowd) string {
 	var statuses []int
 	status := func(a Answer) {
 		if a.Status != first.Status && !slices.Contains(statuses, a.Status) {
@@ -188,8 +188,11 @@ func (a Answer) says(other Answer) bool {
 // name is what an answer calls the created thing.
 func (f *File) name(a Answer) string {
 	at := f.named()
-	if at.Header != "" {
+	switch {
+	case at.Header != "":
 		return at.In(a.Location)
+	case at.InText():
+		return at.In(a.Text)
 	}
 	value, there := lookUp(a.Body, at.JSON)
 	if at.JSON == "" || !there {

@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/doubletap-harness/doubletap/internal/english"
 )
 
 // Limit is a rate limit: so many requests in a time. The zero value: none is known.
@@ -80,7 +78,7 @@ func (l Limit) kept() Limit { return Limit{Requests: max(1, l.Requests/2), Per: 
 func (l Limit) matters() bool { return l.Requests > 0 && l.Per > 0 && l.Requests < 2*wholeRun }
 
 // doubtLimit says what a limit means to runs.
-func (f *File) doubtLimit() {
+func doubtLimit(f *File) {
 	if !f.Limit.matters() {
 		return
 	}
@@ -89,12 +87,12 @@ func (f *File) doubtLimit() {
 		said = "that got through, and more were answered 429"
 	}
 	took := time.Duration(wholeRun-f.Limit.kept().Requests) * f.Limit.kept().every()
-	f.doubt("Whether the rate limit is %s in %s: %s. A run that keeps to half of that takes about %s for the whole library, and leaves out what sends more at once; if you can, lift the limit for the test and leave out rate_limit.",
-		english.Plural(f.Limit.Requests, "request"), shortly(f.Limit.Per), said, shortly(took.Round(time.Minute)+time.Minute))
+	f.doubt("Whether the rate limit is %d in %s: %s. A run that keeps to half of that takes about %s for the whole library, and leaves out what sends more at once; if you can, lift the limit for the test and leave out rate_limit.",
+		f.Limit.Requests, shortly(f.Limit.Per), said, shortly(took.Round(time.Minute)+time.Minute))
 }
 
-// limit writes what a run keeps to.
-func (f *File) limit() {
+// keepToLimit writes what a run keeps to.
+func keepToLimit(f *File) {
 	if k := f.Limit.kept(); f.Limit.matters() {
 		f.line("rate_limit: {requests: %d, per: %s} # half of the limit, as a window of it may end at any moment", k.Requests, shortly(k.Per))
 	}

@@ -28,7 +28,7 @@ func (d Draft) echoed(named contract.Identity) bool {
 // nameAgain compares what the first create was answered with the answers to another one and its repetition. A key in another spelling
 // has to be that of the other's row, too. Where no key was found, a member that is called like an id names what was created if
 // it is another one for each create, the same for a repetition, and nothing that the requests have said.
-func (f *File) nameAgain(r Repeated) {
+func nameAgain(f *File, r Repeated) {
 	p := f.Proof
 	if p.Shown != (databases.Shown{}) && r.Row != nil && f.name(r.First) != p.Shown.Of(r.Row[p.Identity]) {
 		p.Named, p.Identity, p.Shown = contract.Identity{}, "", databases.Shown{}
@@ -36,13 +36,13 @@ func (f *File) nameAgain(r Repeated) {
 	if p.Named.Declared() && !f.Draft.echoed(p.Named) || r.First.Status == http.StatusAccepted || !r.Again.Done() || r.Rows > 1 {
 		return
 	}
-	if opaque := f.opaque(r); opaque.Declared() {
-		p.Named, p.Identity = opaque, ""
+	if named := opaque(f, r); named.Declared() {
+		p.Named, p.Identity = named, ""
 	}
 }
 
 // opaque is where answers name what was created, by a name that no key of the row reads like.
-func (f *File) opaque(r Repeated) contract.Identity {
+func opaque(f *File, r Repeated) contract.Identity {
 	best := ""
 	Scalars("", r.First.Body, func(pointer string, member any) {
 		text := fmt.Sprint(member)

@@ -38,6 +38,7 @@ type Created struct {
 	Status   int    // of the answer
 	Location string // its header, where it has one
 	Answer   any    // JSON; nil: none
+	Text     string // of an answer that is no JSON
 	Dialect  databases.Dialect
 	Landings []databases.Landing // rows with the marker
 	Later    []string            // tables that had it only some time after the answer
@@ -234,6 +235,9 @@ func (c Created) naming(value, column string) contract.Identity {
 	if pointer := naming(c.Answer, column, value, len(value) >= telling); pointer != "" {
 		return contract.Identity{JSON: pointer}
 	}
+	if named := inText(c.Text, column, value, len(value) >= telling); named.Declared() {
+		return named
+	}
 	if c.Accepted() && len(value) < telling {
 		return contract.Identity{} // its Location may be that of a job, whose number is the row's by chance
 	}
@@ -252,6 +256,9 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 		}
 	})
 	texts = append(texts, segmentsOf(c.Location)...)
+	for _, found := range leaf.FindAllStringSubmatch(c.Text, -1) {
+		texts = append(texts, unescaped(strings.TrimSpace(found[2])))
+	}
 	for _, text := range texts {
 		s, shown := databases.Showing(value, text)
 		if !shown || !s.Possible(c.Dialect) || c.Accepted() && len(value) < telling {
@@ -259,6 +266,9 @@ func (c Created) showing(value, column string) (contract.Identity, databases.Sho
 		}
 		if pointer := naming(c.Answer, column, text, len(value) >= telling); pointer != "" {
 			return contract.Identity{JSON: pointer}, s
+		}
+		if named := inText(c.Text, column, text, len(value) >= telling); named.Declared() {
+			return named, s
 		}
 		if pattern := leading(c.Location, text); pattern != "" {
 			return contract.Identity{Header: "Location", Pattern: pattern}, s

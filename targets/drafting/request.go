@@ -25,20 +25,25 @@ type Request struct {
 	Body      map[string]any
 	Form      bool   // the body was sent as a form; if not, as JSON
 	Multipart bool   // the form was sent in parts
+	Written   string // template of a body of another kind, in which the members stand; empty: it was none
 	Status    int    // that it was answered; 0: not known
 	Answer    any    // JSON; nil: not known
 	Page      string // path and query of the page with the form; empty: not known
 }
 
 // errNoObject is why a body cannot be that of a create.
-var errNoObject = errors.New("its body is neither a JSON object nor a form")
+var errNoObject = errors.New("its body is no JSON object, no form and no XML")
 
-// read reads a body: JSON, or else a form.
+// read reads a body: JSON, XML, or else a form.
 func (c *Request) read(text string) error {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&c.Body); err == nil && c.Body != nil && !decoder.More() {
 		c.Body = numbers(c.Body).(map[string]any)
+		return nil
+	}
+	if isMarkup(text) {
+		c.readMarkup(text)
 		return nil
 	}
 	return c.readForm(text)
@@ -87,7 +92,7 @@ func numbers(value any) any {
 func (c Request) Draft(prefix string) Draft {
 	d := Draft{
 		Name: c.name(), Method: c.Method, Path: Escape(cmp.Or(c.URL.EscapedPath(), "/")),
-		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Form: c.Form, Multipart: c.Multipart,
+		Header: map[string]string{}, Given: map[string]string{}, Templates: map[string]string{}, Body: c.Body, Payload: Payload{c.Form, c.Multipart, c.Written},
 		Identity: idIn(c.Answer),
 	}
 	if mutation := mutationOf(c.Body); mutation != "" && !c.Form {
@@ -182,7 +187,7 @@ func (d *Draft) header(name, value, prefix string) {
 	lower := strings.ToLower(name)
 	shell := regexp.MustCompile(`^((?:[A-Za-z]+ )?)\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$`).FindStringSubmatch(value)
 	switch {
-	case lower == "content-type" && strings.Contains(value, "+json"): // a server may refuse plain JSON
+	case lower == "content-type" && (strings.Contains(value, "+json") || strings.Contains(value, "xml")): // a server may refuse the plain one
 		d.Header[name] = Escape(value)
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case NamesKey(name):
@@ -238,7 +243,7 @@ func (d *Draft) members(prefix string) {
 				spare = append(spare, pointer)
 			case amountLike.MatchString(value):
 				d.Others = append(d.Others, Other{Pointer: pointer, Value: anotherAmount(value)})
-			case d.Form:
+			case d.textual():
 				if whole, err := strconv.ParseInt(value, 10, 64); err == nil {
 					d.Others = append(d.Others, Other{Pointer: pointer, Value: strconv.FormatInt(whole+1, 10)})
 				}

@@ -124,7 +124,7 @@ func (f *File) steps(indent string, steps []Step) {
 		f.line("%s- request:", indent)
 		f.request(indent+"    ", s.Method, s.Path, s.Header)
 		if s.Body != nil {
-			f.content(indent+"    ", payload(s.Form, s.Multipart), filled(s.Body, s.Templates))
+			f.content(indent+"    ", payload(Payload{Form: s.Form, Multipart: s.Multipart}), filled(s.Body, s.Templates))
 		}
 		if len(s.Extract) > 0 {
 			f.line("%s  extract: %s", indent, literal(s.Extract))
@@ -141,11 +141,13 @@ func (f *File) request(indent, method, path string, header map[string]string) {
 }
 
 // payload is the key of a request's body.
-func payload(form, multipart bool) string {
+func payload(p Payload) string {
 	switch {
-	case multipart:
+	case p.Written != "":
+		return "text"
+	case p.Multipart:
 		return "multipart"
-	case form:
+	case p.Form:
 		return "form"
 	default:
 		return "body"
