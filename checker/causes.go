@@ -61,7 +61,7 @@ func Causes(results []Result) []Cause {
 	}
 	slices.SortStableFunc(all, func(a, b Cause) int {
 		first, other := a.Members[0].in(results), b.Members[0].in(results)
-		return cmp.Or(compareStanding(*first, *other), first.alone()-other.alone(), cmp.Compare(a.Kind.rank(), b.Kind.rank()),
+		return cmp.Or(compareStanding(*first, *other), first.alone()-other.alone(), cmp.Compare(first.harm(), other.harm()),
 			first.weight()-other.weight())
 	})
 	for i := range all {
@@ -153,6 +153,15 @@ func (f Finding) weight() int {
 		sum += 1 << c.rank()
 	}
 	return sum
+}
+
+// harm is the rank of what a finding says is wrong. Where no rows are known, two names for what is one are the sign of a second row.
+func (f Finding) harm() int {
+	unseen := slices.ContainsFunc(f.Rows, func(r RowEvidence) bool { return r.Unknown })
+	if f.Kind == ReplayMismatch && f.Detail == "identity" && unseen {
+		return Duplicate.rank()
+	}
+	return f.Kind.rank()
 }
 
 // alone is 0 for a finding about one plain request, and 1 for all others.

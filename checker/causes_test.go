@@ -112,3 +112,18 @@ func TestWhatIsSeldomSeenIsNoFirstPage(t *testing.T) {
 	require.Len(t, got, 1)
 	require.Equal(t, []string{"burst/i1", "double-click/i3"}, got[0].Findings)
 }
+
+// Without a database, two names for one thing are all that shows of a second row: no other body that was taken is worse.
+func TestTwoNamesAreASecondRowWhereNoRowsAreKnown(t *testing.T) {
+	t.Parallel()
+	for unknown, first := range map[bool]checker.Kind{true: checker.ReplayMismatch, false: checker.AlteredBody} {
+		named := under(checker.ReplayMismatch, "identity", "i1", 5, checker.Overlapping)
+		named.Rows = []checker.RowEvidence{{Unknown: unknown}}
+		got := numbered(
+			checker.Result{Scenario: "race", Intents: 1, Findings: []checker.Finding{under(checker.AlteredBody, "", "i1", 8, checker.OtherBody, checker.Overlapping)}},
+			checker.Result{Scenario: "burst", Intents: 1, Findings: []checker.Finding{named}},
+		)
+		require.Len(t, got, 2)
+		require.Equal(t, first, got[0].Kind, "rows unknown: %t", unknown)
+	}
+}

@@ -384,6 +384,9 @@ func (l learnt) promises(f *File) {
 	}
 	if len(l.inProgress.Statuses) > 0 {
 		f.line("  in_progress: {mode: reject, %s} # while the first request runs", signed(l.inProgress))
+		if f.Start != nil {
+			f.line("  # lease: 5m # how long a request that died may block its key, as its lock or claim lives; left out, it is a minute, and crashes show keys that are blocked for longer")
+		}
 	}
 	if len(l.missing.Statuses) > 0 {
 		f.line("  missing_key: {%s}", signed(l.missing))

@@ -1,0 +1,27 @@
+package drafting
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/doubletap-harness/doubletap/targets/databases"
+)
+
+// A run that kills the service shows keys that its lock blocks: the file says where the lock's time goes.
+func TestALeaseIsNamedWhereRunsKillTheService(t *testing.T) {
+	t.Parallel()
+	for started, start := range map[bool]*Start{true: {Command: []string{"node"}}, false: nil} {
+		f := File{
+			Dialect: databases.SQLite, Start: start, Proof: &Proof{Text: "/note", Column: "note", Exact: true, Table: databases.Table{Name: "orders"}},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		done, busy := Answer{Status: 201}, Answer{Status: 409, Body: map[string]any{"code": "IN_PROGRESS"}}
+		f.Learn(Repeated{First: done, Again: done, Rows: 1, Crowds: []Crowd{{Copies: []Answer{done, busy}, After: done}}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Contains(t, text, "in_progress: {mode: reject, statuses: [409]")
+		require.Equal(t, started, strings.Contains(text, "# lease: "))
+	}
+}
