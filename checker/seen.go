@@ -138,7 +138,7 @@ func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seen
 	f := Finding{
 		Kind: EffectMismatch, Detail: fx.Name, Contract: "effects: " + fx.Name,
 		Expected: fmt.Sprintf("%s%d at %s: %d for each row of the %s body, of which there is %s", atMost(fx), each*of.rows, fx.Seen, each, of.body, count(of.rows, "row")),
-		Observed: fmt.Sprintf("%d at %s%s", got, fx.Seen, listed(e.messages.until(at, fx.Seen, fx.Where, of.marker))),
+		Observed: fmt.Sprintf("%d at %s%s%s", got, fx.Seen, listed(e.messages.until(at, fx.Seen, fx.Where, of.marker)), e.messages.sameKey(at, fx, of.marker)),
 	}
 	switch {
 	case got > each*of.due && of.rows == 0 && m == atT2:
@@ -148,6 +148,15 @@ func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seen
 		e.report(m, tr, f)
 	}
 	checkDownstreamKeys(e, m, tr, fx, of)
+}
+
+// sameKey says what a file may lack, if all of several effects have one key; empty: they have not.
+func (all messages) sameKey(at history.Offset, fx contract.Effect, marker string) string {
+	done := filter(all.until(at, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.Acted && m.First == "" })
+	if len(done) < 2 || done[0].Key == "" || slices.ContainsFunc(done, func(m history.Message) bool { return m.Key != done[0].Key }) {
+		return ""
+	}
+	return fmt.Sprintf("; all have one key: if %s acts once for a key, say idempotent: true of the sink", fx.Seen)
 }
 
 // unrecorded reports that messages may have reached a sink which are not on record: nothing can be missed then.

@@ -126,6 +126,22 @@ func TestEffectsAtASinkBelongToTheirRows(t *testing.T) {
 	}
 }
 
+func TestEffectsWithOneKeySayWhatTheFileMayLack(t *testing.T) {
+	t.Parallel()
+	const hint = "; all have one key: if payments acts once for a key, say idempotent: true of the sink"
+	for name, c := range map[string]struct {
+		second history.Message
+		hinted bool
+	}{
+		"the same key": {paid(25, "k"), true},
+		"another key":  {paid(25, "l"), false},
+		"no key":       {paid(25, ""), false},
+	} {
+		h := reached(scene(story(acknowledged(201, "o1")).rows(1)), paid(20, "k"), c.second)
+		require.Equal(t, c.hinted, strings.HasSuffix(check(h, terms(charge)).Findings[0].Observed, hint), name)
+	}
+}
+
 func TestAnEffectMayBelongToEachRowSeveralTimes(t *testing.T) {
 	t.Parallel()
 	healthy := paid(16, "second")

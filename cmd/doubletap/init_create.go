@@ -15,6 +15,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/inert"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -184,7 +185,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
 		heed(i, answer.Content)
-		return told, fmt.Sprintf("the create was answered %d%s.", answer.Status, refusal(answer.Status)), nil
+		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(answer.Status), i.missed(answer.Status)), nil
 	}
 	return told, "", nil
 }
@@ -238,6 +239,18 @@ func refusal(status int) string {
 		return ", so the sample body is not what the target takes: mend it in the file"
 	}
 	return ", so the target is not well"
+}
+
+// missed names the variables of services that the target may miss; empty: it does not fail, or there are none.
+func (i *initiation) missed(status int) string {
+	var names []string
+	for _, s := range i.file.Services {
+		names = append(names, s.Variable)
+	}
+	if status < 500 || len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", or misses a service that it asks (%s), for which the sinks in the file can stand in", english.List(names, "and"))
 }
 
 // How often and how long is looked for the markers of a create: what is created may be written after its answer, and after

@@ -2,6 +2,7 @@ package drafting
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"regexp"
 	"slices"
@@ -85,16 +86,40 @@ func (f *File) elsewhere() {
 	f.remark("", "Does a create call another service, send a mail, or publish a message? A sink counts that: docs/effects.md. Give your service the sink's address, and the operation an effect, such as effects: [{name: receipt, seen: mail}].")
 	f.line("# sinks:")
 	for n, s := range f.Services {
+		listen, told := fmt.Sprintf("listen: 127.0.0.1:%d, ", 19090+n), ""
+		if f.Start != nil {
+			listen, told = "", "; process.env: {"+s.told()+"}"
+		}
 		switch s.Kind {
 		case "redis":
-			f.line("#   %s: {redis: {url: \"${%s}\", stream: orders}} # if it publishes there; or list:, or channel:", sinkName(s), s.Variable)
-			continue
+			f.line("#   %s: {redis: {url: \"${%s}\", stream: orders}} # if it publishes there; or list:, or channel:%s", sinkName(s), s.Variable, told)
 		case "rabbitmq":
-			f.line("#   %s: {rabbitmq: {url: \"${%s}\", exchange: orders}} # if it publishes there", sinkName(s), s.Variable)
-			continue
+			f.line("#   %s: {rabbitmq: {url: \"${%s}\", exchange: orders}} # if it publishes there; or queue:%s", sinkName(s), s.Variable, told)
+		default:
+			f.line("#   %s: {%s%s: {%s}} # in place of %s%s", sinkName(s), listen, s.Kind, s.provider(), s.Variable, told)
 		}
-		f.line("#   %s: {listen: 127.0.0.1:%d, %s: {}} # in place of %s", sinkName(s), 19090+n, s.Kind, s.Variable)
 	}
+}
+
+// told are the variables of a process by which it learns of the sink: a host has its port in a variable of its own.
+func (s Service) told() string {
+	if begin, host := strings.CutSuffix(s.Variable, "HOST"); host {
+		return fmt.Sprintf(`%s: "{{.Sink.%s.Host}}", %sPORT: "{{.Sink.%[2]s.Port}}"`, s.Variable, sinkName(s), begin)
+	}
+	if s.Kind == "smtp" && !strings.HasSuffix(s.Variable, "URL") {
+		return fmt.Sprintf(`%s: "{{.Sink.%s.Host}}:{{.Sink.%[2]s.Port}}"`, s.Variable, sinkName(s))
+	}
+	return fmt.Sprintf(`%s: "{{.Sink.%s.URL}}"`, s.Variable, sinkName(s))
+}
+
+// provider is the key of a sink for a service whose answers are known; empty: they are not.
+func (s Service) provider() string {
+	for _, name := range []string{"stripe", "paypal", "adyen"} {
+		if s.Kind == "http" && strings.Contains(strings.ToLower(s.Variable), name) {
+			return "provider: " + name
+		}
+	}
+	return ""
 }
 
 // sinkName is a name for a sink: what its variable says, without where.

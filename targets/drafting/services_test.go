@@ -62,11 +62,11 @@ func TestServicesAreOfferedAsAComment(t *testing.T) {
 	text, err := f.Text()
 	require.NoError(t, err)
 	const offered = `# sinks:
-#   amqp: {rabbitmq: {url: "${AMQP_URL}", exchange: orders}} # if it publishes there
+#   amqp: {rabbitmq: {url: "${AMQP_URL}", exchange: orders}} # if it publishes there; or queue:
 #   spans: {listen: 127.0.0.1:19091, otlp: {}} # in place of OTEL_EXPORTER_OTLP_ENDPOINT
 #   redis: {redis: {url: "${REDIS_URL}", stream: orders}} # if it publishes there; or list:, or channel:
 #   mail: {listen: 127.0.0.1:19093, smtp: {}} # in place of SMTP_HOST
-#   stripe: {listen: 127.0.0.1:19094, http: {}} # in place of STRIPE_API_URL
+#   stripe: {listen: 127.0.0.1:19094, http: {provider: stripe}} # in place of STRIPE_API_URL
 `
 	require.Contains(t, text, offered)
 	taken := strings.Replace(text, offered, strings.ReplaceAll(offered[2:], "\n# ", "\n"), 1)
@@ -78,4 +78,21 @@ func TestServicesAreOfferedAsAComment(t *testing.T) {
 		require.NoError(t, err, file)
 		require.Len(t, target.Sinks, map[bool]int{false: 0, true: 5}[file == taken])
 	}
+}
+
+func TestAProcessIsToldOfItsSinks(t *testing.T) {
+	t.Parallel()
+	f := drafting.File{Target: "shop", Source: "a test", BaseURL: "http://127.0.0.1:8080", Start: &drafting.Start{Command: []string{"shop"}}, Draft: drafting.Draft{
+		Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"},
+	}}
+	f.Services = drafting.Services([]string{"PAYMENTS_URL=https://payments.example", "SMTP_HOST=mail", "MAIL_SERVER=mail:25", "REDIS_URL=redis://10.0.0.1"}, f.BaseURL)
+	text, err := f.Text()
+	require.NoError(t, err)
+	const offered = `# sinks:
+#   mail: {smtp: {}} # in place of MAIL_SERVER; process.env: {MAIL_SERVER: "{{.Sink.mail.Host}}:{{.Sink.mail.Port}}"}
+#   payments: {http: {}} # in place of PAYMENTS_URL; process.env: {PAYMENTS_URL: "{{.Sink.payments.URL}}"}
+#   redis: {redis: {url: "${REDIS_URL}", stream: orders}} # if it publishes there; or list:, or channel:; process.env: {REDIS_URL: "{{.Sink.redis.URL}}"}
+#   mail: {smtp: {}} # in place of SMTP_HOST; process.env: {SMTP_HOST: "{{.Sink.mail.Host}}", SMTP_PORT: "{{.Sink.mail.Port}}"}
+`
+	require.Contains(t, text, offered)
 }
