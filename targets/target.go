@@ -62,7 +62,7 @@ type Store struct {
 	Flush     string `yaml:"flush" json:"flush,omitempty"`         // pattern of Redis for the keys that a scenario may delete; empty: none
 }
 
-// Link is a stretch of road inside the target, such as the one to its database. The target was told to use
+// Link is a network path inside the target, such as the one to its database. The target was told to use
 // the address Listen; the harness listens there for the time of a run, and leads on to To.
 type Link struct {
 	Listen string `yaml:"listen" json:"listen"` // host:port

@@ -348,7 +348,7 @@ func (l *Lead) Close() error {
 
 // await gives workers some time to leave. Those that are not told see that the place is gone.
 func (l *Lead) await(kv nats.KeyValue) {
-	end := time.Now().Add(farewell)
+	end := time.Now().Add(timeToLeave)
 	for name, w := range l.seen {
 		for !w.Left && time.Since(w.at) < 2*max(l.run.Lease, beatEvery) && time.Now().Before(end) {
 			if entry, err := kv.Get(workerPrefix + name); err == nil {

@@ -24,7 +24,7 @@ const (
 	pollEvery    = 500 * time.Millisecond
 	mostPolls    = 2 * time.Second  // that a worker waits for the next shard at a time
 	aloneAfter   = 10 * time.Second // it is said that no worker is there
-	farewell     = 5 * time.Second  // that workers have to leave when a run is over
+	timeToLeave  = 5 * time.Second  // that workers have to leave when a run is over
 )
 
 // Run is a run that is shared, as workers see it.

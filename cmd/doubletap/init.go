@@ -205,7 +205,7 @@ func (i *initiation) write(ctx context.Context) error {
 	if err != nil {
 		return runerror.Environment(fmt.Errorf("write the target file: %w", err))
 	}
-	i.farewell(strings.Count(text, "\n# - "))
+	i.nextSteps(strings.Count(text, "\n# - "))
 	return nil
 }
 
@@ -251,8 +251,8 @@ func (i *initiation) load(text string, stands func(string) (string, bool)) (targ
 	})
 }
 
-// farewell says what comes next.
-func (i *initiation) farewell(doubts int) {
+// nextSteps says what comes next.
+func (i *initiation) nextSteps(doubts int) {
 	name := i.output
 	if name == "" {
 		name = "FILE"

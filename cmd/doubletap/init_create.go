@@ -44,7 +44,7 @@ func (i *initiation) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case n >= createTries+i.carriers.tried || !i.again(answer, why):
+		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
 			i.unproven(why)
 			return nil
 		}
@@ -52,7 +52,7 @@ func (i *initiation) prove(ctx context.Context) error {
 }
 
 // again says whether, and with what, a create is sent again that had no effect.
-func (i *initiation) again(answer drafting.Answer, why string) bool {
+func (i *initiation) again(ctx context.Context, answer drafting.Answer, why string) bool {
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) || answer.Status == 0 {
 		return false
 	}
@@ -61,7 +61,7 @@ func (i *initiation) again(answer drafting.Answer, why string) bool {
 	case http.StatusPaymentRequired:
 		why = "the next create may not be declined"
 	case http.StatusTooManyRequests:
-		letBe(answer.Wait)
+		letBe(ctx, answer.Wait)
 	default:
 		varied := otherwise(i, answer)
 		if varied == "" {

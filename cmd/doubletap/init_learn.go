@@ -436,7 +436,7 @@ func (q *questioner) ask(ctx context.Context, name string, intents int, steps st
 			break
 		}
 		*q.throttled = max(*q.throttled, wait)
-		letBe(wait)
+		letBe(ctx, wait)
 	}
 	return answers, markers
 }

@@ -33,8 +33,13 @@ func throttledFor(a history.Attempt) time.Duration {
 	return max(time.Second, driver.RetryAfter(a)) // a date
 }
 
-// letBe leaves the target alone for as long as it wants, within reason.
-func letBe(wait time.Duration) { time.Sleep(min(wait, throttledMost)) }
+// letBe leaves the target alone for as long as it wants, within reason, or until the command is interrupted.
+func letBe(ctx context.Context, wait time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(min(wait, throttledMost)):
+	}
+}
 
 // learnLimit finds out, where a request was answered 429 and no answer says how many are let through in which time: it sends creates, one after
 // the other, until one is turned away, three times. The first of them may begin in a window that is half used, another one may reach
@@ -52,7 +57,7 @@ func learnLimit(ctx context.Context, i *initiation, asking *questioner) {
 	fmt.Fprintf(i.streams.err, "requests were answered 429; sending up to %d creates, %d times, to learn the rate limit\n", limitTries, limitRounds)
 	var through []int
 	for range limitRounds {
-		letBe(per)
+		letBe(ctx, per)
 		n, begun := 0, time.Now()
 		for ; n < limitTries; n++ {
 			answers, _ := asking.askOnce(ctx, "limit", 1, "[{send: {}}]")

@@ -175,7 +175,7 @@ func (s *Service) Restart(ctx context.Context) error {
 	if !l.died() {
 		return s.begin(ctx)
 	}
-	d := Death{At: l.at, How: l.how() + strangers(l), Said: reasonIn(s.options.Log.Last(keptLines))}
+	d := Death{At: l.at, How: l.how() + signalFromOutside(l), Said: reasonIn(s.options.Log.Last(keptLines))}
 	for try := range startsAgain {
 		if try > 0 {
 			time.Sleep(restPause)
@@ -193,8 +193,8 @@ func (s *Service) Restart(ctx context.Context) error {
 	return d.Err
 }
 
-// strangers tells of a signal that a program does not send itself; empty: it was none.
-func strangers(l *life) string {
+// signalFromOutside tells of a signal that a program does not send itself; empty: it was none.
+func signalFromOutside(l *life) string {
 	if status, ok := l.command.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL {
 		return ": by the system for want of memory, or by somebody else"
 	}
