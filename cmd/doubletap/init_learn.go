@@ -262,14 +262,14 @@ func rowsOf(ctx context.Context, i *initiation, marker string) int {
 		if l.Table.FullName() == i.file.Proof.Table.FullName() {
 			rows++
 			i.row = l.Row
-			i.recount(ctx, l.Row)
+			recount(ctx, i, l.Row)
 		}
 	}
 	return rows
 }
 
 // recount counts again what refers to a created row.
-func (i *initiation) recount(ctx context.Context, row map[string]string) {
+func recount(ctx context.Context, i *initiation, row map[string]string) {
 	for n := range i.file.Children {
 		c := &i.file.Children[n]
 		if value, has := row[c.By.Theirs]; has && value != "" {
