@@ -25,7 +25,7 @@ type Held interface {
 }
 
 // holdWrites makes the writes of a burst wait for each other: the table is locked when all members wait at the
-// barrier, and unlocked when all members that are not answered yet are blocked writers, or Longest is over. A
+// barrier, and unlocked when all members that are not answered yet are blocked writers, or their time is over. A
 // blocked writer has passed every check by which the target tells a duplicate from a new intent. The function
 // that it returns is called for each member that is answered.
 func (r *intentRunner) holdWrites(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move, at *barrier) (answered func()) {
