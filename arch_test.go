@@ -63,7 +63,7 @@ func rooms() map[string][]string {
 		"driver":                   {"faults", "contract", "scenarios", "targets", "history", "outline", "driver/h2"},
 		"driver/h2":                {},
 		"driver/writegate":         {"targets/databases"},
-		"export/curl":              {"contract", "faults", "scenarios", "driver", "internal/inert", "internal/shell"},
+		"export/curl":              {"contract", "faults", "scenarios", "targets", "history", "driver", "internal/inert", "internal/shell"},
 		"internal/bench":           {"faults", "contract", "scenarios", "targets", "history", "proxy", "driver"},
 		"checker":                  {"history", "contract", "proofs", "jsonpointer", "outline", "internal/lightjson"},
 		"snapshots":                {"history", "jsonpointer", "targets/databases", "internal/sqltext"},
@@ -95,7 +95,7 @@ func rooms() map[string][]string {
 		},
 		"work":          {"rundir", "internal/files", "internal/runerror"},
 		"shrink":        {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
-		"export":        {"history", "contract", "jsonpointer", "scenarios", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
+		"export":        {"history", "contract", "jsonpointer", "scenarios", "targets", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
 		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/leftovers", "internal/runerror", "internal/shell"},
 		"doubletaptest": {"", "checker", "reports"},
 		"cmd/doubletap": {

@@ -18,6 +18,7 @@ type Rehearsed struct {
 	Reference string
 	Key       string   // empty: none
 	SecondKey string   // in a second header of the same name; empty: none
+	Fresh     []string // where the target hands the keys out: those of the attempt's retries, if they take others
 	Secret    []string // names of the headers that hold one
 	Sign      *targets.Sign
 	Over      string // what is signed, with Moment for the time
@@ -27,7 +28,7 @@ type Rehearsed struct {
 const Moment = "dtmomentdt"
 
 // Rehearse returns the request of every attempt of the plan by the attempt's ID, without sending any. Where steps
-// would extract something, other than from Logins, there is a [Placeholder].
+// would extract something, there is a [Placeholder].
 func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 	r := newRequests(&Config{Workload: *w})
 	r.placeholders()
@@ -55,14 +56,26 @@ func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttemp
 		Reference: r.config.Names.Reference(author(i)), Key: record.Key,
 	}
 	all.SecondKey = r.rehearseHeader(request.Header, one, record)
-	if s := one.operation.Request.Sign; s != nil {
-		all.Sign = s
-		all.Over, _ = s.Text(request, basePath(r.config.Target), record.Key, Moment) // so it can
+	if a.RetryKey == scenarios.FreshKey {
+		for n := range a.Pauses {
+			if key, issued := r.issued[issuedKey{i.ID, retryID(a, n)}]; issued {
+				all.Fresh = append(all.Fresh, key)
+			}
+		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(request.Header)) {
+	r.rehearseSecrets(&all, one.operation.Request)
+	return all
+}
+
+// rehearseSecrets says what of a request is signed, and which of its headers hold a secret.
+func (r *requests) rehearseSecrets(all *Rehearsed, request targets.Request) {
+	if s := request.Sign; s != nil {
+		all.Sign = s
+		all.Over, _ = s.Text(all.Rendered, basePath(r.config.Target), all.Key, Moment) // so it can
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Header)) {
 		if r.secrets.isSecret(name) {
 			all.Secret = append(all.Secret, name)
 		}
 	}
-	return all
 }

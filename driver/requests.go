@@ -45,6 +45,7 @@ type requests struct {
 	rendered map[string]rendered // by intent and body; a new login gives new ones
 	patience time.Duration       // of a client that a scenario gives no deadline of its own
 	inside   *insideTime         // of which times that count from the upstream tap are shares
+	stands   int                 // placeholders so far, where nothing is sent
 
 	mu     sync.Mutex
 	clocks map[string]time.Time // by intent: when its last attempt was sent, by the clock that it tells

@@ -3,7 +3,6 @@ package driver
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -37,20 +36,13 @@ func (s *stepRunner) logIn(ctx context.Context) error {
 	if len(w.Target.Login) == 0 || s.requests.logins != nil {
 		return nil
 	}
-	principals := w.Principals
-	if len(principals) == 0 {
-		principals = []Principal{{}}
-	}
 	logins := map[string]map[string]string{}
-	for _, p := range principals {
-		extracted, err := s.run(ctx, stepRun{
-			steps: w.Target.Login, values: targets.Values{Principal: p.Values}.Drawing(w.Names.Draws(0, w.Base)),
-			fact: history.Step{For: history.Login, Principal: p.Name},
-		})
+	for _, name := range s.requests.loggedIn() {
+		extracted, err := s.run(ctx, s.requests.loginRun(name))
 		if err != nil {
 			return err
 		}
-		logins[p.Name] = extracted
+		logins[name] = extracted
 	}
 	s.requests.setLogins(logins)
 	return nil
@@ -143,37 +135,4 @@ func indices[T any](all []T) []int {
 		numbers[n] = n
 	}
 	return numbers
-}
-
-// placeholders puts made-up data in place of what steps extract, for requests that are not sent.
-func (r *requests) placeholders() {
-	w := &r.config.Workload
-	if r.logins == nil {
-		logins := map[string]map[string]string{"": Placeholders(w.Target.Login)}
-		for _, p := range w.Principals {
-			logins[p.Name] = Placeholders(w.Target.Login)
-		}
-		r.logins = logins
-	}
-	r.prepared, r.issued = map[prepareScope]map[string]string{}, map[issuedKey]string{}
-	for _, i := range w.Plan.Intents {
-		r.prepared[w.scope(i)] = Placeholders(w.operation(i).Prepare)
-		for _, name := range keyNames(i) {
-			r.issued[issuedKey{i.ID, name}] = w.Names.Key(i.ID, name)
-		}
-	}
-}
-
-// Placeholder begins every text that stands for what steps extract, in requests that are not sent.
-const Placeholder = "dttaken"
-
-// Placeholders returns made-up data in place of what steps extract, by name.
-func Placeholders(steps []targets.Step) map[string]string {
-	all := map[string]string{}
-	for _, step := range steps {
-		for name := range maps.Keys(step.Extract) {
-			all[name] = Placeholder + name + "dt"
-		}
-	}
-	return all
 }

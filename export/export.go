@@ -22,6 +22,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
+	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
@@ -103,9 +104,6 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		return nil, nil, err
 	}
 	defer func(opened *sut.System) { err = errors.Join(err, opened.Close()) }(system)
-	if why := beyondCurl(system, f.Scenario); why != "" {
-		return nil, nil, runerror.Configf("%s of %s has steps that a script cannot take; hand the finding over --as go or --as scenario", why, system.Name)
-	}
 	base, database, variables := system.Target.BaseURL, system.DatabaseKind(), map[string]string{}
 	if system.BuiltIn() || system.Target.Process != nil {
 		base = servedByDefault
@@ -122,13 +120,17 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 	round.Intents = round.GroupSize()
 	plan := scenarios.NewPlan(round, f.Seed)
 	d := driver.Workload{
-		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals, Plan: plan, Logins: system.LoginVariables(variables),
+		Target: system.Target, Operations: system.Operations, Ways: system.Ways, Principals: system.Principals, Plan: plan,
 		Names: driver.Names{Seed: f.Seed, Run: rundir.NewID(time.Now()), Scenario: plan.Scenario},
 		Base:  time.Now(),
 	}
 	requests, err := d.Rehearse()
 	if err != nil {
 		return nil, nil, runerror.Environment(err)
+	}
+	steps, err := stepsOf(system, d, variables)
+	if err != nil {
+		return nil, nil, err
 	}
 	if system.BuiltIn() {
 		for id, r := range requests {
@@ -137,7 +139,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		}
 	}
 	script := curl.Script{
-		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
+		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}
@@ -190,20 +192,38 @@ func clients() map[databases.Dialect]curl.Client {
 	}
 }
 
-// beyondCurl names the steps of a scenario that a shell script would have to take; empty: there are none. What a
-// login gives can be put into a variable.
-func beyondCurl(s *sut.System, scenario scenarios.Scenario) string {
-	used := s.Operations[:1]
-	if n := scenario.Neighbours; n != nil && n.Across == scenarios.AcrossOperations {
-		used = s.Operations
+// stepsOf are the steps that a script sends. It is no shell script's work to read any page.
+func stepsOf(s *sut.System, w driver.Workload, variables map[string]string) ([]driver.RehearsedRun, error) {
+	if !s.BuiltIn() { // whose secrets are made up
+		w = sut.WithoutStepSecrets(w, variables)
 	}
-	for _, o := range used {
-		switch {
-		case len(o.Prepare) > 0:
-			return "operations." + o.Name + ".prepare"
-		case len(o.Key.Issued) > 0:
-			return "operations." + o.Name + ".key.issued"
+	runs, err := w.RehearseSteps()
+	if err != nil {
+		return nil, runerror.Environment(err)
+	}
+	for _, run := range runs {
+		for n, step := range run.Steps {
+			for _, name := range step.Step.Names() {
+				if why := curl.CannotTake(step.Step.Extract[name]); why != "" {
+					return nil, runerror.Configf("%s[%d] of %s takes what a script cannot take: %s; hand the finding over --as go or --as scenario", run.Place, n, s.Name, why)
+				}
+			}
+			if s.BuiltIn() {
+				run.Steps[n].Secret = nil
+			}
 		}
 	}
-	return ""
+	return runs, nil
+}
+
+// options are those of curl that it takes to speak the target's version of HTTP.
+func options(t targets.Target) []string {
+	switch {
+	case t.Protocol != targets.HTTP2:
+		return nil
+	case strings.HasPrefix(t.BaseURL, "https:"):
+		return []string{"--http2"}
+	default:
+		return []string{"--http2-prior-knowledge"}
+	}
 }

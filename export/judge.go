@@ -31,7 +31,7 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 	finding, c, o := f.Finding.Finding, s.Target.Contract, s.Operations[0]
 	j = curl.Judge{
 		Sees: conditions()[finding.Kind], Late: finding.Moment == history.T2Name,
-		Means: means(c), Identity: o.Identity.JSON, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
+		Means: means(c), Identity: o.Identity, Natural: len(c.NaturalKey) > 0 || c.ContentWindow > 0,
 	}
 	if len(c.Ack.Accepted.Statuses) > 0 || o.Rows.VisibleWithin > 0 {
 		j.Settle = time.Duration(max(s.Target.Settle, o.Rows.VisibleWithin))
@@ -45,16 +45,23 @@ func (f Finding) judge(s *sut.System, plan scenarios.Plan, told bool) (j curl.Ju
 		}
 	}
 	if j.Sees == curl.Differs && len(j.Where) == 0 {
-		j.Where = []string{map[string]string{"status": "status", "identity": o.Identity.JSON}[finding.Detail]}
+		j.Where = []string{map[string]string{"status": "status", "identity": "identity"}[finding.Detail]}
 	}
 	if j.Sees == curl.Altered && sendsInvalid(plan) {
 		j.Sees = curl.Corrected
 	}
 	for _, e := range o.Effects {
-		if e.Seen == "" && e.Value == nil {
-			j.Effects = append(j.Effects, curl.Effect{Query: e.Query, Rows: e.Rows, Delta: e.Delta})
+		if e.Seen == "" {
+			j.Effects = append(j.Effects, curl.Effect{Query: e.Query, Rows: e.Rows, Value: e.Value, Delta: e.Delta})
 		}
 	}
+	if j.Sees == curl.Lost && o.Rows.Identity == "" {
+		j.Identity = contract.Identity{} // the rows do not say it
+	}
+	if j.Sees == curl.Mixed && removes(plan) {
+		j.Sees = curl.Gone
+	}
+	j.Each = slices.ContainsFunc(finding.Rows, func(r checker.RowEvidence) bool { return len(r.Rows) > 0 })
 	switch {
 	case finding.Kind == checker.EffectBeforeCommit || finding.Kind == checker.DownstreamKeyChanged || j.Sees == curl.Wrong && seenAtSink(o.Effects):
 		cannot = append(cannot, "the sink at which the effect is seen")
@@ -99,12 +106,16 @@ func seenAtSink(effects []contract.Effect) bool {
 
 // sendsInvalid reports that a plan has requests that are to be refused, and then corrected.
 func sendsInvalid(plan scenarios.Plan) bool {
-	for _, i := range plan.Intents {
-		for _, m := range i.Moves {
-			if slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Body == history.Invalid }) {
-				return true
-			}
-		}
-	}
-	return false
+	return hasMove(plan, func(m scenarios.Move) bool {
+		return slices.ContainsFunc(m.Batch, func(a scenarios.PlannedAttempt) bool { return a.Body == history.Invalid })
+	})
+}
+
+// removes reports that a plan removes what was made.
+func removes(plan scenarios.Plan) bool {
+	return hasMove(plan, func(m scenarios.Move) bool { return m.Remove })
+}
+
+func hasMove(plan scenarios.Plan, is func(scenarios.Move) bool) bool {
+	return slices.ContainsFunc(plan.Intents, func(i scenarios.PlannedIntent) bool { return slices.ContainsFunc(i.Moves, is) })
 }

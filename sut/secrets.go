@@ -226,35 +226,3 @@ func spelledOut(name string, value any, literal func(name, text string) bool) bo
 }
 
 var secretNames = regexp.MustCompile(`(?i)auth|cookie|token|secret|pass|pwd|key|session|cred|csrf|code|\bpin\b`)
-
-// LoginVariables makes up what a login gives, for each principal, and adds to variables the names of the
-// environment variables that stand for it: TOKEN as LOGIN_TOKEN, and where there are several principals as
-// LOGIN_TOKEN_ALICE.
-func (s *System) LoginVariables(variables map[string]string) map[string]map[string]string {
-	if len(s.Target.Login) == 0 {
-		return nil
-	}
-	logins := map[string]map[string]string{}
-	enter := func(principal, suffix string) {
-		logins[principal] = driver.Placeholders(s.Target.Login)
-		for name := range logins[principal] {
-			variable := strings.ToUpper("LOGIN_" + name + suffix)
-			logins[principal][name] = standIn(variable)
-			variables[standIn(variable)] = variable
-		}
-	}
-	if len(s.Principals) < 2 {
-		name := ""
-		for _, only := range s.Principals {
-			name = only.Name
-		}
-		enter(name, "")
-		return logins
-	}
-	for _, p := range s.Principals {
-		enter(p.Name, "_"+notInNames.ReplaceAllString(p.Name, "_"))
-	}
-	return logins
-}
-
-var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]`)

@@ -87,10 +87,33 @@ func TestAFormWhoseTokenIsTakenInTwoPiecesIsCaught(t *testing.T) {
 	require.Equal(t, exitFinding, again.code, "%s", again)
 	shrunk := callWith(t.Context(), x.env, "shrink", finding, "--target", target, "--reports", t.TempDir(), "--budget", "5s")
 	require.Contains(t, []int{exitPass, exitInconclusive}, shrunk.code, "%s", shrunk)
-	curl := callWith(t.Context(), x.env, "export", finding, "--target", target)
-	require.Equal(t, exitConfig, curl.code)
-	require.Contains(t, curl.err, "--as go or --as scenario")
+	o.scripted(t, x, finding, target)
 	require.Equal(t, exitPass, callWith(t.Context(), x.env, "export", finding, "--target", target, "--as", "go").code)
+}
+
+// scripted holds that the script of a finding logs in, prepares, fetches keys and cleans up, shows the finding for as long as the office is
+// broken, and holds no secret.
+func (o *office) scripted(t *testing.T, x trial, finding, target string) {
+	t.Helper()
+	file := exported(t, finding, "curl", x.env, "--target", target)
+	text := readFile(t, file)
+	for _, secret := range []string{officePassword, officeSession, officeToken, "csrf & more"} {
+		require.NotContains(t, text, secret)
+	}
+	env := map[string]string{"ORDERS_URL": o.url, "DATABASE_URL": x.env["OFFICE_DATABASE"], "OFFICE_PASSWORD": officePassword}
+	for _, broken := range []bool{true, false} {
+		o.broken = broken
+		logins := o.logins.Load()
+		code, out := script(t, file, env)
+		require.Equal(t, map[bool]int{true: 1, false: 0}[broken], code, "%s", out)
+		require.EqualValues(t, 1, o.logins.Load()-logins, "one sends, so one logs in")
+		require.Zero(t, o.count(t, "customers"), "all were cleaned up")
+		require.NotContains(t, out, officeToken)
+	}
+	env["OFFICE_PASSWORD"] = "another's"
+	code, out := script(t, file, env)
+	require.Equal(t, 2, code, "%s", out)
+	require.Contains(t, out, "login[1] (POST /login): was answered 401")
 }
 
 func TestStepsSpeakHTTP2AsWell(t *testing.T) {
@@ -270,7 +293,7 @@ operations:
     rows: {query: select id from bookings where note = :marker}
 `
 
-func TestWhatALoginGivesIsAVariableOfTheScript(t *testing.T) {
+func TestAScriptLogsInAsThoseWhoSend(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	x := o.trial(t, bookingWithLogin, "sequential-replay")
@@ -279,13 +302,22 @@ func TestWhatALoginGivesIsAVariableOfTheScript(t *testing.T) {
 	x.requireNoSecrets(t)
 	finding := filepath.Join(onlyRun(t, x.reports), rundir.FindingsName, "F1")
 	require.FileExists(t, filepath.Join(finding, rundir.TargetName), "the target file spells no secret out")
-	for principals, variable := range map[string]string{
-		"": "LOGIN_TOKEN", "principals: {alice: {A: b}}\n": "LOGIN_TOKEN", "principals: {alice: {A: b}, bob-2: {A: b}}\n": "LOGIN_TOKEN_ALICE",
+	for name, c := range map[string]struct{ target, password string }{
+		"from a variable": {x.file, "OFFICE_PASSWORD"},
+		"two principals":  {x.file + "principals: {alice: {A: b}, bob-2: {A: b}}\n", "OFFICE_PASSWORD"},
+		"spelled out":     {strings.Replace(x.file, "${OFFICE_PASSWORD}", officePassword, 1), "PASSWORD"},
+		"of a principal": {
+			strings.Replace(x.file, "${OFFICE_PASSWORD}", "{{.Principal.Pass}}", 1) + "principals: {alice: {Pass: " + officePassword + "}}\n", "ALICE_PASS",
+		},
 	} {
-		script := callWith(t.Context(), x.env, "export", finding, "--target", writeFile(t, "target.yaml", x.file+principals))
-		require.Equal(t, exitPass, script.code, "%s", script)
-		require.Contains(t, script.out, `--header "X-Token: ${`+variable+`}"`)
-		require.Contains(t, script.out, "[ -n \"${"+variable+":-}\" ]")
+		file := exported(t, finding, "curl", x.env, "--target", writeFile(t, "target.yaml", c.target))
+		require.NotContains(t, readFile(t, file), officePassword)
+		logins := o.logins.Load()
+		code, out := script(t, file, map[string]string{
+			"ORDERS_URL": o.url, "DATABASE_URL": x.env["OFFICE_DATABASE"], "OFFICE_CSRF": "csrf & more", c.password: officePassword,
+		})
+		require.Equal(t, 1, code, "%s: %s", name, out)
+		require.EqualValues(t, 1, o.logins.Load()-logins, name)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"text/template"
 	"time"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/faults"
 	"github.com/doubletap-harness/doubletap/internal/inert"
@@ -24,6 +25,8 @@ type Script struct {
 	Base        string // URL of the target, unless BASE_URL says another; empty: that must
 	Plan        scenarios.Plan
 	Requests    map[string]driver.Rehearsed // by attempt
+	Steps       []driver.RehearsedRun       // that come before, in between and after; all can be taken, see [CannotTake]
+	Options     []string                    // of curl, for every request
 	Lanes       map[string][]faults.Fault
 	Links       map[string][]faults.Fault // inside the target
 	Normal      time.Duration             // of a plain create; spans that are shares are of this
@@ -44,19 +47,21 @@ type Script struct {
 // Judge says how a script sees that it happened again. With the zero value the answers and the rows have to be looked at.
 type Judge struct {
 	Sees     Condition
-	Natural  bool          // an intent is one whatever its keys are
-	Late     bool          // it shows after a final retry
-	Means    Means         // what answers mean
-	Where    []string      // of Differs: "status", "body", names of headers, and JSON pointers to members of the body
-	Identity string        // JSON pointer to the member of an answer that names the created thing; empty: it is not known
-	Effects  []Effect      // of Effects
-	Settle   time.Duration // after which rows are there
+	Natural  bool              // an intent is one whatever its keys are
+	Late     bool              // it shows after a final retry
+	Each     bool              // of Lost: each intent is to have a row of its own, also where others have its marker
+	Means    Means             // what answers mean
+	Where    []string          // of Differs: "status", "identity", "body", names of headers, and JSON pointers to members of the body
+	Identity contract.Identity // where an answer names the created thing; the zero value: nowhere
+	Effects  []Effect          // of Effects
+	Settle   time.Duration     // after which rows are there
 }
 
-// Effect is what belongs to a row, as a query sees it.
+// Effect is what belongs to a row, as a query sees it. One of Rows, Value and Delta is set.
 type Effect struct {
 	Query string   // with the parameter :marker, unless Delta is set
 	Rows  *int     // of the query, for each row
+	Value *float64 // the number that the query gives, for each row
 	Delta *float64 // change of the number that the query gives, for each row
 }
 
@@ -104,6 +109,7 @@ const (
 	Undeclared           // an answer below 400 that the contract does not name
 	Died                 // a new request is not done any more
 	Wrong                // the number of effects
+	Gone                 // nothing is there after a removal, and what is sent then is not done
 )
 
 //go:embed script.sh.tmpl

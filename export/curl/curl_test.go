@@ -99,13 +99,6 @@ steps: [send, flush: store, send]
 exercised: [flushed]
 `
 
-const removed = `name: removed
-summary: What was made is removed, and wanted once more.
-intents: 1
-steps: [send, remove, send: {key: fresh}]
-exercised: [removed]
-`
-
 const keyHeaders = `name: key-headers
 summary: Two keys in two headers, and one under a name in lower case.
 intents: 1
@@ -120,14 +113,13 @@ func TestTheScriptIsAsItWas(t *testing.T) {
 		change func(*curl.Script)
 	}{
 		"everything":  {everything, func(*curl.Script) {}},
-		"removed":     {removed, func(*curl.Script) {}},
 		"key-headers": {keyHeaders, func(*curl.Script) {}},
 		"emptied":     {emptied, func(*curl.Script) {}},
 		"sqlite": {one, func(s *curl.Script) {
 			s.Client, s.Database, s.Judge.Sees = curl.SQLite, "sqlite:///tmp/x.db", curl.TooMany
 		}},
 		"postgres": {one, func(s *curl.Script) {
-			s.Client, s.Judge = curl.Postgres, curl.Judge{Sees: curl.Lost, Means: curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}}, Identity: "/id"}
+			s.Client, s.Judge = curl.Postgres, curl.Judge{Sees: curl.Lost, Means: curl.Means{Done: []contract.Signature{{Statuses: []int{201}}}}, Identity: contract.Identity{JSON: "/id"}}
 		}},
 		"mariadb": {one, func(s *curl.Script) { s.Client = curl.MariaDB }},
 	} {

@@ -14,6 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/driver"
 	"github.com/doubletap-harness/doubletap/export/curl"
 	"github.com/doubletap-harness/doubletap/faults"
+	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -55,11 +56,19 @@ func hostile(t require.TestingT, text string, client curl.Client) curl.Script {
 		r.Body = append(r.Body, text...)
 		requests[id] = r
 	}
+	step := driver.RehearsedStep{
+		Rehearsed: driver.Rehearsed{Rendered: targets.Rendered{Method: text, Path: "/" + text, Header: map[string]string{"X-Note": text}, Body: []byte(text)}},
+		Step: targets.Step{Request: targets.Request{Path: text}, Extract: map[string]targets.Extract{
+			text: {JSON: text}, "B": {Header: text}, "C": {Cookie: text}, "D": {Pattern: text}, "E": {HTML: "input", Attribute: text},
+		}},
+		Extract: map[string]string{text: "1", "B": "2", "C": "3", "D": "4", "E": "5"},
+	}
+	steps := []driver.RehearsedRun{{For: history.Login, Place: text, Steps: []driver.RehearsedStep{step}}, {For: history.Cleanup, Place: text, Steps: []driver.RehearsedStep{step}}}
 	return curl.Script{
-		Title: text, Origin: text, Base: "http://127.0.0.1:9/" + text, Plan: plan, Requests: requests, Normal: 1,
+		Steps: steps, Title: text, Origin: text, Base: "http://127.0.0.1:9/" + text, Plan: plan, Requests: requests, Normal: 1,
 		Lanes: map[string][]faults.Fault{text: nil}, Links: map[string][]faults.Fault{text: {}},
 		Variables: map[string]string{"stands-for-key": "key"}, Rows: map[string]string{operation: "select " + text + " where note = :marker"},
-		Client: client, Database: "sqlite://" + text, Judge: curl.Judge{Sees: curl.TooMany, Identity: text, Where: []string{text}},
+		Client: client, Database: "sqlite://" + text, Judge: curl.Judge{Sees: curl.TooMany, Identity: contract.Identity{JSON: text, Header: text, Pattern: text}, Where: []string{text}},
 		Files: []curl.File{{Option: "--cacert", Variable: "TLS_CA", Path: text}}, Lacks: []string{text},
 	}
 }

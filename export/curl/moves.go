@@ -39,7 +39,7 @@ func what(m scenarios.Move) string {
 	case m.Flush:
 		return "$FLUSH, which deletes what the target's store may lose"
 	case m.Remove:
-		return "$REMOVE, which removes what was made and finds its marker in $1"
+		return "the removal of what was made"
 	case m.Look:
 		return "a look into the database, which is not needed here"
 	case m.Wait.For == scenarios.WaitCommitted:
@@ -140,20 +140,42 @@ func (w *writer) withRetries(a scenarios.PlannedAttempt) string {
 		lost = "\nstatus=000 # the answer is lost on its way"
 	}
 	a.Timeout, a.Lane = cmp.Or(a.RetryTime, a.Timeout), cmp.Or(a.RetryLane, a.Lane)
-	var fresh string
-	r := w.page.Requests[a.ID]
-	if key := w.named[r.Key]; a.RetryKey == scenarios.FreshKey && key != "" {
-		fresh = "fresh=$(uuid)\n  "
-		usual := maps.Clone(w.named)
-		defer func() { w.named = usual }()
-		w.named[r.Key] = "fresh"
-		if body := string(r.Body); strings.Contains(body, r.Key) {
-			w.named[body] = fmt.Sprintf("%s//$%s/$fresh", usual[body], key)
-		}
-	}
+	before, fresh, usual := w.freshKey(a)
 	next := w.alone(a)
-	return fmt.Sprintf("status=$(%s)\necho \"$status\"%s\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
+	w.named, w.taken = usual.named, usual.taken
+	return before + fmt.Sprintf("status=$(%s)\necho \"$status\"%s\nfor pause in %s; do\n  case $status in %s) ;; *) break ;; esac\n  sleep \"$pause\"\n  %sstatus=$(%s)\n  echo \"$status\"\ndone",
 		first, lost, strings.Join(pauses, " "), strings.Join(again, "|"), fresh, next)
+}
+
+// names are those that stand for texts.
+type names struct{ named, taken map[string]string }
+
+// freshKey has the retries of an attempt carry a fresh key, if they do: what to do before the first, and before each. Usual are the
+// names that all other requests have.
+func (w *writer) freshKey(a scenarios.PlannedAttempt) (before, each string, usual names) {
+	usual = names{maps.Clone(w.named), maps.Clone(w.taken)}
+	r := w.page.Requests[a.ID]
+	body := string(r.Body)
+	if a.RetryKey != scenarios.FreshKey {
+		return "", "", usual
+	}
+	if len(r.Fresh) > 0 { // the target hands them out
+		var keys []string
+		for _, key := range r.Fresh {
+			keys = append(keys, fmt.Sprintf("\"$%s\"", w.taken[key]))
+		}
+		w.taken[r.Key] = "fresh"
+		delete(w.named, body)
+		return fmt.Sprintf("fresh_ones=(%s)\n", strings.Join(keys, " ")), "fresh=${fresh_ones[0]} fresh_ones=(\"${fresh_ones[@]:1}\")\n  ", usual
+	}
+	if key := w.named[r.Key]; key != "" {
+		w.named[r.Key] = "fresh"
+		if strings.Contains(body, r.Key) {
+			w.named[body] = fmt.Sprintf("%s//$%s/$fresh", usual.named[body], key)
+		}
+		return "", "fresh=$(uuid)\n  ", usual
+	}
+	return "", "", usual
 }
 
 // arguments are those of curl for one attempt, whose answer goes to a file of its own.
@@ -166,10 +188,16 @@ func (w *writer) arguments(a scenarios.PlannedAttempt) string {
 // request are the arguments of curl for an attempt, but for where it goes, and where its answer does.
 func (w *writer) request(a scenarios.PlannedAttempt) string {
 	r := w.page.Requests[a.ID]
-	timeout := w.patience(a, r)
+	return w.options(r, fmt.Sprintf(`--max-time %s --write-out '%%{http_code} %%{filename_effective}\n'`, w.patience(a, r)))
+}
+
+// options are those of curl for a request, with some of one's own.
+func (w *writer) options(r driver.Rehearsed, own string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, " --silent --include --globoff --request %s --max-time %s --write-out '%%{http_code} %%{filename_effective}\\n'",
-		shell.Quote(cmp.Or(r.Method, http.MethodPost)), timeout)
+	fmt.Fprintf(&b, " --silent --include --globoff --request %s %s", shell.Quote(cmp.Or(r.Method, http.MethodPost)), own)
+	for _, option := range w.page.Options {
+		b.WriteString(" " + option)
+	}
 	for _, f := range w.page.Files {
 		fmt.Fprintf(&b, " \\\n  %s \"$%s\"", f.Option, f.Variable)
 	}
@@ -184,7 +212,7 @@ func (w *writer) request(a scenarios.PlannedAttempt) string {
 	}
 	b.WriteString(w.signature(r))
 	if r.Body != nil {
-		fmt.Fprintf(&b, " \\\n  --data-raw %s", w.word(string(r.Body)))
+		fmt.Fprintf(&b, " \\\n  --data-raw %s", w.wordIn(string(r.Body), placeOf(r)))
 	}
 	return b.String()
 }

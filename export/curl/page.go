@@ -17,27 +17,44 @@ import (
 // page is what the layout shows of a script.
 type page struct {
 	Script
-	Needed   []string // environment variables that must be set
-	Drawn    []variable
-	Bodies   []variable
-	Moves    [][]string // by intent
-	Queries  []query
-	Missing  []string // what curl does not do
-	Signed   bool     // requests are signed
-	Before   []string // commands before the moves of a round
-	After    []string // commands behind them
-	Checks   []string // commands that set $again
-	Instead  []string // what the script does in place of something that it cannot do
-	Blind    bool     // not to see it says nothing
-	AtOnce   int      // so many tries at the same time; 0: 1
-	Between  bool     // it draws times
-	Control  string   // a plain request, into the file control; empty: there is none
-	Tells    []string // functions that tell what answers mean
-	JQ       bool     // they ask jq
-	Compares bool     // it compares answers
-	Settled  string   // seconds until rows are there; empty: they are there at once
+	sending
+	helpers
+	Needed  []string // environment variables that must be set
+	Drawn   []variable
+	Bodies  []variable
+	Moves   [][]string // by intent
+	Queries []query
+	Missing []string // what curl does not do
+	Before  []string // commands before the moves of a round
+	After   []string // commands behind them
+	Checks  []string // commands that set $again
+	Instead []string // what the script does in place of something that it cannot do
+	Blind   bool     // not to see it says nothing
+	AtOnce  int      // so many tries at the same time; 0: 1
+	Control string   // a plain request, into the file control; empty: there is none
+	Settled string   // seconds until rows are there; empty: they are there at once
 
 	asked []*asked
+}
+
+// sending are the commands for the steps of the target file.
+type sending struct {
+	Login   []string // log in
+	SetUp   []string // prepare, and fetch keys, before the requests of a try are written
+	CleanUp []string // remove in the end what was prepared
+}
+
+// helpers are the functions that the script has of its own.
+type helpers struct {
+	Signed   bool     // requests are signed
+	Between  bool     // it draws times
+	Tells    []string // functions that tell what answers mean
+	Narrowed bool     // they look into answers
+	Takes    []string // kinds of places from which values are taken
+	Writes   []string // functions that write a value in another way
+	JQ       bool     // something asks jq
+	Compares bool     // it compares answers
+	Amounts  bool     // it compares amounts
 }
 
 // asked is one request of the plan, which may be sent more than once.
@@ -49,6 +66,7 @@ type asked struct {
 	files   []string // its answers
 	patient bool     // the script gave it all the time there is
 	final   string   // file of the answer to its final retry; empty: there is none
+	removed bool     // it was sent after a removal
 }
 
 // variable is one of the script's, with the shell's words for its value.
@@ -65,7 +83,7 @@ func (s Script) Judged() bool { return s.Judge.Sees != Unclear }
 
 // Counts reports whether the rows are needed to see it.
 func (s Script) Counts() bool {
-	return slices.Contains([]Condition{TooMany, Lost, Phantom, Wrong}, s.Judge.Sees)
+	return slices.Contains([]Condition{TooMany, Lost, Phantom, Wrong, Gone}, s.Judge.Sees)
 }
 
 func (s Script) page() page {
@@ -76,11 +94,12 @@ func (s Script) page() page {
 	}
 	w := writer{
 		page: page{Script: s, Blind: blind, Missing: slices.Clone(s.Lacks)}, named: maps.Clone(s.Variables), count: map[string]int{},
-		files: map[string][]string{}, final: map[string]string{},
+		files: map[string][]string{}, final: map[string]string{}, taken: map[string]string{},
 	}
 	if w.named == nil {
 		w.named = map[string]string{}
 	}
+	w.takes()
 	for _, i := range s.Plan.Intents {
 		if i.Background {
 			w.page.Missing = append(w.page.Missing, "the background traffic")
@@ -100,6 +119,7 @@ func (s Script) page() page {
 	}
 	w.together()
 	judging{&w}.judge()
+	w.steps()
 	if slices.ContainsFunc(w.page.Drawn, func(v variable) bool { return strings.Contains(v.Value, "${salt}") }) {
 		w.page.Drawn = slices.Insert(w.page.Drawn, 0, variable{Name: "salt", Value: "$(letters 8)"})
 	}
@@ -128,6 +148,7 @@ func (s Script) races() bool {
 type writer struct {
 	page   page
 	named  map[string]string // variables of the script, by the text that they stand for
+	taken  map[string]string // likewise, of what steps extract
 	count  map[string]int    // of variables, by the beginning of their names
 	sent   int               // requests so far
 	normal time.Duration     // of the requests of the intent that is being written: shares are of this
@@ -163,6 +184,7 @@ func (w *writer) cannot(what string) {
 
 func (w *writer) intent(i scenarios.PlannedIntent) {
 	w.normal = w.page.Normal + i.Work
+	removed := false
 	for n, m := range i.Moves {
 		for _, a := range m.Batch {
 			w.name(w.page.Requests[a.ID])
@@ -176,18 +198,13 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			w.page.Needed = append(w.page.Needed, "FLUSH")
 			w.page.Cannot = append(w.page.Cannot, "an emptied store, unless $FLUSH empties it")
 		}
-		if m.Remove {
-			w.page.Needed = append(w.page.Needed, "REMOVE")
-			w.page.Cannot = append(w.page.Cannot, "a removal, unless $REMOVE removes what was made")
-		}
 		if m.WriteGate {
 			w.page.Missing = append(w.page.Missing, "the write gate in the database")
 			w.cannot("the write gate in the database")
 		}
 		move := w.move(m)
 		if m.Remove {
-			marker, _ := w.variable("marker", w.page.Requests[i.Moves[0].Batch[0].ID].Marker)
-			move = fmt.Sprintf(`sh -c "$REMOVE" remove "$%s"`, marker)
+			move, removed = w.remove(i.ID), true
 		}
 		if w.page.Signed && len(m.Batch) > 0 {
 			move = "now=$(date +%s)\n" + move
@@ -197,20 +214,26 @@ func (w *writer) intent(i scenarios.PlannedIntent) {
 			r := w.page.Requests[a.ID]
 			marker, _ := w.variable("marker", r.Marker)
 			w.page.asked = append(w.page.asked, &asked{
-				attempt: a, request: r, intent: i.ID, marker: marker, files: w.files[a.ID], patient: a.Timeout.Of(w.normal) >= usualDeadline,
+				attempt: a, request: r, intent: i.ID, marker: marker, files: w.files[a.ID], patient: a.Timeout.Of(w.normal) >= usualDeadline, removed: removed,
 			})
 		}
 	}
 }
 
-// name makes variables of what a request has from the run or from the environment.
-func (w *writer) name(r driver.Rehearsed) {
+// needs notes which environment variables a request takes.
+func (w *writer) needs(r driver.Rehearsed) {
 	whole := fmt.Sprint(r.Path, r.Header, string(r.Body), r.Signer)
 	for stands, name := range w.page.Variables {
 		if strings.Contains(whole, stands) {
 			w.page.Needed = append(w.page.Needed, name)
 		}
 	}
+}
+
+// name makes variables of what a request has from the run or from the environment.
+func (w *writer) name(r driver.Rehearsed) {
+	w.needs(r)
+	whole := fmt.Sprint(r.Path, r.Header, string(r.Body), r.Signer)
 	if name, first := w.variable("marker", r.Marker); first {
 		value := "dt$(letters 16)"
 		if number.MatchString(r.Marker) {
@@ -222,6 +245,9 @@ func (w *writer) name(r driver.Rehearsed) {
 	}
 	w.reference(r, whole)
 	for _, key := range []string{r.Key, r.SecondKey} {
+		if _, issued := w.taken[key]; issued {
+			continue
+		}
 		if isUUID(key) {
 			if name, first := w.variable("key", key); first {
 				w.page.Drawn = append(w.page.Drawn, variable{Name: name, Value: "$(uuid)"})
@@ -238,7 +264,7 @@ func (w *writer) name(r driver.Rehearsed) {
 	w.draws(r)
 	w.secrets(r)
 	if r.Body != nil {
-		value := w.word(string(r.Body))
+		value := w.wordIn(string(r.Body), placeOf(r))
 		if name, first := w.variable("body", string(r.Body)); first {
 			w.page.Bodies = append(w.page.Bodies, variable{Name: name, Value: value})
 		}
@@ -303,7 +329,7 @@ func (w *writer) secrets(r driver.Rehearsed) {
 	for _, header := range r.Secret {
 		value := r.Header[header]
 		given := func(stands string) bool { return strings.Contains(value, stands) }
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), given) {
+		if !given(driver.Placeholder) && !slices.ContainsFunc(slices.Collect(maps.Keys(w.page.Variables)), given) {
 			name, _ := w.variable(shell.Name(header), value)
 			w.page.Needed = append(w.page.Needed, name)
 		}
@@ -359,35 +385,4 @@ func (w *writer) lacks(a scenarios.PlannedAttempt) {
 		w.page.Missing = append(w.page.Missing, fmt.Sprintf("the break of the link %s", a.Cut.Link))
 		w.cannot(fmt.Sprintf("the break of the link %s", a.Cut.Link))
 	}
-}
-
-// word writes a text as one word, with the script's variables for what they stand for.
-func (w *writer) word(text string) string {
-	names := map[string]string{}
-	for stands, name := range w.named {
-		if stands != "" {
-			respelled := fmt.Sprintf(`\u%04x`, stands[0])
-			names[stands], names[respelled+stands[1:]] = name, name
-		}
-	}
-	var parts []shell.Part
-	for text != "" {
-		at, found := len(text), ""
-		for stands := range names {
-			if i := strings.Index(text, stands); i >= 0 && (i < at || i == at && len(stands) > len(found)) {
-				at, found = i, stands
-			}
-		}
-		parts = append(parts, shell.Part{Text: text[:at]})
-		if text = text[at+len(found):]; found == "" {
-			break
-		}
-		part := shell.Part{Name: names[found]}
-		if w.named[found] == "" { // its first character is respelled
-			parts = append(parts, shell.Part{Text: found[:len(`\u0000`)]})
-			part.Name += "#?"
-		}
-		parts = append(parts, part)
-	}
-	return shell.Word(parts...)
 }

@@ -173,6 +173,11 @@ func (p player) play(ctx context.Context, d orders.Design) (result, error) {
 		if form.to.Twin, err = form.play(ctx, file, d.Twin, f); err != nil {
 			return r, err
 		}
+		if form.as == "curl" && form.to.Cannot == "" && form.to.Twin.Verdict == unclear {
+			if form.to.Twin, err = p.asCurlOf(ctx, finding, d.Twin, f); err != nil {
+				return r, err
+			}
+		}
 	}
 	r.Took = time.Since(began)
 	return r, nil
@@ -358,6 +363,17 @@ func (p player) asCurl(ctx context.Context, file, design string, _ rundir.Findin
 		return shown{yes, got.last()}, nil
 	}
 	return shown{otherwise(got.code), got.last()}, nil
+}
+
+// asCurlOf exports a finding for another design, and runs that script against it: a PATCH that says what an amount is to be, in place of
+// how much to add, is another request.
+func (p player) asCurlOf(ctx context.Context, finding, design string, f rundir.Finding) (shown, error) {
+	file := filepath.Join(p.folder, f.Target[strings.Index(f.Target, ":")+1:], "twin.sh")
+	made, err := p.call(ctx, "", p.place(), p.program, "export", finding, "--as", "curl", "--force", "--output", file, "--target", targetOf(f, design))
+	if err != nil || made.code != exitPass {
+		return shown{mistaken, made.last()}, err
+	}
+	return p.asCurl(ctx, file, design, f)
 }
 
 // asGo builds an exported test for a design and runs it.

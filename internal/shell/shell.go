@@ -42,6 +42,15 @@ func Quote(text string) string {
 type Part struct {
 	Text string
 	Name string // of a variable, or an expansion of one such as marker#?; empty: Text
+	By   string // function that writes the value in another way; empty: it stands as it is
+}
+
+// value is the variable's, between double quotes.
+func (p Part) value() string {
+	if p.By == "" {
+		return "${" + p.Name + "}"
+	}
+	return "$(" + p.By + ` "${` + p.Name + `}")`
 }
 
 // inQuotes is text of which a shell obeys nothing between double quotes.
@@ -61,7 +70,7 @@ func Word(parts ...Part) string {
 		for _, p := range parts {
 			b.WriteString(p.Text)
 			if p.Name != "" {
-				b.WriteString("${" + p.Name + "}")
+				b.WriteString(p.value())
 			}
 		}
 		return `"` + b.String() + `"`
@@ -69,7 +78,7 @@ func Word(parts ...Part) string {
 	for _, p := range parts {
 		switch {
 		case p.Name != "":
-			b.WriteString(`"${` + p.Name + `}"`)
+			b.WriteString(`"` + p.value() + `"`)
 		case p.Text != "":
 			b.WriteString(Quote(p.Text))
 		}

@@ -2,7 +2,7 @@
 # duplicate
 # found
 #
-# It takes bash and curl 7.68 or newer. With psql it counts the rows:
+# It takes bash and curl 7.68 or newer, and jq. With psql it counts the rows:
 #   BASE_URL=http://127.0.0.1:8080 DATABASE_URL=... TOKEN=... bash THIS-FILE
 # It is tried 1 times at most.
 # Exit code 1: it happened again. 0: it did not. 2: that is not known.
@@ -14,6 +14,7 @@ base_url=http://127.0.0.1:8080
 BASE_URL=${BASE_URL:-$base_url}
 [ -n "${DATABASE_URL:-}" ] || stop "DATABASE_URL must be set"
 command -v psql >/dev/null || stop "there is no psql to count the rows with"
+command -v jq >/dev/null || stop "there is no jq to tell the answers apart with"
 [ -n "${TOKEN:-}" ] || stop "TOKEN must be set"
 
 among() { LC_ALL=C tr -dc "$1" </dev/urandom | head -c "$2"; }
@@ -30,9 +31,22 @@ draw() {
 }
 status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
 body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
-header() { tr -d '\r' 2>/dev/null <"$2" | sed '/^$/,$d' | grep -i "^$1:"; }
-member() { body "$2" | sed -nE "s/.*\"$1\": *(\"[^\"]*\"|[^,}]*).*/\1/p"; }
+take() { # what a filter of jq gives of an answer with $head, a list of lines, and $body
+  local file=$1 filter=$2 taken; shift 2
+  taken=$(jq -Rrse "$@" "
+    (split(\"\\r\\n\\r\\n\") | until((.[0] // \"\") | test(\"^HTTP/[0-9.]+ 1[0-9][0-9]\") | not; .[1:])) as \$all |
+    (\$all[0] // \"\" | split(\"\\r\\n\")[1:]) as \$head | (\$all[1:] | join(\"\\r\\n\\r\\n\")) as \$body | $filter" <"$file" 2>/dev/null) || return
+  [ -n "$taken" ] && printf %s "$taken"
+}
+take_json() {
+  take "$1" '
+    def step($k): if type == "array" and ($k | test("^(0|[1-9][0-9]*)$")) then .[$k | tonumber] elif type == "object" then .[$k] else null end;
+    def exact: if test("[0-9]{16}") then gsub("(?<text>\"(?:[^\"\\\\]|\\\\.)*\")|(?<number>-?[0-9]{16,}(?![0-9.eE]))"; .text // "\"\(.number)\"") else . end;
+    $body | exact | fromjson | reduce ($at | split("/")[1:][] | gsub("~1"; "/") | gsub("~0"; "~")) as $k (.; step($k)) |
+    if type == "string" then . elif type == "number" or type == "boolean" then tojson else null end' --arg at "$2"
+}
 one_of() { case " $2 " in *" $(status "$1") "*) [ -n "$(status "$1")" ] ;; *) false ;; esac; }
+header() { tr -d '\r' 2>/dev/null <"$2" | sed '/^$/,$d' | grep -i "^$1:"; }
 done_at() { one_of "$1" "201"; }
 some_done() { for name; do done_at "$name" && return; done; false; }
 all_answered() { for name; do [ -n "$(status "$name")" ] || return; done; }
@@ -75,7 +89,7 @@ everything+=$found
 [ "$number" -gt 0 ] || ! some_done 1 || again=yes
 for name in 1; do
   done_at "$name" || continue
-  id=$(member id "$name" | tr -d '"')
+  id=$(take_json "$name" /id)
   [ -z "$id" ] || grep -qF -- "$id" <<<"$everything" || again=yes
 done
 some_done 1 || idle="no request was done, so nothing could happen again: see the answers"

@@ -32,7 +32,6 @@ draw() {
 status() { sed -n 's#^HTTP/[0-9.]* \([0-9][0-9][0-9]\).*#\1#p' "$1" 2>/dev/null | head -n 1; }
 body() { tr -d '\r' 2>/dev/null <"$1" | sed '1,/^$/d'; }
 header() { tr -d '\r' 2>/dev/null <"$2" | sed '/^$/,$d' | grep -i "^$1:"; }
-member() { body "$2" | sed -nE "s/.*\"$1\": *(\"[^\"]*\"|[^,}]*).*/\1/p"; }
 all_answered() { for name; do [ -n "$(status "$name")" ] || return; done; }
 some_answered() { for name; do [ -n "$(status "$name")" ] && return; done; false; }
 rows() {
