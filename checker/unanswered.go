@@ -80,7 +80,7 @@ func (e *evaluation) undisturbedFrom(a *classified) history.Offset {
 
 // hanging is a request that may never be answered, and what was found beside it.
 type hanging struct {
-	attempt         string
+	attempt, intent string
 	from, half, end history.Offset
 	ahead           history.Offset // time that the target takes for what came before its end
 	busy            bool           // the target may have been busy with something else
@@ -97,7 +97,7 @@ func mayHang(e *evaluation, a *classified) (hanging, bool) {
 	if waited < generous*3/4 || lease > 0 && waited < lease+history.Offset(time.Second) || waited/2 < 3*e.history.Run.Normal {
 		return hanging{}, false
 	}
-	return hanging{attempt: a.ID, from: from, half: a.End - waited/2, end: a.End}, true
+	return hanging{attempt: a.ID, intent: a.Intent, from: from, half: a.End - waited/2, end: a.End}, true
 }
 
 // noteHanging notes the requests of an intent that have no answer.
@@ -123,7 +123,7 @@ func (w *whole) noteBeside(e *evaluation) {
 				if tr.intent.Work > 0 && b.ID != h.attempt && b.Start < h.end {
 					h.ahead += tr.intent.Work
 				}
-				h.busy = h.busy || occupies(e, b, h)
+				h.busy = h.busy || occupies(e, b, h) || tr.intent.Work == 0 && e.slowBeside(b, h)
 			}
 		}
 	}
@@ -140,6 +140,20 @@ func occupies(e *evaluation, b *classified, h *hanging) bool {
 	}
 	const together = history.Offset(100 * time.Millisecond)
 	return came != 0 && came <= h.from+together && answered >= h.half && answered <= h.end
+}
+
+// The least that a request of another intent takes where a target is slow, and how many times as long as a plain create that is.
+const (
+	slowAnswer  = history.Offset(2 * time.Second)
+	slowCreates = 20
+)
+
+// slowBeside reports that a request of another intent was answered while one hung, and only after seconds. Then the target has more to do
+// than it gets done, and may take requests in any order: one that hangs may be late.
+func (e *evaluation) slowBeside(b *classified, h *hanging) bool {
+	from := e.undisturbedFrom(b)
+	return b.Intent != h.intent && b.Complete && len(e.lane(b.Lane).Faults) == 0 && from != 0 && from < h.end && b.End > h.from &&
+		b.End-from >= max(slowAnswer, slowCreates*e.history.Run.Normal)
 }
 
 // hung reports that the target will never answer a request.

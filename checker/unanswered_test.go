@@ -81,6 +81,10 @@ func TestARequestThatIsNeverAnswered(t *testing.T) {
 			healthy := &h.Attempts[3]
 			healthy.Start, healthy.Wrote, healthy.Replied, healthy.End = ms(8000), ms(8001), ms(8040), ms(8041)
 		}, true, false},
+		{"one of another intent that came later takes seconds", func(h *history.History, _ *checker.Terms) {
+			slow := &h.Attempts[3]
+			slow.Start, slow.Wrote, slow.Replied, slow.End = ms(1000), ms(1001), ms(4000), ms(4001)
+		}, false, true},
 		{"a plain create takes seconds", func(h *history.History, _ *checker.Terms) { h.Run.Normal = ms(3000) }, false, true},
 		{"a client of a faulty lane occupies the target", func(h *history.History, _ *checker.Terms) {
 			h.Run.Lanes = append(h.Run.Lanes, history.Lane{Name: "silent", Faults: []string{"withhold"}})
