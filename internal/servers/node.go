@@ -36,6 +36,9 @@ func Node() (program, folder string, found bool) {
 	return program, folder, err == nil
 }
 
+// NodeRequired reports that what Node takes must not be missing, as where DOUBLETAP_NODE is "required".
+func NodeRequired() bool { return os.Getenv("DOUBLETAP_NODE") == "required" }
+
 // mostNPM bounds the download, where there is no network. It takes 20 s where there is.
 const mostNPM = 3 * time.Minute
 

@@ -403,6 +403,7 @@ func TestNodesClient(t *testing.T) {
 	t.Parallel()
 	node, folder, found := servers.Node()
 	if !found {
+		require.False(t, servers.NodeRequired(), "nodemailer is missing: apt-get install nodejs npm, and make servers")
 		t.Skip("nodemailer is missing: make servers installs it, where there is Node")
 	}
 	b := open(t, targets.SMTPSink{TLS: targets.StartTLS, Intent: "X-Order"}, sinks.Fault{Kind: sinks.Error})

@@ -119,6 +119,7 @@ func TestTheExportersOfNode(t *testing.T) {
 	t.Parallel()
 	node, folder, found := servers.Node()
 	if !found {
+		require.False(t, servers.NodeRequired(), "the exporters of Node are missing: apt-get install nodejs npm, and make servers")
 		t.Skip("the exporters of Node are missing: make servers installs them, where there is Node")
 	}
 	c := open(t)

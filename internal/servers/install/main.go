@@ -19,7 +19,10 @@ func main() {
 		fmt.Fprintln(os.Stderr, "install:", err)
 		os.Exit(1)
 	}
-	if err := servers.InstallNode(ctx, os.Stdout); err != nil { // whose tests are skipped
+	if err := servers.InstallNode(ctx, os.Stdout); err != nil { // whose tests are skipped, unless they must not be
 		fmt.Fprintln(os.Stderr, "install:", err)
+		if servers.NodeRequired() {
+			os.Exit(1)
+		}
 	}
 }
