@@ -203,6 +203,21 @@ func TestSpansAsJSON(t *testing.T) {
 	}
 }
 
+func TestAFloodOfSpansIsBounded(t *testing.T) {
+	t.Parallel()
+	s, err := sinks.Open(t.Context(), map[string]targets.Sink{"spans": {OTLP: &targets.OTLPSink{}}}, sinks.Protocols{OTLP: spans.Serve})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	place, on := s.Places()["spans"], 0
+	require.NoError(t, s.Watch(t.Context(), sinks.Watch{Base: time.Now(), Record: func(history.Message) { on++ }, Hide: func(text string) string { return text }}))
+	flood := []byte(`{"resourceSpans":[{"scopeSpans":[{"spans":[` + strings.Repeat(`{"traceId":"f0","name":"a"},`, 20_006) + `{"traceId":"f0","name":"a"}]}]}]}`)
+	status, _ := post(t, &collector{address: net.JoinHostPort(place.Host, place.Port)}, "/v1/traces", map[string]string{"Content-Type": "application/json"}, flood)
+	require.Equal(t, http.StatusOK, status)
+	require.Len(t, s.Messages(), 20_000)
+	require.Equal(t, 20_000, on)
+	require.Equal(t, map[string]int{"spans": 7}, s.Unwatch())
+}
+
 func TestLogsAndMetricsAreTakenAndLeft(t *testing.T) {
 	t.Parallel()
 	c := open(t)
