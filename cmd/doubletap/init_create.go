@@ -185,7 +185,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
 		heed(i, answer.Content)
-		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(answer.Status), i.missed(answer.Status)), nil
+		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(answer.Status), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil
 }
@@ -242,9 +242,9 @@ func refusal(status int) string {
 }
 
 // missed names the variables of services that the target may miss; empty: it does not fail, or there are none.
-func (i *initiation) missed(status int) string {
+func missed(status int, services []drafting.Service) string {
 	var names []string
-	for _, s := range i.file.Services {
+	for _, s := range services {
 		names = append(names, s.Variable)
 	}
 	if status < 500 || len(names) == 0 {
