@@ -11,6 +11,8 @@ type KnownBug struct {
 	Expect Kind   `json:"expect"`
 	Detail string `json:"detail,omitempty"` // of the finding; empty: any
 	Link   string `json:"link"`             // where it is told
+
+	Elsewhere bool `json:"elsewhere,omitempty"` // it may be of another operation: not to be seen at this one says nothing
 }
 
 // String names the bug in a few words: "replay-mismatch (status)".
@@ -51,7 +53,9 @@ func markKnown(e *evaluation) {
 func (w *whole) fixedReasons(rounds int) []string {
 	var reasons []string
 	for _, k := range w.known {
-		reasons = append(reasons, k.fixedReason(rounds))
+		if !k.Elsewhere {
+			reasons = append(reasons, k.fixedReason(rounds))
+		}
 	}
 	return reasons
 }
@@ -101,7 +105,11 @@ func (w *whole) notSeen(s standing, reasons []string) []Warning {
 	var warnings []Warning
 	for i, k := range w.known {
 		if !s.seen[i] {
-			warnings = append(warnings, k.notSeenHere(""))
+			text := ""
+			if k.Elsewhere {
+				text = " at this operation, which may not be the one that has it: with operation in the register, it is said when it is fixed"
+			}
+			warnings = append(warnings, k.notSeenHere(text))
 		}
 	}
 	return warnings

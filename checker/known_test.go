@@ -42,6 +42,7 @@ func TestWhatIsKnownFailsAsExpected(t *testing.T) {
 		{"it is told nowhere", wrong(), nil, []checker.KnownBug{{Expect: checker.Duplicate}}, checker.Fail, ""},
 		{"the same kind with another detail is known", wrong(), nil, []checker.KnownBug{{Expect: checker.Duplicate, Detail: "altered-body-accepted", Link: tracker}}, checker.Fail, ""},
 		{"what is known was not seen", right(), nil, []checker.KnownBug{duplicate}, checker.Mended, "a known duplicate was not seen in 1 exercised round: take it out of the register (" + tracker + ")"},
+		{"what is known of some operation was not seen at this one", right(), nil, []checker.KnownBug{{Expect: checker.Duplicate, Link: tracker, Elsewhere: true}}, checker.Pass, ""},
 		{"what is known was not seen, nor exercised", right(), lacking, []checker.KnownBug{duplicate}, checker.Inconclusive, "not exercised"},
 		{"what is known kept the rest from being exercised", wrong(), lacking, []checker.KnownBug{duplicate}, checker.Known, "not exercised"},
 		{"the run was interrupted after it", wrong(), func(h *history.History) { happened(history.Interruption, h) }, []checker.KnownBug{duplicate}, checker.Inconclusive, "it was interrupted"},

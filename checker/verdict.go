@@ -54,7 +54,7 @@ func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
 		return Known, idle
 	case len(idle) > 0:
 		return Inconclusive, idle
-	case len(w.known) > 0:
+	case slices.ContainsFunc(w.known, func(k KnownBug) bool { return !k.Elsewhere }):
 		return Mended, w.fixedReasons(Rounds(exercise))
 	default:
 		return Pass, nil

@@ -108,9 +108,18 @@ func (s *Session) knownBugs(scenario scenarios.Scenario) []checker.KnownBug {
 		if !k.Concerns(s.System.Operation().Name) {
 			continue
 		}
-		bugs = append(bugs, checker.KnownBug{Expect: checker.Kind(k.Expect), Detail: k.Detail, Link: k.Link})
+		bugs = append(bugs, checker.KnownBug{
+			Expect: checker.Kind(k.Expect), Detail: k.Detail, Link: k.Link,
+			Elsewhere: k.Operation == "" && s.chosenOperation(),
+		})
 	}
 	return bugs
+}
+
+// chosenOperation reports that the operation is one of several, and not the one that a run plays of itself.
+func (s *Session) chosenOperation() bool {
+	names := s.System.Target.OperationNames()
+	return len(names) > 1 && (s.config.SUT.EachOperation || s.System.Operation().Name != names[0])
 }
 
 // needs reports whether a scenario that applies has a need.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,6 +46,11 @@ func TestOperationsInTurnKeepTheirOwnFailures(t *testing.T) {
 	kept, err := engine.ReadRegister(register)
 	require.NoError(t, err)
 	require.Equal(t, known, kept)
+
+	unnamed := writeFile(t, "unnamed.yaml", "known:\n  - {scenario: sequential-replay, expect: duplicate, link: https://issues.example.com/1}\n")
+	got = run("sequential-replay", "--operation", "all", "--known", unnamed)
+	require.Equal(t, exitPass, got.code, "which operation has it is not said, so it is fixed at none: %s", got)
+	require.Contains(t, strings.Join(strings.Fields(got.out), " "), "which may not be the one that has it")
 
 	got = run("--last-failed")
 	require.Equal(t, exitConfig, got.code, "%s", got)
