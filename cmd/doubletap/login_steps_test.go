@@ -304,6 +304,7 @@ func TestAScriptLogsInAsThoseWhoSend(t *testing.T) {
 	require.FileExists(t, filepath.Join(finding, rundir.TargetName), "the target file spells no secret out")
 	for name, c := range map[string]struct{ target, password string }{
 		"from a variable": {x.file, "OFFICE_PASSWORD"},
+		"in HTTP/2":       {x.file + "protocol: http/2\n", "OFFICE_PASSWORD"},
 		"two principals":  {x.file + "principals: {alice: {A: b}, bob-2: {A: b}}\n", "OFFICE_PASSWORD"},
 		"spelled out":     {strings.Replace(x.file, "${OFFICE_PASSWORD}", officePassword, 1), "PASSWORD"},
 		"of a principal": {
@@ -311,7 +312,9 @@ func TestAScriptLogsInAsThoseWhoSend(t *testing.T) {
 		},
 	} {
 		file := exported(t, finding, "curl", x.env, "--target", writeFile(t, "target.yaml", c.target))
-		require.NotContains(t, readFile(t, file), officePassword)
+		text := readFile(t, file)
+		require.NotContains(t, text, officePassword)
+		require.Equal(t, name == "in HTTP/2", strings.Contains(text, " --http2-prior-knowledge"))
 		logins := o.logins.Load()
 		code, out := script(t, file, map[string]string{
 			"ORDERS_URL": o.url, "DATABASE_URL": x.env["OFFICE_DATABASE"], "OFFICE_CSRF": "csrf & more", c.password: officePassword,
