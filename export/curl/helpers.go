@@ -18,7 +18,7 @@ func (p page) Helper(name string) string {
 		asValue: `json_value() { jq -es 'length == 1' <<<"$1" >/dev/null 2>&1 && printf %s "$1" || jq -n --arg value "$1" '$value'; }`,
 		asURI:   `in_uri() { jq -nr --arg value "$1" '$value | @uri'; }`,
 		asHTML:  `in_html() { jq -nr --arg value "$1" '$value | @html'; }`,
-		"json":  takeJSON, "value": takeValue, "header": takeHeader, "cookie": takeCookie, "pattern": takePattern, "html": takeHTML,
+		"json":  takeJSON, "value": takeValue, "text": takeText, "header": takeHeader, "cookie": takeCookie, "pattern": takePattern, "html": takeHTML,
 	}[name]
 }
 
@@ -60,6 +60,9 @@ const takePattern = `take_pattern() {
     map(.[0].name + ": " + (map(.value) | join(", ")) + "\n") | join("") + "\n" + $body |
     match($at).captures[0].string' --arg at "$2"
 }`
+
+// takeText takes what the group of a regular expression finds in the body.
+const takeText = `take_text() { take "$1" '$body | match($at).captures[0].string' --arg at "$2"; }`
 
 // takeHTML takes an attribute of the first element that fits, or its text.
 const takeHTML = `take_html() {

@@ -104,6 +104,7 @@ func TestAScriptSeesByItselfWhetherItHappenedAgain(t *testing.T) {
 		"status":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"status"}}, after(always(200, `{"id": "1", "at": 1}`)), same},
 		"member":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"/at"}}, after(always(201, `{"id": "1", "at": 2}`)), same},
 		"other member":  {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"/id"}}, after(always(201, `{"id": "2", "at": 1}`)), after(always(201, `{"id": "1", "at": 2}`))},
+		"name in XML":   {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"identity"}, Identity: contract.Identity{Pattern: `"id": "([0-9]+)"`}}, after(always(201, `{"id": "2", "at": 1}`)), after(always(201, `{"id": "1", "at": 2}`))},
 		"header":        {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"Location"}}, after(always(201, `{"id": "1", "at": 1}`)), same},
 		"body":          {scenario(twice, ""), curl.Judge{Sees: curl.Differs, Where: []string{"body"}}, after(always(201, `null`)), same},
 		"late":          {scenario("send", ""), curl.Judge{Sees: curl.Differs, Where: []string{"status"}, Late: true}, after(always(200, "")), same},

@@ -171,6 +171,9 @@ func (w *writer) takeIdentity(i contract.Identity, file string) string {
 	if i.JSON != "" {
 		return w.takeBy("json", file, i.JSON)
 	}
+	if i.InText() {
+		return w.takeBy("text", file, onigurumas(i.Pattern))
+	}
 	return w.takeBy("header", file, i.Header, onigurumas(i.Pattern))
 }
 
