@@ -110,14 +110,14 @@ func (s *Session) knownBugs(scenario scenarios.Scenario) []checker.KnownBug {
 		}
 		bugs = append(bugs, checker.KnownBug{
 			Expect: checker.Kind(k.Expect), Detail: k.Detail, Link: k.Link,
-			Elsewhere: k.Operation == "" && s.chosenOperation(),
+			Elsewhere: k.Operation == "" && chosenOperation(s),
 		})
 	}
 	return bugs
 }
 
 // chosenOperation reports that the operation is one of several, and not the one that a run plays of itself.
-func (s *Session) chosenOperation() bool {
+func chosenOperation(s *Session) bool {
 	names := s.System.Target.OperationNames()
 	return len(names) > 1 && (s.config.SUT.EachOperation || s.System.Operation().Name != names[0])
 }
