@@ -201,13 +201,19 @@ func (x *simplifier) step(i int) {
 		x.tabs(i, s.Tabs)
 	case s.Sweep != nil:
 		x.add("the second request", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Sweep.Send} })
-		x.span(fmt.Sprintf("the sweep's range from %s", s.Sweep.From), s.Sweep.From, func(to *Scenario, short Span) { to.Steps[i].Sweep.From = short })
+		x.span(fmt.Sprintf("the sweep's range from %s", s.Sweep.From), s.Sweep.From, func(to *Scenario, short Span) {
+			sweep := to.Steps[i].Sweep
+			sweep.From, sweep.To = short, noEarlier(sweep.To, short)
+		})
 	case s.Crash != nil:
 		x.add("the crash", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Crash.Send} })
 		if s.Crash.At != "" {
 			return
 		}
-		x.span(fmt.Sprintf("the crash's range from %s", s.Crash.From), s.Crash.From, func(to *Scenario, short Span) { to.Steps[i].Crash.From = short })
+		x.span(fmt.Sprintf("the crash's range from %s", s.Crash.From), s.Crash.From, func(to *Scenario, short Span) {
+			crash := to.Steps[i].Crash
+			crash.From, crash.To = short, noEarlier(crash.To, short)
+		})
 	case s.Wait != nil && len(s.Wait.Pauses) > 1:
 		for _, pause := range s.Wait.Pauses {
 			x.add("all pauses but "+pause.String(), func(to *Scenario) { to.Steps[i].Wait.Pauses = []Span{pause} })
@@ -321,6 +327,14 @@ func (x *simplifier) span(what string, s Span, set func(to *Scenario, short Span
 	x.add(what, func(to *Scenario) { set(to, Span{}) })
 	x.add("half of "+what, func(to *Scenario) { set(to, round(s.Scale(0.5))) })
 	x.add("the odd figure of "+what, func(to *Scenario) { set(to, round(s)) })
+}
+
+// noEarlier is the end of a range whose beginning was rounded.
+func noEarlier(to, from Span) Span {
+	if from.surelyLonger(to) {
+		return from
+	}
+	return to
 }
 
 // round returns a span with one figure that is not zero: 26ms is 30ms, 47% is 50%.

@@ -17,7 +17,9 @@ func TestSimplerScenariosAreScenariosAndHaveAnEnd(t *testing.T) {
 	require.NoError(t, err)
 	extra, err := scenarios.Load("crowded.yaml", []byte(crowded))
 	require.NoError(t, err)
-	files = append(files, scenarios.File{Scenario: extra})
+	narrow, err := scenarios.Load("narrow.yaml", []byte("name: narrow\nsummary: Its beginning is rounded up.\nintents: 2\nsteps: [{sweep: {from: 6.5ms, to: 6.5ms}}]\nexercised: [swept]\n"))
+	require.NoError(t, err)
+	files = append(files, scenarios.File{Scenario: extra}, scenarios.File{Scenario: narrow})
 	for _, f := range files {
 		t.Run(f.Scenario.Name, func(t *testing.T) {
 			t.Parallel()
