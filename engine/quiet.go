@@ -197,10 +197,10 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		w.grace = min(w.owed, quietLongest)
 	}
 	w.owed = max(w.owed, time.Duration(target.Contract.Converged))
-	within := time.Duration(target.SeenWithin())
-	w.owed = max(w.owed, visible+within)
+	within, late := time.Duration(target.SeenWithin()), lateAnswers(r)
+	w.owed = max(w.owed, visible+within+late*time.Duration(r.scenario.Intents))
 	if name == history.T2Name {
-		w.still = max(w.still, within)
+		w.still = max(w.still, within+late)
 	}
 	if target.AlwaysSettles {
 		w.still = max(w.still, time.Duration(target.Settle))
@@ -224,6 +224,15 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		return terms.Owed(h, s)
 	}
 	return w
+}
+
+// lateAnswers is how much later than the target file says an effect may come in this scenario, whose sinks answer late: what sends one
+// after the other waits for the answer to the one before, and for those of all intents at most.
+func lateAnswers(r *scenarioRun) time.Duration {
+	if r.scenario.Sinks == nil || r.session.System.Target.SeenWithin() == 0 {
+		return 0
+	}
+	return time.Duration(r.scenario.Sinks.For)
 }
 
 // What is waited for a row that was acknowledged, where the target file does not say how long it may be missing.

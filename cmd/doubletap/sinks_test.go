@@ -263,3 +263,53 @@ operations:
 		})
 	}
 }
+
+// TestALateAnswerHoldsUpWhatComesBehindIt has a shop that charges behind its answers, one order after the other: what waits for a sink that
+// answers late comes later than the file says, and is not missing.
+func TestALateAnswerHoldsUpWhatComesBehindIt(t *testing.T) {
+	t.Parallel()
+	sink := freeAddress(t)
+	orders := make(chan string, 100)
+	var relay sync.WaitGroup
+	relay.Go(func() {
+		for order := range orders {
+			if resp, err := http.Post(sink+"/charges", "text/plain", strings.NewReader(order)); err == nil {
+				resp.Body.Close()
+			}
+		}
+	})
+	t.Cleanup(func() { close(orders); relay.Wait() })
+	var seen sync.Map // keys
+	shop := newShop(t, func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, before := seen.LoadOrStore(r.Header.Get("Idempotency-Key"), true); !before {
+				orders <- r.Header.Get("X-Order")
+			}
+			next.ServeHTTP(w, r)
+		})
+	})
+	file := writeFile(t, "shop.yaml", fmt.Sprintf(`name: shop
+base_url: %s
+database: {url: "sqlite:///%s"}
+settle: 100ms
+sinks: {payments: {listen: "%s", http: {}}}
+operations:
+  create:
+    request: {path: /things, headers: {X-Order: "order {{.Intent.Marker}}"}, body: {note: "{{.Intent.Marker}}", amount: 1200}}
+    key: {in: header}
+    rows: {query: select id from things where note = :marker}
+    effects: [{name: charge, seen: payments, within: 500ms}]
+`, shop.url, strings.TrimPrefix(shop.path, "/"), strings.TrimPrefix(sink, "http://")))
+	late := writeFile(t, "late.yaml", `name: late
+summary: A sink answers each first message late.
+intents: 4
+concurrency: 4
+sinks: {answer: late, for: 1500ms}
+steps: [{send: {}}, {send: {}}]
+exercised: [effect-disturbed]
+`)
+	x := trial{reports: t.TempDir()}
+	got := typed(t, "run", "--target", file, "--seed", "3", "--reports", x.reports, late)
+	x.checked(t, got)
+	require.Equal(t, exitPass, got.code, "%s", got)
+}
