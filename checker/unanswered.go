@@ -123,7 +123,7 @@ func (w *whole) noteBeside(e *evaluation) {
 				if tr.intent.Work > 0 && b.ID != h.attempt && b.Start < h.end {
 					h.ahead += tr.intent.Work
 				}
-				h.busy = h.busy || occupies(e, b, h) || tr.intent.Work == 0 && e.slowBeside(b, h)
+				h.busy = h.busy || occupies(e, b, h) || tr.intent.Work == 0 && slowBeside(e, b, h)
 			}
 		}
 	}
@@ -150,7 +150,7 @@ const (
 
 // slowBeside reports that a request of another intent was answered while one hung, and only after seconds. Then the target has more to do
 // than it gets done, and may take requests in any order: one that hangs may be late.
-func (e *evaluation) slowBeside(b *classified, h *hanging) bool {
+func slowBeside(e *evaluation, b *classified, h *hanging) bool {
 	from := e.undisturbedFrom(b)
 	return b.Intent != h.intent && b.Complete && len(e.lane(b.Lane).Faults) == 0 && from != 0 && from < h.end && b.End > h.from &&
 		b.End-from >= max(slowAnswer, slowCreates*e.history.Run.Normal)
