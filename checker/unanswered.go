@@ -148,11 +148,11 @@ const (
 	slowCreates = 20
 )
 
-// slowBeside reports that a request of another intent was answered while one hung, and only after seconds. Then the target has more to do
-// than it gets done, and may take requests in any order: one that hangs may be late.
+// slowBeside reports that a request of another intent, which came before the end of one that hangs, was answered after seconds. Then the
+// target has more to do than it gets done, and may take requests in any order: one that hangs may be late.
 func slowBeside(e *evaluation, b *classified, h *hanging) bool {
 	from := e.undisturbedFrom(b)
-	return b.Intent != h.intent && b.Complete && len(e.lane(b.Lane).Faults) == 0 && from != 0 && from < h.end && b.End > h.from &&
+	return b.Intent != h.intent && b.Complete && len(e.lane(b.Lane).Faults) == 0 && from != 0 && from < h.end &&
 		b.End-from >= max(slowAnswer, slowCreates*e.history.Run.Normal)
 }
 
