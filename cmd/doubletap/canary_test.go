@@ -153,7 +153,7 @@ func nothingIsTold(t *testing.T, env []string, target, run string, canaries []st
 	}{
 		{[]string{"check", run}, exitFinding},
 		{[]string{"diff", run, run}, exitPass},
-		{[]string{"export", finding, "--as", "curl", "-o", filepath.Join(made, "again.sh")}, exitConfig},
+		{[]string{"export", finding, "--as", "curl", "-o", filepath.Join(made, "again.sh")}, exitPass},
 		{[]string{"export", finding, "--as", "go", "-o", filepath.Join(made, "again_test.go")}, exitPass},
 		{[]string{"export", finding, "--as", "scenario", "-o", filepath.Join(made, "again.yaml")}, exitPass},
 		{[]string{"explain", "--target", target}, exitPass},
