@@ -63,13 +63,7 @@ tls: {ca: ca.pem, certificate: client.pem, key: client.key, server_name: gossip.
 			require.NoError(t, os.WriteFile(target, []byte(c.file), 0o600))
 			env := []string{"GOSSIP_PATH=s3cr3t-of-the-path", "GOSSIP_HMAC=s3cr3t-that-signs", "GOSSIP_PASSWORD=s3cr3t-password-of-alice"}
 			p := start(t, env, "run", "--target", target, "--reports", reports, "--pilot-timeout", "30s", "--seed", "1", c.scenario)
-			lines := p.commandLines(t)
-			if c.signal != nil {
-				eventually(t, "it is busy", busyWith(reports, "long", 20))
-				require.NoError(t, p.cmd.Process.Signal(c.signal))
-			}
-			require.Equal(t, c.code, p.wait(t), "%s", p.out)
-			started := lines()
+			started := p.endedBy(t, c.signal, c.code, reports)
 			if c.code != exitConfig {
 				require.Contains(t, started, "gossip", "arguments of what it starts are seen")
 				require.Contains(t, started, "doubletap-keeper")
@@ -126,13 +120,7 @@ func TestPasswordsOfServersAreNowhereHoweverARunEnds(t *testing.T) {
 			t.Parallel()
 			reports := t.TempDir()
 			p := start(t, env, append([]string{"run", "--target", sut.ServedPrefix + c.design, "--reports", reports, "--seed", "1", "--pilot-timeout", "30s"}, c.args...)...)
-			lines := p.commandLines(t)
-			if c.signal != nil {
-				eventually(t, "it is busy", busyWith(reports, "long", 20))
-				require.NoError(t, p.cmd.Process.Signal(c.signal))
-			}
-			require.Equal(t, c.code, p.wait(t), "%s", p.out)
-			started := lines()
+			started := p.endedBy(t, c.signal, c.code, reports)
 			for _, canary := range canaries {
 				requireNowhere(t, reports, canary)
 				requireNowhere(t, p.tmp, canary)
@@ -177,6 +165,19 @@ func nothingIsTold(t *testing.T, env []string, target, run string, canaries []st
 	for _, canary := range canaries {
 		requireNowhere(t, run, canary)
 	}
+}
+
+// endedBy waits until a run ends with the exit code, by the signal once it is busy where there is one, and returns the command lines of all
+// that it started.
+func (p *process) endedBy(t *testing.T, signal os.Signal, code int, reports string) string {
+	t.Helper()
+	lines := p.commandLines(t)
+	if signal != nil {
+		eventually(t, "it is busy", busyWith(reports, "long", 20))
+		require.NoError(t, p.cmd.Process.Signal(signal))
+	}
+	require.Equal(t, code, p.wait(t), "%s", p.out)
+	return lines()
 }
 
 // commandLines watches the arguments of a process and of all that it starts, until it is asked for what it has seen.
