@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"golang.org/x/net/http/httpguts"
 )
 
 // ReadCurl understands a command line of curl with a JSON object or a form for a body.
@@ -166,6 +168,9 @@ func (r *reading) curl() (Request, error) {
 	}
 	if u.User != nil {
 		return Request{}, errors.New("its URL holds a user; give it with -u")
+	}
+	if r.method != "" && !httpguts.ValidHeaderFieldName(r.method) { // a method is a token (RFC 9110), as a header's name is
+		return Request{}, fmt.Errorf("%q is no method", r.method)
 	}
 	c := Request{Method: cmp.Or(r.method, http.MethodPost), URL: u, Header: r.header}
 	if len(r.parts) > 0 && len(r.data) > 0 {

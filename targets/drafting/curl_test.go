@@ -64,6 +64,7 @@ func TestCurlCommandsThatAreNoCreate(t *testing.T) {
 		"curl a --data-urlencode x@y.z": "its body is in a file",
 		"curl a -F note=1 -F note=2":    "its form has note more than once",
 		"curl a -F note":                "no NAME=VALUE",
+		"curl -X '${HOME}' a -d '{}'":   "no method",
 		"curl a -F note=1 -d note=2":    "both a body (-d) and a form (-F)",
 	} {
 		_, err := drafting.ReadCurl(command)

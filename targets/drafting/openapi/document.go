@@ -47,6 +47,7 @@ func Read(where string, data []byte) (*Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("it cannot be read as OpenAPI: %s", oneLine(err.Error()))
 	}
+	endable(doc)
 	return &Document{doc: doc}, nil
 }
 
