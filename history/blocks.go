@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"runtime"
 	"strings"
 	"sync"
 )
@@ -16,60 +18,63 @@ type block struct {
 	damage     error // the next line is none
 }
 
-// blocks reads a file and hands over whole lines in their order, while the next ones are being read. A last line that was cut
-// short is dropped. It ends with the first error, of the reader or of whoever takes lines.
-func blocks(in io.ReaderAt, size int64, take func(block) error) error {
-	read, stop := make(chan block, 1), make(chan struct{})
-	var reader sync.WaitGroup
-	reader.Go(func() {
-		defer close(read)
-		cut(in, size, func(b block) bool {
+// inOrder has all cores work on things, and takes what was made of them one after the other, in the order of the things. It ends
+// with the first error of whoever takes it.
+func inOrder[T, M any](things iter.Seq[T], work func(T) M, take func(M) error) error {
+	queue, stop := make(chan chan M, runtime.GOMAXPROCS(0)), make(chan struct{})
+	var workers sync.WaitGroup
+	workers.Go(func() {
+		defer close(queue)
+		for thing := range things {
+			made := make(chan M, 1)
 			select {
-			case read <- b:
-				return true
+			case queue <- made:
 			case <-stop:
-				return false
+				return
 			}
-		})
+			workers.Go(func() { made <- work(thing) })
+		}
 	})
-	defer reader.Wait()
+	defer workers.Wait()
 	defer close(stop)
-	for b := range read {
-		if err := take(b); err != nil {
+	for made := range queue {
+		if err := take(<-made); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cut reads blocks until one is not wanted.
-func cut(in io.ReaderAt, size int64, wanted func(block) bool) {
-	buffer, held := make([]byte, readSize), 0 // the buffer begins at at
-	for at := int64(0); ; {
-		got, err := in.ReadAt(buffer[held:min(int64(len(buffer)), size-at)], at+int64(held))
-		if err != nil && !errors.Is(err, io.EOF) {
-			wanted(block{unreadable: fmt.Errorf("read history: %w", err)})
-			return
-		}
-		held += got
-		lines := string(buffer[:held])
-		lines = lines[:strings.LastIndexByte(lines, '\n')+1]
-		if lines != "" && !wanted(block{lines: lines, at: at}) || got == 0 {
-			return
-		}
-		at += int64(len(lines))
-		held = copy(buffer, buffer[len(lines):held])
-		switch {
-		case held == len(buffer) && buffer[0] != '{':
-			wanted(block{damage: errors.New("it is no JSON object")})
-			return
-		case held == len(buffer) && held > mostLine:
-			wanted(block{damage: fmt.Errorf("a line has more than %d MiB", mostLine>>20)})
-			return
-		case held == len(buffer):
-			buffer = append(buffer, make([]byte, len(buffer))...)
-		case held == 0 && len(buffer) > 64*readSize: // after a very long line
-			buffer = make([]byte, readSize)
+// blocks reads a file in whole lines. A last line that was cut short is dropped.
+func blocks(in io.ReaderAt, size int64) iter.Seq[block] {
+	return func(yield func(block) bool) {
+		buffer, held := make([]byte, readSize), 0 // the buffer begins at at
+		for at := int64(0); ; {
+			got, err := in.ReadAt(buffer[held:min(int64(len(buffer)), size-at)], at+int64(held))
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(block{unreadable: fmt.Errorf("read history: %w", err)})
+				return
+			}
+			held += got
+			lines := string(buffer[:held])
+			lines = lines[:strings.LastIndexByte(lines, '\n')+1]
+			if lines != "" && !yield(block{lines: lines, at: at}) || got == 0 {
+				return
+			}
+			at += int64(len(lines))
+			held = copy(buffer, buffer[len(lines):held])
+			switch {
+			case held == len(buffer) && buffer[0] != '{':
+				yield(block{damage: errors.New("it is no JSON object")})
+				return
+			case held == len(buffer) && held > mostLine:
+				yield(block{damage: fmt.Errorf("a line has more than %d MiB", mostLine>>20)})
+				return
+			case held == len(buffer):
+				buffer = append(buffer, make([]byte, len(buffer))...)
+			case held == 0 && len(buffer) > 64*readSize: // after a very long line
+				buffer = make([]byte, readSize)
+			}
 		}
 	}
 }
