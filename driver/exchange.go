@@ -32,6 +32,7 @@ type exchange struct {
 	member  *member     // nil: not part of a burst
 	holder  holder      // holds the last byte at the upstream tap; nil: there is none
 	pool    *h2.Pool    // of shared HTTP/2 connections; nil: HTTP/1.1
+	shared  bool        // HTTP/2: other requests are on its connection
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
@@ -60,6 +61,9 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 		return
 	}
 	x.raw = conn
+	if sealed(conn) {
+		x.tls = nil
+	}
 	counted := &countingConn{Conn: conn}
 	defer func() { x.record.Sent = counted.sent }()
 	defer conn.Close()
@@ -74,6 +78,12 @@ func instanceOf(conn net.Conn) int {
 		return c.Instance()
 	}
 	return 0
+}
+
+// sealed reports that what is written to a connection in plain text reaches the target in TLS.
+func sealed(conn net.Conn) bool {
+	c, known := conn.(interface{ Sealed() bool })
+	return known && c.Sealed()
 }
 
 // closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
@@ -217,10 +227,12 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// tlsConfig returns how to speak TLS to a target; nil: not at all. Lanes that the target's certificate is
-// checked for speak TLS from end to end: the lane sees only encrypted bytes.
-func tlsConfig(t targets.Target) *tls.Config {
-	where, err := url.Parse(t.BaseURL)
+// tlsConfig returns how to speak TLS to a target; nil: not at all.
+func tlsConfig(t targets.Target) *tls.Config { return TLS(t, t.BaseURL) }
+
+// TLS returns how to speak TLS to a target at one of its URLs; nil: not at all.
+func TLS(t targets.Target, address string) *tls.Config {
+	where, err := url.Parse(address)
 	if err != nil || where.Scheme != "https" {
 		return nil
 	}

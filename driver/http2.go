@@ -20,10 +20,10 @@ func poolFor(t targets.Target) *h2.Pool {
 	return h2.NewPool()
 }
 
-// shares makes an exchange in HTTP/2 share the connections of a pool.
-func (x *exchange) shares(p *h2.Pool) {
+// shares makes an exchange in HTTP/2 share the connections of a pool with so many others.
+func (x *exchange) shares(p *h2.Pool, others int) {
 	if x.pool != nil {
-		x.pool = p
+		x.pool, x.shared = p, others > 0
 	}
 }
 
@@ -31,7 +31,7 @@ func (x *exchange) shares(p *h2.Pool) {
 func (x *exchange) runStream(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	body := newRecordedBody(x.keep)
 	stream := h2.Exchange{
-		Request: x.http, Dial: dial, TLS: x.tls, Body: body, DialTimeout: max(x.timeout, leastDial), Timeout: x.timeout,
+		Request: x.http, Dial: dial, TLS: x.tls, Body: body, Shared: x.shared, DialTimeout: max(x.timeout, leastDial), Timeout: x.timeout,
 		Now: func() time.Duration { return x.now().Duration() },
 	}
 	if x.member != nil { // an interface that holds a nil pointer is not nil

@@ -126,10 +126,10 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	retries.Wait()
 }
 
-// load builds the requests of a move. Those that are released together share connections in HTTP/2.
+// load builds the requests of a move. In HTTP/2 those of a burst share connections, as in a browser.
 func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, together *barrier) []*outgoing {
 	var shared *h2.Pool
-	if together != nil {
+	if m.Together {
 		shared = h2.NewPool()
 	}
 	all, inside := make([]*outgoing, 0, len(m.Batch)), r.requests.insideOf(i)
@@ -142,7 +142,9 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 		}
 		if together != nil {
 			o.member, o.record.Together = together.member(), m.Together
-			o.shares(shared)
+			if m.Together {
+				o.shares(shared, len(m.Batch)-1)
+			}
 		}
 		if at := a.At.Of(inside) + a.Plus.Of(inside); together != nil {
 			o.member.later = at

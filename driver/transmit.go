@@ -107,11 +107,13 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 		if why := ours(err); why != nil {
 			t.halt(why)
 		}
-		if tap == nil || o.pool != nil { // what is seen of a shared connection tells nothing of one request
+		if tap == nil || o.shared { // what is seen of a shared connection tells nothing of one request
 			return conn, err
 		}
-		o.holder = tap.Hold
-		if o.impatient {
+		if o.pool == nil {
+			o.holder = tap.Hold
+		}
+		if o.impatient && o.pool == nil {
 			tap.LeaveAfter(o.timeout)
 		}
 		t.mu.Lock()

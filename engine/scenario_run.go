@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +18,7 @@ import (
 	"github.com/doubletap-harness/doubletap/proxy"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
@@ -146,6 +148,7 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	}
 	r.lanes, err = proxy.Open(ctx, r.scenario.Lanes, proxy.Options{
 		Upstream: upstream, Instances: system.Process.Places, Socket: system.Target.Socket, Toxiproxy: r.session.config.SUT.Toxiproxy, Base: r.base,
+		TLS: tlsOf(system), Streams: system.Target.Protocol == targets.HTTP2,
 	})
 	if err != nil {
 		return runerror.Environment(err)
@@ -239,11 +242,7 @@ func dialer(r *scenarioRun, instance int) driver.Dialer {
 		if r.session.System.Process.Fleet.Down() {
 			_ = r.revived(ctx) // a connection that fails tells the rest
 		}
-		conn, tap, err := dial(ctx, lane)
-		if r.session.System.Opaque() {
-			tap = nil
-		}
-		return conn, tap, err
+		return dial(ctx, lane)
 	}
 }
 
@@ -259,12 +258,26 @@ func dialerOf(lanes *proxy.Lanes, instance int) driver.Dialer {
 	}
 }
 
-// laneFacts are the lanes as they were opened. What an upstream tap sees of TLS is a handshake, and of HTTP/2 a
-// connection of many requests, which says nothing of one request: then there is none.
+// tlsOf returns how each instance is spoken to in TLS, each at its own address if it has one; nil: in plain text.
+func tlsOf(system *sut.System) func(instance int) *tls.Config {
+	if !strings.HasPrefix(system.Target.BaseURL, "https:") {
+		return nil
+	}
+	places := sut.Addresses(system)
+	return func(instance int) *tls.Config {
+		if instance > 0 && instance <= len(places) {
+			return driver.TLS(system.Target, places[instance-1].BaseURL)
+		}
+		return driver.TLS(system.Target, system.Target.BaseURL)
+	}
+}
+
+// laneFacts are the lanes as they were opened. In HTTP/2 the members of a burst share a connection, of which an upstream tap cannot tell
+// what is of which: then none of the taps has seen every request.
 func laneFacts(r *scenarioRun) []history.Lane {
 	lanes := r.lanes.Facts()
 	for i := range lanes {
-		lanes[i].Doorstep = lanes[i].Doorstep && !r.session.System.Opaque()
+		lanes[i].Doorstep = lanes[i].Doorstep && r.session.System.Target.Protocol != targets.HTTP2
 	}
 	return lanes
 }

@@ -26,6 +26,7 @@ type conn struct {
 	net.Conn // tcp, so that only what is defined here can be done to it
 	tcp      *net.TCPConn
 	tap      *Tap
+	sealed   bool
 	gone     func() // called once, when the socket is closed
 
 	reading sync.Mutex // held by a Read of the client
@@ -43,6 +44,9 @@ func (c *conn) Instance() int {
 	return c.tap.instance
 }
 
+// Sealed reports that the upstream tap speaks TLS to the target, see [Options].
+func (c *conn) Sealed() bool { return c.sealed }
+
 // Read reads from the lane, as the client.
 func (c *conn) Read(b []byte) (int, error) {
 	c.reading.Lock()
@@ -53,6 +57,9 @@ func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.tcp.Read(b)
 	if c.closed.Load() {
 		return 0, net.ErrClosed
+	}
+	if err != nil && c.sealed {
+		err = c.tap.explain(err)
 	}
 	return n, err
 }

@@ -70,7 +70,7 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 	}
 	plan := proxyPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
 	if h.reachesLoopback() {
-		step := tapSpec{network: "tcp", target: plan.upstream, instances: spec.options.Instances, room: allowance(effects.toxics, down), lane: l}
+		step := tapSpec{network: "tcp", target: plan.upstream, instances: spec.options.Instances, room: allowance(effects.toxics, down), lane: l, tls: spec.options.TLS, streams: spec.options.Streams}
 		if spec.options.Socket != "" {
 			step.network, step.target = "unix", spec.options.Socket
 		}
@@ -104,6 +104,9 @@ func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Tap, error) {
 	}
 	defer func() { <-l.turn }()
 	p := newTap(l.base, &l.doubtful)
+	if l.tap != nil && l.tap.streams {
+		p.countFrames()
+	}
 	if l.tap != nil {
 		p.instance = instance
 	}
@@ -183,7 +186,7 @@ func (l *lane) await(p *Tap) error {
 
 // adopt makes tcp a connection of this lane, which ends with it at the latest.
 func (l *lane) adopt(tcp *net.TCPConn, p *Tap) (*conn, error) {
-	c := &conn{Conn: tcp, tcp: tcp, tap: p, room: l.upstream}
+	c := &conn{Conn: tcp, tcp: tcp, tap: p, sealed: l.tap != nil && l.tap.tls != nil, room: l.upstream}
 	c.gone = func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()

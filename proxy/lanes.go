@@ -5,6 +5,7 @@ package proxy
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,6 +28,13 @@ type Options struct {
 	Socket    string    // path of the target's Unix domain socket, instead of Upstream; empty: it has none
 	Toxiproxy string    // URL of a running toxiproxy server; empty: in process
 	Base      time.Time // start of the run, on the monotonic clock; zero: when the lanes are opened
+	// TLS returns how the target is spoken to in TLS, at one of the instances or at Upstream (0); nil: in plain text. The upstream tap
+	// speaks it, so that the faults strike a request and its answer and not the handshake before them. A lane without an upstream tap
+	// leaves it to the caller.
+	TLS func(instance int) *tls.Config
+	// Streams says that the target speaks HTTP/2: a tap counts the frames of streams, and tells something of a request that has a
+	// connection of its own.
+	Streams bool
 }
 
 // Lanes are the open lanes of one run. All methods are safe for concurrent use.
@@ -68,7 +76,8 @@ func Open(ctx context.Context, lanes map[string][]faults.Fault, o Options) (*Lan
 
 // Dial connects to the target through the named lane. The tap is never nil without an error; it records while the
 // connection is open. Closing the connection closes it for good, but its socket is kept, and emptied, until the lane
-// has closed it as well: see conn. TLS and HTTP are left to the caller.
+// has closed it as well: see conn. HTTP is left to the caller, and so is TLS, unless the connection has a method Sealed() bool that
+// reports true: then what is written to it in plain text reaches the target in TLS.
 func (l *Lanes) Dial(ctx context.Context, lane string) (net.Conn, *Tap, error) {
 	return l.DialInstance(ctx, lane, 0)
 }

@@ -21,13 +21,15 @@ type Tap struct {
 	arrived  chan struct{} // closed when the connection stands at the upstream tap
 	instance int           // of the target, to which the connection is to go, from 1; 0: as the lane leads
 
-	mu    sync.Mutex
-	facts history.Passage
-	head  []byte // beginning of the answer, until its status is known
-	read  bool   // the status is known, or will never be
-	over  bool   // nothing more will be seen
-	held  hold
-	stay  time.Duration // after the release the connection to the target is closed; 0: it is not
+	mu       sync.Mutex
+	facts    history.Passage
+	head     []byte    // beginning of the answer, until its status is known
+	read     bool      // the status is known, or will never be
+	over     bool      // nothing more will be seen
+	up, down *frames   // of HTTP/2; nil: all bytes are of the request and its answer
+	fault    *tlsError // that kept the target and the upstream tap from understanding each other; nil: none
+	held     hold
+	stay     time.Duration // after the release the connection to the target is closed; 0: it is not
 }
 
 // hold is what is to be kept back of a request.
@@ -43,6 +45,9 @@ type hold struct {
 func newTap(base time.Time, doubtful *atomic.Bool) *Tap {
 	return &Tap{base: base, doubtful: doubtful, arrived: make(chan struct{})}
 }
+
+// countFrames makes a tap one of a connection in HTTP/2, whose status lines it cannot read.
+func (p *Tap) countFrames() { p.up, p.down, p.read = &frames{preface: clientPreface}, &frames{}, true }
 
 // Hold keeps the last of a request's size bytes at the upstream tap: when all others have come through the faults,
 // arrive is called with the function that releases it. If they never come, leave is called, perhaps more than once.
@@ -109,12 +114,12 @@ func (p *Tap) arriveAtBarrier(release func()) {
 }
 
 // recordRelease is recordPassing for what was held.
-func (p *Tap) recordRelease(n int) (passed func(m int)) {
+func (p *Tap) recordRelease(b []byte) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.facts.Released = at
-	return p.recordBytes(at, n)
+	return p.recordBytes(at, b)
 }
 
 // burst is for how long after a release no answer is passed on, unless the target has answered all members of the burst. What the first answers set off, from the
@@ -204,6 +209,29 @@ func (p *Tap) recordRefused() {
 	p.facts.Refused = true
 }
 
+// tlsError is what went wrong with TLS. It is an error of the network.
+type tlsError struct{ error }
+
+func (e *tlsError) Unwrap() error   { return e.error }
+func (e *tlsError) Timeout() bool   { return false }
+func (e *tlsError) Temporary() bool { return false }
+
+func (p *Tap) recordTrouble(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.fault = &tlsError{err}
+}
+
+// explain returns what went wrong with TLS instead of an error that comes of it.
+func (p *Tap) explain(err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fault != nil {
+		return p.fault
+	}
+	return err
+}
+
 func (p *Tap) recordOpened() {
 	at := p.now()
 	p.mu.Lock()
@@ -211,26 +239,30 @@ func (p *Tap) recordOpened() {
 	p.facts.Opened = at
 }
 
-// recordPassing records that n bytes are about to be passed to the target. It is called before they are: the answer
+// recordPassing records that b is about to be passed to the target. It is called before they are: the answer
 // may be there, and the connection closed, before the writing call has returned.
 // The function it returns takes back what was not passed after all.
-func (p *Tap) recordPassing(n int) (passed func(m int)) {
+func (p *Tap) recordPassing(b []byte) (passed func(m int)) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.recordBytes(at, n)
+	return p.recordBytes(at, b)
 }
 
-func (p *Tap) recordBytes(at history.Offset, n int) (passed func(m int)) {
+func (p *Tap) recordBytes(at history.Offset, b []byte) (passed func(m int)) {
+	n := len(b)
+	if p.up != nil {
+		n = p.up.of(b)
+	}
 	before := p.facts.Arrived
-	if p.facts.Answered == 0 {
+	if p.facts.Answered == 0 && n > 0 {
 		p.facts.Arrived = at
 	}
 	p.facts.Up += int64(n)
 	return func(m int) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.facts.Up -= int64(n - m)
+		p.facts.Up -= int64(min(n, len(b)-m))
 		if m == 0 {
 			p.facts.Arrived = before
 		}
@@ -242,8 +274,12 @@ func (p *Tap) recordAnswer(b []byte) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.facts.Down += int64(len(b))
-	if p.facts.Answered == 0 {
+	n := len(b)
+	if p.down != nil {
+		n = p.down.of(b)
+	}
+	p.facts.Down += int64(n)
+	if p.facts.Answered == 0 && n > 0 {
 		p.facts.Answered = at
 	}
 	if p.read {

@@ -3,9 +3,12 @@ package proxy
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,8 +24,10 @@ type upstreamTap struct {
 	listener   net.Listener
 	network    string // tcp or unix
 	target     string
-	instances  []string // of the target, for connections that are to go to one of them
-	room       int64    // bytes of an answer that the lane's toxics take, see allowance
+	instances  []string                       // of the target, for connections that are to go to one of them
+	room       int64                          // bytes of an answer that the lane's toxics take, see allowance
+	tls        func(instance int) *tls.Config // nil: plain text
+	streams    bool                           // of HTTP/2
 	lane       *lane
 	disconnect context.CancelFunc // ends all connections to the target
 	abandon    context.CancelFunc // ends all connections to the lane
@@ -40,6 +45,8 @@ type tapSpec struct {
 	target    string
 	instances []string
 	room      int64
+	tls       func(instance int) *tls.Config
+	streams   bool
 	lane      *lane
 }
 
@@ -54,6 +61,8 @@ func openUpstreamTap(spec tapSpec) (*upstreamTap, error) {
 		target:    spec.target,
 		instances: spec.instances,
 		room:      spec.room,
+		tls:       spec.tls,
+		streams:   spec.streams,
 		lane:      spec.lane,
 		here:      map[*Tap]struct{}{},
 	}
@@ -145,11 +154,8 @@ func (d *upstreamTap) targetOf(p *Tap) string {
 // serve relays one connection until the lane has closed it.
 func (d *upstreamTap) serve(ctx context.Context, left *net.TCPConn, p *Tap) {
 	defer p.leaveBarrier()
-	target, err := new(net.Dialer).DialContext(ctx, d.network, d.targetOf(p))
+	target, err := d.dial(ctx, p)
 	if err != nil {
-		if ctx.Err() == nil {
-			p.recordRefused()
-		}
 		p.leaveBarrier()
 		_ = left.CloseWrite()
 		_, _ = io.Copy(io.Discard, left)
@@ -162,6 +168,47 @@ func (d *upstreamTap) serve(ctx context.Context, left *net.TCPConn, p *Tap) {
 	answering.Go(r.down)
 	r.up()
 	answering.Wait()
+}
+
+// dial connects to the target. If it speaks TLS, the client's plain text is sealed from here on.
+func (d *upstreamTap) dial(ctx context.Context, p *Tap) (net.Conn, error) {
+	target, err := new(net.Dialer).DialContext(ctx, d.network, d.targetOf(p))
+	if err != nil {
+		if ctx.Err() == nil {
+			p.recordRefused()
+		}
+		return nil, err
+	}
+	config := d.tlsFor(p.instance)
+	if config == nil {
+		return target, nil
+	}
+	secure := tls.Client(target, config)
+	if err := agree(ctx, secure, config); err != nil {
+		_ = target.Close()
+		p.recordTrouble(err)
+		return nil, err
+	}
+	return secure, nil
+}
+
+// tlsFor returns how an instance is spoken to; nil: in plain text.
+func (d *upstreamTap) tlsFor(instance int) *tls.Config {
+	if d.tls == nil {
+		return nil
+	}
+	return d.tls(instance)
+}
+
+// agree shakes hands, within the time that a connection may take.
+func agree(ctx context.Context, secure *tls.Conn, config *tls.Config) error {
+	if err := secure.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	if got := secure.ConnectionState().NegotiatedProtocol; got == "" && slices.Contains(config.NextProtos, "h2") {
+		return errors.New("the server does not speak HTTP/2: in TLS it agreed to no protocol")
+	}
+	return nil
 }
 
 // relay is one connection at the upstream tap: left leads to the lane.
@@ -216,7 +263,7 @@ func (r *relay) forward(b []byte) error {
 func (r *relay) release() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
-	passed := r.tap.recordRelease(len(r.kept))
+	passed := r.tap.recordRelease(r.kept)
 	n, _ := r.target.Write(r.kept) // down notices a failure
 	passed(n)
 	r.kept = nil
@@ -239,7 +286,7 @@ func (r *relay) send(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	passed := r.tap.recordPassing(len(b))
+	passed := r.tap.recordPassing(b)
 	n, err := r.target.Write(b)
 	passed(n)
 	return err
@@ -257,6 +304,9 @@ func (r *relay) down() {
 		}
 		if err != nil {
 			r.tap.leaveBarrier()
+			if alert := new(net.OpError); errors.As(err, &alert) && alert.Op == "remote error" {
+				r.tap.recordTrouble(err)
+			}
 			r.closeTarget(false)
 			if !r.gone.Load() {
 				r.closeLeft(isReset(err))
@@ -283,8 +333,14 @@ func (r *relay) pass(b []byte) {
 // closeTarget closes the connection to the target in both directions, as toxiproxy does.
 func (r *relay) closeTarget(reset bool) {
 	r.tap.recordClosed()
-	if tcp, ok := r.target.(*net.TCPConn); ok && reset {
+	raw := r.target
+	if secure, ok := raw.(*tls.Conn); ok {
+		raw = secure.NetConn()
+	}
+	if tcp, ok := raw.(*net.TCPConn); ok && reset {
 		_ = tcp.SetLinger(0)
+		_ = tcp.Close()
+		return
 	}
 	_ = r.target.Close()
 }

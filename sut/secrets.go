@@ -27,18 +27,18 @@ func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string,
 	stands := map[string]string{}
 	load := func() (targets.Target, error) {
 		return s.options.loadWith(source, func(name string) (string, bool) {
-			if _, replaced := stands[standIn(name)]; replaced {
-				return standIn(name), true
+			if _, replaced := stands[placeholder(name)]; replaced {
+				return placeholder(name), true
 			}
 			return s.options.env(name)
 		})
 	}
 	for _, found := range variableNames.FindAllSubmatch(source, -1) {
 		name := string(found[1])
-		stands[standIn(name)] = name
+		stands[placeholder(name)] = name
 		target, err := load()
 		if err != nil || target.BaseURL != s.loaded.BaseURL || target.Database.URL != s.loaded.Database.URL {
-			delete(stands, standIn(name))
+			delete(stands, placeholder(name))
 		}
 	}
 	target, err := load()
@@ -50,8 +50,8 @@ func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string,
 	return shadow, stands, shadow.choose(files)
 }
 
-// standIn is a text that no file holds by chance.
-func standIn(variable string) string { return "dtvariable" + variable + "dt" }
+// placeholder is a text that no file holds by chance.
+func placeholder(variable string) string { return "dtvariable" + variable + "dt" }
 
 // FileWithoutSecrets returns the text of the system's target file, for others to read: nil, if it is built
 // in, or spells a secret out that would better stand in an environment variable.

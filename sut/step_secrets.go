@@ -58,11 +58,11 @@ func (h hider) hide(name, text string) string {
 		first = "SECRET_" + first
 	}
 	variable := first
-	for n := 2; h.variables[standIn(variable)] != "" && h.hidden[standIn(variable)] != text; n++ {
+	for n := 2; h.variables[placeholder(variable)] != "" && h.hidden[placeholder(variable)] != text; n++ {
 		variable = fmt.Sprintf("%s_%d", first, n)
 	}
-	h.variables[standIn(variable)], h.hidden[standIn(variable)] = variable, text
-	return standIn(variable)
+	h.variables[placeholder(variable)], h.hidden[placeholder(variable)] = variable, text
+	return placeholder(variable)
 }
 
 func (h hider) steps(steps []targets.Step) []targets.Step {

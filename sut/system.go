@@ -161,12 +161,6 @@ func (s *System) WriteGates() []driver.WriteGate {
 	return all
 }
 
-// Opaque reports that the upstream tap cannot tell one request from another: they travel in TLS, or several of them on one
-// connection.
-func (s *System) Opaque() bool {
-	return strings.HasPrefix(s.Target.BaseURL, "https:") || s.Target.Protocol == targets.HTTP2
-}
-
 // Address is where the system is, for people.
 func (s *System) Address() string {
 	if names := s.Target.InstanceNames(); len(names) > 0 {

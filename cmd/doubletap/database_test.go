@@ -88,9 +88,9 @@ func TestABuiltinTargetAsksNoServerElsewhere(t *testing.T) {
 		{"matrix", "--design", "unique-key", "--database", database, "plain-create"},
 		{"targets", "serve", "unique-key", "--database", database},
 		{"targets", "serve", "redis-claim-and-record", "--store", store},
-		{"targets", "serve", "unique-key", "--road", l.Addr().String()},
-		{"targets", "serve", "redis-claim-and-record", "--store-road", l.Addr().String()},
-		{"targets", "serve", "dependency-error-frees-key", "--dependency-road", l.Addr().String()},
+		{"targets", "serve", "unique-key", "--database-proxy", l.Addr().String()},
+		{"targets", "serve", "redis-claim-and-record", "--store-proxy", l.Addr().String()},
+		{"targets", "serve", "dependency-error-frees-key", "--dependency-proxy", l.Addr().String()},
 		{"targets", "serve", "charge-key-of-request", "--outside", "http://" + l.Addr().String()},
 	} {
 		got := callWith(t.Context(), nil, args...)

@@ -83,7 +83,7 @@ func TestATargetOfItsOwnThatAsksAnotherService(t *testing.T) {
 	text := strings.Replace(string(source), `{url: "${DATABASE_URL}"}`, "{ephemeral: sqlite}", 1) + `
 process:
   command: [doubletap, targets, serve, dependency-error-frees-key, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep,
-    --dependency, "` + service + `", --dependency-road, "` + listen + `"]
+    --dependency, "` + service + `", --dependency-proxy, "` + listen + `"]
 links: {dependency: {listen: "` + listen + `", to: "` + service + `"}}
 `
 	x := trial{reports: t.TempDir()}

@@ -77,7 +77,7 @@ func TestTheLinkToADependencyBreaks(t *testing.T) {
 	require.NoError(t, err)
 	text := strings.Replace(string(source), `{url: "${DATABASE_URL}"}`, "{ephemeral: sqlite}", 1) + `
 process:
-  command: [doubletap, targets, serve, store-fails-open, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep, --store-road, "` + listen + `"]
+  command: [doubletap, targets, serve, store-fails-open, --listen, "127.0.0.1:{{.Port}}", --database, "{{.Database.URL}}", --keep, --store-proxy, "` + listen + `"]
   env: {DOUBLETAP_STORE: "` + os.Getenv(sut.StoreVariable) + `"}
 links: {dependency: {listen: "` + listen + `", to: "` + store + `"}}
 `

@@ -89,3 +89,12 @@ func TestAnAPIThatDoesNotSpeakHTTP2(t *testing.T) {
 	require.Contains(t, got.err, old.URL+" does not answer in HTTP/2: ")
 	require.Equal(t, 1, lines(got.err), "one message: %s", got.err)
 }
+
+// lossy are scenarios in which requests, or their answers, are lost or left.
+var lossy = []string{"withheld-answer", "cut-reset", "hang-up", "lost-request", "double-click"}
+
+func TestAnswersThatAreLostOverHTTP2(t *testing.T) {
+	t.Parallel()
+	got := newShop(t, nil).trial(t, lossy...).overHTTP2().run(t)
+	require.Equal(t, exitPass, got.code, "%s", got)
+}

@@ -84,13 +84,13 @@ func (i *initiation) repeat(ctx context.Context) error {
 		}
 	}
 	if keyed {
-		for range crowds {
-			together, _ := asking.ask(ctx, "crowd", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", crowdSize))
+		for range learningBursts {
+			together, _ := asking.ask(ctx, "burst", 1, fmt.Sprintf("[{burst: {copies: %d}}, {send: {}}]", learningCopies))
 			n := len(together)
 			if n > 0 && !slices.ContainsFunc(together, func(a drafting.Answer) bool { return !a.Refused() }) {
 				i.declined = append(i.declined, together[n-1]) // no copy was done, which the others could have met
 			} else if n > 0 {
-				r.Crowds = append(r.Crowds, drafting.Crowd{Copies: together[:n-1], After: together[n-1]})
+				r.Bursts = append(r.Bursts, drafting.Burst{Copies: together[:n-1], After: together[n-1]})
 			}
 		}
 		if i.file.Draft.CanLackKey() {
@@ -393,7 +393,7 @@ func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) er
 }
 
 // How many copies of a create are sent at once, and how often, to see what one is answered that meets another.
-const crowds, crowdSize = 3, 8
+const learningBursts, learningCopies = 3, 8
 
 // questioner sends requests to a target as a new client would.
 type questioner struct {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
@@ -38,7 +39,7 @@ func newTargetsList(s streams) *cobra.Command {
 }
 
 func newTargetsServe(s streams) *cobra.Command {
-	o, dependencyRoad := orders.Options{}, ""
+	o, dependencyProxy := orders.Options{}, ""
 	cmd := &cobra.Command{
 		Use:   "serve NAME",
 		Short: "Serve a built-in target until interrupted",
@@ -64,11 +65,11 @@ itself and outlive the process, which may so be killed and started again: docs/e
 			var unfit, far error
 			o.Store, unfit = named.StoreOption()
 			o.Database, far = named.DatabaseOption()
-			if err := cmp.Or(unfit, far, localRoads(o, dependencyRoad)); err != nil {
+			if err := cmp.Or(unfit, far, localProxies(o, dependencyProxy)); err != nil {
 				return err
 			}
-			if dependencyRoad != "" {
-				o.DependencyProxy = func(context.Context, string) (string, error) { return dependencyRoad, nil }
+			if dependencyProxy != "" {
+				o.DependencyProxy = func(context.Context, string) (string, error) { return dependencyProxy, nil }
 			}
 			return serve(cmd.Context(), o, s)
 		},
@@ -77,26 +78,31 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.Database, "database", "", "postgres or mariadb URL (default $"+sut.DatabaseVariable+", else a SQLite file)")
 	cmd.Flags().StringVar(&o.Store, "store", "", storeUsage)
 	cmd.Flags().StringVar(&o.StorePrefix, "store-prefix", "", "what the names of its keys in the store begin with (default: something of its own)")
-	cmd.Flags().StringVar(&o.StoreProxy, "store-road", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
+	cmd.Flags().StringVar(&o.StoreProxy, "store-proxy", "", "host:port by which it reaches the Redis server, such as the listen of a link (default: as in --store)")
 	cmd.Flags().StringVar(&o.Dependency, "dependency", "", "address on which the service listens that it asks, if it asks one (default: a free port)")
-	cmd.Flags().StringVar(&dependencyRoad, "dependency-road", "", "host:port by which it reaches that service, such as the listen of a link (default: directly)")
+	cmd.Flags().StringVar(&dependencyProxy, "dependency-proxy", "", "host:port by which it reaches that service, such as the listen of a link (default: directly)")
 	cmd.Flags().StringVar(&o.Outside, "outside", "", "URL of the service outside that it asks, such as that of a sink: http://host:port, or smtp://host:port for mails")
-	cmd.Flags().StringVar(&o.DatabaseProxy, "road", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
+	cmd.Flags().StringVar(&o.DatabaseProxy, "database-proxy", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(map[string]string{ // as they were called
+			"road": "database-proxy", "store-road": "store-proxy", "dependency-road": "dependency-proxy",
+		}[name], name))
+	})
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
 	return cmd
 }
 
-// localRoads refuses what leads to another machine.
-func localRoads(o orders.Options, dependencyRoad string) error {
-	for _, road := range []struct{ flag, address string }{
-		{"--road", o.DatabaseProxy}, {"--store-road", o.StoreProxy}, {"--dependency-road", dependencyRoad},
+// localProxies refuses what leads to another machine.
+func localProxies(o orders.Options, dependencyProxy string) error {
+	for _, proxy := range []struct{ flag, address string }{
+		{"--database-proxy", o.DatabaseProxy}, {"--store-proxy", o.StoreProxy}, {"--dependency-proxy", dependencyProxy},
 	} {
-		host, _, err := net.SplitHostPort(road.address)
-		if road.address != "" && err != nil {
-			return runerror.Configf("%s: expected host:port, such as 127.0.0.1:15432", road.flag)
+		host, _, err := net.SplitHostPort(proxy.address)
+		if proxy.address != "" && err != nil {
+			return runerror.Configf("%s: expected host:port, such as 127.0.0.1:15432", proxy.flag)
 		}
-		if err := sut.Local(road.flag, host); err != nil {
+		if err := sut.Local(proxy.flag, host); err != nil {
 			return err
 		}
 	}

@@ -46,7 +46,7 @@ func ownAddress() string {
 // servingBy is serving on a database that is reached by a road; empty: as its URL says.
 func servingBy(t *testing.T, design, database, road string) (*process, map[string]string) {
 	t.Helper()
-	p := start(t, nil, "targets", "serve", design, "--listen", ownAddress()+":0", "--database", database, "--road", road)
+	p := start(t, nil, "targets", "serve", design, "--listen", ownAddress()+":0", "--database", database, "--database-proxy", road)
 	eventually(t, "the target is ready", func() bool { return strings.Contains(p.out.String(), "until interrupted") })
 	env := map[string]string{}
 	for _, line := range strings.Split(p.out.String(), "\n") {

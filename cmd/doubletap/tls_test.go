@@ -133,7 +133,7 @@ func TestATargetThatWantsACertificate(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			l := newLocked(t)
-			x := l.trial(t, "protocol: "+protocol+"\n"+wholeTLS, "plain-create", "burst-same-key")
+			x := l.trial(t, "protocol: "+protocol+"\n"+wholeTLS, append(lossy, "plain-create", "burst-same-key")...)
 			got := x.run(t)
 			require.Equal(t, exitPass, got.code, "%s", got)
 			x.checked(t, got)

@@ -156,7 +156,7 @@ func (c *connection) release() {
 	}
 }
 
-// await returns when a stream may be opened. The members of a burst wait for the server's SETTINGS, which say how
+// await returns when a stream may be opened. Requests that share a connection wait for the server's SETTINGS, which say how
 // many streams there may be. A request alone does not (section 3.4): so it gets through where the lane lets nothing
 // come back.
 func (c *connection) await(ctx context.Context, alone bool) error {

@@ -28,6 +28,7 @@ type Exchange struct {
 	Dial    func(context.Context) (net.Conn, error)
 	TLS     *tls.Config          // nil: cleartext, with prior knowledge (RFC 9113, section 3.3)
 	Member  Member               // nil: the request waits for no others
+	Shared  bool                 // other requests go through the pool
 	Now     func() time.Duration // of the offsets of the Result; never 0
 	Body    io.Writer            // gets the body of the answer; must not fail
 
@@ -107,7 +108,11 @@ func (p *Pool) acquire(ctx, dialCtx context.Context, x Exchange) (*connection, e
 	if err != nil {
 		return nil, err
 	}
-	p.last = newConnection(raw, x.TLS, limit)
+	config := x.TLS
+	if s, known := raw.(interface{ Sealed() bool }); known && s.Sealed() { // what carries it speaks TLS
+		config = nil
+	}
+	p.last = newConnection(raw, config, limit)
 	go p.last.run(ctx)
 	return p.last, nil
 }
@@ -117,7 +122,7 @@ func (p *Pool) acquire(ctx, dialCtx context.Context, x Exchange) (*connection, e
 func (x Exchange) on(ctx context.Context, c *connection, body []byte) (result Result, err error) {
 	patience, cancel := x.patience(ctx)
 	defer func() { cancel() }()
-	if err := c.await(patience, x.Member == nil); err != nil {
+	if err := c.await(patience, !x.Shared); err != nil {
 		return Result{}, err
 	}
 	st := &stream{connection: c, member: x.Member, now: x.Now, body: x.Body, over: make(chan struct{})}

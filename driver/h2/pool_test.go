@@ -120,7 +120,7 @@ func together(t *testing.T, s *server, members int) []h2.Result {
 	var sending sync.WaitGroup
 	for n := range members {
 		x := s.to(t, "{}", io.Discard)
-		x.Member = b
+		x.Member, x.Shared = b, true
 		sending.Go(func() { results[n], failed[n] = pool.Do(t.Context(), x) })
 	}
 	sending.Wait()

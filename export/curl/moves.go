@@ -94,22 +94,22 @@ func (w *writer) seconds(d time.Duration) string {
 }
 
 // atOnce sends requests from one process of curl, which opens a connection for each and then goes round.
-func (w *writer) atOnce(volley []scenarios.PlannedAttempt) string {
-	same := !slices.ContainsFunc(volley, func(a scenarios.PlannedAttempt) bool {
-		return a.Body != volley[0].Body || a.Key != volley[0].Key
+func (w *writer) atOnce(burst []scenarios.PlannedAttempt) string {
+	same := !slices.ContainsFunc(burst, func(a scenarios.PlannedAttempt) bool {
+		return a.Body != burst[0].Body || a.Key != burst[0].Key
 	})
-	curl := fmt.Sprintf("curl --no-progress-meter --parallel --parallel-immediate --parallel-max %d", len(volley))
+	curl := fmt.Sprintf("curl --no-progress-meter --parallel --parallel-immediate --parallel-max %d", len(burst))
 	if same {
 		w.sent++
-		r := w.page.Requests[volley[0].ID]
-		for n := range volley {
-			w.files[volley[n].ID] = append(w.files[volley[n].ID], fmt.Sprintf("%d-%d", w.sent, n+1))
+		r := w.page.Requests[burst[0].ID]
+		for n := range burst {
+			w.files[burst[n].ID] = append(w.files[burst[n].ID], fmt.Sprintf("%d-%d", w.sent, n+1))
 		}
-		copies := fmt.Sprintf("copies=()\nfor n in {1..%d}; do copies+=(--output \"%d-$n\" --url %s); done\n", len(volley), w.sent, w.url(r))
-		return copies + curl + w.request(volley[0]) + " \\\n  \"${copies[@]}\" || true"
+		copies := fmt.Sprintf("copies=()\nfor n in {1..%d}; do copies+=(--output \"%d-$n\" --url %s); done\n", len(burst), w.sent, w.url(r))
+		return copies + curl + w.request(burst[0]) + " \\\n  \"${copies[@]}\" || true"
 	}
 	var all []string
-	for _, a := range volley {
+	for _, a := range burst {
 		all = append(all, w.arguments(a))
 	}
 	return curl + strings.Join(all, " \\\n  --next") + " || true"

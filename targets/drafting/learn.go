@@ -45,7 +45,7 @@ type Repeated struct {
 	Later        *Answer  // the same request once more, when what was accepted had been done; nil: not sent
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
-	Crowds       []Crowd
+	Bursts       []Burst
 	Rows         int               // that the first create and its repetition made
 	Row          map[string]string // one of them; nil: not known
 	Natural      []string          // members of which each makes two creates one, as JSON pointers
@@ -56,9 +56,9 @@ type Repeated struct {
 	Overwritten  bool              // another body changed what the row holds
 }
 
-// Crowd is what copies of one create were answered that were sent at once, and what another one was answered when all of
+// Burst is what copies of one create were answered that were sent at once, and what another one was answered when all of
 // them were.
-type Crowd struct {
+type Burst struct {
 	Copies []Answer
 	After  Answer
 }
@@ -105,7 +105,7 @@ func (f *File) Learn(r Repeated) {
 	default:
 		f.repetition(&l, r)
 		f.otherBody(&l, r)
-		l.crowds(r.Crowds)
+		l.bursts(r.Bursts)
 	}
 	if l.natural != nil && keyed && r.Taken != nil && r.Taken.Refused() {
 		l.existing = signature(*r.Taken)
@@ -139,12 +139,12 @@ func (f *File) repetition(l *learnt, r Repeated) {
 				f.Proof.Named, l.leads = at, at.Pattern
 			}
 		}
-		l.replay = sameness(f, r.First, again, r.Crowds)
+		l.replay = sameness(f, r.First, again, r.Bursts)
 	}
 }
 
 // sameness says in what the answers to repetitions are the first one's, and those to copies that were sent at once are each other's.
-func sameness(f *File, first Answer, again []Answer, crowds []Crowd) string {
+func sameness(f *File, first Answer, again []Answer, bursts []Burst) string {
 	var statuses []int
 	status := func(a Answer) {
 		if a.Status != first.Status && !slices.Contains(statuses, a.Status) {
@@ -157,7 +157,7 @@ func sameness(f *File, first Answer, again []Answer, crowds []Crowd) string {
 		equal = equal && first.says(a)
 		named = named && f.name(a) == f.name(first)
 	}
-	for _, c := range crowds {
+	for _, c := range bursts {
 		for _, a := range c.Copies {
 			if a.Done() && f.name(a) != "" && f.name(a) == f.name(c.After) { // about one thing
 				status(a)
@@ -214,10 +214,10 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 	}
 }
 
-// crowds is what a request is answered that meets a running one, if one of the crowds has met one. After them all, the same
+// bursts is what a request is answered that meets a running one, if one of the bursts has met one. After them all, the same
 // request was answered otherwise: what is answered for good says nothing of what runs.
-func (l *learnt) crowds(crowds []Crowd) {
-	for _, c := range crowds {
+func (l *learnt) bursts(bursts []Burst) {
+	for _, c := range bursts {
 		for _, a := range c.Copies {
 			if a.Refused() && c.After.Done() {
 				l.inProgress = signature(a)
@@ -256,7 +256,7 @@ func (l *learnt) acknowledged(r Repeated) {
 // succeeded takes the member that says that it is done, if every answer has it that says so.
 func (l *learnt) succeeded(s Success, r Repeated) {
 	answers := []Answer{r.First, r.Again}
-	for _, c := range r.Crowds {
+	for _, c := range r.Bursts {
 		answers = append(append(answers, c.Copies...), c.After)
 	}
 	if s.At != "" && !l.accepted && !redirects(r.First.Status) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Done() && !s.saidBy(a) }) {

@@ -18,7 +18,7 @@ func TestALeaseIsNamedWhereRunsKillTheService(t *testing.T) {
 			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
 		}
 		done, busy := Answer{Status: 201}, Answer{Status: 409, Body: map[string]any{"code": "IN_PROGRESS"}}
-		f.Learn(Repeated{First: done, Again: done, Rows: 1, Crowds: []Crowd{{Copies: []Answer{done, busy}, After: done}}})
+		f.Learn(Repeated{First: done, Again: done, Rows: 1, Bursts: []Burst{{Copies: []Answer{done, busy}, After: done}}})
 		text, err := f.Text()
 		require.NoError(t, err)
 		require.Contains(t, text, "in_progress: {mode: reject, statuses: [409]")
