@@ -20,10 +20,10 @@ func poolFor(t targets.Target) *h2.Pool {
 	return h2.NewPool()
 }
 
-// shares makes an exchange in HTTP/2 share the connections of a pool with so many others.
-func (x *exchange) shares(p *h2.Pool, others int) {
+// shares makes an exchange in HTTP/2 share the connections of a pool.
+func (x *exchange) shares(p *h2.Pool) {
 	if x.pool != nil {
-		x.pool, x.shared = p, others > 0
+		x.pool, x.shared = p, true
 	}
 }
 

@@ -143,7 +143,7 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 		if together != nil {
 			o.member, o.record.Together = together.member(), m.Together
 			if m.Together {
-				o.shares(shared, len(m.Batch)-1)
+				o.shares(shared)
 			}
 		}
 		if at := a.At.Of(inside) + a.Plus.Of(inside); together != nil {

@@ -130,7 +130,7 @@ func (x Exchange) on(ctx context.Context, c *connection, body []byte) (result Re
 	if err := st.open(headOf(x.Request, ends), ends); err != nil {
 		return Result{}, err
 	}
-	defer func() { result = st.close() }()
+	defer func() { result = st.close(x.Shared) }()
 	err = st.send(patience, body)
 	if ctx.Err() != nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return result, st.giveUp(err)

@@ -198,15 +198,16 @@ func (st *stream) giveUp(err error) error {
 	return st.err
 }
 
-// close resets the stream where it is not over in both directions (section 5.4.2), and returns what was seen of it.
+// close returns what was seen of the stream. Where it is not over in both directions it resets it (section 5.4.2), if other streams
+// are on the connection: else the connection is closed, which a fault of the lane can keep from the server, as in HTTP/1.1.
 // An answer may have been noted before the write that it answers.
-func (st *stream) close() Result {
+func (st *stream) close(shared bool) Result {
 	st.connection.mu.Lock()
 	delete(st.connection.streams, st.id)
 	st.connection.held = slices.DeleteFunc(st.connection.held, func(held *stream) bool { return held == st })
 	closed := st.reset || st.complete && st.wrote != 0
 	st.connection.mu.Unlock()
-	if !closed {
+	if !closed && shared {
 		st.connection.say(func(w *http2.Framer) error { return w.WriteRSTStream(st.id, http2.ErrCodeCancel) })
 	}
 	if st.replied != 0 {
