@@ -38,8 +38,8 @@ func (c create) diagnose(a history.Attempt) error {
 		return runerror.Environment(fmt.Errorf("no connection to %s came about within %s (--pilot-timeout): is that the right host, and does nothing between here and there drop what is sent to it?", where, a.Deadline.Duration()))
 	case a.ErrorKind == history.Timeout:
 		return runerror.Environment(fmt.Errorf("%s takes connections and did not answer a plain create within %s (--pilot-timeout)", where, a.Deadline.Duration()))
-	case strings.HasPrefix(c.session.System.Target.BaseURL, "https:") && adviceOnTLS(a.Error) != "":
-		return runerror.Configf("%s: TLS does not come about: %s\n  %s", where, a.Error, adviceOnTLS(a.Error))
+	case strings.HasPrefix(c.session.System.Target.BaseURL, "https:") && AdviceOnTLS(a.Error) != "":
+		return runerror.Configf("%s: TLS does not come about: %s\n  %s", where, a.Error, AdviceOnTLS(a.Error))
 	case a.ErrorKind == history.Garbage:
 		return runerror.Environment(fmt.Errorf("%s does not answer in %s: %s", where, strings.ToUpper(cmp.Or(string(c.session.System.Target.Protocol), "http")), a.Error))
 	case a.ErrorKind == history.Closed || a.ErrorKind == history.Reset:
@@ -50,8 +50,8 @@ func (c create) diagnose(a history.Attempt) error {
 	return c.diagnoseAnswer(a)
 }
 
-// adviceOnTLS says what to do about a handshake that fails; empty: that is not what broke.
-func adviceOnTLS(text string) string {
+// AdviceOnTLS says which line of a target file helps a handshake that failed; empty: that is not what broke.
+func AdviceOnTLS(text string) string {
 	for _, known := range [][2]string{
 		{"unknown authority", "name the authority in tls.ca of the target file"},
 		{"x509: certificate is", "if the target's certificate is for another name, say so in tls.server_name"},

@@ -27,9 +27,9 @@ import (
 
 // initOptions are the flags of init.
 type initOptions struct {
-	openapi, har, curl, url, database, operation, output, start string
-	allowHosts                                                  []string
-	dry, yes, force                                             bool
+	openapi, har, curl, url, database, operation, output, start, ca string
+	allowHosts                                                      []string
+	dry, yes, force                                                 bool
 }
 
 func newInit(s streams) *cobra.Command {
@@ -61,6 +61,7 @@ stay in environment variables.`,
 	f.StringVar(&o.har, "har", "", "HAR file of a browser that has created something")
 	f.StringVar(&o.curl, "curl", "", "curl command that creates something, or @FILE that holds it")
 	f.StringVar(&o.url, "url", "", "where requests go, such as http://localhost:8080 (default: what the source says, if it is this machine)")
+	f.StringVar(&o.ca, "ca", "", "file of the authority, in PEM, that has signed the target's certificate, if the system does not trust it (default: --cacert of the curl command)")
 	f.StringVar(&o.database, "db", "", "sqlite, postgres, mysql or mariadb URL of the database that holds what is created")
 	f.StringVar(&o.operation, "operation", "", "which operation of the document or request of the HAR file, if several create something")
 	f.StringVar(&o.start, "start", "", "command that starts your service: runs then start it themselves, kill it, and break its connections to the database")

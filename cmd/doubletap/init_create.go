@@ -178,6 +178,9 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 		return drafting.Answer{}, err.Error() + ".", nil
 	case err != nil:
 		return drafting.Answer{}, "", runerror.Config(err)
+	case engine.AdviceOnTLS(answer.Error) != "":
+		return drafting.Answer{}, "", runerror.Configf("%s: TLS does not come about: %s\n  give the authority with --ca FILE, and a certificate of yours with --cert and --key of a curl command; the target is always verified, as by curl without -k",
+			d.Target.BaseURL, answer.Error)
 	case answer.Error != "":
 		return drafting.Answer{}, "", runerror.Environment(fmt.Errorf("%s gave no answer to a create (%s): is the target running? (--dry sends nothing)", d.Target.BaseURL, answer.Error))
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,7 +241,30 @@ func (i *initiation) base(ctx context.Context, said string) error {
 		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether paths begin with %s: the document's first server says so.", prefix))
 	}
 	i.file.BaseURL, i.file.AllowHosts = u.String(), i.allowHosts
+	i.file.TLS.CA = cmp.Or(i.ca, i.file.TLS.CA)
+	for _, name := range []*string{&i.file.TLS.CA, &i.file.TLS.Certificate, &i.file.TLS.Key} {
+		*name = i.beside(*name)
+	}
 	return nil
+}
+
+// beside is the path of a file as one that starts at the folder of the file to write.
+func (i *initiation) beside(name string) string {
+	if name == "" || filepath.IsAbs(name) || i.output == "" {
+		return name
+	}
+	from, err := filepath.Abs(filepath.Dir(i.output))
+	if err != nil {
+		return name
+	}
+	whole, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if relative, err := filepath.Rel(from, whole); err == nil {
+		return relative
+	}
+	return whole
 }
 
 func (i *initiation) fromCurl(ctx context.Context) error {
@@ -262,6 +286,7 @@ func (i *initiation) fromCurl(ctx context.Context) error {
 	if i.url == "" {
 		i.url = c.URL.Scheme + "://" + c.URL.Host
 	}
+	i.file.TLS = c.TLS
 	if err := i.base(ctx, ""); err != nil {
 		return err
 	}

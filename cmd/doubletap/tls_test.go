@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -170,6 +171,27 @@ func TestAFindingDoesNotTakeTheKeyAlong(t *testing.T) {
 	require.Contains(t, string(text), "TLS_KEY=${TLS_KEY:-$tls_key}")
 	require.Contains(t, string(text), `--key "$TLS_KEY"`)
 	require.Contains(t, string(text), "# Not in here: the server name shop.internal")
+}
+
+func TestInitTrustsTheAuthorityThatItIsGiven(t *testing.T) {
+	t.Parallel()
+	s := newShop(t, nil)
+	server := httptest.NewTLSServer(http.HandlerFunc(s.create))
+	t.Cleanup(server.Close)
+	folder := t.TempDir()
+	ca := filepath.Join(folder, "ca.pem")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600))
+	create := ` -H 'Idempotency-Key: 1' -d '{"note": "x"}' ` + server.URL
+	_, got := initiated(t, nil, exitConfig, "--curl", "curl -k"+create, "--db", "sqlite://"+s.path)
+	require.Contains(t, got.err, "unknown authority")
+	require.Contains(t, got.err, "give the authority with --ca FILE")
+	for name, args := range map[string][]string{
+		"as curl does": {"--curl", "curl --cacert " + ca + create},
+		"by a flag":    {"--curl", "curl" + create, "--ca", ca},
+	} {
+		file, _ := initiated(t, nil, exitPass, append(args, "--db", "sqlite://"+s.path)...)
+		require.Contains(t, readFile(t, file), "tls:\n  ca: "+ca, name)
+	}
 }
 
 func TestTLSThatDoesNotComeAbout(t *testing.T) {

@@ -34,6 +34,7 @@ type reading struct {
 	header          [][2]string
 	data            []string
 	parts           []string // of a form with parts (-F)
+	tls             Certificates
 }
 
 // flagsWithValue are the flags that take a value; the ones that are not read say nothing about the request.
@@ -44,7 +45,7 @@ func flagsWithValue() map[string]string {
 		"--data-urlencode": "urlencode", "-F": "part", "--form": "part", "--form-string": "part",
 		"-b": "cookie", "--cookie": "cookie", "--url": "url", "-A": "", "--user-agent": "", "-e": "referer", "--referer": "referer",
 		"-o": "", "--output": "", "-w": "", "--write-out": "", "-m": "", "--max-time": "", "--connect-timeout": "", "--retry": "",
-		"-x": "", "--proxy": "", "--cacert": "", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
+		"-x": "", "--proxy": "", "--cacert": "ca", "-E": "certificate", "--cert": "certificate", "--key": "certificate-key", "-c": "", "--cookie-jar": "", "-D": "", "--dump-header": "", "--resolve": "",
 	}
 }
 
@@ -101,6 +102,12 @@ func (r *reading) take(meaning, value string) error {
 		r.header = append(r.header, [2]string{strings.TrimSpace(name), strings.TrimSpace(text)})
 	case "user":
 		r.header = append(r.header, [2]string{"Authorization", "Basic " + base64Of(value)})
+	case "ca":
+		r.tls.CA = value
+	case "certificate":
+		r.tls.Certificate = value
+	case "certificate-key":
+		r.tls.Key = value
 	case "referer":
 		r.header = append(r.header, [2]string{"Referer", value})
 	case "cookie":
@@ -172,7 +179,7 @@ func (r *reading) curl() (Request, error) {
 	if r.method != "" && !httpguts.ValidHeaderFieldName(r.method) { // a method is a token (RFC 9110), as a header's name is
 		return Request{}, fmt.Errorf("%q is no method", r.method)
 	}
-	c := Request{Method: cmp.Or(r.method, http.MethodPost), URL: u, Header: r.header}
+	c := Request{Method: cmp.Or(r.method, http.MethodPost), URL: u, Header: r.header, TLS: r.tls}
 	if len(r.parts) > 0 && len(r.data) > 0 {
 		return Request{}, errors.New("it has both a body (-d) and a form (-F)")
 	}

@@ -149,13 +149,13 @@ func TestNumbersThatMayBeAnyCarryAMarkerWhereNoTextDoes(t *testing.T) {
 }
 
 func FuzzReadCurl(f *testing.F) {
-	for _, command := range []string{"curl -d '{\"note\":\"x\"}' http://localhost/things", `curl $'\x1b[2J' -H "a: b" http://h`, "curl \\\n -d @file http://h", "curl 'x", `curl -X $'P\nprocess: x' -H 'X-A: ${HOME}{{.X}}' -d 'note=${HOME}&a={{.X}}' 'http://h/${HOME}/{{.Port}}?x=${HOME}'`} {
+	for _, command := range []string{"curl -d '{\"note\":\"x\"}' http://localhost/things", `curl $'\x1b[2J' -H "a: b" http://h`, "curl \\\n -d @file http://h", "curl 'x", `curl -X $'P\nprocess: x' -H 'X-A: ${HOME}{{.X}}' -d 'note=${HOME}&a={{.X}}' 'http://h/${HOME}/{{.Port}}?x=${HOME}'`, `curl --cacert '${HOME}{{.X}}' -E $'a\nprocess: x' -d a=b https://h`} {
 		f.Add(command)
 	}
 	f.Fuzz(func(t *testing.T, command string) {
 		if r, err := drafting.ReadCurl(command); err == nil {
 			require.NotNil(t, r.URL)
-			if file, err := (drafting.File{Target: "shop", BaseURL: "http://127.0.0.1:8080", Draft: r.Draft("API")}).Text(); err == nil {
+			if file, err := (drafting.File{Target: "shop", BaseURL: "http://127.0.0.1:8080", TLS: r.TLS, Draft: r.Draft("API")}).Text(); err == nil {
 				harmless(t, file)
 			}
 		}

@@ -23,7 +23,7 @@ func harmless(t *testing.T, text string) {
 	if yaml.Unmarshal([]byte(text), &file) != nil {
 		return
 	}
-	usual := []string{"name", "base_url", "database", "contract", "principals", "login", "operations"}
+	usual := []string{"name", "base_url", "database", "contract", "principals", "login", "operations", "tls"}
 	for key := range file {
 		require.Contains(t, usual, key, "%s", text)
 	}

@@ -1,6 +1,7 @@
 package drafting
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,6 +19,7 @@ type File struct {
 	Schema     string // where editors find the schema of target files; empty: nowhere
 	BaseURL    string
 	AllowHosts []string
+	TLS        Certificates
 	Draft      Draft
 	Database   bool // one was given; its URL is the variable DATABASE_URL
 	Dialect    databases.Dialect
@@ -117,6 +119,9 @@ func (f *File) head() {
 	if len(f.AllowHosts) > 0 {
 		f.line("allow_hosts: %s", flow(f.AllowHosts))
 	}
+	if f.TLS != (Certificates{}) {
+		f.certificates()
+	}
 	if f.Database {
 		f.line(`database: {url: "${DATABASE_URL}"}`)
 	} else {
@@ -127,6 +132,16 @@ func (f *File) head() {
 	}
 	keepToLimit(f)
 	f.elsewhere()
+}
+
+// certificates writes the files by which TLS is spoken. A certificate without a key beside it holds its key.
+func (f *File) certificates() {
+	f.line("tls:")
+	for _, file := range [][2]string{{"ca", f.TLS.CA}, {"certificate", f.TLS.Certificate}, {"key", cmp.Or(f.TLS.Key, f.TLS.Certificate)}} {
+		if file[1] != "" {
+			f.line("  %s: %s", file[0], literal(file[1]))
+		}
+	}
 }
 
 func described(summary string) string {

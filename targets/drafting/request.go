@@ -29,7 +29,11 @@ type Request struct {
 	Status    int    // that it was answered; 0: not known
 	Answer    any    // JSON; nil: not known
 	Page      string // path and query of the page with the form; empty: not known
+	TLS       Certificates
 }
+
+// Certificates are the files by which a target in TLS is spoken to; empty: none is named.
+type Certificates struct{ CA, Certificate, Key string }
 
 // errNoObject is why a body cannot be that of a create.
 var errNoObject = errors.New("its body is no JSON object, no form and no XML")
