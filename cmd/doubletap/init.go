@@ -83,6 +83,8 @@ type initiation struct {
 	db      *databases.Database // nil: none was given
 	tables  []databases.Table
 
+	ways      []asVisitor     // to send a form, that were not tried
+	hidden    []string        // members that the page of the form gives anew
 	plain     *drafting.Draft // as its source has it; nil: nothing was varied
 	places    []targets.Key   // of it, that may hold the key and were not tried as such
 	asked     string          // header that a refusal names, which is tried as the key; empty: none did
@@ -98,7 +100,7 @@ type initiation struct {
 
 func initCommand(ctx context.Context, o initOptions, s streams) error {
 	i := &initiation{initOptions: o, streams: s, asker: newAsker(s, o.yes)}
-	for _, step := range []func(context.Context) error{i.check, i.draft, i.place, i.hosts, i.connect} {
+	for _, step := range []func(context.Context) error{i.check, i.draft, i.place, i.hosts, i.connect, i.visit} {
 		if err := step(ctx); err != nil {
 			return err
 		}

@@ -76,9 +76,10 @@ func differ(i *initiation) string {
 		i.file.Differing = append(i.file.Differing, more...)
 		return "other values in " + strings.Join(more, ", ")
 	case len(n.left) == 0:
-		i.file.Differing = nil
+		i.file.Differing = slices.Clone(i.hidden)
 		return ""
 	}
-	i.file.Differing, n.left = n.left[:1:1], n.left[1:]
-	return "another value in " + i.file.Differing[0]
+	next := n.left[0]
+	i.file.Differing, n.left = append(slices.Clone(i.hidden), next), n.left[1:]
+	return "another value in " + next
 }

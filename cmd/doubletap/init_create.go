@@ -44,6 +44,8 @@ func (i *initiation) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
+		case i.otherWay(why):
+			n = 0
 		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
 			i.unproven(why)
 			return nil

@@ -171,7 +171,7 @@ func (f *File) operation() {
 		if f.KeySeen != "" {
 			f.remark("    ", "The source names no key: %s.", f.KeySeen)
 		}
-		f.line("    key: %s", literal(keyOf(d.Key)))
+		f.key()
 	}
 	if f.alter != nil {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
@@ -190,6 +190,21 @@ func (f *File) operation() {
 	if f.Database {
 		f.rows()
 	}
+}
+
+// key writes where the key stands, and how the target is asked for it where it issues it.
+func (f *File) key() {
+	d := f.Draft
+	if len(d.Issued) == 0 {
+		f.line("    key: %s", literal(keyOf(d.Key)))
+		return
+	}
+	f.line("    key:")
+	for line := range strings.Lines(block(keyOf(d.Key))) {
+		f.line("      %s", strings.TrimSuffix(line, "\n"))
+	}
+	f.line("      issued: # before every create, once for each key that it may need")
+	f.steps("        ", d.Issued)
 }
 
 // named is where the answer names the created thing.
