@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -29,9 +30,11 @@ type Following struct {
 type follower struct {
 	Following
 	*transmitter
+	waited hung
 }
 
-// followAll is [Sent.Follow].
+// followAll is [Sent.Follow]. After enough questions that were not answered, what came to its deadline
+// meanwhile is not asked any more.
 func (f *follower) followAll(ctx context.Context) error {
 	inParallel(ctx, f.books.unfollowed(), followAtOnce, func(ctx context.Context, a accepted) {
 		_ = f.config.Record.Followup(f.follow(ctx, a)) // a failed write is noticed below
@@ -45,7 +48,7 @@ func (f *follower) follow(ctx context.Context, a accepted) history.Followup {
 	deadline := f.config.Base.Add(a.end.Duration()).Add(f.Within)
 	last := history.Followup{Attempt: a.attempt}
 	for pause := followSoon; ; pause = min(2*pause, followSeldom) {
-		last = f.question(ctx, last, a.url, a.where, header)
+		last = f.question(ctx, last, a.url, a.where, header, time.Now().After(deadline))
 		if f.Settled(last) || !time.Now().Add(pause).Before(deadline) || !sleep(ctx, pause) {
 			return last
 		}
@@ -59,14 +62,18 @@ func withoutBody(header map[string]string) map[string]string {
 	return header
 }
 
-// question asks a status resource once. Its URL may be relative to that of the request.
-func (f *follower) question(ctx context.Context, last history.Followup, from, reference string, header map[string]string) history.Followup {
+// question asks a status resource once. Its URL may be relative to that of the request. Late says that its time is over.
+func (f *follower) question(ctx context.Context, last history.Followup, from, reference string, header map[string]string, late bool) history.Followup {
 	said := history.Followup{Attempt: last.Attempt, Tries: last.Tries + 1}
 	where, err := sameHost(from, reference)
+	if err == nil && late && f.waited.enough() {
+		err = errHung
+	}
 	var answer history.Attempt
 	if err == nil {
 		if err = f.config.Pace.Wait(ctx, 1); err == nil {
 			answer, err = get(ctx, f.config.Target, where, header)
+			f.waited.note(!errors.Is(err, ErrNoAnswer))
 			f.backOff(answer)
 		}
 	}

@@ -2,7 +2,9 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
@@ -90,6 +92,28 @@ func (s *stepRunner) fetchKeys(ctx context.Context) error {
 	})
 }
 
+// enoughHung is how many questions in a row that are not answered until their deadline say that the others would not be either: each
+// of them waits.
+const enoughHung = 8
+
+// hung counts the questions that were last not answered. Safe for concurrent use.
+type hung struct{ inARow atomic.Int64 }
+
+// note notes how a question ended.
+func (h *hung) note(answered bool) {
+	if answered {
+		h.inARow.Store(0)
+	} else {
+		h.inARow.Add(1)
+	}
+}
+
+// enough reports that no more should be asked.
+func (h *hung) enough() bool { return h.inARow.Load() >= enoughHung }
+
+// errHung is why a question was not sent.
+var errHung = fmt.Errorf("was not sent: %d before it were not answered", enoughHung)
+
 // cleanUp is [Sender.CleanUp]. Where prepare failed there is nothing to clean up.
 func (s *stepRunner) cleanUp(ctx context.Context) {
 	w := &s.requests.config.Workload
@@ -106,7 +130,8 @@ func (s *stepRunner) cleanUp(ctx context.Context) {
 }
 
 // runAll sends lists of steps, some at a time, and lets keep have what each extracted, never twice at once. The
-// first that fails stops the others, unless all are to be tried.
+// first that fails stops the others, unless all are to be tried. Then those after enough that were not answered are not sent, and that
+// is on record.
 func (s *stepRunner) runAll(ctx context.Context, runs []stepRun, all bool, keep func(stepRun, map[string]string) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -115,8 +140,14 @@ func (s *stepRunner) runAll(ctx context.Context, runs []stepRun, all bool, keep 
 		err       error
 	}
 	results := make([]result, len(runs))
+	var waited hung
 	inParallel(ctx, indices(runs), stepRunsAtOnce, func(ctx context.Context, n int) {
+		if waited.enough() {
+			results[n].err = s.unsent(runs[n])
+			return
+		}
 		results[n].extracted, results[n].err = s.run(ctx, runs[n])
+		waited.note(!errors.Is(results[n].err, ErrNoAnswer))
 	}, func(n int) {
 		err := results[n].err
 		if err == nil {

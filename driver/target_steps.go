@@ -75,7 +75,7 @@ func (r *stepRun) into() *map[string]string {
 
 // send sends one step, extracts what is wanted from its answer, and puts it on record.
 func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, extracted map[string]string) error {
-	now, fact := s.requests.config.now, r.fact
+	now, fact, late := s.requests.config.now, r.fact, false
 	fact.Method, fact.Path, fact.Start = step.Request.Method, step.Request.Path, now()
 	x, err := s.exchangeOf(step, r.values.At(fmt.Sprint(fact.For, fact.Number)))
 	if err == nil {
@@ -83,7 +83,7 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		// A step that was sent is read to its end, whatever becomes of the run: the secret in its answer can only be kept off
 		// the record by who has seen it.
 		x.direct(context.WithoutCancel(ctx), s.requests.config.Target)
-		fact.Status = x.record.Status
+		fact.Status, late = x.record.Status, x.record.ErrorKind == history.Timeout
 		if x.record.Error != "" {
 			err = errors.New("got no answer: " + x.record.Error)
 		}
@@ -101,7 +101,25 @@ func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, ex
 		err = fmt.Errorf("%w: %s", ErrStep, fact.Error)
 	}
 	_ = s.record.Step(fact) // a failed write is noticed when all steps are through
+	if late {
+		return stepHung{err}
+	}
 	return err
+}
+
+// stepHung is the error of a step that was not answered in time.
+type stepHung struct{ error }
+
+// Unwrap is what the error says, and what it is besides.
+func (e stepHung) Unwrap() []error { return []error{e.error, ErrNoAnswer} }
+
+// unsent puts on record that the steps of a list are not sent.
+func (s *stepRunner) unsent(r stepRun) error {
+	now, step := s.requests.config.now(), r.steps[0].Request
+	r.fact.Number, r.fact.Method, r.fact.Path, r.fact.Start, r.fact.End = 1, step.Method, step.Path, now, now
+	r.fact.Error = fmt.Sprintf("%s (%s %s)%s %s", r.at(1), step.Method, step.Path, r.whose(), errHung)
+	_ = s.record.Step(r.fact) // likewise
+	return errHung
 }
 
 // exchangeOf makes an exchange of a step.

@@ -85,7 +85,7 @@ func hostile(ctx context.Context, args []string, out io.Writer) (bad int, err er
 
 // everyDay lists all days.
 func everyDay() []day {
-	days := slices.Concat(daysOfFiles(), daysOfSignals(), daysOfMachines(), daysOfDisks(), daysOfAnswers(), daysOfDatabases(), daysOfProxies(), daysOfFindings(), daysOfCatalogues(), daysOfListings(), daysOfSinks())
+	days := slices.Concat(daysOfFiles(), daysOfSignals(), daysOfMachines(), daysOfDisks(), daysOfAnswers(), daysOfDatabases(), daysOfProxies(), daysOfFindings(), daysOfCatalogues(), daysOfListings(), daysOfSinks(), daysOfHangs())
 	slices.SortStableFunc(days, func(a, b day) int { return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.name, b.name)) })
 	return days
 }
@@ -125,7 +125,8 @@ func pageOf(days []day, ends []end, took time.Duration) string {
 	fmt.Fprintf(&b, `# Bad days
 
 `+"`make hostile`"+` gives the built command %d bad days and writes this page: %d went wrong, in %s. Days of signals send them at a
-phase of the run that was seen, and not after a sleep. On every day the command must also
+phase of the run that was seen, and not after a sleep. Services of the class "hangs" go on running in the middle of a run of 400 intents,
+and are of no use any more: the run ends and says so, and its history can be judged again. On every day the command must also
 
 - end within %s, and never by a crash of its own;
 - stay below %d MiB of memory;
