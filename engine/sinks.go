@@ -51,9 +51,24 @@ func unwatchSinks(ctx context.Context, r *scenarioRun) error {
 	if err := r.session.System.Sinks.CatchUp(context.WithoutCancel(ctx)); err != nil {
 		r.incident(history.SinkBehind, err.Error())
 	}
+	for _, m := range unread(r.session.System.Sinks.Messages()) {
+		r.incident(history.Flooded, fmt.Sprintf("%s, a %s at the sink %s, may be of any intent: %s", m.ID, m.What(), m.Sink, m.Error))
+	}
 	left := r.session.System.Sinks.Unwatch()
 	for _, name := range slices.Sorted(maps.Keys(left)) {
 		r.incident(history.Flooded, fmt.Sprintf("so much reached the sink %s that %d messages are not on record", name, left[name]))
 	}
 	return nil
+}
+
+// unread returns the first message of each sink that did what it asks, and of which too little was looked at to know of which intent it is.
+func unread(all []history.Message) []history.Message {
+	var some []history.Message
+	for _, m := range all {
+		named := len(m.Names) > 0 || m.Intent != "" || len(m.Traces) > 0
+		if m.Acted && m.First == "" && m.Error != "" && !named && !slices.ContainsFunc(some, func(other history.Message) bool { return other.Sink == m.Sink }) {
+			some = append(some, m)
+		}
+	}
+	return some
 }

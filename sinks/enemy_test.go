@@ -50,6 +50,37 @@ func TestMessagesOfAnEnemyFitIntoMemory(t *testing.T) {
 	}
 }
 
+// TestWhatIsPublishedByAnEnemyFitsIntoMemory has a broker hold messages with much more than is looked at, and long keys.
+func TestWhatIsPublishedByAnEnemyFitsIntoMemory(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<20)
+	spec := targets.Sink{Redis: &targets.RedisSink{Stream: "s", Message: targets.MessageParts{Key: "key", Intent: "/order", Idempotent: true}}}
+	in := watched(spec)
+	in.keys = mostHeld - len(long)
+	for _, key := range []string{"a" + long, "b"} {
+		in.Publish(Published{Fields: map[string]string{"key": key}})
+	}
+	require.Equal(t, map[string]string{"b": "payments-2"}, in.first)
+	for name, p := range map[string]Published{
+		"a body":     {Body: []byte(`{"order": "7", "more": [` + strings.Repeat("{},", 2<<20) + "{}]}")},
+		"a field":    {Fields: map[string]string{"order": `{"a": [` + strings.Repeat("{},", 2<<20) + "{}]}"}},
+		"fields":     {Fields: map[string]string{"a": long, "b": long, "c": long, "d": long, "e": long}},
+		"traces":     {Body: []byte(strings.Repeat("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 ", 1<<17))},
+		"a bomb":     {Body: bytes.Repeat([]byte{0x1f, 0x8b}, 4<<20)},
+		"two fields": {Body: []byte("x"), Fields: map[string]string{"a": long, "b": strings.Repeat(long, 4)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			in := watched(spec)
+			in.Publish(p)
+			m := in.seen[0]
+			require.Contains(t, m.Error, "bytes, of which the first 4194304 were looked at")
+			require.Empty(t, m.Intent)
+			require.LessOrEqual(t, len(m.Traces), mostNames)
+		})
+	}
+}
+
 // TestAnswersToKeysOfAnEnemyFitIntoMemory has a target send long keys to a sink that repeats its answers.
 func TestAnswersToKeysOfAnEnemyFitIntoMemory(t *testing.T) {
 	t.Parallel()

@@ -98,6 +98,9 @@ func (in *Inbox) unfollow() {
 	in.follower, in.behind = nil, nil
 }
 
+// mostFields is how many fields of a message are looked at.
+const mostFields = 10_000
+
 // Published is one message that the target gave to a broker.
 type Published struct {
 	At     string            // an exchange; empty: nothing besides To
@@ -120,21 +123,27 @@ func (in *Inbox) Publish(p Published) {
 	}
 	key := m.Key
 	in.take(&m, body)
-	if in.spec.Message().Idempotent && key != "" && m.First == "" && len(in.first) < mostStored {
+	if in.spec.Message().Idempotent && key != "" && m.First == "" && in.remembers(len(key), len(in.first)) {
 		in.first[key] = cmp.Or(m.ID, offRecord)
 	}
 }
 
 // message is what is known of a message to a broker, and the text that goes on record. The caller holds the lock.
 func (in *Inbox) message(p Published) (m history.Message, body []byte) {
-	parts, length := in.spec.Message(), int64(len(p.Body))
-	said := parsed(p.Body, "")
-	if p.Body == nil {
+	parts := in.spec.Message()
+	p, length, cut := p.bounded()
+	var said any
+	switch {
+	case p.Body == nil:
 		said = members(p.Fields)
 		p.Body, _ = json.Marshal(p.Fields) // texts only
-		length = int64(len(p.Body))
+		if !cut {
+			length = int64(len(p.Body))
+		}
+	case !cut:
+		said = parsed(p.Body, "")
 	}
-	texts := [][]byte{[]byte(p.To), p.Body[:min(len(p.Body), mostBody)]}
+	texts := [][]byte{[]byte(p.To), p.Body}
 	for _, name := range slices.Sorted(maps.Keys(p.Fields)) {
 		texts = append(texts, []byte(name), []byte(p.Fields[name]))
 	}
@@ -144,18 +153,39 @@ func (in *Inbox) message(p Published) (m history.Message, body []byte) {
 	}
 	for _, text := range texts {
 		for _, parent := range traceparent.FindAllString(string(text), -1) {
-			if trace := traces(parent); !slices.Contains(m.Traces, trace[0]) {
+			if trace := traces(parent); len(m.Traces) < mostNames && !slices.Contains(m.Traces, trace[0]) {
 				m.Traces = append(m.Traces, trace...)
 			}
 		}
 	}
-	if length > mostBody {
+	if cut {
 		m.Error = fmt.Sprintf("it has %d bytes, of which the first %d were looked at", length, mostBody)
 	}
 	if parts.Idempotent && m.Key != "" {
 		m.First = in.first[m.Key]
 	}
 	return m, p.Body
+}
+
+// bounded is as much of a message as is looked at, how many bytes it has, and whether that is more: of the body as many as of all fields.
+func (p Published) bounded() (some Published, length int64, cut bool) {
+	length = int64(len(p.Body))
+	cut = len(p.Body) > mostBody
+	p.Body = p.Body[:min(len(p.Body), mostBody)]
+	whole, left := p.Fields, mostBody
+	p.Fields = make(map[string]string, min(len(whole), mostFields))
+	for _, name := range slices.Sorted(maps.Keys(whole)) {
+		value := whole[name]
+		if p.Body == nil {
+			length += int64(len(name) + len(value))
+		}
+		if left -= len(name) + len(value); left < 0 || len(p.Fields) == mostFields {
+			cut = true
+			continue
+		}
+		p.Fields[name] = value
+	}
+	return p, length, cut
 }
 
 // members are the fields of an entry. One that is JSON is what it says.

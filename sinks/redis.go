@@ -193,11 +193,14 @@ func (f *redisFollower) catchUpStream(ctx context.Context) error {
 	return err
 }
 
+// entriesAtOnce is how many entries of a stream come at once, which are bounded together.
+const entriesAtOnce = "8"
+
 // readEntries reads the stream until the connection ends.
 func (f *redisFollower) readEntries() error {
 	last := f.last // which only this goroutine changes
 	for {
-		if err := f.read.Send("XREAD", "BLOCK", "0", "COUNT", "64", "STREAMS", f.name, last.String()); err != nil {
+		if err := f.read.Send("XREAD", "BLOCK", "0", "COUNT", entriesAtOnce, "STREAMS", f.name, last.String()); err != nil {
 			return err
 		}
 		reply, err := f.read.Receive()

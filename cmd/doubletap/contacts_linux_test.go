@@ -326,10 +326,11 @@ func TestNothingButThisMachineIsContacted(t *testing.T) {
 }
 
 // TestNoCommandContactsAnotherHost plays every command that sends, and what it makes, on an island: init, doctor, run with workers on other machines, replay, shrink,
-// hunt, a script, and clean.
+// hunt, a script, a Go test, and clean.
 func TestNoCommandContactsAnotherHost(t *testing.T) {
 	t.Parallel()
 	program, folder := usual(t), t.TempDir()
+	moduleThatUsesOurs(t, folder)
 	target, err := filepath.Abs("../../docs/examples/orders.yaml")
 	require.NoError(t, err)
 	onIsland(t, func(n island) {
@@ -363,6 +364,10 @@ func TestNoCommandContactsAnotherHost(t *testing.T) {
 		ended(begin(program, "export", "last", "--as", "curl", "-o", "again.sh"), exitPass)
 		ended(begin("bash", "again.sh"), exitPass, exitFinding)
 		require.Contains(t, out.String(), "it happened again")
+		ended(begin(program, "export", "last", "--as", "go", "-o", "again_test.go", "--target", target), exitPass)
+		env = append(env, "GOPROXY=off", "GOTOOLCHAIN=local")
+		ended(begin("go", "test", "-mod=mod", "-vet=off", "-v", "."), exitFinding)
+		require.Contains(t, out.String(), "--- FAIL: TestReplayMismatch")
 
 		broker, err := servers.NATS(t.Context(), servers.Options{})
 		require.NoError(t, err)

@@ -177,17 +177,23 @@ func TestAGoTestShowsADuplicate(t *testing.T) {
 		text = strings.ReplaceAll(text, "func "+name+"(", "func "+called+"(")
 		require.NoError(t, os.WriteFile(filepath.Join(dir, strings.ReplaceAll(design, "-", "_")+"_test.go"), []byte(text), 0o644))
 	}
+	moduleThatUsesOurs(t, dir)
+	command := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-vet=off", "-v", ".")
+	command.Dir = dir
+	out, _ := command.CombinedOutput() // one of them fails
+	require.Contains(t, string(out), "--- FAIL: "+name+" ", "%s", out)
+	require.Contains(t, string(out), "--- PASS: "+name+"Mended ", "%s", out)
+}
+
+// moduleThatUsesOurs makes a folder a module that takes this one as a library.
+func moduleThatUsesOurs(t *testing.T, dir string) {
+	t.Helper()
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	_, requirements, _ := strings.Cut(readFile(t, "../../go.mod"), "\n")
 	theirs := "module again\n" + requirements + "\nrequire " + module + " v0.0.0\nreplace " + module + " => " + root + "\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(theirs), 0o644))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.sum"), []byte(readFile(t, "../../go.sum")), 0o644))
-	command := exec.CommandContext(t.Context(), "go", "test", "-mod=mod", "-vet=off", "-v", ".")
-	command.Dir = dir
-	out, _ := command.CombinedOutput() // one of them fails
-	require.Contains(t, string(out), "--- FAIL: "+name+" ", "%s", out)
-	require.Contains(t, string(out), "--- PASS: "+name+"Mended ", "%s", out)
 }
 
 // Each execution adds to one row, and a script sees in the sum how many there were.

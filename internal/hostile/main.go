@@ -85,7 +85,7 @@ func hostile(ctx context.Context, args []string, out io.Writer) (bad int, err er
 
 // everyDay lists all days.
 func everyDay() []day {
-	days := slices.Concat(daysOfFiles(), daysOfSignals(), daysOfMachines(), daysOfDisks(), daysOfAnswers(), daysOfDatabases(), daysOfProxies(), daysOfFindings(), daysOfCatalogues(), daysOfListings(), daysOfSinks(), daysOfHangs())
+	days := slices.Concat(daysOfFiles(), daysOfSignals(), daysOfMachines(), daysOfDisks(), daysOfAnswers(), daysOfDatabases(), daysOfProxies(), daysOfFindings(), daysOfCatalogues(), daysOfListings(), daysOfSinks(), daysOfHangs(), daysOfDocuments())
 	slices.SortStableFunc(days, func(a, b day) int { return cmp.Or(strings.Compare(a.class, b.class), strings.Compare(a.name, b.name)) })
 	return days
 }

@@ -3,10 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 )
 
@@ -30,6 +33,56 @@ func daysOfCatalogues() []day {
 		}})
 	}
 	return days
+}
+
+// daysOfDocuments have init read an OpenAPI document in which an enemy has named everything, and play what it writes, the second time
+// where a process that the file did not have would be started, and export what that shows.
+func daysOfDocuments() []day {
+	var days []day
+	for _, s := range spells {
+		days = append(days, day{class: "documents", name: "an OpenAPI document with " + s.name, exits: []int{0, 1, 2, 3, 4}, set: func(_ context.Context, b *bench) error {
+			shop, err := openShop(b, nil)
+			if err != nil {
+				return err
+			}
+			text, err := json.Marshal(documentOf(shop.url, s.text))
+			if err == nil {
+				_, err = b.write("openapi.json", string(text))
+			}
+			b.shell = `for at in "" "--url ` + shop.url + `"; do
+  "$0" init --yes --openapi openapi.json --db sqlite://` + shop.file + ` $at -o made.yaml && break
+done
+[ -f made.yaml ] || exit 3
+"$0" validate made.yaml; "$0" explain --target made.yaml plain-create
+"$0" run --target made.yaml --seed 1 plain-create; API_URL=http://127.0.0.1:0 "$0" run --target made.yaml plain-create; exit 0`
+			return err
+		}})
+	}
+	return days
+}
+
+// documentOf describes a shop with a text in every name, and in every value that an author may write.
+func documentOf(address, text string) any {
+	type object = map[string]any
+	schema := object{"type": "object", "required": []string{"note", "amount", text}, "title": text, "description": text, "properties": object{
+		"note": object{"type": "string", "example": text}, "amount": object{"type": "integer", "example": 1}, text: object{"type": "string", "default": text, "enum": []string{text}},
+	}}
+	return object{
+		"openapi": "3.0.3", "info": object{"title": text, "version": text, "description": text},
+		"servers":    []object{{"url": address, "description": text, "variables": object{text: object{"default": text}}}, {"url": "http://127.0.0.1/" + text}},
+		"security":   []object{{text: []string{}}, {"basic" + text: []string{}}},
+		"components": object{"securitySchemes": object{text: object{"type": "apiKey", "in": "header", "name": "X-" + text}, "basic" + text: object{"type": "http", "scheme": "bearer", "bearerFormat": text}}},
+		"paths": object{"/things": object{"post": object{
+			"operationId": "create" + text, "summary": text, "tags": []string{text},
+			"parameters": []object{
+				{"name": "Idempotency-Key", "in": "header", "required": true, "schema": object{"type": "string", "example": text}},
+				{"name": "X-Tenant" + text, "in": "header", "required": true, "schema": object{"type": "string", "example": text}},
+				{"name": "q" + text, "in": "query", "required": true, "schema": object{"type": "string", "example": text}},
+			},
+			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": schema, "examples": object{text: object{"value": object{"note": text, "amount": 1, text: text}}}}}},
+			"responses":   object{"201": object{"description": text, "content": object{"application/json": object{"schema": object{"type": "object", "properties": object{"id": object{"type": "integer", "example": text}, text: object{"type": "string"}}}}}}},
+		}}},
+	}
 }
 
 // daysOfListings are those of a target that lists rows as no target should. None of them may pass.
@@ -68,8 +121,11 @@ func daysOfListings() []day {
 // daysOfSinks are those of a target that sends to a sink what no target should.
 func daysOfSinks() []day {
 	var days []day
-	for name, send := range map[string]func(place string) error{
-		"40 MB of paths for each create": func(place string) error {
+	for name, send := range map[string]func(place, marker string) error{
+		"a second charge behind 5 MB": func(place, marker string) error {
+			return errors.Join(charge(place, marker), charge(place, strings.Repeat(" ", 5_000_000)+marker))
+		},
+		"40 MB of paths for each create": func(place, _ string) error {
 			for i := range 40 {
 				if err := post(fmt.Sprintf("http://%s/%d/%s", place, i, strings.Repeat("p", 900_000)), nil); err != nil {
 					return err
@@ -77,9 +133,11 @@ func daysOfSinks() []day {
 			}
 			return nil
 		},
-		"a bomb for each create": func(place string) error { return post("http://"+place+"/charges", bomb()) },
-		"base64 within base64":   func(place string) error { return post("http://"+place+"/charges", bytes.Repeat([]byte("ZFhZ"), 1<<20)) },
-		"another protocol": func(place string) error {
+		"a bomb for each create": func(place, _ string) error { return post("http://"+place+"/charges", bomb()) },
+		"base64 within base64": func(place, _ string) error {
+			return post("http://"+place+"/charges", bytes.Repeat([]byte("ZFhZ"), 1<<20))
+		},
+		"another protocol": func(place, _ string) error {
 			c, err := net.Dial("tcp", place)
 			if err != nil {
 				return err
@@ -95,8 +153,10 @@ func daysOfSinks() []day {
 			}
 			place := listener.Addr().String()
 			_ = listener.Close()
-			s, err := openShop(b, func(http.ResponseWriter, *http.Request) bool {
-				_ = send(place) // the sink may refuse it
+			s, err := openShop(b, func(_ http.ResponseWriter, r *http.Request) bool {
+				text, _ := io.ReadAll(r.Body)
+				r.Body = io.NopCloser(bytes.NewReader(text))
+				_ = send(place, markers.FindString(string(text))) // the sink may refuse it
 				return false
 			})
 			if err != nil {
@@ -106,6 +166,12 @@ func daysOfSinks() []day {
 		}})
 	}
 	return days
+}
+
+var markers = regexp.MustCompile("dt[a-z0-9]{16}")
+
+func charge(place, marker string) error {
+	return post("http://"+place+"/charges", []byte(`{"order": "`+marker+`"}`))
 }
 
 func post(address string, body []byte) error {

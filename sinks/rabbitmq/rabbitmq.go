@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,6 +39,7 @@ const (
 type follower struct {
 	in       *sinks.Inbox
 	spec     targets.RabbitMQSink
+	wire     *flow
 	conn     *amqp.Connection
 	channel  *amqp.Channel
 	queue    string
@@ -64,6 +66,7 @@ func Follow(ctx context.Context, spec targets.Sink, in *sinks.Inbox) (sinks.Foll
 		defer close(f.ended)
 		for m := range messages {
 			f.take(m)
+			f.wire.took()
 		}
 		why := <-lost
 		f.progress.Fail(cmp.Or[error](explained(why), errEnded))
@@ -77,21 +80,25 @@ func explained(why *amqp.Error) error {
 	if why == nil {
 		return nil
 	}
+	if strings.Contains(why.Reason, errLong.Error()) {
+		return errLong
+	}
 	return fmt.Errorf("the connection to RabbitMQ is lost: %s", why.Reason)
 }
 
 // begin connects, and makes the queue.
 func (f *follower) begin(ctx context.Context) (<-chan amqp.Delivery, error) {
-	dialer := &net.Dialer{Timeout: reachWithin}
+	address, secure := plain(f.spec.URL)
 	var err error
-	f.conn, err = amqp.DialConfig(f.spec.URL, amqp.Config{
-		Heartbeat: heartbeat, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12},
+	f.conn, err = amqp.DialConfig(address, amqp.Config{
+		Heartbeat: heartbeat,
 		Dial: func(network, address string) (net.Conn, error) {
-			conn, err := dialer.DialContext(ctx, network, address)
+			conn, err := dial(ctx, network, address, secure)
 			if err != nil {
 				return nil, err
 			}
-			return conn, conn.SetDeadline(time.Now().Add(reachWithin)) // which the library lifts after the login
+			f.wire = newFlow(conn)
+			return f.wire, nil
 		},
 	})
 	if err != nil {
@@ -114,6 +121,33 @@ func (f *follower) begin(ctx context.Context) (<-chan amqp.Delivery, error) {
 		return nil, fmt.Errorf("read a queue of RabbitMQ: %w", err)
 	}
 	return messages, nil
+}
+
+// plain returns a URL as the library takes it that is to speak without TLS, and whether the connection is to have it all the same: what
+// comes is counted between the two.
+func plain(address string) (string, bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "amqps" {
+		return address, false
+	}
+	u.Scheme = "amqp"
+	if u.Port() == "" {
+		u.Host = net.JoinHostPort(u.Hostname(), "5671")
+	}
+	return u.String(), true
+}
+
+// dial connects, with a deadline that the library lifts after the login.
+func dial(ctx context.Context, network, address string, secure bool) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: reachWithin}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if secure {
+		host, _, _ := net.SplitHostPort(address)
+		conn = tls.Client(conn, &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12})
+	}
+	return conn, conn.SetDeadline(time.Now().Add(reachWithin))
 }
 
 // bind has the queue get what the sink is to see.
