@@ -85,7 +85,7 @@ func rooms() map[string][]string {
 		"sut": {
 			"internal/files",
 			"history", "contract", "scenarios", "targets", "targets/databases", "targets/caches", "checker", "driver", "driver/writegate", "proxy", "sinks", "snapshots",
-			"sut/services", "internal/runerror",
+			"sut/services", "internal/runerror", "internal/shell",
 		},
 		"sut/builtin": {"sut", "sinks", "sinks/mail", "sinks/spans", "sinks/rabbitmq", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {

@@ -118,6 +118,7 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 	}
 	if c.SUT.Target == "" {
 		c.SUT.Target = f.TargetIn(dir)
+		c.SUT.HandedOver = rundir.HandedOver(c.SUT.Target, dir)
 		c.SUT.Operation = cmp.Or(c.SUT.Operation, f.Operation)
 		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
 	}

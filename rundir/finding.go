@@ -159,6 +159,27 @@ func (f Finding) TargetIn(dir string) string {
 	return f.Target
 }
 
+// HandedOver reports that a target file came with a finding: it is in the finding's run. Whoever wrote the one wrote the other.
+func HandedOver(target, dir string) bool {
+	run := dir
+	if filepath.Base(filepath.Dir(dir)) == FindingsName {
+		run = filepath.Dir(filepath.Dir(dir))
+	}
+	way, err := filepath.Rel(real(run), real(target))
+	return err == nil && filepath.IsLocal(way) && Exists(target)
+}
+
+// real is a path without symbolic links.
+func real(path string) string {
+	if absolute, err := filepath.Abs(path); err == nil {
+		path = absolute
+	}
+	if followed, err := filepath.EvalSymlinks(path); err == nil {
+		return followed
+	}
+	return path
+}
+
 // Exists reports that there is something at a path, or that this cannot be told.
 func Exists(path string) bool {
 	_, err := os.Stat(path)

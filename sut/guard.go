@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
+	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/targets/caches"
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
@@ -17,6 +18,9 @@ import (
 // Guard rejects all hosts but loopback, unless the target file lists them: nothing but loopback is touched unless the target file lists it: a harness that
 // floods must not meet production by accident.
 func (s *System) Guard() error {
+	if err := s.handedOver(); err != nil {
+		return err
+	}
 	base, err := url.Parse(s.Target.BaseURL)
 	if err != nil {
 		return runerror.Configf("%s: base_url cannot be parsed", s.Name)
@@ -74,6 +78,23 @@ func (s *System) Guard() error {
 	}
 	return runerror.Configf("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
 		elsewhere(foreign), s.Name, strings.Join(hosts, ", "))
+}
+
+// handedOver refuses what a file that came with a finding may not do: it has another author, who knows neither this machine nor what
+// is in its environment.
+func (s *System) handedOver() error {
+	var does []string
+	if s.Target.Process != nil {
+		does = append(does, "starts a program")
+	}
+	if len(Allowlist(nil).Foreign("", s.Target.AllowHosts...)) > 0 {
+		does = append(does, "sends to other hosts")
+	}
+	if !s.options.HandedOver || len(does) == 0 || s.BuiltIn() {
+		return nil
+	}
+	return runerror.Configf("%s came with the finding, and %s: read it, and then name it: --target %s",
+		s.Name, strings.Join(does, " and "), shell.Quote(s.Name))
 }
 
 // hostsOf returns the hosts of a database's URL; none: there is none.

@@ -172,3 +172,42 @@ func TestNoOutputGoesThroughALink(t *testing.T) {
 	require.Equal(t, exitConfig, got.code, "%s", got)
 	require.Contains(t, got.err, "is a symbolic link", "a finding may come with links")
 }
+
+// TestATargetFileThatCameWithAFindingDoesLittle has an enemy's target file beside a finding, or named by it: neither starts a program nor
+// sends what is in the environment elsewhere, until it is named.
+func TestATargetFileThatCameWithAFindingDoesLittle(t *testing.T) {
+	t.Parallel()
+	source := filepath.Dir(filepath.Dir(found(t, "replay-status-changed", "sequential-replay")))
+	const base = "base_url: http://127.0.0.1:1"
+	for name, c := range map[string]struct{ line, says string }{
+		"a program":   {"base_url: http://127.0.0.1:0\nprocess: {command: [touch, PWNED, \"{{.Port}}\"]}", "starts a program"},
+		"other hosts": {"base_url: http://192.0.2.7:9/${HOME}\nallow_hosts: [192.0.2.7]", "sends to other hosts"},
+	} {
+		for place, file := range map[string]string{"beside it": "findings/F1/" + rundir.TargetName, "named by it": "evil.yaml"} {
+			t.Run(name+" "+place, func(t *testing.T) {
+				t.Parallel()
+				run, pwned := t.TempDir(), filepath.Join(t.TempDir(), "pwned")
+				require.NoError(t, os.CopyFS(run, os.DirFS(source)))
+				target, finding := filepath.Join(run, file), filepath.Join(run, "findings", "F1")
+				text := strings.ReplaceAll(strings.NewReplacer("DATABASE", `url: "sqlite:///nowhere"`, "TLS", "", base, c.line, "create:", "create_order:").Replace(sqliteTarget), "PWNED", pwned)
+				require.NoError(t, os.WriteFile(target, []byte(text), 0o600))
+				record := filepath.Join(finding, rundir.FindingName)
+				named := "nowhere.yaml"
+				if place == "named by it" {
+					named = target
+				}
+				require.NoError(t, os.WriteFile(record, []byte(strings.Replace(readFile(t, record), `"builtin:replay-status-changed"`, `"`+named+`"`, 1)), 0o600))
+				for _, command := range []string{"replay", "shrink"} {
+					got := typed(t, command, finding, "--reports", t.TempDir())
+					require.Equal(t, exitConfig, got.code, "%s", got)
+					require.Contains(t, got.err, "came with the finding, and "+c.says+": read it, and then name it: --target ")
+					require.NoFileExists(t, pwned)
+				}
+				if name == "a program" {
+					got := typed(t, "replay", finding, "--target", target, "--reports", t.TempDir())
+					require.NotContains(t, got.err, "came with the finding")
+				}
+			})
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // daysOfCatalogues have init read a database whose table an enemy has named, and play what it writes, the second time where a process that the
@@ -40,7 +41,7 @@ func daysOfCatalogues() []day {
 func daysOfDocuments() []day {
 	var days []day
 	for _, s := range spells {
-		days = append(days, day{class: "documents", name: "an OpenAPI document with " + s.name, exits: []int{0, 1, 2, 3, 4}, set: func(_ context.Context, b *bench) error {
+		days = append(days, day{class: "documents", name: "an OpenAPI document with " + s.name, exits: []int{0, 3}, says: "made.yaml|neither YAML nor JSON", set: func(_ context.Context, b *bench) error {
 			shop, err := openShop(b, nil)
 			if err != nil {
 				return err
@@ -49,11 +50,14 @@ func daysOfDocuments() []day {
 			if err == nil {
 				_, err = b.write("openapi.json", string(text))
 			}
-			b.shell = `for at in "" "--url ` + shop.url + `"; do
-  "$0" init --yes --openapi openapi.json --db sqlite://` + shop.file + ` $at -o made.yaml && break
+			b.shell = `for try in 1 2 3; do
+  said=$("$0" init --yes --openapi openapi.json --url ` + shop.url + ` --db sqlite://` + shop.file + ` -o made.yaml 2>&1); [ ! -f made.yaml ] || break
+  for name in $(echo "$said" | grep -o '[A-Z][A-Z0-9]*_[A-Z0-9_]*'); do export "$name=secret"; done
 done
+printf '%s\n' "$said"
 [ -f made.yaml ] || exit 3
-"$0" validate made.yaml; "$0" explain --target made.yaml plain-create
+export DATABASE_URL=sqlite://` + shop.file + `
+"$0" validate made.yaml; "$0" explain --target made.yaml
 "$0" run --target made.yaml --seed 1 plain-create; API_URL=http://127.0.0.1:0 "$0" run --target made.yaml plain-create; exit 0`
 			return err
 		}})
@@ -61,7 +65,8 @@ done
 	return days
 }
 
-// documentOf describes a shop with a text in every name, and in every value that an author may write.
+// documentOf describes a shop with a text in every name, and in every value that an author may write. The names of headers have none,
+// and their values no line breaks: those are refused.
 func documentOf(address, text string) any {
 	type object = map[string]any
 	schema := object{"type": "object", "required": []string{"note", "amount", text}, "title": text, "description": text, "properties": object{
@@ -71,12 +76,12 @@ func documentOf(address, text string) any {
 		"openapi": "3.0.3", "info": object{"title": text, "version": text, "description": text},
 		"servers":    []object{{"url": address, "description": text, "variables": object{text: object{"default": text}}}, {"url": "http://127.0.0.1/" + text}},
 		"security":   []object{{text: []string{}}, {"basic" + text: []string{}}},
-		"components": object{"securitySchemes": object{text: object{"type": "apiKey", "in": "header", "name": "X-" + text}, "basic" + text: object{"type": "http", "scheme": "bearer", "bearerFormat": text}}},
+		"components": object{"securitySchemes": object{text: object{"type": "apiKey", "in": "header", "name": "X-Shop"}, "basic" + text: object{"type": "http", "scheme": "bearer", "bearerFormat": text}}},
 		"paths": object{"/things": object{"post": object{
 			"operationId": "create" + text, "summary": text, "tags": []string{text},
 			"parameters": []object{
 				{"name": "Idempotency-Key", "in": "header", "required": true, "schema": object{"type": "string", "example": text}},
-				{"name": "X-Tenant" + text, "in": "header", "required": true, "schema": object{"type": "string", "example": text}},
+				{"name": "X-Tenant", "in": "header", "required": true, "schema": object{"type": "string", "example": strings.ReplaceAll(text, "\n", " ")}},
 				{"name": "q" + text, "in": "query", "required": true, "schema": object{"type": "string", "example": text}},
 			},
 			"requestBody": object{"required": true, "content": object{"application/json": object{"schema": schema, "examples": object{text: object{"value": object{"note": text, "amount": 1, text: text}}}}}},
@@ -121,8 +126,12 @@ func daysOfListings() []day {
 // daysOfSinks are those of a target that sends to a sink what no target should.
 func daysOfSinks() []day {
 	var days []day
+	var charged sync.Map
 	for name, send := range map[string]func(place, marker string) error{
 		"a second charge behind 5 MB": func(place, marker string) error {
+			if _, known := charged.LoadOrStore(marker, true); known {
+				return nil
+			}
 			return errors.Join(charge(place, marker), charge(place, strings.Repeat(" ", 5_000_000)+marker))
 		},
 		"40 MB of paths for each create": func(place, _ string) error {
