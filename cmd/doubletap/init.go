@@ -87,6 +87,7 @@ type initiation struct {
 	hidden    []string        // members that the page of the form gives anew
 	plain     *drafting.Draft // as its source has it; nil: nothing was varied
 	places    []targets.Key   // of it, that may hold the key and were not tried as such
+	rest      []placeTry      // what is tried when neither these nor members of the body are what has to differ
 	asked     string          // header that a refusal names, which is tried as the key; empty: none did
 	carriers  carriers
 	naming    naming

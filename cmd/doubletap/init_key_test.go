@@ -31,6 +31,7 @@ func TestInitFindsTheHeaderOfTheKey(t *testing.T) {
 		"the usual header":     {"Idempotency-Key", "", []string{"key: {in: header, name: Idempotency-Key}", "without this header the same request again made a second row"}, []string{"dedup-only"}},
 		"another one":          {"X-Request-Id", "", []string{"key: {in: header, name: X-Request-Id}", "level: idempotent"}, []string{"dedup-only"}},
 		"one that is required": {"X-Idempotency-Key", `{"error": "missing x-idempotency-key"}`, []string{"key: {in: header, name: X-Idempotency-Key, required: true}", "refused, with an answer that names it", "missing_key: {statuses: [400]"}, []string{"dedup-only"}},
+		"one that is unusual":  {"X-Client-Ref", `{"error": "X-Client-Ref is required"}`, []string{"key: {in: header, name: X-Client-Ref, required: true}", "refused, with an answer that names it"}, []string{"dedup-only"}},
 		"none":                 {"X-Nobody-Guesses-This", "", []string{"preset: dedup-only", "X-Dedup-Key, and"}, []string{"key: {"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -156,6 +156,16 @@ func (i *initiation) vary() string {
 	if said := differ(i); said != "" {
 		return said
 	}
+	if len(i.rest) > 0 {
+		try := i.rest[0]
+		i.file.Draft, i.rest = i.plain.WithKeyIn(try.key), i.rest[1:]
+		said := drafting.Called(try.key) + " as the key"
+		if try.members {
+			i.file.Differing = i.file.MayName()
+			said += ", and other values in " + strings.Join(i.file.Differing, ", ")
+		}
+		return said
+	}
 	if numbers := i.plain.Numbers(); i.file.Proof == nil {
 		if next := slices.Index(numbers, i.plain.Number) + 1; next < len(numbers) {
 			i.plain.Number = numbers[next]
@@ -168,10 +178,28 @@ func (i *initiation) vary() string {
 
 // beginToVary keeps the draft as its source has it.
 func beginToVary(i *initiation) {
-	if i.plain == nil {
-		plain := i.file.Draft
-		i.plain, i.places = &plain, plain.KeyPlaces()
+	if i.plain != nil {
+		return
 	}
+	plain := i.file.Draft
+	i.plain, i.places = &plain, plain.KeyPlaces()
+	others := plain.OtherPlaces()
+	for _, key := range others {
+		i.rest = append(i.rest, placeTry{key: key})
+	}
+	for _, key := range slices.Concat(i.places, others) {
+		with := i.file
+		with.Draft = plain.WithKeyIn(key)
+		if len(with.MayName()) > 0 {
+			i.rest = append(i.rest, placeTry{key, true})
+		}
+	}
+}
+
+// placeTry is a place that may hold the key, which is tried when nothing likelier is left.
+type placeTry struct {
+	key     targets.Key
+	members bool // together with members that may name one thing: a target may know both
 }
 
 func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {

@@ -66,6 +66,37 @@ func (d Draft) headerKeys() []string {
 	return names
 }
 
+// credentialName matches names of headers that say who asks, and of which another value would only be refused.
+var credentialName = regexp.MustCompile(`(?i)auth|cookie|access|api|csrf|xsrf|session|secret|signature|bearer|jwt|host|tenant|account|organi[sz]|workspace|prefer|^if-|encoding`)
+
+// OtherPlaces are the headers and parameters that are not called like a key, and may hold one all the same, such as X-Client-Ref: of
+// those no name says what they are for.
+func (d Draft) OtherPlaces() []targets.Key {
+	if d.Keyed() {
+		return nil
+	}
+	named := d.KeyPlaces()
+	var all []targets.Key
+	add := func(in contract.KeyPlace, name string) {
+		is := func(other targets.Key) bool { return other.In == in && other.Name == name }
+		if name != "" && !credentialName.MatchString(name) && !slices.ContainsFunc(named, is) {
+			all = append(all, targets.Key{Key: contract.Key{In: in, Name: name}})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.Header)) {
+		if !strings.EqualFold(name, "Content-Type") {
+			add(contract.KeyInHeader, name)
+		}
+	}
+	for _, part := range parameters(d.Path) {
+		name, value, _ := strings.Cut(part, "=")
+		if !strings.Contains(value, "{{") {
+			add(contract.KeyInQuery, name)
+		}
+	}
+	return all
+}
+
 // InHeader is a key in a header.
 func InHeader(name string) targets.Key {
 	return targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
@@ -86,8 +117,11 @@ func (d Draft) UsualKeys() []string {
 	return names
 }
 
-// KeyNamedIn is the one of UsualKeys that a text of the target names, in any spelling: "idempotency key is missing"; empty: none, or
-// the source names a key.
+// namedHeader matches the name of a header of somebody's own in a text.
+var namedHeader = regexp.MustCompile(`\bx(-[a-z0-9]+)+\b`)
+
+// KeyNamedIn is the one of UsualKeys that a text of the target names, in any spelling: "idempotency key is missing"; or else a header that it
+// names and that may hold a key: "X-Client-Ref is required"; empty: none, or the source names a key.
 func (d Draft) KeyNamedIn(text string) string {
 	if d.Keyed() {
 		return ""
@@ -99,8 +133,16 @@ func (d Draft) KeyNamedIn(text string) string {
 			longest = name
 		}
 	}
+	for _, name := range namedHeader.FindAllString(strings.ToLower(text), -1) {
+		if longest == "" && refers.MatchString(name) && !credentialName.MatchString(name) {
+			longest = http.CanonicalHeaderKey(name)
+		}
+	}
 	return longest
 }
+
+// refers matches names of headers that tell one request from another.
+var refers = regexp.MustCompile(`ref|idem|dedup|nonce|once|request|client|transaction|correlation|message|event|command|submission`)
 
 // WithAll is the draft with a text in each of some headers that is another one for each intent.
 func (d Draft) WithAll(headers []string) Draft {
