@@ -59,7 +59,8 @@ type naming struct {
 }
 
 // differ lets members differ in each create that may name one thing: all of them, and then one after the other, since another value of
-// one may be refused; at last those that may be secret. When none is left, all are as the source has them.
+// one may be refused; at last those that may be secret, and texts that nothing says of that they name one. When none is left, all are as
+// the source has them.
 func differ(i *initiation) string {
 	n := &i.naming
 	more := i.file.MayName()
@@ -69,7 +70,7 @@ func differ(i *initiation) string {
 		if len(more) > 1 {
 			n.left = more
 		}
-		n.left = append(slices.Clone(n.left), drafting.Withheld(i.file)...)
+		n.left = slices.Concat(n.left, drafting.Withheld(i.file), i.file.Unlikely())
 		if len(more) == 0 {
 			return differ(i)
 		}

@@ -30,11 +30,14 @@ func (i *initiation) learn(ctx context.Context) {
 }
 
 func (i *initiation) repeat(ctx context.Context) error {
+	keyed := i.file.Draft.Keyed()
+	if keyed {
+		i.tryWords(ctx)
+	}
 	asking, err := i.questioner()
 	if err != nil {
 		return err
 	}
-	keyed := i.file.Draft.Keyed()
 	ways := []string{"again"}
 	if keyed && asking.alters() {
 		ways = append(ways, "with another body under its key")
@@ -71,6 +74,9 @@ func (i *initiation) repeat(ctx context.Context) error {
 			return err
 		}
 	}
+	if !keyed && len(r.Natural) > 0 {
+		i.tryWords(ctx)
+	}
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
@@ -80,7 +86,9 @@ func (i *initiation) repeat(ctx context.Context) error {
 			if i.made(ctx, markers[0]) > 0 {
 				r.Row = i.row
 			}
-			r.Overwritten = r.Overwritten || i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking)
+			if i.file.Proof.ByReference && changed(ctx, i, markers[0]) && !adds(ctx, i, asking) {
+				r.Replacing = &answers[2]
+			}
 		}
 	}
 	if keyed {
@@ -101,6 +109,25 @@ func (i *initiation) repeat(ctx context.Context) error {
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
 	return asking.err
+}
+
+// tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
+// is refused.
+func (i *initiation) tryWords(ctx context.Context) {
+	for _, word := range i.file.Words() {
+		text, err := i.file.With(word).Text()
+		if err != nil {
+			return
+		}
+		asking, err := i.questionerOf(text)
+		if err != nil {
+			return
+		}
+		if answers, markers := asking.ask(ctx, "word", 1, "[{send: {}}]"); len(answers) == 1 && answers[0].Done() && i.made(ctx, markers[0]) == 1 {
+			i.file.Draft.Others = append(slices.Clone(i.file.Draft.Others), word)
+			return
+		}
+	}
 }
 
 // questioner asks with the file as it is.
@@ -212,12 +239,13 @@ func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (draf
 	r.Rows = i.made(ctx, markers[0])
 	r.Row = i.row
 	if r.Rows == 0 && alters && r.First.Done() { // another body may have replaced the first one
+		replacing := r.Altered
 		if answers, markers = asking.done(ctx, "again", repeating(i.timed, "", false)); len(answers) < 2 {
 			return r, asking.err
 		}
 		if rows := i.made(ctx, markers[0]); rows > 0 {
 			r = repeatedOf(answers, false, false)
-			r.Rows, r.Row, r.Overwritten, alters = rows, i.row, true, false
+			r.Rows, r.Row, r.Replacing, alters = rows, i.row, replacing, false
 		}
 	}
 	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
@@ -330,7 +358,9 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 		}) {
 			continue
 		}
-		r.Overwritten = r.Overwritten || replaces && i.made(ctx, markers[2]) > 0
+		if replaces && i.made(ctx, markers[2]) > 0 {
+			r.Replacing = &answers[2]
+		}
 		if r.Natural = append(r.Natural, pointer); r.Taken == nil {
 			r.Taken = &answers[2]
 		}
@@ -386,7 +416,7 @@ func holds(ctx context.Context, i *initiation, marker string, rule func(stored, 
 // constraint of the database says why. If another create with another marker makes a row, it is the member that has the marker; if
 // not, the one that lets it make a row when it differs, too.
 func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) error {
-	for _, pointer := range append([]string{""}, i.file.MayName()...) {
+	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), i.file.Unlikely()) {
 		other := i.file
 		if pointer != "" {
 			other.Differing = append(slices.Clone(other.Differing), pointer)

@@ -3,10 +3,12 @@ package drafting
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
@@ -50,17 +52,28 @@ func (f *File) settle() error {
 	}
 	f.differs()
 	f.distinguish()
-	f.alter = f.chooseAlter()
-	if f.alter != nil && f.learnt.overwritten {
-		what := "key"
-		if f.learnt.natural != nil {
-			what = strings.Join(f.learnt.natural, ", ")
-		}
-		f.doubt("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed). If it must not, add %s to the operation.",
-			what, f.alter.Pointer, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
-		f.alter = nil
+	f.kept = f.chooseAlter()
+	if f.alter = f.kept; f.alter != nil && f.learnt.replacing != nil {
+		f.doubtReplacing()
 	}
 	return nil
+}
+
+// doubtReplacing says that another body replaced the first one. A PUT may, and so may a request that is answered as a change of what is
+// there. It is not sent then. One that is answered as if it were new, or has a key that makes it the first one, is sent.
+func (f *File) doubtReplacing() {
+	d, at := f.Draft, "key"
+	if f.learnt.natural != nil {
+		at = strings.Join(f.learnt.natural, ", ")
+	}
+	doubt := fmt.Sprintf("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed)", at, f.alter.Pointer)
+	retry := f.learnt.natural == nil && (d.Key.In == contract.KeyInHeader || d.Key.In == contract.KeyInQuery)
+	if d.Method == http.MethodPost && (retry || f.learnt.replacing.Status == http.StatusCreated) {
+		f.doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)
+		return
+	}
+	f.doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+	f.alter = nil
 }
 
 // anyText is the first text of the body.
@@ -128,12 +141,15 @@ func (f *File) chooseAlter() *alteration {
 	}
 	var best *alteration
 	worth := 0
-	for _, o := range f.Draft.Others {
+	for _, o := range append(slices.Clone(f.Draft.Others), f.otherTexts()...) {
 		value, there := lookUp(f.Draft.Body, o.Pointer)
 		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) {
 			continue
 		}
 		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
+		if a.column == "" {
+			a.column = f.marked(o.Pointer)
+		}
 		if w := a.worth(); w > worth {
 			best, worth = &a, w
 		}
@@ -142,6 +158,54 @@ func (f *File) chooseAlter() *alteration {
 		f.doubt("What another body could be: nothing in it can be altered safely, so there is no alter.")
 	}
 	return best
+}
+
+// otherTexts are other values of members that took any text in the one create, and do not carry the marker from then on.
+func (f *File) otherTexts() []Other {
+	var all []Other
+	for _, pointer := range f.Draft.Texts {
+		if value, _ := lookUp(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text {
+			if text, isText := value.(string); isText {
+				all = append(all, Other{pointer, text + " 2"})
+			}
+		}
+	}
+	return all
+}
+
+// marked is the column in which the one create has left the marker of a member, and nothing else; empty: none.
+func (f *File) marked(pointer string) string {
+	if f.Proof == nil || !f.Proof.Exact {
+		return ""
+	}
+	marker, which := f.Proof.Row[f.Proof.Column], slices.Index(f.Draft.Texts, pointer)
+	for _, c := range f.Proof.Table.Columns {
+		if value := f.Proof.Row[c.Name]; f.landed(c.Name, which) && len(value) == len(marker) && value[:len(value)-1] == marker[:len(marker)-1] {
+			return c.Name
+		}
+	}
+	return ""
+}
+
+// Words are other values of members that hold a word, of which it is not known whether they take another.
+func (f File) Words() []Other {
+	if f.settle() != nil || f.kept != nil {
+		return nil
+	}
+	var all []Other
+	for _, pointer := range f.Draft.plainWords() {
+		value, there := lookUp(f.Draft.Body, pointer) // none in a list
+		if word, isText := value.(string); there && isText && !oneOfFew(pointer, word) && !namesAnother.MatchString(pointer) {
+			all = append(all, Other{pointer, word + "a"})
+		}
+	}
+	return all[:min(len(all), mostCarriers)]
+}
+
+// With is the file with a member of its body that has another value.
+func (f File) With(o Other) File {
+	f.Draft.Body, _ = Put(f.Draft.Body, o.Pointer, o.Value).(map[string]any)
+	return f
 }
 
 // number reports that the member holds a number.

@@ -184,6 +184,21 @@ func (f *File) MayName() []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
+// Unlikely are the other texts of the body: none is called or written like a name of one thing, but a handle or a slug may be one.
+func (f *File) Unlikely() []string {
+	likely := f.MayName()
+	var found []string
+	Scalars("", f.Draft.Body, func(pointer string, value any) {
+		text, isText := value.(string)
+		if !isText || f.Draft.Templates[pointer] != "" || f.Draft.document(pointer) || oneOfFew(pointer, text) || amountLike.MatchString(text) ||
+			slices.Contains(likely, pointer) || slices.Contains(f.Differing, pointer) || f.Proof != nil && pointer == f.Proof.Text {
+			return
+		}
+		found = append(found, pointer)
+	})
+	return found[:min(len(found), mostCarriers)]
+}
+
 // aVariable matches a template that is the value of one variable and nothing else.
 var aVariable = regexp.MustCompile(`^\$\{(\w+)\}$`)
 

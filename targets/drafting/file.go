@@ -34,8 +34,9 @@ type File struct {
 	Limit      Limit    // of requests
 	Differing  []string // members that differ from create to create, besides addresses
 
-	alter  *alteration
-	same   string // member that does not; empty: none
+	kept   *alteration // of which the row says whose body it holds; nil: none
+	alter  *alteration // kept; nil: another body is not sent
+	same   string      // member that does not; empty: none
 	learnt learnt
 	out    strings.Builder
 }

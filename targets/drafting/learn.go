@@ -53,7 +53,7 @@ type Repeated struct {
 	Declined     []Answer          // to creates that were refused where others like them were done
 	Added        bool              // the same body under another key made no second row, and added to the row what it says
 	Changed      bool              // likewise, but what it changed the row's content to is no sum
-	Overwritten  bool              // another body changed what the row holds
+	Replacing    *Answer           // to another body that replaced what the row holds; nil: none did
 }
 
 // Burst is what copies of one create were answered that were sent at once, and what another one was answered when all of
@@ -80,7 +80,7 @@ type learnt struct {
 
 	success Success // by which every acknowledgement is known, beside its status
 
-	overwritten bool // another body replaces what was acknowledged
+	replacing *Answer // to another body that replaces what was acknowledged; nil: none does
 }
 
 // Learn reads off the answers what the target does about repeated requests, and what they leave open.
@@ -95,7 +95,9 @@ func (f *File) Learn(r Repeated) {
 		l.natural = f.NaturalKey(r)
 	}
 	f.Proof.Adds, f.Proof.Varies = r.Added && l.natural == nil, r.Changed
-	l.overwritten = r.Overwritten && (l.natural != nil || keyed)
+	if l.natural != nil || keyed {
+		l.replacing = r.Replacing
+	}
 	switch {
 	case r.Rows > 1 && keyed:
 		f.doubt("Whether keys are honoured: the same request under the same key made %d rows in %s.", r.Rows, f.Proof.Table.FullName())
@@ -204,7 +206,7 @@ func (f *File) name(a Answer) string {
 // otherBody is what another body under the same key is answered.
 func (f *File) otherBody(l *learnt, r Repeated) {
 	switch {
-	case r.Altered == nil || r.Overwritten:
+	case r.Altered == nil || r.Replacing != nil:
 	case r.Altered.Refused():
 		l.mismatch = signature(*r.Altered)
 	case r.Altered.Done() && (f.name(*r.Altered) != "" && f.name(*r.Altered) == f.name(r.First) || reflect.DeepEqual(r.Altered.Body, r.First.Body) && r.First.Body != nil):
@@ -402,11 +404,11 @@ func Naming(f File) bool {
 // Kept is the column of a member that an altered body changes, and the text of its value in a body that is not altered; no column:
 // none is known.
 func Kept(f File) (column, value string) {
-	if f.settle() != nil || f.alter == nil || f.alter.column == "" {
+	if f.settle() != nil || f.kept == nil || f.kept.column == "" {
 		return "", ""
 	}
-	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
-	return f.alter.column, fmt.Sprint(own)
+	own, _ := lookUp(f.Draft.Body, f.kept.Pointer)
+	return f.kept.column, fmt.Sprint(own)
 }
 
 // Same reports that a text of a row is what a request said: 12.50 is 12.5.

@@ -193,6 +193,8 @@ func (d *Draft) header(name, value, prefix string) {
 	switch {
 	case lower == "content-type" && (strings.Contains(value, "+json") || strings.Contains(value, "xml")): // a server may refuse the plain one
 		d.Header[name] = Escape(value)
+	case lower == "if-none-match" && value == "*": // a condition of the create, and no cache's
+		d.Header[name] = value
 	case slices.Contains(ofTheClient(), lower) || strings.HasPrefix(lower, "sec-") || strings.HasPrefix(name, ":") || name == "":
 	case NamesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}

@@ -59,10 +59,10 @@ func (f *File) rows() {
 	if f.Proof.Identity != "" {
 		f.line("      identity: %s", literal(f.Proof.Identity))
 	}
-	if f.alter != nil && f.alter.column != "" && !f.Proof.Varies {
-		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
+	if f.kept != nil && f.kept.column != "" && !f.Proof.Varies {
+		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.kept.column: f.kept.Pointer}))
 		if f.Proof.Adds {
-			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
+			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.kept.column))
 		}
 	}
 	f.effects()
@@ -82,8 +82,8 @@ func (f *File) query() string {
 	} else {
 		add(f.Proof.Identity)
 	}
-	if f.alter != nil {
-		add(f.alter.column)
+	if f.kept != nil {
+		add(f.kept.column)
 	}
 	add(f.Proof.Column)
 	return fmt.Sprintf("select %s from %s where %s", strings.Join(columns, ", "), f.Dialect.TableName(f.Proof.Table), f.condition())
