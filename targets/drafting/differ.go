@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
 // fixedName matches names of members that take one of a few words, a time or an address.
@@ -133,7 +135,7 @@ func (d Draft) Carriers() []string {
 // addresses are the members that hold an e-mail address.
 func (d Draft) addresses() []string {
 	return slices.DeleteFunc(d.codes(), func(pointer string) bool {
-		text, _ := lookUp(d.Body, pointer)
+		text, _ := jsonpointer.Resolve(d.Body, pointer)
 		address, _ := text.(string)
 		return !isAddress(address)
 	})
@@ -162,7 +164,7 @@ const numberTemplate = "{{.Intent.Marker | json}}"
 
 // marking is the template of a member that carries the marker.
 func (d Draft) marking(pointer string) string {
-	value, _ := lookUp(d.Body, pointer)
+	value, _ := jsonpointer.Resolve(d.Body, pointer)
 	if _, isNumber := value.(int64); isNumber {
 		return numberTemplate
 	}
@@ -206,7 +208,7 @@ var aVariable = regexp.MustCompile(`^\$\{(\w+)\}$`)
 func Withheld(f File) []string {
 	var found []string
 	for pointer, template := range f.Draft.Templates {
-		_, there := lookUp(f.Draft.Body, pointer)
+		_, there := jsonpointer.Resolve(f.Draft.Body, pointer)
 		if there && aVariable.MatchString(template) && !slices.Contains(f.Differing, pointer) {
 			found = append(found, pointer)
 		}
@@ -230,7 +232,7 @@ func Variables(f File) []string {
 func (f *File) differs() {
 	f.Draft.Templates = cloneTexts(f.Draft.Templates)
 	for _, pointer := range append(f.Draft.addresses(), f.Differing...) {
-		value, _ := lookUp(f.Draft.Body, pointer)
+		value, _ := jsonpointer.Resolve(f.Draft.Body, pointer)
 		template := f.Draft.Templates[pointer]
 		variable := aVariable.FindStringSubmatch(template)
 		if text, isText := value.(string); isText && (template == "" || variable != nil) && pointer != f.same {

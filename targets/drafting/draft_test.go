@@ -9,9 +9,18 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
 
-// landing is a row of a table in which markers have landed.
-
-// TestWhatIsWrittenIsRead writes values that YAML, variables and templates could misread, and reads them back.
+// TestMembersOfAListDiffer holds that what names one thing differs from create to create where it stands in a list, as in a batch.
+func TestMembersOfAListDiffer(t *testing.T) {
+	t.Parallel()
+	order := map[string]any{"external_id": "A-1", "buyer": "jane@example.com", "note": "lamp"}
+	f := drafting.File{Target: "a", BaseURL: "http://localhost", Differing: []string{"/orders/0/external_id"}, Draft: drafting.Draft{
+		Name: "create", Method: "POST", Path: "/orders/batch", Body: map[string]any{"orders": []any{order}}, Texts: []string{"/orders/0/note"},
+	}}
+	written, err := f.Text()
+	require.NoError(t, err)
+	require.Contains(t, written, "external_id: A-{{.Intent.Reference}}")
+	require.Contains(t, written, "buyer: '{{.Intent.Reference}}@example.com'")
+}
 
 func TestIdsOfOtherThingsAreNotAltered(t *testing.T) {
 	t.Parallel()

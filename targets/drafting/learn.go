@@ -196,7 +196,7 @@ func (f *File) name(a Answer) string {
 	case at.InText():
 		return at.In(a.Text)
 	}
-	value, there := lookUp(a.Body, at.JSON)
+	value, there := jsonpointer.Resolve(a.Body, at.JSON)
 	if at.JSON == "" || !there {
 		return ""
 	}

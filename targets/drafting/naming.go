@@ -47,8 +47,8 @@ func opaque(f *File, r Repeated) contract.Identity {
 	Scalars("", r.First.Body, func(pointer string, member any) {
 		text := fmt.Sprint(member)
 		_, name := jsonpointer.Cut(pointer)
-		again, there := lookUp(r.Again.Body, pointer)
-		before, had := lookUp(f.Proof.Told, pointer)
+		again, there := jsonpointer.Resolve(r.Again.Body, pointer)
+		before, had := jsonpointer.Resolve(f.Proof.Told, pointer)
 		switch {
 		case !idLike.MatchString(name) || ofTheRequest.MatchString(pointer) || f.Draft.echoed(contract.Identity{JSON: pointer}) || text == "" || text == r.First.Key:
 		case !there || !had || fmt.Sprint(again) != text || fmt.Sprint(before) == text:

@@ -175,7 +175,7 @@ func (d *Draft) prune() {
 
 // textAt is a text in a body, by its JSON pointer.
 func textAt(body map[string]any, pointer string) string {
-	value, _ := lookUp(body, pointer)
+	value, _ := jsonpointer.Resolve(body, pointer)
 	text, _ := value.(string)
 	return text
 }
