@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"path"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -73,6 +74,47 @@ func TestInitOfALineThatAddsUp(t *testing.T) {
 			require.NotContains(t, text, c.lacks)
 			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay", "distinct-twins")
 			require.Equal(t, c.exit, got.code, got)
+			require.Contains(t, got.out, c.findings)
+		})
+	}
+}
+
+// TestInitOfAPutThatMayAdd holds that a PUT may replace what is there, and that one which adds with each repetition is found.
+func TestInitOfAPutThatMayAdd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		credit, findings string
+		learns           []string
+		exit             int
+	}{
+		"it replaces": {"excluded.credit", "", []string{"content: {credit: /credit}", "Whether another body with the same key may replace the first one"}, exitPass},
+		"it adds":     {"credit + excluded.credit", "duplicate in 8 of 8 intents", []string{"adds: credit # the same request again added to the row", "Whether a repetition may add"}, exitFinding},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, stored := sqliteFile(t, "_txlock=immediate&_pragma=journal_mode(wal)&_pragma=busy_timeout(30000)", "create table profiles (id text primary key, name text, credit integer)")
+			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var profile struct {
+					Name   string
+					Credit int
+				}
+				_ = json.NewDecoder(r.Body).Decode(&profile)
+				id := path.Base(r.URL.Path)
+				_, err := db.Exec("insert into profiles values (?, ?, ?) on conflict (id) do update set name = excluded.name, credit = "+c.credit, id, profile.Name, profile.Credit)
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				says(w, http.StatusOK, `{"id":"`+id+`"}`)
+			}))
+			env := map[string]string{"DATABASE_URL": "sqlite://" + stored}
+			file, _ := initiated(t, env, exitPass, "--curl", `curl -X PUT -d '{"name": "Ada L.", "credit": 100}' `+address+"/profiles/0d9a1c1e-8f5c-4a4e-9d2e-0c6c1f6f7a11", "--db", env["DATABASE_URL"])
+			text := readFile(t, file)
+			for _, learnt := range c.learns {
+				require.Contains(t, text, learnt)
+			}
+			got := callWith(t.Context(), env, "run", "--target", file, "--reports", t.TempDir(), "--seed", "1", "sequential-replay")
+			require.Equal(t, c.exit, got.code, "%s\n%s", text, got)
 			require.Contains(t, got.out, c.findings)
 		})
 	}

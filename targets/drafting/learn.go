@@ -95,6 +95,9 @@ func (f *File) Learn(r Repeated) {
 		l.natural = f.NaturalKey(r)
 	}
 	f.Proof.Adds, f.Proof.Varies = r.Added && l.natural == nil, r.Changed
+	if column, said := Kept(*f); keyed && r.Rows == 1 && column != "" && Twice(r.Row[column], said) {
+		f.Proof.Adds, f.Proof.AddsAgain = true, true
+	}
 	if l.natural != nil || keyed {
 		l.replacing = r.Replacing
 	}

@@ -63,6 +63,7 @@ type Proof struct {
 	Others   []Beside
 
 	Adds        bool // each request adds to the row what it says
+	AddsAgain   bool // the same request under the same key did
 	Varies      bool // what the row holds in the altered member's column is not what a request says
 	ByReference bool // the text is what makes two creates one, so that all bodies of one carry the reference in place of a marker
 }

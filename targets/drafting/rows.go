@@ -31,6 +31,9 @@ func (f *File) doubtProof() {
 		case p.Identity == "":
 			f.doubt("How the answer names the row: nothing in it equals a key of the row in %s.", p.Table.FullName())
 		}
+		if p.AddsAgain {
+			f.doubt("Whether a repetition may add: the same request again changed the row of %s, by what the body says.", p.Table.FullName())
+		}
 		for _, c := range f.Children {
 			if c.Again > c.Rows {
 				f.doubt("Whether %s may have more rows: one create made %d there, and there were %d when it was repeated.", c.Table.FullName(), c.Rows, c.Again)
@@ -61,7 +64,10 @@ func (f *File) rows() {
 	}
 	if f.kept != nil && f.kept.column != "" && !f.Proof.Varies {
 		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.kept.column: f.kept.Pointer}))
-		if f.Proof.Adds {
+		switch {
+		case f.Proof.AddsAgain:
+			f.line("      adds: %s # the same request again added to the row", literal(f.kept.column))
+		case f.Proof.Adds:
 			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.kept.column))
 		}
 	}

@@ -2,8 +2,10 @@ package drafting
 
 import (
 	"errors"
+	"maps"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,26 +47,105 @@ func ReadStart(command string, environment []string, base, database string) (*St
 		port = u.Port()
 	}
 	for _, word := range words {
-		if database != "" && sameDatabase(word, database) {
-			s.Command, s.Linked = append(s.Command, databaseTemplate), true
+		option, value, is := strings.Cut(word, "=")
+		if !is || !strings.HasPrefix(option, "-") {
+			option, value = "", word
+		} else {
+			option = Escape(option) + "="
+		}
+		if told := databaseIn(value, database); told != "" {
+			s.Command, s.Linked = append(s.Command, option+told), true
 			continue
 		}
 		told := portIn(Escape(word), port)
 		s.FreePort = s.FreePort || told != Escape(word)
 		s.Command = append(s.Command, told)
 	}
+	variables := map[string]string{}
 	for _, line := range environment {
-		name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "=")
-		value = strings.Trim(value, `"'`)
-		switch {
-		case !is || !variableName.MatchString(name):
-		case port != "" && value == port && strings.HasSuffix(name, "PORT") && !ownBusiness.MatchString(name):
-			s.Env[name], s.FreePort = portTemplate, true
-		case database != "" && value != "" && sameDatabase(value, database):
-			s.Env[name], s.Linked = databaseTemplate, true
+		if name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "="); is && variableName.MatchString(name) {
+			variables[name] = strings.Trim(value, `"'`)
 		}
 	}
+	for name, value := range variables {
+		told := databaseIn(value, database)
+		switch {
+		case port != "" && value == port && strings.HasSuffix(name, "PORT") && !ownBusiness.MatchString(name):
+			s.Env[name], s.FreePort = portTemplate, true
+		case told != "":
+			s.Env[name], s.Linked = told, true
+		}
+	}
+	if prefix, host := hostIn(variables, database); host != "" {
+		s.Env[host], s.Env[prefix+"PORT"], s.Linked = "{{.Database.Host}}", "{{.Database.Port}}", true
+	}
 	return s, nil
+}
+
+// hostIn finds the variables that have the host and the port of the database, such as DB_HOST and DB_PORT; no host: there are none.
+func hostIn(variables map[string]string, database string) (prefix, host string) {
+	address := hereIs(databases.AddressOf(database))
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		prefix, is := strings.CutSuffix(strings.TrimSuffix(name, "NAME"), "HOST")
+		if is && address != "" && hereIs(net.JoinHostPort(variables[name], variables[prefix+"PORT"])) == address {
+			return prefix, name
+		}
+	}
+	return "", ""
+}
+
+// hereIs is an address, with one spelling for this machine.
+func hereIs(address string) string {
+	if port, here := strings.CutPrefix(address, "localhost:"); here {
+		return "127.0.0.1:" + port
+	}
+	return address
+}
+
+// plainSecret matches names and passwords that stand in a URL as they are.
+var plainSecret = regexp.MustCompile(`^[A-Za-z0-9._~-]*$`)
+
+// databaseIn is what tells the target the database, as a template: its URL, or one in the words of another driver, such as
+// postgresql+asyncpg: or jdbc:postgresql:, whose address, user and password a run fills in; empty: it is no URL of the database.
+func databaseIn(value, database string) string {
+	if database == "" || value == "" {
+		return ""
+	}
+	if sameDatabase(value, database) {
+		return databaseTemplate
+	}
+	plain := strings.TrimPrefix(value, "jdbc:")
+	theirs, errTheirs := url.Parse(plain)
+	ours, errOurs := url.Parse(database)
+	if errTheirs != nil || errOurs != nil || theirs.Host == "" || family(theirs.Scheme) != family(ours.Scheme) {
+		return ""
+	}
+	user := ""
+	if theirs.User != nil {
+		password, _ := ours.User.Password()
+		if theirs.User.String() != ours.User.String() || !plainSecret.MatchString(ours.User.Username()+password) {
+			return ""
+		}
+		user = "{{.Database.User}}:{{.Database.Password}}@"
+	}
+	written := strings.Replace(plain, theirs.Scheme, ours.Scheme, 1)
+	if _, isSecret := theirs.Query()["password"]; isSecret || !sameDatabase(written, database) {
+		return ""
+	}
+	_, rest, _ := strings.Cut(plain, theirs.Host)
+	return Escape(value[:len(value)-len(plain)]+theirs.Scheme) + "://" + user + "{{.Database.Host}}:{{.Database.Port}}" + Escape(rest)
+}
+
+// family is the kind of database that the scheme of a URL names, whatever driver it names.
+func family(scheme string) string {
+	scheme, _, _ = strings.Cut(scheme, "+")
+	switch scheme {
+	case "postgres", "postgresql", "psql", "pgsql":
+		return "postgres"
+	case "mysql", "mysql2", "mariadb":
+		return "mysql"
+	}
+	return scheme
 }
 
 // portIn is a word of a command in which the port is left to a run.
@@ -84,8 +165,8 @@ func sameDatabase(one, other string) bool {
 	if errA != nil || errB != nil || a.Scheme != b.Scheme {
 		return false
 	}
-	address := databases.AddressOf(one)
-	return one == other || address != "" && address == databases.AddressOf(other) && a.Path == b.Path
+	address := hereIs(databases.AddressOf(one))
+	return one == other || address != "" && address == hereIs(databases.AddressOf(other)) && a.Path == b.Path
 }
 
 // writeStart writes how the target is started.

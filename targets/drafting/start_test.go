@@ -25,10 +25,19 @@ func TestStartFindsPortAndDatabase(t *testing.T) {
 		{"flask run --port=8080", "A=b", []string{"flask", "run", "--port={{.Port}}"}, map[string]string{}, true},
 		{"./shop 18080", "PORT=9090", []string{"./shop", "18080"}, map[string]string{}, false},
 		{"./shop", "DB=postgres://shop:secret@127.0.0.1/shop?sslmode=disable", []string{"./shop"}, map[string]string{"DB": "{{.Database.URL}}"}, false},
+		{"./shop", "DB=postgresql+asyncpg://shop:secret@localhost:5432/shop?a=b", []string{"./shop"},
+			map[string]string{"DB": "postgresql+asyncpg://{{.Database.User}}:{{.Database.Password}}@{{.Database.Host}}:{{.Database.Port}}/shop?a=b"}, false},
+		{"./shop", "JDBC_URL=jdbc:postgresql://127.0.0.1:5432/shop", []string{"./shop"}, map[string]string{"JDBC_URL": "jdbc:postgresql://{{.Database.Host}}:{{.Database.Port}}/shop"}, false},
+		{"./shop --dsn=postgres://shop:secret@127.0.0.1:5432/shop", "A=b", []string{"./shop", "--dsn={{.Database.URL}}"}, map[string]string{}, false},
+		{"./shop", "DB_HOST=localhost\nDB_PORT=5432", []string{"./shop"}, map[string]string{"DB_HOST": "{{.Database.Host}}", "DB_PORT": "{{.Database.Port}}"}, false},
+		{"./shop", "PGHOST=127.0.0.1\nPGPORT=5432", []string{"./shop"}, map[string]string{"PGHOST": "{{.Database.Host}}", "PGPORT": "{{.Database.Port}}"}, false},
+		{"./shop", "DB_HOST=127.0.0.1\nDB_PORT=5433", []string{"./shop"}, map[string]string{}, false},
+		{"./shop", "DB=postgresql://admin:other@127.0.0.1:5432/shop", []string{"./shop"}, map[string]string{}, false},
+		{"./shop", "DB=postgresql://127.0.0.1:5432/shop?password=secret", []string{"./shop"}, map[string]string{}, false},
 		{"./shop", "DB=postgres://127.0.0.1/other", []string{"./shop"}, map[string]string{}, false},
 		{"./shop", "DB=mysql://127.0.0.1:5432/shop", []string{"./shop"}, map[string]string{}, false},
 	} {
-		s, err := ReadStart(c.command, []string{c.line}, base, database)
+		s, err := ReadStart(c.command, strings.Split(c.line, "\n"), base, database)
 		require.NoError(t, err)
 		require.Equal(t, c.words, s.Command)
 		require.Equal(t, c.env, s.Env, c.line)
