@@ -238,10 +238,10 @@ func TestAPlaceThatIsNotThereIsThatOfWhatSurroundsIt(t *testing.T) {
 
 func TestTheNearestWordIsSuggested(t *testing.T) {
 	t.Parallel()
-	known := []string{"timeout", "lane", "key", "retry", "request-lost"}
+	known := []string{"timeout", "lane", "key", "retry", "request-lost", "intent", "execute"}
 	for word, want := range map[string]string{
 		"timout": "timeout", "Lane": "lane", "request_lost": "request-lost", "retyr": "retry", "keys": "key",
-		"wait": "", "xyz": "", "": "", strings.Repeat("timeout", 20): "",
+		"listen": "", "re-execute": "execute", "wait": "", "xyz": "", "": "", strings.Repeat("timeout", 20): "",
 	} {
 		nearest, _ := document.Nearest(word, known)
 		require.Equal(t, want, nearest, word)

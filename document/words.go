@@ -17,12 +17,15 @@ const longestShown = 60
 
 // Nearest returns the known word that a mistyped one probably stands for.
 func Nearest(word string, known []string) (string, bool) {
-	if utf8.RuneCountInString(word) > longestShown {
+	if word == "" || utf8.RuneCountInString(word) > longestShown {
 		return "", false
 	}
 	best, shortest := "", tolerated(word)+1
 	for _, candidate := range known {
 		distance := levenshtein.ComputeDistance(plain(word), plain(candidate))
+		if distance > 2 && !strings.HasPrefix(candidate, word[:1]) && !strings.Contains(word, candidate) { // as listen and intent
+			continue
+		}
 		if distance < shortest && distance*2 <= len(candidate) {
 			best, shortest = candidate, distance
 		}
