@@ -95,7 +95,7 @@ func (c create) diagnoseAnswer(a history.Attempt) error {
 		return runerror.Configf("%s, as were all of %d tries: the target limits the rate of requests; say how much it takes in rate_limit of %s, such as {requests: 20, per: 1s}, or lift the limit%s", said, pilotTries, name, text)
 	case slices.Contains([]int{401, 403}, a.Status):
 		return runerror.Configf("%s: the credentials in %s are wrong or missing (%s.headers)%s", said, name, request, text)
-	case a.Status == 404 || a.Status == 405:
+	case slices.Contains([]int{301, 307, 308, 404, 405}, a.Status):
 		return runerror.Configf("%s: base_url, or the method or path of %s, is wrong in %s%s", said, request, name, text)
 	case a.Status >= 500:
 		return runerror.Environment(fmt.Errorf("%s, as were all of %d tries: the target is not well%s", said, pilotTries, text))

@@ -91,6 +91,7 @@ type initiation struct {
 	asked     string          // header that a refusal names, which is tried as the key; empty: none did
 	carriers  carriers
 	naming    naming
+	followed  bool              // an answer has led to another path
 	declined  []drafting.Answer // to creates before the one that was done
 	looked    int               // how often was looked for what that one has left
 	waited    time.Duration     // until that was where it stays

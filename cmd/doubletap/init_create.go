@@ -44,7 +44,7 @@ func (i *initiation) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case i.otherWay(why):
+		case i.moved(answer), i.otherWay(why):
 			n = 0
 		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
 			i.unproven(why)
@@ -190,7 +190,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
 		heed(i, answer.Content)
-		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(answer.Status), missed(answer.Status, i.file.Services)), nil
+		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil
 }
@@ -231,9 +231,12 @@ func whereTo(c drafting.Created) string {
 	return fmt.Sprintf(", which leads elsewhere (Location: %q)", engine.WithoutQuery(c.Location))
 }
 
-// refusal says what a status may mean.
-func refusal(status int) string {
+// refusal says what an answer may mean.
+func refusal(a drafting.Answer) string {
+	status := a.Status
 	switch {
+	case status < 400 && a.Location != "":
+		return fmt.Sprintf(", which leads elsewhere (Location: %q), so --url or the path is wrong", engine.WithoutQuery(a.Location))
 	case status == 401 || status == 403:
 		return ", so the credentials are wrong or missing"
 	case status == 404 || status == 405:

@@ -257,6 +257,36 @@ func TestInitSaysWhyNothingIsProven(t *testing.T) {
 	}
 }
 
+func TestInitFollowsAPathThatHasMoved(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ sent, to, want string }{
+		"a slash at the end": {"/shop/things", "/shop/things/", "path: /shop/things/\n"},
+		"another path":       {"/shop/things", "/shop/v2/things", "path: /shop/v2/things\n"},
+		"a query stays":      {"/shop/things?dry=0", "/shop/things/", "path: /shop/things/?dry=0\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newShop(t, func(shop http.Handler) http.Handler {
+				return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == c.to {
+						shop.ServeHTTP(w, r)
+						return
+					}
+					w.Header().Set("Location", c.to)
+					w.WriteHeader(http.StatusTemporaryRedirect)
+				})
+			})
+			file, got := initiated(t, nil, exitPass, "--curl", `curl -H 'Idempotency-Key: 1' -d '{"note": "x"}' '`+s.url+c.sent+`'`, "--db", "sqlite://"+s.path)
+			require.Contains(t, got.err, "it leads to "+c.to+": trying that path")
+			require.Contains(t, readFile(t, file), c.want)
+			require.NotContains(t, got.err, "not proven")
+		})
+	}
+	s := newShop(t, func(http.Handler) http.Handler { return http.RedirectHandler("https://shop.example/things", http.StatusPermanentRedirect) })
+	_, got := initiated(t, nil, exitPass, "--curl", `curl -d '{"note": "x"}' `+s.url+"/things", "--db", "sqlite://"+s.path)
+	require.Contains(t, got.err, `which leads elsewhere (Location: "https://shop.example/things"), so --url or the path is wrong`)
+}
+
 func TestInitNamesServicesThatTheTargetMayMiss(t *testing.T) {
 	t.Parallel()
 	services := drafting.Services([]string{"PAYMENTS_URL=https://payments.example", "SMTP_HOST=mail"}, "http://127.0.0.1:1")
