@@ -42,12 +42,12 @@ func newHTMLBug(v view, anchors []string) *htmlBug {
 	b.Finding = newBrief(f, anchor).withEvidence(v, f)
 	e := f.evidence()
 	if e.Attempts != nil && !f.Whole {
-		e.Attempts, _ = attemptsAt(f.finding, firstScreen(f))
+		e.Attempts, e.MoreAttempts = attemptsAt(f.finding, firstScreen(f))
 		for i := range b.Finding.Evidence.Rows {
 			b.Finding.Evidence.Rows[i].first(mostFirst)
 		}
-		e.MoreAttempts = 0 // those are further down
 		b.Finding.Evidence.Line, b.Finding.Evidence.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
+		b.Finding.Evidence.Line.All = &findingLink{Anchor: anchors[0], ID: name(f.ID)}
 	}
 	return b
 }

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -132,7 +133,13 @@ func momentCell(o, zero history.Offset) string {
 func attemptNotes(e evidence) []note {
 	var list []note
 	for _, a := range e.Attempts {
-		list = append(list, note{name(a.ID), fit(a.Note, 2*widestCell)})
+		text := fit(a.Note, 2*widestCell)
+		if last := len(list) - 1; last >= 0 && text != "" && list[last].Text == text {
+			first, _, _ := strings.Cut(list[last].Label, " to ")
+			list[last].Label = first + " to " + name(a.ID)
+			continue
+		}
+		list = append(list, note{name(a.ID), text})
 	}
 	return present(list)
 }

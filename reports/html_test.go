@@ -326,3 +326,17 @@ func TestTheHTMLReportCanBeFilteredByEveryVerdict(t *testing.T) {
 	require.Contains(t, html(t, allKnown()), "Only known bugs were seen, in 1 intent.")
 	require.Contains(t, html(t, mended()), "A known bug was not seen.")
 }
+
+func TestTheFirstScreenCountsTheAttemptsThatItDoesNotDraw(t *testing.T) {
+	t.Parallel()
+	r := several()
+	f := &r.Results[0].Findings[0]
+	for n := range 8 {
+		a := f.Attempts[0]
+		a.ID = fmt.Sprintf("i007.%d", n+10)
+		f.Attempts, f.Outcomes = append(f.Attempts, a), append(f.Outcomes, checker.Unknown)
+	}
+	var b strings.Builder
+	require.NoError(t, reports.HTML(&b, r))
+	require.Regexp(t, fmt.Sprintf(`and %d more attempts: all of them are in <a href="#[^"]+">F1</a>`, len(f.Attempts)-4), b.String())
+}

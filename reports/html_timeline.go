@@ -44,7 +44,8 @@ type timeline struct {
 	Reads       bool // one of them is not that at which the finding showed, so that the legend explains it
 	Lanes       []lane
 	Legend      []glyph
-	More        int
+	More        string       // how many attempts it does not draw; empty: it draws all
+	All         *findingLink // where they are drawn; nil: in the report as JSON
 }
 
 // tick is a labelled moment of the axis.
@@ -72,7 +73,10 @@ type span struct{ Class, X, Width, Text string }
 func newTimeline(f checker.Finding, e evidence, anchor string) *timeline {
 	n := len(e.Attempts)
 	x := newScale(recorded(e.Attempts), e.Start)
-	t := &timeline{Anchor: anchor, Height: axisHeight + laneHeight*n + 4, More: e.MoreAttempts, Ticks: x.ticks(), Cuts: x.cuts()}
+	t := &timeline{Anchor: anchor, Height: axisHeight + laneHeight*n + 4, Ticks: x.ticks(), Cuts: x.cuts()}
+	if e.MoreAttempts > 0 {
+		t.More = english.Plural(e.MoreAttempts, "more attempt")
+	}
 	t.Title = fmt.Sprintf("Time line of %s on one axis", english.Plural(n, "attempt"))
 	var texts []string
 	for i, a := range e.Attempts {

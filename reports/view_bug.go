@@ -62,13 +62,11 @@ func bugOfOne(f checker.Finding) string {
 	case checker.MissingKeyAccepted:
 		return fmt.Sprintf("A request without the required key was accepted (%s)", statusOf(f, yes(f)))
 	case checker.Unanswered:
-		return "A request was never answered" + when(f)
+		return notAnswered(f)
 	case checker.TargetDied:
 		return "A process of the target ended by itself" + when(f)
 	case checker.EffectMismatch:
-		expected, _, _ := strings.Cut(prose(f.Expected), ":")
-		observed, _, _ := strings.Cut(prose(f.Observed), ":")
-		return fmt.Sprintf("The side effect “%s” is wrong%s: expected %s, observed %s", name(prose(f.Detail)), when(f), name(expected), name(observed))
+		return wrongEffect(f)
 	case checker.EffectBeforeCommit:
 		observed, _, _ := strings.Cut(prose(f.Observed), ":")
 		return fmt.Sprintf("The side effect “%s” happened%s (%s), and there is no row", name(prose(f.Detail)), when(f), name(observed))
@@ -240,8 +238,11 @@ func difference(f checker.Finding) string {
 		return "another answer than before"
 	}
 	d := f.Differs[0]
-	if d.Where == "status" {
+	switch {
+	case d.Where == "status":
 		return fmt.Sprintf("%s first, and then %s", name(d.First), name(d.Then))
+	case d.Then == checker.Nothing:
+		return fmt.Sprintf("an answer without %s: it is %s", name(d.Where), quoted(d.First))
 	}
 	return fmt.Sprintf("another %s: first %s, then %s", name(d.Where), quoted(d.First), quoted(d.Then))
 }
@@ -249,12 +250,18 @@ func difference(f checker.Finding) string {
 // when says under which of its circumstances a finding is hardest to miss, as the end of a clause.
 func when(f checker.Finding) string {
 	for _, c := range slices.Backward(f.Circumstances) {
+		if c == checker.LostAnswer && silent(f.Kind) {
+			continue
+		}
 		if text := circumstanceEnd(c); text != "" {
 			return text
 		}
 	}
 	return ""
 }
+
+// silent reports that answers which did not come are what a kind of finding is about, and not what led to it.
+func silent(k checker.Kind) bool { return k == checker.Unanswered || k == checker.TargetDied }
 
 // beyondRace is when, without that requests overlapped.
 func beyondRace(f checker.Finding) string {

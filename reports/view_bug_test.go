@@ -1,6 +1,8 @@
 package reports
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,6 +62,19 @@ func TestABugIsOneSentence(t *testing.T) {
 		"The row is there, but every retry gets no answer: the client never learns of it": two(checker.RefusedThoughDone, func(f *checker.Finding) { f.Attempts[1].Complete = false }),
 		"The side effect “mails” is wrong: expected rows 1, observed rows 2": two(checker.EffectMismatch, func(f *checker.Finding) {
 			f.Detail, f.Observed, f.Expected = "mails", "rows 2", "rows 1: 1 for each row"
+		}),
+		"The side effect “charge” happened twice at payments, not once, after an answer of payments was lost": two(checker.EffectMismatch, func(f *checker.Finding) {
+			f.Detail, f.Observed, f.Expected = "charge", "2 at payments: p-1; p-2", "1 at payments: 1 for each row"
+			f.Rows = []checker.RowEvidence{{Messages: []history.Message{{Sink: "payments", Fault: "lost"}, {Sink: "payments"}}}}
+		}),
+		"The side effect “balance” changed by -19200, from 100 to -19100, and not by 0": two(checker.EffectMismatch, func(f *checker.Finding) {
+			f.Detail, f.Observed, f.Expected = "balance", "a change by -19200, from 100 to -19100", "a change by 0: 0 for each row"
+		}),
+		"One of two requests with one Idempotency-Key, sent at the same time, was never answered": two(checker.Unanswered, func(f *checker.Finding) { f.Attempts[1].Complete = false }, checker.Overlapping, checker.LostAnswer),
+		"A request was never answered":                                            two(checker.Unanswered, func(f *checker.Finding) { f.Attempts[1].Complete = false }, checker.LostAnswer),
+		"A process of the target ended by itself after requests at the same time": two(checker.TargetDied, nil, checker.Overlapping, checker.LostAnswer),
+		"The same request got an answer without /id: it is “ord_1”": two(checker.ReplayMismatch, func(f *checker.Finding) {
+			f.Differs = []checker.Difference{{Where: "/id", Attempt: "1", First: "ord_1", Then: checker.Nothing}}
 		}),
 		"A broken promise": two("of-a-later-version", nil),
 		"Every retry with this Idempotency-Key gets 409 to the end":                           two(checker.StuckKey, unseen),
@@ -138,4 +153,23 @@ func TestWhereNoKeyIsTakenWordsAreOfTheNaturalKey(t *testing.T) {
 			require.NotRegexp(t, `\b(an? )natural natural|an natural`, ofNaturalKey(said))
 		}
 	}
+}
+
+func TestWhatAScenarioDidElsewhereIsNoPlainRequest(t *testing.T) {
+	t.Parallel()
+	f := checker.Finding{Kind: checker.EffectMismatch, Rows: []checker.RowEvidence{{Messages: []history.Message{{Sink: "payments", Fault: "lost"}}}}}
+	require.Equal(t, "a lost answer of another service", under(checker.Cause{Kind: f.Kind}, f))
+	require.Equal(t, "requests at the same time", under(checker.Cause{Kind: checker.TargetDied, Circumstances: []checker.Circumstance{checker.Overlapping, checker.LostAnswer}}, checker.Finding{}))
+}
+
+// TestTheRequestsThatAreShownDiffer holds that beside an answer that lacks something one stands that has it.
+func TestTheRequestsThatAreShownDiffer(t *testing.T) {
+	t.Parallel()
+	f := checker.Finding{Kind: checker.ReplayMismatch, Intent: "i1", Differs: []checker.Difference{{Where: "/id", Attempt: "1", First: "ord_1", Then: checker.Nothing}}}
+	for id, content := range map[string]string{"1": `{"result":"ok"}`, "2": `{"result":"ok"}`, "3": `{"id":"ord_1"}`} {
+		f.Attempts = append(f.Attempts, history.Attempt{ID: id, Intent: "i1", Complete: true, Status: 200, Content: content})
+		f.Outcomes = append(f.Outcomes, checker.Acknowledged)
+	}
+	slices.SortFunc(f.Attempts, func(a, b history.Attempt) int { return strings.Compare(a.ID, b.ID) })
+	require.Equal(t, []int{0, 2}, decisive(f))
 }

@@ -41,8 +41,8 @@ func causeViews(causes []checker.Cause, all []findingView) []causeView {
 	for _, c := range causes {
 		members := all[at : at+len(c.Members)]
 		at += len(c.Members)
-		v := causeView{ID: c.ID, First: members[0], Sentence: members[0].Sentence, Under: under(c), Count: len(members), cause: c}
-		if c.Plain() && len(causes) > 1 && members[0].isNew() && len(members[0].recorded.Requests) > 0 {
+		v := causeView{ID: c.ID, First: members[0], Sentence: members[0].Sentence, Under: under(c, members[0].finding), Count: len(members), cause: c}
+		if v.Under == "" && len(causes) > 1 && members[0].isNew() && len(members[0].recorded.Requests) > 0 {
 			v.Note = "Plain requests show it, without any race or fault. Mend it first: the other findings may follow from it."
 		}
 		for _, s := range c.Scenarios {
@@ -68,10 +68,16 @@ func (c causeView) seenIn() string {
 }
 
 // under lists the circumstances of a cause.
-func under(c checker.Cause) string {
+func under(c checker.Cause, first checker.Finding) string {
 	var parts []string
 	for _, one := range c.Circumstances {
+		if one == checker.LostAnswer && silent(c.Kind) {
+			continue
+		}
 		parts = append(parts, circumstanceWords(checker.Circumstance(clean(string(one)))))
+	}
+	if text := faultWords(first); text != "" {
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }

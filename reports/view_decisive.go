@@ -23,10 +23,22 @@ func decisive(f checker.Finding) []int {
 		}
 	}
 	if len(list) == 1 && len(f.Attempts) > 1 { // one alone tells no story
-		list = append(list, max(1-list[0], 0))
+		list = append(list, beside(f, list[0]))
 	}
 	slices.Sort(list)
 	return list
+}
+
+// beside is the attempt that tells most beside the only decisive one: one that was told something else, if there is any.
+func beside(f checker.Finding, only int) int {
+	one := f.Attempts[only]
+	differs := func(i int) bool {
+		return told(f, i) && f.Attempts[i].Intent == one.Intent && f.Attempts[i].Content != one.Content
+	}
+	if i := firstWhere(f, differs); i >= 0 && len(f.Differs) > 0 {
+		return i
+	}
+	return max(1-only, 0)
 }
 
 // opening is the first attempt of the finding, with a yes for an answer where what was acknowledged is the point.

@@ -281,8 +281,8 @@ func (d differenceView) text() string {
 
 // quoted puts a value of an answer in quotes. A missing one is "nothing".
 func quoted(s string) string {
-	if s == "" {
-		return "nothing"
+	if s == "" || s == checker.Nothing {
+		return checker.Nothing
 	}
 	return "“" + fit(s, 60) + "”"
 }
