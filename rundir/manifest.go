@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -149,13 +151,23 @@ func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	}
 }
 
-// own returns a command of a manifest if it is one command of words: a reader may type it, and others may have written it.
-// Empty: it is not.
+// ours matches a command of doubletap, wherever the program was.
+var ours = regexp.MustCompile(`^(?:[^ ']*/)?doubletap(?:\.exe)? ((?:demo|run|hunt|replay|shrink|export) .*)$`)
+
+// own returns a command of a manifest if it is one command of words, and one of doubletap: a reader may type it, and others may have
+// written it. Theirs is of the program that the reader has. Empty: it is none.
 func own(command string) string {
-	if !shell.Simple(command) {
+	parts := ours.FindStringSubmatch(command)
+	switch {
+	case !shell.Simple(command):
+		return ""
+	case strings.HasPrefix(command, shell.Quote(os.Args[0])+" "), strings.HasPrefix(command, "go run ./cmd/doubletap "):
+		return command
+	case parts != nil:
+		return "doubletap " + parts[1]
+	default:
 		return ""
 	}
-	return command
 }
 
 // Played reports whether a scenario has a history.

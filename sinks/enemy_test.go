@@ -81,6 +81,24 @@ func TestWhatIsPublishedByAnEnemyFitsIntoMemory(t *testing.T) {
 	}
 }
 
+// TestCredentialsOfTheTargetAreNotOnRecord: nobody knows them but by their names.
+func TestCredentialsOfTheTargetAreNotOnRecord(t *testing.T) {
+	t.Parallel()
+	for said, on := range map[string]string{
+		`/v1/charges?api_key=hush&order=7&Access-Token=hush`:         `/v1/charges?api_key=***&order=7&Access-Token=***`,
+		`{"client_secret": "hush \"hush", "amount": 5, "note": "x"}`: `{"client_secret": "***", "amount": 5, "note": "x"}`,
+		`password=hush&source[card]=hush&amount=5`:                   `password=***&source[card]=***&amount=5`,
+		`/tokens/7?q=token`: `/tokens/7?q=token`,
+	} {
+		in := watched(targets.Sink{})
+		var got history.Message
+		in.watch.Record = func(m history.Message) { got = m }
+		in.Note(history.Message{Path: said}, []byte(said))
+		require.Equal(t, on, got.Path)
+		require.Equal(t, on, got.Content)
+	}
+}
+
 // TestAnswersToKeysOfAnEnemyFitIntoMemory has a target send long keys to a sink that repeats its answers.
 func TestAnswersToKeysOfAnEnemyFitIntoMemory(t *testing.T) {
 	t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -293,12 +294,13 @@ func (in *Inbox) take(m *history.Message, content []byte) {
 	for _, text := range []*string{&m.Path, &m.Key, &m.Subject, &m.Intent, &m.Error} {
 		*text = in.watch.Hide(*text)
 	}
+	m.Path = hushed(m.Path)
 	for i := range m.To {
 		m.To[i] = in.watch.Hide(m.To[i])
 	}
 	in.seen = append(in.seen, *m)
 	on := *m
-	on.Content = excerpt(in.watch.Hide(string(content)))
+	on.Content = excerpt(hushed(in.watch.Hide(string(content))))
 	in.watch.Record(on)
 	if m.Fault == crashed {
 		in.trap.spring(m.ID)
@@ -313,6 +315,14 @@ func sizeOf(m *history.Message) int {
 	}
 	return sum
 }
+
+// credential matches what a caller says to a service so that it is let in, or to a payment provider, by its name: in a query, a form or JSON.
+var credential = regexp.MustCompile(`(?i)((?:[?&]|^)[a-z0-9_.\[\]-]*` + credentials + `\]?=|"[a-z0-9_.-]*` + credentials + `"\s*:\s*")((?:[^"&\\]|\\.)*)`)
+
+const credentials = `(?:api[-_]?key|access[-_]?key|token|secret|passw(?:or)?d|passphrase|signature|card|card[-_]?number|cvc|cvv)`
+
+// hushed masks the credentials that have such a name. Those of the target are not known otherwise.
+func hushed(text string) string { return credential.ReplaceAllString(text, "${1}***") }
 
 // excerpt is the beginning of a text, of which only that goes on record.
 func excerpt(text string) string {
