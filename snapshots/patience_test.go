@@ -69,3 +69,18 @@ func TestAStatementThatTakesTooLongNamesWhatMayLack(t *testing.T) {
 	require.Nil(t, s.Rows)
 	require.Less(t, time.Since(begun), 30*time.Second, "it is not asked again")
 }
+
+// TestAHundredThousandMarkersNeedNoIndex: PostgreSQL reads the table once for many markers.
+func TestAHundredThousandMarkersNeedNoIndex(t *testing.T) {
+	t.Parallel()
+	on := newTable(t, "postgres")
+	markers := on.fill(t, 100_000)
+	on.exec(t, "drop index "+on.name+"_note")
+	r := on.open(t, "select id, amount, price from things where note = :marker")
+	told := 0
+	s := r.Reader.Snapshot(t.Context(), []snapshots.Question{{Rows: r.query, Markers: markers, Answered: func(n int) { told++ }}})
+	require.Empty(t, s.Error)
+	require.Len(t, s.Rows, len(markers))
+	require.Len(t, s.Rows[markers[99_999]], 1)
+	require.Greater(t, told, 5, "it tells how far it is")
+}
