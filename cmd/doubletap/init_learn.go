@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -413,8 +414,8 @@ func holds(ctx context.Context, i *initiation, marker string, rule func(stored, 
 }
 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
-// constraint of the database says why. If another create with another marker makes a row, it is the member that has the marker; if
-// not, the one that lets it make a row when it differs, too.
+// constraint of the database says why. If another create with another marker makes a row, it is a member that a page gives to each, or
+// the one that has the marker; if not, the one that lets it make a row when it differs, too.
 func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) error {
 	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), i.file.Unlikely()) {
 		other := i.file
@@ -438,7 +439,7 @@ func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) er
 				r.Taken = &answers[0]
 			}
 		case pointer == "":
-			r.Natural = []string{i.file.Proof.Text}
+			r.Natural = []string{cmp.Or(i.file.Draft.Issued(), i.file.Proof.Text)}
 			return nil
 		default:
 			r.Natural = []string{pointer}

@@ -81,7 +81,8 @@ func (d Draft) Carrying() []string {
 	}
 	Scalars("", d.Body, func(pointer string, value any) {
 		text, isText := value.(string)
-		if isText && !slices.Contains(d.Texts, pointer) && !d.document(pointer) && d.Templates[pointer] == "" && !plainNumber.MatchString(text) && !amountLike.MatchString(text) && !oneOfFew(pointer, text) {
+		if isText && !slices.Contains(d.Texts, pointer) && !d.document(pointer) && d.Templates[pointer] == "" && !plainNumber.MatchString(text) && !amountLike.MatchString(text) &&
+			!uuidLike.MatchString(text) && !oneOfFew(pointer, text) {
 			all = append(all, pointer)
 		}
 	})

@@ -58,7 +58,7 @@ func (rec *recording) page(before []entry, r Request, space string) {
 			continue
 		}
 		holds := func(name, value string) bool {
-			return secretName.MatchString(name) && tokenIn(e, name, value) != (Extract{})
+			return (secretName.MatchString(name) || r.Form && drawn(value)) && tokenIn(e, name, value) != (Extract{})
 		}
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(r.said())), func(name string) bool { return holds(name, r.said()[name]) }) {
 			continue
@@ -126,7 +126,12 @@ func (rec *recording) link(d *Draft, r Request) linked {
 	}
 	Scalars("", r.Body, func(pointer string, value any) {
 		sent, isText := value.(string)
-		if text := rec.from(pointer[strings.LastIndex(pointer, "/")+1:], sent); isText && text != "" && strings.HasPrefix(d.Templates[pointer], "${") {
+		variable := strings.HasPrefix(d.Templates[pointer], "${")
+		hidden := r.Form && d.Templates[pointer] == "" && drawn(sent) // in the form's page, such as the id of a submission
+		if !isText || !variable && !hidden {
+			return
+		}
+		if text := rec.from(pointer[strings.LastIndex(pointer, "/")+1:], sent); text != "" {
 			d.Templates[pointer] = text
 		}
 	})
@@ -182,6 +187,17 @@ func textAt(body map[string]any, pointer string) string {
 
 // tokenName matches the names of members whose value the form's page gives, so that no other page can send the form.
 var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_?token$|verification_?token|(form|request|submission)_?token`)
+
+// Issued is the member of the body that the form's page gives, another one for each create, and that is no defence against other pages;
+// empty: there is none.
+func (d Draft) Issued() string {
+	for _, pointer := range slices.Sorted(maps.Keys(d.Templates)) {
+		if _, name := jsonpointer.Cut(pointer); strings.HasPrefix(d.Templates[pointer], "{{.Prepared.") && d.Form && !tokenName.MatchString(name) {
+			return pointer
+		}
+	}
+	return ""
+}
 
 // page makes the page with the form a step, where the form has a token that stands in its page.
 func (d *Draft) page(path string) {

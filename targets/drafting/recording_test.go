@@ -221,3 +221,16 @@ func TestARedirectElsewhereNamesNothing(t *testing.T) {
 		require.Equal(t, says, prove("/thanks?order=17").In(location), location)
 	}
 }
+
+// TestTheIdOfASubmissionIsThatOfItsPage holds that a hidden member of a form, which its page draws for each, is taken from the page.
+func TestTheIdOfASubmissionIsThatOfItsPage(t *testing.T) {
+	t.Parallel()
+	const id = "6a1e1a32-1f0d-4b2e-9d6c-6ed2b1a5f0aa"
+	page := exchange{line: "GET http://h/tickets/new", status: 200, answer: `<form><input name="submission" type="hidden" value="` + id + `"><input name="subject"></form>`}
+	form := exchange{line: "POST http://h/tickets/new", data: "submission=" + id + "&subject=my+lamp", status: 302}
+	d := draftOf(t, page, form)
+	require.Len(t, d.Prepare, 1)
+	require.Equal(t, "{{.Prepared.Submission}}", d.Templates["/submission"])
+	require.Equal(t, "/submission", d.Issued())
+	require.NotContains(t, d.Carrying(), "/submission", "it does not carry the marker")
+}
