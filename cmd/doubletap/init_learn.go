@@ -439,7 +439,7 @@ func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) er
 				r.Taken = &answers[0]
 			}
 		case pointer == "":
-			r.Natural = []string{cmp.Or(i.file.Draft.Issued(), i.file.Proof.Text)}
+			r.Natural = []string{cmp.Or(i.file.Draft.PageMember(), i.file.Proof.Text)}
 			return nil
 		default:
 			r.Natural = []string{pointer}

@@ -188,9 +188,9 @@ func textAt(body map[string]any, pointer string) string {
 // tokenName matches the names of members whose value the form's page gives, so that no other page can send the form.
 var tokenName = regexp.MustCompile(`(?i)csrf|xsrf|authenticity_?token|^_?token$|verification_?token|(form|request|submission)_?token`)
 
-// Issued is the member of the body that the form's page gives, another one for each create, and that is no defence against other pages;
+// PageMember is the member of the body that the form's page gives, another one for each create, and that is no defence against other pages;
 // empty: there is none.
-func (d Draft) Issued() string {
+func (d Draft) PageMember() string {
 	for _, pointer := range slices.Sorted(maps.Keys(d.Templates)) {
 		if _, name := jsonpointer.Cut(pointer); strings.HasPrefix(d.Templates[pointer], "{{.Prepared.") && d.Form && !tokenName.MatchString(name) {
 			return pointer

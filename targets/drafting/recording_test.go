@@ -231,6 +231,6 @@ func TestTheIdOfASubmissionIsThatOfItsPage(t *testing.T) {
 	d := draftOf(t, page, form)
 	require.Len(t, d.Prepare, 1)
 	require.Equal(t, "{{.Prepared.Submission}}", d.Templates["/submission"])
-	require.Equal(t, "/submission", d.Issued())
+	require.Equal(t, "/submission", d.PageMember())
 	require.NotContains(t, d.Carrying(), "/submission", "it does not carry the marker")
 }
