@@ -70,7 +70,7 @@ func differ(i *initiation) string {
 		if len(more) > 1 {
 			n.left = more
 		}
-		n.left = slices.Concat(n.left, drafting.Withheld(i.file), i.file.Unlikely())
+		n.left = slices.Concat(n.left, drafting.Withheld(i.file), drafting.Unlikely(&i.file))
 		if len(more) == 0 {
 			return differ(i)
 		}

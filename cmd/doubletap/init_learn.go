@@ -115,8 +115,10 @@ func (i *initiation) repeat(ctx context.Context) error {
 // tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
 // is refused.
 func (i *initiation) tryWords(ctx context.Context) {
-	for _, word := range i.file.Words() {
-		text, err := i.file.With(word).Text()
+	for _, word := range drafting.Words(i.file) {
+		other := i.file
+		other.Draft.Body, _ = drafting.Put(other.Draft.Body, word.Pointer, word.Value).(map[string]any)
+		text, err := other.Text()
 		if err != nil {
 			return
 		}
@@ -417,7 +419,7 @@ func holds(ctx context.Context, i *initiation, marker string, rule func(stored, 
 // constraint of the database says why. If another create with another marker makes a row, it is a member that a page gives to each, or
 // the one that has the marker; if not, the one that lets it make a row when it differs, too.
 func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) error {
-	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), i.file.Unlikely()) {
+	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), drafting.Unlikely(&i.file)) {
 		other := i.file
 		if pointer != "" {
 			other.Differing = append(slices.Clone(other.Differing), pointer)

@@ -52,16 +52,15 @@ func (f *File) settle() error {
 	}
 	f.differs()
 	f.distinguish()
-	f.kept = f.chooseAlter()
-	if f.alter = f.kept; f.alter != nil && f.learnt.replacing != nil {
-		f.doubtReplacing()
+	if f.alter = f.chooseAlter(); f.alter != nil && f.learnt.replacing != nil {
+		doubtReplacing(f)
 	}
 	return nil
 }
 
 // doubtReplacing says that another body replaced the first one. A PUT may, and so may a request that is answered as a change of what is
 // there. It is not sent then. One that is answered as if it were new, or has a key that makes it the first one, is sent.
-func (f *File) doubtReplacing() {
+func doubtReplacing(f *File) {
 	d, at := f.Draft, "key"
 	if f.learnt.natural != nil {
 		at = strings.Join(f.learnt.natural, ", ")
@@ -73,7 +72,7 @@ func (f *File) doubtReplacing() {
 		return
 	}
 	f.doubt("%s. If it must not, add %s to the operation.", doubt, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
-	f.alter = nil
+	f.alter.unsent = true
 }
 
 // anyText is the first text of the body.
@@ -129,6 +128,7 @@ func (f *File) distinguishColumn(column string) {
 type alteration struct {
 	Other
 	column string // that stores it; empty: not known
+	unsent bool   // another body may replace the first one
 }
 
 // namesAnother is the end of a pointer to the id of something else, of which there may be no other.
@@ -141,14 +141,14 @@ func (f *File) chooseAlter() *alteration {
 	}
 	var best *alteration
 	worth := 0
-	for _, o := range append(slices.Clone(f.Draft.Others), f.otherTexts()...) {
+	for _, o := range append(slices.Clone(f.Draft.Others), otherTexts(f)...) {
 		value, there := lookUp(f.Draft.Body, o.Pointer)
 		if !there || f.Draft.Templates[o.Pointer] != "" || namesAnother.MatchString(o.Pointer) {
 			continue
 		}
 		a := alteration{Other: o, column: f.Proof.stored(o.Pointer, value)}
 		if a.column == "" {
-			a.column = f.marked(o.Pointer)
+			a.column = marked(f, o.Pointer)
 		}
 		if w := a.worth(); w > worth {
 			best, worth = &a, w
@@ -161,7 +161,7 @@ func (f *File) chooseAlter() *alteration {
 }
 
 // otherTexts are other values of members that took any text in the one create, and do not carry the marker from then on.
-func (f *File) otherTexts() []Other {
+func otherTexts(f *File) []Other {
 	var all []Other
 	for _, pointer := range f.Draft.Texts {
 		if value, _ := lookUp(f.Draft.Body, pointer); f.Proof != nil && pointer != f.Proof.Text {
@@ -174,7 +174,7 @@ func (f *File) otherTexts() []Other {
 }
 
 // marked is the column in which the one create has left the marker of a member, and nothing else; empty: none.
-func (f *File) marked(pointer string) string {
+func marked(f *File, pointer string) string {
 	if f.Proof == nil || !f.Proof.Exact {
 		return ""
 	}
@@ -188,8 +188,8 @@ func (f *File) marked(pointer string) string {
 }
 
 // Words are other values of members that hold a word, of which it is not known whether they take another.
-func (f File) Words() []Other {
-	if f.settle() != nil || f.kept != nil {
+func Words(f File) []Other {
+	if f.settle() != nil || f.alter != nil {
 		return nil
 	}
 	var all []Other
@@ -200,12 +200,6 @@ func (f File) Words() []Other {
 		}
 	}
 	return all[:min(len(all), mostCarriers)]
-}
-
-// With is the file with a member of its body that has another value.
-func (f File) With(o Other) File {
-	f.Draft.Body, _ = Put(f.Draft.Body, o.Pointer, o.Value).(map[string]any)
-	return f
 }
 
 // number reports that the member holds a number.

@@ -188,7 +188,7 @@ func (f *File) MayName() []string {
 }
 
 // Unlikely are the other texts of the body: none is called or written like a name of one thing, but a handle or a slug may be one.
-func (f *File) Unlikely() []string {
+func Unlikely(f *File) []string {
 	likely := f.MayName()
 	var found []string
 	Scalars("", f.Draft.Body, func(pointer string, value any) {

@@ -34,9 +34,8 @@ type File struct {
 	Limit      Limit    // of requests
 	Differing  []string // members that differ from create to create, besides addresses
 
-	kept   *alteration // of which the row says whose body it holds; nil: none
-	alter  *alteration // kept; nil: another body is not sent
-	same   string      // member that does not; empty: none
+	alter  *alteration
+	same   string // member that does not; empty: none
 	learnt learnt
 	out    strings.Builder
 }
@@ -174,10 +173,10 @@ func (f *File) operation() {
 		}
 		f.key()
 	}
-	if f.alter != nil {
+	if f.alter != nil && !f.alter.unsent {
 		f.line(`    alter: %s # what "the same key with another body" changes`, flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
 	}
-	if f.alter != nil && f.alter.number() {
+	if f.alter != nil && !f.alter.unsent && f.alter.number() {
 		f.line("    # invalid: %s # a body that is refused with a 4xx: for a form that is corrected after it was refused", flow(nested(f.alter.Pointer, -1)))
 	}
 	switch named := f.named(); {

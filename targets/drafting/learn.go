@@ -407,11 +407,11 @@ func Naming(f File) bool {
 // Kept is the column of a member that an altered body changes, and the text of its value in a body that is not altered; no column:
 // none is known.
 func Kept(f File) (column, value string) {
-	if f.settle() != nil || f.kept == nil || f.kept.column == "" {
+	if f.settle() != nil || f.alter == nil || f.alter.column == "" {
 		return "", ""
 	}
-	own, _ := lookUp(f.Draft.Body, f.kept.Pointer)
-	return f.kept.column, fmt.Sprint(own)
+	own, _ := lookUp(f.Draft.Body, f.alter.Pointer)
+	return f.alter.column, fmt.Sprint(own)
 }
 
 // Same reports that a text of a row is what a request said: 12.50 is 12.5.

@@ -62,13 +62,13 @@ func (f *File) rows() {
 	if f.Proof.Identity != "" {
 		f.line("      identity: %s", literal(f.Proof.Identity))
 	}
-	if f.kept != nil && f.kept.column != "" && !f.Proof.Varies {
-		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.kept.column: f.kept.Pointer}))
+	if f.alter != nil && f.alter.column != "" && !f.Proof.Varies {
+		f.line("      content: %s # column: where the request has it", literal(map[string]string{f.alter.column: f.alter.Pointer}))
 		switch {
 		case f.Proof.AddsAgain:
-			f.line("      adds: %s # the same request again added to the row", literal(f.kept.column))
+			f.line("      adds: %s # the same request again added to the row", literal(f.alter.column))
 		case f.Proof.Adds:
-			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.kept.column))
+			f.line("      adds: %s # the same body under another key made no second row, and added to this one", literal(f.alter.column))
 		}
 	}
 	f.effects()
@@ -88,8 +88,8 @@ func (f *File) query() string {
 	} else {
 		add(f.Proof.Identity)
 	}
-	if f.kept != nil {
-		add(f.kept.column)
+	if f.alter != nil {
+		add(f.alter.column)
 	}
 	add(f.Proof.Column)
 	return fmt.Sprintf("select %s from %s where %s", strings.Join(columns, ", "), f.Dialect.TableName(f.Proof.Table), f.condition())
