@@ -86,7 +86,7 @@ func (d Draft) FromPage(pointers []string) Draft {
 			s.Header["Cookie"] = cookie
 		}
 		d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: memberName(pointers[0])}})
-		d.Issued = []Step{s}
+		d.KeySteps = []Step{s}
 		return d
 	}
 	step := d.Prepare[0]

@@ -31,7 +31,7 @@ type Draft struct {
 	Number    string            // JSON pointer to the member whose number is the marker, where none takes any text; empty: texts carry it
 	Others    []Other           // members of the body that can be altered, numbers first
 	Key       targets.Key
-	Issued    []Step    // that ask the target for a key; empty: the client draws it
+	KeySteps  []Step    // that ask the target for a key; empty: the client draws it
 	Login     []Step    // once for every principal, before everything else
 	Principal Principal // who signs in, where there is a Login
 	Prepare   []Step    // for every intent

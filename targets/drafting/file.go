@@ -195,7 +195,7 @@ func (f *File) operation() {
 // key writes where the key stands, and how the target is asked for it where it issues it.
 func (f *File) key() {
 	d := f.Draft
-	if len(d.Issued) == 0 {
+	if len(d.KeySteps) == 0 {
 		f.line("    key: %s", literal(keyOf(d.Key)))
 		return
 	}
@@ -204,7 +204,7 @@ func (f *File) key() {
 		f.line("      %s", strings.TrimSuffix(line, "\n"))
 	}
 	f.line("      issued: # before every create, once for each key that it may need")
-	f.steps("        ", d.Issued)
+	f.steps("        ", d.KeySteps)
 }
 
 // named is where the answer names the created thing.

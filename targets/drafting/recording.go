@@ -173,7 +173,7 @@ func (rec *recording) keep() {
 
 // prune keeps the variables that anything refers to.
 func (d *Draft) prune() {
-	texts := fmt.Sprint(d.Path, d.Header, d.Templates, d.Login, d.Principal, d.Prepare, d.Issued)
+	texts := fmt.Sprint(d.Path, d.Header, d.Templates, d.Login, d.Principal, d.Prepare, d.KeySteps)
 	d.Needed = slices.DeleteFunc(d.Needed, func(name string) bool { return !strings.Contains(texts, "${"+name+"}") })
 	maps.DeleteFunc(d.Given, func(name, _ string) bool { return !slices.Contains(d.Needed, name) })
 }
