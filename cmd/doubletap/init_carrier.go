@@ -20,7 +20,7 @@ type carriers struct {
 // come before other places of the marker. After a failure only those can help.
 func otherwise(i *initiation, answer drafting.Answer) string {
 	beginToVary(i)
-	ways := []func() string{func() string { return narrow(i) }, i.vary}
+	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
 	case len(i.places) > 0 && i.places[0].Name == i.asked || answer.Status == http.StatusConflict:
 		slices.Reverse(ways)

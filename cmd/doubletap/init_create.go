@@ -44,7 +44,7 @@ func (i *initiation) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case i.moved(answer), i.otherWay(why):
+		case moved(i, answer), i.otherWay(why):
 			n = 0
 		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
 			i.unproven(why)

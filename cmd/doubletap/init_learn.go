@@ -33,7 +33,7 @@ func (i *initiation) learn(ctx context.Context) {
 func (i *initiation) repeat(ctx context.Context) error {
 	keyed := i.file.Draft.Keyed()
 	if keyed {
-		i.tryWords(ctx)
+		tryWords(ctx, i)
 	}
 	asking, err := i.questioner()
 	if err != nil {
@@ -63,7 +63,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 		}
 	}
 	if r.Rows == 1 && !keyed && i.file.NaturalKey(r) == nil {
-		if err := i.unconstrained(ctx, &r); err != nil {
+		if err := unconstrained(ctx, i, &r); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 		}
 	}
 	if !keyed && len(r.Natural) > 0 {
-		i.tryWords(ctx)
+		tryWords(ctx, i)
 	}
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
@@ -114,7 +114,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 
 // tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
 // is refused.
-func (i *initiation) tryWords(ctx context.Context) {
+func tryWords(ctx context.Context, i *initiation) {
 	for _, word := range drafting.Words(i.file) {
 		other := i.file
 		other.Draft.Body, _ = drafting.Put(other.Draft.Body, word.Pointer, word.Value).(map[string]any)
@@ -160,7 +160,7 @@ func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting
 		if err != nil || r.First.Done() && r.Rows > 0 {
 			return r, err
 		}
-		with := i.vary()
+		with := vary(i)
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
 				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
@@ -175,7 +175,7 @@ func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting
 
 // vary lets the next thing differ in each create by which a target may know one that it has seen: what may be the key, and
 // then members of the body. It says which; empty: there is none left.
-func (i *initiation) vary() string {
+func vary(i *initiation) string {
 	beginToVary(i)
 	i.file.Draft = *i.plain
 	if len(i.places) > 0 {
@@ -418,7 +418,7 @@ func holds(ctx context.Context, i *initiation, marker string, rule func(stored, 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
 // constraint of the database says why. If another create with another marker makes a row, it is a member that a page gives to each, or
 // the one that has the marker; if not, the one that lets it make a row when it differs, too.
-func (i *initiation) unconstrained(ctx context.Context, r *drafting.Repeated) error {
+func unconstrained(ctx context.Context, i *initiation, r *drafting.Repeated) error {
 	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), drafting.Unlikely(&i.file)) {
 		other := i.file
 		if pointer != "" {

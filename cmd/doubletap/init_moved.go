@@ -12,7 +12,7 @@ import (
 
 // moved follows an answer that says where the create is to be sent instead, as frameworks do that add a slash to each path, and reports
 // whether it leads to a path of the target that was not tried. What leads to another host, or by https, is said and not followed.
-func (i *initiation) moved(a drafting.Answer) bool {
+func moved(i *initiation, a drafting.Answer) bool {
 	if !slices.Contains([]int{http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, a.Status) || i.followed {
 		return false
 	}

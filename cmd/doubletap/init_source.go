@@ -243,17 +243,17 @@ func (i *initiation) base(ctx context.Context, said string) error {
 	i.file.BaseURL, i.file.AllowHosts = u.String(), i.allowHosts
 	i.file.TLS.CA = cmp.Or(i.ca, i.file.TLS.CA)
 	for _, name := range []*string{&i.file.TLS.CA, &i.file.TLS.Certificate, &i.file.TLS.Key} {
-		*name = i.beside(*name)
+		*name = beside(i.output, *name)
 	}
 	return nil
 }
 
-// beside is the path of a file as one that starts at the folder of the file to write.
-func (i *initiation) beside(name string) string {
-	if name == "" || filepath.IsAbs(name) || i.output == "" {
+// beside is the path of a file as one that starts at the folder of an output.
+func beside(output, name string) string {
+	if name == "" || filepath.IsAbs(name) || output == "" {
 		return name
 	}
-	from, err := filepath.Abs(filepath.Dir(i.output))
+	from, err := filepath.Abs(filepath.Dir(output))
 	if err != nil {
 		return name
 	}

@@ -282,7 +282,9 @@ func TestInitFollowsAPathThatHasMoved(t *testing.T) {
 			require.NotContains(t, got.err, "not proven")
 		})
 	}
-	s := newShop(t, func(http.Handler) http.Handler { return http.RedirectHandler("https://shop.example/things", http.StatusPermanentRedirect) })
+	s := newShop(t, func(http.Handler) http.Handler {
+		return http.RedirectHandler("https://shop.example/things", http.StatusPermanentRedirect)
+	})
 	_, got := initiated(t, nil, exitPass, "--curl", `curl -d '{"note": "x"}' `+s.url+"/things", "--db", "sqlite://"+s.path)
 	require.Contains(t, got.err, `which leads elsewhere (Location: "https://shop.example/things"), so --url or the path is wrong`)
 }

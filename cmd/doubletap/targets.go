@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
@@ -84,11 +83,10 @@ itself and outlive the process, which may so be killed and started again: docs/e
 	cmd.Flags().StringVar(&o.Outside, "outside", "", "URL of the service outside that it asks, such as that of a sink: http://host:port, or smtp://host:port for mails")
 	cmd.Flags().StringVar(&o.DatabaseProxy, "database-proxy", "", "host:port by which it reaches the database server once it runs, such as the listen of a link (default: as in --database)")
 	cmd.Flags().BoolVar(&o.Keep, "keep", false, "use --database as it is: make the tables where they are missing, and leave them there")
-	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
-		return pflag.NormalizedName(cmp.Or(map[string]string{ // as they were called
-			"road": "database-proxy", "store-road": "store-proxy", "dependency-road": "dependency-proxy",
-		}[name], name))
-	})
+	for name, value := range map[string]*string{"road": &o.DatabaseProxy, "store-road": &o.StoreProxy, "dependency-road": &dependencyProxy} {
+		cmd.Flags().StringVar(value, name, "", "as it was called")
+		_ = cmd.Flags().MarkHidden(name) // it is there
+	}
 	cmd.Flags().DurationVar(&o.Work, "work", 0, "what a create takes besides the database (default 20ms)")
 	return cmd
 }

@@ -58,7 +58,7 @@ func (d Draft) OfAnyVisitor(page *http.Response, body string) (Draft, bool) {
 	delete(step.Header, "Cookie")
 	d.Header["Cookie"] = strings.Join(pairs, "; ")
 	d.Prepare, d.Needed, d.Given = []Step{step}, slices.Clone(d.Needed), maps.Clone(d.Given)
-	d.prune()
+	prune(&d)
 	return d, true
 }
 

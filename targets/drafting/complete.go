@@ -193,7 +193,7 @@ func Words(f File) []Other {
 		return nil
 	}
 	var all []Other
-	for _, pointer := range f.Draft.plainWords() {
+	for _, pointer := range plainWords(f.Draft) {
 		value, there := lookUp(f.Draft.Body, pointer) // none in a list
 		if word, isText := value.(string); there && isText && !oneOfFew(pointer, word) && !namesAnother.MatchString(pointer) {
 			all = append(all, Other{pointer, word + "a"})

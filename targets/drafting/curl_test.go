@@ -155,7 +155,7 @@ func FuzzReadCurl(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command string) {
 		if r, err := drafting.ReadCurl(command); err == nil {
 			require.NotNil(t, r.URL)
-			if file, err := (drafting.File{Target: "shop", BaseURL: "http://127.0.0.1:8080", TLS: r.TLS, Draft: r.Draft("API")}).Text(); err == nil {
+			if file, err := (drafting.File{Target: "shop", BaseURL: "http://127.0.0.1:8080", Access: drafting.Access{TLS: r.TLS}, Draft: r.Draft("API")}).Text(); err == nil {
 				harmless(t, file)
 			}
 		}

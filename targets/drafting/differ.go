@@ -51,12 +51,12 @@ func (d *Draft) GuessTexts() {
 		d.Number = numbers[0]
 	}
 	if len(d.Texts) == 0 && d.Number == "" {
-		d.Texts = d.plainWords()
+		d.Texts = plainWords(*d)
 	}
 }
 
 // plainWords are the members that hold a word, as far as can be seen one of a list.
-func (d Draft) plainWords() []string {
+func plainWords(d Draft) []string {
 	var found []string
 	Scalars("", d.Body, func(pointer string, value any) {
 		if text, isText := value.(string); isText && plainWord.MatchString(text) && !d.document(pointer) && d.Templates[pointer] == "" {

@@ -14,30 +14,35 @@ import (
 
 // File is what is known when a target file is written.
 type File struct {
-	Target     string // its name
-	Source     string // what it was made from, for a comment
-	Schema     string // where editors find the schema of target files; empty: nowhere
-	BaseURL    string
-	AllowHosts []string
-	TLS        Certificates
-	Draft      Draft
-	Database   bool // one was given; its URL is the variable DATABASE_URL
-	Dialect    databases.Dialect
-	Proof      *Proof // nil: no create has proven where rows are
-	Children   []Child
-	Start      *Start    // how the target is started; nil: it is there
-	Services   []Service // others that the environment names
-	Doubts     []string
-	KeySeen    string   // what a key was known by that the source does not name; empty: the source names it, or there is none
-	KeysTried  []string // headers of which none was a key
-	Success    Success  // by which the answer to the create said that it was done
-	Limit      Limit    // of requests
-	Differing  []string // members that differ from create to create, besides addresses
+	Target  string // its name
+	Source  string // what it was made from, for a comment
+	Schema  string // where editors find the schema of target files; empty: nowhere
+	BaseURL string
+	Access
+	Draft     Draft
+	Database  bool // one was given; its URL is the variable DATABASE_URL
+	Dialect   databases.Dialect
+	Proof     *Proof // nil: no create has proven where rows are
+	Children  []Child
+	Start     *Start    // how the target is started; nil: it is there
+	Services  []Service // others that the environment names
+	Doubts    []string
+	KeySeen   string   // what a key was known by that the source does not name; empty: the source names it, or there is none
+	KeysTried []string // headers of which none was a key
+	Success   Success  // by which the answer to the create said that it was done
+	Limit     Limit    // of requests
+	Differing []string // members that differ from create to create, besides addresses
 
 	alter  *alteration
 	same   string // member that does not; empty: none
 	learnt learnt
 	out    strings.Builder
+}
+
+// Access is how the target is reached, besides its URL.
+type Access struct {
+	AllowHosts []string
+	TLS        Certificates
 }
 
 // Child is a table whose rows refer to the created thing.
@@ -120,7 +125,7 @@ func (f *File) head() {
 		f.line("allow_hosts: %s", flow(f.AllowHosts))
 	}
 	if f.TLS != (Certificates{}) {
-		f.certificates()
+		writeCertificates(f)
 	}
 	if f.Database {
 		f.line(`database: {url: "${DATABASE_URL}"}`)
@@ -134,8 +139,8 @@ func (f *File) head() {
 	f.elsewhere()
 }
 
-// certificates writes the files by which TLS is spoken. A certificate without a key beside it holds its key.
-func (f *File) certificates() {
+// writeCertificates writes the files by which TLS is spoken. A certificate without a key beside it holds its key.
+func writeCertificates(f *File) {
 	f.line("tls:")
 	for _, file := range [][2]string{{"ca", f.TLS.CA}, {"certificate", f.TLS.Certificate}, {"key", cmp.Or(f.TLS.Key, f.TLS.Certificate)}} {
 		if file[1] != "" {

@@ -40,7 +40,7 @@ func (r Recorded) Draft(prefix string) Draft {
 	linked := rec.link(&d, r.Request)
 	rec.keep()
 	rec.doubtLogin()
-	d.prune()
+	prune(&d)
 	if k >= 0 && len(d.Login) == 0 {
 		d.Doubts = append(d.Doubts, fmt.Sprintf("How to log in: the recording has a login, POST %s, but the create sends nothing of its answer. Browsers leave cookies and tokens out of HAR files unless you ask them to keep them.", login.URL.Path))
 	}
@@ -172,7 +172,7 @@ func (rec *recording) keep() {
 }
 
 // prune keeps the variables that anything refers to.
-func (d *Draft) prune() {
+func prune(d *Draft) {
 	texts := fmt.Sprint(d.Path, d.Header, d.Templates, d.Login, d.Principal, d.Prepare, d.KeySteps)
 	d.Needed = slices.DeleteFunc(d.Needed, func(name string) bool { return !strings.Contains(texts, "${"+name+"}") })
 	maps.DeleteFunc(d.Given, func(name, _ string) bool { return !slices.Contains(d.Needed, name) })
@@ -215,7 +215,7 @@ func (d *Draft) page(path string) {
 		d.Templates[pointer] = "{{.Prepared." + Exported(name) + "}}"
 		d.Prepare = append(d.Prepare, s)
 		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether the form with its %s stands at %s: the Referer of the command says so.", name, path))
-		d.prune()
+		prune(d)
 		return
 	}
 }
