@@ -26,7 +26,8 @@ func newExport(s streams) *cobra.Command {
 can run: a shell script that takes bash and curl (curl), a Go test (go), or a scenario file
 (scenario). If shrink has left a smaller scenario beside the finding, it is that one. What stands in
 environment variables, and what is secret, stays in environment variables.`,
-		Example: `  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as curl -o again.sh
+		Example: `  doubletap export last --as go
+  doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as curl -o again.sh
   doubletap export reports/runs/20260102-150405-abcd/findings/F1 --as go -o again_test.go`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFinding,

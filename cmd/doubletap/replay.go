@@ -40,7 +40,8 @@ target, such as a fixed one.
 It is sent until it breaks again: at most as often as it takes to see it with 99%, by the share of
 intents that broke in the run, and not more than 20 times. To find what is rarer, let it go on
 --until-fail, or --for a while.`,
-		Example: `  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
+		Example: `  doubletap replay last
+  doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --target builtin:unique-key`,
 		Args:              cobra.ExactArgs(1),

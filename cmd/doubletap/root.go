@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
@@ -38,10 +41,50 @@ out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 
 		if errors.As(err, &wrong) && strings.Contains(wrong.GetValue(), "@") { // it may be a URL with a password
 			err = errors.New(strings.ReplaceAll(err.Error(), fmt.Sprintf("%q", wrong.GetValue()), `"***"`))
 		}
-		return runerror.Configf("%w\nsee: %s --help", err, cmd.CommandPath())
+		return runerror.Configf("%w%s\nsee: %s --help", err, likeFlag(cmd, err), cmd.CommandPath())
 	})
 	root.AddCommand(
 		newInit(s), newDemo(s), newRun(s), newHunt(s), newCheck(s), newMerge(s), newWork(s), newDiff(s), newMend(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newClean(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
+	sayUsage(root)
 	return root
+}
+
+// sayUsage has each command without subcommands say how it is written, where there are too few or too many arguments.
+func sayUsage(cmd *cobra.Command) {
+	for _, sub := range cmd.Commands() {
+		sayUsage(sub)
+	}
+	check := cmd.Args
+	if check == nil || cmd.HasSubCommands() {
+		return
+	}
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		err := check(cmd, args)
+		if err == nil || !strings.Contains(err.Error(), "arg(s)") {
+			return err
+		}
+		example, _, _ := strings.Cut(strings.TrimSpace(cmd.Example), "\n")
+		if example, _, _ = strings.Cut(example, "  #"); example != "" {
+			example = "\nsuch as: " + strings.TrimSpace(example)
+		}
+		return runerror.Configf("it takes: %s%s\nsee: %s --help", strings.TrimSuffix(cmd.UseLine(), " [flags]"), example, cmd.CommandPath())
+	}
+}
+
+// unknownFlag matches what is said of a flag that a command has not.
+var unknownFlag = regexp.MustCompile(`^unknown flag: --([a-z-]+)$`)
+
+// likeFlag names the flag of a command that one it has not looks like; empty: none does.
+func likeFlag(cmd *cobra.Command, err error) string {
+	found := unknownFlag.FindStringSubmatch(err.Error())
+	if found == nil {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	if nearest, ok := document.Nearest(found[1], names); ok {
+		return fmt.Sprintf(", did you mean --%s?", nearest)
+	}
+	return ""
 }

@@ -36,8 +36,9 @@ to know, with errors of 5 % each, whether the rate is still at least 80 % of wha
 that (Wald's sequential test). The result is a scenario file with the rate written in it. Ctrl-C keeps the best so far.
 
 Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left out.`,
-		Example: "  doubletap shrink reports/runs/20260102-150405-abcd/findings/F1",
-		Args:    cobra.ExactArgs(1),
+		Example: `  doubletap shrink last
+  doubletap shrink reports/runs/20260102-150405-abcd/findings/F1`,
+		Args: cobra.ExactArgs(1),
 
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
