@@ -18,7 +18,7 @@ import (
 // Guard rejects all hosts but loopback, unless the target file lists them: nothing but loopback is touched unless the target file lists it: a harness that
 // floods must not meet production by accident.
 func (s *System) Guard() error {
-	if err := s.handedOver(); err != nil {
+	if err := s.Trusted(); err != nil {
 		return err
 	}
 	base, err := url.Parse(s.Target.BaseURL)
@@ -80,21 +80,23 @@ func (s *System) Guard() error {
 		elsewhere(foreign), s.Name, strings.Join(hosts, ", "))
 }
 
-// handedOver refuses what a file that came with a finding may not do: it has another author, who knows neither this machine nor what
-// is in its environment.
-func (s *System) handedOver() error {
+// Trusted refuses what a file that came with a finding may not do, whose author is another: start a program, send what the environment
+// holds to other hosts, speak to a socket of this machine that obeys whoever speaks to it, and empty a store.
+func (s *System) Trusted() error {
 	var does []string
-	if s.Target.Process != nil {
-		does = append(does, "starts a program")
-	}
-	if len(Allowlist(nil).Foreign("", s.Target.AllowHosts...)) > 0 {
-		does = append(does, "sends to other hosts")
+	for what, is := range map[string]bool{
+		"starts a program": s.Target.Process != nil, "sends to other hosts": len(Allowlist(nil).Foreign("", s.Target.AllowHosts...)) > 0,
+		"sends to a socket": s.Target.Socket != "", "flushes a store": s.Target.Store.URL != "",
+	} {
+		if is {
+			does = append(does, what)
+		}
 	}
 	if !s.options.HandedOver || len(does) == 0 || s.BuiltIn() {
 		return nil
 	}
-	return runerror.Configf("%s came with the finding, and %s: read it, and then name it: --target %s",
-		s.Name, strings.Join(does, " and "), shell.Quote(s.Name))
+	slices.Sort(does)
+	return runerror.Configf("%s came with the finding, and %s: read it, and then name it: --target %s", s.Name, strings.Join(does, ", "), shell.Quote(s.Name))
 }
 
 // hostsOf returns the hosts of a database's URL; none: there is none.

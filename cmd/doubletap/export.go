@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -14,7 +15,9 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
+	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/shrink"
+	"github.com/doubletap-harness/doubletap/sut"
 )
 
 func newExport(s streams) *cobra.Command {
@@ -46,6 +49,18 @@ environment variables, and what is secret, stays in environment variables.`,
 	return cmd
 }
 
+// trusted refuses to export what would do, as soon as it is run, what the target file of another author says.
+func trusted(ctx context.Context, f export.Finding, as string) error {
+	if !f.SUT.HandedOver || as == "scenario" {
+		return nil
+	}
+	system, err := sut.Open(ctx, f.SUT, []scenarios.File{{Scenario: f.Scenario}})
+	if err != nil {
+		return err
+	}
+	return errors.Join(system.Trusted(), system.Close())
+}
+
 func exportCommand(ctx context.Context, dir, as string, output files.Output, o targetFlags, s streams) error {
 	if output.Path != "" {
 		if err := output.Check(); err != nil {
@@ -54,6 +69,9 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 	}
 	f, err := readForExport(dir, o, s)
 	if err != nil {
+		return err
+	}
+	if err := trusted(ctx, f, as); err != nil {
 		return err
 	}
 	var text []byte

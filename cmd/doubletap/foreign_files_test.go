@@ -173,15 +173,17 @@ func TestNoOutputGoesThroughALink(t *testing.T) {
 	require.Contains(t, got.err, "is a symbolic link", "a finding may come with links")
 }
 
-// TestATargetFileThatCameWithAFindingDoesLittle has an enemy's target file beside a finding, or named by it: neither starts a program nor
-// sends what is in the environment elsewhere, until it is named.
+// TestATargetFileThatCameWithAFindingDoesLittle has an enemy's target file beside a finding, or named by it: nothing of it is done until it is
+// named.
 func TestATargetFileThatCameWithAFindingDoesLittle(t *testing.T) {
 	t.Parallel()
 	source := filepath.Dir(filepath.Dir(found(t, "replay-status-changed", "sequential-replay")))
 	const base = "base_url: http://127.0.0.1:1"
 	for name, c := range map[string]struct{ line, says string }{
-		"a program":   {"base_url: http://127.0.0.1:0\nprocess: {command: [touch, PWNED, \"{{.Port}}\"]}", "starts a program"},
-		"other hosts": {"base_url: http://192.0.2.7:9/${HOME}\nallow_hosts: [192.0.2.7]", "sends to other hosts"},
+		"a program":                 {"base_url: http://127.0.0.1:0\nprocess: {command: [touch, PWNED, \"{{.Port}}\"]}", "starts a program"},
+		"other hosts":               {"base_url: http://192.0.2.7:9/${HOME}\nallow_hosts: [192.0.2.7]", "sends to other hosts"},
+		"a socket that obeys":       {base + "\nsocket: /var/run/docker.sock", "sends to a socket"},
+		"a store that is to vanish": {base + "\nstore: {url: \"redis://127.0.0.1:6379/0\", flush: \"*\"}", "flushes a store"},
 	} {
 		for place, file := range map[string]string{"beside it": "findings/F1/" + rundir.TargetName, "named by it": "evil.yaml"} {
 			t.Run(name+" "+place, func(t *testing.T) {
@@ -202,6 +204,11 @@ func TestATargetFileThatCameWithAFindingDoesLittle(t *testing.T) {
 					require.Equal(t, exitConfig, got.code, "%s", got)
 					require.Contains(t, got.err, "came with the finding, and "+c.says+": read it, and then name it: --target ")
 					require.NoFileExists(t, pwned)
+				}
+				for _, as := range []string{"go", "curl"} {
+					got := typed(t, "export", finding, "--as", as)
+					require.Equal(t, exitConfig, got.code, "%s", got)
+					require.Contains(t, got.err, "came with the finding, and "+c.says)
 				}
 				if name == "a program" {
 					got := typed(t, "replay", finding, "--target", target, "--reports", t.TempDir())
