@@ -90,10 +90,10 @@ func sendTo(ctx context.Context, handler http.Handler, w weather, send burstSend
 	return sendOn(ctx, t.address, w, send, j)
 }
 
-// sendOn opens a road to an address, sends a job on it, and returns how long the sending took.
+// sendOn opens a route to an address, sends a job on it, and returns how long the sending took.
 func sendOn(ctx context.Context, address string, w weather, send burstSender, j job) (took time.Duration, err error) {
-	err = onRoad(ctx, w, address, func(r *road) error {
-		j.road = r
+	err = onRoute(ctx, w, address, func(r *route) error {
+		j.route = r
 		began := time.Now()
 		err := send(ctx, j)
 		took = time.Since(began)

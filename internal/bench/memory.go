@@ -84,9 +84,9 @@ func held(ctx context.Context, s settings, send func(context.Context, job, *targ
 	}
 	defer t.close()
 	var g growth
-	err = onRoad(ctx, weathers()[0], t.address, func(r *road) error {
+	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
 		before := look()
-		end, err := send(ctx, job{road: r, bursts: inFlight, members: 1, atOnce: inFlight, scratch: s.scratch}, t)
+		end, err := send(ctx, job{route: r, bursts: inFlight, members: 1, atOnce: inFlight, scratch: s.scratch}, t)
 		if err != nil {
 			return err
 		}
@@ -134,8 +134,8 @@ func ended(ctx context.Context, s settings) (growth, error) {
 	}
 	defer t.close()
 	var g growth
-	err = onRoad(ctx, weathers()[0], t.address, func(r *road) error {
-		j := job{road: r, bursts: s.attempts, members: 1, atOnce: workers}
+	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+		j := job{route: r, bursts: s.attempts, members: 1, atOnce: workers}
 		if err := driver.Send(ctx, j.config(j.plainStep(), io.Discard)); err != nil { // so that all pools are filled
 			return err
 		}
@@ -163,9 +163,9 @@ func soak(ctx context.Context, s settings) ([]mark, error) {
 	}
 	defer t.close()
 	var all []mark
-	err = onRoad(ctx, weathers()[0], t.address, func(r *road) error {
+	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
 		const scenario = 500
-		j := job{road: r, bursts: scenario, members: 1, atOnce: workers, scratch: s.scratch}
+		j := job{route: r, bursts: scenario, members: 1, atOnce: workers, scratch: s.scratch}
 		began, attempts := time.Now(), 0
 		for next := time.Duration(0); len(all) <= marks; {
 			if err := plainOfOurs(ctx, j); err != nil {

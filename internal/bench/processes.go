@@ -91,7 +91,7 @@ func k6Sender(program string) sender {
 		run.Env = []string{
 			"HOME=" + j.scratch, // nobody's own settings
 			"K6_AUTO_EXTENSION_RESOLUTION=false",
-			"BASE=http://" + j.road.entry.Address(), "BODY=" + body,
+			"BASE=http://" + j.route.entry.Address(), "BODY=" + body,
 			"MEMBERS=" + strconv.Itoa(j.members), "BURSTS=" + strconv.Itoa(j.bursts), "AT_ONCE=" + strconv.Itoa(min(j.atOnce, j.bursts)),
 		}
 		return finish(run)
@@ -104,7 +104,7 @@ func heySender(program string) sender {
 	hit := func(ctx context.Context, j job, id, requests, workers int) error {
 		return finish(exec.CommandContext(ctx, program, "-n", strconv.Itoa(requests), "-c", strconv.Itoa(workers),
 			"-t", strconv.Itoa(int(longest.Seconds())), "-m", "POST", "-T", "application/json", "-d", body,
-			"-H", "Idempotency-Key: "+key(id), fmt.Sprintf("http://%s/burst/%d", j.road.entry.Address(), id)))
+			"-H", "Idempotency-Key: "+key(id), fmt.Sprintf("http://%s/burst/%d", j.route.entry.Address(), id)))
 	}
 	return sender{
 		name: hey,

@@ -44,7 +44,7 @@ const body = `{"amount":1200,"note":"dtxt4xkwd4eoyiq7ns"}`
 
 // job is what a sender is asked to send: bursts of so many members each, to /burst/1 and so on.
 type job struct {
-	road    *road
+	route   *route
 	bursts  int
 	members int
 	atOnce  int    // bursts at a time
@@ -118,7 +118,7 @@ func (j job) each(ctx context.Context, send func(ctx context.Context, id int) er
 func (j job) warm(ctx context.Context) (chan net.Conn, error) {
 	conns := make(chan net.Conn, j.members)
 	for range j.members {
-		conn, err := j.road.dial(ctx)
+		conn, err := j.route.dial(ctx)
 		if err != nil {
 			closeAll(conns)
 			return nil, err
@@ -153,7 +153,7 @@ func (j job) plainStep() scenarios.Step {
 }
 
 func (j job) plainSend() scenarios.Send {
-	return scenarios.Send{Lane: j.road.lane, Timeout: scenarios.Span{Fixed: longest}}
+	return scenarios.Send{Lane: j.route.lane, Timeout: scenarios.Span{Fixed: longest}}
 }
 
 // drive lets the driver take one step for each burst, with its history in a real file.
@@ -170,7 +170,7 @@ func (j job) drive(ctx context.Context, step scenarios.Step) error {
 // config is that of a sender of one step for each burst.
 func (j job) config(step scenarios.Step, out io.Writer) driver.Config {
 	s := scenarios.Scenario{Name: "bench", Intents: j.bursts, Concurrency: j.atOnce, Steps: []scenarios.Step{step}}
-	target := targets.Target{Name: "bench", BaseURL: "http://bench.test"} // only the road leads there
+	target := targets.Target{Name: "bench", BaseURL: "http://bench.test"} // only the route leads there
 	if j.http2 {
 		target.Protocol = targets.HTTP2
 	}
@@ -186,7 +186,7 @@ func (j job) config(step scenarios.Step, out io.Writer) driver.Config {
 			}}},
 			Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name}, Base: time.Now(),
 		},
-		Dialers: []driver.Dialer{j.road.asDriver}, RealTime: true, Record: history.NewWriter(out),
+		Dialers: []driver.Dialer{j.route.asDriver}, RealTime: true, Record: history.NewWriter(out),
 	}
 }
 
@@ -223,8 +223,8 @@ func plainOfVegeta(_ context.Context, j job) error {
 	return nil
 }
 
-// dialing is the road in the form that net/http takes.
-func (j job) dialing(ctx context.Context, _, _ string) (net.Conn, error) { return j.road.dial(ctx) }
+// dialing is the route in the form that net/http takes.
+func (j job) dialing(ctx context.Context, _, _ string) (net.Conn, error) { return j.route.dial(ctx) }
 
 // attack sends requests of one burst with vegeta and returns the first error of any.
 func attack(transport *http.Transport, id, requests, workers int) error {

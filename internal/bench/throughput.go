@@ -42,8 +42,8 @@ func measureThroughput(ctx context.Context, s settings) ([]rate, error) {
 	}
 	defer t.close()
 	var rates []rate
-	err = onRoad(ctx, weathers()[0], t.address, func(r *road) error {
-		j := job{road: r, bursts: s.attempts, members: 1, atOnce: workers, scratch: s.scratch}
+	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+		j := job{route: r, bursts: s.attempts, members: 1, atOnce: workers, scratch: s.scratch}
 		direct := new(net.Dialer).DialContext
 		ways := []struct {
 			name string

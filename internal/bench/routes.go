@@ -59,16 +59,16 @@ func weathersNamed(list string) ([]weather, error) {
 	return chosen, nil
 }
 
-// road is one lane to a target, in both of its forms. Senders in this process dial the lane itself.
+// route is one lane to a target, in both of its forms. Senders in this process dial the lane itself.
 // Other processes need an address, and get that of a toxiproxy proxy with the same toxics and without
 // an upstream tap. That spares them one relay, so what differs is in their favour.
-type road struct {
+type route struct {
 	lane  string
 	lanes *proxy.Lanes
 	entry *proxy.PlainLink
 }
 
-func openRoad(ctx context.Context, w weather, upstream string) (*road, error) {
+func openRoute(ctx context.Context, w weather, upstream string) (*route, error) {
 	faults := map[string][]faults.Fault{w.name: w.faults}
 	lanes, err := proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()})
 	if err != nil {
@@ -79,19 +79,19 @@ func openRoad(ctx context.Context, w weather, upstream string) (*road, error) {
 	if err != nil {
 		return nil, errors.Join(err, lanes.Close())
 	}
-	return &road{lane: w.name, lanes: lanes, entry: entry}, nil
+	return &route{lane: w.name, lanes: lanes, entry: entry}, nil
 }
 
-func (r *road) close() error { return errors.Join(r.lanes.Close(), r.entry.Close()) }
+func (r *route) close() error { return errors.Join(r.lanes.Close(), r.entry.Close()) }
 
 // dial connects to the target by the lane.
-func (r *road) dial(ctx context.Context) (net.Conn, error) {
+func (r *route) dial(ctx context.Context) (net.Conn, error) {
 	conn, _, err := r.lanes.Dial(ctx, r.lane)
 	return conn, err
 }
 
-// asDriver is the road as the driver takes it.
-func (r *road) asDriver(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
+// asDriver is the route as the driver takes it.
+func (r *route) asDriver(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
 	conn, passage, err := r.lanes.Dial(ctx, lane)
 	if err != nil {
 		return nil, nil, err // and not a passage that is nil inside
@@ -99,9 +99,9 @@ func (r *road) asDriver(ctx context.Context, lane string) (net.Conn, driver.Tap,
 	return conn, passage, nil
 }
 
-// onRoad opens a road to an address and closes it after use.
-func onRoad(ctx context.Context, w weather, address string, use func(*road) error) error {
-	r, err := openRoad(ctx, w, address)
+// onRoute opens a route to an address and closes it after use.
+func onRoute(ctx context.Context, w weather, address string, use func(*route) error) error {
+	r, err := openRoute(ctx, w, address)
 	if err != nil {
 		return err
 	}
