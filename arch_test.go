@@ -138,6 +138,7 @@ func owners() map[string][]string {
 		"github.com/mattn/go-isatty":               {"reports", "cmd/doubletap"},
 		"github.com/schollz/progressbar/v3":        {"cmd/doubletap"},
 		"github.com/spf13/cobra":                   {"cmd/doubletap"},
+		"github.com/spf13/pflag":                   {"cmd/doubletap"},
 		"github.com/stretchr/testify":              {}, // tests only
 		"github.com/rogpeppe/go-internal":          {}, // tests only
 		"go.uber.org/goleak":                       {}, // tests only
