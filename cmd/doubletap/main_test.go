@@ -5,8 +5,10 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -33,6 +35,9 @@ type served struct{ tests *testing.M }
 
 // Run starts the servers, runs the tests and stops the servers.
 func (s served) Run() int {
+	if signal.Ignored(syscall.SIGHUP) { // as under nohup: what the tests start would ignore it as well
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	return servers.Serving(func(postgres, mariadb string) int {
 		os.Setenv(postgresVariable, postgres)
 		os.Setenv(mariadbVariable, mariadb)
