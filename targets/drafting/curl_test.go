@@ -1,6 +1,8 @@
 package drafting_test
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -155,6 +157,9 @@ func FuzzReadCurl(f *testing.F) {
 	f.Fuzz(func(t *testing.T, command string) {
 		if r, err := drafting.ReadCurl(command); err == nil {
 			require.NotNil(t, r.URL)
+			r.Header = slices.DeleteFunc(r.Header, func(h [2]string) bool { // a variable that whoever calls curl means
+				return regexp.MustCompile(`^([A-Za-z]+ )?\$(\w+|\{\w+\})$`).MatchString(h[1])
+			})
 			if file, err := (drafting.File{Target: "shop", BaseURL: "http://127.0.0.1:8080", Access: drafting.Access{TLS: r.TLS}, Draft: r.Draft("API")}).Text(); err == nil {
 				harmless(t, file)
 			}

@@ -189,7 +189,7 @@ func ofTheClient() []string {
 // header takes one header; those that every client sends are left to the client.
 func (d *Draft) header(name, value, prefix string) {
 	lower := strings.ToLower(name)
-	shell := regexp.MustCompile(`^((?:[A-Za-z]+ )?)\$\{?([A-Za-z_][A-Za-z0-9_]*)\}?$`).FindStringSubmatch(value)
+	shell := shellVariable.FindStringSubmatch(value)
 	switch {
 	case lower == "content-type" && (strings.Contains(value, "+json") || strings.Contains(value, "xml")): // a server may refuse the plain one
 		d.Header[name] = Escape(value)
@@ -199,7 +199,7 @@ func (d *Draft) header(name, value, prefix string) {
 	case NamesKey(name):
 		d.Key = targets.Key{Key: contract.Key{In: contract.KeyInHeader, Name: name}}
 	case shell != nil:
-		d.Header[name] = shell[1] + d.variable(shell[2], "")
+		d.Header[name] = shell[1] + d.variable(cmp.Or(shell[2], shell[3]), "")
 	case lower == "authorization":
 		scheme, secret, two := strings.Cut(value, " ")
 		if !two {
@@ -213,6 +213,9 @@ func (d *Draft) header(name, value, prefix string) {
 		d.Header[name] = Escape(value)
 	}
 }
+
+// shellVariable is a value that the shell takes from the environment, perhaps after the name of a scheme.
+var shellVariable = regexp.MustCompile(`^((?:[A-Za-z]+ )?)\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})$`)
 
 // plainWord is a text that means nothing to a program, as far as can be seen.
 var plainWord = regexp.MustCompile(`^\pL+$`)
