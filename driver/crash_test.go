@@ -52,7 +52,7 @@ func (m *mortal) start(context.Context) error {
 	listener, err := net.FileListener(m.port)
 	require.NoError(m.t, err)
 	first := m.lives.Add(1) == 1
-	m.server = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body) // only then is it noticed that the client leaves
 		time.Sleep(m.work)
 		if first && m.work == 0 {
@@ -60,7 +60,8 @@ func (m *mortal) start(context.Context) error {
 		}
 		w.WriteHeader(http.StatusCreated)
 	})}
-	go func() { _ = m.server.Serve(listener) }()
+	m.server = server
+	go func() { _ = server.Serve(listener) }()
 	return nil
 }
 
