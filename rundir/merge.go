@@ -124,23 +124,9 @@ func (m *Merged) Manifest(into Dir) Manifest {
 		if s.Started.Before(whole.Started) {
 			whole.Started = s.Started
 		}
-		whole.Merged = append(whole.Merged, ShardPlace{Run: s.Run, Dir: into.from(s.Dir)})
+		whole.Merged = append(whole.Merged, ShardPlace{Run: s.Run, Dir: files.Relative(into.Path, s.Dir.Path)})
 	}
 	return whole
-}
-
-// from is the path of a directory as this one has it.
-func (d Dir) from(other Dir) string {
-	here, err := filepath.Abs(d.Path)
-	there, unknown := filepath.Abs(other.Path)
-	if err != nil || unknown != nil {
-		return other.Path
-	}
-	relative, err := filepath.Rel(here, there)
-	if err != nil { // another volume
-		return there
-	}
-	return relative
 }
 
 // remerge takes the shards of a merged run once more.

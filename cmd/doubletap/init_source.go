@@ -243,28 +243,11 @@ func (i *initiation) base(ctx context.Context, said string) error {
 	i.file.BaseURL, i.file.AllowHosts = u.String(), i.allowHosts
 	i.file.TLS.CA = cmp.Or(i.ca, i.file.TLS.CA)
 	for _, name := range []*string{&i.file.TLS.CA, &i.file.TLS.Certificate, &i.file.TLS.Key} {
-		*name = beside(i.output, *name)
+		if *name != "" && !filepath.IsAbs(*name) && i.output != "" {
+			*name = files.Relative(filepath.Dir(i.output), *name)
+		}
 	}
 	return nil
-}
-
-// beside is the path of a file as one that starts at the folder of an output.
-func beside(output, name string) string {
-	if name == "" || filepath.IsAbs(name) || output == "" {
-		return name
-	}
-	from, err := filepath.Abs(filepath.Dir(output))
-	if err != nil {
-		return name
-	}
-	whole, err := filepath.Abs(name)
-	if err != nil {
-		return name
-	}
-	if relative, err := filepath.Rel(from, whole); err == nil {
-		return relative
-	}
-	return whole
 }
 
 func (i *initiation) fromCurl(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/doubletap-harness/doubletap/internal/files"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
@@ -37,19 +38,10 @@ func readStart(ctx context.Context, i *initiation) error {
 
 // fromFolderOf is the way to this folder from that of a file; empty: it is the same.
 func fromFolderOf(file string) string {
-	here, err := filepath.Abs(".")
-	if err != nil {
-		return ""
+	if way := files.Relative(filepath.Dir(file), "."); way != "." {
+		return filepath.ToSlash(way)
 	}
-	there, err := filepath.Abs(filepath.Dir(file))
-	if err != nil || here == there {
-		return ""
-	}
-	way, err := filepath.Rel(there, here)
-	if err != nil {
-		return here
-	}
-	return filepath.ToSlash(way)
+	return ""
 }
 
 // readyPath is where the target says that it is ready; empty: nowhere that is known.

@@ -239,3 +239,17 @@ func (o Output) Write(render func(io.Writer) error) error {
 	}
 	return Replace(o.Path, mode, render)
 }
+
+// Relative is the path of a file as one that starts at a folder: with .. if it lies elsewhere, and an absolute one on another volume. Both
+// are relative to the process's folder before; where that cannot be found, the path stays as it is.
+func Relative(folder, path string) string {
+	from, err := filepath.Abs(folder)
+	to, unknown := filepath.Abs(path)
+	if err != nil || unknown != nil {
+		return path
+	}
+	if relative, err := filepath.Rel(from, to); err == nil {
+		return relative
+	}
+	return to
+}

@@ -128,3 +128,12 @@ func TestAnOutputReplacesOnlyWhatDoubletapMade(t *testing.T) {
 		})
 	}
 }
+
+func TestAPathAsOneThatStartsAtAFolder(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"out", "ca.pem", "../ca.pem"}, {".", "ca.pem", "ca.pem"}, {"out/sub", ".", "../.."}, {"out", "out/ca.pem", "ca.pem"}, {".", ".", "."}, {"/a/b", "/a/c", "../c"},
+	} {
+		require.Equal(t, filepath.FromSlash(c[2]), files.Relative(filepath.FromSlash(c[0]), filepath.FromSlash(c[1])), c)
+	}
+}
