@@ -1,8 +1,7 @@
 package checker
 
 import (
-	"runtime"
-	"sync"
+	"slices"
 
 	"github.com/doubletap-harness/doubletap/history"
 )
@@ -94,38 +93,18 @@ func (w *whole) each(parts []int, work, take func(*evaluation)) error {
 		e   *evaluation
 		err error
 	}
-	ahead := runtime.GOMAXPROCS(0) + 1
-	queue := make(chan chan outcome, ahead)
-	stop := make(chan struct{})
-	var workers sync.WaitGroup
-	workers.Go(func() {
-		defer close(queue)
-		for _, i := range parts {
-			done := make(chan outcome, 1)
-			select {
-			case queue <- done:
-			case <-stop:
-				return
-			}
-			workers.Go(func() {
-				e, err := w.arrange(i)
-				if err == nil {
-					work(e)
-				}
-				done <- outcome{e, err}
-			})
+	return history.InOrder(slices.Values(parts), func(i int) outcome {
+		e, err := w.arrange(i)
+		if err == nil {
+			work(e)
 		}
+		return outcome{e, err}
+	}, func(o outcome) error {
+		if o.err == nil {
+			take(o.e)
+		}
+		return o.err
 	})
-	defer workers.Wait()
-	defer close(stop)
-	for done := range queue {
-		o := <-done
-		if o.err != nil {
-			return o.err
-		}
-		take(o.e)
-	}
-	return nil
 }
 
 // arrange reads a part and arranges it.

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"runtime"
 	"strings"
-	"sync"
 )
 
 // block is some whole lines of a file, and why there are no more.
@@ -16,33 +14,6 @@ type block struct {
 	at         int64 // of the first one
 	unreadable error // the file was not read
 	damage     error // the next line is none
-}
-
-// inOrder has all cores work on things, and takes what was made of them one after the other, in the order of the things. It ends
-// with the first error of whoever takes it.
-func inOrder[T, M any](things iter.Seq[T], work func(T) M, take func(M) error) error {
-	queue, stop := make(chan chan M, runtime.GOMAXPROCS(0)), make(chan struct{})
-	var workers sync.WaitGroup
-	workers.Go(func() {
-		defer close(queue)
-		for thing := range things {
-			made := make(chan M, 1)
-			select {
-			case queue <- made:
-			case <-stop:
-				return
-			}
-			workers.Go(func() { made <- work(thing) })
-		}
-	})
-	defer workers.Wait()
-	defer close(stop)
-	for made := range queue {
-		if err := take(<-made); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // blocks reads a file in whole lines. A last line that was cut short is dropped.

@@ -19,6 +19,8 @@ type builder struct {
 	partial  map[string]bool // snapshots of which more is to come, by name
 }
 
+var errKind = errors.New("a line of no known kind")
+
 func newBuilder() *builder { return builderFor(0) }
 
 // builderFor returns one with room for some attempts.
@@ -86,7 +88,7 @@ func (b *builder) add(r record) error {
 	case r.Complete:
 		b.history.Complete = true
 	default:
-		return errors.New("a line of no known kind")
+		return errKind
 	}
 	return nil
 }

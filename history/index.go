@@ -174,7 +174,7 @@ func (l *lineRead) readIntent() {
 	case err != nil:
 		l.err = err
 	case r.Intent == nil:
-		l.err = errors.New("a line of no known kind")
+		l.err = errKind
 	default:
 		l.intent = r.Intent
 		for _, name := range slices.Sorted(maps.Keys(r.Intent.Bodies)) {
@@ -186,7 +186,7 @@ func (l *lineRead) readIntent() {
 // scan goes through the lines of a file.
 func (x *indexer) scan(size int64) error {
 	n, told := 0, int64(0)
-	err := inOrder(blocks(x.in, size), readBlock, func(b blockRead) error {
+	err := InOrder(blocks(x.in, size), readBlock, func(b blockRead) error {
 		if b.at-told >= 64<<20 && x.options.Progress != nil {
 			told = b.at
 			x.options.Progress(b.at, size)

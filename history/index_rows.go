@@ -1,7 +1,6 @@
 package history
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -27,7 +26,7 @@ func (x *indexer) readSnapshot(at extent) snapshotRead {
 		var r record
 		r, err = recordIn(rest)
 		if err == nil && r.Snapshot == nil { // the member is there a second time
-			err = errors.New("a line of no known kind")
+			err = errKind
 		}
 		read.places, read.rest = places, r.Snapshot
 	}
@@ -37,7 +36,7 @@ func (x *indexer) readSnapshot(at extent) snapshotRead {
 
 // placeRows goes through the snapshots and finds which rows are of which part.
 func (x *indexer) placeRows() error {
-	err := inOrder(slices.Values(x.snapshots), x.readSnapshot, func(s snapshotRead) error {
+	err := InOrder(slices.Values(x.snapshots), x.readSnapshot, func(s snapshotRead) error {
 		err := s.err
 		if err == nil {
 			err = x.global.snapshot(*s.rest)
