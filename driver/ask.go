@@ -87,7 +87,7 @@ func ask(ctx context.Context, t targets.Target, method, where string, header map
 	request.Header.Set("Accept-Encoding", "identity")
 	began := time.Now()
 	x := exchange{
-		http: request, timeout: askTimeout, tls: tlsConfig(t), pool: poolFor(t), keep: longestAnswer,
+		http: request, timeout: askTimeout, tls: TLS(t), pool: poolFor(t), keep: longestAnswer,
 		now: func() history.Offset { return max(1, history.Offset(time.Since(began))) },
 	}
 	x.direct(ctx, t)

@@ -61,9 +61,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 		return
 	}
 	x.raw = conn
-	if sealed(conn) {
-		x.tls = nil
-	}
+	x.tls = x.tlsOn(conn)
 	counted := &countingConn{Conn: conn}
 	defer func() { x.record.Sent = counted.sent }()
 	defer conn.Close()
@@ -80,10 +78,12 @@ func instanceOf(conn net.Conn) int {
 	return 0
 }
 
-// sealed reports that what is written to a connection in plain text reaches the target in TLS.
-func sealed(conn net.Conn) bool {
-	c, known := conn.(interface{ Sealed() bool })
-	return known && c.Sealed()
+// tlsOn returns how to speak TLS on a connection; nil: not at all, as where plain text that is written to it reaches the target in TLS.
+func (x *exchange) tlsOn(conn net.Conn) *tls.Config {
+	if c, known := conn.(interface{ Sealed() bool }); known && c.Sealed() {
+		return nil
+	}
+	return x.tls
 }
 
 // closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
@@ -227,12 +227,9 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// tlsConfig returns how to speak TLS to a target; nil: not at all.
-func tlsConfig(t targets.Target) *tls.Config { return TLS(t, t.BaseURL) }
-
-// TLS returns how to speak TLS to a target at one of its URLs; nil: not at all.
-func TLS(t targets.Target, address string) *tls.Config {
-	where, err := url.Parse(address)
+// TLS returns how to speak TLS to a target; nil: not at all.
+func TLS(t targets.Target) *tls.Config {
+	where, err := url.Parse(t.BaseURL)
 	if err != nil || where.Scheme != "https" {
 		return nil
 	}

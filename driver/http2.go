@@ -31,7 +31,7 @@ func (x *exchange) shares(p *h2.Pool) {
 func (x *exchange) runStream(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	body := newRecordedBody(x.keep)
 	stream := h2.Exchange{
-		Request: x.http, Dial: dial, TLS: x.tls, Body: body, Shared: x.shared, DialTimeout: max(x.timeout, leastDial), Timeout: x.timeout,
+		Request: x.http, Dial: dial, TLS: x.tlsOn, Body: body, Shared: x.shared, DialTimeout: max(x.timeout, leastDial), Timeout: x.timeout,
 		Now: func() time.Duration { return x.now().Duration() },
 	}
 	if x.member != nil { // an interface that holds a nil pointer is not nil

@@ -216,7 +216,7 @@ func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
 	o := &outgoing{lane: a.Lane, target: vegetaTarget(r.config.Target, request, a.ID)}
 	r.respellHeader(o.target.Header, one, a)
 	o.exchange = exchange{
-		record: a, timeout: timeout, tls: tlsConfig(r.config.Target), pool: poolFor(r.config.Target),
+		record: a, timeout: timeout, tls: TLS(r.config.Target), pool: poolFor(r.config.Target),
 		keep: cmp.Or(r.config.KeepBody, DefaultKeepBody), now: r.config.now,
 	}
 	return o

@@ -142,7 +142,7 @@ func (s *stepRunner) exchangeOf(step targets.Step, v targets.Values) (exchange, 
 		return exchange{}, errors.New("cannot be sent: the path holds a #")
 	}
 	return exchange{
-		http: request, timeout: stepTimeout, tls: tlsConfig(target), pool: poolFor(target),
+		http: request, timeout: stepTimeout, tls: TLS(target), pool: poolFor(target),
 		keep: longestAnswer, now: s.requests.config.now,
 	}, nil
 }

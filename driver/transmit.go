@@ -112,9 +112,9 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 		}
 		if o.pool == nil {
 			o.holder = tap.Hold
-		}
-		if o.impatient && o.pool == nil {
-			tap.LeaveAfter(o.timeout)
+			if o.impatient {
+				tap.LeaveAfter(o.timeout)
+			}
 		}
 		t.mu.Lock()
 		o.tap = tap

@@ -260,15 +260,15 @@ func dialerOf(lanes *proxy.Lanes, instance int) driver.Dialer {
 
 // tlsOf returns how each instance is spoken to in TLS, each at its own address if it has one; nil: in plain text.
 func tlsOf(system *sut.System) func(instance int) *tls.Config {
-	if !strings.HasPrefix(system.Target.BaseURL, "https:") {
+	if driver.TLS(system.Target) == nil {
 		return nil
 	}
 	places := sut.Addresses(system)
 	return func(instance int) *tls.Config {
 		if instance > 0 && instance <= len(places) {
-			return driver.TLS(system.Target, places[instance-1].BaseURL)
+			return driver.TLS(places[instance-1])
 		}
-		return driver.TLS(system.Target, system.Target.BaseURL)
+		return driver.TLS(system.Target)
 	}
 }
 

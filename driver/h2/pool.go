@@ -26,11 +26,11 @@ func NewPool() *Pool { return &Pool{turn: make(chan struct{}, 1)} }
 type Exchange struct {
 	Request *http.Request
 	Dial    func(context.Context) (net.Conn, error)
-	TLS     *tls.Config          // nil: cleartext, with prior knowledge (RFC 9113, section 3.3)
-	Member  Member               // nil: the request waits for no others
-	Shared  bool                 // other requests go through the pool
-	Now     func() time.Duration // of the offsets of the Result; never 0
-	Body    io.Writer            // gets the body of the answer; must not fail
+	TLS     func(net.Conn) *tls.Config // of a connection that was dialled; nil, or of nil: cleartext, with prior knowledge (RFC 9113, section 3.3)
+	Member  Member                     // nil: the request waits for no others
+	Shared  bool                       // other requests go through the pool
+	Now     func() time.Duration       // of the offsets of the Result; never 0
+	Body    io.Writer                  // gets the body of the answer; must not fail
 
 	DialTimeout time.Duration // of dialling, and of waiting for another request that dials
 	Timeout     time.Duration // of request and answer, without the wait for other members
@@ -108,9 +108,9 @@ func (p *Pool) acquire(ctx, dialCtx context.Context, x Exchange) (*connection, e
 	if err != nil {
 		return nil, err
 	}
-	config := x.TLS
-	if s, known := raw.(interface{ Sealed() bool }); known && s.Sealed() { // what carries it speaks TLS
-		config = nil
+	var config *tls.Config
+	if x.TLS != nil {
+		config = x.TLS(raw)
 	}
 	p.last = newConnection(raw, config, limit)
 	go p.last.run(ctx)
