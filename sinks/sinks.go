@@ -317,21 +317,32 @@ func sizeOf(m *history.Message) int {
 	return sum
 }
 
-// credential matches what a caller says to a service so that it is let in, or to a payment provider, by its name: in a query, a form or JSON.
-var credential = regexp.MustCompile(`(?i)((?:[?&]|^)[a-z0-9_.\[\]-]*` + credentials + `\]?=|"[a-z0-9_.-]*` + credentials + `"\s*:\s*")((?:[^"&\\]|\\.)*)`)
+// credentialNames are the names of what a caller says to a service so that it is let in, or to a payment provider, each with a word that
+// is in it: few texts have one of these words, and the patterns are slow.
+var credentialNames = []struct{ word, pattern string }{
+	{"key", `(?:api|access)[-_]?key`}, {"token", "token"}, {"secret", "secret"}, {"passw", "passw(?:or)?d"}, {"passphrase", "passphrase"},
+	{"signature", "signature"}, {"card", `card(?:[-_]?number)?`}, {"cvc", "cvc"}, {"cvv", "cvv"},
+}
 
-const credentials = `(?:api[-_]?key|access[-_]?key|token|secret|passw(?:or)?d|passphrase|signature|card|card[-_]?number|cvc|cvv)`
+// credential matches what has such a name: in a query, a form or JSON.
+var credential = func() *regexp.Regexp {
+	var patterns []string
+	for _, n := range credentialNames {
+		patterns = append(patterns, n.pattern)
+	}
+	name := "(?:" + strings.Join(patterns, "|") + ")"
+	return regexp.MustCompile(`(?i)((?:[?&]|^)[a-z0-9_.\[\]-]*` + name + `\]?=|"[a-z0-9_.-]*` + name + `"\s*:\s*")((?:[^"&\\]|\\.)*)`)
+}()
 
-// ofCredentials are words of which one is in each of those names.
-var ofCredentials = []string{"key", "token", "secret", "passw", "passphrase", "signature", "card", "cvc", "cvv"}
-
-// hushed masks the credentials that have such a name. Those of the target are not known otherwise. Few texts have one, and the pattern is slow.
+// hushed masks the credentials that have such a name. Those of the target are not known otherwise.
 func hushed(text string) string {
 	lower := strings.ToLower(text)
-	if !slices.ContainsFunc(ofCredentials, func(word string) bool { return strings.Contains(lower, word) }) {
-		return text
+	for _, n := range credentialNames {
+		if strings.Contains(lower, n.word) {
+			return credential.ReplaceAllString(text, "${1}***")
+		}
 	}
-	return credential.ReplaceAllString(text, "${1}***")
+	return text
 }
 
 // excerpt is the beginning of a text, of which only that goes on record.
