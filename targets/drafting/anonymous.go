@@ -81,10 +81,7 @@ func (d Draft) Anew(body string) []string {
 func (d Draft) FromPage(pointers []string) Draft {
 	if len(pointers) == 1 {
 		_, name := jsonpointer.Cut(pointers[0])
-		s := Step{Method: http.MethodGet, Path: d.PageWithCookie(), Header: map[string]string{}, Extract: map[string]Extract{targets.IssuedKey: hiddenInput(name)}}
-		if cookie := d.Header["Cookie"]; cookie != "" {
-			s.Header["Cookie"] = cookie
-		}
+		s := pageStep(d, d.PageWithCookie(), map[string]Extract{targets.IssuedKey: hiddenInput(name)})
 		d = d.WithKeyIn(targets.Key{Key: contract.Key{In: contract.KeyInBody, Name: memberName(pointers[0])}})
 		d.KeySteps = []Step{s}
 		return d

@@ -206,16 +206,21 @@ func (d *Draft) page(path string) {
 		if !tokenName.MatchString(name) || !strings.HasPrefix(d.Templates[pointer], "${") {
 			continue
 		}
-		s := Step{Method: http.MethodGet, Path: path, Header: map[string]string{}, Extract: map[string]Extract{
-			Exported(name): {HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"},
-		}}
-		if cookie := d.Header["Cookie"]; cookie != "" {
-			s.Header["Cookie"] = cookie
-		}
 		d.Templates[pointer] = "{{.Prepared." + Exported(name) + "}}"
-		d.Prepare = append(d.Prepare, s)
+		d.Prepare = append(d.Prepare, pageStep(*d, path, map[string]Extract{
+			Exported(name): {HTML: fmt.Sprintf("input[name=%q]", name), Attribute: "value"},
+		}))
 		d.Doubts = append(d.Doubts, fmt.Sprintf("Whether the form with its %s stands at %s: the Referer of the command says so.", name, path))
 		prune(d)
 		return
 	}
+}
+
+// pageStep asks for a page with the cookie of the create, and extracts values from it.
+func pageStep(d Draft, path string, extract map[string]Extract) Step {
+	s := Step{Method: http.MethodGet, Path: path, Header: map[string]string{}, Extract: extract}
+	if cookie := d.Header["Cookie"]; cookie != "" {
+		s.Header["Cookie"] = cookie
+	}
+	return s
 }
