@@ -20,10 +20,11 @@ func Nearest(word string, known []string) (string, bool) {
 	if word == "" || utf8.RuneCountInString(word) > longestShown {
 		return "", false
 	}
-	best, shortest := "", tolerated(word)+1
+	best, shortest, said := "", tolerated(word)+1, plain(word)
 	for _, candidate := range known {
-		distance := levenshtein.ComputeDistance(plain(word), plain(candidate))
-		if distance > 2 && !strings.HasPrefix(candidate, word[:1]) && !strings.Contains(word, candidate) { // as listen and intent
+		meant := plain(candidate)
+		distance := levenshtein.ComputeDistance(said, meant)
+		if distance > 2 && !strings.HasPrefix(meant, said[:1]) && !strings.Contains(said, meant) { // as listen and intent
 			continue
 		}
 		if distance < shortest && distance*2 <= len(candidate) {

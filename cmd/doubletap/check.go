@@ -65,15 +65,14 @@ func (j *judging) tell(scenario string, hundredths int) {
 
 func (j *judging) done() { j.bar.done() }
 
-// enoughMemory is what doubletap does with for a history of some ten million intents, in bytes.
-const enoughMemory = 900 << 20
+// collectFrom is how much memory may be in use, in bytes, before it is collected as often as that takes.
+const collectFrom = 900 << 20
 
 // judge has histories judged, prints the report, and writes what else there is to be written of it. Nil: there is none.
 func judge(s streams, judged func(rundir.Told) (*checker.Report, error), write func(checker.Report) error) (*checker.Report, error) {
 	// What is in memory at a time is little, and is made anew all the time: seldom collected, it takes a quarter less of the processors (docs/large.md).
-	// From the limit on it is collected as often as that takes.
 	defer debug.SetGCPercent(debug.SetGCPercent(300))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(enoughMemory))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(collectFrom))
 	p := &judging{out: s.err}
 	report, err := judged(p.tell)
 	p.done()
