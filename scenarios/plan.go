@@ -607,11 +607,15 @@ func (p *planner) wait(w Wait) *Wait {
 }
 
 // cutting spreads the intents evenly over the moments, each drawn within its part of them. Every other one
-// breaks at a commit or a write, or at the answer to one, instead: no number tells which message that is. Stores and
-// other services have no commits.
+// breaks at a commit or a write, or at the answer to one, instead: no number tells which message that is. Stores have
+// no commits, and what they were told is what a retry tells them again. Other services exchange too few messages.
 func (p *planner) cutting(c LinkCut) *Cutting {
 	part := (float64(p.number-1) + p.draw.Float64()) / float64(max(p.scenario.Intents, p.number))
-	if c.Moment == "" && c.Link != TheStore && c.Link != Dependency {
+	switch {
+	case c.Moment != "" || c.Link == Dependency:
+	case c.Link == TheStore:
+		c.Moment = []faults.Moment{faults.AtWritten, ""}[(p.number-1)%2]
+	default:
 		c.Moment = []faults.Moment{faults.AtCommitted, "", faults.AtWritten, "", faults.AtCommit, ""}[(p.number-1)%6]
 	}
 	return &Cutting{Link: c.Link, Moment: c.Moment, Part: part, For: time.Duration(*c.For)}

@@ -507,6 +507,23 @@ func TestAnIntentIsFoundByItsID(t *testing.T) {
 	}
 }
 
+func TestEveryOtherCutHasANamedMoment(t *testing.T) {
+	t.Parallel()
+	const committed, written, commit, counted = faults.AtCommitted, faults.AtWritten, faults.AtCommit, faults.Moment("")
+	for link, want := range map[string][]faults.Moment{
+		scenarios.TheStore:   {written, counted, written, counted, written, counted},
+		scenarios.Dependency: {counted, counted, counted, counted, counted, counted},
+		"database":           {committed, counted, written, counted, commit, counted},
+	} {
+		s := scenarios.Scenario{Name: "cut", Intents: len(want), Steps: []scenarios.Step{{Send: &scenarios.Send{Cut: &scenarios.LinkCut{Link: link, For: new(faults.Duration)}}}}}
+		var got []faults.Moment
+		for _, i := range scenarios.NewPlan(s, 1).Intents {
+			got = append(got, i.Moves[0].Batch[0].Cut.Moment)
+		}
+		require.Equal(t, want, got, link)
+	}
+}
+
 func TestTheMomentOfACutByWhatACreateDoes(t *testing.T) {
 	t.Parallel()
 	commits, bare, dark := scenarios.Passing{Moments: 8, Commits: 1, Writes: 2}, scenarios.Passing{Moments: 4, Writes: 2}, scenarios.Passing{Moments: 4}
