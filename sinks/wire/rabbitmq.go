@@ -22,6 +22,7 @@ const (
 type content struct {
 	message Message
 	left    uint64 // bytes of the body that are to come
+	held    int    // bytes of it that are kept
 }
 
 // frame reads a frame. A message is there with the last frame of its body.
@@ -44,13 +45,17 @@ func (r *Reader) frame(b []byte) (int, Said, error) {
 	return whole, Said{Message: message}, err
 }
 
-// take takes what a frame holds, and returns the message that is complete with it; nil: none is.
+// take takes what a frame holds, and returns the message that is complete with it; nil: none is. A client may begin a message on each
+// of its 65,535 channels: all of them together have a bound.
 func (r *Reader) take(kind byte, channel uint16, payload []byte) (*Message, error) {
 	p := fields{b: payload}
 	c := r.contents[channel]
 	switch {
 	case kind == methodFrame && p.uint(4) == basicPublish:
 		p.uint(2)
+		if c != nil {
+			r.held -= c.held
+		}
 		r.contents[channel] = &content{message: Message{Exchange: p.short(), RoutingKey: p.short(), Fields: map[string]string{}}}
 		return nil, p.err
 	case kind == headerFrame && c != nil:
@@ -60,21 +65,34 @@ func (r *Reader) take(kind byte, channel uint16, payload []byte) (*Message, erro
 		if p.err != nil {
 			return nil, p.err
 		}
+		r.hold(c, len(payload))
 	case kind == bodyFrame && c != nil:
 		n := uint64(len(payload))
 		if n > c.left {
 			return nil, errOpaque
 		}
 		c.left -= n
-		c.message.Body = append(c.message.Body, payload[:min(len(payload), mostBody-len(c.message.Body))]...)
+		some := payload[:min(len(payload), mostBody-len(c.message.Body))]
+		c.message.Body = append(c.message.Body, some...)
+		r.hold(c, len(some))
 	default:
 		return nil, nil
 	}
 	if c.left > 0 {
+		if r.held > mostPending {
+			return nil, errOpaque
+		}
 		return nil, nil
 	}
+	r.held -= c.held
 	delete(r.contents, channel)
 	return &c.message, nil
+}
+
+// hold counts bytes that a message keeps until it is whole.
+func (r *Reader) hold(c *content, bytes int) {
+	c.held += bytes
+	r.held += bytes
 }
 
 // fields reads what stands one behind the other. After an error everything is empty.

@@ -4,7 +4,8 @@ package wire
 
 import "errors"
 
-// mostPending is how long one command or frame may be. A connection with a longer one is not read any more.
+// mostPending is how long one command or frame may be, and how much is kept of messages that have not come whole. A connection
+// with more is not read any more.
 const mostPending = 16 << 20
 
 // Said is one thing that a client has said whole. One of its members is set.
@@ -26,6 +27,7 @@ type Reader struct {
 	protocol func(r *Reader, b []byte) (int, Said, error)
 	opaque   bool
 	contents map[uint16]*content // of AMQP, by channel
+	held     int                 // bytes that they keep
 }
 
 var (

@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func published(channel uint16, exchange, key, properties, body string) []string 
 	half := len(body) / 2
 	all := []string{
 		frame(1, channel, "\x00\x3c\x00\x28\x00\x00"+short(exchange)+short(key)+"\x00"),
-		frame(2, channel, "\x00\x3c\x00\x00\x00\x00\x00\x00\x00\x00\x00"+string([]byte{byte(len(body))})+properties),
+		frame(2, channel, "\x00\x3c\x00\x00"+string(binary.BigEndian.AppendUint64(nil, uint64(len(body))))+properties),
 	}
 	for _, part := range []string{body[:half], body[half:]} {
 		if body != "" {
@@ -95,6 +96,31 @@ func TestWhatIsNotUnderstoodIsLeftAlone(t *testing.T) {
 			require.Empty(t, read(said+strings.Repeat("x", 100), size), name)
 		}
 	}
+}
+
+func TestMessagesOnManyChannelsHaveABound(t *testing.T) {
+	t.Parallel()
+	var r wire.Reader
+	whole := 0
+	say := func(frames ...string) {
+		for _, one := range frames {
+			r.Read([]byte(one), func(wire.Said, int) bool { whole++; return false })
+		}
+	}
+	message := func(channel uint16) []string {
+		return published(channel, "e", "k", "\x00\x00", strings.Repeat("x", 1<<20))
+	}
+	say("AMQP\x00\x00\x09\x01")
+	for range 40 {
+		say(message(1)...)
+	}
+	require.Equal(t, 40, whole, "those that came whole take nothing")
+	for channel := range uint16(40) {
+		begun := message(2 + channel)
+		say(begun[:len(begun)-1]...)
+	}
+	say(message(1)...)
+	require.Equal(t, 40, whole, "what comes after so much that is half there is not read any more")
 }
 
 func TestAReaderStopsWhereItIsToldTo(t *testing.T) {
