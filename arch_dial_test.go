@@ -21,7 +21,7 @@ import (
 // run connects to anything (docs/safety.md).
 func dialers() map[string]string {
 	return map[string]string{
-		"cmd/doubletap/init.go":        "--url and --openapi, of which init asks sut.Allowlist; it follows no redirect and knows no proxy",
+		"learn/learn.go":               "--url and --openapi, of which init asks sut.Allowlist; it follows no redirect and knows no proxy",
 		"driver/ask.go":                "base_url and instances, which Guard has seen; a link in an answer is followed on the same host only",
 		"driver/batch.go":              "nothing: vegeta gets a transport of our own, which sends on lanes",
 		"internal/servers/greet.go":    "servers that it has started on this machine",

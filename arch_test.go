@@ -93,14 +93,18 @@ func rooms() map[string][]string {
 			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
 			"internal/stopwatch", "internal/runerror", "internal/english",
 		},
-		"work":          {"rundir", "internal/files", "internal/runerror"},
-		"shrink":        {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
-		"export":        {"history", "contract", "jsonpointer", "scenarios", "targets", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
+		"work":   {"rundir", "internal/files", "internal/runerror"},
+		"shrink": {"history", "scenarios", "checker", "proofs", "rundir", "engine", "internal/runerror"},
+		"export": {"history", "contract", "jsonpointer", "scenarios", "targets", "targets/databases", "checker", "driver", "export/curl", "rundir", "sut", "internal/runerror", "internal/shell", "internal/inert"},
+		"learn": {
+			"scenarios", "targets", "targets/databases", "targets/drafting", "targets/drafting/openapi", "history", "driver", "rundir", "sut", "engine",
+			"internal/english", "internal/files", "internal/inert", "internal/runerror",
+		},
 		"":              {"scenarios", "targets", "checker", "rundir", "sut", "engine", "internal/leftovers", "internal/runerror", "internal/shell"},
 		"doubletaptest": {"", "checker", "reports"},
 		"cmd/doubletap": {
-			"scenarios", "document", "targets", "targets/databases", "targets/caches", "targets/explain", "targets/drafting", "targets/drafting/openapi", "targets/orders",
-			"history", "checker", "diagnosis", "driver", "proxy", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export", "work",
+			"scenarios", "document", "targets", "targets/databases", "targets/caches", "targets/explain", "targets/drafting", "targets/orders",
+			"history", "checker", "diagnosis", "driver", "proxy", "reports", "rundir", "sut", "sut/builtin", "engine", "shrink", "export", "learn", "work",
 			"internal/sqldrivers", "internal/crashcode", "internal/leftovers", "internal/files", "internal/runerror", "internal/english", "internal/inert", "internal/shell",
 		},
 	}

@@ -38,9 +38,12 @@ func isTerminal(stream any) bool {
 	return file != nil && isatty.IsTerminal(file.Fd())
 }
 
-// text asks for a text. An empty answer is the guess, which may be empty as well. Settled is false if nobody
-// was asked and nothing was guessed.
-func (a *asker) text(ctx context.Context, question, guess string) (answer string, settled bool, err error) {
+// Asks reports that a person answers.
+func (a *asker) Asks() bool { return a.in != nil }
+
+// Text asks for a text. An empty answer is the guess, which may be empty as well. Settled is false if no
+// question was asked and nothing was guessed.
+func (a *asker) Text(ctx context.Context, question, guess string) (answer string, settled bool, err error) {
 	if a.in == nil {
 		if !a.guesses || guess == "" {
 			return "", false, nil
@@ -59,8 +62,8 @@ func (a *asker) text(ctx context.Context, question, guess string) (answer string
 	return line, err == nil, err
 }
 
-// choice asks for one of some options, which have numbers from 1; guess is the number of the best one.
-func (a *asker) choice(ctx context.Context, question string, options []string, guess int) (number int, settled bool, err error) {
+// Choice asks for one of some options, which have numbers from 1; guess is the number of the best one.
+func (a *asker) Choice(ctx context.Context, question string, options []string, guess int) (number int, settled bool, err error) {
 	if a.in == nil {
 		if a.guesses {
 			fmt.Fprintf(a.out, "%s %s (the best guess)\n", question, strings.Join(strings.Fields(options[guess-1]), " "))
@@ -72,7 +75,7 @@ func (a *asker) choice(ctx context.Context, question string, options []string, g
 		fmt.Fprintf(a.out, "%3d  %s\n", i+1, option)
 	}
 	for {
-		answer, _, err := a.text(ctx, "Number?", strconv.Itoa(guess))
+		answer, _, err := a.Text(ctx, "Number?", strconv.Itoa(guess))
 		if err != nil {
 			return 0, false, err
 		}
@@ -83,8 +86,8 @@ func (a *asker) choice(ctx context.Context, question string, options []string, g
 	}
 }
 
-// secret asks for a text that the terminal does not show.
-func (a *asker) secret(ctx context.Context, question string) (string, error) {
+// Secret asks for a text that the terminal does not show.
+func (a *asker) Secret(ctx context.Context, question string) (string, error) {
 	before, err := term.GetState(a.terminal)
 	if err != nil {
 		return "", runerror.Environment(fmt.Errorf("ask for a secret: %w", err))

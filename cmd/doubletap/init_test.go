@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/doubletap-harness/doubletap/targets/drafting"
 	"github.com/doubletap-harness/doubletap/targets/drafting/openapi"
 )
 
@@ -287,14 +286,6 @@ func TestInitFollowsAPathThatHasMoved(t *testing.T) {
 	})
 	_, got := initiated(t, nil, exitPass, "--curl", `curl -d '{"note": "x"}' `+s.url+"/things", "--db", "sqlite://"+s.path)
 	require.Contains(t, got.err, `which leads elsewhere (Location: "https://shop.example/things"), so --url or the path is wrong`)
-}
-
-func TestInitNamesServicesThatTheTargetMayMiss(t *testing.T) {
-	t.Parallel()
-	services := drafting.Services([]string{"PAYMENTS_URL=https://payments.example", "SMTP_HOST=mail"}, "http://127.0.0.1:1")
-	require.Equal(t, ", or misses a service that it asks (PAYMENTS_URL and SMTP_HOST), for which the sinks in the file can stand in", missed(503, services))
-	require.Empty(t, missed(422, services))
-	require.Empty(t, missed(503, nil))
 }
 
 func TestInitSaysWhatIsNotThere(t *testing.T) {

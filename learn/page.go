@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"context"
@@ -24,9 +24,9 @@ type asVisitor struct {
 // visit reads the page of the form: as somebody who was never there, and with the cookie of the browser where it shows the form to nobody
 // else. A cookie that it gives to everybody is taken from there, since that of a browser ends with its session. What it hides anew in each
 // page differs from create to create, since what the source has was sent before.
-func (i *initiation) visit(ctx context.Context) error {
+func (i *inquiry) visit(ctx context.Context) error {
 	signedIn := i.file.Draft
-	if i.db == nil || i.dry || signedIn.PageWithCookie() == "" {
+	if i.db == nil || i.Dry || signedIn.PageWithCookie() == "" {
 		return nil
 	}
 	var ways []asVisitor
@@ -50,7 +50,7 @@ func (i *initiation) visit(ctx context.Context) error {
 }
 
 // page asks for the page of the form; nil: there was no answer.
-func (i *initiation) page(ctx context.Context, cookie string) (*http.Response, string) {
+func (i *inquiry) page(ctx context.Context, cookie string) (*http.Response, string) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(i.file.BaseURL, "/")+i.file.Draft.PageWithCookie(), nil)
 	if err != nil {
 		return nil, ""
@@ -72,7 +72,7 @@ func (i *initiation) page(ctx context.Context, cookie string) (*http.Response, s
 }
 
 // otherWay makes the next create be sent in the next way, and says why; false: there is none.
-func (i *initiation) otherWay(why string) bool {
+func (i *inquiry) otherWay(why string) bool {
 	if len(i.ways) == 0 {
 		return false
 	}
@@ -82,7 +82,7 @@ func (i *initiation) otherWay(why string) bool {
 	i.file.Draft.GuessTexts()
 	i.plain, i.places, i.asked, i.declined, i.carriers, i.naming = nil, nil, "", nil, carriers{}, naming{}
 	if why != "" {
-		fmt.Fprintf(i.streams.err, "%s\ntrying %s\n", why, way.said)
+		fmt.Fprintf(i.Said, "%s\ntrying %s\n", why, way.said)
 	}
 	return true
 }

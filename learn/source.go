@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"cmp"
@@ -27,8 +27,8 @@ func usualDocuments() []string {
 }
 
 // source settles what says how something is created.
-func (i *initiation) source(ctx context.Context) error {
-	given := slices.DeleteFunc([]string{i.openapi, i.har, i.curl}, func(s string) bool { return s == "" })
+func (i *inquiry) source(ctx context.Context) error {
+	given := slices.DeleteFunc([]string{i.OpenAPI, i.HAR, i.Curl}, func(s string) bool { return s == "" })
 	if len(given) > 1 {
 		return runerror.Configf("init takes one of --openapi FILE, --har FILE and --curl 'COMMAND'")
 	}
@@ -41,58 +41,58 @@ func (i *initiation) source(ctx context.Context) error {
 			guess = name
 		}
 	}
-	answer, _, err := i.asker.text(ctx, "What says how something is created: an OpenAPI document, a HAR file, or a curl command?", guess)
+	answer, _, err := i.Asker.Text(ctx, "What says how something is created: an OpenAPI document, a HAR file, or a curl command?", guess)
 	switch {
 	case err != nil:
 		return err
 	case answer == "":
 		return runerror.Configf("what says how something is created? init takes --openapi FILE, --har FILE or --curl 'COMMAND'")
 	case strings.HasPrefix(answer, "curl "):
-		i.curl = answer
+		i.Curl = answer
 	case strings.HasSuffix(strings.ToLower(answer), ".har"):
-		i.har = answer
+		i.HAR = answer
 	default:
-		i.openapi = answer
+		i.OpenAPI = answer
 	}
 	return nil
 }
 
 // draft reads the operation from its source.
-func (i *initiation) draft(ctx context.Context) error {
+func (i *inquiry) draft(ctx context.Context) error {
 	switch {
-	case i.curl != "":
+	case i.Curl != "":
 		return i.fromCurl(ctx)
-	case i.har != "":
+	case i.HAR != "":
 		return i.fromHAR(ctx)
 	}
 	return i.fromDocument(ctx)
 }
 
 // place settles which database there is.
-func (i *initiation) place(ctx context.Context) error {
-	if i.database != "" {
+func (i *inquiry) place(ctx context.Context) error {
+	if i.Database != "" {
 		return nil
 	}
 	guess := ""
-	if value, set := i.streams.getenv("DATABASE_URL"); set && value != "" {
+	if value, set := i.Getenv("DATABASE_URL"); set && value != "" {
 		guess = "$DATABASE_URL"
 	}
-	answer, _, err := i.asker.text(ctx, "Which database holds what is created? Its URL, or nothing:", guess)
+	answer, _, err := i.Asker.Text(ctx, "Which database holds what is created? Its URL, or nothing:", guess)
 	if answer == "$DATABASE_URL" {
-		answer, _ = i.streams.getenv("DATABASE_URL")
+		answer, _ = i.Getenv("DATABASE_URL")
 	}
-	i.database = answer
+	i.Database = answer
 	return err
 }
 
-func (i *initiation) fromDocument(ctx context.Context) error {
+func (i *inquiry) fromDocument(ctx context.Context) error {
 	where, source, err := i.document(ctx)
 	if err != nil {
 		return err
 	}
 	doc, err := openapi.Read(where, source)
 	if err != nil {
-		return runerror.Configf("%s: %w", i.openapi, err)
+		return runerror.Configf("%s: %w", i.OpenAPI, err)
 	}
 	chosen, err := i.choose(ctx, doc)
 	if err != nil {
@@ -104,9 +104,9 @@ func (i *initiation) fromDocument(ctx context.Context) error {
 	name := drafting.Slug(doc.Title())
 	draft, err := doc.Draft(chosen, drafting.Prefix(name))
 	if err != nil {
-		return runerror.Configf("%s: %w", i.openapi, err)
+		return runerror.Configf("%s: %w", i.OpenAPI, err)
 	}
-	file, _, _ := strings.Cut(path.Base(filepath.ToSlash(i.openapi)), "?")
+	file, _, _ := strings.Cut(path.Base(filepath.ToSlash(i.OpenAPI)), "?")
 	i.file.Target, i.file.Source, i.file.Draft = name, file, draft
 	return nil
 }
@@ -115,19 +115,19 @@ func (i *initiation) fromDocument(ctx context.Context) error {
 const largestDocument = 64 << 20
 
 // document reads the OpenAPI document. Where is its path; empty: it has none.
-func (i *initiation) document(ctx context.Context) (where string, source []byte, err error) {
-	if !strings.HasPrefix(i.openapi, "http://") && !strings.HasPrefix(i.openapi, "https://") {
-		source, err = files.Read(i.openapi, files.MostText)
+func (i *inquiry) document(ctx context.Context) (where string, source []byte, err error) {
+	if !strings.HasPrefix(i.OpenAPI, "http://") && !strings.HasPrefix(i.OpenAPI, "https://") {
+		source, err = files.Read(i.OpenAPI, files.MostText)
 		if err != nil {
-			return "", nil, runerror.Config(runerror.Unreadable("OpenAPI document", i.openapi, err))
+			return "", nil, runerror.Config(runerror.Unreadable("OpenAPI document", i.OpenAPI, err))
 		}
-		return i.openapi, source, nil
+		return i.OpenAPI, source, nil
 	}
-	u, err := url.Parse(i.openapi)
-	if err != nil || u.User != nil || !sut.Allowlist(i.allowHosts).Permits(u.Hostname()) {
+	u, err := url.Parse(i.OpenAPI)
+	if err != nil || u.User != nil || !sut.Allowlist(i.AllowHosts).Permits(u.Hostname()) {
 		return "", nil, runerror.Configf("--openapi: only a URL on this machine is fetched; download the document, or allow its host with --allow-host")
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.openapi, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, i.OpenAPI, nil)
 	if err != nil {
 		return "", nil, runerror.Config(err)
 	}
@@ -138,24 +138,24 @@ func (i *initiation) document(ctx context.Context) (where string, source []byte,
 	defer answer.Body.Close()
 	source, err = io.ReadAll(io.LimitReader(answer.Body, largestDocument))
 	if err != nil || answer.StatusCode != http.StatusOK {
-		return "", nil, runerror.Environment(errors.Join(fmt.Errorf("fetch the OpenAPI document: %s was answered %d", i.openapi, answer.StatusCode), err))
+		return "", nil, runerror.Environment(errors.Join(fmt.Errorf("fetch the OpenAPI document: %s was answered %d", i.OpenAPI, answer.StatusCode), err))
 	}
 	return "", source, nil
 }
 
 // choose finds the operation that was asked for, or the only one, or asks.
-func (i *initiation) choose(ctx context.Context, doc *openapi.Document) (openapi.Create, error) {
+func (i *inquiry) choose(ctx context.Context, doc *openapi.Document) (openapi.Create, error) {
 	creates := doc.Creates()
-	if i.operation != "" {
-		if c, found := doc.Find(i.operation); found {
+	if i.Operation != "" {
+		if c, found := doc.Find(i.Operation); found {
 			return c, nil
 		}
-		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, such a PUT that documents a 201, or a PATCH of what a POST creates%s", i.openapi, i.operation, below(operationLines(creates)))
+		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, such a PUT that documents a 201, or a PATCH of what a POST creates%s", i.OpenAPI, i.Operation, below(operationLines(creates)))
 	}
 	if len(creates) == 0 {
-		return openapi.Create{}, runerror.Configf("%s has no operation that creates something: none is a POST with a JSON object or a form for a body, or such a PUT with a 201 and an id in its path", i.openapi)
+		return openapi.Create{}, runerror.Configf("%s has no operation that creates something: none is a POST with a JSON object or a form for a body, or such a PUT with a 201 and an id in its path", i.OpenAPI)
 	}
-	return chosen(ctx, i.asker, candidates[openapi.Create]{from: i.openapi, kind: "operation", all: creates, lines: operationLines(creates), keyed: openapi.Create.Keyed})
+	return chosen(ctx, i.Asker, candidates[openapi.Create]{from: i.OpenAPI, kind: "operation", all: creates, lines: operationLines(creates), keyed: openapi.Create.Keyed})
 }
 
 // candidates are the ways to create something that a source has, at least one.
@@ -169,12 +169,12 @@ type candidates[T any] struct {
 
 // chosen settles which candidate is tried: the only one, the one that is asked for on a terminal, or as a
 // guess the first that takes an idempotency key.
-func chosen[T any](ctx context.Context, a *asker, c candidates[T]) (one T, err error) {
+func chosen[T any](ctx context.Context, a Asker, c candidates[T]) (one T, err error) {
 	if len(c.all) == 1 {
 		return c.all[0], nil
 	}
 	guess := slices.IndexFunc(c.all, c.keyed)
-	number, settled, err := a.choice(ctx, "Which "+c.kind+" is to be tried?", c.lines, max(guess, 0)+1)
+	number, settled, err := a.Choice(ctx, "Which "+c.kind+" is to be tried?", c.lines, max(guess, 0)+1)
 	switch {
 	case err != nil:
 		return one, err
@@ -216,23 +216,23 @@ func below(lines []string) string {
 }
 
 // base settles where requests go, of what was given and what the source says.
-func (i *initiation) base(ctx context.Context, said string) error {
+func (i *inquiry) base(ctx context.Context, said string) error {
 	server, err := url.Parse(said)
 	if err != nil {
 		server = &url.URL{}
 	}
-	if i.url == "" && sut.Loopback(server.Hostname()) {
-		i.url = server.Scheme + "://" + server.Host
+	if i.URL == "" && sut.Loopback(server.Hostname()) {
+		i.URL = server.Scheme + "://" + server.Host
 	}
-	if i.url == "" {
-		if i.url, _, err = i.asker.text(ctx, "Where do requests go?", "http://localhost:8080"); err != nil {
+	if i.URL == "" {
+		if i.URL, _, err = i.Asker.Text(ctx, "Where do requests go?", "http://localhost:8080"); err != nil {
 			return err
 		}
 	}
-	if i.url == "" {
+	if i.URL == "" {
 		return runerror.Configf("where do requests go? --url is missing, such as --url http://localhost:8080")
 	}
-	u, err := url.Parse(i.url)
+	u, err := url.Parse(i.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return runerror.Configf("--url: expected something like http://localhost:8080, without a user and without ? and #")
 	}
@@ -240,19 +240,19 @@ func (i *initiation) base(ctx context.Context, said string) error {
 		u.Path = prefix
 		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether paths begin with %s: the document's first server says so.", prefix))
 	}
-	i.file.BaseURL, i.file.AllowHosts = u.String(), i.allowHosts
-	i.file.TLS.CA = cmp.Or(i.ca, i.file.TLS.CA)
+	i.file.BaseURL, i.file.AllowHosts = u.String(), i.AllowHosts
+	i.file.TLS.CA = cmp.Or(i.CA, i.file.TLS.CA)
 	for _, name := range []*string{&i.file.TLS.CA, &i.file.TLS.Certificate, &i.file.TLS.Key} {
-		if *name != "" && !filepath.IsAbs(*name) && i.output != "" {
-			*name = files.Relative(filepath.Dir(i.output), *name)
+		if *name != "" && !filepath.IsAbs(*name) && i.Output != "" {
+			*name = files.Relative(filepath.Dir(i.Output), *name)
 		}
 	}
 	return nil
 }
 
-func (i *initiation) fromCurl(ctx context.Context) error {
-	command, source := i.curl, "a curl command"
-	if name, isFile := strings.CutPrefix(i.curl, "@"); isFile {
+func (i *inquiry) fromCurl(ctx context.Context) error {
+	command, source := i.Curl, "a curl command"
+	if name, isFile := strings.CutPrefix(i.Curl, "@"); isFile {
 		text, err := files.Read(name, files.MostText)
 		if err != nil {
 			return runerror.Config(runerror.Unreadable("curl command", name, err))
@@ -263,11 +263,11 @@ func (i *initiation) fromCurl(ctx context.Context) error {
 	if err != nil {
 		return runerror.Configf("--curl: %w", err)
 	}
-	if i.operation != "" {
+	if i.Operation != "" {
 		return runerror.Configf("--operation is for --openapi and --har: a curl command is one operation")
 	}
-	if i.url == "" {
-		i.url = c.URL.Scheme + "://" + c.URL.Host
+	if i.URL == "" {
+		i.URL = c.URL.Scheme + "://" + c.URL.Host
 	}
 	i.file.TLS = c.TLS
 	if err := i.base(ctx, ""); err != nil {

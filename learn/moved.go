@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 
 // moved follows an answer that says where the create is to be sent instead, as frameworks do that add a slash to each path, and reports
 // whether it leads to a path of the target that was not tried. What leads to another host, or by https, is said and not followed.
-func moved(i *initiation, a drafting.Answer) bool {
+func moved(i *inquiry, a drafting.Answer) bool {
 	if !slices.Contains([]int{http.StatusMovedPermanently, http.StatusTemporaryRedirect, http.StatusPermanentRedirect}, a.Status) || i.followed {
 		return false
 	}
@@ -31,7 +31,7 @@ func moved(i *initiation, a drafting.Answer) bool {
 	}
 	i.followed = true
 	i.file.Draft.Path = newPath(i.file.Draft.Path, within)
-	fmt.Fprintf(i.streams.err, "it leads to %s: trying that path\n", within)
+	fmt.Fprintf(i.Said, "it leads to %s: trying that path\n", within)
 	return true
 }
 

@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"net/http"
@@ -18,7 +18,7 @@ type carriers struct {
 
 // otherwise changes the next create, and says how; empty: there is nothing left to change. A key that a refusal names, and what may be taken,
 // come before other places of the marker. After a failure only those can help.
-func otherwise(i *initiation, answer drafting.Answer) string {
+func otherwise(i *inquiry, answer drafting.Answer) string {
 	beginToVary(i)
 	ways := []func() string{func() string { return narrow(i) }, func() string { return vary(i) }}
 	switch {
@@ -37,7 +37,7 @@ func otherwise(i *initiation, answer drafting.Answer) string {
 
 // narrow puts the marker into another member, and nowhere else: some take a few words only, have no room for it, or are not stored. When
 // none is left, all carry it again that did at first.
-func narrow(i *initiation) string {
+func narrow(i *inquiry) string {
 	c := &i.carriers
 	if !c.begun {
 		c.begun, c.first, c.left = true, i.plain.Texts, i.plain.Carrying()
@@ -61,7 +61,7 @@ type naming struct {
 // differ lets members differ in each create that may name one thing: all of them, and then one after the other, since another value of
 // one may be refused; at last those that may be secret, and texts that nothing says of that they name one. When none is left, all are as
 // the source has them.
-func differ(i *initiation) string {
+func differ(i *inquiry) string {
 	n := &i.naming
 	more := i.file.MayName()
 	switch {

@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"context"
@@ -28,8 +28,8 @@ import (
 const createTries = 5
 
 // prove sends one real create and looks where its markers arrive.
-func (i *initiation) prove(ctx context.Context) error {
-	if i.db == nil || i.dry {
+func (i *inquiry) prove(ctx context.Context) error {
+	if i.db == nil || i.Dry {
 		return nil
 	}
 	i.file.Draft.GuessTexts()
@@ -54,7 +54,7 @@ func (i *initiation) prove(ctx context.Context) error {
 }
 
 // again says whether, and with what, a create is sent again that had no effect.
-func (i *initiation) again(ctx context.Context, answer drafting.Answer, why string) bool {
+func (i *inquiry) again(ctx context.Context, answer drafting.Answer, why string) bool {
 	if slices.Contains([]int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed}, answer.Status) || answer.Status == 0 {
 		return false
 	}
@@ -71,12 +71,12 @@ func (i *initiation) again(ctx context.Context, answer drafting.Answer, why stri
 		}
 		with, i.declined = "with "+varied, nil
 	}
-	fmt.Fprintf(i.streams.err, "%s\ntrying %s\n", why, with)
+	fmt.Fprintf(i.Said, "%s\ntrying %s\n", why, with)
 	return true
 }
 
 // try sends one real create and looks where its markers arrive. Without a proof there is a reason.
-func (i *initiation) try(ctx context.Context) (drafting.Answer, string, error) {
+func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 	text, err := i.file.Trial()
 	if err != nil {
 		return drafting.Answer{}, err.Error(), nil
@@ -124,29 +124,29 @@ func principals(t targets.Target) (all []driver.Principal) {
 const createTimeout = 30 * time.Second
 
 // unproven says why it is not known where rows are.
-func (i *initiation) unproven(why string) {
-	fmt.Fprintf(i.streams.err, "not proven: %s\n", why)
+func (i *inquiry) unproven(why string) {
+	fmt.Fprintf(i.Said, "not proven: %s\n", why)
 	i.file.Doubts = append(i.file.Doubts, "Not proven: "+why)
 }
 
 // secret is the value of a variable that the source or the environment has.
-func (i *initiation) secret(name string) (string, bool) {
+func (i *inquiry) secret(name string) (string, bool) {
 	if value, ok := i.file.Draft.Given[name]; ok {
 		return value, true
 	}
-	return i.streams.getenv(name)
+	return i.Getenv(name)
 }
 
 // askForSecrets asks for the variables that a create needs and that are not set, if there is a terminal to ask on. The
 // answers are written nowhere.
-func (i *initiation) askForSecrets(ctx context.Context) error {
-	if i.asker.in == nil {
+func (i *inquiry) askForSecrets(ctx context.Context) error {
+	if !i.Asker.Asks() {
 		return nil
 	}
 	given := map[string]string{}
 	maps.Copy(given, i.file.Draft.Given)
 	for _, name := range i.missing() {
-		value, err := i.asker.secret(ctx, name+" for this one create, not shown and not kept:")
+		value, err := i.Asker.Secret(ctx, name+" for this one create, not shown and not kept:")
 		if err != nil {
 			return err
 		}
@@ -157,7 +157,7 @@ func (i *initiation) askForSecrets(ctx context.Context) error {
 }
 
 // missing are the variables that a create needs and that are not set.
-func (i *initiation) missing() []string {
+func (i *inquiry) missing() []string {
 	return slices.DeleteFunc(slices.Clone(i.file.Draft.Needed), func(name string) bool {
 		value, set := i.secret(name)
 		return set && value != ""
@@ -165,9 +165,9 @@ func (i *initiation) missing() []string {
 }
 
 // create sends the one create, and says so first. Where nothing was created there is a reason.
-func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answer, string, error) {
+func (i *inquiry) create(ctx context.Context, d driver.Config) (drafting.Answer, string, error) {
 	f := i.file.Draft
-	fmt.Fprintf(i.streams.err, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Carriers(), ", "))
+	fmt.Fprintf(i.Said, "sending one create%s: %s %s%s with a marker in %s\n", afterSteps(f), f.Method, d.Target.BaseURL, f.Path, strings.Join(f.Carriers(), ", "))
 	sent, err := driver.Directly(ctx, d)
 	var answer history.Attempt
 	if len(sent) > 0 {
@@ -188,7 +188,7 @@ func (i *initiation) create(ctx context.Context, d driver.Config) (drafting.Answ
 	}
 	told := answerOf(answer)
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
-		fmt.Fprintf(i.streams.err, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
+		fmt.Fprintf(i.Said, "it was answered %d: %s\n", answer.Status, engine.Snippet(answer.Content))
 		heed(i, answer.Content)
 		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
@@ -270,7 +270,7 @@ const (
 )
 
 // look searches the database for what the create has left. Without a proof there is a reason.
-func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) {
+func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	begun := time.Now()
 	var unsearched, first []string
 	enough := func() bool { return i.file.Proof != nil && i.file.Proof.Exact && (!c.Accepted() || len(c.Later) > 0) }
@@ -306,7 +306,7 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 	if p == nil {
 		return fmt.Sprintf("the create was answered %d%s, and its marker is in no text column of the database; the target may not store the text, or --db is another database.", c.Status, whereTo(c))
 	}
-	fmt.Fprintf(i.streams.err, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
+	fmt.Fprintf(i.Said, "it was answered %d; %s landed in %s.%s\n", c.Status, p.Text, inert.Comment(p.Table.FullName()), inert.Comment(p.Column))
 	if !i.file.Draft.GraphQL {
 		i.file.Success = drafting.SuccessIn(c.Answer)
 	}
@@ -315,14 +315,14 @@ func (i *initiation) look(ctx context.Context, c drafting.Created) (why string) 
 }
 
 // newTables reads the catalogue again: some services make their tables, or a part of one, when they first need them.
-func newTables(ctx context.Context, i *initiation) {
+func newTables(ctx context.Context, i *inquiry) {
 	if tables, err := i.db.Catalogue(ctx); err == nil {
 		i.tables = tables
 	}
 }
 
 // children counts what else refers to the created row.
-func (i *initiation) children(ctx context.Context) {
+func (i *inquiry) children(ctx context.Context) {
 	p := i.file.Proof
 	for _, t := range i.tables {
 		for _, r := range t.Refers {

@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"context"
@@ -44,7 +44,7 @@ func letBe(ctx context.Context, wait time.Duration) {
 // learnLimit finds out, where a request was answered 429 and no answer says how many are let through in which time: it sends creates, one after
 // the other, until one is turned away, three times. The first of them may begin in a window that is half used, another one may reach
 // into the next window: the one in the middle counts.
-func learnLimit(ctx context.Context, i *initiation, asking *questioner) {
+func learnLimit(ctx context.Context, i *inquiry, asking *questioner) {
 	told := i.file.Limit
 	if i.throttled == 0 || told.Per > 0 {
 		return
@@ -54,7 +54,7 @@ func learnLimit(ctx context.Context, i *initiation, asking *questioner) {
 		i.file.Limit.Per = per
 		return
 	}
-	fmt.Fprintf(i.streams.err, "requests were answered 429; sending up to %d creates, %d times, to learn the rate limit\n", limitTries, limitRounds)
+	fmt.Fprintf(i.Said, "requests were answered 429; sending up to %d creates, %d times, to learn the rate limit\n", limitTries, limitRounds)
 	var through []int
 	for range limitRounds {
 		letBe(ctx, per)

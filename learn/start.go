@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"context"
@@ -14,22 +14,22 @@ import (
 )
 
 // readStart reads the command that starts the target.
-func readStart(ctx context.Context, i *initiation) error {
-	if i.start == "" {
+func readStart(ctx context.Context, i *inquiry) error {
+	if i.Start == "" {
 		return nil
 	}
 	base, err := url.Parse(i.file.BaseURL)
 	if err != nil || !sut.Loopback(base.Hostname()) {
 		return runerror.Configf("--start: a service is started on this machine, and requests go to %s", i.file.BaseURL)
 	}
-	s, err := drafting.ReadStart(i.start, i.environment(), i.file.BaseURL, i.database)
+	s, err := drafting.ReadStart(i.Start, i.Environment(), i.file.BaseURL, i.Database)
 	if err != nil {
 		return runerror.Configf("--start: %w", err)
 	}
-	if i.output != "" {
-		s.Directory = fromFolderOf(i.output)
+	if i.Output != "" {
+		s.Directory = fromFolderOf(i.Output)
 	}
-	if i.db != nil && !i.dry {
+	if i.db != nil && !i.Dry {
 		s.Ready = readyPath(ctx, i.file.BaseURL)
 	}
 	i.file.Start = s

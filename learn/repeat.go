@@ -1,4 +1,4 @@
-package main
+package learn
 
 import (
 	"cmp"
@@ -23,14 +23,14 @@ import (
 
 // learn repeats a create in the ways that contracts speak of, and reads the contract off the answers. What stands in the way
 // of that leaves the contract open.
-func (i *initiation) learn(ctx context.Context) {
+func (i *inquiry) learn(ctx context.Context) {
 	if err := i.repeat(ctx); err != nil {
-		fmt.Fprintf(i.streams.err, "a create could not be repeated: %s\n", err)
+		fmt.Fprintf(i.Said, "a create could not be repeated: %s\n", err)
 		i.file.Doubts = append(i.file.Doubts, "What is promised: a create could not be repeated.")
 	}
 }
 
-func (i *initiation) repeat(ctx context.Context) error {
+func (i *inquiry) repeat(ctx context.Context) error {
 	keyed := i.file.Draft.Keyed()
 	if keyed {
 		tryWords(ctx, i)
@@ -46,7 +46,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 	if keyed {
 		ways = append(ways, "eight at once, three times", "twice without a key")
 	}
-	fmt.Fprintf(i.streams.err, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
+	fmt.Fprintf(i.Said, "repeating a create to learn what is promised: %s\n", strings.Join(ways, ", "))
 	r, err := i.repeated(ctx, asking)
 	if err != nil || !r.First.Done() {
 		return err
@@ -114,7 +114,7 @@ func (i *initiation) repeat(ctx context.Context) error {
 
 // tryWords finds a word of the body for which the target takes another, where nothing else in it can be altered: one that is one of a few
 // is refused.
-func tryWords(ctx context.Context, i *initiation) {
+func tryWords(ctx context.Context, i *inquiry) {
 	for _, word := range drafting.Words(i.file) {
 		other := i.file
 		other.Draft.Body, _ = drafting.Put(other.Draft.Body, word.Pointer, word.Value).(map[string]any)
@@ -134,7 +134,7 @@ func tryWords(ctx context.Context, i *initiation) {
 }
 
 // questioner asks with the file as it is.
-func (i *initiation) questioner() (*questioner, error) {
+func (i *inquiry) questioner() (*questioner, error) {
 	text, err := i.file.Text()
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (i *initiation) questioner() (*questioner, error) {
 	return i.questionerOf(text)
 }
 
-func (i *initiation) questionerOf(text string) (*questioner, error) {
+func (i *inquiry) questionerOf(text string) (*questioner, error) {
 	target, err := i.load(text, func(name string) (string, bool) {
 		if name == "DATABASE_URL" {
 			return "sqlite:///variable", true
@@ -154,7 +154,7 @@ func (i *initiation) questionerOf(text string) (*questioner, error) {
 
 // repeated sends a create, sends it again, and with another body under its key. Where not even the first does anything, what the create
 // before has sent may be taken: then something of it is the key, or all members differ that may have to.
-func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
+func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	for {
 		r, err := i.repeatedOnce(ctx, asking)
 		if err != nil || r.First.Done() && r.Rows > 0 {
@@ -166,7 +166,7 @@ func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting
 				r.First.Status, english.Plural(r.Rows, "row"), i.file.Proof.Table.FullName()))
 			return r, nil
 		}
-		fmt.Fprintf(i.streams.err, "a second create was answered %d and made no row; trying with %s\n", r.First.Status, with)
+		fmt.Fprintf(i.Said, "a second create was answered %d and made no row; trying with %s\n", r.First.Status, with)
 		if asking, err = i.questioner(); err != nil {
 			return r, err
 		}
@@ -175,7 +175,7 @@ func (i *initiation) repeated(ctx context.Context, asking *questioner) (drafting
 
 // vary lets the next thing differ in each create by which a target may know one that it has seen: what may be the key, and
 // then members of the body. It says which; empty: there is none left.
-func vary(i *initiation) string {
+func vary(i *inquiry) string {
 	beginToVary(i)
 	i.file.Draft = *i.plain
 	if len(i.places) > 0 {
@@ -207,7 +207,7 @@ func vary(i *initiation) string {
 }
 
 // beginToVary keeps the draft as its source has it.
-func beginToVary(i *initiation) {
+func beginToVary(i *inquiry) {
 	if i.plain != nil {
 		return
 	}
@@ -232,7 +232,7 @@ type placeTry struct {
 	members bool // together with members that may name one thing: a target may know both
 }
 
-func (i *initiation) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
+func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	alters := i.file.Draft.Keyed() && asking.alters()
 	answers, markers := asking.done(ctx, "again", repeating(i.timed, "", alters))
 	if len(answers) < 2 {
@@ -299,7 +299,7 @@ func repeatedOf(answers []drafting.Answer, later, alters bool) drafting.Repeated
 
 // made counts the rows of the created thing's table that hold a marker. It looks once more often for the first than it took to find
 // that of the first create.
-func (i *initiation) made(ctx context.Context, marker string) int {
+func (i *inquiry) made(ctx context.Context, marker string) int {
 	i.row = nil
 	for n := range i.looked + 1 {
 		if n > 0 {
@@ -314,7 +314,7 @@ func (i *initiation) made(ctx context.Context, marker string) int {
 }
 
 // rowsOf counts the rows of the created thing's table that hold a marker now.
-func rowsOf(ctx context.Context, i *initiation, marker string) int {
+func rowsOf(ctx context.Context, i *inquiry, marker string) int {
 	landings, _ := i.db.Search(ctx, i.tables, marker)
 	rows := 0
 	for _, l := range landings {
@@ -328,7 +328,7 @@ func rowsOf(ctx context.Context, i *initiation, marker string) int {
 }
 
 // recount counts again what refers to a created row.
-func recount(ctx context.Context, i *initiation, row map[string]string) {
+func recount(ctx context.Context, i *inquiry, row map[string]string) {
 	for n := range i.file.Children {
 		c := &i.file.Children[n]
 		if value, has := row[c.By.Theirs]; has && value != "" {
@@ -341,7 +341,7 @@ func recount(ctx context.Context, i *initiation, row map[string]string) {
 
 // natural finds the members of which each makes two creates one: with the same value in it, and another in all others, the second create
 // makes no row, twice.
-func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
+func (i *inquiry) natural(ctx context.Context, r *drafting.Repeated) error {
 	for _, pointer := range i.file.Suspects() {
 		text, err := i.file.WithSame(pointer)
 		if err != nil {
@@ -373,7 +373,7 @@ func (i *initiation) natural(ctx context.Context, r *drafting.Repeated) error {
 
 // underAnotherKey sends a create again under another key, where the database lets its marker in once: the second may be refused, may be
 // the first one again, or may add to the row.
-func underAnotherKey(ctx context.Context, i *initiation, r *drafting.Repeated) error {
+func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	asking, err := i.questioner()
 	if err != nil {
 		return err
@@ -393,18 +393,18 @@ func underAnotherKey(ctx context.Context, i *initiation, r *drafting.Repeated) e
 }
 
 // adds reports that a repetition of a create changes its row, which is no matter of another body.
-func adds(ctx context.Context, i *initiation, asking *questioner) bool {
+func adds(ctx context.Context, i *inquiry, asking *questioner) bool {
 	answers, markers := asking.done(ctx, "twice", "[{send: {}}, {send: {}}]")
 	return len(answers) > 1 && changed(ctx, i, markers[0])
 }
 
 // changed reports that the row of a marker does not hold what the body said that was not altered.
-func changed(ctx context.Context, i *initiation, marker string) bool {
+func changed(ctx context.Context, i *inquiry, marker string) bool {
 	return holds(ctx, i, marker, func(stored, said string) bool { return !drafting.Same(stored, said) })
 }
 
 // holds reports that what the row of a marker holds is to what the body said that was not altered as a rule has it.
-func holds(ctx context.Context, i *initiation, marker string, rule func(stored, said string) bool) bool {
+func holds(ctx context.Context, i *inquiry, marker string, rule func(stored, said string) bool) bool {
 	column, value := drafting.Kept(i.file)
 	if column == "" {
 		return false
@@ -418,7 +418,7 @@ func holds(ctx context.Context, i *initiation, marker string, rule func(stored, 
 // unconstrained finds the member that makes two creates one where the same request made no second row, and neither a key nor a
 // constraint of the database says why. If another create with another marker makes a row, it is a member that a page gives to each, or
 // the one that has the marker; if not, the one that lets it make a row when it differs, too.
-func unconstrained(ctx context.Context, i *initiation, r *drafting.Repeated) error {
+func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	for _, pointer := range slices.Concat([]string{""}, i.file.MayName(), drafting.Unlikely(&i.file)) {
 		other := i.file
 		if pointer != "" {
