@@ -3,6 +3,7 @@ package checker
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -16,6 +17,7 @@ func checkContradictions(e *evaluation, m moment, tr *trace, record []*classifie
 	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.is(Rejected, Declined) && !a.respelled() })
 	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not rejected.", "level: idempotent")
 	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once rejected, a repetition is rejected again.", "errors.store_4xx: true")
+	reportToldNowhere(e, m, tr, acknowledged, rejected)
 	if !e.terms.namesDeclines() {
 		return
 	}
@@ -40,6 +42,28 @@ func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*clas
 		}
 	}
 }
+
+// reportToldNowhere reports a copy that was told, while the request ran that was acknowledged, that there is no such thing: no contract
+// says "in progress" so, unless it names the status. A look-up that cannot see what another transaction commits meanwhile answers that.
+func reportToldNowhere(e *evaluation, m moment, tr *trace, acknowledged, rejected []*classified) {
+	for _, b := range rejected {
+		i := slices.IndexFunc(acknowledged, func(a *classified) bool { return a.Start < b.End && b.Start <= a.End })
+		if i < 0 || !slices.Contains(nowhere(), b.Status) {
+			continue
+		}
+		a := acknowledged[i]
+		e.report(m, tr, Finding{
+			Kind: ReplayMismatch, Detail: "status", Promise: "A copy of a request that is done is not told that there is nothing.", Contract: "level: idempotent",
+			Expected: fmt.Sprintf("status %d again, or an answer by which the contract says that the first request still runs", a.Status),
+			Observed: fmt.Sprintf("status %d, while the same request was acknowledged", b.Status),
+			Differs:  []Difference{{Attempt: b.ID, Where: "status", First: fmt.Sprint(a.Status), Then: fmt.Sprint(b.Status)}},
+		})
+		return
+	}
+}
+
+// nowhere lists the statuses that say that what is asked for does not exist.
+func nowhere() []int { return []int{http.StatusNotFound, http.StatusGone} }
 
 // checkElsewhere checks that an acknowledged request is not rejected because it comes from elsewhere, or because the name
 // of its key's header is in another case.

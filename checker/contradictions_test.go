@@ -95,3 +95,19 @@ func TestTwoKeysInTwoHeaders(t *testing.T) {
 		{name: "refused and executed", story: story(twoKeys(rejected(400))).rows(1), want: []string{"phantom-row"}},
 	})
 }
+
+// A copy that arrives while its first request runs may be told to wait, and not that there is nothing.
+func TestACopyThatIsToldThatThereIsNothing(t *testing.T) {
+	t.Parallel()
+	a := during(0, 10, acknowledged(201, "o1"))
+	beside := func(x history.Attempt) *draft { return story(a, during(5, 12, x)).rows(1) }
+	named := func(t *checker.Terms) { t.Contract.InProgress.Signature = contract.Signature{Statuses: []int{404}} }
+	runCells(t, []cell{
+		{name: "not found", story: beside(rejected(404)), want: []string{"replay-mismatch/status"}},
+		{name: "gone", story: beside(rejected(410)), want: []string{"replay-mismatch/status"}},
+		{name: "not found before its first is acknowledged", story: story(during(1, 4, rejected(404)), during(5, 9, acknowledged(201, "o1"))).rows(1)},
+		{name: "not found, which the contract calls in progress", terms: terms(named), story: beside(rejected(404))},
+		{name: "not found, where answers are not promised", terms: terms(dedupOnly), story: beside(rejected(404))},
+		{name: "a refusal that may mean that the first one runs", story: beside(rejected(400))},
+	})
+}

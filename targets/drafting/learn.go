@@ -220,11 +220,12 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 }
 
 // bursts is what a request is answered that meets a running one, if one of the bursts has met one. After them all, the same
-// request was answered otherwise: what is answered for good says nothing of what runs.
+// request was answered otherwise: what is answered for good says nothing of what runs. Neither does an answer that there is no such thing,
+// which is the mistake of a look-up that does not see the first one.
 func (l *learnt) bursts(bursts []Burst) {
 	for _, c := range bursts {
 		for _, a := range c.Copies {
-			if a.Refused() && c.After.Done() {
+			if a.Refused() && c.After.Done() && a.Status != http.StatusNotFound && a.Status != http.StatusGone {
 				l.inProgress = signature(a)
 				return
 			}

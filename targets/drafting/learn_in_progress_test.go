@@ -25,3 +25,19 @@ func TestALeaseIsNamedWhereRunsKillTheService(t *testing.T) {
 		require.Equal(t, started, strings.Contains(text, "# lease: "))
 	}
 }
+
+// A copy that is told that there is no such thing while its first request runs is a mistake of the service, and no way to say "wait".
+func TestNotFoundIsNoWayToSayWait(t *testing.T) {
+	t.Parallel()
+	for status, learnt := range map[int]bool{409: true, 425: true, 404: false, 410: false} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/note", Column: "note", Exact: true, Table: databases.Table{Name: "orders"}},
+			Draft: Draft{Name: "create", Method: "POST", Path: "/t", Body: map[string]any{"note": "x"}, Texts: []string{"/note"}, Key: InHeader("Idempotency-Key")},
+		}
+		done := Answer{Status: 201}
+		f.Learn(Repeated{First: done, Again: done, Rows: 1, Bursts: []Burst{{Copies: []Answer{done, {Status: status}}, After: done}}})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, learnt, strings.Contains(text, "in_progress:"), status)
+	}
+}
