@@ -26,6 +26,13 @@ func TestInitLearnsWhichMemberSaysThatItIsDone(t *testing.T) {
 			[]string{"where: {/success: true}}", "existing: {statuses: [200], where: {/error: taken, /success: false}}"}},
 		"a truth value and a sentence": {`{"ok": true, "id": %d}`, `{"ok": false, "message": "it is there already"}`, `{"ok": false, "message": "come back later"}`,
 			[]string{"where: {/ok: true}}", "existing: {statuses: [200], where: {/message: it is there already, /ok: false}}"}},
+		"an error of JSON-RPC": {`{"jsonrpc": "2.0", "result": {"id": %d}, "id": 7}`, `{"jsonrpc": "2.0", "error": {"code": -32010, "message": "taken"}, "id": 7}`,
+			`{"jsonrpc": "2.0", "error": {"code": -32000, "message": "busy"}, "id": 7}`,
+			[]string{"where: {/error: null}}", "existing: {statuses: [200], where: {/error/code: -32010}}"}},
+		"an error that others lack": {`{"order": {"id": %d}}`, `{"error": "it is there already"}`, `{"error": "come back later"}`,
+			[]string{"where: {/error: null}}", "existing: {statuses: [200], where: {/error: it is there already}}"}},
+		"errors in a list": {`{"errors": [], "order": {"id": %d}}`, `{"errors": [{"code": 17, "message": "taken"}], "order": null}`, `{"errors": [{"code": 18}], "order": null}`,
+			[]string{"where: {/errors/0: null}}", "existing: {statuses: [200], where: {/errors/0/code: 17}}"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

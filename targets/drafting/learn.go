@@ -24,6 +24,7 @@ type Answer struct {
 	Limit    Limit          // that its headers tell
 	Wait     time.Duration  // that it asks for before the next request, with 429
 	Denied   map[string]any // the member by which it says that it is not done, though its status says so; nil: it does not
+	DeniedAt string         // JSON pointer to that member, where it is one that answers lack which are done
 }
 
 // Done reports that it says that the create is done, or leads to what was created.
@@ -119,7 +120,7 @@ func (f *File) Learn(r Repeated) {
 		f.keyless(&l, r)
 	}
 	l.acknowledged(r)
-	l.succeeded(f.Success, r)
+	l.succeeded(f, r)
 	l.tellApart()
 	f.learnt = l
 }
@@ -260,14 +261,41 @@ func (l *learnt) acknowledged(r Repeated) {
 }
 
 // succeeded takes the member that says that it is done, if every answer has it that says so.
-func (l *learnt) succeeded(s Success, r Repeated) {
+func (l *learnt) succeeded(f *File, r Repeated) {
+	s := f.Success
 	answers := []Answer{r.First, r.Again}
 	for _, c := range r.Bursts {
 		answers = append(append(answers, c.Copies...), c.After)
 	}
+	if s.At != "" && s.Value == nil {
+		if s.At = failedAt(f, r); s.At == "" {
+			return
+		}
+	}
 	if s.At != "" && !l.accepted && !redirects(r.First.Status) && !slices.ContainsFunc(answers, func(a Answer) bool { return a.Done() && !s.saidBy(a) }) {
 		l.success = s
 	}
+}
+
+// failedAt is the member by which answers with the status of a success were known to be none; empty: no such answer was seen. All of
+// JSON-RPC are known so.
+func failedAt(f *File, r Repeated) string {
+	if _, is := f.Draft.Body["jsonrpc"]; is {
+		return "/error"
+	}
+	for _, a := range slices.Concat(r.Keyless, r.Declined, []Answer{r.Again, orNone(r.Altered), orNone(r.Taken)}) {
+		if a.DeniedAt != "" {
+			return a.DeniedAt
+		}
+	}
+	return ""
+}
+
+func orNone(a *Answer) Answer {
+	if a == nil {
+		return Answer{}
+	}
+	return *a
 }
 
 // tellApart leaves out what cannot be told from something else: an answer that says "come back later" and another body's
@@ -313,7 +341,9 @@ func codes() []string {
 func signature(a Answer) contract.Signature {
 	s := contract.Signature{Statuses: []int{a.Status}}
 	if a.Denied != nil {
-		s.Where = why(a)
+		if s.Where = why(a); len(s.Where) == 0 { // its status alone says that it is done
+			return contract.Signature{}
+		}
 		return s
 	}
 	if message, there := jsonpointer.Resolve(a.Body, "/errors/0/message"); there && a.errs() && a.Status < 400 {

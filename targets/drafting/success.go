@@ -10,17 +10,42 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// Some APIs answer 200 to every request, and say in a member of the body whether it succeeded: {"code": 0, "data": {...}}.
+// Some APIs answer 200 to every request, and say in a member of the body whether it succeeded: {"code": 0, "data": {...}}, or that it did
+// not: {"error": {...}}, as JSON-RPC does.
 
 // Success is what such a member of an answer holds if the request succeeded. The zero value: there is none.
 type Success struct {
-	At    string // JSON pointer
-	Value any    // a truth value, a whole number or a text
+	At     string   // JSON pointer
+	Value  any      // a truth value, a whole number or a text; nil: it is not there, or null
+	Beside []string // what an answer has that lacks such a member, one of which is not there where the request failed
 }
 
 // SuccessIn finds the member by which an answer to a create that was done says so.
 func SuccessIn(answer any) Success {
 	object, _ := answer.(map[string]any)
+	if s := successOf(object); s.At != "" || len(object) == 0 {
+		return s
+	}
+	s := Success{}
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if object[name] != nil {
+			s.Beside = append(s.Beside, name)
+		}
+	}
+	for _, name := range failures() {
+		if object[name] == nil {
+			s.At = jsonpointer.Of(name)
+			return s
+		}
+	}
+	return Success{}
+}
+
+// failures are the members by which an answer says that a request failed, whose other answers lack it.
+func failures() []string { return []string{"error", "errors", "fault"} }
+
+// successOf finds a member that says that it is done.
+func successOf(object map[string]any) Success {
 	found := func(names []string, means func(text string, value any) bool) Success {
 		for _, name := range slices.Sorted(maps.Keys(object)) {
 			value := plain(object[name])
@@ -39,6 +64,7 @@ func SuccessIn(answer any) Success {
 		{[]string{"code", "errcode", "errorcode", "errno", "ret", "retcode", "returncode", "resultcode", "statuscode", "responsecode"}, func(text string, _ any) bool {
 			return strings.Trim(text, "0") == "" && text != "" || text == "200" || slices.Contains(words, text)
 		}},
+		{[]string{"error", "iserror", "haserror", "failed"}, func(_ string, value any) bool { return value == false }},
 		{[]string{"status", "result"}, func(text string, _ any) bool { return slices.Contains(words, text) }},
 	} {
 		if s := found(kind.names, kind.means); s.At != "" {
@@ -50,11 +76,49 @@ func SuccessIn(answer any) Success {
 
 // Read marks an answer that says otherwise though its status does not.
 func (s Success) Read(a Answer) Answer {
+	if s.At != "" && s.Value == nil {
+		return s.readFailure(a)
+	}
 	value, there := jsonpointer.Resolve(a.Body, s.At)
 	if s.At != "" && there && a.Status < 300 && plain(value) != s.Value {
 		a.Denied = map[string]any{s.At: plain(value)}
 	}
 	return a
+}
+
+// readFailure marks an answer that has a member which says that the request failed, and lacks what one has that was done. An answer to a
+// batch may have both.
+func (s Success) readFailure(a Answer) Answer {
+	object, _ := a.Body.(map[string]any)
+	if a.Status >= 300 || !slices.ContainsFunc(s.Beside, func(name string) bool { return object[name] == nil }) {
+		return a
+	}
+	for _, name := range failures() {
+		if failure := object[name]; says(failure) {
+			a.Denied, a.DeniedAt = map[string]any{}, jsonpointer.Of(name)
+			switch held := failure.(type) {
+			case string:
+				a.Denied[a.DeniedAt] = held
+			case []any: // others may have an empty one
+				a.DeniedAt += "/0"
+			}
+			return a
+		}
+	}
+	return a
+}
+
+// says reports that a member holds something.
+func says(value any) bool {
+	switch held := value.(type) {
+	case string:
+		return held != ""
+	case map[string]any:
+		return len(held) > 0
+	case []any:
+		return len(held) > 0
+	}
+	return false
 }
 
 // why is the member by which an answer says that it is not done, and what it says beside a mere no.
@@ -65,7 +129,7 @@ func why(a Answer) map[string]any {
 			return where
 		}
 	}
-	for _, at := range append(codes(), "/message", "/msg", "/error/message") {
+	for _, at := range append(codes(), "/errors/0/code", "/message", "/msg", "/error/message", "/errors/0/message", "/errors/0") {
 		value, _ := jsonpointer.Resolve(a.Body, at)
 		if number, is := value.(json.Number); is {
 			value = plain(number)
@@ -81,7 +145,7 @@ func why(a Answer) map[string]any {
 // saidBy reports that an answer says that it is done in this way.
 func (s Success) saidBy(a Answer) bool {
 	value, there := jsonpointer.Resolve(a.Body, s.At)
-	return there && plain(value) == s.Value
+	return (there || s.Value == nil) && plain(value) == s.Value
 }
 
 // plain is a number of JSON as a whole number, if it is one.
