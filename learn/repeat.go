@@ -78,6 +78,11 @@ func (i *inquiry) repeat(ctx context.Context) error {
 	if !keyed && len(r.Natural) > 0 {
 		tryWords(ctx, i)
 	}
+	if keyed && r.Rows == 1 && r.Altered != nil && r.Altered.Refused() {
+		if err := leavesOut(ctx, i); err != nil {
+			return err
+		}
+	}
 	if asking, err = i.questioner(); err != nil { // members may differ now that did not
 		return err
 	}
@@ -388,6 +393,28 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 	if answers[1].Done() && changed(ctx, i, markers[0]) {
 		r.Added = holds(ctx, i, markers[0], drafting.Twice)
 		r.Changed = !r.Added
+	}
+	return asking.err
+}
+
+// leavesOut finds that another body is refused for its text, and not for its amount alone: the comparison leaves out the amount. All bodies
+// of an intent have one text then, so that runs show it.
+func leavesOut(ctx context.Context, i *initiation) error {
+	other, can := i.file.WithOneText()
+	if !can {
+		return nil
+	}
+	text, err := other.Text()
+	if err != nil {
+		return err
+	}
+	asking, err := i.questionerOf(text)
+	if err != nil {
+		return err
+	}
+	if answers, _ := asking.done(ctx, "one-text", "[{send: {}}, {alter: {}}]"); len(answers) > 1 && i.file.SameThing(answers[0], answers[1]) {
+		i.file.Proof = other.Proof
+		i.file.Doubts = append(i.file.Doubts, "Whether another amount under the same key may get the first one's answer: it did, and another text was refused, so bodies are compared. Runs will show it as a broken promise; if it may, say so in contract.fingerprint.")
 	}
 	return asking.err
 }
