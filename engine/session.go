@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -48,6 +49,15 @@ type Session struct {
 
 // Close closes the system.
 func (s *Session) Close() error { return s.System.Close() }
+
+// Discard closes the system, and removes what a private session left on disk, if that is of no use any more.
+func (s *Session) Discard(useless bool) error {
+	err := s.Close()
+	if err == nil && useless && s.config.Private && s.dir.Path != "" {
+		err = os.RemoveAll(s.dir.Path)
+	}
+	return err
+}
 
 // Normal is how long a plain create takes, as the pilot measured it.
 func (s *Session) Normal() time.Duration { return s.normal }

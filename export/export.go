@@ -29,10 +29,11 @@ import (
 // Finding is a finding to be handed over, with what it takes to show it again.
 type Finding struct {
 	rundir.Finding
-	Scenario scenarios.Scenario // the smallest there is of it, with as many rounds as it takes to see the finding with 99 %
+	Scenario scenarios.Scenario // the smallest there is of it, with as many rounds as it was seen to take
 	SUT      sut.Options        // of the target that it is shown against
 	Flags    string             // of the command that name that target
 	Shrunk   bool               // nothing is known that could be left out of Scenario
+	Seen     string             // how often Scenario showed it, in a sentence; empty: it is not known
 }
 
 // Mark stands at the beginning of all that is exported.
@@ -54,9 +55,17 @@ func (f Finding) AsScenario() ([]byte, error) {
 	if err != nil {
 		return nil, runerror.Environment(err)
 	}
-	head := fmt.Sprintf("# %s\n# %s\n# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
-		f.title(), f.origin(), inert.Comment(f.Flags), shell.Quote(f.SUT.Operation), f.Seed)
+	head := fmt.Sprintf("# %s\n# %s\n%s# Run it: doubletap run THIS-FILE %s --operation %s --seed %d\n",
+		f.title(), f.origin(), commentLine("#", f.Seen), inert.Comment(f.Flags), shell.Quote(f.SUT.Operation), f.Seed)
 	return append([]byte(head), source...), nil
+}
+
+// commentLine is a line of a comment; none, where there is nothing to say.
+func commentLine(mark, text string) string {
+	if text == "" {
+		return ""
+	}
+	return mark + " " + inert.Comment(text) + "\n"
 }
 
 //go:embed go_test.go.tmpl
@@ -70,7 +79,7 @@ func (f Finding) AsGo() ([]byte, error) {
 	}
 	var text bytes.Buffer
 	err = template.Must(template.New("test").Parse(goTest)).Execute(&text, map[string]any{
-		"Title": f.title(), "Origin": f.origin(), "Name": inert.GoName(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
+		"Title": f.title(), "Origin": f.origin(), "Seen": commentLine("//", f.Seen), "Name": inert.GoName(string(f.Finding.Finding.Kind) + "-" + f.Finding.Scenario),
 		"Target": inert.GoText(f.SUT.Target), "Operation": inert.GoText(f.SUT.Operation), "Seed": f.Seed, "Instances": f.SUT.Instances,
 		"Source": inert.GoText("\n" + string(source)),
 	})
@@ -139,7 +148,7 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		}
 	}
 	script := curl.Script{
-		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
+		Title: f.title(), Origin: f.origin(), Seen: f.Seen, Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
 		Client: clients()[databases.DialectOf(database)], Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}

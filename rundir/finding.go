@@ -62,9 +62,21 @@ func (f Finding) ShownIn(r checker.Result) int {
 	return len(intents)
 }
 
-// Rounds is how often something that showed in k of n rounds has to be tried until it shows with 99 %, 1 to 1000. Of n rounds of
-// which k showed it, (k+1)/(n+2) is the rate (Laplace's rule of succession): what showed in each of a few may still be chance. Of
-// an unknown rate, n is 0.
+// Seen is in how many separate runs of so many rounds something showed. The zero value is of no run.
+type Seen struct{ Shown, Runs, Rounds int }
+
+// Count counts one more run.
+func (s *Seen) Count(shown bool) {
+	s.Runs++
+	if shown {
+		s.Shown++
+	}
+}
+
+// Rounds is how often something that showed in k of n rounds of one run has to be tried until it shows in 99 of 100 cases, if other
+// runs are like that one, 1 to 1000. Of n rounds of which k showed it, (k+1)/(n+2) is the rate (Laplace's rule of succession): what
+// showed in each of a few may still be chance. Whether other runs are like it, one run does not tell: see [Seen]. Of an unknown
+// rate, n is 0.
 func Rounds(k, n int) int {
 	missed := 1 - float64(k+1)/float64(n+2)
 	return min(mostRounds, int(math.Ceil(math.Log(0.01)/math.Log(missed))))

@@ -3,6 +3,7 @@
 package shrink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,10 +58,8 @@ type Result struct {
 	From, Best scenarios.Scenario
 	FirstK     int // rounds that broke in the beginning, of FirstN
 	FirstN     int
-	LastK      int // rounds of Best that broke in the end, of LastN
-	LastN      int
+	Seen       rundir.Seen // of Best, in runs of its own
 	Trials     int
-	Rounds     int  // of Best until it shows with 99 %
 	Whole      bool // Best is From with all its intents, as what an intent left behind was part of it
 	Unknown    int  // things of which it is not known whether they can be left out
 	Took       time.Duration
@@ -89,7 +88,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, k.session.Close()) }()
+	defer func() { err = errors.Join(err, k.session.Discard(err == nil)) }()
 	k.session = session
 	if why := session.System.LeavesOut(s); why != "" {
 		return r, runerror.Configf("%s cannot be played against %s: %s", s.Name, session.System.Name, why)
@@ -130,26 +129,21 @@ func (k *shrinker) shrink(ctx context.Context, whole scenarios.Scenario) (Result
 		k.options.Began(first.k, first.n)
 	}
 	best, unknown, failure := k.minimise(budget, s, float64(first.k)/float64(first.n))
-	last := sequential{}
-	failure = errors.Join(failure, k.afresh(ctx, best, firstRounds, &last))
-	if last.k == 0 && ctx.Err() == nil && failure == nil {
+	if failure == nil {
+		rounds := rundir.Rounds(first.k, first.n)
+		r.Seen, failure = k.separately(ctx, best, rounds, max(longestRun, rounds))
+	}
+	if r.Seen.Shown == 0 && ctx.Err() == nil && failure == nil {
 		// What came before was part of it, such as a stock that runs out: then the whole scenario is what it takes.
 		best, unknown = whole.Without(seen.unheld), 0
 		r.Whole, k.early = true, false
-		failure = k.afresh(ctx, best, best.Intents/best.GroupSize(), &last)
+		rounds := best.Intents / best.GroupSize()
+		r.Seen, failure = k.separately(ctx, best, rounds, rounds)
 	}
-	if last.k == 0 && ctx.Err() == nil && failure == nil {
+	if r.Seen.Shown == 0 && ctx.Err() == nil && failure == nil {
 		failure = runerror.Environment(errors.New("what was left did not break again in the end: the rate is too low to shrink by"))
 	}
 	r.Best, r.Unknown, r.Trials = best, unknown, k.trials
-	r.LastK, r.LastN, r.Rounds = last.k, last.n, rundir.Rounds(last.k, last.n)
-	if !r.Whole && failure == nil && last.k > 0 && r.Rounds < last.n {
-		// Where rounds depend on those before them, as those of a stock that runs out do, a rate says little: it takes all of them.
-		var few sequential
-		if failure = k.afresh(ctx, best, r.Rounds, &few); few.n > 0 && few.k == 0 {
-			r.Rounds = last.n
-		}
-	}
 	r.Took = time.Since(k.began)
 	return r, failure
 }
@@ -164,23 +158,6 @@ func (k *shrinker) first(ctx context.Context, s scenarios.Scenario) (sequential,
 		test.k = seen.early
 	}
 	return test, seen, err
-}
-
-// afresh plays rounds against the target as it is when it starts: what the trials left behind is no part of the scenario.
-func (k *shrinker) afresh(ctx context.Context, s scenarios.Scenario, rounds int, test *sequential) error {
-	if ctx.Err() == nil {
-		session, err := engine.Open(ctx, k.options.Config)
-		if err != nil {
-			return err
-		}
-		err = k.session.Close()
-		k.session = session
-		if err != nil {
-			return err
-		}
-	}
-	_, err := k.play(ctx, s, rounds, test)
-	return err
 }
 
 // minimise leaves out one thing after the other until nothing can be left out, or the time is over. It
@@ -329,11 +306,12 @@ func (k *shrinker) seen(h *history.History, family int) (seen played) {
 	return seen
 }
 
-// Source returns the text of the shrunk scenario, with as many rounds as it takes to see the finding with 99 %.
+// Source returns the text of the shrunk scenario, with as many rounds as the runs had in which it was seen. Where none was played, they
+// are those that the first rounds ask for.
 func (r Result) Source(kind checker.Kind) ([]byte, error) {
 	named := r.Best
 	if !r.Whole {
-		named.Intents = max(r.Rounds, 1) * named.GroupSize()
+		named.Intents = cmp.Or(r.Seen.Rounds, rundir.Rounds(r.FirstK, r.FirstN)) * named.GroupSize()
 	}
 	named.Known = nil // it is to show the bug, not to expect it
 	named.Name = r.Best.Name[:min(len(r.Best.Name), 55)] + "-shrunk"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -113,18 +114,22 @@ func readForExport(dir string, o targetFlags, s streams) (export.Finding, error)
 	if err != nil {
 		return export.Finding{}, err
 	}
-	minimal := false
+	minimal, seen := false, ""
 	small := f.Narrowed(played[0].Scenario)
 	if f.Of > 0 {
 		small.Intents *= rundir.Rounds(f.Shown, f.Of)
+		seen = fmt.Sprintf("It was seen in %d of %s of one run; in others it may be rarer.", f.Shown, english.Plural(f.Of, "intent"))
 	}
 	if shrunk := filepath.Join(dir, shrink.FileName); rundir.Exists(shrunk) {
 		if played, err = engine.ReadScenario(shrunk); err != nil {
 			return export.Finding{}, err
 		}
-		small, minimal = played[0].Scenario, true
+		small, minimal, seen = played[0].Scenario, true, ""
+		if first, _, _ := strings.Cut(string(played[0].Source), "\n"); strings.HasPrefix(first, shrunkMark) {
+			seen = strings.TrimPrefix(first, "# ")
+		}
 	}
 	c := engine.Config{SUT: o.options(s)}.Resend(f, dir)
 	flags := sessionFlags{targetFlags: targetFlags{target: c.SUT.Target}, instances: c.SUT.Instances}
-	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords(), Shrunk: minimal}, nil
+	return export.Finding{Finding: f, Scenario: small, SUT: c.SUT, Flags: flags.targetWords(), Shrunk: minimal, Seen: seen}, nil
 }

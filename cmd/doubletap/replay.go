@@ -37,9 +37,9 @@ intents that broke, and says whether the same promise broke again: exit 1 if it 
 0 if it did not, 2 if the scenario could not be exercised. With --target it asks the same of another
 target, such as a fixed one.
 
-It is sent until it breaks again: at most as often as it takes to see it with 99%, by the share of
-intents that broke in the run, and not more than 20 times. To find what is rarer, let it go on
---until-fail, or --for a while.`,
+It is sent until it breaks again: 5 to 20 times at most, the more often, the fewer intents broke in the
+run. That one run need not be like the next: to find what is rarer, let it go on --until-fail, or --for
+a while.`,
 		Example: `  doubletap replay last
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --times 20
   doubletap replay reports/runs/20260102-150405-abcd/findings/F1 --until-fail --for 10m
@@ -62,18 +62,21 @@ intents that broke in the run, and not more than 20 times. To find what is rarer
 	return cmd
 }
 
-// mostTries is how often a finding is sent at most, if nobody says how often.
-const mostTries = 20
+// How often a finding is sent at most, if nobody says how often. What showed in all rounds of one run may be rarer in the next.
+const (
+	leastTries = 5
+	mostTries  = 20
+)
 
 // choose says how often to send a finding, if nobody did: those who hunt go on without a count; others until the finding would have
-// shown in 99 of 100 cases.
+// shown in 99 of 100 cases, if each try is like a round of the run.
 func (r *replayOptions) choose(f rundir.Finding) {
 	switch {
 	case r.counted:
 	case r.untilFail || r.longest > 0:
 		r.times = math.MaxInt
 	case f.Of > 0:
-		r.times = min(mostTries, rundir.Rounds(f.Shown, f.Of))
+		r.times = min(mostTries, max(leastTries, rundir.Rounds(f.Shown, f.Of)))
 		r.untilFail, r.byRate = true, true
 	}
 }

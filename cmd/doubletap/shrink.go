@@ -33,7 +33,9 @@ func newShrink(s streams) *cobra.Command {
 intents, steps, copies, tabs, faults, retries, numbers. If it breaks as often without a thing, the thing stays
 out; if not, it goes back in. Races depend on chance, so each time it plays as many rounds as it needs
 to know, with errors of 5 % each, whether the rate is still at least 80 % of what it was or at most half of
-that (Wald's sequential test). The result is a scenario file with the rate written in it. Ctrl-C keeps the best so far.
+that (Wald's sequential test). In the end it plays what is left in separate runs, with as many rounds as it
+takes to show in each of them. The result is a scenario file that says in how many runs it was seen. Ctrl-C keeps
+the best so far.
 
 Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left out.`,
 		Example: `  doubletap shrink last
@@ -133,7 +135,7 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sess
 		minimal = fmt.Sprintf("%s could not be tried to the end.", english.Plural(r.Unknown, "thing"))
 	}
 	var text bytes.Buffer
-	fmt.Fprintf(&text, shrunkMark+" %s in %d of %s%s.\n# %s\n", f.Finding.Kind, r.LastK, english.Plural(r.LastN, "round"), rate(r.LastK, r.LastN), minimal)
+	fmt.Fprintf(&text, shrunkMark+" %s %s.\n# %s\n", f.Finding.Kind, seenIn(r), minimal)
 	text.Write(source)
 	if err := out.Write(func(w io.Writer) error { _, err := text.WriteTo(w); return err }); err != nil {
 		return runerror.Environment(fmt.Errorf("write the shrunk scenario: %w", err))
@@ -147,9 +149,28 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sess
 	} else {
 		left += ", as before"
 	}
-	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  file   %s\n  again  %s run %s %s\n",
-		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
+	fmt.Fprintf(s.out, "\n%s\n%s, after %s in %s\n  seen   %s\n  file   %s\n  again  %s run %s %s\n",
+		source, left, english.Plural(r.Trials, "trial"), r.Took.Round(100*time.Millisecond), seenIn(r), out.Path, program(), shell.Quote(out.Path), flags.targetWords())
 	return nil
+}
+
+// fewRuns is a number of runs that says little.
+const fewRuns = 3
+
+// seenIn says how often what is left was seen: in how many runs, as rounds of one run are not independent.
+func seenIn(r shrink.Result) string {
+	seen := r.Seen
+	if seen.Runs == 0 {
+		return fmt.Sprintf("in %d of %s of one run, before anything was left out; the time did not allow a run of what is left", r.FirstK, english.Plural(r.FirstN, "round"))
+	}
+	text := fmt.Sprintf("in %d of %s of %s%s", seen.Shown, english.Plural(seen.Runs, "separate run"), english.Plural(seen.Rounds, "round"), rate(seen.Shown, seen.Runs))
+	switch {
+	case seen.Runs < fewRuns:
+		text += ", too few to say how often it shows"
+	case seen.Shown < seen.Runs:
+		text += ", so that one run without it says little"
+	}
+	return text
 }
 
 // faults counts the faults of all lanes.

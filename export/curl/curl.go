@@ -22,6 +22,7 @@ import (
 type Script struct {
 	Title       string // what it shows, in one line
 	Origin      string // where it comes from, in one line
+	Seen        string // how often that was seen in so many rounds, in one line; empty: it is not known
 	Base        string // URL of the target, unless BASE_URL says another; empty: that must
 	Plan        scenarios.Plan
 	Requests    map[string]driver.Rehearsed // by attempt
@@ -36,7 +37,7 @@ type Script struct {
 	Client      Client
 	Database    string   // URL, unless DATABASE_URL says another; empty: that must
 	Judge       Judge    // what shows that it happens again
-	Rounds      int      // of the plan, until it has shown with 99 %; 0: 1
+	Rounds      int      // of the plan, of which at least one is to show it; 0: 1
 	Files       []File   // that it takes to reach the target
 	Lacks       []string // what a script does not do, besides what it finds out itself
 	Cannot      []string // likewise, and without which it does not show

@@ -25,6 +25,7 @@ type page struct {
 	Moves   [][]string // by intent
 	Queries []query
 	Missing []string // what curl does not do
+	Looser  int      // times as many tries as doubletap has rounds; 0: as many
 	Before  []string // commands before the moves of a round
 	After   []string // commands behind them
 	Checks  []string // commands that set $again
@@ -116,6 +117,7 @@ func (s Script) page() page {
 	w.page.Rounds = max(w.page.Rounds, 1)
 	if s.races() {
 		w.page.Rounds *= looser
+		w.page.Looser = looser
 	}
 	w.together()
 	judging{&w}.judge()
