@@ -212,15 +212,20 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 		}
 		return report, err
 	}
+	every := false
 	if len(asked) == 1 {
 		_, err = play(ctx, asked[0], o)
 	} else {
 		err = o.playEach(ctx, asked, play, s)
+		every = o.operation == everyOperation && !o.failed && len(played) == len(asked) && ctx.Err() == nil
+	}
+	if every {
+		err = o.settleEvery(fixedEverywhere(registered(register, asked), played), err, s)
 	}
 	if o.writeKnown == "" {
 		return err
 	}
-	unwritten := o.writeRegister(out, register, played, s)
+	unwritten := o.writeRegister(out, register, played, every, s)
 	if severity(unwritten) > severity(err) {
 		err, unwritten = unwritten, err
 	}

@@ -33,11 +33,11 @@ func (o runFlags) registerOutput() (files.Output, error) {
 }
 
 // writeRegister writes the known bugs of these reports: those of the register that were not seen to be fixed, and each new cause.
-func (o runFlags) writeRegister(out files.Output, old scenarios.Register, played []checker.Report, s streams) error {
+func (o runFlags) writeRegister(out files.Output, old scenarios.Register, played []checker.Report, every bool, s streams) error {
 	if len(played) == 0 {
 		return nil
 	}
-	parts := stillKnown(old, played)
+	parts := stillKnown(old, played, every)
 	fresh, own := newlyKnown(played)
 	text, err := scenarios.RegisterSource(registerHead, append(parts, fresh...))
 	if err == nil {
@@ -61,12 +61,12 @@ func added(n int, before bool) string {
 	return english.Plural(n, "cause")
 }
 
-// stillKnown are the lines of a register that no run showed to be fixed.
-func stillKnown(old scenarios.Register, played []checker.Report) []scenarios.RegisterPart {
+// stillKnown are the lines of a register that no run showed to be fixed. Every says that each operation was played.
+func stillKnown(old scenarios.Register, played []checker.Report, every bool) []scenarios.RegisterPart {
 	byLink := map[string]*scenarios.RegisterPart{}
 	for _, name := range slices.Sorted(maps.Keys(old)) {
 		for _, bug := range old[name] {
-			if fixed(played, name, bug) && !shows(played, bug.Link) {
+			if fixed(played, name, bug, every) && !shows(played, bug.Link) {
 				continue
 			}
 			if byLink[bug.Link] == nil {
@@ -82,13 +82,34 @@ func stillKnown(old scenarios.Register, played []checker.Report) []scenarios.Reg
 	return parts
 }
 
-// fixed reports that a scenario did not show a known bug any more, at an operation that may have it.
-func fixed(played []checker.Report, scenario string, bug scenarios.KnownBug) bool {
-	return slices.ContainsFunc(played, func(report checker.Report) bool {
-		return bug.Concerns(report.Operation) && slices.ContainsFunc(report.Results, func(r checker.Result) bool {
-			return r.Scenario == scenario && r.Verdict == checker.Mended
-		})
-	})
+// fixed reports that a scenario did not show a known bug any more, at an operation that may have it. A line that names none speaks of any
+// operation: where every one was played, all that the scenario applies to have to be without it.
+func fixed(played []checker.Report, scenario string, bug scenarios.KnownBug, every bool) bool {
+	var of []checker.Verdict
+	for _, report := range played {
+		for _, r := range report.Results {
+			if bug.Concerns(report.Operation) && r.Scenario == scenario && r.Verdict != checker.NotApplicable {
+				of = append(of, r.Verdict)
+			}
+		}
+	}
+	if bug.Operation == "" && every {
+		return len(of) > 0 && !slices.ContainsFunc(of, func(v checker.Verdict) bool { return v != checker.Pass && v != checker.Mended })
+	}
+	return slices.Contains(of, checker.Mended)
+}
+
+// fixedEverywhere are sentences of the known bugs that name no operation and that none showed, where every one was played.
+func fixedEverywhere(known scenarios.Register, played []checker.Report) []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		for _, bug := range known[name] {
+			if bug.Operation == "" && fixed(played, name, bug, true) && !shows(played, bug.Link) {
+				all = append(all, fmt.Sprintf("a known %s of %s was not seen at any operation: take it out of the register (%s)", bug.Expect, name, bug.Link))
+			}
+		}
+	}
+	return all
 }
 
 // shows reports that a known bug was seen.

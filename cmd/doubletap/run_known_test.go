@@ -66,12 +66,41 @@ func TestARegisterKeepsWhatWasNotSeenToBeFixed(t *testing.T) {
 		{Scenario: "burst-same-key", Verdict: checker.Known, Findings: []checker.Finding{{Kind: checker.Duplicate, Known: one}}},
 		{Scenario: "tabs-one-key", Verdict: checker.Mended},
 	}}}
-	text, err := scenarios.RegisterSource("", stillKnown(old, played))
+	text, err := scenarios.RegisterSource("", stillKnown(old, played, false))
 	require.NoError(t, err)
 	kept, err := scenarios.LoadRegister("known.yaml", text)
 	require.NoError(t, err)
 	delete(old, "tabs-one-key")
 	require.Equal(t, old, kept)
+}
+
+// A line that names no operation speaks of any: it is fixed when every operation was played, and none showed it.
+func TestALineWithoutAnOperationIsFixedWhereNoOperationShowsIt(t *testing.T) {
+	t.Parallel()
+	const link = "https://issues.example.com/1"
+	unnamed, quotes := scenarios.KnownBug{Expect: "duplicate", Link: link}, scenarios.KnownBug{Expect: "duplicate", Operation: "quotes", Link: link}
+	of := func(operation string, v checker.Verdict) checker.Report {
+		return checker.Report{Operation: operation, Results: []checker.Result{{Scenario: "sweep", Verdict: v}}}
+	}
+	for _, c := range []struct {
+		name   string
+		bug    scenarios.KnownBug
+		every  bool
+		played []checker.Report
+		want   bool
+	}{
+		{"none shows it", unnamed, true, []checker.Report{of("orders", checker.Pass), of("quotes", checker.Pass)}, true},
+		{"it is for one of them", unnamed, true, []checker.Report{of("orders", checker.NotApplicable), of("quotes", checker.Pass)}, true},
+		{"it is for none of them", unnamed, true, []checker.Report{of("orders", checker.NotApplicable), of("quotes", checker.NotApplicable)}, false},
+		{"the other shows it", unnamed, true, []checker.Report{of("orders", checker.Pass), of("quotes", checker.Known)}, false},
+		{"the other was not exercised", unnamed, true, []checker.Report{of("orders", checker.Pass), of("quotes", checker.Inconclusive)}, false},
+		{"the other was not played", unnamed, false, []checker.Report{of("orders", checker.Pass)}, false},
+		{"there is one alone", unnamed, false, []checker.Report{of("orders", checker.Mended)}, true},
+		{"it is said which", quotes, true, []checker.Report{of("orders", checker.Pass), of("quotes", checker.Mended)}, true},
+		{"it is said which, and not seen there", quotes, true, []checker.Report{of("orders", checker.Pass), of("quotes", checker.Inconclusive)}, false},
+	} {
+		require.Equal(t, c.want, fixed(c.played, "sweep", c.bug, c.every), c.name)
+	}
 }
 
 func TestABugOfAnOwnScenarioIsNoneOfTheRegister(t *testing.T) {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -67,6 +68,38 @@ func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.C
 		for _, line := range lines {
 			fmt.Fprintln(s.out, "  "+line)
 		}
+	}
+	return worst
+}
+
+// registered are the known bugs of the register, and of the scenarios' own files.
+func registered(register scenarios.Register, each []turn) scenarios.Register {
+	all := maps.Clone(register)
+	if all == nil {
+		all = scenarios.Register{}
+	}
+	for _, t := range each {
+		for _, f := range t.files {
+			for _, bug := range f.Scenario.Known {
+				if !slices.Contains(all[f.Scenario.Name], bug) {
+					all[f.Scenario.Name] = append(slices.Clone(all[f.Scenario.Name]), bug)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// settleEvery says which known bugs no operation has any more, which no run of one operation can say, and returns the error of the
+// worst.
+func (o runFlags) settleEvery(fixed []string, worst error, s streams) error {
+	for _, sentence := range fixed {
+		if !o.json {
+			fmt.Fprintln(s.out, "  fixed: "+sentence)
+		}
+	}
+	if len(fixed) > 0 && o.gate.fixed == "fail" && worst == nil {
+		return exit{code: exitFixed}
 	}
 	return worst
 }
