@@ -62,7 +62,8 @@ func (x *exchange) readFinal(in *bufio.Reader) (*http.Response, error) {
 	return nil, errEndless
 }
 
-// answerReader remembers how an answer began and whether it has ended, and bounds its head.
+// answerReader reads a connection for http.ReadResponse. It remembers how the answer began
+// and whether the connection has ended, and bounds the head, which net/http does not.
 type answerReader struct {
 	conn  net.Conn
 	room  int64 // bytes that may still be read

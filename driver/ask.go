@@ -15,14 +15,16 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// askTimeout bounds the questions that are no attempts.
+// askTimeout bounds the questions that are no attempts: counts, readiness, status
+// resources.
 const askTimeout = 5 * time.Second
 
 // longestAnswer bounds what is kept of an answer to a question: 1 MiB.
 const longestAnswer = 1 << 20
 
-// Received asks the target how many requests it has received. Targets that cannot count give an
-// error.
+// Received asks the target how many requests it has received, at the path and pointer of
+// the target file. A run compares it with its history: a request more was sent by
+// something that the history does not have. Targets that cannot count give an error.
 func Received(ctx context.Context, t targets.Target) (int64, error) {
 	answer, err := get(ctx, t, urlOf(t, t.Received.Path), nil)
 	if err != nil {

@@ -11,9 +11,13 @@ import (
 	"time"
 )
 
-// barrier releases the members of a burst: each waits with its last byte until all others are there, or are
-// known not to come. A member that comes after the longest time that a burst waits goes on alone. Safe
-// for concurrent use.
+// barrier releases the members of a burst together. Each member sends all but its last
+// byte, arrives, and waits until all others have arrived or are known not to come. The
+// last of them to arrive releases all. So what spreads a burst (connecting, latency, slow
+// writes) is over before it starts.
+//
+// A member that comes after the longest time that a burst waits goes on alone. Before and
+// after are where a write gate and a crash hook in. Safe for concurrent use.
 type barrier struct {
 	ctx      context.Context // when it ends, no member is released any more
 	before   func()          // done before the first is released; may take its time. nil: nothing
@@ -59,6 +63,7 @@ type member struct {
 	gone    chan struct{} // closed when the member has been released, or never will be
 }
 
+// member makes a member. There have to be as many as newBarrier was told.
 func (b *barrier) member() *member { return &member{barrier: b, gone: make(chan struct{})} }
 
 // Arrive says that the member waits at the barrier; release sends its last byte.
@@ -115,6 +120,8 @@ func (m *member) waitAtMost(longest time.Duration) error {
 	return ctx.Err()
 }
 
+// arrive counts a member in, and opens the barrier with the last one. A late one is
+// released at once, as a wave of its own.
 func (b *barrier) arrive(m *member) {
 	b.mu.Lock()
 	late := b.open
@@ -141,8 +148,10 @@ func (b *barrier) opens() bool {
 	return first
 }
 
-// release opens the barrier once. What takes time gets a goroutine of its own. The rest is done by the member that
-// came last: another goroutine would wake more threads, which compete with the target.
+// release opens the barrier once: called by the last member, by the timer of the longest
+// wait, and at the end of the context. What takes time gets a goroutine of its own. The
+// rest is done by the member that came last: another goroutine would wake more threads,
+// which compete with the target for the processor.
 func (b *barrier) release() {
 	if !b.opens() {
 		return
@@ -155,7 +164,8 @@ func (b *barrier) release() {
 	go b.releaseWaves()
 }
 
-// releaseWaves releases the members, each at its time.
+// releaseWaves releases the members, each at its time. Those with the same time are one
+// wave: they are released together, not one sleep after the other.
 func (b *barrier) releaseWaves() {
 	defer close(b.over)
 	if b.before != nil && b.ctx.Err() == nil {
@@ -177,7 +187,9 @@ func (b *barrier) releaseWaves() {
 	}
 }
 
-// wave releases members together. Those who wait for it are woken after.
+// wave releases members together. Those who wait for it are woken after the last of them
+// has been released: their work would delay the rest. All are marked as due before the
+// first is released, as in HTTP/2 one write sends the last frames of all that are due.
 func (b *barrier) wave(members []*member) {
 	if b.ctx.Err() == nil {
 		all := make([]func(), 0, len(members))
@@ -195,7 +207,9 @@ func (b *barrier) wave(members []*member) {
 // timerSlack is how late a timer may fire: that part of a wait is spent polling the clock.
 const timerSlack = 1500 * time.Microsecond
 
-// sleepUntil waits for a moment, to some microseconds, or until the context ends.
+// sleepUntil waits for a moment, to some microseconds, or until the context ends. A timer
+// alone may be over 1 ms late, which is longer than many races are open, so the end of the
+// wait polls the clock.
 func sleepUntil(ctx context.Context, at time.Time) {
 	sleep(ctx, time.Until(at)-timerSlack)
 	for time.Now().Before(at) && ctx.Err() == nil {

@@ -17,7 +17,8 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// outgoing is one request that is ready to be sent, and its exchange.
+// outgoing is one request that is ready to be sent, with its exchange, and what is seen of
+// it. It belongs to its batch until done is called.
 type outgoing struct {
 	exchange
 	lane   string
@@ -36,9 +37,13 @@ func (t *transmitter) batch(ctx context.Context, all []*outgoing, done func(*out
 	t.attack(ctx, schedule{ctx: ctx, all: all}, done)
 }
 
-// attack sends the requests of a schedule until that ends. It is one vegeta attack, with each request on its own
-// worker. The fragments of its URLs carry the IDs of the attempts: vegeta's sequence numbers do not say which
-// target a result belongs to, and fragments never go on the wire.
+// attack sends the requests of a schedule until that ends, as one vegeta attack. An
+// Attacker is good for one attack and stays stopped afterwards, so each batch makes a new
+// one. There are as many workers as requests: with fewer, a held member of a burst would
+// keep the others from being sent, and the burst would wait for itself.
+//
+// The fragments of the URLs carry the IDs of the attempts. vegeta's sequence numbers do
+// not say which request a result belongs to: workers draw them in another order.
 func (t *transmitter) attack(ctx context.Context, when schedule, done func(*outgoing)) {
 	slices.SortStableFunc(when.all, func(a, b *outgoing) int { return cmp.Compare(a.at, b.at) })
 	transport := &roundTripper{ctx: ctx, transmitter: t, byID: map[string]*outgoing{}}
@@ -52,6 +57,8 @@ func (t *transmitter) attack(ctx context.Context, when schedule, done func(*outg
 	)
 	for result := range attacker.Attack(targeter(when.all), when, 0, "") {
 		o := transport.byID[fragment(result.URL)]
+		// vegeta made a result without calling the transport: the request is not on
+		// record.
 		if o == nil || o.http == nil {
 			t.halt(fmt.Errorf("send an attempt: vegeta did not: %s", t.requests.secrets.text(result.Error)))
 			continue
@@ -61,7 +68,8 @@ func (t *transmitter) attack(ctx context.Context, when schedule, done func(*outg
 	}
 }
 
-// targeter hands out the requests in their order. It never runs dry: the schedule stops first.
+// targeter hands out the requests in their order. A targeter that runs dry adds results of
+// requests that never were, so the schedule stops by its count before that happens.
 func targeter(all []*outgoing) vegeta.Targeter {
 	var next atomic.Int64
 	return func(t *vegeta.Target) error {
@@ -112,6 +120,7 @@ func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) 
 	if o == nil {
 		return nil, fmt.Errorf("no attempt %q in this batch", request.URL.Fragment)
 	}
+	// vegeta adds a header that counts. It would make each repetition a different request.
 	request.Header.Del("X-Vegeta-Seq")
 	o.http = request
 	r.transmitter.send(r.ctx, o)

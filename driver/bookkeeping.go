@@ -24,7 +24,8 @@ type bookkeeping struct {
 	broke      bool                      // a request on the clean lane broke
 }
 
-// question is one key and body whose final answer is wanted.
+// question is one key and body whose final answer is wanted: the final retry asks each
+// once.
 type question struct{ intent, key, body string }
 
 // watched is an attempt that has ended for its client and may not have for the target.
@@ -59,8 +60,8 @@ func (b *bookkeeping) intent(i history.Intent, record *history.Writer) error {
 	return nil
 }
 
-// sending notes an attempt before it is sent, and records its intent if that is not on record yet. No client asks what
-// became of an invalid body.
+// sending notes an attempt before it is sent, and records its intent if that is not on
+// record yet. An invalid body gets no final retry: no client asks what became of one.
 func (b *bookkeeping) sending(a history.Attempt, record *history.Writer) {
 	b.mu.Lock()
 	q := question{a.Intent, a.Key, questionBody(a.Body)}
@@ -78,7 +79,9 @@ func (b *bookkeeping) sending(a history.Attempt, record *history.Writer) {
 	}
 }
 
-// sent notes an attempt that has ended, and records the passages that are over.
+// sent notes an attempt that has ended for its client. Its passage at the tap may go on,
+// so it is recorded later, when it is over. Looking at all taps at each attempt would take
+// quadratic time: it waits until there are twice as many as were left by the last look.
 func (b *bookkeeping) sent(o *outgoing, record *history.Writer) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,21 +99,22 @@ func (b *bookkeeping) sent(o *outgoing, record *history.Writer) {
 	}
 }
 
-// asks returns the questions about an intent.
+// asks returns the questions about an intent, in the order in which they were first sent.
 func (b *bookkeeping) asks(intent string) []question {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.questions[intent]
 }
 
-// forget drops the questions about an intent.
+// forget drops the questions about an intent, whose row was removed: the keys belonged to
+// it.
 func (b *bookkeeping) forget(intent string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.questions, intent)
 }
 
-// identified notes the identity of the row of an intent.
+// identified notes the identity of the row of an intent, as the last answer gave it.
 func (b *bookkeeping) identified(intent, identity string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -144,7 +148,8 @@ func (b *bookkeeping) unfollowed() []accepted {
 	return all
 }
 
-// recordAll records the passages that are not on record yet.
+// recordAll records the passages that are not on record yet, final or not. Call it when
+// nothing is under way.
 func (b *bookkeeping) recordAll(record *history.Writer) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

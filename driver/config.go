@@ -14,6 +14,7 @@ import (
 // everything else has a usable zero value. A Config is not changed by its Sender.
 type Config struct {
 	Workload
+	// A connection of an intent takes one dialer after the other, see transmitter.turn.
 	Dialers []Dialer        // to each of the target's instances; one where it has one
 	Places  []Place         // of each of Dialers; none: they are all at the workload's base URL, and equally far
 	Record  *history.Writer // of all that is sent and seen

@@ -84,6 +84,8 @@ func (r *intentRunner) crashAtEffect(ctx context.Context, i scenarios.PlannedInt
 // strike kills the target, calls died, and starts the target again.
 func (r *intentRunner) strike(ctx context.Context, facts history.Crash, died func()) {
 	facts.Struck = r.config.now()
+	// Kill returns when the process is gone. Ended is taken right after: a request that is
+	// answered later was answered by the new process.
 	dead := r.config.Controls.Crasher.Kill()
 	facts.Ended = r.config.now()
 	died()

@@ -22,9 +22,11 @@ import (
 // lane's entry, which the harness causes, and the client's deadline begins when it is connected.
 const leastDial = 5 * time.Second
 
-// exchange is one request and its answer: in HTTP/1.1 on a connection of its own, in HTTP/2 as a stream
-// of its own (see stream). It is written and read here rather than by http.Transport, which sends a
-// request with an Idempotency-Key again by itself when a connection breaks.
+// exchange is one request and its answer: in HTTP/1.1 on a connection of its own, in
+// HTTP/2 as a stream of its own (see runStream). It is written and read here rather than
+// by http.Transport, which sends a request with an Idempotency-Key again by itself when a
+// connection breaks: the target would then see more requests than the history has. Used
+// once, by one goroutine.
 type exchange struct {
 	record  history.Attempt // filled in as it goes
 	http    *http.Request
@@ -43,7 +45,10 @@ type exchange struct {
 // holder is [Tap.Hold].
 type holder func(size int64, arrive func(release func()), leave func(), answered func() <-chan struct{}) bool
 
-// run sends the request over a connection that dial opens, and reads the answer.
+// run sends the request over a connection that dial opens, and reads the answer. It fills
+// in x.record and returns nothing: a broken exchange is a fact like any other. On all
+// paths the member leaves its barrier, or the others of the burst would wait for it in
+// vain.
 func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	x.record.Start = x.now()
 	defer func() { x.record.End, x.record.Instance = x.now(), instanceOf(x.raw) }()
@@ -60,6 +65,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 		x.fail(ctx, err, history.Refused)
 		return
 	}
+	// The client's timeout starts here, when it is connected: see leastDial.
 	x.raw = conn
 	x.tls = x.tlsOn(conn)
 	counted := &countingConn{Conn: conn}
@@ -101,6 +107,8 @@ func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
 	}
 }
 
+// leaveBarrier tells the burst that nothing more comes of this member. It does nothing for
+// one that was released and answered.
 func (x *exchange) leaveBarrier() {
 	if x.member != nil {
 		x.member.leave()
@@ -135,6 +143,8 @@ func (x *exchange) send(conn net.Conn) error {
 	if err := x.http.Write(&raw); err != nil {
 		return err
 	}
+	// Write to memory first: then the last byte can be held back, and all the rest leaves
+	// in one write, in one packet where it fits.
 	text := raw.Bytes()
 	if x.record.Body == history.Elsewhere {
 		text = reversed(text)
@@ -157,6 +167,7 @@ func (x *exchange) sendHeld(conn net.Conn, text []byte) error {
 		}
 		return x.member.waitAtMost(x.timeout)
 	}
+	// Without a tap, and in TLS, where a tap cannot tell the last byte, hold it here.
 	last := len(text) - 1
 	if _, err := conn.Write(text[:last]); err != nil {
 		return err
@@ -179,12 +190,17 @@ func (x *exchange) write(conn net.Conn, text []byte) error {
 	return err
 }
 
-// fail records how the exchange broke. Otherwise is the kind where the error itself does not tell.
+// fail records how the exchange broke: the text for people, and the kind for the checker.
+// Otherwise is the kind where the error itself does not tell.
 func (x *exchange) fail(ctx context.Context, err error, otherwise history.ErrorKind) {
 	x.record.Error = err.Error()
 	x.record.ErrorKind = x.kindOf(ctx, err, otherwise)
 }
 
+// kindOf sorts an error into the kinds of the history, the surest first. The end of the
+// run outranks all: it closes connections itself, and what breaks then is not the target's
+// doing. "Closed" and "Truncated" differ by whether any byte of an answer came: a
+// truncated 2xx is an unknown outcome, but it proves that the target had begun to answer.
 func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.ErrorKind) history.ErrorKind {
 	var network net.Error
 	switch {
@@ -207,10 +223,13 @@ func (x *exchange) kindOf(ctx context.Context, err error, otherwise history.Erro
 	}
 }
 
+// isReset reports that the peer reset the connection or the stream. EPIPE is the same, met
+// by a second write.
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, h2.ErrStreamReset)
 }
 
+// isEnd reports that the peer closed the connection in the ordinary way (FIN).
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }
@@ -227,7 +246,9 @@ func (c *countingConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// TLS returns how to speak TLS to a target; nil: not at all.
+// TLS returns how to speak TLS to a target; nil: its base URL is not https. The caller may
+// change what is returned. It offers one protocol only (ALPN, RFC 7301), so that a server
+// that speaks both does not choose the one that the target file did not name.
 func TLS(t targets.Target) *tls.Config {
 	where, err := url.Parse(t.BaseURL)
 	if err != nil || where.Scheme != "https" {

@@ -53,7 +53,10 @@ func Patience(lease, running time.Duration) Probing {
 	return p
 }
 
-// prober sends the final retry of each intent.
+// prober sends the final retry. After all faults are gone, each key is sent once more with
+// each body that it was sent with. A correct target replays; a target that lost a write
+// creates it now; and one that never stored the key makes its second row now, where the
+// snapshot after it shows it.
 type prober struct {
 	*transmitter
 	Probing
@@ -68,6 +71,7 @@ type prober struct {
 	refused         bool           // a request that plain creates can be compared with
 }
 
+// newProber makes a prober for one final retry.
 func newProber(s *Sender, p Probing, settled func(history.Attempt) bool) *prober {
 	return &prober{
 		transmitter: s.line, Probing: p, steps: s.steps, settled: settled, numbers: map[string]int{},
@@ -89,7 +93,9 @@ const probesAtOnce = 4
 // outsideSteps is the step of an attempt that belongs to none.
 const outsideSteps = -1
 
-// probeAll sends the probes of all intents, and after a new login those again whose sender was not known.
+// probeAll sends the probes of all intents, and after a new login those again whose sender
+// was not known. What needs a quiet target comes last, one request at a time: unclear keys
+// beside fresh ones, then plain creates.
 func (p *prober) probeAll(ctx context.Context, keyless bool) {
 	p.forEach(ctx, p.config.Plan.Intents, len(p.config.Plan.Intents), func(ctx context.Context, i scenarios.PlannedIntent) {
 		n := 0
@@ -112,7 +118,9 @@ func (p *prober) probeAll(ctx context.Context, keyless bool) {
 	}
 }
 
-// ask sends one probe until its answer is final, and returns the number of the intent's last probe.
+// ask sends one probe until its answer is final, and returns the number of the intent's
+// last probe. It ends without a final answer when the tries are used up, or when too many
+// of them waited for nothing.
 func (p *prober) ask(ctx context.Context, q probe) int {
 	var pause time.Duration
 	inVainSoFar := 0
@@ -142,7 +150,8 @@ func (p *prober) blocked(last history.Attempt, began time.Time) bool {
 	return p.Blocked != nil && p.Blocked(last) && time.Since(began) < p.Lease
 }
 
-// once sends a probe once. It reports whether it did: the context may end before.
+// once sends a probe once, and fills in its answer. It reports whether it did: the context
+// may end before. The turn is held while the probe is under way, and not during pauses.
 func (p *prober) once(ctx context.Context, q *probe, last *history.Attempt) bool {
 	if !p.paced(ctx, 1) || !p.takeTurn(ctx) {
 		return false

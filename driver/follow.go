@@ -26,7 +26,9 @@ type Following struct {
 	Within  time.Duration                // since the attempt was answered
 }
 
-// follower asks the status resources of accepted attempts.
+// follower asks the status resources of accepted attempts (202, RFC 9110 section 15.3.3)
+// for their outcome. Its questions are no attempts: they create nothing, and go to the
+// target directly, on no lane.
 type follower struct {
 	Following
 	*transmitter
@@ -55,7 +57,8 @@ func (f *follower) follow(ctx context.Context, a accepted) history.Followup {
 	}
 }
 
-// withoutBody returns the headers that a request without a body can carry.
+// withoutBody returns the headers of a request for a GET: those that say who asks stay,
+// and those of the body go.
 func withoutBody(header map[string]string) map[string]string {
 	header = maps.Clone(header)
 	maps.DeleteFunc(header, func(name, _ string) bool { return strings.HasPrefix(strings.ToLower(name), "content-") })
@@ -84,7 +87,9 @@ func (f *follower) question(ctx context.Context, last history.Followup, from, re
 	return said
 }
 
-// sameHost resolves a reference (RFC 3986, section 5). It fails on another host: only the target is asked.
+// sameHost resolves a reference (RFC 3986, section 5). It fails on another host: an answer
+// must not make the harness send to a host that the user did not allow, with the headers
+// of a login.
 func sameHost(from, reference string) (string, error) {
 	base, err := url.Parse(from)
 	if err != nil {

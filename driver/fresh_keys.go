@@ -11,7 +11,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// unclearKey is a key and body whose last answer means something only beside that to a fresh key.
+// unclearKey is a key and body whose last answer means something only beside that to a
+// fresh key. "Still throttled" is a finding if a new key gets through at the same time,
+// and the target's bad day if it does not.
 type unclearKey struct {
 	probe
 	last history.Attempt
@@ -51,7 +53,8 @@ func (p *prober) noteRefused(q probe, last history.Attempt) {
 	}
 }
 
-// createUntilRefused sends plain creates until one is refused, where a request was.
+// createUntilRefused sends plain creates until one is refused, where a request was. If
+// plain creates are refused as well, the refusal was no verdict on a repetition.
 func (p *prober) createUntilRefused(ctx context.Context) {
 	for n := 0; p.refused && n < mostAlone; n++ {
 		if o := p.createFresh(ctx); o == nil || p.Refused(o.record) {
@@ -126,7 +129,9 @@ func (p *prober) askAgain(ctx context.Context, q probe) {
 	p.numbers[q.intent] = p.ask(ctx, q)
 }
 
-// createFresh sends a plain create with a fresh key, as an intent that no plan has; nil: it could not.
+// createFresh sends a plain create with a fresh key, as an intent that no plan has; nil:
+// it could not. It is marked as fresh in the history, and counted like any other: its row
+// must be there once. It changes the plan, so nothing else may be under way.
 func (p *prober) createFresh(ctx context.Context) *outgoing {
 	w := &p.config.Workload
 	number := 1 + slices.MaxFunc(w.Plan.Intents, func(a, b scenarios.PlannedIntent) int { return a.Number - b.Number }).Number // a replay has a part of them

@@ -9,8 +9,10 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// insideTime is how long a create is inside the target now. The pilot's creates tell at first, and then those of the
-// scenario: on a busy machine they may take several times as long, or as short. Safe for concurrent use.
+// insideTime is how long a create is inside the target now, from when the tap has seen the
+// request to when it sees the answer. The pilot's creates tell at first, and then those of
+// the scenario: on a busy machine they may take several times as long, or as short. It is
+// never empty. Safe for concurrent use.
 type insideTime struct {
 	mu     sync.Mutex
 	recent []time.Duration

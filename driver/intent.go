@@ -13,7 +13,9 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// intentRunner sends intents, move by move. Safe for concurrent use.
+// intentRunner plays the moves of intents, Plan.Concurrency of them at a time. What it
+// learns from one intent (sweeps, how long a create is inside) it uses for the next. Safe
+// for concurrent use.
 type intentRunner struct {
 	*transmitter
 	steps   *stepRunner
@@ -29,13 +31,16 @@ func newIntentRunner(s *Sender) *intentRunner {
 	}
 }
 
-// runIntent sends one intent, move by move.
+// runIntent plays the moves of one intent, one after the other. It checks before each
+// whether to stop, as a move may take as long as a client waits.
 func (r *intentRunner) runIntent(ctx context.Context, i scenarios.PlannedIntent) {
 	if r.givenUp(false) {
 		return
 	}
 	r.flushBefore(ctx, i)
 	begun := time.Now()
+	// The flush was before the clock starts (begun): keys expire from the first request
+	// on.
 	if i.Work > 0 && r.config.Controls.Prolong != nil {
 		defer r.prolongFirst(ctx, i)()
 	}
@@ -76,10 +81,17 @@ func (r *intentRunner) prolongFirst(ctx context.Context, i scenarios.PlannedInte
 	return over.Wait
 }
 
-// leastProlonging is how long a request has to ask what is to be held.
+// leastProlonging is how long a request has at least to ask what is to be held. The wait
+// has to be bounded: a target that rejects the request never asks its database, and would
+// block all other intents.
 const leastProlonging = time.Second
 
-// runMove sends a batch and the retries that its answers ask for, and returns when all have ended.
+// runMove sends a batch and the retries that its answers ask for, and returns when all
+// have ended.
+//
+// The order matters. The barrier is made first, since write gates and crashes hook into
+// it; then the requests, which are its members; and a sweep sets its offset before any of
+// them arrives, as the barrier sorts its members by it.
 func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m scenarios.Move) {
 	if !r.paced(ctx, len(m.Batch)) {
 		return
@@ -88,6 +100,8 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	for _, a := range m.Batch {
 		planned[a.ID] = a
 	}
+	// A crash and shares of a create's time need the barrier even for a single request:
+	// they count from its release at the upstream tap, not from when the client wrote it.
 	var together *barrier
 	if m.Together || m.Crash != nil || byTap(m) {
 		barrier, stop := newBarrier(ctx, r.release, len(m.Batch), cmp.Or(r.config.Hold, DefaultHold))
@@ -113,6 +127,8 @@ func (r *intentRunner) runMove(ctx context.Context, i scenarios.PlannedIntent, m
 	var retries sync.WaitGroup
 	r.batch(ctx, all, func(o *outgoing) {
 		if r.config.work(i) == 0 {
+			// A request that is made to take long says nothing of how long a plain one
+			// takes.
 			r.requests.inside.learn(o)
 		}
 		answered()
@@ -136,6 +152,8 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 	for _, a := range m.Batch {
 		o := r.requests.newRequest(i, a, a.ID, a.Key, a.Lane)
 		o.record.Step, o.cut = m.Step, a.Cut
+		// A client's clock is too coarse for a timeout that short: the tap closes the
+		// connection.
 		o.impatient = len(m.Batch) == 1 && a.Timeout.Share > 0 && o.timeout < soonest
 		if a.Cut != nil {
 			o.words = r.config.words(i)
@@ -146,6 +164,8 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 				o.shares(shared)
 			}
 		}
+		// With a barrier a member is released that much later; without one it is sent that
+		// much later.
 		if at := a.At.Of(inside) + a.Plus.Of(inside); together != nil {
 			o.member.later = at
 		} else {
@@ -156,8 +176,10 @@ func (r *intentRunner) load(i scenarios.PlannedIntent, m scenarios.Move, togethe
 	return all
 }
 
-// retry does what a client does that did not get what it wanted: pause and send again, as often as it may. After a break
-// of a link it goes on until the target is well again: else the next break would strike a target that asks nobody.
+// retry does what a client does that did not get what it wanted: pause and send again, as
+// often as the plan allows. After a break of a link it goes on for Config.Recovery: else
+// the next break would strike a target that does not ask its database at all, and would
+// prove nothing.
 func (r *intentRunner) retry(ctx context.Context, i scenarios.PlannedIntent, a scenarios.PlannedAttempt, last *outgoing) {
 	begun := time.Now()
 	for n, pause := range a.Pauses {
@@ -173,12 +195,15 @@ func (r *intentRunner) retry(ctx context.Context, i scenarios.PlannedIntent, a s
 			return
 		}
 	}
+	// It had its whole time, and still fails. Later intents do not wait for it again: each
+	// would wait as long, and learn the same.
 	if asksForRetry(a.RetryOn, last.record) {
 		r.unwell.Store(true)
 	}
 }
 
-// recoveryPause is how long a client waits that has been trying for so long.
+// recoveryPause is how long a client waits that has been trying for so long: half of that
+// again, between 50 ms and 1 s. So the pause grows without being counted.
 func recoveryPause(tried time.Duration) time.Duration {
 	return min(max(tried/2, 50*time.Millisecond), time.Second)
 }
@@ -199,6 +224,8 @@ func (r *intentRunner) sendAgain(ctx context.Context, i scenarios.PlannedIntent,
 	if !sleep(ctx, max(pause, RetryAfter(last.record))) || !r.paced(ctx, 1) {
 		return nil
 	}
+	// A retry takes what the plan says of retries, and otherwise what the first attempt
+	// had.
 	id, key := retryID(a, n), a.Key
 	if a.RetryKey == scenarios.FreshKey {
 		key = id

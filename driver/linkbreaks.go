@@ -21,8 +21,9 @@ type Link struct {
 // not use that statement, or in other words.
 const mostSilence = 2
 
-// linkBreaks breaks links while requests are under way, and learns which named moments come. Safe for concurrent
-// use.
+// linkBreaks breaks links while requests are under way. A moment may be named ("after the
+// commit") or counted ("after the third answer"). It learns which named moments come, and
+// uses counted ones in place of those that never do. Safe for concurrent use.
 type linkBreaks struct {
 	links  map[string]Link
 	repeat map[string]faults.Moment // by intent: at which it broke in the run that is repeated
@@ -54,6 +55,7 @@ func (b *linkBreaks) strike(o *outgoing) (over func()) {
 	}
 }
 
+// silent reports that a named moment did not come often enough to give it up.
 func (b *linkBreaks) silent(moment faults.Moment) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

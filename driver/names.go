@@ -20,9 +20,9 @@ type Names struct {
 	Scenario string
 }
 
-// Marker returns the text that a body carries into a stored field: 18 letters and digits, lower
-// case, so that collations and column widths leave it alone. Family is the number of the intent
-// whose body it is.
+// Marker returns the text that a body carries into a stored field: 18 letters and digits,
+// lower case, so that collations and column widths leave it alone. Family is the number of
+// the intent whose body it is; twins share it.
 func (n Names) Marker(family int, body string) string {
 	return "dt" + n.letters("marker", fmt.Sprint(family), body)
 }
@@ -91,10 +91,13 @@ func inCase(text string, n int) string {
 	return string(letters)
 }
 
+// letters returns a sum as lower-case letters and digits.
 func (n Names) letters(parts ...string) string {
 	return targets.Letters(n.sum(parts...))
 }
 
+// sum hashes what identifies a name. Zero bytes separate the parts, so that no two lists
+// of parts give the same text.
 func (n Names) sum(parts ...string) [sha256.Size]byte {
 	return sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s\x00%s", n.Seed, n.Run, n.Scenario, strings.Join(parts, "\x00")))
 }

@@ -45,6 +45,7 @@ func (s *Sender) directly(ctx context.Context, intent scenarios.PlannedIntent, b
 		if err != nil {
 			return nil, err
 		}
+		// No vegeta here, so nothing has to find the attempt by its URL.
 		request.URL.Fragment = ""
 		o.http = request
 		exchanges[i] = o

@@ -42,6 +42,7 @@ func (p *Pace) Wait(ctx context.Context, requests int) error {
 			return err
 		}
 	}
+	// Look again after each sleep: another answer may have asked for more meanwhile.
 	for sleep(ctx, p.held()) {
 		if p.held() <= 0 {
 			return nil

@@ -25,7 +25,8 @@ func inParallel[Work any](ctx context.Context, all []Work, atOnce int, work func
 	workers.Wait()
 }
 
-// feed hands out work until the context ends.
+// feed hands out work until the context ends, and then closes the queue, which ends the
+// workers.
 func feed[Work any](ctx context.Context, queue chan<- Work, all []Work) {
 	defer close(queue)
 	for _, one := range all {

@@ -49,8 +49,11 @@ func (x *exchange) keepBody(body *recordedBody, complete bool) error {
 	return nil
 }
 
-// recordedBody keeps the beginning of what is written to it and digests all of it. What may be JSON, or packed, it keeps
-// up to longestRead bytes.
+// recordedBody keeps the beginning of what is written to it and digests all of it. A
+// history of a million answers must fit on a disk, and two long answers must still be
+// comparable: the digest says whether they are equal, and an outline where they differ.
+// What may be JSON, or packed, it keeps up to longestRead bytes, for the outline. Not safe
+// for concurrent use.
 type recordedBody struct {
 	keep   int
 	kept   bytes.Buffer
@@ -78,7 +81,7 @@ func (b *recordedBody) mayBeRead() bool {
 	return len(text) == 0 || strings.IndexByte("{[\x1f\x78", text[0]) >= 0
 }
 
-// whole reports whether text returns exactly the body.
+// whole reports whether text returns exactly the body. If so, a digest would add nothing.
 func (b *recordedBody) whole() bool {
 	return b.length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Rehearsed is the request of a planned attempt as it would go on the wire, but for its signature, with its
-// secrets, and the names in it that every run draws anew.
+// Rehearsed is the request of a planned attempt as it would go on the wire, with its
+// secrets and without its signature. An export prints it as curl or Go, and replaces the
+// names in it that every run draws anew (marker, reference, key).
 type Rehearsed struct {
 	targets.Rendered
 	Operation string
@@ -27,8 +28,9 @@ type Rehearsed struct {
 // Moment stands in what is signed for the time, which is that of each attempt.
 const Moment = "dtmomentdt"
 
-// Rehearse returns the request of every attempt of the plan by the attempt's ID, without sending any. Where steps
-// would extract something, there is a [Placeholder].
+// Rehearse returns the request of every attempt of the plan, by the attempt's ID, without
+// sending any. Where steps would extract something, there is a [Placeholder]. It uses the
+// same code as a run, so that an export shows what a run sends. The error is a template's.
 func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 	r := newRequests(&Config{Workload: *w})
 	r.placeholders()
@@ -46,7 +48,7 @@ func (w *Workload) Rehearse() (map[string]Rehearsed, error) {
 	return all, nil
 }
 
-// rehearse returns the request of a planned attempt.
+// rehearse returns the request of a planned attempt, as newRequest would build it.
 func (r *requests) rehearse(i scenarios.PlannedIntent, a scenarios.PlannedAttempt) Rehearsed {
 	record := r.newRequest(i, a, a.ID, a.Key, a.Lane).record
 	one := r.one(i.ID, a.Body)

@@ -27,8 +27,10 @@ type RehearsedStep struct {
 	Extract map[string]string
 }
 
-// Placeholder begins every number that stands for what steps extract, in requests that are not sent. It stands in quotes, which are
-// part of the value: how they are written says what its place makes of a value.
+// Placeholder begins every number that stands for what steps extract, in requests that are
+// not sent. A reader of the request replaces it by the real value. It stands in quotes,
+// which are part of the value: how the quotes come out ("..., \"..., %22...) shows in
+// which encoding the place of the value is.
 const Placeholder = "714092358"
 
 // placeholders puts made-up data in place of what steps extract, for requests that are not sent: other data for each login, each
@@ -66,11 +68,13 @@ func (r *requests) loggedIn() []string {
 	return names
 }
 
+// placeholder makes one that was not used yet.
 func (r *requests) placeholder() string {
 	r.stands++
 	return fmt.Sprintf(`"%s%05d"`, Placeholder, r.stands)
 }
 
+// placeholdersFor makes one for each name that steps extract.
 func (r *requests) placeholdersFor(steps []targets.Step) map[string]string {
 	all := map[string]string{}
 	for _, step := range steps {

@@ -18,13 +18,15 @@ type releaser struct {
 // that the second thread of the other waits for, and the processors are those of the whole process.
 var realTimeRelease sync.Mutex
 
-// together releases members as close together as the machine allows: half of them each on two threads that
-// start at the same moment. Measured on two cores, this halves the spread. It returns when all are released.
+// together releases members as close together as the machine allows: half of them each on
+// two threads that start at the same moment. Measured on two cores, this halves the
+// spread. More threads would compete with the target. It returns when all are released.
 func (r *releaser) together(members []func()) {
 	run, lock := runPlain, &r.mu
 	if r.realTime {
 		run, lock = runRealTime, &realTimeRelease
 	}
+	// One member needs no partner, and on one processor a second thread would only wait.
 	half := len(members) / 2
 	if half == 0 || runtime.GOMAXPROCS(0) < 2 {
 		run(func() { releaseAll(members) })
@@ -32,6 +34,8 @@ func (r *releaser) together(members []func()) {
 	}
 	lock.Lock()
 	defer lock.Unlock()
+	// Both threads run before either releases: waking one takes longer than a release
+	// does.
 	var ready, start atomic.Bool
 	var other sync.WaitGroup
 	run(func() {
@@ -75,6 +79,7 @@ func spinUntil(sign *atomic.Bool) {
 	}
 }
 
+// releaseAll releases members one after the other. Each is one short write.
 func releaseAll(members []func()) {
 	for _, release := range members {
 		release()

@@ -26,8 +26,10 @@ const (
 	leastPatience  = 100 * time.Millisecond
 )
 
-// patience is how long a client waits that a scenario gives no deadline of its own: long enough for a target that
-// executes all requests that are sent at once one after the other, three times over.
+// patience is how long a client waits that a scenario gives no deadline of its own: long
+// enough for a target that executes all requests that are sent at once one after the
+// other, three times over. A correct target that queues must not look as if it gave no
+// answer.
 func (c *Config) patience() time.Duration {
 	atOnce := time.Duration(max(c.Plan.AtOnce(), 1) * max(c.Plan.Concurrency, 1))
 	return min(max(usualTimeout, 3*atOnce*c.Normal), longestTimeout)
@@ -62,6 +64,8 @@ type rendered struct {
 	values    targets.Values // but for the attempt's
 }
 
+// newRequests makes the requests of a config. Nothing is rendered yet: steps have to
+// extract what templates use first.
 func newRequests(c *Config) *requests {
 	r := &requests{config: c, secrets: newSecrets(&c.Workload), logins: c.Logins, patience: c.patience()}
 	r.inside = &insideTime{recent: []time.Duration{cmp.Or(c.Inside, c.Normal)}}
@@ -86,7 +90,9 @@ func (r *requests) values(i scenarios.PlannedIntent, body string) targets.Values
 	}.Drawing(w.Names.Draws(author(i), w.Base))
 }
 
-// renderAll renders the requests of all intents, and calls keep with each intent as it goes on record.
+// renderAll renders the requests of all intents once, and calls keep with each intent as
+// it goes on record: with its secrets masked. Attempts then differ in key, spelling and
+// headers of their own only, so that "the same request" is the same to the byte.
 func (r *requests) renderAll(keep func(history.Intent) error) error {
 	r.rendered = map[string]rendered{}
 	for _, i := range r.config.Plan.Intents {
@@ -101,7 +107,8 @@ func (r *requests) renderAll(keep func(history.Intent) error) error {
 	return nil
 }
 
-// render renders the requests of an intent.
+// render renders the requests of an intent, one for each of its bodies, and returns what
+// goes on record of them. It fails where any of them could not be sent.
 func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 	w := &r.config.Workload
 	operation := w.operation(i)
@@ -135,13 +142,16 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 	return intent, nil
 }
 
-// renderBody renders an intent's request with one of its bodies, and sees that it can be sent.
+// renderBody renders an intent's request with one of its bodies, and makes sure that it
+// can be sent with every kind of key that it may carry.
 func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, body string) (rendered, error) {
 	values, which := r.values(i, body), variantOf(body)
 	request, err := operation.Render(values.OfAttempt(r.config.Names.Key(i.ID, body), r.config.Base), which)
 	if err != nil {
 		return rendered{}, fmt.Errorf("render the request of intent %s: %w", i.ID, err)
 	}
+	// Templates may draw at random. A body that is to be different must not draw the same
+	// by chance: a correct target would then be blamed for replaying it.
 	if which != targets.AsItIs && request.Drawn.Chance && !r.config.Target.Differs(operation.Operation, values, which) {
 		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
@@ -158,7 +168,8 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 	return one, nil
 }
 
-// variantOf returns what a target file calls a body.
+// variantOf returns which variant of the target file's request a body is. All spellings of
+// the original are the original here; respell comes later.
 func variantOf(body string) targets.Variant {
 	switch body {
 	case history.Altered:
@@ -179,6 +190,8 @@ func (r *requests) operationOf(intent string) string {
 func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAttempt, id, keyName, lane string) *outgoing {
 	record := history.Attempt{ID: id, Intent: i.ID, Lane: lane, Body: a.Body}
 	switch {
+	// Four sources of a key: none, the target (key.issued), a neighbour's key that
+	// resembles this one, and our own names.
 	case keyName == "":
 	case len(r.config.operation(i).Key.Issued) > 0:
 		record.Key = r.issued[issuedKey{i.ID, keyName}]
@@ -191,8 +204,10 @@ func (r *requests) newRequest(i scenarios.PlannedIntent, a scenarios.PlannedAtte
 	return r.build(record, outwait(a.Timeout, r.insideOf(i)))
 }
 
-// outwait is how long a client waits. One that waits longer than the target works does so on a busy machine, too: a server may
-// drop a request whose client has left before it was read.
+// outwait is how long a client waits. A share of 1 or more of a create's time means that
+// the client is to get its answer, so such a client waits at least leastPatience: on a
+// busy machine a server may drop a request whose client has left before it was read. A
+// share below 1 means to leave early, and stays as short as it is.
 func outwait(timeout scenarios.Span, inside time.Duration) time.Duration {
 	if timeout.Share >= 1 {
 		return max(timeout.Of(inside), leastPatience)
@@ -207,8 +222,12 @@ func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
 		a.Key, a.BlankKey = "", false
 	}
 	request := r.requestOf(one, &a)
+	// Sign last: a signature covers the key, the spelling and the headers of this attempt.
+	// sendable has seen that it can be done.
 	_ = one.operation.Sign(&request, basePath(r.config.Target), a.Key, time.Now())
 	timeout = cmp.Or(max(timeout, 0), usualTimeout)
+	// Only the clean lane: on a lane that swallows answers, more patience is only lost
+	// time.
 	if timeout == usualTimeout && a.Lane == scenarios.Clean {
 		timeout = r.patience
 	}
@@ -225,6 +244,8 @@ func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
 // requestOf returns the request of an attempt, and notes what of it no other attempt has. Sendable has seen that it
 // can be made.
 func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered {
+	// Most targets have nothing in a request that differs per attempt, and get the
+	// rendered one.
 	elsewhere := a.Body == history.Elsewhere
 	if !elsewhere && !one.operation.DiffersPerAttempt() {
 		request, _ := one.withKey(*a)
@@ -232,6 +253,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 		a.Own = r.secrets.header(request.Own)
 		return request
 	}
+	// The others are rendered again, with an ID and a time of this attempt's own.
 	id, at := r.config.Names.Key(a.Intent, "attempt "+a.ID), r.clock(a.Intent)
 	if anew, err := one.operation.Render(one.values.OfAttempt(id, at), variantOf(a.Body)); err == nil {
 		one.request = anew
@@ -261,7 +283,8 @@ func (r *requests) clock(intent string) time.Time {
 	return at
 }
 
-// withKey returns the request of an attempt, with its key and in its spelling.
+// withKey returns the request of an attempt, with its key and in its spelling. It changes
+// a copy: rendered requests are shared by all attempts of an intent.
 func (one rendered) withKey(a history.Attempt) (targets.Rendered, error) {
 	request := one.request.Clone()
 	if a.Key != "" || a.BlankKey {
@@ -294,14 +317,17 @@ func (r *requests) renderAgain() bool {
 	return true
 }
 
-// one returns a request as it is rendered now.
+// one returns a request as it is rendered now. The lock is for a new login in mid-run,
+// which replaces all of them (see logInAgain).
 func (r *requests) one(intent, body string) rendered {
 	r.lock.RLock()
 	defer r.lock.RUnlock()
 	return r.rendered[intent+body]
 }
 
-// vegetaTarget carries an attempt's ID in the fragment of its URL, which never goes on the wire.
+// vegetaTarget turns a rendered request into vegeta's. It carries the attempt's ID in the
+// fragment of its URL, which never goes on the wire and comes back in vegeta's result.
+// "identity" keeps the target from compressing answers, and net/http from unpacking them.
 func vegetaTarget(t targets.Target, r targets.Rendered, id string) vegeta.Target {
 	header := http.Header{"User-Agent": {"doubletap"}, "Accept-Encoding": {"identity"}}
 	for name, value := range r.Header {

@@ -14,9 +14,11 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// respell writes a request's JSON body in the spelling that a body's name stands for. The value stays
-// the same (RFC 8259): members have no order, spaces between tokens mean nothing, an escaped character
-// is that character, and 1 is the number 1.0.
+// respell writes a request's JSON body in the spelling that a body's name stands for. The
+// value stays the same (RFC 8259): members have no order, spaces between tokens mean
+// nothing, an escaped character is that character, and 1 is the number 1.0. A target that
+// compares bodies byte by byte takes it for another request. It fails where the body has
+// one spelling only.
 func respell(r *targets.Rendered, body string) error {
 	if body != history.Reordered && body != history.Renumbered {
 		return nil
@@ -66,6 +68,8 @@ func reorder(out *bytes.Buffer, value any) {
 	}
 }
 
+// startsWithLetter finds the texts whose first character can be escaped without a
+// surrogate.
 func startsWithLetter(text string) bool {
 	return text != "" && text[0] < unicode.MaxASCII && unicode.IsLetter(rune(text[0]))
 }
@@ -87,6 +91,8 @@ func renumber(out *bytes.Buffer, value any) {
 	}
 }
 
+// writeObject writes members in the order given. The comma brings its own spaces, and the
+// colon the same.
 func writeObject(out *bytes.Buffer, names []string, comma string, member func(name string)) {
 	out.WriteByte('{')
 	for i, name := range names {

@@ -21,7 +21,9 @@ const masked = "***"
 // as a tenant's number, would tear holes into everything.
 const ShortestSecret = 8
 
-// secrets knows the texts that must not go on record, and the headers. Safe for concurrent use.
+// secrets masks the texts that must not go on record, and the headers. All that the driver
+// records goes through it. A secret may stand anywhere: a target may echo a token in a
+// body, an error or a Location. Safe for concurrent use.
 type secrets struct {
 	headers  []string // whose values are secret
 	compared string   // what rows must hold, as templates say it: that is no secret, or it could not be compared
@@ -30,8 +32,9 @@ type secrets struct {
 	texts textSet // that are secret wherever they stand
 }
 
-// newSecrets knows the principals' values, what variables gave, and what the target file itself says in a secret header. A
-// header that is made of a principal's values or login is secret, however short they are.
+// newSecrets knows the principals' values, what shell variables gave, and what the target
+// file itself says in a secret header. A header that is made of a principal's values or
+// login is secret, however short they are.
 func newSecrets(w *Workload) *secrets {
 	s := &secrets{headers: append(targets.MaskedHeaders(), w.Target.Redact...), compared: w.compared(), texts: newTextSet()}
 	s.keep(w.Target.Secrets)
@@ -90,6 +93,7 @@ func (s *secrets) all() []string {
 	return slices.Sorted(maps.Keys(s.texts.texts))
 }
 
+// isSecret reports that the value of a header is masked as a whole.
 func (s *secrets) isSecret(header string) bool {
 	return slices.ContainsFunc(s.headers, func(secret string) bool { return strings.EqualFold(header, secret) })
 }
@@ -140,17 +144,20 @@ func (w *Workload) SpellsOut(given func(text string) bool) bool {
 	return false
 }
 
-// words takes a header such as "Bearer token" or "a=token; b=token" apart.
+// words takes a header such as "Bearer token" or "a=token; b=token" apart: the token is
+// the secret, and may stand elsewhere without what is around it.
 func words(header string) []string {
 	return strings.FieldsFunc(header, func(c rune) bool { return strings.ContainsRune(" ;,=", c) })
 }
 
-// Writings returns a text as it stands in JSON, in JSON that is fit for HTML, and in URLs.
+// Writings returns the ways in which a text may stand in a record: plain, in JSON, in JSON
+// that is fit for HTML, and in URLs. To mask a secret, look for each of them.
 func Writings(text string) []string {
 	query := url.QueryEscape(text)
 	return []string{text, inJSON(text, true), inJSON(text, false), query, strings.ReplaceAll(query, "+", "%20"), url.PathEscape(text)}
 }
 
+// inJSON returns a text as it stands between the quotes of JSON.
 func inJSON(text string, html bool) string {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -160,6 +167,7 @@ func inJSON(text string, html bool) string {
 	return string(quoted[1 : len(quoted)-1])
 }
 
+// body masks what goes on record of an intent's request.
 func (s *secrets) body(b history.Body) history.Body {
 	b.Header, b.Path, b.Content, b.Says = s.header(b.Header), s.text(b.Path), s.content(b.Content), s.content(b.Says)
 	return b
@@ -178,8 +186,11 @@ func (s *secrets) answer(a history.Attempt, named string) history.Attempt {
 	return a
 }
 
+// header masks a request's headers.
 func (s *secrets) header(header map[string]string) map[string]string { return s.headerBut(header, "") }
 
+// headerBut masks headers: secret ones as a whole, and secrets in all others. It changes a
+// copy.
 func (s *secrets) headerBut(header map[string]string, public string) map[string]string {
 	safe := maps.Clone(header)
 	for name, value := range safe {
@@ -191,6 +202,7 @@ func (s *secrets) headerBut(header map[string]string, public string) map[string]
 	return safe
 }
 
+// text masks a text that is no JSON.
 func (s *secrets) text(text string) string { return s.textBut(text, "") }
 
 // textBut takes the secrets out of a text, but not out of the public text in it.
@@ -203,9 +215,11 @@ func (s *secrets) textBut(text, public string) string {
 // tokens are the texts and the numbers of JSON.
 var tokens = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*`)
 
+// content masks a body.
 func (s *secrets) content(text string) string { return s.contentBut(text, "") }
 
-// contentBut masks a body. JSON stays JSON: a number with a secret in it becomes a text.
+// contentBut masks a body. JSON stays JSON, because the checker reads it: a number with a
+// secret in it becomes a text.
 func (s *secrets) contentBut(text, public string) string {
 	safe := s.textBut(text, public)
 	if safe == text || json.Valid([]byte(safe)) || !json.Valid([]byte(text)) {

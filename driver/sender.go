@@ -1,8 +1,19 @@
-// Package driver turns a plan into attempts: it sends what clients would send, through the lanes,
-// and records what was on the wire. It is the only room that sends requests to the target. It
-// records facts and judges nothing.
+// Package driver turns a plan into attempts: it sends what clients would send, through the
+// lanes, and records what was on the wire. It is the only room that sends requests to the
+// target. It records facts and judges nothing: what an answer means it asks of [Hooks].
 //
 //	New -> Sender.SetUp -> Prepared.Send -> Sent.Follow, Sent.Probe -> Sender.CleanUp
+//
+// The parts, from the plan down to the wire: an intentRunner plays an intent's moves;
+// requests builds each request; a batch is one vegeta attack, which decides when requests
+// leave; the transmitter keeps the history and stops when the target is gone; an exchange
+// is one request and its answer on a connection of its own.
+//
+// Three habits of Go's own HTTP client would falsify the history, so none of them is used.
+// http.Transport sends a POST with an Idempotency-Key again by itself when a connection
+// breaks. http.Client repeats a POST after a 307. A connection that is kept alive meets a
+// fault in another way than a new one. One attempt is therefore one request that this
+// package writes byte by byte.
 package driver
 
 import (
@@ -22,7 +33,9 @@ type Sender struct {
 	requests *requests
 	steps    *stepRunner
 	line     *transmitter
-	started  atomic.Bool
+	// Set by SetUp, for good: the IDs of attempts come from the plan, so a second workload
+	// would use each of them twice.
+	started atomic.Bool
 }
 
 // New makes a sender. It sends nothing yet.
@@ -63,6 +76,9 @@ func (s *Sender) SetUp(ctx context.Context) (*Prepared, error) {
 		return nil, errAgain
 	}
 	err := s.steps.setUp(ctx)
+	// Steps ignore failed writes, so that they need no error path of their own. The writer
+	// keeps the first failure, and here it wins: a step that is not on record cannot be
+	// explained.
 	if unwritten := s.config.Record.Err(); unwritten != nil {
 		err = unwritten
 	}
@@ -93,6 +109,8 @@ func (s *Sender) Suspicious() (left time.Time, broke bool) { return s.line.books
 
 // GaveUp reports whether not all was sent because too many intents waited in vain, and whether nothing at all was answered.
 func (s *Sender) GaveUp() (gaveUp, nothing bool) {
+	// Waiting in vain is counted apart before and in the final retry: either may stop
+	// sending.
 	gaveUp = s.line.givenUp(false) || s.line.givenUp(true)
 	s.line.mu.Lock()
 	defer s.line.mu.Unlock()
@@ -118,6 +136,8 @@ func (p *Prepared) Send(ctx context.Context) (*Sent, error) {
 	if p.sent.Swap(true) {
 		return sent, errAgain
 	}
+	// Render all before the first request is sent. A template that fails halfway would
+	// leave intents in the history that were never tried.
 	if err := s.renderAll(); err != nil {
 		return sent, err
 	}

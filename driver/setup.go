@@ -20,7 +20,8 @@ type stepRunner struct {
 	record   *history.Writer
 }
 
-// setUp is [Sender.SetUp].
+// setUp is [Sender.SetUp]. The order is that of what needs what: prepare may use a login,
+// and the request for a key may use what was prepared.
 func (s *stepRunner) setUp(ctx context.Context) error {
 	err := s.logIn(ctx)
 	if err == nil {
@@ -96,7 +97,9 @@ func (s *stepRunner) fetchKeys(ctx context.Context) error {
 // of them waits.
 const enoughHung = 8
 
-// hung counts the questions that were last not answered. Safe for concurrent use.
+// hung counts the questions in a row that were last not answered. Without it, a target
+// that hangs would cost a whole deadline for every step of cleanup. The zero value has
+// counted none. Safe for concurrent use.
 type hung struct{ inARow atomic.Int64 }
 
 // note notes how a question ended.
@@ -139,6 +142,7 @@ func (s *stepRunner) runAll(ctx context.Context, runs []stepRun, all bool, keep 
 		extracted map[string]string
 		err       error
 	}
+	// Each run writes to its own place, so results need no lock.
 	results := make([]result, len(runs))
 	var waited hung
 	inParallel(ctx, indices(runs), stepRunsAtOnce, func(ctx context.Context, n int) {
@@ -160,6 +164,8 @@ func (s *stepRunner) runAll(ctx context.Context, runs []stepRun, all bool, keep 
 	return context.Cause(ctx)
 }
 
+// indices returns 0 to len(all)-1: inParallel is given places, not the runs themselves, so
+// that a result can be put beside its run.
 func indices[T any](all []T) []int {
 	numbers := make([]int, len(all))
 	for n := range all {

@@ -14,7 +14,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// stepRun is a list of steps of one purpose, sent one after the other, each with what those before it extracted.
+// stepRun is a list of steps of one purpose (log in, prepare, fetch a key, remove, clean
+// up), sent one after the other, each with what those before it extracted.
 type stepRun struct {
 	steps  []targets.Step
 	values targets.Values
@@ -40,7 +41,8 @@ func (r *requests) stepRunFor(i scenarios.PlannedIntent, purpose history.Purpose
 	}}
 }
 
-// run sends steps and returns what they extracted.
+// run sends the steps of a list and returns what they extracted. It stops at the first
+// that fails: those behind it would use what is not there.
 func (s *stepRunner) run(ctx context.Context, r stepRun) (map[string]string, error) {
 	extracted := map[string]string{}
 	maps.Copy(extracted, r.known)
@@ -57,7 +59,8 @@ func (s *stepRunner) run(ctx context.Context, r stepRun) (map[string]string, err
 	return extracted, nil
 }
 
-// into is where the templates of a step run find what its steps extract.
+// into is where the templates of a step run find what its steps extract: .Login in login,
+// .Prepared in prepare, and so on.
 func (r *stepRun) into() *map[string]string {
 	switch r.fact.For {
 	case history.Login:
@@ -73,7 +76,9 @@ func (r *stepRun) into() *map[string]string {
 	}
 }
 
-// send sends one step, extracts what is wanted from its answer, and puts it on record.
+// send sends one step, extracts what is wanted from its answer, and puts it on record with
+// its secrets masked. Secrets are kept before the line is written, or the line would hold
+// them.
 func (s *stepRunner) send(ctx context.Context, r *stepRun, step targets.Step, extracted map[string]string) error {
 	now, fact, late := s.requests.config.now, r.fact, false
 	fact.Method, fact.Path, fact.Start = step.Request.Method, step.Request.Path, now()
@@ -122,7 +127,8 @@ func (s *stepRunner) unsent(r stepRun) error {
 	return errHung
 }
 
-// exchangeOf makes an exchange of a step.
+// exchangeOf makes an exchange of a step. It goes through vegeta's Target as attempts do,
+// so that both build requests alike, and the fragment shows whether the path holds a "#".
 func (s *stepRunner) exchangeOf(step targets.Step, v targets.Values) (exchange, error) {
 	target := s.requests.config.Target
 	rendered, err := step.Render(v)
@@ -177,6 +183,7 @@ func (r *stepRun) isKey(name string) bool {
 	return r.fact.For == history.Issue && name == targets.IssuedKey
 }
 
+// expected says which statuses a step takes, for its error.
 func expected(step targets.Step) string {
 	if len(step.Statuses) == 0 {
 		return "2xx or 3xx"
@@ -184,7 +191,8 @@ func expected(step targets.Step) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(step.Statuses)), ", "), "[]")
 }
 
-// hint says what a status may have to do with the harness.
+// hint says what the user can do about a status; empty: nothing is known. Only 429 is a
+// matter of the harness's settings.
 func hint(status int) string {
 	if status == http.StatusTooManyRequests {
 		return " (rate_limit makes doubletap keep to a limit)"
@@ -213,6 +221,7 @@ func (r *stepRun) place() string {
 	}
 }
 
+// at names one of the steps as the target file does, counted from 0 as in the file.
 func (r *stepRun) at(number int) string { return fmt.Sprintf("%s[%d]", r.place(), number-1) }
 
 // whose says for whom a step is sent.

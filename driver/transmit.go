@@ -18,8 +18,8 @@ import (
 // goneAfter is the number of attempts in a row, of any intents, that find no target before sending stops.
 const goneAfter = 8
 
-// transmitter puts requests on the wire and on record, and stops sending when that makes no sense any more. Safe
-// for concurrent use.
+// transmitter puts requests on the wire and on record, and stops sending when more of it
+// would show nothing new. All phases of one sender share it. Safe for concurrent use.
 type transmitter struct {
 	config   *Config
 	requests *requests
@@ -72,7 +72,9 @@ func (t *transmitter) givenUp(final bool) bool {
 	return t.config.GiveUp > 0 && len(t.waiting.sent) >= t.config.GiveUp
 }
 
-// haltable runs send until it returns, or halt makes it.
+// haltable runs send until it returns, or halt makes it. It returns why sending ended
+// early: the cause that halt was given, the context's, or that of the history; nil: it did
+// not. It must return before the next phase calls it: halt is replaced without a lock.
 func (t *transmitter) haltable(ctx context.Context, send func(context.Context)) error {
 	ctx, halt := context.WithCancelCause(ctx)
 	defer halt(nil)
@@ -89,7 +91,9 @@ func (t *transmitter) cutShort(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// send runs an exchange on its lane. The attempt is on record before its first byte is sent.
+// send runs an exchange on its lane. The line "begun" is on disk before the first byte is
+// sent: if this process dies, the history still says that the target may have seen the
+// request.
 func (t *transmitter) send(ctx context.Context, o *outgoing) {
 	t.books.sending(o.record, t.config.Record)
 	begun := o.record
@@ -99,6 +103,8 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 		o.record.End, o.record.ErrorKind, o.record.Error = t.config.now(), history.Interrupted, "the history cannot be written"
 		return
 	}
+	// Prepare the break before the connection is dialled, and note what came of it when
+	// the exchange is over.
 	defer t.breaks.strike(o)()
 	o.run(ctx, func(ctx context.Context) (net.Conn, error) {
 		turn := t.turn(o.record.Intent)
@@ -110,6 +116,8 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 		if tap == nil || o.shared { // what is seen of a shared connection tells nothing of one request
 			return conn, err
 		}
+		// A tap counts the bytes of a request to know which is the last. In HTTP/2 it
+		// cannot.
 		if o.pool == nil {
 			o.holder = tap.Hold
 			if o.impatient {
@@ -123,7 +131,9 @@ func (t *transmitter) send(ctx context.Context, o *outgoing) {
 	})
 }
 
-// ours returns an error of a dial that is none of the target's doing, with what helps; nil: it may be the target's.
+// ours returns an error of a dial that the harness itself caused, with what helps; nil: it
+// may be the target's doing. Without this, our own lack of file descriptors would be
+// recorded as a target that refuses connections.
 func ours(err error) error {
 	var own interface{ Ours() bool }
 	switch {
@@ -170,7 +180,9 @@ func (o *outgoing) goesTo(c *Config, turn int) {
 	}
 }
 
-// finish records an attempt that has ended and notices when the target is gone.
+// finish records an attempt that has ended, and does what depends on its answer: backs
+// off, remembers where to follow it, and notices when the target is gone. It is called for
+// each attempt once, from the goroutine of its batch.
 func (t *transmitter) finish(o *outgoing) {
 	if err := t.config.Record.Attempt(t.requests.secrets.answer(o.record, t.identity(o.record))); err != nil {
 		t.halt(err)
@@ -191,7 +203,10 @@ func (t *transmitter) finish(o *outgoing) {
 	}
 }
 
-// gone counts an attempt that found no target, and reports whether that makes too many in a row.
+// gone counts an attempt that found no target, and reports whether that makes too many in
+// a row. A refusal may be the lane's (the client's own dial) or the tap's (the lane let it
+// through, and the target did not): both count. Where the target can be waited for, it is,
+// and the count begins again.
 func (t *transmitter) gone(o *outgoing) bool {
 	t.mu.Lock()
 	t.waiting.note(o.record)
@@ -199,6 +214,7 @@ func (t *transmitter) gone(o *outgoing) bool {
 	if t.refused++; found {
 		t.refused = 0
 	}
+	// Unlock before waiting for the target to come back: that may take seconds.
 	many, revived := t.refused >= goneAfter, t.config.Controls.Revived
 	t.mu.Unlock()
 	if !many || revived == nil || !revived() {

@@ -9,7 +9,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// pollEvery is the pause between two questions to the database.
+// pollEvery is the pause between two questions to the database: each one loads it.
 const pollEvery = 5 * time.Millisecond
 
 // wait pauses, or asks the database until the intent's row is there, and records the last that it saw. A failed
@@ -32,6 +32,8 @@ func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w sc
 	if accepted := r.config.Target.Contract.Ack.Accepted; accepted.ByRows() {
 		within = max(within, time.Duration(accepted.Within))
 	}
+	// Record only the last look: the first row that was seen, or that there was none until
+	// the end.
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	last := history.Sighting{Intent: i.ID, Marker: r.config.marker(i, history.Original)}

@@ -11,7 +11,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Operation is one of the target's operations, by its name.
+// Operation is one of the target's operations, with its name in the target file. The name
+// is what the history says, and what [Config].Rows is asked with.
 type Operation struct {
 	Name string
 	targets.Operation
@@ -38,7 +39,9 @@ type Workload struct {
 	Logins map[string]map[string]string
 }
 
-// operation returns the operation of an intent.
+// operation returns the operation of an intent: the first, or for neighbours across
+// operations the one at the neighbour's place. Places wrap around, since a plan does not
+// know how many operations the target has.
 func (w *Workload) operation(i scenarios.PlannedIntent) Operation {
 	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossOperations {
 		return w.answering(w.Operations[i.Neighbour.Place%len(w.Operations)])
@@ -58,13 +61,15 @@ func (w *Workload) operationFor(i scenarios.PlannedIntent, body string) Operatio
 // all are the operations and the other ways.
 func (w *Workload) all() []Operation { return slices.Concat(w.Operations, w.Ways) }
 
-// answering returns an operation with requests for answers of the plan's size.
+// answering returns an operation whose requests ask for answers of the plan's size (see
+// scenarios with large, huge or empty answers).
 func (w *Workload) answering(o Operation) Operation {
 	o.Operation = o.Answering(targets.AnswerSize(w.Plan.Answer))
 	return o
 }
 
-// principal returns the sender of an intent.
+// principal returns the sender of an intent; the zero Principal where the target names
+// none.
 func (w *Workload) principal(i scenarios.PlannedIntent) Principal {
 	switch {
 	case len(w.Principals) == 0:
@@ -94,6 +99,8 @@ type prepareScope struct {
 	author               int
 }
 
+// scope returns the prepare scope of an intent. Twins share one, because two intents with
+// the same body must refer to the same prepared things to be the same.
 func (w *Workload) scope(i scenarios.PlannedIntent) prepareScope {
 	scope := prepareScope{operation: w.operation(i).Name, principal: w.principal(i).Name, author: author(i)}
 	if i.Neighbour != nil && i.Neighbour.Across == scenarios.AcrossParents {
@@ -102,7 +109,8 @@ func (w *Workload) scope(i scenarios.PlannedIntent) prepareScope {
 	return scope
 }
 
-// firsts returns the first intent of each prepare scope.
+// firsts returns the first intent of each prepare scope. Prepare and cleanup run for these
+// only: all others share what was prepared.
 func (w *Workload) firsts() []scenarios.PlannedIntent {
 	var all []scenarios.PlannedIntent
 	seen := map[prepareScope]bool{}
@@ -124,7 +132,8 @@ func (w *Workload) work(i scenarios.PlannedIntent) time.Duration {
 	return i.Work
 }
 
-// author is the number of the intent whose body an intent has.
+// author is the number of the intent whose body an intent has: a twin sends the body of
+// another one; all other intents send their own.
 func author(i scenarios.PlannedIntent) int { return cmp.Or(i.Twin, i.Number) }
 
 // marker is what the rows of a body are asked for with: its own marker, or the reference of both.
@@ -135,6 +144,8 @@ func (w *Workload) marker(i scenarios.PlannedIntent, body string) string {
 	return w.ownMarker(i, body)
 }
 
+// ownMarker is the marker that one body carries. Bodies that mean the same share it, so an
+// altered body can be told from the original by its rows.
 func (w *Workload) ownMarker(i scenarios.PlannedIntent, body string) string {
 	if w.operation(i).Marker == targets.NumberMarker {
 		return w.Names.NumberMarker(author(i), history.Meaning(body))
@@ -142,7 +153,8 @@ func (w *Workload) ownMarker(i scenarios.PlannedIntent, body string) string {
 	return w.Names.Marker(author(i), history.Meaning(body))
 }
 
-// words are what an intent's requests carry, and a database gets as it is.
+// words are the texts by which a request is recognised on a link to the database: markers
+// and references. They are plain letters and digits, so no driver escapes or encodes them.
 func (w *Workload) words(i scenarios.PlannedIntent) []string {
 	words := []string{w.Names.Reference(author(i))}
 	for _, body := range bodiesOf(i) {
@@ -190,7 +202,8 @@ func (w *Workload) Steps() int {
 	return n
 }
 
-// keyless reports whether an intent is ever sent without a key, or with a blank one.
+// keyless reports whether an intent is ever sent without a key, or with a blank one. A key
+// in the path cannot be left out, so render rejects such an intent.
 func (w *Workload) keyless(i scenarios.PlannedIntent) bool {
 	if i.Neighbour != nil && w.Names.NeighbourKey(*i.Neighbour, i.ID) == "" {
 		return true
@@ -219,7 +232,9 @@ func bodiesOf(i scenarios.PlannedIntent) []string {
 	return bodies
 }
 
-// keyNames returns the names of the keys that an intent's requests may carry.
+// keyNames returns the names of the keys that an intent's requests may carry, sorted, each
+// once. A name is that of the plan; Names.Key or the target turns it into a key. Retries
+// with a fresh key are named by the retry's ID.
 func keyNames(i scenarios.PlannedIntent) []string {
 	var names []string
 	for _, m := range i.Moves {
@@ -250,6 +265,8 @@ func removals(i scenarios.PlannedIntent) int {
 	return n
 }
 
+// kin is the ID of the first of an intent's neighbours, which stands for the group of them
+// in the history; empty: it has none.
 func kin(i scenarios.PlannedIntent) string {
 	if i.Neighbour == nil {
 		return ""

@@ -9,7 +9,9 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// WriteGate is a table whose writers can be held.
+// WriteGate is a table whose writers can be held: see package writegate. A
+// select-then-insert race is open for half a millisecond; held writers make it open for as
+// long as it takes, so that finding it is no luck.
 type WriteGate struct {
 	Table   string
 	Hold    func(ctx context.Context, longest time.Duration) (Held, error)
@@ -51,7 +53,8 @@ func (r *intentRunner) holdWrites(ctx context.Context, i scenarios.PlannedIntent
 	return func() { answers.Add(1) }
 }
 
-// leastUnseen is how long writers are held at least that nobody can count.
+// leastUnseen is the shortest time for which writers are held that the database cannot
+// count.
 const leastUnseen = 50 * time.Millisecond
 
 // awaitWriters unlocks the table when there are as many blocked writers as unanswered requests. It asks less often

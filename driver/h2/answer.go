@@ -77,7 +77,8 @@ func (st *stream) finish() {
 	}
 }
 
-// cut takes RST_STREAM (section 6.4).
+// cut takes RST_STREAM (section 6.4). Before the first byte of an answer it means that the
+// server refused; after it, that the answer broke off, which is an unknown outcome.
 func (st *stream) cut(code http2.ErrCode) {
 	st.reset = true
 	if st.replied == 0 {

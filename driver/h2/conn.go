@@ -1,5 +1,11 @@
-// Package h2 sends single requests in HTTP/2 (RFC 9113), frame by frame: nothing is sent again, and the last frames
-// of a burst leave in one write. It records when and what was sent and received, and judges nothing.
+// Package h2 sends single requests in HTTP/2 (RFC 9113), frame by frame. It is a client of
+// its own, because those of Go retry by themselves and decide by themselves when a frame
+// leaves. Here nothing is sent again, and the last frames of a burst leave in one write.
+// The package records when and what was sent and received, and judges nothing.
+//
+// A [Pool] dials connections and gives each request a stream. One goroutine per connection
+// reads frames (frames.go) and fills in the answers (answer.go); each request's own
+// goroutine writes its frames (stream.go), all through one frameWriter.
 package h2
 
 import (
@@ -84,6 +90,8 @@ func newConnection(raw net.Conn, config *tls.Config, limit uint32) *connection {
 		c.conn = tls.Client(raw, config)
 	}
 	c.out.open(c.conn)
+	// One framer reads and another one, in out, writes: a framer is not safe for both at
+	// once.
 	c.in = http2.NewFramer(nil, bufio.NewReader(c.conn))
 	c.in.SetMaxReadFrameSize(maxFrame)
 	c.in.ReadMetaHeaders = hpack.NewDecoder(headerTable, nil)
@@ -91,7 +99,8 @@ func newConnection(raw net.Conn, config *tls.Config, limit uint32) *connection {
 	return c
 }
 
-// run opens the connection and reads until it ends, which ends all streams.
+// run opens the connection and reads until it ends, which ends all streams. It is the only
+// reader. Closing raw is how it is stopped: by the context, or by the last release.
 func (c *connection) run(ctx context.Context) {
 	defer close(c.over)
 	defer closeAtEnd(ctx, c.raw)()

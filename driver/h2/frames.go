@@ -9,7 +9,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// read reads one frame. A stream error ends its stream only (section 5.4.2).
+// read reads one frame and does what it asks. An error ends the connection; a stream error
+// (section 5.4.2) ends its stream only. Frames of types that are not known are skipped, as
+// section 4.1 requires.
 func (c *connection) read() error {
 	frame, err := c.in.ReadFrame()
 	if broken := (http2.StreamError{}); errors.As(err, &broken) {
@@ -77,7 +79,8 @@ func (c *connection) settle(f *http2.SettingsFrame) {
 	c.once.Do(func() { close(c.ready) })
 }
 
-// widen takes a WINDOW_UPDATE (section 6.9).
+// widen takes a WINDOW_UPDATE (section 6.9), for one stream or, with ID 0, for the
+// connection. One for a stream that is over is left aside.
 func (c *connection) widen(id uint32, more int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -88,8 +88,10 @@ func (p *Pool) Do(ctx context.Context, x Exchange) (Result, error) {
 	}
 }
 
-// acquire acquires a place on the pool's connection, and dials another when that is full: one with the limit of the
-// last, as far as that is known. The caller releases the place.
+// acquire acquires a place on the pool's connection, and dials another when that is full:
+// one with the limit of the last, as far as that is known. Only one request dials at a
+// time, or a burst would open a connection for each of its members. The caller releases
+// the place.
 func (p *Pool) acquire(ctx, dialCtx context.Context, x Exchange) (*connection, error) {
 	select {
 	case p.turn <- struct{}{}:

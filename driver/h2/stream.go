@@ -36,8 +36,9 @@ type stream struct {
 	err           error         // why it did not come whole
 }
 
-// open opens the stream and begins the request. Its head is written with what follows; ends says that nothing
-// does.
+// open opens the stream and begins the request. Its head is written with what follows;
+// ends says that nothing does. IDs have to grow in the order in which they are sent
+// (section 5.1.1), so the ID is taken while the writer is held.
 func (st *stream) open(head []byte, ends bool) error {
 	return st.connection.out.add(func(w *http2.Framer) error {
 		st.connection.mu.Lock()
@@ -86,8 +87,9 @@ func (st *stream) send(ctx context.Context, body []byte) error {
 	return st.member.Wait()
 }
 
-// write writes a part of the body, as soon as the windows take it (section 5.2), and whatever is not
-// written yet.
+// write writes a part of the body, as soon as the windows take it (section 5.2), and
+// whatever the writer still has of this connection. It runs once even for an empty part,
+// which sends the head.
 func (st *stream) write(ctx context.Context, part []byte, ends bool) error {
 	until, _ := ctx.Deadline()
 	for first := true; first || len(part) > 0; first = false {
@@ -113,7 +115,9 @@ func (st *stream) write(ctx context.Context, part []byte, ends bool) error {
 	return nil
 }
 
-// claim waits until the windows take some of so many bytes, and uses them. A stream that broke has none.
+// claim waits until the windows of the stream and of the connection take some of so many
+// bytes, and uses them. A stream that broke has none. It returns at most one frame's
+// worth.
 func (st *stream) claim(ctx context.Context, wanted int) (int, error) {
 	for {
 		st.connection.mu.Lock()

@@ -12,7 +12,8 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// frameWriter writes frames to a connection. Safe for concurrent use.
+// frameWriter writes the frames of all streams to a connection. It gathers them in memory
+// first, so that frames that belong together leave in one write. Safe for concurrent use.
 type frameWriter struct {
 	mu     sync.Mutex
 	conn   net.Conn

@@ -33,6 +33,7 @@ type Gate struct {
 	lock  lock
 	where string // the table and its database, for errors
 
+	// A channel and not a mutex, so that waiting for it can end with a context.
 	place  chan struct{}   // full while one holds, or takes, the lock
 	opened context.Context // ends when the gate is closed
 	close  func() error
@@ -84,6 +85,7 @@ func (g *Gate) prove(ctx context.Context, table string) error {
 	return held.Release()
 }
 
+// find makes sure that the table is there, and returns how to lock it in its database.
 func find(ctx context.Context, db *databases.Database, table string) (lock, error) {
 	switch db.Dialect {
 	case databases.PostgreSQL:
@@ -97,6 +99,7 @@ func find(ctx context.Context, db *databases.Database, table string) (lock, erro
 	}
 }
 
+// trouble says in an error what the gate was about to do, and where.
 func (g *Gate) trouble(err error) error {
 	return fmt.Errorf("hold back %s: %w", g.where, err)
 }
@@ -189,6 +192,8 @@ func discard(conn *sql.Conn) {
 // Close releases the lock, if it is held, and ends all connections. Closing again does nothing.
 func (g *Gate) Close() error { return g.close() }
 
+// shut ends what is held and what waits, and takes the place for good, so that no Hold can
+// come in behind it. Only then are the connections closed.
 func (g *Gate) shut(end context.CancelFunc) error {
 	end()
 	g.place <- struct{}{} // the lock is released, and cannot be taken any more
