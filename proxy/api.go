@@ -17,8 +17,9 @@ const (
 	longestAnswer = 8 << 20
 )
 
-// api is the API of a toxiproxy server. It contacts no other host than that of its URL, whatever the environment says of
-// proxies and the server of redirects: the run has the permission for that host only.
+// api is the HTTP API of a toxiproxy server, as far as lanes need it. It is ours and not
+// toxiproxy's client package, which follows redirects and the environment's proxies: the
+// run has the user's permission for the host of its URL only. Safe for concurrent use.
 type api struct {
 	url    *url.URL
 	client *http.Client
@@ -57,12 +58,14 @@ type apiError struct {
 
 func (e *apiError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.status, e.text) }
 
+// version asks for nothing but an answer: it shows that a server is there.
 func (a *api) version() error { return a.do(http.MethodGet, nil, nil, "version") }
 
 func (a *api) proxies() (all map[string]listed, err error) {
 	return all, a.do(http.MethodGet, nil, &all, "proxies")
 }
 
+// create makes a proxy and returns it as the server has it, with its true port.
 func (a *api) create(name, listen, upstream string) (made listed, err error) {
 	return made, a.do(http.MethodPost, listed{Name: name, Listen: listen, Upstream: upstream, Enabled: true}, &made, "proxies")
 }
@@ -79,7 +82,8 @@ func (a *api) removeToxic(proxy, name string) error {
 	return a.do(http.MethodDelete, nil, nil, "proxies", proxy, "toxics", name)
 }
 
-// do sends one question and reads its answer into a value, unless that is nil.
+// do sends one question and reads its answer into a value, unless that is nil. An answer
+// of 400 or above is an apiError.
 func (a *api) do(method string, says, into any, path ...string) error {
 	var body io.Reader
 	if says != nil {

@@ -11,10 +11,11 @@ import (
 	"time"
 )
 
-// Balancer is one address for several instances of a target: each connection goes to the next instance in
-// turn. It knows TCP only. What one side does to a connection, a close, half of one or a reset, the other side
-// sees, and an instance that takes no connection is a connection that is reset: nothing is tried again elsewhere.
-// Lanes go past it, see Options.Instances. Safe for concurrent use.
+// Balancer is one address for several instances of a target: each connection goes to the
+// next instance in turn. It knows TCP only. A close, half of one or a reset by one side is
+// the same for the other side. If an instance takes no connection, the client's is reset:
+// a balancer that tried elsewhere would send a request twice and hide it. Lanes go past
+// it, see Options.Instances. Safe for concurrent use.
 type Balancer struct {
 	listener  net.Listener
 	instances []string // host:port
@@ -22,7 +23,8 @@ type Balancer struct {
 	busy      sync.WaitGroup // the accepting goroutine and the relays
 }
 
-// OpenBalancer listens on an address, host:port, for the instances at the others. Port 0 is a free one.
+// OpenBalancer listens on an address, host:port, for the instances at the others. Port 0
+// is a free one. The context bounds the opening only; Close ends the balancer.
 func OpenBalancer(ctx context.Context, listen string, instances []string) (*Balancer, error) {
 	if len(instances) == 0 {
 		return nil, errors.New("open balancer: there is no instance")
@@ -53,7 +55,8 @@ func (b *Balancer) Close() error {
 	return err
 }
 
-// betweenAccepts is how long is waited when no connection can be taken, as where there are too many open files.
+// betweenAccepts is the pause after a failed accept, as where there are too many open
+// files. Without it the loop would take a whole processor until one is closed.
 const betweenAccepts = 5 * time.Millisecond
 
 func (b *Balancer) accept(ctx context.Context) {
@@ -65,8 +68,9 @@ func (b *Balancer) accept(ctx context.Context) {
 	})
 }
 
-// acceptAll has each connection served that comes, one after the other, until the listener is closed or the
-// context ends.
+// acceptAll has each connection served that comes, one after the other, until the listener
+// is closed or the context ends. Serve must return soon: it starts a goroutine for the
+// rest.
 func acceptAll(ctx context.Context, listener net.Listener, serve func(*net.TCPConn)) {
 	for ctx.Err() == nil {
 		conn, err := listener.Accept()

@@ -34,6 +34,7 @@ func (t *bandwidthToxic) Pipe(stub *toxics.ToxicStub) {
 				stub.Close()
 				return
 			}
+			// 1 KB/s is one byte per millisecond.
 			debt += time.Duration(len(data.Data)) * time.Millisecond / time.Duration(t.Rate)
 			var passed bool
 			if debt, passed = t.pass(stub, data, debt); !passed {

@@ -71,6 +71,8 @@ func (c *conn) Write(b []byte) (int, error) {
 	if c.closed.Load() {
 		return 0, net.ErrClosed
 	}
+	// Report as written what is not even sent: it would be lost in the toxic anyway, and a
+	// client cannot tell the two apart.
 	taken := within(b, c.room)
 	if len(taken) == 0 {
 		return len(b), nil
@@ -85,7 +87,8 @@ func (c *conn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Close ends the connection for the client: the lane gets a FIN, a Read or Write under way fails.
+// Close ends the connection for the client: the lane gets a FIN, and a Read or Write under
+// way fails. The socket itself lives on until the lane has closed it, see conn.
 func (c *conn) Close() error {
 	if c.closed.Swap(true) {
 		return net.ErrClosed
@@ -119,6 +122,7 @@ func within(b []byte, room int64) []byte {
 	return b[:room]
 }
 
+// isReset reports that the peer reset the connection (RST).
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET)
 }

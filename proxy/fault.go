@@ -13,7 +13,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// forEver is longer than any run, and short enough for toxiproxy to count it in nanoseconds.
+// forEver is longer than any run, and short enough for toxiproxy to count it in
+// nanoseconds (its slow_close has no value that means "for ever").
 const forEver = 365 * 24 * time.Hour
 
 // Check says what is wrong with a fault, everything at once, without opening anything.
@@ -22,7 +23,7 @@ func Check(f faults.Fault) error {
 	return err
 }
 
-// effect is what a fault comes to.
+// effect is what a fault comes to: toxics for toxiproxy, and words for the history.
 type effect struct {
 	words  string
 	toxics []toxic
@@ -34,6 +35,7 @@ type effects struct {
 	toxics []toxic
 }
 
+// effectsOf translates all faults of a lane. The error has all mistakes at once.
 func effectsOf(faults []faults.Fault) (effects, error) {
 	var all effects
 	var errs []error
@@ -51,7 +53,9 @@ func (e effects) facts(name, place string) history.Lane {
 	return history.Lane{Name: name, Faults: e.words, Delay: history.Offset(leastDelay(e.toxics)), Proxy: place}
 }
 
-// effectOf translates a fault from the user's words into toxics and plain text.
+// effectOf translates a fault from the user's words into toxics and plain text. It is the
+// one place that knows which toxic means what. Most of the choices are measured: see the
+// table in fault_table_test.go, which holds what each fault must do to client and target.
 func effectOf(f faults.Fault) (effect, error) {
 	named := f.Names()
 	if len(named) != 1 {
@@ -87,6 +91,7 @@ func effectOf(f faults.Fault) (effect, error) {
 	return e, nil
 }
 
+// orNothing lists what a fault says it is.
 func orNothing(named []string) string {
 	if len(named) == 0 {
 		return "nothing"
@@ -94,6 +99,7 @@ func orNothing(named []string) string {
 	return strings.Join(named, " and ")
 }
 
+// latency delays every chunk by delay, and a random time of up to jitter more or less.
 func latency(f faults.Latency) (effect, error) {
 	delay, err1 := millis("delay", f.Delay)
 	jitter, err2 := millis("jitter", f.Jitter)
@@ -109,14 +115,17 @@ func latency(f faults.Latency) (effect, error) {
 	return bothWays("latency", f.Way, t, words, errors.Join(err1, err2, err3))
 }
 
+// bandwidth limits the rate, in kilobytes per second.
 func bandwidth(f faults.Bandwidth) (effect, error) {
 	t := &toxics.BandwidthToxic{Rate: f.Rate}
 	return bothWays("bandwidth", f.Way, t, fmt.Sprintf("bandwidth %d KB/s", f.Rate), checkRate("rate", f.Rate))
 }
 
-// withhold needs all three: timeout 0 swallows the answer but would pass on that the target closed,
-// which the slow close behind it keeps from the client; the one upstream keeps the client's leaving
-// from the target.
+// withhold keeps the answer from the client, and the client's leaving from the target: the
+// only fault under which a target that cancels on disconnect completes its work. It needs
+// all three toxics. timeout 0 swallows the answer, but would pass on that the target
+// closed; the slow close behind it keeps that from the client; and the one upstream keeps
+// the client's leaving from the target.
 func withhold() effect {
 	silence := &toxics.SlowCloseToxic{Delay: forEver.Milliseconds()}
 	return effect{words: "withhold", toxics: []toxic{
@@ -126,6 +135,7 @@ func withhold() effect {
 	}}
 }
 
+// hangUp closes both sides after a time, so the target notices that its client has gone.
 func hangUp(f faults.HangUp) (effect, error) {
 	after, err := millis("after", f.After)
 	if err == nil && after == 0 { // which to toxiproxy means never
@@ -135,6 +145,8 @@ func hangUp(f faults.HangUp) (effect, error) {
 	return effect{words: "hang-up after " + text(f.After), toxics: []toxic{t}}, err
 }
 
+// cut breaks the answer off: with a reset before its first byte, or with a close after
+// some bytes.
 func cut(f faults.Cut) (effect, error) {
 	switch {
 	case f.After < 0:
@@ -148,6 +160,8 @@ func cut(f faults.Cut) (effect, error) {
 	return effect{words: fmt.Sprintf("cut after %d bytes", f.After), toxics: []toxic{t}}, nil
 }
 
+// lose resets the connection when the request, or the answer, passes. The client sees the
+// same in both cases; the target has executed the request in the second case only.
 func lose(f faults.Loss) (effect, error) {
 	switch f {
 	case faults.LoseRequest:
@@ -159,10 +173,14 @@ func lose(f faults.Loss) (effect, error) {
 	}
 }
 
+// reset is a toxic that resets at the first byte. Only a connection that is made after the
+// toxic is reset; an older one gets an ordinary close, since toxiproxy sets SO_LINGER when
+// the connection starts.
 func reset(stream string) toxic {
 	return toxic{kind: "reset_peer", stream: stream, attributes: &toxics.ResetToxic{}}
 }
 
+// slowClose passes on the end of a stream late.
 func slowClose(f faults.SlowClose) (effect, error) {
 	delay, err := millis("delay", f.Delay)
 	if f.Delay == 0 {
@@ -171,6 +189,7 @@ func slowClose(f faults.SlowClose) (effect, error) {
 	return bothWays("slow_close", f.Way, &toxics.SlowCloseToxic{Delay: delay}, "slow close "+text(f.Delay), err)
 }
 
+// slice cuts what passes into small pieces, some time apart.
 func slice(f faults.Slice) (effect, error) {
 	var errs []error
 	if f.Variation < 0 {
@@ -189,6 +208,7 @@ func slice(f faults.Slice) (effect, error) {
 	return bothWays("slicer", f.Way, t, words, errors.Join(errs...))
 }
 
+// raw takes one of toxiproxy's own toxics, for what no fault of ours says.
 func raw(f faults.Toxic) (effect, error) {
 	t, err := rawToxic(f.Type, f.Stream, f.Attributes)
 	if err != nil {
@@ -227,4 +247,5 @@ func millis(name string, d faults.Duration) (int64, error) {
 	}
 }
 
+// text is a time as the words of an effect have it.
 func text(d faults.Duration) string { return time.Duration(d).String() }

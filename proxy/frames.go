@@ -51,6 +51,7 @@ func (f *frames) of(b []byte) int {
 // begin reads the head of a frame, and returns its size if it counts.
 func (f *frames) begin() int {
 	f.left = int(f.head[0])<<16 | int(f.head[1])<<8 | int(f.head[2])
+	// The highest bit of a stream ID is reserved (section 4.1).
 	kind, stream := f.head[3], binary.BigEndian.Uint32(f.head[5:])&(1<<31-1)
 	f.counts = stream != 0 && (kind == frameData || kind == frameHeaders || kind == frameContinuation)
 	f.head = f.head[:0]

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// host is where toxiproxy runs.
+// host is where toxiproxy runs: in this process (inProcess) or on a server (server).
 type host interface {
 	place() string         // "in-process" or the URL of a server
 	reachesLoopback() bool // a listener of ours on 127.0.0.1 can be its upstream
@@ -42,7 +42,9 @@ func hostAt(url string) (host, error) {
 	return s, err
 }
 
-// inTime runs f, which cannot be interrupted, but waits for it no longer than ctx.
+// inTime runs f, which cannot be interrupted, but waits for it no longer than ctx:
+// removing a toxic that sleeps takes as long as it sleeps. f may go on after that, and
+// must then not change what others read.
 func inTime(ctx context.Context, doing string, f func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- f() }()

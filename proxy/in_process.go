@@ -18,7 +18,9 @@ type inProcess struct {
 	server *toxiproxy.ApiServer
 }
 
-// newInProcess changes nothing outside toxiproxy: the user's process may log with zerolog too.
+// newInProcess changes nothing outside toxiproxy: it registers our toxic there, and gives
+// the server a logger that says nothing. The user's process may log with zerolog too, so
+// zerolog's global level stays as it is.
 func newInProcess() inProcess {
 	toxics.Register(bandwidthKind, new(bandwidthToxic))
 	return inProcess{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}

@@ -24,7 +24,10 @@ var errShut = errors.New("the lane is closed")
 // errNoSocket is for a target on a Unix domain socket: toxiproxy reaches it only by an upstream tap.
 var errNoSocket = errors.New("the target listens on a Unix domain socket, to which a toxiproxy server on another machine does not get through; leave --toxiproxy out")
 
-// lane is one open lane: its toxiproxy proxy, its upstream tap, and the clients on it.
+// lane is one open lane: its toxiproxy proxy, its upstream tap, and the clients on it. It
+// is built whole before the first connection and never changed: a toxic that is added to a
+// living connection does something else (see reset). It is shut once. Safe for concurrent
+// use.
 type lane struct {
 	facts    history.Lane
 	base     time.Time
@@ -55,6 +58,8 @@ type laneSpec struct {
 	options Options
 }
 
+// openLane opens the tap first, as toxiproxy has to be told where it listens, and then the
+// proxy with its toxics. If it fails, nothing is left open.
 func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 	effects, err := effectsOf(spec.faults)
 	if err != nil {
@@ -151,6 +156,7 @@ func (l *lane) take(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// isShutting reports that the lane takes no more dials.
 func (l *lane) isShutting() bool {
 	select {
 	case <-l.shutting:
@@ -160,6 +166,7 @@ func (l *lane) isShutting() bool {
 	}
 }
 
+// expect tells the upstream tap, if there is one, which tap records the next connection.
 func (l *lane) expect(p *Tap) {
 	if l.tap != nil {
 		l.tap.expect(p)
@@ -204,6 +211,7 @@ func (l *lane) adopt(tcp *net.TCPConn, p *Tap) (*conn, error) {
 	return c, nil
 }
 
+// inFlight counts the requests inside the target, see Lanes.InFlight.
 func (l *lane) inFlight() int {
 	if l.tap == nil {
 		return 0
@@ -251,7 +259,8 @@ func (l *lane) bar() []*conn {
 	return present
 }
 
-// settle waits until every connection of the lane has run dry, within reason.
+// settle waits until every connection of the lane has run dry, for grace at most: what is
+// stuck in toxiproxy after that stays stuck.
 func (l *lane) settle() {
 	dry := make(chan struct{})
 	go func() {

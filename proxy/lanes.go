@@ -1,6 +1,21 @@
-// Package proxy turns the lanes of a scenario into network paths to the target, each through one toxiproxy proxy
-// with a fixed set of toxics, and turns a dial into a connection on such a path. An upstream tap, between toxiproxy
-// and the target, records what passed behind the faults.
+// Package proxy turns the lanes of a scenario into network paths to the target, each
+// through one toxiproxy proxy with a fixed set of toxics, and turns a dial into a
+// connection on such a path.
+//
+//	client ─ lane's entry ─ toxiproxy (toxics) ─ upstream tap ─ target
+//
+// The upstream tap is a small relay that records what passed behind the faults. A lost
+// answer and a lost request look the same to the client and differ in the database; the
+// tap tells them apart, whatever language the target is written in. It is also where the
+// members of a burst wait for each other: in front of the faults, their latency would
+// spread them again.
+//
+// The package also stands on links inside the target, such as the one to its database (see
+// [LinkProxy]), and in front of several instances (see [Balancer]).
+//
+// It knows connections and bytes. It never sends a request of its own, never tries one
+// again, and leaves chance to the plan: toxiproxy draws its toxicity from a source that
+// cannot be seeded, so a toxic always strikes here, and the plan chooses the lane.
 package proxy
 
 import (
@@ -110,8 +125,9 @@ func (l *Lanes) Facts() []history.Lane {
 	return facts
 }
 
-// InFlight counts the requests of which something arrived at the target, that it has not begun to
-// answer, and whose connection to it is open. Lanes without an upstream tap count none.
+// InFlight counts the requests of which something arrived at the target, that it has not
+// begun to answer, and whose connection to it is open. Zero means that faults can be
+// removed and rows be read. Lanes without an upstream tap count none.
 func (l *Lanes) InFlight() int {
 	n := 0
 	for _, opened := range l.byName {

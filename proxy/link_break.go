@@ -9,7 +9,11 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Strike is a break of a link that is to come.
+// Strike is a break of a link that is to come. A link between target and database has no
+// requests that could be counted, so moments are: the n-th turn from question to answer or
+// back, or a question that says "commit" or carries the words of a write. This reads plain
+// text in the protocols of PostgreSQL, MySQL and others alike, and understands none of
+// them.
 type Strike struct {
 	link  *LinkProxy
 	base  time.Time
@@ -73,8 +77,9 @@ func (s *Strike) Over() history.Cut {
 	return s.facts
 }
 
-// passes notes that bytes are about to pass on a connection, and reports whether they may: the link may break at
-// this moment.
+// passes notes that bytes are about to pass on a connection, and reports whether they may:
+// the link may break at this moment. It is called before they are written. So "broken
+// before the commit" is sure that the server never got it, and not likely.
 func (l *LinkProxy) passes(p *linkConnection, answer bool, content []byte) bool {
 	now := time.Now()
 	l.mu.Lock()
@@ -126,7 +131,9 @@ func (l *LinkProxy) reads(p *linkConnection, answer bool, content []byte) messag
 	return m
 }
 
-// breaks is the strike that is due. It is called with the lock held.
+// breaks is the strike that is due: it resets all open connections, and none is taken
+// until the pause is over. It is called with the lock held, so that nothing passes in
+// between.
 func (l *LinkProxy) breaks(now time.Time, answer bool) {
 	s := l.armed
 	l.armed, l.dead = nil, now.Add(s.pause)
@@ -140,12 +147,15 @@ func (l *LinkProxy) breaks(now time.Time, answer bool) {
 // mostOfACommit is how far into a question the word is looked for: commits are short.
 const mostOfACommit = 64
 
+// saysCommit reports that a question asks for a commit.
 func saysCommit(question []byte) bool { return says(question, "commit") }
 
+// saysBegin reports that a question begins a transaction.
 func saysBegin(question []byte) bool {
 	return says(question, "begin") || says(question, "start transaction")
 }
 
+// says looks for words at the beginning of a question, in either case.
 func says(question []byte, words string) bool {
 	return bytes.Contains(bytes.ToLower(question[:min(len(question), mostOfACommit)]), []byte(words))
 }

@@ -23,7 +23,8 @@ type linkConnection struct {
 	broken   bool
 }
 
-// relay passes bytes on until both directions are done.
+// relay passes bytes on until both directions are done. What the target says are
+// questions, and what comes back are answers.
 func (p *linkConnection) relay() {
 	var both sync.WaitGroup
 	both.Go(p.answers)

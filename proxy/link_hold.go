@@ -43,7 +43,8 @@ func (h *Holding) CallOff() {
 	}
 }
 
-// holds returns for how long a question has to wait.
+// holds returns for how long a question has to wait; 0: it is not the one. The holding is
+// then over: it holds once.
 func (l *LinkProxy) holds(p *linkConnection, question []byte) time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,6 +60,7 @@ func (l *LinkProxy) holds(p *linkConnection, question []byte) time.Duration {
 	return h.pause
 }
 
+// fits reports that bytes are the beginning of a question of this kind.
 func (k Question) fits(p *linkConnection, question []byte) bool {
 	switch k {
 	case Begin:

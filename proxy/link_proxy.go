@@ -136,6 +136,8 @@ func (l *LinkProxy) accept() {
 
 // serve relays one connection until both sides are done with it.
 func (l *LinkProxy) serve(near *net.TCPConn) {
+	// Ask before dialling, which is cheap, and again in admit, under the lock: the link
+	// may break while the connection behind it is made.
 	if l.isDead() {
 		resetConn(near)
 		return
@@ -145,6 +147,8 @@ func (l *LinkProxy) serve(near *net.TCPConn) {
 		resetConn(near)
 		return
 	}
+	// answered is true at first, so that the first bytes of the target count as a new
+	// question.
 	p := &linkConnection{link: l, near: near, far: far.(*net.TCPConn), answered: true}
 	if !l.admit(p) {
 		p.abandon()
@@ -154,6 +158,7 @@ func (l *LinkProxy) serve(near *net.TCPConn) {
 	p.relay()
 }
 
+// isDead reports that the link takes no connections now, because it broke or was closed.
 func (l *LinkProxy) isDead() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,15 +179,18 @@ func (l *LinkProxy) admit(p *linkConnection) bool {
 	return true
 }
 
+// forget drops a connection that is over.
 func (l *LinkProxy) forget(p *linkConnection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.open, p)
 }
 
+// offset is a moment since base, at least 1 ns: zero means never.
 func offset(base, at time.Time) history.Offset { return max(1, history.Offset(at.Sub(base))) }
 
-// resetConn resets a connection.
+// resetConn closes a connection with a reset in place of an ordinary end: SO_LINGER of 0
+// has the kernel drop what is not sent yet and send RST.
 func resetConn(c *net.TCPConn) {
 	_ = c.SetLinger(0)
 	_ = c.Close()

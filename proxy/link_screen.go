@@ -24,6 +24,8 @@ func (p *linkConnection) stopped(said []byte) bool {
 	if n > 0 && p.link.passes(p, false, said[:n]) {
 		_, _ = p.far.Write(said[:n]) // answers will notice
 	}
+	// Read on until the target leaves: else its writes would block, and it could not
+	// notice.
 	left := make(chan struct{})
 	go func() {
 		defer close(left)

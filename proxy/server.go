@@ -14,14 +14,17 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/leftovers"
 )
 
-// server is a toxiproxy server outside this process.
+// server is a toxiproxy server outside this process. Others may use it too, so the run's
+// proxies have names of their own, and nothing else is touched there: no reset of the
+// server, no proxy of another run that is alive.
 type server struct {
 	api    *api
 	url    *url.URL
 	prefix string // of the names of this run's proxies
 }
 
-// newServer makes sure that the server is there.
+// newServer makes sure that the server is there. The address may be a URL, or host:port
+// alone.
 func newServer(address string) (*server, error) {
 	if !strings.Contains(address, "://") {
 		address = "http://" + address
@@ -52,6 +55,7 @@ func Sweep(address string) ([]string, error) {
 	return s.sweep()
 }
 
+// sweep removes the proxies of runs on this machine whose process is dead.
 func (s *server) sweep() ([]string, error) {
 	all, err := s.api.proxies()
 	problems := []error{err}
@@ -77,6 +81,8 @@ func runPrefix() string {
 
 func (s *server) place() string { return s.url.Redacted() }
 
+// reachesLoopback reports that the server is on this machine, as far as its URL tells:
+// only then can it reach an upstream tap on 127.0.0.1.
 func (s *server) reachesLoopback() bool {
 	ip := net.ParseIP(s.url.Hostname())
 	return s.url.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
@@ -196,6 +202,7 @@ func (r *serverProxy) close(ctx context.Context) error {
 	})
 }
 
+// isNotFound reports that the server does not have it, which is as good as removed.
 func isNotFound(err error) bool {
 	var answer *apiError
 	return errors.As(err, &answer) && answer.status == http.StatusNotFound

@@ -13,8 +13,11 @@ import (
 // headLimit bounds what is kept of an answer while its status is looked for.
 const headLimit = 16 << 10
 
-// Tap records what happens to one connection upstream of its lane's faults, where the target is. [Lanes.Dial] makes
-// it. Safe for concurrent use.
+// Tap records what happens to one connection upstream of its lane's faults, where the
+// target is, and keeps back the last byte of a burst's member. [Lanes.Dial] makes it; the
+// upstream tap fills it in, and the driver reads it, at any time. What it does not know is
+// zero, and zero never means "nothing happened": a lane in doubt reads zero as a whole.
+// Safe for concurrent use.
 type Tap struct {
 	base     time.Time
 	doubtful *atomic.Bool  // of the lane
@@ -42,6 +45,7 @@ type hold struct {
 	away   bool // it will not come any more
 }
 
+// newTap makes the tap of a connection that has not arrived yet.
 func newTap(base time.Time, doubtful *atomic.Bool) *Tap {
 	return &Tap{base: base, doubtful: doubtful, arrived: make(chan struct{})}
 }
@@ -185,6 +189,7 @@ func (p *Tap) Over() bool {
 	return p.over
 }
 
+// recordEnd notes that nothing more will be seen.
 func (p *Tap) recordEnd() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -203,6 +208,7 @@ func (p *Tap) now() history.Offset {
 	return max(1, history.Offset(time.Since(p.base)))
 }
 
+// recordRefused notes that the target took no connection.
 func (p *Tap) recordRefused() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -216,6 +222,8 @@ func (e *tlsError) Unwrap() error   { return e.error }
 func (e *tlsError) Timeout() bool   { return false }
 func (e *tlsError) Temporary() bool { return false }
 
+// recordTrouble notes what went wrong with TLS between tap and target. The client is told
+// that in place of the plain close that it would see.
 func (p *Tap) recordTrouble(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -232,6 +240,7 @@ func (p *Tap) explain(err error) error {
 	return err
 }
 
+// recordOpened notes that the target took the connection.
 func (p *Tap) recordOpened() {
 	at := p.now()
 	p.mu.Lock()
@@ -249,6 +258,9 @@ func (p *Tap) recordPassing(b []byte) (passed func(m int)) {
 	return p.recordBytes(at, b)
 }
 
+// recordBytes counts bytes of the request. Arrived moves with every one of them until the
+// target answers: it is when the last of the request came, since only a whole request is
+// executed. It is called with mu held.
 func (p *Tap) recordBytes(at history.Offset, b []byte) (passed func(m int)) {
 	n := len(b)
 	if p.up != nil {
@@ -316,8 +328,8 @@ func (p *Tap) readStatus(at history.Offset) {
 	}
 }
 
-// statusOf reads the status of an HTTP/1.x status line, zero if head is no such thing. It says
-// whether head was long enough to tell.
+// statusOf reads the status of an HTTP/1.x status line (RFC 9112, section 4), zero if head
+// is no such thing. Enough says whether head was long enough to tell.
 func statusOf(head []byte) (status int, enough bool) {
 	const version, shortest = "HTTP/1.", len("HTTP/1.1 200")
 	if n := min(len(head), len(version)); string(head[:n]) != version[:n] {
@@ -343,6 +355,7 @@ func (p *Tap) recordLeft() {
 	}
 }
 
+// recordClosed notes when the connection to the target ended, whichever side ended it.
 func (p *Tap) recordClosed() {
 	at := p.now()
 	p.mu.Lock()

@@ -88,6 +88,7 @@ func checkAttributes(t toxics.Toxic) error {
 	return errors.Join(errs...)
 }
 
+// checkRate refuses a rate of 0, by which toxiproxy would divide.
 func checkRate(name string, rate int64) error {
 	if rate < 1 {
 		return fmt.Errorf("%s is %d: it must be at least 1 KB/s", name, rate)
@@ -95,6 +96,7 @@ func checkRate(name string, rate int64) error {
 	return nil
 }
 
+// checkSlices refuses sizes at which toxiproxy's slicer recurses without end.
 func checkSlices(sizeName, variationName string, size, variation int64) error {
 	if size < 1 {
 		return fmt.Errorf("%s is %d: it must be at least 1 byte", sizeName, size)

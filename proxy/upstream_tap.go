@@ -17,9 +17,10 @@ import (
 // chunk is how many bytes a relay reads at once.
 const chunk = 8 << 10
 
-// upstreamTap is a relay between a lane, which is TCP, and the target. It records what passes, and behaves as the
-// target would: a close stays a close, and a reset a reset. A client cannot reset a Unix domain socket: there the
-// target sees a close.
+// upstreamTap is a relay between a lane, which is TCP, and the target. It records what
+// passes, and behaves as the target would: a close stays a close, and a reset a reset. A
+// client cannot reset a Unix domain socket: there the target sees a close. A lane has one;
+// each connection has a [Tap] and two goroutines in it.
 type upstreamTap struct {
 	listener   net.Listener
 	network    string // tcp or unix
@@ -50,6 +51,9 @@ type tapSpec struct {
 	lane      *lane
 }
 
+// openUpstreamTap listens on a free port of the loopback interface. It has two ways to
+// end: disconnect ends what leads to the target, and abandon what leads to the lane, since
+// a lane that is shut must run dry in between (see lane.shut).
 func openUpstreamTap(spec tapSpec) (*upstreamTap, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -103,6 +107,7 @@ func (d *upstreamTap) admit() *Tap {
 	return p
 }
 
+// forget drops a connection that is over.
 func (d *upstreamTap) forget(p *Tap) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -110,6 +115,7 @@ func (d *upstreamTap) forget(p *Tap) {
 	p.recordEnd()
 }
 
+// inFlight counts the requests inside the target that came this way.
 func (d *upstreamTap) inFlight() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -151,7 +157,9 @@ func (d *upstreamTap) targetOf(p *Tap) string {
 	return d.target
 }
 
-// serve relays one connection until the lane has closed it.
+// serve relays one connection until the lane has closed it. If the target takes no
+// connection, the lane gets an end, as from a server that closes at once, and is still
+// read, so that nothing gets stuck in it.
 func (d *upstreamTap) serve(ctx context.Context, left *net.TCPConn, p *Tap) {
 	defer p.leaveBarrier()
 	target, err := d.dial(ctx, p)
@@ -241,7 +249,9 @@ func (r *relay) up() {
 	}
 }
 
-// forward passes on what has come of the request, but for what is kept back until it is released.
+// forward passes on what has come of the request, but for what is kept back until it is
+// released. The barrier is told without the lock: it may release this very request at
+// once.
 func (r *relay) forward(b []byte) error {
 	r.sending.Lock()
 	if len(r.kept) > 0 {
@@ -282,6 +292,7 @@ func (r *relay) leaveAfter(stay time.Duration) {
 	r.closeTarget(false)
 }
 
+// send writes to the target, and records it first: see recordPassing.
 func (r *relay) send(b []byte) error {
 	if len(b) == 0 {
 		return nil
@@ -316,6 +327,8 @@ func (r *relay) down() {
 	}
 }
 
+// pass writes to the lane as much as its toxics take; the rest would get stuck in it, see
+// conn.
 func (r *relay) pass(b []byte) {
 	taken := within(b, r.room)
 	if len(taken) == 0 {
