@@ -399,7 +399,7 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 
 // leavesOut finds that another body is refused for its text, and not for its amount alone: the comparison leaves out the amount. All bodies
 // of an intent have one text then, so that runs show it.
-func leavesOut(ctx context.Context, i *initiation) error {
+func leavesOut(ctx context.Context, i *inquiry) error {
 	other, can := i.file.WithOneText()
 	if !can {
 		return nil
