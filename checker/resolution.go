@@ -59,6 +59,8 @@ func checkResolution(e *evaluation, tr *trace) {
 		case mayHoldALease(e, tries):
 			e.doubt("the key of intent %s was still in progress %s after the first final retry, and the contract does not say how long a request that died may block it: contract.lease does",
 				tr.intent.ID, (a.End - tries[0].Start).Duration().Round(time.Second))
+		case askedWhileBusy(e, tries):
+			e.doubt("the final retry of intent %s got no answer, while the target had more to do than it got done, and was not sent again", tr.intent.ID)
 		case failsForItsKey(e, tr): // a warning says so
 		case e.found.has(UndeclaredAnswer, "", tr) && e.terms.undeclared(a): // that is the same defect
 		case early != nil:
@@ -67,6 +69,12 @@ func checkResolution(e *evaluation, tr *trace) {
 			reportUnresolved(e, tr, tries)
 		}
 	}
+}
+
+// askedWhileBusy reports that a key and body were asked for once, and waited until the deadline, while the target had more to do than it
+// got done.
+func askedWhileBusy(e *evaluation, tries []*classified) bool {
+	return len(tries) == 1 && slices.ContainsFunc(e.asking().hanging, func(h *hanging) bool { return h.attempt == tries[0].ID && h.busy })
 }
 
 // mayHoldALease reports that a key may be blocked by an execution that died, for a time that the contract does not name, and that no retry

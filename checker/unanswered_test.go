@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -133,4 +134,18 @@ func TestAFinalRetryThatIsNeverAnswered(t *testing.T) {
 	r := check(h, terms())
 	require.Len(t, r.Findings, 1, "that is one defect")
 	require.Equal(t, checker.RefusedThoughDone, r.Findings[0].Kind)
+
+	slow := acknowledged(201, "o2") // of another customer, after 4 s
+	slow.Sent, slow.Start, slow.Wrote, slow.Replied, slow.End = 300, ms(900), ms(901), ms(4900), ms(4901)
+	busy := func(tries ...history.Attempt) checker.Result {
+		return check(scene(story(acknowledged(201, "o1")).rows(1).probe(tries...), story(slow).named("i2").holding("o2")), terms())
+	}
+	r = busy(hung)
+	require.Empty(t, r.Findings, "the target had more to do than it got done")
+	require.Equal(t, checker.Inconclusive, r.Verdict)
+	require.Contains(t, strings.Join(r.Reasons, "\n"), "had more to do than it got done, and was not sent again")
+	again := hung
+	again.Start, again.Wrote, again.End = ms(12_000), ms(12_001), ms(22_001)
+	require.Equal(t, checker.RefusedThoughDone, busy(hung, again).Findings[0].Kind, "and it got no answer when all others had theirs")
+	require.Empty(t, busy(hung, answered).Findings)
 }

@@ -68,6 +68,7 @@ type prober struct {
 	numbers         map[string]int // of the last probe, by intent
 	unauthenticated []probe        // to be sent again after a new login
 	unclear         []unclearKey   // after the last try
+	hung            []unclearKey   // whose last try waited in vain
 	refused         bool           // a request that plain creates can be compared with
 }
 
@@ -110,6 +111,7 @@ func (p *prober) probeAll(ctx context.Context, keyless bool) {
 	})
 	defer p.createUntilRefused(ctx)
 	defer p.tryFreshKeys(ctx)
+	defer p.askHungAgain(ctx)
 	if len(p.unauthenticated) == 0 || !p.steps.logInAgain(ctx) {
 		return
 	}
@@ -126,7 +128,11 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 	inVainSoFar := 0
 	var last history.Attempt
 	for try, began := 0, time.Now(); try < p.Tries || p.blocked(last, began); try++ {
-		if p.givenUp(true) || !sleep(ctx, pause) || !p.once(ctx, &q, &last) {
+		if p.givenUp(true) {
+			p.noteHung(unclearKey{q, last})
+			return q.n
+		}
+		if !sleep(ctx, pause) || !p.once(ctx, &q, &last) {
 			return q.n
 		}
 		if p.noteUnauthenticated(q, last) || p.settled(last) {
@@ -137,6 +143,7 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 			inVainSoFar++
 		}
 		if p.Hung > 0 && inVainSoFar >= p.Hung {
+			p.noteHung(unclearKey{q, last})
 			return q.n
 		}
 		pause = max(p.Pause<<min(try, p.Tries-1), RetryAfter(last))

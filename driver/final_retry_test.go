@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -235,6 +237,34 @@ func TestFreshKeysAreSentBesideAThrottledOne(t *testing.T) {
 	require.True(t, h.Intents[2].Fresh)
 	require.NotEqual(t, h.Intents[2].Bodies[history.Original].Marker, h.Intents[3].Bodies[history.Original].Marker)
 	require.Contains(t, r.made().Workload().Markers()[r.Operations[0].Name], h.Intents[3].Bodies[history.Original].Marker)
+}
+
+// A target that had more to do than it got done answers when all others have their answers.
+func TestAKeyThatWaitedInVainIsTriedOnceMoreAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var sent sync.Map // how often, by key
+	busy := func(r *http.Request) bool {
+		n, _ := sent.LoadOrStore(r.Header.Get("Idempotency-Key"), new(atomic.Int32))
+		return n.(*atomic.Int32).Add(1) == 2
+	}
+	address := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+		if busy(r) {
+			_, _ = io.Copy(io.Discard, r.Body) // else the end of the connection is not seen
+			<-r.Context().Done()
+		}
+	})
+	r := newRigFor(t, address, scenarios.Scenario{Name: "trial", Intents: 4, Steps: []scenarios.Step{send()}})
+	r.drive(t)
+	p := driver.Probing{Tries: 2, Hung: 1, Timeout: 10 * time.Second}
+	require.NoError(t, r.Probe(t.Context(), p, false, func(a history.Attempt) bool { return a.Status == 200 }))
+	again := 0
+	for _, a := range r.history(t).Attempts {
+		if a.ID == a.Intent+".p2" {
+			again++
+			require.Equal(t, 200, a.Status)
+		}
+	}
+	require.Equal(t, 3, again, "of four")
 }
 
 // A request that was refused is compared with plain creates that equal no other, until one of them is refused.
