@@ -21,8 +21,11 @@ const (
 	doneWithin    = 3 * time.Second
 )
 
-// sharing are the scenarios that may be played beside each other, in the order in which they begin, and how many at once. There are
-// none where each is to have the target to itself.
+// sharing are the scenarios that may be played beside each other, in the order in which
+// they begin, and how many at once. There are none where each is to have the target to
+// itself. How many follows from what a plain create takes: a target that works on one
+// request at a time must get through all that are sent in doneWithin, or clients would
+// give up.
 func sharing(s *Session) (all []int, atOnce int) {
 	if !tellsApart(s) {
 		return nil, 0
@@ -81,8 +84,9 @@ type played struct {
 	err     error
 }
 
-// playBeside plays scenarios beside each other, and returns which have their result. Those that were played and did not
-// pass are to be played again, alone: what they show is to be theirs.
+// playBeside plays scenarios beside each other, and returns which have their result, and
+// which are to be played again, alone. A pass beside others stands: company makes a target
+// no more correct. A failure is played again, so that what it shows is its own.
 func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, err error) {
 	settled, again = map[int]bool{}, map[int]bool{}
 	queue, atOnce := sharing(s)
@@ -95,6 +99,8 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 			i := queue[0]
 			queue = queue[1:]
 			s.config.Observe(ScenarioStarted{s.config.Scenarios[i].Scenario.Name})
+			// A copy for each: a scenario writes what was lost, and its events, into its
+			// session.
 			own := *s
 			own.beside = true
 			own.config.Observe = voices.voice(i)
@@ -107,6 +113,7 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 		if running == 0 {
 			return settled, again, err
 		}
+		// One at a time comes back here, so s itself is changed by this goroutine only.
 		p := <-over
 		running--
 		s.takeOver(p)
@@ -148,7 +155,8 @@ func goesOn(ctx context.Context, s *Session) bool {
 	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.end.IsZero() || time.Now().Before(s.end))
 }
 
-// takeOver learns what a scenario has found out about the target that was played beside others.
+// takeOver takes over what a scenario that was played beside others has found out about
+// the target.
 func (s *Session) takeOver(p played) {
 	s.took[p.index] = p.took
 	s.lost = cmp.Or(s.lost, p.session.lost)
@@ -157,7 +165,9 @@ func (s *Session) takeOver(p played) {
 	}
 }
 
-// chorus tells the events of scenarios that are played beside each other, one after the other, and their progress as one.
+// chorus tells the events of scenarios that are played beside each other, one after the
+// other, and their progress as one: an observer need not know that there are several. Safe
+// for concurrent use.
 type chorus struct {
 	lock sync.Mutex
 	tell func(Event)
@@ -165,6 +175,7 @@ type chorus struct {
 	of   int
 }
 
+// newChorus tells the observer of a session; all are the scenarios that count in progress.
 func newChorus(s *Session, all []int) *chorus {
 	c := &chorus{tell: s.config.Observe, done: map[int]int{}}
 	for _, i := range all {

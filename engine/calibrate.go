@@ -23,10 +23,11 @@ const (
 	calibrationLongest = 2 * time.Second
 )
 
-// calibrate lets bursts like those of a scenario go at a target that notes when they come, through lanes
-// with the same faults, and returns for each burst step how far apart the first two requests came. Bursts
-// with a write gate are left out: they hit every window. A toxiproxy server elsewhere does not reach such
-// a target.
+// calibrate measures how tight the bursts of a scenario are on this machine: it sends
+// bursts like them to a target of ours that notes when they come, through lanes with the
+// same faults, and returns for each burst step how far apart the first two requests came.
+// A pass can then say which window it would have hit. Bursts with a write gate are left
+// out: they hit every window. A toxiproxy server elsewhere does not reach such a target.
 func (s *Session) calibrate(ctx context.Context, scenario scenarios.Scenario) ([]history.Calibration, error) {
 	if s.config.Private || s.config.Replay.Dir != "" || s.config.Hunt != nil {
 		return nil, nil
@@ -52,6 +53,8 @@ func (s *Session) calibrate(ctx context.Context, scenario scenarios.Scenario) ([
 	return all, nil
 }
 
+// gaps sends the bursts of one step, for calibrationLongest at most. Nothing of it is
+// recorded.
 func (s *Session) gaps(ctx context.Context, scenario scenarios.Scenario, step scenarios.Step) (gaps []time.Duration, err error) {
 	watch, err := stopwatch.Start()
 	if err != nil {

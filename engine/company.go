@@ -8,8 +8,9 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// company is the scenarios that are being played: one, or some beside each other. What happens to the target happens to all of
-// them. The zero value is nobody; it is safe for concurrent use.
+// company is the scenarios that are being played: one, or some beside each other. What
+// happens to the target happens to all of them, so the death of a process goes into each
+// history. The zero value has no members. Safe for concurrent use.
 type company struct {
 	changing sync.Mutex // held while somebody joins or leaves
 	lock     sync.Mutex
@@ -43,12 +44,15 @@ func (c *company) leave(ctx context.Context, r *scenarioRun) {
 	}
 }
 
+// set replaces the members. Changing is held, lock only while the slice is replaced: a
+// death is told while members come and go.
 func (c *company) set(all []*scenarioRun) {
 	c.lock.Lock()
 	defer c.lock.Unlock()
 	c.of = all
 }
 
+// members returns a copy of the list.
 func (c *company) members() []*scenarioRun {
 	c.lock.Lock()
 	defer c.lock.Unlock()

@@ -1,6 +1,18 @@
-// Package engine runs scenarios against a system under test: it brings the system up, plays every scenario from its plan to
-// its history, and reports. What happens meanwhile it tells as events, so that a terminal, a CI server and a Go test
-// are observers of the same run.
+// Package engine runs scenarios against a system under test: it brings the system up,
+// plays each scenario from its plan to its history, and reports. The command, the Go
+// library, shrink and replay are all callers of [Run] or [Open]; none of them brings
+// anything up by itself.
+//
+//	Open: hosts, links, process, database, pilot (open.go, pilot.go)
+//	Session.PlayAll: scenarios beside each other, then alone (session.go, beside.go)
+//	Session.Play: one scenario, a list of steps (scenario_run.go)
+//	Session.Report: what is on disk is judged, and findings written (session.go)
+//
+// What happens meanwhile it tells as events (event.go), so that a terminal, a CI server
+// and a Go test are observers of the same run. The engine prints nothing, and judges
+// nothing itself: a verdict is always the checker's, of a history that is on disk already.
+// What the target does is never an error here; errors are the user's mistakes, the
+// environment's or our own.
 package engine
 
 import (
@@ -70,7 +82,8 @@ type Replay struct {
 	Moments map[string]faults.Moment // at which a link breaks, by intent
 }
 
-// withDefaults fills in what is left out.
+// withDefaults fills in what is left out, so that no other function asks for nil or zero.
+// It draws the seed, and loads the library where no scenario is named.
 func (c Config) withDefaults() (Config, error) {
 	c.Reports = cmp.Or(c.Reports, DefaultReports)
 	c.MaxRequests = cmp.Or(c.MaxRequests, DefaultMaxRequests)
@@ -97,7 +110,8 @@ func (c Config) withDefaults() (Config, error) {
 	return c, err
 }
 
-// RandomSeed is different each time, and short enough to be typed.
+// RandomSeed is different each time, and short enough to be typed: 32 bits. It comes from
+// crypto/rand, so that two runs that start at the same moment on two machines differ.
 func RandomSeed() uint64 {
 	var b [4]byte
 	rand.Read(b[:])

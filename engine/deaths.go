@@ -28,7 +28,8 @@ type tended struct {
 	lost  atomic.Bool   // one does not start again
 }
 
-// died records that a process has ended by itself.
+// died records that a process has ended by itself. It is called from the goroutine that
+// tends the processes, in the midst of sending.
 func (r *scenarioRun) died(d sut.Death) {
 	fact := history.Death{Instance: d.Instance, At: offset(r, d.At), How: d.How, Said: d.Said}
 	if d.Err != nil {

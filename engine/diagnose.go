@@ -27,7 +27,10 @@ func (s *Session) create(i history.Intent) create {
 	return create{session: s, operation: s.System.OperationOf(i), who: i.Principal}
 }
 
-// diagnose says what a plain create's failure means.
+// diagnose says what a plain create's failure means; nil: it did not fail. The pilot asks
+// before any fault is played. A mistake in the target file is then one sentence that says
+// which line to mend, and not hundreds of findings. Mistakes of the file are configuration
+// errors (exit 3), and a target that is not well is the environment's (exit 4).
 func (c create) diagnose(a history.Attempt) error {
 	where := c.session.System.Address()
 	refused := a.ErrorKind == history.Refused || a.Passage != nil && a.Passage.Refused
@@ -70,6 +73,8 @@ func AdviceOnTLS(text string) string {
 	return ""
 }
 
+// notReachable says that the target takes no connections, and how its process ended, if it
+// is ours.
 func notReachable(s *Session) error {
 	if ended := s.System.Ended(); ended != nil {
 		return runerror.Environment(fmt.Errorf("%s takes no connections: %w", s.System.Address(), ended))
@@ -77,6 +82,9 @@ func notReachable(s *Session) error {
 	return runerror.Environment(fmt.Errorf("%s takes no connections: is the target running?", s.System.Address()))
 }
 
+// diagnoseAnswer says what is wrong with a complete answer; nil: it is as the file says.
+// The contract's own words come first, as statuses such as 404 may be declared to mean
+// anything.
 func (c create) diagnoseAnswer(a history.Attempt) error {
 	name, request := c.session.System.Name, "operations."+c.operation.Name+".request"
 	said := fmt.Sprintf("a plain create%s was answered %d", c.by(), a.Status)
@@ -144,6 +152,8 @@ func diagnoseFollowup(s *Session, f history.Followup) error {
 	}
 }
 
+// diagnoseIdentity says why an acknowledgement does not name the row that it made, where
+// the file says that it does: without names, answers cannot be compared with rows.
 func (c create) diagnoseIdentity(a history.Attempt) error {
 	inBody := c.operation.Identity.Header == ""
 	if !c.operation.Identity.Declared() || inBody && a.Length == 0 || checker.Identity(c.operation.Judged(), a) != "" {
@@ -252,6 +262,7 @@ func (c create) diagnoseRowsOf(ctx context.Context, marker string, rows []histor
 	return "", nil
 }
 
+// either chooses between two words for a message.
 func either(first bool, one, other string) string {
 	if first {
 		return one

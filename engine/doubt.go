@@ -19,8 +19,9 @@ const control = "plain-create"
 // LeftToControl is why a scenario was not played beside the control.
 const LeftToControl = "it was not run: what a plain create does is in doubt, see " + control
 
-// Doubt is what plain creates of the pilot did that is a defect, unless the target file has a mistake. The zero value is
-// none.
+// Doubt is what plain creates of the pilot did that is a defect, unless the target file
+// has a mistake: no row, or several. Neither can be told from here, so the run goes on and
+// the finding says both. The zero value is none.
 type Doubt struct {
 	Operation string
 	Text      string

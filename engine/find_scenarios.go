@@ -88,6 +88,8 @@ func clashes(files []scenarios.File) error {
 	return errors.Join(errs...)
 }
 
+// findScenario resolves one argument. Names of the library go first, so that a folder of
+// the same name does not change what a command means.
 func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error) {
 	if found := matching(arg, library); len(found) > 0 {
 		return found, nil
@@ -113,6 +115,8 @@ func findScenario(arg string, library []scenarios.File) ([]scenarios.File, error
 	return []scenarios.File{f}, CheckFaults(f)
 }
 
+// loadFolder loads all *.yaml files of a folder. Mistakes name their files as seen from
+// here.
 func loadFolder(dir string) ([]scenarios.File, error) {
 	files, err := scenarios.LoadFS(files.Folder(dir), ".")
 	var found document.Mistakes
@@ -136,7 +140,9 @@ func loadFolder(dir string) ([]scenarios.File, error) {
 	return files, errors.Join(errs...)
 }
 
-// CheckFaults asks the proxy whether it knows the faults: only it knows toxiproxy's toxics.
+// CheckFaults asks the proxy whether it knows the faults: only it knows toxiproxy's
+// toxics, and scenarios may not import it. Mistakes have the line of the fault in the
+// file.
 func CheckFaults(f scenarios.File) error {
 	doc, err := document.Parse(f.Source, document.Options{File: f.Path, Schema: scenarios.Schema()})
 	if err != nil {

@@ -16,8 +16,11 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// Hunt is a search for a defect that few rounds show: rounds of scenarios that race, until the first finding. Which scenario, and with
-// what changed, follows from what was seen so far. The zero value goes on until it is stopped.
+// Hunt is a search for a defect that few rounds show: rounds of scenarios that race, until
+// the first finding. Which scenario, and with what changed, follows from what was seen so
+// far: it is a bandit (UCB1) over scenarios and variations of them, which is paid in signs
+// of trouble, such as overlaps and differing answers. The zero value goes on until it is
+// stopped.
 type Hunt struct {
 	For   time.Duration // no rounds begin later; 0: there is no such time
 	Until float64       // rounds end when fewer than this share of them break, 0 to 1, with 95 % confidence; 0: there is no such bound
@@ -112,7 +115,9 @@ func ahead(s scenarios.Scenario) int {
 	}
 }
 
-// play sends batches of rounds until the hunt has come to its end, and leaves the arms that show something in the manifest.
+// play sends batches of rounds until the hunt has come to its end, and leaves the arms
+// that show something in the manifest. Meanwhile an observer hears of the hunt and not of
+// each batch.
 func (h *hunt) play(ctx context.Context, s *Session) error {
 	tell := s.config.Observe
 	s.config.Observe = func(e Event) {
@@ -283,6 +288,7 @@ func breakKinds() []history.ErrorKind {
 	return []history.ErrorKind{history.Reset, history.Closed, history.Truncated, history.Garbage}
 }
 
+// signOf is the sign of one round, by its requests.
 func signOf(round []history.Attempt) float64 {
 	sign := 0.0
 	for n, a := range round {
@@ -321,8 +327,11 @@ const (
 	neglectEvery = 4
 )
 
-// choose picks the next arm: first each once, and then the one from which the most signs of trouble in a second are to be hoped
-// for (UCB1, P. Auer et al., 2002). -1: there is none.
+// choose picks the next arm: first each once, and then the one from which the most signs
+// of trouble in a second are to be hoped for (UCB1, P. Auer et al., 2002, "Finite-time
+// analysis of the multiarmed bandit problem"). -1: there is none. Now and then it takes a
+// variation of the best, or the arm with the least time: signs say where a race is nearly
+// hit, and some defects give none before they show.
 func (h *hunt) choose(s *Session) int {
 	var open []int
 	batches := 0

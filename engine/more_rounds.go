@@ -94,7 +94,8 @@ func playAgain(ctx context.Context, s *Session, i int, with scenarios.Plan) erro
 	})
 }
 
-// retake says what becomes of a scenario that is played once more.
+// retake says what becomes of a scenario that is played once more. The first history is
+// set aside meanwhile, so that an interruption leaves one that can be judged.
 type retake struct {
 	keep     func(checker.Verdict) bool  // the new verdict is the one that counts
 	replaced func(scenario string) error // the new history is in its place, the other was set aside

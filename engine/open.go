@@ -24,8 +24,9 @@ func (e *BringUpError) Error() string { return e.Err.Error() }
 
 func (e *BringUpError) Unwrap() error { return e.Err }
 
-// Run plays all scenarios of a config and reports. A dry run has no report. What failed on the way comes beside the
-// report, if there is one.
+// Run plays all scenarios of a config and reports. It returns a report also where it
+// fails, if there was anything to judge: a finding that was proven outranks a failure
+// after it. A dry run has neither. The system is closed when it returns.
 func Run(ctx context.Context, c Config) (report *checker.Report, err error) {
 	var h *hunt
 	if c.Hunt != nil {
@@ -64,6 +65,8 @@ func Open(ctx context.Context, c Config) (*Session, error) {
 	return s, nil
 }
 
+// newSession loads the target and plans all scenarios. It contacts nothing but what the
+// target file itself asks for.
 func newSession(ctx context.Context, c Config) (*Session, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -83,7 +86,9 @@ func newSession(ctx context.Context, c Config) (*Session, error) {
 	return s, nil
 }
 
-// bringUp takes one step after the other.
+// bringUp takes one step after the other and stops at the first that fails. The order is a
+// matter of safety: no connection is opened before guard has seen every host. A process
+// may bring its own database along, so then the database is opened behind it.
 func (s *Session) bringUp(ctx context.Context) error {
 	hosted := s.System.Target.Process != nil // its database is not there yet
 	for _, step := range []struct {
@@ -118,7 +123,9 @@ func (s *Session) bringUp(ctx context.Context) error {
 	return nil
 }
 
-// guard rejects foreign hosts, announces the run and rejects one that is too large.
+// guard rejects hosts that are neither of this machine nor allowed by the target file,
+// announces the run, and rejects one that is too large. Nothing has been contacted by
+// then.
 func (s *Session) guard(context.Context) error {
 	if err := s.System.Guard(); err != nil {
 		return err
@@ -171,6 +178,8 @@ func (s *Session) begin() error {
 	return s.writeManifest()
 }
 
+// writeManifest says on disk what the run is. It is written early and again at the end: a
+// run that is killed can then still be judged by `check`.
 func (s *Session) writeManifest() error {
 	if s.config.Private {
 		return nil

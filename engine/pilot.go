@@ -16,7 +16,9 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// pilotFile is so many plain creates, with what a client would wait for each.
+// pilotFile is so many plain creates, with what a client would wait for each. It is a
+// scenario like any other, loaded from a text, so that it is checked by the same schema
+// and played by the same code. Its pass is what makes later findings the target's.
 func pilotFile(name string, creates int, timeout time.Duration, across scenarios.Across) scenarios.File {
 	neighbours, ways := "", ""
 	if name == rundir.PilotWays {
@@ -83,8 +85,10 @@ func pilotFiles(s *Session, timeout time.Duration) []scenarios.File {
 	return append(append([]scenarios.File{first}, files...), pilotFile(rundir.PilotName, pilotCreatesOf(s), timeout, scenarios.AcrossNothing))
 }
 
-// pilot plays the pilot and says what is wrong with the target file or its environment, so that
-// it is said once and not as hundreds of findings. It sets the session's normal time.
+// pilot plays the pilot and says what is wrong with the target file or its environment, so
+// that it is said once and not as hundreds of findings. It measures what all scenarios
+// take as their unit: how long a create takes, how long it is inside the target, what
+// passes the links.
 func (s *Session) pilot(ctx context.Context) error {
 	if err := diagnoseCount(ctx, s); err != nil {
 		return err
@@ -137,6 +141,7 @@ func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.Hist
 		if err = diagnosePilot(ctx, s, done, h); err == nil {
 			return done, nil
 		}
+		// Try again only what may pass: a wrong path gives the same answer each time.
 		if try == pilotTries || !slices.ContainsFunc(done.Attempts, func(a history.Attempt) bool { return mayPass(s, a) }) {
 			return nil, err
 		}

@@ -26,8 +26,10 @@ const (
 	lastLook     = 3 * time.Second // for the snapshot of an interrupted run
 )
 
-// settle waits until no request is inside the target, and longer where clients left requests behind
-// whose end could not be seen. A target that is gone, or answers nothing, will not become quieter.
+// settle waits until no request is inside the target, and longer where clients left
+// requests behind whose end could not be seen: a row that such a request writes after the
+// snapshot would be missed, and counted as lost. A target that is gone, or answers
+// nothing, will not become quieter. A target that stays busy is an incident, not an error.
 func (r *scenarioRun) settle(ctx context.Context) error {
 	if lost := r.session.lost; lost == history.TargetGone || lost == history.NoAnswer {
 		return nil
@@ -148,8 +150,9 @@ func (r *scenarioRun) snapshotAfterRetry(ctx context.Context) error {
 	return r.quietSnapshot(ctx, history.T2Name)
 }
 
-// quietSnapshot takes snapshots until nothing changes and nothing is owed any more, and records the last. A database
-// that did not answer is not asked again.
+// quietSnapshot takes snapshots until nothing changes and nothing is owed any more, and
+// records the last. After an interruption it still gets lastLook: what was sent can then
+// be judged. A database that did not answer is not asked again.
 func (r *scenarioRun) quietSnapshot(ctx context.Context, name string) error {
 	if r.session.lost == history.DatabaseGone {
 		return nil
@@ -219,6 +222,8 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		return awaiting{}
 	}
 	terms := r.session.System.Terms()
+	// What is owed depends on the history so far, which does not grow while a snapshot
+	// waits.
 	w.missing = func(s history.Snapshot) []string {
 		h.Messages, s.At = r.rows.messages(), r.now()
 		return terms.Owed(h, s)
@@ -303,6 +308,7 @@ func (r *scenarioRun) count(ctx context.Context) (int64, error) {
 	}
 }
 
+// pause waits for d, or until the context ends.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):

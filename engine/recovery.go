@@ -62,6 +62,8 @@ func awaitRecovery(ctx context.Context, s *Session) {
 }
 
 // tryCreates sends plain creates and says what was wrong with them; empty: nothing was.
+// They are a scenario of their own, with a history, and named after the one that broke
+// something.
 func tryCreates(ctx context.Context, s *Session) (failed string) {
 	r := &s.aftermath
 	r.rounds++

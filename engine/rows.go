@@ -18,7 +18,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// rowReader finds the rows of markers: in a database, or by asking the target itself.
+// rowReader finds the rows of markers: in a database, or by asking the target itself for
+// its listing. The latter is the target's own word, and reports say so.
 type rowReader interface {
 	Snapshot(ctx context.Context, questions []snapshots.Question) history.Snapshot
 	Rows(ctx context.Context, q snapshots.Question, marker string) (int, error)
@@ -84,6 +85,8 @@ func (r *scenarioRun) rowCounter() func(ctx context.Context, operation, marker s
 	return r.rows.count
 }
 
+// count counts the rows of one marker, while requests are under way. The driver asks it
+// for operations of the plan only, which all have a question.
 func (q *rowQueries) count(ctx context.Context, operation, marker string) (int, error) {
 	n := slices.IndexFunc(q.questions, func(q snapshots.Question) bool { return q.Operation == operation })
 	return q.reader.Rows(ctx, q.questions[n], marker)
@@ -164,8 +167,10 @@ func (w awaiting) over(waited time.Duration) bool {
 	return waited >= w.owed+w.grace || w.stop.Err() != nil
 }
 
-// settled takes snapshots until nothing changes and nothing is missing, and returns the last. Changing: the rows did not stop
-// to change in time. The reading itself takes as long as it does.
+// settled takes snapshots until nothing changes and nothing is missing, and returns the
+// last. Changing: the rows did not stop to change in time. The reading itself takes as
+// long as it does, and is no part of any deadline: a million rows would otherwise never
+// come to rest.
 func (q *rowQueries) settled(ctx context.Context, w awaiting) (last history.Snapshot, changing bool) {
 	begun, read, overdue, sent, restless := time.Now(), q.reading, []string(nil), len(q.messages()), 0
 	last = q.snapshot(ctx)

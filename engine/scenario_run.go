@@ -22,8 +22,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Play runs one scenario from its plan to its history. An error is doubletap's own or the environment's; whatever the
-// target does ends in the history.
+// Play runs one scenario from its plan to its history. An error is doubletap's own or the
+// environment's; whatever the target does ends in the history. The bursts are calibrated
+// before the clock of the run starts, at a target of our own.
 func (s *Session) Play(ctx context.Context, f scenarios.File, plan scenarios.Plan) error {
 	file, err := s.dir.Begin(f, plan)
 	if err != nil {
@@ -57,7 +58,8 @@ func (s *Session) life(ctx context.Context) error {
 	return driver.Alive(ctx, s.System.Target)
 }
 
-// scenarioRun is one run of one scenario.
+// scenarioRun is one run of one scenario: the state that its steps share. Its steps are
+// taken one after the other; what hooks of the driver change is atomic.
 type scenarioRun struct {
 	session    *Session
 	scenario   scenarios.Scenario
@@ -83,7 +85,14 @@ type scenarioRun struct {
 // errHalt stops sending: what is still to be seen is looked at, and nothing more is sent.
 var errHalt = errors.New("nothing more is sent")
 
-// play goes from plan to history, one step after the other. After errHalt only the steps are taken that look and tidy up.
+// play goes from plan to history, one step after the other. This list is the order of a
+// scenario; each step is a method that returns nil, errHalt or a failure. After errHalt
+// only the steps are taken that look and tidy up, so that what did happen can still be
+// judged.
+//
+// Two snapshots are needed. A final retry repairs a lost write and reveals a missing key:
+// only T1 shows the first, and only T2 the second. Faults go before T1, or a delayed
+// request could still write behind it.
 func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 	if err := r.open(ctx, plan); err != nil {
 		return err
@@ -139,7 +148,9 @@ func (r *scenarioRun) play(ctx context.Context, plan scenarios.Plan) error {
 	return nil
 }
 
-// open opens the lanes and slows the links, and writes what the run is into the history.
+// open opens the lanes and slows the links, and writes what the run is into the history as
+// its first line. The pilot alone notes by its markers which questions on a link are
+// writes.
 func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	system := r.session.System
 	upstream, err := system.Upstream()
@@ -169,7 +180,10 @@ func (r *scenarioRun) open(ctx context.Context, plan scenarios.Plan) error {
 	return nil
 }
 
-// sending says what is sent, where, and what the driver may do to the target.
+// sending says what is sent, where, and what the driver may do to the target. The driver
+// judges nothing, so what an answer means comes from the checker's terms, as hooks. Means
+// that the target does not have are left nil; the plan of a scenario that needs them is
+// empty.
 func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.Config {
 	s, system, terms := r.session, r.session.System, r.session.System.Terms()
 	config := driver.Config{
@@ -214,7 +228,9 @@ func (r *scenarioRun) workload(plan scenarios.Plan) driver.Workload {
 	}
 }
 
-// throttled tells an answer that rejects a request before it reaches the target. It notes those whose login is not valid any more.
+// throttled tells an answer that rejects a request before it reaches the target's code. On
+// the way it notes those whose login is not valid any more, as the driver shows it each
+// answer.
 func (r *scenarioRun) throttled(at history.Attempt) bool {
 	terms := r.session.System.Terms()
 	if terms.Unauthenticated(at) {
@@ -235,7 +251,8 @@ func dialers(r *scenarioRun) []driver.Dialer {
 	return all
 }
 
-// dialer leads to one of the target's instances; 0: to the target.
+// dialer leads to one of the target's instances; 0: to the target. While a process is
+// being started again, the dial waits for it: a refusal would be our doing.
 func dialer(r *scenarioRun, instance int) driver.Dialer {
 	dial := dialerOf(r.lanes, instance)
 	return func(ctx context.Context, lane string) (net.Conn, driver.Tap, error) {
@@ -282,6 +299,7 @@ func laneFacts(r *scenarioRun) []history.Lane {
 	return lanes
 }
 
+// head is the first line of a history: what has to be known to judge the rest of it again.
 func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 	system := r.session.System
 	run := history.Run{
@@ -321,6 +339,7 @@ func (r *scenarioRun) noteUnanswered(context.Context) error {
 	return nil
 }
 
+// drive sends the plan, as long as the target answers anything.
 func (r *scenarioRun) drive(ctx context.Context) error {
 	return r.stop(ctx, r.watched(ctx, func(ctx context.Context) (err error) {
 		r.sent, err = r.prepared.Send(ctx)
@@ -388,6 +407,8 @@ func (r *scenarioRun) stop(ctx context.Context, err error) error {
 	return errHalt
 }
 
+// removeFaults closes the lanes with faults and makes the links fast. It does so whatever
+// became of the context: a link that stays slow would spoil all later scenarios.
 func (r *scenarioRun) removeFaults(ctx context.Context) error {
 	for _, err := range []error{r.lanes.RemoveFaults(context.WithoutCancel(ctx)), r.clearLinks(context.WithoutCancel(ctx))} {
 		if err != nil {
@@ -398,6 +419,7 @@ func (r *scenarioRun) removeFaults(ctx context.Context) error {
 	return nil
 }
 
+// recordPassages puts on record what the taps have seen, now that the target is quiet.
 func (r *scenarioRun) recordPassages(context.Context) error {
 	return runerror.Environment(r.sender.RecordPassages())
 }
@@ -438,6 +460,8 @@ func (r *scenarioRun) finish(ctx context.Context) error {
 	return runerror.Environment(err)
 }
 
+// incident puts on record what happened to the run itself. The checker will say
+// inconclusive, or broken, where it would say pass otherwise.
 func (r *scenarioRun) incident(kind history.IncidentKind, text string) {
 	// A target that is lost may take its tables with it: it is the one that is missed.
 	if kind == history.TargetGone || kind == history.DatabaseGone && r.session.lost == "" {

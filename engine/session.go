@@ -20,7 +20,9 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
-// Session is one system that was brought up, and the directory of its run. It is not safe for concurrent use. [Open] makes one.
+// Session is one system that was brought up, and the directory of its run. [Open] makes
+// one. It is not safe for concurrent use; scenarios that are played beside each other get
+// a copy each, and takeOver brings back what they learnt.
 type Session struct {
 	System *sut.System
 	Doubt  Doubt // about plain creates
@@ -73,8 +75,9 @@ func (s *Session) History(scenario string) (*history.History, error) {
 	return s.dir.ReadHistory(scenario)
 }
 
-// enter plans a scenario and puts it into the manifest, with the reason if the contract has nothing
-// for it.
+// enter plans a scenario and puts it into the manifest. One that the contract has nothing
+// for gets an empty plan and the reason: it is reported as not applicable, and never as a
+// pass.
 func (s *Session) enter(f scenarios.File) {
 	if s.config.Confidence > 0 && f.Scenario.Races() {
 		f.Scenario = f.Scenario.WithIntents(Rounds(s.config.Confidence))
@@ -132,7 +135,8 @@ func chosenOperation(s *Session) bool {
 	return len(names) > 1 && (s.config.SUT.EachOperation || s.System.Operation().Name != names[0])
 }
 
-// needs reports whether a scenario that applies has a need.
+// needs reports whether any scenario that applies has a need: only then are write gates,
+// the store and other means opened.
 func (s *Session) needs(need scenarios.Need) bool {
 	for i, f := range s.config.Scenarios {
 		if len(s.plans[i].Intents) > 0 && slices.Contains(f.Scenario.Needs, need) {
@@ -160,8 +164,10 @@ func (s *Session) Names() []string {
 	return names
 }
 
-// PlayAll plays every scenario that applies, until one of them shows that going on is of no use. What was done before an
-// interruption or a failure is reported all the same.
+// PlayAll plays every scenario that applies, until one of them shows that going on is of
+// no use. First those that may share the target, beside each other; then the others, and
+// those that did not pass beside others, alone. What was done before an interruption or a
+// failure is reported all the same.
 func (s *Session) PlayAll(ctx context.Context) error {
 	settled, again, err := playBeside(ctx, s)
 	if err != nil {
@@ -169,6 +175,8 @@ func (s *Session) PlayAll(ctx context.Context) error {
 		return err
 	}
 	for i, e := range s.manifest.Scenarios {
+		// Before the first scenario nothing can have been lost, and the target need not be
+		// asked.
 		if len(settled)+len(again) > 0 {
 			if why, verdict := s.stopReason(ctx); why != "" {
 				s.skip(settled, again, verdict, "it was not run: "+why)
@@ -267,7 +275,10 @@ func (s *Session) show(i int) {
 	s.config.Observe(ScenarioDone{s.dir.Judge(s.manifest.Scenarios[i], s.manifest)})
 }
 
-// stopReason says why the scenarios to come would show nothing; empty: they may.
+// stopReason says why the scenarios to come would show nothing; empty: they may. A target
+// that was lost in the last scenario is asked once more, since it may have been started
+// again; then what was lost is forgotten. The verdict is what scenarios get that are not
+// played.
 func (s *Session) stopReason(ctx context.Context) (string, checker.Verdict) {
 	switch {
 	case ctx.Err() != nil:
@@ -307,8 +318,10 @@ func (s *Session) skip(settled, again map[int]bool, v checker.Verdict, why strin
 	}
 }
 
-// Report judges what is on disk and writes the reports and the findings. The failure that ended the run comes back beside
-// the report, with whatever could not be written.
+// Report judges what is on disk and writes the reports and the findings. It reads the
+// files and not the memory of the run, so that `check` on the same directory gives the
+// same verdict. The failure that ended the run comes back beside the report, with whatever
+// could not be written.
 func (s *Session) Report(failure error) (*checker.Report, error) {
 	report := s.dir.Report(s.manifest)
 	if s.config.Private {

@@ -28,7 +28,10 @@ func (l login) lasting() map[string]map[string]string {
 	return l.given
 }
 
-// setUp logs in, prepares what the intents take and fetches their keys. Without that nothing can be sent.
+// setUp logs in, prepares what the intents take and fetches their keys. Without that
+// nothing can be sent, so a failure ends the run and is no verdict: nothing was tried yet.
+// What was made until then is tidied up. A login is shared by later scenarios, as some
+// services lock an account after many.
 func (r *scenarioRun) setUp(ctx context.Context) error {
 	s := r.session
 	fresh := r.sender.Logins() == nil

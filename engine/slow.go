@@ -26,7 +26,8 @@ const (
 	createsInSweep    = 1.2                    // that a second request waits, and then is answered at once
 )
 
-// speed is how fast the target of a session is, rounded so that two runs of one target play the same intents.
+// speed is how fast the target of a session is, rounded so that two runs of one target
+// play the same intents. The zero value is a target that is not slow.
 type speed struct {
 	create     time.Duration // of a plain create; 0: it is not slow
 	each       time.Duration // of each of several at once: as long as one, where they are not worked on side by side

@@ -27,6 +27,7 @@ func (r *scenarioRun) watched(ctx context.Context, work func(context.Context) er
 		defer close(watching)
 		r.watch(ctx, ended, stop)
 	}()
+	// The watcher has ended before this returns: it must not stop what comes after.
 	err := work(ctx)
 	close(ended)
 	stop(nil)
