@@ -7,6 +7,8 @@ import (
 )
 
 // Event is something that a session tells while it goes on: one of the types of this file.
+// An observer switches over them and ignores those that it does not know. Events come from
+// one goroutine at a time, but for [Progress].
 type Event interface{ event() }
 
 // Announced comes before anything is sent: what will be, how much and where.

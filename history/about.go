@@ -2,7 +2,9 @@ package history
 
 import "strings"
 
-// lineOf says what a line is about.
+// lineOf says what a line is about. Only this much is needed to sort the lines of a large
+// file into parts, and it stands in the first bytes: reading each line in full would take
+// minutes.
 type lineOf int
 
 const (
@@ -21,7 +23,8 @@ type about struct {
 	derived bool   // the intent is the one that the attempt's id begins with
 }
 
-// aboutLine says what a line is about. Lines are as the writer writes them, or are read in full.
+// aboutLine says what a line is about. It looks at the first bytes only, of lines as our
+// writer writes them; any other line is read in full (aboutOdd), and so gives the same.
 func aboutLine(line string) about {
 	kind, rest, _ := strings.Cut(strings.TrimPrefix(line[:min(len(line), 64)], `{"`), `":{"`)
 	rest = line[len(line[:min(len(line), 64)])-len(rest):]
@@ -75,10 +78,14 @@ func aboutOdd(line string) about {
 	}
 }
 
+// aboutIntent is a line that names its intent.
 func aboutIntent(kind lineOf, attempt, intent string) about {
 	return about{kind: kind, attempt: attempt, intent: intent, hash: hashOf(intent)}
 }
 
+// aboutAttempt is a line that names its attempt only. Its intent is what the attempt's ID
+// begins with, up to the last dot; the few attempts of which that is not so are remembered
+// (odd).
 func aboutAttempt(attempt string) about {
 	a := aboutIntent(ofIntent, attempt, attempt[:max(0, strings.LastIndexByte(attempt, '.'))])
 	a.derived = true

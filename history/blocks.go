@@ -26,6 +26,8 @@ func blocks(in io.ReaderAt, size int64) iter.Seq[block] {
 				yield(block{unreadable: fmt.Errorf("read history: %w", err)})
 				return
 			}
+			// Cut at the last line feed; what follows it is the beginning of the next
+			// block.
 			held += got
 			lines := string(buffer[:held])
 			lines = lines[:strings.LastIndexByte(lines, '\n')+1]

@@ -7,7 +7,9 @@ import (
 	"slices"
 )
 
-// builder puts the lines of a file together again.
+// builder puts the lines of a file together again, and holds that they fit: a head first,
+// an intent before its attempts, a beginning before its end, nothing twice. A file that
+// was edited or mixed up must not be judged as if it were a run.
 type builder struct {
 	history  History
 	read     slots
@@ -23,13 +25,15 @@ var errKind = errors.New("a line of no known kind")
 
 func newBuilder() *builder { return builderFor(0) }
 
-// builderFor returns one with room for some attempts.
+// builderFor returns one with room for some attempts, which saves copying where the number
+// is about known.
 func builderFor(attempts int) *builder {
 	b := &builder{intents: map[string]bool{}, attempts: make(map[string]int, attempts), partial: map[string]bool{}}
 	b.history.Attempts = slices.Grow(b.history.Attempts, attempts)
 	return b
 }
 
+// line takes in one line.
 func (b *builder) line(line string) error {
 	r, err := b.read.record(line)
 	if err != nil {
@@ -93,6 +97,7 @@ func (b *builder) add(r record) error {
 	return nil
 }
 
+// run takes in the head.
 func (b *builder) run(r Run) error {
 	if b.headed {
 		return errors.New("a second run")
@@ -104,6 +109,7 @@ func (b *builder) run(r Run) error {
 	return nil
 }
 
+// intent takes in an intent.
 func (b *builder) intent(i Intent) error {
 	if b.intents[i.ID] {
 		return fmt.Errorf("intent %q twice", i.ID)
@@ -113,6 +119,8 @@ func (b *builder) intent(i Intent) error {
 	return nil
 }
 
+// begin takes in the beginning of an attempt, which sets its place: attempts stand in the
+// order in which they were first sent, not in which they ended.
 func (b *builder) begin(a Attempt) error {
 	if _, seen := b.attempts[a.ID]; seen {
 		return fmt.Errorf("attempt %q begun twice", a.ID)
@@ -125,6 +133,7 @@ func (b *builder) begin(a Attempt) error {
 	return nil
 }
 
+// end takes in an attempt that has ended, in the place of its beginning.
 func (b *builder) end(a Attempt) error {
 	i, begun := b.attempts[a.ID]
 	if !begun {
@@ -141,6 +150,9 @@ func (b *builder) end(a Attempt) error {
 	return nil
 }
 
+// passage gives an attempt what its tap saw. Passages are kept in blocks, as one
+// allocation for each would cost more than what it holds. A block is never moved: attempts
+// point into it.
 func (b *builder) passage(p passageOf) error {
 	i, known := b.attempts[p.Attempt]
 	if !known {
@@ -157,6 +169,7 @@ func (b *builder) passage(p passageOf) error {
 // mostPassages is how many room is made for at once.
 const mostPassages = 1 << 10
 
+// followup takes in what became of an accepted attempt.
 func (b *builder) followup(f Followup) error {
 	if _, known := b.attempts[f.Attempt]; !known {
 		return fmt.Errorf("followup of the unknown attempt %q", f.Attempt)
@@ -165,6 +178,8 @@ func (b *builder) followup(f Followup) error {
 	return nil
 }
 
+// holding takes in a time that writers were held. Where intents are not known (loose), the
+// parts have them, and this is of all.
 func (b *builder) holding(h Holding) error {
 	if !b.loose && !b.intents[h.Intent] {
 		return fmt.Errorf("holding of the unknown intent %q", h.Intent)
@@ -173,6 +188,7 @@ func (b *builder) holding(h Holding) error {
 	return nil
 }
 
+// crash takes in a crash of the target.
 func (b *builder) crash(c Crash) error {
 	if _, begun := b.attempts[c.Attempt]; !b.loose && !begun {
 		return fmt.Errorf("crash beside the unknown attempt %q", c.Attempt)
@@ -181,6 +197,7 @@ func (b *builder) crash(c Crash) error {
 	return nil
 }
 
+// flush takes in a loss of the target's store.
 func (b *builder) flush(f Flush) error {
 	if !b.loose && !b.intents[f.Intent] {
 		return fmt.Errorf("flush for the unknown intent %q", f.Intent)
@@ -189,6 +206,7 @@ func (b *builder) flush(f Flush) error {
 	return nil
 }
 
+// removal takes in a removal.
 func (b *builder) removal(r Removal) error {
 	if !b.loose && !b.intents[r.Intent] {
 		return fmt.Errorf("removal for the unknown intent %q", r.Intent)
@@ -197,6 +215,7 @@ func (b *builder) removal(r Removal) error {
 	return nil
 }
 
+// snapshot takes in a snapshot, or more of one that takes several lines.
 func (b *builder) snapshot(s snapshotRecord) error {
 	slot, known := map[string]**Snapshot{
 		BeforeName: &b.history.Before, T1Name: &b.history.T1, T2Name: &b.history.T2,
@@ -244,6 +263,7 @@ func (b *builder) snapshots() (before, t1, t2 *Snapshot) {
 	return h.Before, h.T1, h.T2
 }
 
+// finish returns the history. It may lack its end: that is a fact, not damage.
 func (b *builder) finish() (*History, error) {
 	if !b.headed {
 		return nil, fmt.Errorf("%w: no run in it", ErrDamaged)

@@ -11,7 +11,8 @@ import (
 	"sync"
 )
 
-// record is one line of the file; exactly one member is set.
+// record is one line of the file; exactly one member is set. Its name says what kind the
+// line is, so that a reader finds it in the first bytes (see aboutLine).
 type record struct {
 	Run      *Run            `json:"run,omitempty"`
 	Step     *Step           `json:"step,omitempty"`
@@ -35,11 +36,14 @@ type record struct {
 	Complete bool            `json:"complete,omitempty"`
 }
 
+// passageOf is a passage with the attempt that it belongs to: it is known after the
+// attempt has been written, so it has a line of its own.
 type passageOf struct {
 	Attempt string `json:"attempt"`
 	Passage
 }
 
+// snapshotRecord is a snapshot, or some markers of one that takes several lines.
 type snapshotRecord struct {
 	Name string `json:"name"`
 	Snapshot
@@ -53,9 +57,12 @@ const (
 	T2Name     = "T2"
 )
 
-// Writer appends facts to a history file. Each call is one write of one line, so a reader finds
-// everything up to the moment at which the process died. Safe for concurrent use. After the first
-// failed write every call returns that error.
+// Writer appends facts to a history file. Each call is one write of one line, so a reader
+// finds everything up to the moment at which the process died. Nothing is buffered, and
+// nothing is synced to the disk: a death of this process loses no line, one of the machine
+// may. Safe for concurrent use. After the first failed write every call returns that
+// error, so callers that cannot do anything about it may ignore it, and ask [Writer.Err]
+// later.
 type Writer struct {
 	mu  sync.Mutex
 	out io.Writer
@@ -81,7 +88,9 @@ func (w *Writer) Step(s Step) error { return w.write(record{Step: &s}) }
 // Intent writes an intent. It comes before the intent's attempts.
 func (w *Writer) Intent(i Intent) error { return w.write(record{Intent: &i}) }
 
-// Begin notes that an attempt is about to be sent, so that one without an end is not forgotten.
+// Begin notes that an attempt is about to be sent. It must return before the first byte is
+// sent: if the process dies then, the reader knows that the target may have seen the
+// request.
 func (w *Writer) Begin(a Attempt) error { return w.write(record{Begun: &a}) }
 
 // Attempt writes a finished attempt.
@@ -169,9 +178,12 @@ func (w *Writer) Snapshot(name string, s Snapshot) error {
 // Incident writes an incident.
 func (w *Writer) Incident(i Incident) error { return w.write(record{Incident: &i}) }
 
-// Complete writes the last line.
+// Complete writes the last line. A history without it is not what was planned, and cannot
+// pass.
 func (w *Writer) Complete() error { return w.write(record{Complete: true}) }
 
+// write writes one line in one call. What is encoded by two goroutines at once comes in
+// either order; what has to come first is written first by its caller.
 func (w *Writer) write(r record) error {
 	line, err := json.Marshal(r)
 	w.mu.Lock()
@@ -191,7 +203,8 @@ func (w *Writer) write(r record) error {
 // ErrDamaged is wrapped by every error that Read returns for a file it cannot trust.
 var ErrDamaged = errors.New("damaged history")
 
-// mostLine bounds one line of a history, in bytes. The longest is a snapshot, with every row of a run.
+// mostLine bounds one line of a history, in bytes. It keeps a reader of a file that is
+// none, or was tampered with, from taking all memory.
 const mostLine = 512 << 20
 
 // readLine returns the next line with its line feed, or the error of the reader: of io.EOF, the line is one that was cut
@@ -212,8 +225,9 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// Read reads a history. A last line that was cut short by a dying process is dropped and Complete
-// stays false; any other damage is an error that names the line and wraps ErrDamaged.
+// Read reads a history as a whole. A last line that was cut short by a dying process is
+// dropped and Complete stays false; any other damage is an error that names the line and
+// wraps ErrDamaged. For a file of any size see [Index].
 func Read(in io.Reader) (*History, error) {
 	b := newBuilder()
 	lines := bufio.NewReaderSize(in, 1<<16)

@@ -1,6 +1,19 @@
-// Package history holds the facts of one scenario run: which intents there were, which attempts
-// went over the wire for them, and what the database held. It turns them into a file of JSON lines
-// that is written as things happen, and back; it judges nothing and imports nothing of doubletap.
+// Package history holds the facts of one scenario run: which intents there were, which
+// attempts went over the wire for them, and what the database held. It turns them into a
+// file of JSON lines that is written as things happen, and back; it judges nothing and
+// imports nothing of doubletap but a JSON reader.
+//
+// The file is the contract between sending and judging: a verdict follows from it alone,
+// so `doubletap check` gives the same one years later, and also for a run that was killed.
+// Fields are only ever added, and a zero value always means "not observed". A field whose
+// zero value would read as good news is written the other way round (Complete, not
+// Broken).
+//
+//	history.go          the facts
+//	file.go             Writer and Read: one line for each fact
+//	build.go            lines into a History, and what a damaged file is
+//	decode.go           the common lines, read several times as fast as by encoding/json
+//	index.go, parts.go  a history of any size, read some intents at a time
 package history
 
 import (
@@ -10,7 +23,8 @@ import (
 	"time"
 )
 
-// Format is the version of the file format that this package writes and reads.
+// Format is the version of the file format that this package writes and reads. A file with
+// another one is refused: to guess at facts is worse than not to judge.
 const Format = 1
 
 // Names of the bodies that an intent may be sent with.
@@ -28,7 +42,8 @@ const (
 	OtherWay = "other-way" // the original, as another operation takes it that makes the same
 )
 
-// Meaning returns the name of the body that says the same as this one.
+// Meaning returns the name of the body that says the same as this one: a correct target
+// may not tell two spellings of one body apart.
 func Meaning(body string) string {
 	switch body {
 	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherWay:
@@ -69,7 +84,8 @@ type History struct {
 	Complete  bool // the last line was written: the run came to its planned end
 }
 
-// Several reports that more than one principal sent requests.
+// Several reports that more than one principal sent requests. A history without intents
+// has none.
 func (h *History) Several() bool {
 	return slices.ContainsFunc(h.Intents, func(i Intent) bool { return i.Principal != h.Intents[0].Principal })
 }
@@ -281,7 +297,7 @@ type Passage struct {
 	Refused  bool   `json:"refused,omitempty"`  // the target accepted no connection
 }
 
-// Followup is the last that the status resource of an accepted attempt said.
+// Followup is the last that the status resource of an accepted attempt (202) said.
 type Followup struct {
 	Attempt  string `json:"attempt"`
 	At       Offset `json:"at"`    // it was said, or not said

@@ -10,9 +10,11 @@ import (
 	"strings"
 )
 
-// File is a history on disk that is read in parts: some intents at a time, each with all that is of it. Intents with one marker,
-// and neighbours, are in one part. What is in memory is where in the file the lines of each part are, and what is of no intent.
-// Safe for concurrent use.
+// File is a history on disk that is read in parts: some intents at a time, each with all
+// that is of it. So a million intents take no more memory to judge than some thousands.
+// Intents with one marker, and neighbours, are in one part, as they can only be judged
+// together. What is in memory is where in the file the lines of each part are, and what is
+// of no intent. Make one with [Index]. Safe for concurrent use.
 type File struct {
 	in      io.ReaderAt
 	head    History
@@ -55,6 +57,8 @@ type entry struct {
 	line     bool
 }
 
+// entryAt packs an extent. Files of up to 256 TiB, and rows of up to 4 GiB for a marker,
+// fit.
 func entryAt(at extent, snapshot int8, line bool) entry {
 	return entry{uint32(at.from), uint32(at.to - at.from), uint16(at.from >> 32), snapshot, line}
 }
@@ -156,6 +160,8 @@ type blockRead struct {
 	lines []lineRead
 }
 
+// readBlock says of each line of a block what it is about. It runs on all cores at once;
+// what depends on the order of lines is done in line.
 func readBlock(b block) blockRead {
 	read, at := blockRead{block: b, lines: make([]lineRead, 0, len(b.lines)/bytesPerLine)}, b.at
 	for text := range strings.Lines(b.lines) {
@@ -168,6 +174,7 @@ func readBlock(b block) blockRead {
 	return read
 }
 
+// readIntent reads the line of an intent in full: its markers say which rows are its own.
 func (l *lineRead) readIntent() {
 	r, err := recordIn(l.text)
 	switch {
@@ -255,6 +262,8 @@ func (f *File) partOf(a about) (uint32, bool) {
 }
 
 // place puts an intent into the part of its twins and neighbours, or into the current one.
+// If they are in two parts already, these are put together: a union-find over parts, see
+// root.
 func (x *indexer) place(l *lineRead) {
 	i := l.intent
 	if !x.principal {
@@ -292,6 +301,7 @@ func (x *indexer) place(l *lineRead) {
 	x.add(p, l.at)
 }
 
+// newPart begins a part for the intents to come.
 func (x *indexer) newPart() {
 	x.current, x.filled = uint32(len(x.parts)), 0
 	x.parts, x.joined = append(x.parts, part{}), append(x.joined, x.current)
@@ -311,7 +321,9 @@ func (f *File) join(p, q uint32) {
 	f.joined[max(p, q)] = min(p, q)
 }
 
-// add notes a line of a part.
+// add notes a line of a part. A line that is near the one before is read with it, together
+// with what lies between. When there are too many extents to keep, near grows: more is
+// read, and less is remembered.
 func (x *indexer) add(p uint32, at extent) {
 	lines := &x.parts[p].lines
 	x.parts[p].own += at.to - at.from

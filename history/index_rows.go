@@ -15,6 +15,7 @@ type snapshotRead struct {
 	err    error
 }
 
+// readSnapshot finds where the rows of a line are, without reading them.
 func (x *indexer) readSnapshot(at extent) snapshotRead {
 	read := snapshotRead{at: at}
 	line, err := textsOf(x.in).read(at)

@@ -15,6 +15,8 @@ func InOrder[T, M any](things iter.Seq[T], work func(T) M, take func(M) error) e
 	workers.Go(func() {
 		defer close(queue)
 		for thing := range things {
+			// One channel for each thing, queued in order: the queue is what bounds how
+			// far work is ahead.
 			made := make(chan M, 1)
 			select {
 			case queue <- made:

@@ -1,6 +1,9 @@
 package history
 
-// names is a number for each of very many names, in 8 bytes and a bit. Two names may have one hash, and so one number.
+// names is a number for each of very many names, in 8 bytes and a bit: a hash table with
+// open addressing that does not keep the names. Two names may have one hash, and so one
+// number; their intents are then in one part, which is slower and not wrong. The zero
+// value is empty.
 type names struct {
 	slots []uint64 // hash and number; 0: free
 	used  int

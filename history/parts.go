@@ -31,7 +31,9 @@ func (f *File) Several() bool { return f.several }
 // Len returns how many parts there are, at least 1.
 func (f *File) Len() int { return len(f.parts) }
 
-// Part reads some intents with all that is of them, and what Head returns.
+// Part reads some intents with all that is of them, and what Head returns. Parts may be
+// read at once by several goroutines. The history shares what Head returns, which must not
+// be changed.
 func (f *File) Part(i int) (*History, error) {
 	if f.whole != nil {
 		return f.whole, nil

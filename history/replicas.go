@@ -9,7 +9,8 @@ import (
 // MostInstances is how many instances of a target there may be.
 const MostInstances = 16
 
-// NotAt is the column of a row that is not in all databases of a target with several: their names.
+// NotAt is the column of a row that is not in all databases of a target with several:
+// their names. A column of the target's query cannot be called so without quotes.
 const NotAt = "(not at)"
 
 // WithReplica adds to rows, which are those of one database, or of several that were added before, those of another. A row that one of

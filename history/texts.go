@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// texts reads parts of a file.
+// texts reads parts of a file, with one buffer for all of them. Not safe for concurrent
+// use.
 type texts struct {
 	in     io.ReaderAt
 	buffer []byte

@@ -1,6 +1,10 @@
-// Package snapshots takes snapshots: it turns the queries of a target's operations and lists of markers
-// into what the database held for each at one moment, or, where there is no database to ask, into what the
-// target itself says there is. It only reads.
+// Package snapshots takes snapshots: it turns the queries of a target's operations and
+// lists of markers into what the database held for each at one moment, or, where there is
+// no database to ask, into what the target itself says there is. It only reads.
+//
+// A [Reader] asks a database, and a [Listing] the target's own API. Both hold to one rule:
+// what could not be read is an error of the whole snapshot, and never an empty list. "No
+// row" is evidence of a lost write, and must not come of a timeout.
 package snapshots
 
 import (
@@ -55,7 +59,8 @@ func (r *Reader) Close() error {
 	return r.db.Close()
 }
 
-// Rows returns the number of rows that a question's query finds for one marker.
+// Rows returns the number of rows that a question's query finds for one marker, in no
+// transaction. It is what scenarios ask while requests are under way.
 func (r *Reader) Rows(ctx context.Context, q Question, marker string) (int, error) {
 	found, err := r.rows(ctx, r.db, q.Rows, []string{marker}, nil)
 	return len(found[marker]), err

@@ -76,8 +76,11 @@ const (
 	Total
 )
 
-// Snapshot returns the rows and effects of every marker, all read in one transaction that sees one
-// moment. A failure is part of the snapshot: rows are then unknown, not absent.
+// Snapshot returns the rows and effects of every marker, all read in one transaction that
+// sees one moment: two statements at two moments could count a row that moves between them
+// twice, or not at all. It tries again where a connection broke, but not where a statement
+// was slow: that would take as long again. A failure is part of the snapshot: rows are
+// then unknown, not absent.
 func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
 	for left := tries - 1; ; left-- {
 		s := history.Snapshot{Rows: map[string][]history.Row{}}
@@ -95,6 +98,7 @@ func (r *Reader) Snapshot(ctx context.Context, questions []Question) history.Sna
 	}
 }
 
+// snapshot is one try. What it has read when it fails is dropped.
 func (r *Reader) snapshot(ctx context.Context, questions []Question, s *history.Snapshot) error {
 	read := r.db.Dialect.Snapshot()
 	tx, err := r.db.BeginTx(ctx, &read)
@@ -244,7 +248,8 @@ func (r *Reader) each(ctx context.Context, from queryer, query string, markers [
 	return nil
 }
 
-// readInTime is read, for as long as a statement may take.
+// readInTime is read, for as long as a statement may take. The usual reason for a slow one
+// is a missing index on the marker's column, so the error asks for that.
 func (r *Reader) readInTime(ctx context.Context, from queryer, query string, ask asking, markers []string, take func(string, []string, []any) error) error {
 	patience := cmp.Or(r.Patience, longestBatch)
 	bounded, cancel := context.WithTimeout(ctx, patience)
@@ -259,6 +264,8 @@ func (r *Reader) readInTime(ctx context.Context, from queryer, query string, ask
 // read asks for some markers in one statement: the user's query once per marker, with the marker's index in front. That keeps
 // whatever the query does, grouping and limits included, per marker.
 func (r *Reader) read(ctx context.Context, from queryer, query string, ask asking, markers []string, take func(string, []string, []any) error) error {
+	// Looked at again right before it is sent, although the loader did: this is a user's
+	// text on a connection to what may be a real database.
 	if err := sqltext.Query(query, sqltext.Dialect(r.db.Dialect)); err != nil {
 		return err
 	}
@@ -287,6 +294,7 @@ func (r *Reader) read(ctx context.Context, from queryer, query string, ask askin
 // parameters finds :marker and :reference, but not PostgreSQL's cast "::marker" nor ":markers".
 func parameters() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^:]):(?:marker|reference)\b`) }
 
+// scan reads a row: the index of its marker, and the columns of the user's query.
 func scan(rows *sql.Rows, columns int) (int, []any, error) {
 	index := 0
 	values := make([]any, columns)
@@ -309,8 +317,10 @@ func head(text string) string {
 	return fmt.Sprintf("%s... (%d bytes, sha256 %x)", strings.ToValidUTF8(text[:1<<10], ""), len(text), sha256.Sum256([]byte(text)))
 }
 
-// storable brings a driver's value into a form that JSON keeps. Very large numbers become text: JSON
-// readers would lose digits of large ones. So do infinity and what is no number, which JSON does not have.
+// storable brings a driver's value into a form that JSON keeps, so that a row that was
+// read from a history equals the row that was written. Integers beyond 2^53 become text:
+// JSON readers would lose their last digits, and two IDs would be equal. So do infinity
+// and what is no number, which JSON does not have.
 func storable(value any) any {
 	switch v := value.(type) {
 	case nil, bool:

@@ -79,7 +79,9 @@ func parameterTypes(ctx context.Context, from queryer, query string) (types []st
 	return types, err
 }
 
-// within does something in a transaction that goes on as if nothing had happened if it fails.
+// within does something in a transaction that goes on as if nothing had happened if it
+// fails. In PostgreSQL a failed statement would end the transaction, and with it the
+// moment that it sees.
 func within(ctx context.Context, from queryer, do func() error) error {
 	if err := run(ctx, from, "savepoint doubletap"); err != nil {
 		return err
@@ -126,7 +128,7 @@ func (r *Reader) unions(query string) asking {
 	}
 }
 
-// bare is a query without what ends it.
+// bare is a query without what ends it: it becomes a part of another query.
 func bare(query string) string { return strings.TrimRight(strings.TrimSpace(query), "; \t\n") }
 
 // bind puts something in the place of each parameter of a query.

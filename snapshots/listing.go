@@ -31,8 +31,9 @@ type Get struct {
 // Ask sends a question once and returns the status and the whole text of its answer.
 type Ask func(ctx context.Context, where string, header map[string]string) (status int, text string, err error)
 
-// Listing reads rows off the target's own answers. An answer that is not understood to its end is an
-// error: rows are then unknown, and never absent. Safe for concurrent use.
+// Listing reads rows off the target's own answers, where no database may be asked. An
+// answer that is not understood to its end is an error: rows are then unknown, and never
+// absent. Safe for concurrent use.
 type Listing struct {
 	ask  Ask
 	room chan struct{}
@@ -43,8 +44,8 @@ func NewListing(ask Ask) *Listing {
 	return &Listing{ask: ask, room: make(chan struct{}, askAtOnce)}
 }
 
-// Snapshot returns the rows of every marker. They are not of one moment: for that, take another
-// snapshot and compares.
+// Snapshot returns the rows of every marker. They are not of one moment, as each is a
+// request of its own: take another snapshot and compare the two.
 func (l *Listing) Snapshot(ctx context.Context, questions []Question) history.Snapshot {
 	s := history.Snapshot{Rows: map[string][]history.Row{}}
 	for _, q := range questions {
@@ -95,6 +96,7 @@ func (l *Listing) enter(ctx context.Context) bool {
 	}
 }
 
+// leave makes room for the next question.
 func (l *Listing) leave() { <-l.room }
 
 // Rows returns the number of rows that the target lists for one marker.
@@ -258,7 +260,8 @@ func (left *room) flatten(row history.Row, prefix string, object map[string]any)
 	return true
 }
 
-// exactDigits is how many characters of a number a float64 keeps for certain.
+// exactDigits is how many characters of a number a float64 keeps for certain: any decimal
+// of 15 digits comes back as it was (IEEE 754, DBL_DIG).
 const exactDigits = 15
 
 // scalar keeps a number that a float64 would not as text.
@@ -269,6 +272,7 @@ func scalar(n json.Number) any {
 	return n.String()
 }
 
+// parse reads an answer as one JSON value, with numbers as they were written.
 func parse(text string) (any, error) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
@@ -282,6 +286,7 @@ func parse(text string) (any, error) {
 	return nil, fmt.Errorf("the answer is no JSON")
 }
 
+// kind names a JSON value in an error.
 func kind(value any) string {
 	switch value.(type) {
 	case nil:

@@ -19,7 +19,10 @@ type Place struct {
 // searchedFor bounds a search of the whole database.
 const searchedFor = 30 * time.Second
 
-// Search looks for a text in all tables that the database shows. Unsearched are those that it did not get through.
+// Search looks for a text in all tables that the database shows, for searchedFor at most.
+// It is for one message: whether the target made nothing, or the row query looks in
+// another place. Unsearched are the tables that it did not get through; the error is that
+// the catalogue could not be read.
 func (r *Reader) Search(ctx context.Context, text string) (found []Place, unsearched []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, searchedFor)
 	defer cancel()
