@@ -76,14 +76,17 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// Check judges one history. It changes nothing and needs nothing but its arguments, so that it is safe for
-// concurrent use. Known bugs of its scenario are found like others, and do not make it fail.
+// Check judges one history. It changes nothing and needs nothing but its arguments: no
+// clock, no database, no network. So the same files give the same verdict for ever, and it
+// is safe for concurrent use. Known bugs of its scenario are found like others, and do not
+// make it fail.
 func Check(h *history.History, t Terms, known ...KnownBug) Result {
 	r, _ := CheckParts(one{h}, t, known...) // one part is there already
 	return r
 }
 
-// pass is one walk over the intents of a part.
+// pass is one walk over the intents of a part. A later pass may use what an earlier one
+// found.
 type pass func(e *evaluation)
 
 // passOfRules is the number of the pass that checks the first snapshot.
@@ -122,7 +125,9 @@ func rules() []rule {
 	}
 }
 
-// checkMoment checks everything at one snapshot; a snapshot that was not taken shows nothing.
+// checkMoment checks everything at one snapshot; a snapshot that was not taken shows
+// nothing. At T1 a trace ends before the final retry: what came later cannot explain what
+// was there.
 func checkMoment(e *evaluation, m moment) {
 	for _, mg := range e.groups {
 		if e.snapshot(m) == nil {
@@ -150,6 +155,7 @@ func checkRows(e *evaluation, m moment, traces []*trace) {
 	case !altered:
 		checkRowCounts(e, m, traces, history.Original)
 		checkScope(e, m, traces)
+	// Two bodies under two keys are two requests: each has its own bounds.
 	case len(traces) == 1 && e.terms.bodiesApart(traces[0]):
 		for _, body := range []string{history.Original, history.Altered} {
 			alone := *traces[0]

@@ -68,7 +68,10 @@ func (e *evaluation) overlapped(a, b *classified) bool {
 	return knownA && knownB && !notTried(a) && !notTried(b) && beginA < endB && beginB < endA
 }
 
-// inside returns when a request was inside the target, and whether that is known.
+// inside returns when a request was inside the target, and whether that is known. The
+// upstream tap's times are the best. The client's are taken only where the lane adds no
+// latency: else two requests would seem to overlap that met on the way and not in the
+// target.
 func (e *evaluation) inside(a *classified) (begin, end history.Offset, known bool) {
 	if p := observed(a); p != nil {
 		end = p.Answered
@@ -144,7 +147,8 @@ func (e *evaluation) rowsOf(m moment, tr *trace, body string) ([]history.Row, bo
 	return own, known
 }
 
-// moment is one of the two snapshots after the first attempt.
+// moment is one of the two snapshots after the first attempt: T1 before the final retry,
+// T2 after it.
 type moment int
 
 const (
@@ -174,8 +178,10 @@ func markersBefore(before *history.Snapshot) map[string]bool {
 	return markers
 }
 
-// evaluation is one part of a history under judgement: the facts, arranged and classified, and what was found in them.
-// Rules read the facts and report; they change no fact.
+// evaluation is one part of a history under judgement: the facts, arranged and classified,
+// and what was found in them. Rules read the facts and report; they change no fact, so the
+// order of rules matters only where a comment says so. Used by one goroutine; parts are
+// judged beside each other, and share only whole.
 type evaluation struct {
 	whole         *whole // history that it is a part of
 	part          int    // which
@@ -236,8 +242,9 @@ func (e *evaluation) snapshot(m moment) *history.Snapshot {
 	return e.history.T2
 }
 
-// rows returns the rows of a marker at a moment, and whether they are known. A row to which several executions have added stands
-// there once for each.
+// rows returns the rows of a marker at a moment, and whether they are known. Unknown is
+// not none: rules must ask, or an unread database would look like lost writes. A row to
+// which several executions have added stands there once for each.
 func (e *evaluation) rows(m moment, marker string) ([]history.Row, bool) {
 	s := e.snapshot(m)
 	if s == nil || s.Error != "" || e.presentBefore[marker] {

@@ -36,7 +36,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Outcome is the judgement on one attempt. The zero value is unknown.
+// Outcome is the judgement on one attempt. The zero value is unknown: what nobody judged
+// may have had an effect.
 type Outcome int
 
 // The outcomes, with the letters of the decision tables.
@@ -52,10 +53,13 @@ const (
 	Declined                    // D: a final no to the intent, which may have left a row of the attempt
 )
 
-// Classify judges one attempt by what was on the wire and by the contract. It needs no other
-// attempt, so a driver can ask it while a run goes on.
+// Classify judges one attempt by what was on the wire and by the contract. It needs no
+// other attempt, so a driver can ask it while a run goes on. Safe for concurrent use.
 func (t Terms) Classify(a history.Attempt) Outcome { return t.classify(&a, answerOf(&a)) }
 
+// classify is Classify with an answer that was read before. What the contract declares
+// comes before what a status usually means, and the narrower of two meanings before the
+// wider. What fits nothing is unknown below 400 and from 500 on, and a refusal in between.
 func (t *Terms) classify(a *history.Attempt, said *answer) Outcome {
 	if neverArrived(a) {
 		return NotSent
@@ -127,8 +131,9 @@ func (t *Terms) mismatch(a *history.Attempt, said *answer) bool {
 	return a.Complete && keyed && !t.inProgress(a, said) && said.bears(t.Contract.Fingerprint.Signature)
 }
 
-// neverArrived reports that the harness knows that no byte reached the target. A passage that saw
-// no connection at all proves nothing.
+// neverArrived reports that the harness knows that no byte reached the target. It has to
+// be sure: a request that is taken for "not sent" excuses a missing row. A passage that
+// saw no connection at all proves nothing.
 func neverArrived(a *history.Attempt) bool {
 	if a.ErrorKind == history.Refused && a.Sent == 0 {
 		return true
@@ -146,6 +151,8 @@ func unparsable(a *history.Attempt, said *answer) bool {
 	return !said.valid()
 }
 
+// isJSON reports that a Content-Type is JSON's, or ends in +json (RFC 6839, section 3.1).
+// The usual spelling is compared first: parsing each is slow.
 func isJSON(contentType string) bool {
 	if contentType == usualContent {
 		return true
@@ -160,8 +167,9 @@ const (
 	tooManyRequests = 429
 )
 
-// fromIntermediary lists the 4xx that a proxy on the way may have sent after the target had the
-// request, or in its place.
+// fromIntermediary lists the 4xx that a proxy on the way may have sent after the target
+// had the request, or in its place: timeout, too large, headers too large, and nginx's
+// "client closed request". They do not prove that nothing was done.
 func fromIntermediary(status int) bool {
 	return slices.Contains([]int{408, 413, 431, 499}, status)
 }

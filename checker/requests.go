@@ -13,7 +13,8 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
-// Request is what some attempts of a finding sent, secrets masked. Attempts that sent the same share one.
+// Request is what some attempts of a finding sent, secrets masked. Attempts that sent the
+// same share one: two requests in a finding are two that differ.
 type Request struct {
 	Attempts []string          `json:"attempts"`
 	Method   string            `json:"method"`
@@ -82,7 +83,10 @@ func requestOf(a history.Attempt, body history.Body, key contract.Key) Request {
 // keyInPath stands in the path of a recorded request for the key of an attempt.
 const keyInPath = "{{.Key}}"
 
-// place puts the key of an attempt where its operation takes it. Of a body, it is noted among the members.
+// place puts the key of an attempt where its operation takes it: header, query or path. A
+// key in the body is noted among the members, which are set together. A quoted key is a
+// string of structured fields (RFC 8941, section 3.3.3), as the IETF draft of
+// Idempotency-Key has it.
 func (r *Request) place(a history.Attempt, key contract.Key, members map[string]any) {
 	switch key.In {
 	case contract.KeyInHeader:
@@ -117,6 +121,7 @@ func withMembers(content string, form bool, members map[string]any) string {
 		return withFields(content, members)
 	}
 	decoder := json.NewDecoder(strings.NewReader(content))
+	// Numbers stay as they were written: a float64 would change long ones.
 	decoder.UseNumber()
 	var body any
 	if decoder.Decode(&body) != nil {

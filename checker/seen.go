@@ -11,7 +11,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// until returns the messages of a marker at the sink of an effect, up to a moment, that are meant.
+// until returns the messages of a marker at the sink of an effect, up to a moment, that
+// the target file means: a sink may get others, too.
 func (all messages) until(at history.Offset, sink string, where contract.Where, marker string) []history.Message {
 	var some []history.Message
 	for _, m := range all.of[marker] {
@@ -71,6 +72,8 @@ func meant(w contract.Where, m history.Message) bool {
 }
 
 // like reports whether a text is as a pattern says, in which a * stands for any text.
+// Unlike path.Match it lets * stand for slashes, and knows no other signs: subjects and
+// routing keys are no paths.
 func like(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
@@ -92,6 +95,7 @@ func like(pattern, text string) bool {
 // Watched returns the effects of an operation that are counted at sinks, where they are watched.
 func Watched(t Terms, o contract.Operation) []contract.Effect { return watched(&t, &o) }
 
+// watched is Watched, without a copy of the operation.
 func watched(t *Terms, o *contract.Operation) []contract.Effect {
 	if t.Unwatched || len(o.Effects) == 0 {
 		return nil
@@ -99,8 +103,9 @@ func watched(t *Terms, o *contract.Operation) []contract.Effect {
 	return slices.DeleteFunc(slices.Clone(o.Effects), func(fx contract.Effect) bool { return fx.Seen == "" })
 }
 
-// checkSeen checks that every row comes with its messages at a sink, no more and no fewer. Before the final retry both are
-// still open: a row may come for an effect that was made, and an effect for a row.
+// checkSeen checks that every row comes with its messages at a sink, no more and no fewer.
+// Before the final retry both are still open: a row may come for an effect that was made,
+// and an effect for a row.
 func checkSeen(e *evaluation, m moment, traces []*trace) {
 	tr := traces[0]
 	for _, fx := range watched(&e.terms, tr.operation) {
@@ -132,6 +137,9 @@ type seenOf struct {
 	due          int // rows that there are, or may still come
 }
 
+// checkSeenOf checks the messages of one effect for one body. Too many are a finding at
+// any moment, too few only after the final retry; an effect without any row by then was
+// made before a commit that never came.
 func checkSeenOf(e *evaluation, m moment, tr *trace, fx contract.Effect, of seenOf) {
 	at := e.snapshot(m).At
 	got, each := e.messages.count(at, fx, of.marker), fx.Each()
@@ -164,6 +172,7 @@ func unrecorded(e *evaluation) bool {
 	return incident(e.history, history.Flooded) != nil || incident(e.history, history.SinkBehind) != nil
 }
 
+// atMost is how an expected number begins where a message may be lost but not come twice.
 func atMost(fx contract.Effect) string {
 	if fx.Delivery == contract.SentAtMostOnce {
 		return "at most "
@@ -372,4 +381,5 @@ func orphans(w *whole) []string {
 	return texts
 }
 
+// came counts messages, for a sentence.
 func came(some []history.Message) string { return count(len(some), "message") + " came" }

@@ -11,7 +11,9 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
-// tally is what was found and counted in some parts. Tallies are added in any order.
+// tally is what was found and counted in some parts. Parts are judged on all cores and end
+// in any order, so tallies can be added in any order: sums, maxima, and lists that carry
+// their place and are sorted at the end.
 type tally struct {
 	findings []placedFinding
 	unlisted map[Kind]int // findings that were left out, as there are worse or plainer ones
@@ -42,10 +44,12 @@ type tally struct {
 // place orders what was found as if all of a history had been judged at once: by pass, then by part.
 type place struct{ pass, part, number int }
 
+// compare orders places: -1, 0 or 1.
 func (p place) compare(q place) int {
 	return cmp.Or(cmp.Compare(p.pass, q.pass), cmp.Compare(p.part, q.part), cmp.Compare(p.number, q.number))
 }
 
+// placedFinding is a finding with its place in the order of a whole.
 type placedFinding struct {
 	place
 	Finding
@@ -64,6 +68,7 @@ type placedText struct {
 	text string
 }
 
+// add keeps the earlier of two texts.
 func (t *placedText) add(other placedText) {
 	if other.text != "" && (t.text == "" || other.compare(t.place) < 0) {
 		*t = other
@@ -73,6 +78,7 @@ func (t *placedText) add(other placedText) {
 // held is for how many of some intents something held.
 type held struct{ held, of, failed int }
 
+// add adds the counts of another part.
 func (h *held) add(other held) {
 	h.held, h.of, h.failed = h.held+other.held, h.of+other.of, h.failed+other.failed
 }
@@ -99,6 +105,7 @@ const (
 	mostFindings = 1000
 )
 
+// newTally has counted nothing. done.keyless is true until an intent with a key is seen.
 func newTally(known []KnownBug) tally {
 	t := tally{unlisted: map[Kind]int{}, warnings: map[warningSlot]*warned{}, outcomes: map[Outcome]int{}, totals: [2]map[string]*expectedTotals{{}, {}}}
 	for i := range t.standing {
@@ -157,6 +164,7 @@ func (w *whole) add(other tally) {
 	}
 }
 
+// add adds the findings of another part.
 func (s *standing) add(other standing) {
 	s.isNew, s.isKnown = s.isNew || other.isNew, s.isKnown || other.isKnown
 	s.broken, s.freshBroken, s.besideBroken = s.broken+other.broken, s.freshBroken+other.freshBroken, s.besideBroken || other.besideBroken
@@ -165,6 +173,8 @@ func (s *standing) add(other standing) {
 	}
 }
 
+// add adds the intents of another part. It sorts now and then only, so that adding stays
+// cheap.
 func (w *warned) add(other warned) {
 	w.count += other.count
 	w.intents = append(w.intents, other.intents...)
@@ -186,7 +196,9 @@ type signature struct {
 	known, excused string
 }
 
-// prune keeps the findings that a reader should see first, some of each signature, and counts the others.
+// prune keeps the findings that a reader should see first, some of each signature, and
+// counts the others: a million duplicates are one finding, and may not hide the one lost
+// write among them.
 func (t *tally) prune() {
 	sortFindings(t.findings)
 	of := func(f placedFinding) signature { return signature{f.Kind, f.Detail, f.Known, f.Excused} }
@@ -235,7 +247,9 @@ func (t *tally) doubtTexts() []string {
 	return texts
 }
 
-// judge runs the passes over a part and counts what is in it.
+// judge runs the passes over a part and counts what is in it. A rule may have asked for
+// something of all intents that was not known yet (asked); then nothing is counted, and
+// the part is judged once more when it is.
 func (e *evaluation) judge() {
 	e.tally = newTally(e.whole.known)
 	for i, p := range passes() {
@@ -249,7 +263,8 @@ func (e *evaluation) judge() {
 	placeFindings(e, &e.tally)
 }
 
-// placeFindings places what was found.
+// placeFindings places what was found, and counts the intents that broke: of all findings,
+// and of those that last, which count even where the target file may be wrong.
 func placeFindings(e *evaluation, t *tally) {
 	if len(e.found.findings)+len(e.found.doubts) == 0 {
 		return
@@ -413,7 +428,9 @@ func (w *whole) exercise() []Exercise {
 	return all
 }
 
-// judgeTotals judges what only all intents together show.
+// judgeTotals judges what only all intents together show, such as a counter that should be
+// the number of rows. The finding is about all of them, and stands behind those of the
+// parts.
 func (w *whole) judgeTotals() error {
 	e := &evaluation{whole: w, part: w.parts.Len(), terms: w.terms, history: w.head, found: newVerdicts(), tally: newTally(w.known)}
 	for i, m := range []moment{atT1, atT2} {

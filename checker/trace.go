@@ -8,7 +8,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// classified is an attempt with its outcome.
+// classified is an attempt with its outcome. The attempt is the recorded one and is not
+// changed.
 type classified struct {
 	*history.Attempt
 	outcome        Outcome
@@ -42,7 +43,7 @@ func (a *classified) otherWay() bool { return a.Body == history.OtherWay }
 // is reports whether the attempt has one of the outcomes.
 func (a *classified) is(outcomes ...Outcome) bool { return slices.Contains(outcomes, a.outcome) }
 
-// trace is one intent with its attempts in the order of sending.
+// trace is one intent with its attempts in the order of sending: what rules are about.
 type trace struct {
 	intent             history.Intent
 	operation          *contract.Operation
@@ -66,6 +67,7 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 	var all []*markerGroup
 	byMarker := make(map[string]*markerGroup, len(h.Intents))
 	byIntent := make(map[string]*trace, len(h.Intents))
+	// One allocation for all: a part has hundreds of traces, and a run a million.
 	traces, classes := make([]trace, len(h.Intents)), make([]classified, len(h.Attempts))
 	for n, i := range h.Intents {
 		tr := &traces[n]
@@ -107,8 +109,11 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 	return all
 }
 
-// doneBy returns a moment by which the target was done with an attempt. Where its answer was lost, that is when the
-// target was seen to be quiet.
+// doneBy returns a moment by which the target was done with an attempt: after it, the
+// attempt can write nothing any more. Where its answer was lost, that is when the target
+// was seen to be quiet. Where it was never quiet, it is the end of time, so that no rule
+// takes the attempt for over. In etcd's robustness tests an unanswered write gets an
+// infinite end for the same reason.
 func doneBy(a *history.Attempt, h *history.History) history.Offset {
 	quiet := h.T1
 	if a.Probe {
@@ -194,7 +199,8 @@ func withBody(attempts []*classified, body string) []*classified {
 	return filter(attempts, func(a *classified) bool { return a.body == body })
 }
 
-// has reports whether any attempt has one of the outcomes.
+// has reports whether any attempt has one of the outcomes. It is the innermost loop of
+// most rules, and makes no slices.
 func has(attempts []*classified, outcomes ...Outcome) bool {
 	for _, a := range attempts {
 		for _, o := range outcomes {
@@ -211,7 +217,8 @@ func onlyDeclined(tr *trace) bool {
 	return has(tr.attempts, Declined) && !has(tr.attempts, Acknowledged, Accepted, Exists)
 }
 
-// mayHaveEffect reports whether any attempt can have been executed.
+// mayHaveEffect reports whether any attempt can have been executed. A declined one can: it
+// may have left a row that says so.
 func mayHaveEffect(attempts []*classified) bool {
 	return has(attempts, Acknowledged, Accepted, Unknown, Declined)
 }

@@ -35,9 +35,16 @@ func (v *Verdict) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// decide weighs findings, exercise and incidents. Without findings, anything missing makes the verdict inconclusive.
-// Expected failures excuse only themselves and what they may have kept from being exercised: a run that was cut short
-// might have found more. What the contract allows is no failure.
+// decide weighs findings, exercise and incidents. The order is that of what is proven:
+//
+//  1. a new finding is a fail, whatever else went wrong: more running cannot undo it;
+//  2. a harness or target that broke is "broken", since nothing was tested after that;
+//  3. what leaves the facts open is inconclusive;
+//  4. known bugs alone are "known", and what they kept from being exercised is excused;
+//  5. what was not exercised is inconclusive, never a pass;
+//  6. a listed bug that a run with enough exercise does not show is "fixed".
+//
+// What the contract allows is no failure. The reasons are sentences for the report.
 func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
 	broken, doubts, idle := w.errorReasons(), w.doubtReasons(), slices.Concat(unexercised(exercise), w.notRefused(exercise), w.sum.done.reasons())
 	if len(idle) > 0 {
@@ -61,7 +68,7 @@ func (w *whole) decide(s standing, exercise []Exercise) (Verdict, []string) {
 	}
 }
 
-// errorReasons says what failed in the harness or its environment.
+// errorReasons says what failed in the harness or its environment; empty: nothing.
 func (w *whole) errorReasons() []string {
 	var reasons []string
 	for _, run := range w.runs() {
@@ -131,13 +138,16 @@ func promisesNothing(t Terms) bool {
 	return t.Operation.Key.In == contract.KeyNowhere && len(t.Contract.NaturalKey) == 0 && t.Contract.ContentWindow <= 0
 }
 
-// repeated counts intents whose request came again after its answer, and those with several rows.
+// repeated counts intents whose request came again after its answer, and of these the ones
+// with several rows.
 type repeated struct{ intents, several int }
 
 func (r *repeated) add(other repeated) {
 	r.intents, r.several = r.intents+other.intents, r.several+other.several
 }
 
+// measurePromise counts what repetitions come to where the contract promises nothing of
+// them.
 func measurePromise(e *evaluation, t *tally) {
 	if !promisesNothing(e.terms) {
 		return
@@ -182,6 +192,8 @@ func (x *effectOf) add(other effectOf) {
 	}
 }
 
+// measureEffect counts what the intents of a part came to. It leaves out those that a
+// correct target refuses, such as a request without its required key.
 func measureEffect(e *evaluation, t *tally) {
 	x := &t.done
 	x.part = e.part
@@ -236,6 +248,8 @@ func (b *business) add(other business) {
 	b.example.add(other.example)
 }
 
+// measureBusiness counts new requests that were refused without a reason that the contract
+// has.
 func measureBusiness(e *evaluation, t *tally) {
 	for _, mg := range e.groups {
 		for _, tr := range mg.traces {
@@ -316,9 +330,10 @@ func (w *whole) unknownRows() []string {
 	return nil
 }
 
-// unrecorded compares the target's own count with the requests that reached it, and says how they differ;
-// empty: they do not. A difference means that requests which are not on record reach the target, and then no verdict
-// can be trusted.
+// unrecorded compares the target's own count with the requests that reached it, and says
+// how they differ; empty: they do not, or it is not known. A difference means that
+// something sends requests which are not on record, such as a client library or a proxy
+// that retries by itself. Then no verdict can be trusted.
 func (w *whole) unrecorded() string {
 	if !countsRequests(w.head) {
 		return ""
