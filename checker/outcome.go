@@ -36,8 +36,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// Outcome is the judgement on one attempt. The zero value is unknown: what nobody judged
-// may have had an effect.
+// Outcome is the judgement on one attempt. The zero value is unknown: an attempt
+// that was not judged may have had an effect.
 type Outcome int
 
 // The outcomes, with the letters of the decision tables.

@@ -37,7 +37,9 @@ func (o Options) design(name string) (Design, bool) {
 	return o.Parts.Designs.Named(name)
 }
 
-// startBuiltin starts a built-in target inside this process, with links to what it talks to if they are wanted.
+// startBuiltin starts a built-in target inside this process, with links to what it talks
+// to if they are wanted. The links come first, and the design is told of them. What fails
+// on the way closes what is open.
 func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*System, error) {
 	if o.Instances > 0 {
 		return nil, runerror.Configf("--instances is for targets that are started as processes; expected a target file with process, or %s%s", ServedPrefix, design)
@@ -80,6 +82,7 @@ func startBuiltin(ctx context.Context, o Options, design string, linked bool) (*
 	return s, nil
 }
 
+// serveDesign starts the design, and takes over the target that it says it is.
 func (s *System) serveDesign(ctx context.Context, d DesignOptions) error {
 	known, found := s.options.design(d.Name)
 	if known.Redis && d.Store == "" {

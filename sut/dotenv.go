@@ -11,7 +11,9 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 )
 
-// dotEnv is the name of the file beside a target file that has values of variables.
+// dotEnv is the name of the file beside a target file that has values of variables. It is
+// read because projects have it already, and a missing variable would be the first error
+// of most.
 const dotEnv = ".env"
 
 // besideTarget are the options with the variables of the .env beside the target file. What the environment has counts first.

@@ -15,8 +15,10 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
-// Guard rejects all hosts but loopback, unless the target file lists them: nothing but loopback is touched unless the target file lists it: a harness that
-// floods must not meet production by accident.
+// Guard rejects all hosts but loopback, unless the target file lists them (allow_hosts): a
+// harness that floods must not meet production by accident. It looks at every address that
+// the target file can name, resolves none, and contacts none. A new place for an address
+// in the file needs its line here.
 func (s *System) Guard() error {
 	if err := s.Trusted(); err != nil {
 		return err
@@ -171,7 +173,8 @@ func ProxyURL(address string) (*url.URL, error) {
 	return url.Parse(address)
 }
 
-// Loopback reports whether a host is this machine: by name or address, or by a socket's path.
+// Loopback reports whether a host is this machine: "localhost", an address of 127.0.0.0/8
+// or ::1, or a socket's path. No name is resolved: what it resolves to may change later.
 func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || strings.HasPrefix(host, "/") || ip != nil && ip.IsLoopback()

@@ -49,8 +49,11 @@ func (s *System) at(port int) (targets.Target, error) {
 	return t, nil
 }
 
-// findPorts chooses the ports of the instances. A single one has that of base_url, and base_url its: where the
-// file leaves it to us it is a free one, and otherwise it must be free, or doubletap would test another program.
+// findPorts chooses the ports of the instances. A single one has that of base_url, and
+// base_url its: where the file leaves it to us it is a free one, and otherwise it must be
+// free, or doubletap would test another program. Of several, base_url is the balancer's. A
+// free port may be taken by another program before it is used; the start of the process
+// then fails.
 func (s *System) findPorts() ([]int, error) {
 	base, err := url.Parse(s.Target.BaseURL)
 	if err != nil {
@@ -170,7 +173,8 @@ func (s *System) balance(ctx context.Context, ports []int) error {
 	return err
 }
 
-// Received is how many requests the target says it has received: all of its instances.
+// Received is how many requests the target says it has received: the sum over all of its
+// instances. Each question waits for the pace, as it counts against a rate limit.
 func (s *System) Received(ctx context.Context, pace *driver.Pace) (int64, error) {
 	all := s.Process.each
 	if len(all) == 0 {

@@ -33,10 +33,13 @@ const (
 	hiddenDependency = "the service that the target asks is in its own process, where no link leads; " + BuiltinPrefix + " in place of " + ServedPrefix + " has one"
 )
 
-// notYetKnown is the address of what is not there yet, for a link that is planned.
+// notYetKnown is the address of what is not there yet, for a link that is planned. It is
+// not dialled: plan only asks whether there is an address at all.
 const notYetKnown = "127.0.0.1:1"
 
-// Links are the link proxies inside the system, by name.
+// Links are the link proxies inside the system, by name. The zero value has none. A link
+// that the target file declares is opened before the target starts; one that doubletap
+// puts there by itself is only planned, until it is known where it leads.
 type Links struct {
 	open    map[string]*proxy.LinkProxy
 	planned map[string]bool   // between a process and what it talks to: opened once that is there
@@ -74,7 +77,8 @@ func (l *Links) plan(name, to, toxiproxy string) error {
 	return nil
 }
 
-// openLink puts a link proxy on the way to an address.
+// openLink puts a link proxy on the way to an address. If a sink reads at a broker, the
+// link is screened for it, so that a message can be kept before it reaches the broker.
 func (s *System) openLink(ctx context.Context, name, listen, to string) (*proxy.LinkProxy, error) {
 	link, err := proxy.OpenLinkProxy(ctx, name, listen, to, proxy.Options{Toxiproxy: s.options.Toxiproxy})
 	if err != nil {
@@ -198,7 +202,8 @@ func lacksLink(s *System, scenario scenarios.Scenario) string {
 	return ""
 }
 
-// letsLink says which link lets a scenario be played.
+// letsLink says which line of the target file would let a scenario be played that a
+// missing link leaves out; the zero value: none would.
 func letsLink(s *System, scenario scenarios.Scenario) checker.Untried {
 	if s.BuiltIn() {
 		return checker.Untried{}

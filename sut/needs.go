@@ -19,7 +19,9 @@ const longestExpiry = time.Minute
 // outlastsWork is how long a key must be remembered for its request to be repeated while and after long work.
 const outlastsWork = 30 * time.Second
 
-// LeavesOut says why a scenario is not played against the system; empty: it is.
+// LeavesOut says why a scenario is not played against the system; empty: it is. The reason
+// is printed, so it names the line of the target file. A scenario that cannot show
+// anything is left out rather than played: its pass would mean nothing.
 func (s *System) LeavesOut(scenario scenarios.Scenario) string {
 	if why := lacks(s, scenario); why != "" {
 		return why
@@ -86,7 +88,10 @@ func unmetBy(s *System, scenario scenarios.Scenario) map[scenarios.Need]lack {
 	return all
 }
 
-// unmet says for every need but links why the system does not meet it, where it does not. What no line mends comes first.
+// unmet says for every need but links why the system does not meet it, where it does not.
+// It is a table, and its order matters: the first line of a need that is not met gives its
+// reason, so what no line of the file mends comes first. "but" has a line that would mend
+// it, "unless" has none.
 func unmet(s *System) map[scenarios.Need]lack {
 	promise, key := s.Target.Contract, s.Operation().Key
 	all := map[scenarios.Need]lack{}

@@ -59,8 +59,10 @@ func (o Options) env(name string) (string, bool) {
 	return o.Getenv(name)
 }
 
-// Open starts a built-in target or loads a target file, and picks the operation that the options or the scenarios
-// ask for. Nothing is sent, and a target file's process is not started.
+// Open starts a built-in target or loads a target file, and picks the operation that the
+// options or the scenarios ask for. Nothing is sent, and a target file's process is not
+// started: call Guard first. The caller closes the system. Mistakes in the file are config
+// errors.
 func Open(ctx context.Context, o Options, files []scenarios.File) (*System, error) {
 	s, err := load(ctx, o, needLinks(files))
 	if err != nil {
@@ -80,6 +82,8 @@ func Open(ctx context.Context, o Options, files []scenarios.File) (*System, erro
 // Load starts a built-in target or loads a target file. It has no operation yet: Open is for those who send.
 func Load(ctx context.Context, o Options) (*System, error) { return load(ctx, o, false) }
 
+// load is Load; linked says that a built-in target gets links, which have to be there
+// before it opens its database.
 func load(ctx context.Context, o Options, linked bool) (*System, error) {
 	if design, builtin := strings.CutPrefix(o.Target, BuiltinPrefix); builtin {
 		return startBuiltin(ctx, o, design, linked)
@@ -120,6 +124,7 @@ func (o Options) source() ([]byte, error) {
 	return source, nil
 }
 
+// readTarget loads the target file, or takes the target that the caller gave.
 func (o Options) readTarget() (targets.Target, error) {
 	if o.Spec != nil {
 		return o.override(*o.Spec)
@@ -151,8 +156,10 @@ func Mistakes(o Options) error {
 	return err
 }
 
-// choose picks the run's operation: the one that was named, or the one that the scenarios name, else the
-// first by name. The first principal by name is the run's.
+// choose picks the run's operation: the one that was named, or the one that the scenarios
+// name, else the first by name. The first principal by name is the run's. Names are
+// sorted, so that two runs of one file choose alike. The other operations are kept for
+// neighbours and other ways, where a key means the same to them.
 func (s *System) choose(files []scenarios.File) error {
 	operation, names, asker := s.options.Operation, s.Target.OperationNames(), "--operation"
 	for _, f := range files {

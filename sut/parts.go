@@ -8,8 +8,10 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Parts are what only some programs need, and what links much: the command has all of them, the Go library none
-// unless it is given them. The zero value has none; a target that takes a part which is missing is a config error.
+// Parts are what only some programs need, and what links much: the command has all of
+// them, the Go library none unless it is given them. So a user's test does not link three
+// database drivers for a design that it never starts. The zero value has none; a target
+// that takes a part which is missing is a config error.
 type Parts struct {
 	Designs   Designs   // the built-in targets, builtin:NAME and served:NAME
 	Ephemeral Ephemeral // private databases and stores (database.ephemeral, store.ephemeral)

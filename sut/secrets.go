@@ -14,11 +14,14 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
+// variableNames finds ${NAME} in the text of a target file.
 var variableNames = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)`)
 
-// Unexpanded is a system of a target file in which a placeholder stands for each environment variable, wherever
-// the file bears that, and the variables' names by what stands for them. The URLs of target and database
-// stay what they are.
+// Unexpanded is a system of a target file in which a placeholder stands for each
+// environment variable, wherever the file bears that, and the variables' names by what
+// stands for them. So an export can say $TOKEN where the run had the token. The URLs of
+// target and database stay what they are. It tries one variable after the other, as a
+// placeholder may not be valid in its place, such as in a number.
 func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string, error) {
 	source, err := s.options.source()
 	if err != nil {
@@ -53,8 +56,10 @@ func (s *System) Unexpanded(files []scenarios.File) (*System, map[string]string,
 // placeholder is a text that no file holds by chance.
 func placeholder(variable string) string { return "dtvariable" + variable + "dt" }
 
-// FileWithoutSecrets returns the text of the system's target file, for others to read: nil, if it is built
-// in, or spells a secret out that would better stand in an environment variable.
+// FileWithoutSecrets returns the text of the system's target file, for others to read. It
+// is nil if the target is built in, or if the file spells a secret out that would better
+// stand in an environment variable. In doubt it is nil: a missing file is a nuisance, a
+// leak is not.
 func (s *System) FileWithoutSecrets() []byte {
 	if s.BuiltIn() || s.options.Spec != nil {
 		return nil
@@ -70,6 +75,8 @@ func (s *System) FileWithoutSecrets() []byte {
 	return source
 }
 
+// spellsOutPassword reports that the text has the password of a URL in it, in any
+// spelling.
 func spellsOutPassword(s *System, source []byte) bool {
 	for _, place := range placesOf(s.loaded) {
 		if _, err := url.Parse(place); err != nil {
@@ -225,4 +232,6 @@ func spelledOut(name string, value any, literal func(name, text string) bool) bo
 	return false
 }
 
+// secretNames are the names of members, headers and parameters that may hold a secret. It
+// is wider than secretName: to call too much a secret only leaves a file out.
 var secretNames = regexp.MustCompile(`(?i)auth|cookie|token|secret|pass|pwd|key|session|cred|csrf|code|\bpin\b`)

@@ -14,8 +14,10 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/databases"
 )
 
-// describeServed is a built-in design that this program serves as another process, over a private database of
-// the kind that is named, empty: SQLite, or over a place of its own on the server of a URL.
+// describeServed is a built-in design that this program serves as another process, over a
+// private database of the kind that is named (empty: SQLite), or over a place of its own
+// on the server of a URL. A process can be killed, which a design inside this process
+// cannot. It is described as a target file would describe it, so Start treats both alike.
 func describeServed(o Options, design string) (*System, error) {
 	name := o.Target
 	if o.Parts.Designs == nil {

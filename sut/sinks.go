@@ -15,7 +15,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// openSinks begins to host what stands in place of other services. Opening them again does nothing.
+// openSinks begins to host what stands in place of other services. It comes before the
+// target starts, which is told their addresses. Opening them again does nothing.
 func openSinks(ctx context.Context, s *System) error {
 	if s.sinking || len(s.Target.Sinks) == 0 {
 		return nil
@@ -141,7 +142,8 @@ func onlySink(s *System) string {
 	return names[0]
 }
 
-// Hidden returns texts of the target file's variables, and passwords, that may reach a sink by way of the target's process.
+// Hidden returns texts of the target file's variables, and passwords, that may reach a
+// sink or the log by way of the target's process. They are masked there.
 func Hidden(s *System) []string {
 	var secrets []string
 	for _, place := range placesOf(s.Target) {

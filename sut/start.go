@@ -101,8 +101,10 @@ type Death = services.Death
 // Ended says how the target's process ended, if there is one and it ended by itself.
 func (s *System) Ended() error { return s.Process.Fleet.Ended() }
 
-// Start starts what the target file wants to be started, the database first, and returns when the target is
-// ready. What it prints goes into the directory. A system without a process is there already.
+// Start starts what the target file wants to be started, the database first, and returns
+// when the target is ready: its file says how that is known. What it prints goes into
+// process.log in the directory, which only the user can read (0600). A system without a
+// process is there already. What was started is closed by Close also where Start fails.
 func (s *System) Start(ctx context.Context, dir string) error {
 	if s.Target.Process == nil {
 		return nil
@@ -162,12 +164,15 @@ func instance(s *System, where targets.Place, log *services.Log) (services.Optio
 	}, nil
 }
 
+// signals are those that process.stop may name.
 func signals() map[string]syscall.Signal {
 	return map[string]syscall.Signal{
 		"SIGTERM": syscall.SIGTERM, "SIGINT": syscall.SIGINT, "SIGQUIT": syscall.SIGQUIT, "SIGHUP": syscall.SIGHUP, "SIGKILL": syscall.SIGKILL,
 	}
 }
 
+// startDatabase starts the private database that a target file asks for, or makes a place
+// of its own for a served design on a server that is there.
 func (s *System) startDatabase(ctx context.Context) error {
 	if s.newable {
 		place, err := s.options.Parts.Designs.NewPlace(ctx, s.Target.Database.URL)

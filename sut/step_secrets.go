@@ -45,6 +45,7 @@ type hider struct {
 // stepSecrets is what the names of secrets have in common, in the payload of a step.
 var stepSecrets = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|pwd|session|credential|csrf|api_?key|\bpin\b`)
 
+// notInNames is what the name of an environment variable cannot have.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
 
 // hide returns what stands for a text, which may do so already.
@@ -65,6 +66,7 @@ func (h hider) hide(name, text string) string {
 	return placeholder(variable)
 }
 
+// steps returns copies of steps, without their secrets.
 func (h hider) steps(steps []targets.Step) []targets.Step {
 	hidden := slices.Clone(steps)
 	for n := range hidden {

@@ -102,6 +102,7 @@ func storeForProcess(ctx context.Context, s *System) (targets.StorePlace, error)
 }
 
 // forget deletes the keys that a served design has left in a store that is not its own.
+// Those begin with a prefix of this run, so that nothing of another is deleted.
 func forget(left targets.Store) error {
 	if !left.Declared() {
 		return nil

@@ -1,5 +1,15 @@
-// Package sut opens the system under test: it turns a target file, or the name of a built-in design, into a system that is
-// running, with its database, its store, its links and its instances, and closes in the reverse order whatever it opened.
+// Package sut opens the system under test: it turns a target file, or the name of a
+// built-in design, into a system that is running, with its database, its store, its links
+// and its instances, and closes in the reverse order whatever it opened.
+//
+//	Open           loads, and picks the operation; nothing is contacted yet
+//	System.Guard   rejects every host that is neither this machine nor allowed
+//	OpenLinks, Start, Connect   in the order of engine's bring-up
+//	System.Close   the latest first
+//
+// The package knows what a target has, and so which scenarios can be played (needs.go). It
+// sends no request of a scenario, and keeps passwords out of whatever is printed or
+// written.
 package sut
 
 import (
@@ -25,7 +35,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/caches"
 )
 
-// System is a system under test. [Open] makes one. It is not safe for concurrent use, but for what Process, Links and Rows say.
+// System is a system under test. [Open] makes one. It is not safe for concurrent use, but
+// for what Process, Links and Rows say. Its Target changes while it is brought up: ports,
+// URLs of private servers and links take their places in it.
 type System struct {
 	Name       string             // as named: builtin:NAME, served:NAME or a file's path
 	Target     targets.Target     // what was started for it has its place here
@@ -59,7 +71,8 @@ func (s *System) NotPlayed() []string {
 	return slices.DeleteFunc(s.Target.OperationNames(), func(name string) bool { return name == s.Operation().Name })
 }
 
-// OperationOf returns the operation that an intent was sent to.
+// OperationOf returns the operation that an intent was sent to. An empty name is the
+// run's.
 func (s *System) OperationOf(i history.Intent) driver.Operation {
 	for _, o := range slices.Concat(s.Operations, s.Ways) {
 		if o.Name == i.Operation {
@@ -69,7 +82,8 @@ func (s *System) OperationOf(i history.Intent) driver.Operation {
 	return s.Operation()
 }
 
-// Terms returns what the system is checked against. They hold no request, whose headers may hold secrets.
+// Terms returns what the system is checked against. They go into the run's files, so they
+// hold no request: headers may hold secrets.
 func (s *System) Terms() checker.Terms {
 	t := checker.Terms{Contract: s.Target.Contract, Operation: s.Operation().Judged(), Unwatched: s.options.Unwatched}
 	for _, o := range slices.Concat(s.Operations[1:], s.Ways) {
@@ -84,7 +98,9 @@ func (s *System) Terms() checker.Terms {
 // onClose remembers what closes something that was opened.
 func (s *System) onClose(closer func() error) { s.closers = append(s.closers, closer) }
 
-// Close stops what was started and closes what was opened, the latest first. Closing again does nothing.
+// Close stops what was started and closes what was opened, the latest first: a process
+// before its database, and that before its link. It tries all, whatever fails. Closing
+// again does nothing.
 func (s *System) Close() error {
 	var errs []error
 	for n := len(s.closers) - 1; n >= 0; n-- {
@@ -149,6 +165,7 @@ func (s *System) WriteGates() []driver.WriteGate {
 	for i, gate := range s.gates {
 		all = append(all, driver.WriteGate{
 			Table: s.Target.Database.WriteGate.Tables[i], Longest: time.Duration(s.Target.Database.WriteGate.Longest),
+			// A nil *Held in an interface would not be nil.
 			Hold: func(ctx context.Context, longest time.Duration) (driver.Held, error) {
 				held, err := gate.Hold(ctx, longest)
 				if err != nil {
@@ -176,7 +193,8 @@ func (s *System) Address() string {
 	return PublicBase(s)
 }
 
-// PublicBase is base_url for others to read: *** stands in its path for what a variable gives, if that is no URL itself.
+// PublicBase is base_url for others to read. A token may stand in its path, as in the URL
+// of a webhook: *** stands there for what a variable gives, if that is no URL itself.
 func PublicBase(s *System) string {
 	source, err := s.options.source()
 	if err != nil || s.BuiltIn() {
