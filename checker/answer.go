@@ -26,6 +26,8 @@ func headerValue(header map[string]string, name string) string {
 	return value
 }
 
+// headerOfAnyCase finds a header whose name is spelled in another way (RFC 9110, section
+// 5.1).
 func headerOfAnyCase(header map[string]string, name string) string {
 	for n, value := range header {
 		if strings.EqualFold(n, name) {
@@ -38,7 +40,9 @@ func headerOfAnyCase(header map[string]string, name string) string {
 // usualContent is the type of almost all answers, of which there may be millions.
 const usualContent = "application/json"
 
-// answer is one answer of the target. It is parsed as JSON once, on demand.
+// answer is one answer of the target. It is parsed as JSON once, on demand: most rules
+// look at the status only. Of a body that is folded, what lies within a fold is not known;
+// ask knows before find. Not safe for concurrent use.
 type answer struct {
 	status  int
 	header  map[string]string
@@ -98,7 +102,9 @@ func (a *answer) knows(pointer string) bool {
 	return !folded && a.attempt.Unread == ""
 }
 
-// bears reports whether an answer matches a signature: one of its statuses, every header and every member.
+// bears reports whether an answer matches a signature: one of its statuses, every header
+// and every member. A member that is not on record does not match. A signature without
+// statuses matches nothing, so an undeclared meaning is never found.
 func (a *answer) bears(s contract.Signature) bool {
 	if !slices.Contains(s.Statuses, a.status) {
 		return false

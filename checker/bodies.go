@@ -11,8 +11,10 @@ import (
 	"github.com/doubletap-harness/doubletap/outline"
 )
 
-// compareBodies returns where two bodies differ under the contract's comparison. Unknown says why they could not be
-// compared; empty: they were, or are equal byte by byte.
+// compareBodies returns where two bodies differ under the contract's comparison: byte by
+// byte, as JSON values but for what replay.ignore names, or not at all. Unknown says why
+// they could not be compared; empty: they were, or are equal byte by byte. Not known is no
+// difference: the checker accuses no target of what is not on record.
 func compareBodies(r contract.Replay, first, then *history.Attempt) (differs []Difference, unknown string) {
 	if r.Body == contract.SameIdentity || r.Body == contract.AnyBody || first.Content == then.Content && first.Digest == then.Digest {
 		return nil, ""
@@ -91,9 +93,11 @@ func (a *answer) masks(at string) bool {
 	return strings.Contains(show(value), masked)
 }
 
-// masked is what stands in histories where a secret was.
+// masked is what stands in histories where a secret was. It must be the driver's word for
+// it.
 const masked = "***"
 
+// foldText describes a fold for a reader.
 func foldText(f outline.Fold, found bool) string {
 	if !found {
 		return "absent"
@@ -101,6 +105,7 @@ func foldText(f outline.Fold, found bool) string {
 	return fmt.Sprintf("%d bytes, SHA-256 %s", f.Bytes, f.SHA256)
 }
 
+// orBody names a place for a reader: the empty pointer is the body as a whole.
 func orBody(at string) string {
 	if at == "" {
 		return "body"

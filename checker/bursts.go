@@ -53,7 +53,8 @@ func aimed(addresses []history.Address) *Aimed {
 // minCalibrations is how many calibrating bursts it takes to say anything about 95 of 100.
 const minCalibrations = 20
 
-// hits returns the worst of the scenario's steps: the one whose bursts are the least close.
+// hits returns the worst of the scenario's steps: the one whose bursts are the least
+// close. Nil: too few bursts were calibrated to say anything.
 func hits(steps []history.Calibration) *Hits {
 	var worst *Hits
 	for _, c := range steps {
@@ -80,8 +81,9 @@ func burstMembers(attempts []*classified) map[int][]*classified {
 	return steps
 }
 
-// spreadOf returns the time from the first release to the last, or from the first arrival to the last at several addresses, and where they were; negative: a member was not
-// released.
+// spreadOf returns the time from the first release to the last, or from the first arrival
+// to the last at several addresses (half a trip after the release), and where they were
+// released; negative: a member was not.
 func spreadOf(members []*classified, addresses []history.Address) (history.Offset, Gate) {
 	gate := GateDoorstep
 	var times []history.Offset

@@ -8,8 +8,9 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// checkDiverged checks that the databases of a target with several are equal, once the contract's time for that is over. The
-// snapshots have waited for so long.
+// checkDiverged checks that the databases of a target with several are equal, once the
+// contract's time for that is over (converged). The snapshots have waited for so long, so
+// no clock is asked here.
 func checkDiverged(e *evaluation, m moment, traces []*trace) {
 	if e.terms.Contract.Converged <= 0 || waitedInVain(e) {
 		return

@@ -132,6 +132,7 @@ type expectedTotals struct {
 	unknown  bool    // some of the rows are not known
 }
 
+// add adds what rows of another part change.
 func (t *expectedTotals) add(other expectedTotals) {
 	t.change, t.declined, t.unknown = t.change+other.change, t.declined+other.declined, t.unknown || other.unknown
 }
@@ -165,7 +166,8 @@ func decimal(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 // short reports that there is less than expected: the rest may still come.
 func short(got, want float64) bool { return math.Abs(got) < math.Abs(want) && got*want >= 0 }
 
-// near compares sums of floating-point numbers.
+// near compares sums of floating-point numbers: balances of many small amounts do not add
+// up exactly.
 func near(a, b float64) bool {
 	return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b))
 }

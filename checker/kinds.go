@@ -2,7 +2,8 @@ package checker
 
 import "slices"
 
-// Kind is the broken promise of a finding.
+// Kind is the broken promise of a finding. Its text stands in files, registers of known
+// bugs and exit messages, and so never changes.
 type Kind string
 
 // The kinds of finding. Each has a row in [KindTable].

@@ -9,16 +9,19 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// messages are what reached the sinks, by the marker that it carries.
+// messages are what reached the sinks, by the marker that it carries. The zero value has
+// none.
 type messages struct {
 	of        map[string][]history.Message // by marker
 	shared    map[string][]history.Message // by marker: that may be of this intent, or of others which are known by the same
 	unclaimed []history.Message            // of no intent
 }
 
-// messagesOf sorts what reached the sinks by intent, with what further snapshots know. A message belongs to the one intent that its
-// declared field names; without one, to each marker in it; without such, to the attempts whose traces it is of; without such, to the
-// intents that sent a text which it carries, such as their reference.
+// messagesOf sorts what reached the sinks by intent, with what further snapshots know. A
+// message belongs to the one intent that its declared field names; without one, to each
+// marker in it; without such, to the attempts whose traces it is of (traceparent, W3C
+// Trace Context); without such, to the intents that sent a text which it carries, such as
+// their reference. The surest comes first, as each further guess may be of two intents.
 func messagesOf(t Terms, h *history.History, more ...history.Snapshot) messages {
 	all, known := messages{of: map[string][]history.Message{}, shared: map[string][]history.Message{}}, map[string]bool{}
 	for _, s := range []*history.Snapshot{h.T1, h.T2} {
@@ -29,6 +32,8 @@ func messagesOf(t Terms, h *history.History, more ...history.Snapshot) messages 
 	if len(h.Messages) == 0 {
 		return all
 	}
+	// Few targets declare a field for the intent, and the names of all intents take a
+	// while.
 	named := sync.OnceValue(func() namedIntents { return namesOf(t, h, more) })
 	for _, i := range h.Intents {
 		for _, b := range i.Bodies {
@@ -123,7 +128,9 @@ func (all messages) unclear(at history.Offset, fx contract.Effect, marker string
 	return len(filter(all.shared[marker], func(m history.Message) bool { return m.Sink == fx.Seen && m.At <= at && meant(fx.Where, m) }))
 }
 
-// namedIntents are the markers of the intents by what a target may know them by, and the sinks at which their effects are counted.
+// namedIntents are the markers of the intents by what a target may know them by (the
+// identity of a row, that in an answer, the key), and the sinks at which their effects are
+// counted.
 type namedIntents struct {
 	rows, answers, keys map[string][]string // by the identity of a row, by that in an answer, and by the idempotency key
 	sinks               map[string][]string // by marker
@@ -169,7 +176,8 @@ func noteName(to map[string][]string, name, value string) {
 	}
 }
 
-// leastPart is how long a part of a value is that names an intent by itself: shorter ones, such as 7, are in many values.
+// leastPart is how many bytes a part of a value needs to name an intent by itself: shorter
+// ones, such as 7, are in many values.
 const leastPart = 8
 
 // of returns the markers of the intents that the declared field of a message names: as a whole, or as a part between two separators, such

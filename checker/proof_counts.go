@@ -41,13 +41,15 @@ func measureExercise(e *evaluation, t *tally) {
 	t.proven = newExercised(missed)
 }
 
-// exercised counts the intents for which every proof of a scenario held. The zero value has none.
+// exercised counts the intents for which every proof of a scenario held: only those can
+// have shown the defect that it looks for. The zero value has none.
 type exercised struct {
 	intents map[string]bool // of a part
 	count   int
 	broke   map[Kind]int
 }
 
+// newExercised takes, by intent, whether a proof did not hold.
 func newExercised(missed map[string]bool) exercised {
 	x := exercised{intents: map[string]bool{}}
 	for id, is := range missed {
@@ -79,6 +81,7 @@ func (x *exercised) placeBroken(all []Finding) {
 	}
 }
 
+// add adds the counts of another part.
 func (x *exercised) add(other exercised) {
 	x.count += other.count
 	for k, n := range other.broke {
@@ -89,7 +92,8 @@ func (x *exercised) add(other exercised) {
 	}
 }
 
-// needed is for how many intents a proof has to hold.
+// needed is for how many intents a proof has to hold: at least one. The small number keeps
+// a share such as 0.1 of 30, which is a little above 3 as a float64, from needing 4.
 func needed(p history.Proof, of int) int { return max(1, int(math.Ceil(p.AtLeast*float64(of)-1e-9))) }
 
 // onlyFailed reports that all that an intent was answered so far is server errors.
@@ -127,8 +131,8 @@ func delayed(e *evaluation, a *classified) bool {
 	return a.Replied-a.Wrote >= delay || a.ErrorKind == history.Timeout
 }
 
-// committedBeforeRetry reports that the row was seen after an answer was lost, and that a later attempt began after
-// that.
+// committedBeforeRetry reports that the row was seen after an answer was lost, and that a
+// later attempt began after that: then the retry met a committed row for sure.
 func committedBeforeRetry(e *evaluation, tr *trace) bool {
 	for _, seen := range e.sightings[tr.intent.ID] {
 		if seen.Rows == 0 {

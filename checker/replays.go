@@ -8,7 +8,9 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// checkReplays compares the answers to one key and one body.
+// checkReplays compares the answers to one key and one body: statuses, bodies and headers,
+// each by the line of the contract that is about it. There is no "right" answer but the
+// first one.
 func checkReplays(e *evaluation, m moment, tr *trace, g keyGroup, record []*classified) {
 	acknowledged := withOutcome(record, Acknowledged)
 	checkContradictions(e, m, tr, record)

@@ -8,8 +8,10 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// checkRowCounts checks the number of rows of traces that were sent with one body, or of whose bodies each is an intent:
-// invariants I1 to I3, decision table 1 and the rows of table 4.
+// checkRowCounts checks the number of rows of traces that were sent with one body, or of
+// whose bodies each is an intent: invariants I1 to I3, decision table 1 and the rows of
+// table 4. Bounds come from the answers: each acknowledgement raises the lower one, and
+// each attempt that may have been executed the upper one, up to one per intent.
 func checkRowCounts(e *evaluation, m moment, traces []*trace, body string) {
 	for _, tr := range traces {
 		checkMissingKey(e, m, tr)
@@ -67,7 +69,8 @@ func reportDuplicate(e *evaluation, m moment, tr *trace, rows, intended int, sin
 	})
 }
 
-// reportMissing reports acknowledged rows that are not there, on the traces that can have lost one.
+// reportMissing reports acknowledged rows that are not there, on the traces that can have
+// lost one. Of twins it may be either, so each of them gets the finding.
 func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 	for _, tr := range traces {
 		if e.terms.bounds(tr).lower == 0 {
@@ -90,7 +93,8 @@ func reportMissing(e *evaluation, m moment, traces []*trace, rows, lower int) {
 	}
 }
 
-// dueBy is when the contract has the work of accepted attempts done.
+// dueBy is when the contract has the work of accepted attempts done. A crash may give it
+// longer.
 func dueBy(e *evaluation, accepted []*classified) history.Offset {
 	promise := e.terms.Contract.Ack.Accepted
 	within := promise.Within

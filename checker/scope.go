@@ -34,8 +34,9 @@ func checkScope(e *evaluation, m moment, traces []*trace) {
 	}
 }
 
-// acknowledgedBefore reports that one trace was acknowledged before an acknowledged attempt of another was sent with
-// the same key.
+// acknowledgedBefore reports that one trace was acknowledged before an acknowledged
+// attempt of another was sent with the same key. Requests at once say nothing: either may
+// have come first.
 func acknowledgedBefore(first, then *trace) bool {
 	return slices.ContainsFunc(first.attempts, func(a *classified) bool {
 		return a.outcome == Acknowledged && slices.ContainsFunc(then.attempts, func(b *classified) bool {

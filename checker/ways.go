@@ -7,7 +7,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// byWay splits the answers to one key by the operation that gave them: each shows what was made in its own form.
+// byWay splits the answers to one key by the operation that gave them: each shows what was
+// made in its own form, so only answers of one form can be compared.
 func byWay(record []*classified) [][]*classified {
 	other := filter(record, (*classified).otherWay)
 	if len(other) == 0 {

@@ -9,8 +9,11 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
-// whole is what is known of all intents of a history, and what was found in its parts. While parts are judged for the first time
-// it is not complete: a rule that asks for more than is known has its part judged again.
+// whole is what is known of all intents of a history, and what was found in its parts.
+// While parts are judged for the first time it is not complete: a rule that asks for more
+// than is known (see asking) has its part judged again. note and add are called by one
+// goroutine, part after part; parts that are being judged read it, and so it is changed
+// only in between.
 type whole struct {
 	parts Parts
 	head  *history.History
@@ -29,7 +32,8 @@ type whole struct {
 	shards []*whole // the runs that share the intents, each judged; nil: this is the only one
 }
 
-// facts is what parts say of all intents.
+// facts is what parts say of all intents: sums and first occurrences, so that they need no
+// memory for each intent.
 type facts struct {
 	sessions map[string]*session
 	attempts int
@@ -71,6 +75,9 @@ type entry struct {
 	inside   bool // a request may have got in
 }
 
+// newWhole knows what stands in the head of a history. Three things make all parts wait
+// until each was seen, and so be read twice: leaks take the names of all principals, a
+// process that died takes all requests, and a single part is kept anyway.
 func newWhole(p Parts, t Terms, known []KnownBug) *whole {
 	h := p.Head()
 	w := &whole{
@@ -97,7 +104,8 @@ func (e *evaluation) asking() *whole {
 	return e.whole
 }
 
-// note takes in what a part says of all intents. Parts come in their order, each once.
+// note takes in what a part says of all intents. Parts come in their order, each once:
+// "first" then means the same as if all had been judged at once.
 func (w *whole) note(e *evaluation) {
 	if w.parts.Len() == 1 {
 		w.kept = e
@@ -106,6 +114,7 @@ func (w *whole) note(e *evaluation) {
 	for i := range e.history.Attempts {
 		a := &e.history.Attempts[i]
 		w.noteEntry(a)
+		// Only a whole request is counted by a target.
 		if p := a.Passage; p != nil && a.Sent > 0 && p.Up >= a.Sent {
 			w.received++
 		}
@@ -185,7 +194,9 @@ func (w *whole) throughSince(key string, since history.Offset) bool {
 	return slices.ContainsFunc(w.through[:], func(t through) bool { return t.key != key && t.start > since })
 }
 
-// noteEntry notes an answer that rejected a request at the entry, or that a request may have got in.
+// noteEntry notes an answer that rejected a request at the entry (401, 403, 404), or that
+// a request may have got in. If none ever does, the target file is wrong, and nothing was
+// tested.
 func (w *whole) noteEntry(a *history.Attempt) {
 	if p := a.Passage; w.entry.inside || !a.Complete && p != nil && p.Opened != 0 && p.Up < a.Sent {
 		return // the tap saw that it did not reach the target whole
