@@ -1,6 +1,8 @@
-// Package document reads one YAML file that a person wrote and checks it against its JSON Schema. It
-// turns the text into a Document that can be decoded, or into every mistake in it at once, each with
-// its place and in words that do not presuppose JSON Schema.
+// Package document reads one YAML file that a person wrote and checks it against its JSON
+// Schema. It turns the text into a Document that can be decoded, or into every mistake in
+// it at once, each with its place (file, line, column) and in words that do not presuppose
+// JSON Schema. One mistake at a time would take as many runs as there are mistakes. It
+// knows nothing of scenarios or targets.
 package document
 
 import (

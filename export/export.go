@@ -1,4 +1,7 @@
-// Package export hands a finding over: as a shell script, a Go test or a scenario file that shows it again.
+// Package export hands a finding over to people who do not have doubletap: as a shell
+// script with curl, a Go test, or a scenario file that shows it again. All are written
+// from the same plan and requests as the run's. Where the target file takes a value from
+// an environment variable, so do they: the value itself stays here.
 package export
 
 import (

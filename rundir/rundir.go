@@ -1,5 +1,9 @@
-// Package rundir keeps what a run leaves on disk: what it says about itself, plans, histories, findings and reports. It
-// judges a run by what is there, so that run and check cannot differ.
+// Package rundir keeps what a run leaves on disk: what it says about itself, plans,
+// histories, findings and reports.
+//
+// A verdict always comes from these files, right after the run as years later, so `doubletap
+// check` and the run itself cannot differ. Each run has a directory of its own, which is made
+// and never taken over, and a history is never written over another one.
 package rundir
 
 import (

@@ -1,6 +1,10 @@
-// Package scenarios holds the scenario language: what clients and the network do, independent of
-// any target. It turns a scenario file and a seed into a Plan, which names every intent and attempt;
-// it sends nothing.
+// Package scenarios holds the scenario language: what clients and the network do,
+// independent of any target. It turns a scenario file and a seed into a Plan, which names
+// every intent and attempt; it sends nothing.
+//
+// A plan is pure: the same file and seed give the same plan, on any machine and against any
+// target, so that a finding can be sent again. What is left to chance in a scenario is drawn
+// here, from the seed. A plan holds no marker and no key: each run draws new ones.
 package scenarios
 
 import (

@@ -1,5 +1,7 @@
-// Package shrink looks for the smallest scenario that still shows a finding: it leaves out one thing after the other and
-// keeps out whatever the finding does not take.
+// Package shrink looks for the smallest scenario that still shows a finding: it leaves out
+// one thing after the other, plays rounds of the rest by package engine, and keeps out
+// whatever the finding does not take. A race does not show each time, so a trial takes
+// rounds until it is clear whether the finding shows about as often as before.
 package shrink
 
 import (

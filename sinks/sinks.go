@@ -1,5 +1,7 @@
-// Package sinks hosts what stands in place of other services: it turns what the target sends there into messages of the history,
-// and answers as the target file says. It counts and judges nothing.
+// Package sinks hosts what stands in place of other services: it turns what the target
+// sends there into messages of the history, and answers as the target file says. A message
+// is on record before it is answered. The package counts and judges nothing; the checker
+// compares messages with rows.
 package sinks
 
 import (

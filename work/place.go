@@ -1,6 +1,10 @@
-// Package work shares a run among workers by way of a NATS server with JetStream: a stream has a message for each shard, which one
-// worker at a time takes; an object store takes in what the workers' runs left on disk; and a key-value bucket says where the
-// run stands. What is sent, and to what, is not known here.
+// Package work shares a run among workers by way of a NATS server with JetStream: a stream
+// has a message for each shard, which one worker at a time takes; an object store takes in
+// what the workers' runs left on disk; and a key-value bucket says where the run stands.
+// What is sent, and to what, is not known here.
+//
+// A worker may die at any moment. Its shard then goes to another, and is sent again with
+// new markers: rows of the first try belong to no intent of the second.
 package work
 
 import (

@@ -1,5 +1,6 @@
-// Package curl writes what a driver would send as a shell script, for people who have bash and curl and
-// nothing else.
+// Package curl writes what a driver would send as a shell script, for people who have bash
+// and curl and nothing else. Whatever a target or a file said stands in quotes: the script
+// executes none of it.
 package curl
 
 import (

@@ -1,5 +1,6 @@
-// Package wire reads what a client says to Redis or to RabbitMQ on its way there: bytes into commands and messages. It answers nothing,
-// and where it does not understand a connection it lets it be.
+// Package wire reads what a client says to Redis or to RabbitMQ on its way there: bytes
+// into commands and messages. It answers nothing. Where it does not understand a
+// connection it lets it be: a target must never notice that someone reads along.
 package wire
 
 import "errors"
