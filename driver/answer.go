@@ -21,7 +21,9 @@ var (
 	errEndless  = errors.New("malformed HTTP response: informational answers without end")
 )
 
-// receive reads the answer. An error that is neither the network's nor an early end is garbage.
+// receive reads the answer into the record. An error that is neither the network's nor an
+// early end is garbage. A body that breaks off keeps what came of it, and the record is
+// not Complete: a cut 2xx is no acknowledgement.
 func (x *exchange) receive(conn net.Conn) error {
 	source := &answerReader{conn: conn, room: longestHead}
 	response, err := x.readFinal(bufio.NewReader(source))
@@ -85,7 +87,8 @@ func (r *answerReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain tells a head that broke off, which looks malformed to http.ReadResponse, from garbage.
+// explain tells a head that broke off, which looks malformed to http.ReadResponse, from
+// garbage: the connection has ended, and what came is the beginning of "HTTP/".
 func (r *answerReader) explain(err error) error {
 	if r.ended && strings.HasPrefix(protocol, string(r.begin)) {
 		return fmt.Errorf("the answer broke off: %w (%s)", io.ErrUnexpectedEOF, err)

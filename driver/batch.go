@@ -101,20 +101,25 @@ func (s schedule) Pace(elapsed time.Duration, hits uint64) (time.Duration, bool)
 // Rate is part of vegeta's interface; a batch has no rate.
 func (s schedule) Rate(time.Duration) float64 { return 0 }
 
+// fragment returns the attempt's ID, which vegetaTarget has put into the URL.
 func fragment(url string) string {
 	_, id, _ := strings.Cut(url, "#")
 	return id
 }
 
-// roundTripper makes every vegeta hit one exchange on the wire.
+// roundTripper makes every vegeta hit one exchange on the wire. It takes the place of
+// http.Transport, so that no code of net/http dials, retries or follows. One batch has
+// one.
 type roundTripper struct {
 	ctx         context.Context
 	transmitter *transmitter
 	byID        map[string]*outgoing
 }
 
-// RoundTrip runs the exchange that the request's fragment names. What vegeta gets back is the
-// status alone; headers, body and times are in the exchange's record.
+// RoundTrip runs the exchange that the request's fragment names. What vegeta gets back is
+// the status alone, with an empty body; headers, body and times are in the exchange's
+// record. An exchange without an answer is an error to vegeta, which it only notes in its
+// result.
 func (r *roundTripper) RoundTrip(request *http.Request) (*http.Response, error) {
 	o := r.byID[request.URL.Fragment]
 	if o == nil {

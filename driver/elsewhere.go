@@ -12,8 +12,11 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// sendElsewhere gives a request headers that tell of another client, place and time than any other attempt: no
-// contract lets them make it another request. Headers that the target file names stay as they are.
+// sendElsewhere gives a request headers that tell of another client, place and time than
+// any other attempt: a phone that changes from Wi-Fi to mobile data. No contract lets them
+// make it another request. Headers that the target file names stay as they are. What is
+// drawn follows from the attempt's ID, so that each attempt differs, and each in the same
+// way again.
 func sendElsewhere(r *targets.Rendered, id string, at time.Time) {
 	sum := sha256.Sum256([]byte(id))
 	address := fmt.Sprintf("203.0.113.%d", 1+sum[16]%254) // for documentation (RFC 5737)
@@ -31,6 +34,7 @@ func sendElsewhere(r *targets.Rendered, id string, at time.Time) {
 	}
 }
 
+// named reports that a header is there, in whatever case.
 func named(header map[string]string, name string) bool {
 	for other := range header {
 		if strings.EqualFold(other, name) {

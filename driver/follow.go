@@ -44,7 +44,10 @@ func (f *follower) followAll(ctx context.Context) error {
 	return f.cutShort(ctx)
 }
 
-// follow asks one status resource until it has come to an end or its time is over, and returns its last answer.
+// follow asks one status resource until it has come to an end or its time is over, and
+// returns its last answer. The time counts from when the attempt was answered, as a
+// client's would, and not from now: sending others may have taken long. It asks at least
+// once.
 func (f *follower) follow(ctx context.Context, a accepted) history.Followup {
 	header := withoutBody(f.requests.one(a.intent, a.body).request.Header)
 	deadline := f.config.Base.Add(a.end.Duration()).Add(f.Within)

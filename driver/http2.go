@@ -27,7 +27,8 @@ func (x *exchange) shares(p *h2.Pool) {
 	}
 }
 
-// runStream runs the exchange as one stream of a connection of the pool.
+// runStream runs the exchange as one stream of a connection of the pool. The package h2
+// knows nothing of histories, so its result is copied here.
 func (x *exchange) runStream(ctx context.Context, dial func(context.Context) (net.Conn, error)) {
 	body := newRecordedBody(x.keep)
 	stream := h2.Exchange{

@@ -21,8 +21,8 @@ type insideTime struct {
 // mostRecent is how many creates tell.
 const mostRecent = 5
 
-// learn notes the first request of an intent, if the target answered it well, whether or not the client got that: a
-// replay may be faster by far.
+// learn notes the first request of an intent, if the target answered it well, whether or
+// not the client got that. A replay may be faster by far, and a refusal, too.
 func (t *insideTime) learn(o *outgoing) {
 	if o.tap == nil || o.record.Retry > 0 || !strings.HasSuffix(o.record.ID, ".1") {
 		return
@@ -37,7 +37,8 @@ func (t *insideTime) learn(o *outgoing) {
 	t.recent = t.recent[max(0, len(t.recent)-mostRecent):]
 }
 
-// now is the median of the most recent.
+// now is the median of the most recent: one create that a busy machine held up does not
+// count.
 func (t *insideTime) now() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -33,8 +33,10 @@ type linkBreaks struct {
 	silences map[faults.Moment]int // how often a named moment did not come
 }
 
-// strike prepares the break of a link that is planned while a request is under way. The function that it
-// returns is called when the exchange is over.
+// strike prepares the break of a link that is planned while a request is under way. The
+// function that it returns is called when the exchange is over, and notes what came of the
+// break. Without a planned break both do nothing. A repeated run takes the moment that was
+// recorded, whatever has been learnt.
 func (b *linkBreaks) strike(o *outgoing) (over func()) {
 	if o.cut == nil {
 		return func() {}

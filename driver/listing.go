@@ -27,8 +27,9 @@ func (s *Sender) Look(ctx context.Context, where string, header map[string]strin
 	return answer.Status, mask.text(answer.Content), nil
 }
 
-// Views returns for every marker of the plan what a question about it is rendered with: once for each
-// principal that sends it, since the target may show one what it does not show another.
+// Views returns for every marker of the plan what a question about it is rendered with:
+// once for each principal that sends it, since the target may show one what it does not
+// show another. Call it after SetUp: values hold what logins gave.
 func (s *Sender) Views() map[string][]targets.Values {
 	views := map[string][]targets.Values{}
 	seen := map[string]bool{}

@@ -22,9 +22,10 @@ func (p *prober) noteUnauthenticated(q probe, last history.Attempt) bool {
 	return true
 }
 
-// logInAgain logs the principals in anew and renders all requests with what that gave. It reports whether it did: a
-// login that fails is on record, and a body that holds what a login gave would become another body. Nothing else
-// may be under way.
+// logInAgain logs the principals in anew and renders all requests with what that gave. It
+// reports whether it did: a login that fails is on record, and a body that holds what a
+// login gave would become another body under the same key, which a correct target rejects.
+// Old tokens stay masked. Nothing else may be under way.
 func (s *stepRunner) logInAgain(ctx context.Context) bool {
 	before := s.requests.logins
 	if len(s.requests.config.Workload.Target.Login) == 0 {

@@ -75,7 +75,8 @@ func (b *recordedBody) Write(p []byte) (int, error) {
 	return b.digest.Write(p)
 }
 
-// mayBeRead reports that a body begins like an object or a list of JSON, or like gzip or zlib.
+// mayBeRead reports that a body begins like an object or a list of JSON, or like gzip or
+// zlib. Images and the like are not kept to be read: only their digest is.
 func (b *recordedBody) mayBeRead() bool {
 	text := bytes.TrimLeft(b.kept.Bytes(), " \t\r\n")
 	return len(text) == 0 || strings.IndexByte("{[\x1f\x78", text[0]) >= 0

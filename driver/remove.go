@@ -10,8 +10,9 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// remove removes the row of an intent, checks that it is gone, and records both. The keys that the intent was sent
-// with so far are not probed: they belonged to the removed row.
+// remove removes the row of an intent, checks that it is gone, and records both. The keys
+// that the intent was sent with so far are not probed: they belonged to the removed row. A
+// removal that fails is on record, and the checker then knows what it does not know.
 func (r *intentRunner) remove(ctx context.Context, i scenarios.PlannedIntent, step int) {
 	facts := history.Removal{Intent: i.ID, Step: step, Begun: r.config.now()}
 	if err := r.removeRow(ctx, i, &facts); err != nil {
@@ -23,6 +24,8 @@ func (r *intentRunner) remove(ctx context.Context, i scenarios.PlannedIntent, st
 	_ = r.config.Record.Removal(facts) // a failed write is noticed by the next attempt
 }
 
+// removeRow counts the rows, sends the steps, and counts again: a row query may find rows
+// that are only marked as deleted, and then nothing could be said of the next create.
 func (r *intentRunner) removeRow(ctx context.Context, i scenarios.PlannedIntent, facts *history.Removal) error {
 	o := r.config.operation(i)
 	run := r.requests.stepRunFor(i, history.Remove, o.Remove)

@@ -13,8 +13,9 @@ import (
 // longestRetryAfter bounds how long an answer may make a client wait.
 const longestRetryAfter = 5 * time.Second
 
-// asksForRetry reports whether a client with this policy sends again after this attempt. It looks
-// at what was on the wire, as a client does, and not at what it means.
+// asksForRetry reports whether a client with this policy sends again after this attempt.
+// It looks at what was on the wire, as a client does, and not at what it means. What the
+// end of the run interrupted is not sent again.
 func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
 	if a.ErrorKind == history.Interrupted {
 		return false
@@ -28,8 +29,9 @@ func asksForRetry(on []scenarios.RetryOn, a history.Attempt) bool {
 	return slices.Contains(on, scenarios.RetryOn(strconv.Itoa(a.Status)))
 }
 
-// RetryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), at most
-// longestRetryAfter; zero where it asks for none.
+// RetryAfter returns the pause that an answer asks for (RFC 9110, section 10.2.3), in
+// seconds or as a date, at most longestRetryAfter; zero where it asks for none or in words
+// that are neither.
 func RetryAfter(a history.Attempt) time.Duration {
 	text := a.Header["Retry-After"]
 	if text == "" {

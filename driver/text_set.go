@@ -6,7 +6,10 @@ import (
 	"strings"
 )
 
-// textSet finds texts of at least ShortestSecret bytes in others. To add one takes as long whatever there is already.
+// textSet finds texts of at least ShortestSecret bytes in others. To add one takes as long
+// whatever there is already, and to search takes one look-up per byte, since the texts are
+// found by their first bytes. strings.Replacer would be built anew for each text that is
+// added, and steps of a million intents extract one each. Not safe for concurrent use.
 type textSet struct {
 	texts   map[string]bool
 	begins  map[string]*sameStart // by their first ShortestSecret bytes
@@ -22,6 +25,7 @@ type sameStart struct {
 
 func newTextSet() textSet { return textSet{texts: map[string]bool{}, begins: map[string]*sameStart{}} }
 
+// add adds a text of at least ShortestSecret bytes.
 func (s *textSet) add(text string) {
 	if s.texts[text] {
 		return

@@ -50,8 +50,9 @@ func (r *intentRunner) wait(ctx context.Context, i scenarios.PlannedIntent, w sc
 	}
 }
 
-// pastExpiry is the time after which a key must have expired by any correct clock: a tenth more than promised, and
-// at least 1.1 s more where times are kept in seconds.
+// pastExpiry is the time after which a key must have expired by any correct clock: a tenth
+// more than promised, and at least 1.1 s more where times are kept in seconds, as a target
+// may round both the begin and the end.
 func pastExpiry(after time.Duration) time.Duration {
 	margin := max(after/10, 100*time.Millisecond)
 	if after >= time.Second {
@@ -84,7 +85,8 @@ func (r *intentRunner) look(ctx context.Context, i scenarios.PlannedIntent) {
 	_ = r.config.Record.Sighting(seen) // a failed write is noticed by the next attempt
 }
 
-// sleep pauses for d and reports whether the context lived that long.
+// sleep pauses for d and reports whether the context lived that long. A pause of zero or
+// less only asks the context. time.Sleep would hold up the end of a run.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

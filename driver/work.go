@@ -36,7 +36,8 @@ func workHeaders(one rendered) []string {
 	return names
 }
 
-// isFirst reports whether an attempt is one with which its intent begins.
+// isFirst reports whether an attempt is one with which its intent begins: of the first
+// batch, and with no delay.
 func (r *requests) isFirst(a history.Attempt) bool {
 	all := r.config.Plan.Intents
 	n := slices.IndexFunc(all, func(i scenarios.PlannedIntent) bool { return i.ID == a.Intent })

@@ -19,6 +19,7 @@ func findMariaDB(table string) (lock, error) {
 	return mariadb(name), err
 }
 
+// quoted is the name as a statement takes it.
 func (table mariadb) quoted() string {
 	var quoted []string
 	for _, part := range table {

@@ -11,6 +11,8 @@ import (
 // postgres is a table's name with its schema, quoted by the server.
 type postgres string
 
+// findPostgres has the server look for the table and quote its name: it knows the search
+// path.
 func findPostgres(ctx context.Context, db *sql.DB, table string) (lock, error) {
 	var name postgres
 	err := db.QueryRowContext(ctx, `select format('%I.%I', nspname, relname)
@@ -33,6 +35,7 @@ func (table postgres) take(ctx context.Context, conn *sql.Conn, longest time.Dur
 	return err
 }
 
+// give ends the transaction, and with it the lock and all settings.
 func (postgres) give() (string, bool) { return "rollback", true }
 
 // waiting counts the statements that write. What waits for a stronger lock than theirs is a

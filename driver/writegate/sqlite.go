@@ -11,6 +11,8 @@ import (
 // sqlite locks the file, whatever the table.
 type sqlite struct{}
 
+// findSQLite makes sure that the table is there: locking the file would succeed without
+// it.
 func findSQLite(ctx context.Context, db *sql.DB, table string) (lock, error) {
 	name, err := parts(table)
 	if err != nil {
@@ -38,6 +40,7 @@ func (sqlite) take(ctx context.Context, conn *sql.Conn, _ time.Duration) error {
 	return err
 }
 
+// give ends the transaction, which has written nothing.
 func (sqlite) give() (string, bool) { return "rollback", true }
 
 // waiting is unknown: writers sleep in their own processes, and ask again.
