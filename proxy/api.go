@@ -61,6 +61,7 @@ func (e *apiError) Error() string { return fmt.Sprintf("HTTP %d: %s", e.status, 
 // version asks for nothing but an answer: it shows that a server is there.
 func (a *api) version() error { return a.do(http.MethodGet, nil, nil, "version") }
 
+// proxies lists all proxies of the server, also those of others, by name.
 func (a *api) proxies() (all map[string]listed, err error) {
 	return all, a.do(http.MethodGet, nil, &all, "proxies")
 }
@@ -74,6 +75,7 @@ func (a *api) remove(name string) error {
 	return a.do(http.MethodDelete, nil, nil, "proxies", name)
 }
 
+// addToxic adds a toxic to a proxy, also to the connections that are there.
 func (a *api) addToxic(proxy string, t serverToxic) error {
 	return a.do(http.MethodPost, t, nil, "proxies", proxy, "toxics")
 }

@@ -59,6 +59,7 @@ func (b *Balancer) Close() error {
 // files. Without it the loop would take a whole processor until one is closed.
 const betweenAccepts = 5 * time.Millisecond
 
+// accept gives each connection to the next instance. The turn is counted by one goroutine.
 func (b *Balancer) accept(ctx context.Context) {
 	turn := 0
 	acceptAll(ctx, b.listener, func(near *net.TCPConn) {

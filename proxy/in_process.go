@@ -30,6 +30,8 @@ func (inProcess) place() string         { return "in-process" }
 func (inProcess) reachesLoopback() bool { return true }
 func (inProcess) leave()                {}
 
+// build adds the toxics before it starts the proxy, so that no connection can be there
+// first.
 func (h inProcess) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -55,6 +57,7 @@ type inProcessProxy struct {
 	proxy *toxiproxy.Proxy
 }
 
+// add adds a toxic as toxiproxy's API takes it, in JSON: its Go types are checked there.
 func (r inProcessProxy) add(ctx context.Context, i int, t toxic) error {
 	kind := t.kind
 	if _, limits := t.attributes.(*toxics.BandwidthToxic); limits {

@@ -276,6 +276,7 @@ func (l *lane) settle() {
 	}
 }
 
+// closeTap ends the upstream tap, if there is one.
 func (l *lane) closeTap() {
 	if l.tap != nil {
 		l.tap.close()

@@ -130,6 +130,7 @@ func (l *LinkProxy) Close() error {
 	return err
 }
 
+// accept serves connections until the listener is closed.
 func (l *LinkProxy) accept() {
 	acceptAll(context.Background(), l.listener, func(near *net.TCPConn) { l.relays.Go(func() { l.serve(near) }) })
 }

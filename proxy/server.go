@@ -91,6 +91,9 @@ func (s *server) reachesLoopback() bool {
 // leave gives up the connection that is kept to the server.
 func (s *server) leave() { s.api.client.CloseIdleConnections() }
 
+// build makes a proxy and adds its toxics. The server has it accept connections from the
+// start, but no one knows its port until this returns. What fails on the way leaves no
+// proxy there.
 func (s *server) build(ctx context.Context, plan proxyPlan) (toxicProxy, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -193,6 +196,7 @@ func (r *serverProxy) clearToxics(ctx context.Context) error {
 	return err
 }
 
+// close deletes the proxy. One that is gone already is as good.
 func (r *serverProxy) close(ctx context.Context) error {
 	return inTime(ctx, "delete proxy "+r.name, func() error {
 		if err := r.server.api.remove(r.name); err != nil && !isNotFound(err) {
