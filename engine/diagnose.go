@@ -23,6 +23,7 @@ type create struct {
 	who       string
 }
 
+// create is the plain create that an intent of the pilot was.
 func (s *Session) create(i history.Intent) create {
 	return create{session: s, operation: s.System.OperationOf(i), who: i.Principal}
 }

@@ -122,8 +122,10 @@ const (
 	throttledPause = time.Second // at least, where the target limits its rate
 )
 
-// playPilot plays a file of the pilot until a create of each principal and operation in it is done, and returns what
-// came of those that were.
+// playPilot plays a file of the pilot until a create of each principal and operation in it
+// is done, and returns what came of those that were. A target that declines one in five,
+// or fails now and then, is not broken: up to pilotTries are made, and each is kept on
+// disk.
 func playPilot(ctx context.Context, s *Session, f scenarios.File) (*history.History, error) {
 	defer func() { s.again = "" }()
 	for try := 1; ; try++ {
@@ -255,7 +257,9 @@ func durations(attempts []history.Attempt) []time.Duration {
 	return took
 }
 
-// insideTime is the median time of the plain creates inside the target, as the upstream tap saw them; 0: it did not.
+// insideTime is the median time of the plain creates inside the target, as the upstream
+// tap saw them; 0: it did not. It is shorter than the normal time by what the network
+// takes.
 func insideTime(attempts []history.Attempt) time.Duration {
 	var took []time.Duration
 	for _, a := range attempts {

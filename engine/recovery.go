@@ -22,7 +22,8 @@ const (
 	createsEach   = 3
 )
 
-// aftermath is what a session knows of a target after a scenario that broke something inside it.
+// aftermath is what a session knows of a target after a scenario that broke something
+// inside it. The zero value, but for within: nothing was broken, or all is well again.
 type aftermath struct {
 	after  string        // the scenario; empty: none, or the target has recovered since
 	within time.Duration // a target has so long to recover

@@ -118,7 +118,9 @@ func (q *rowQueries) snapshot(ctx context.Context) history.Snapshot {
 	return s
 }
 
-// addReplicas adds the rows of the other databases.
+// addReplicas adds the rows of the other databases of a target with several. A row that is
+// not in all of them is marked with the names of those that lack it. Effects are asked for
+// once only.
 func (q *rowQueries) addReplicas(ctx context.Context, questions []snapshots.Question, s *history.Snapshot) {
 	if len(q.replicas) == 0 {
 		return
@@ -292,8 +294,9 @@ func listingGets(l contract.Listing, markers []string, views map[string][]target
 	return all, nil
 }
 
-// compared returns of a snapshot what the target is checked against: it may tell more of a thing, such as
-// how old it is, and that need not stay the same.
+// compared returns of a snapshot what the target is checked against. A listing may tell
+// more of a thing, such as how old it is, and that need not stay the same: it would never
+// come to rest.
 func (q *rowQueries) compared(s history.Snapshot) map[string][]history.Row {
 	if !q.target.AsksItself() {
 		return s.Rows

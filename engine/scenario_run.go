@@ -314,8 +314,9 @@ func head(r *scenarioRun, plan scenarios.Plan) history.Run {
 	return run
 }
 
-// mostUnanswered is after how many intents that wait in vain no more is sent; 0: there is no such number, as what the
-// scenario breaks inside the target, or a dead execution that blocks its key, may keep a request for that long.
+// mostUnanswered is after how many intents that wait in vain no more is sent; 0: there is
+// no such number. What the scenario breaks inside the target, or a dead execution that
+// blocks its key, may keep a request for that long, and says nothing of the others.
 func mostUnanswered(r *scenarioRun) int {
 	if breaks(r.scenario) || time.Duration(r.session.System.Target.Contract.Lease) >= silence/2 {
 		return 0
@@ -347,7 +348,9 @@ func (r *scenarioRun) drive(ctx context.Context) error {
 	}))
 }
 
-// finalRetry sends every intent once more.
+// finalRetry sends every key of every intent once more. It asks until the answer is final,
+// for as long as the contract lets a dead execution block its key, and longer behind what
+// broke a link or the process. A pilot has none: it only measures.
 func (r *scenarioRun) finalRetry(ctx context.Context) error {
 	if r.pilot || r.recovering {
 		return nil
@@ -389,7 +392,9 @@ func (r *scenarioRun) follow(ctx context.Context) error {
 	return r.stop(ctx, r.sent.Follow(ctx))
 }
 
-// stop notes why sending came to its end before its time; nil: it did not.
+// stop notes why sending came to its end before its time; nil: it did not. It turns errors
+// into facts of the history: what the target does, or the user's Ctrl-C, is no error of
+// the run.
 func (r *scenarioRun) stop(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -443,7 +448,9 @@ func recordPrinted(r *scenarioRun) {
 	}
 }
 
-// finish ends the history. Proxies that stay behind on a toxiproxy server that is not ours are worth an error.
+// finish ends the history. Only a run that came to its planned end gets the line
+// "complete": all others cannot pass. Proxies that stay behind on a toxiproxy server that
+// is not ours are worth an error.
 func (r *scenarioRun) finish(ctx context.Context) error {
 	r.session.company.leave(ctx, r)
 	if r.stale.Load() {
@@ -470,4 +477,5 @@ func (r *scenarioRun) incident(kind history.IncidentKind, text string) {
 	r.record.Incident(history.Incident{At: r.now(), Kind: kind, Text: text})
 }
 
+// now is the present moment of the run, at least 1 ns: zero means never.
 func (r *scenarioRun) now() history.Offset { return max(1, history.Offset(time.Since(r.base))) }

@@ -223,7 +223,9 @@ func playNth(ctx context.Context, s *Session, i int) error {
 	return playQuietly(ctx, s, i)
 }
 
-// playQuietly plays one scenario, if it applies.
+// playQuietly plays one scenario, if it applies, and tells no result. A scenario that
+// cannot show anything is noted and not played. The target gets its time to recover from
+// the one before: what that broke must not be blamed on this one.
 func playQuietly(ctx context.Context, s *Session, i int) error {
 	f := s.config.Scenarios[i]
 	if len(s.plans[i].Intents) > 0 {
@@ -339,8 +341,9 @@ func (s *Session) Report(failure error) (*checker.Report, error) {
 	return report, errors.Join(failure, err)
 }
 
-// writeFindings gives every finding a directory with its evidence, its scenario, the plan of the intents
-// that broke, and the target file if that may be read by others.
+// writeFindings gives every finding a directory with its evidence, its scenario, the plan
+// of the intents that broke, and the target file if that may be read by others: all that
+// it takes to send it again on another machine. Of very many, the first.
 func (s *Session) writeFindings(report checker.Report) error {
 	if !slices.ContainsFunc(report.Results, func(result checker.Result) bool { return len(result.Findings) > 0 }) {
 		return nil

@@ -72,8 +72,11 @@ func measureSlow(ctx context.Context, s *Session, plain []history.Attempt) (spee
 	return slow, nil
 }
 
-// playFewer leaves intents out of the plans where the target is slow, so that all scenarios take about scenariosTake. A scenario that
-// needs less than its share leaves the rest of it to the others. How many intents were asked for, as many are played.
+// playFewer leaves intents out of the plans where the target is slow, so that all
+// scenarios take about scenariosTake: a create of two seconds would make a run of hours,
+// which is of no use in CI. The slower a create, the wider are its races, so fewer rounds
+// hit them. A scenario that needs less than its share leaves the rest of it to the others.
+// If the user asked for a number of intents, as many are played.
 func playFewer(s *Session) {
 	if s.slow.create == 0 || s.config.Intents > 0 || s.config.Shard.Several() {
 		return

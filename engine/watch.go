@@ -36,7 +36,9 @@ func (r *scenarioRun) watched(ctx context.Context, work func(context.Context) er
 	return err
 }
 
-// watch stops the work when nothing has ended for long and the target does not answer.
+// watch stops the work when nothing has ended for long and the target does not answer,
+// asked directly and more than once. A target that is only slow answers, or ends
+// something.
 func (r *scenarioRun) watch(ctx context.Context, ended <-chan struct{}, stop context.CancelCauseFunc) {
 	tick := time.NewTicker(r.session.silence)
 	defer tick.Stop()
