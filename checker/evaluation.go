@@ -195,8 +195,8 @@ type evaluation struct {
 	presentBefore map[string]bool               // markers that were in the database before the run
 	messages      messages                      // that reached the sinks
 	removals      unclearRemovals
-	intents       map[string]history.Intent // as they are on record, by id; nil: nobody asked yet
-	named         map[string]bool           // operations of which a row has an identity; nil: nobody asked yet
+	intents       map[string]history.Intent // as they are on record, by id; nil: not asked for yet
+	named         map[string]bool           // operations of which a row has an identity; nil: not asked for yet
 	additions     map[string]addition       // by marker, of operations that add to a row
 
 	found verdicts

@@ -320,7 +320,7 @@ func owedEffects(t *Terms, all messages, s history.Snapshot, o *contract.Operati
 	})
 }
 
-// unclaimed warns of what reached the sinks and belongs to no intent, and of effects that nobody counts.
+// unclaimed warns of what reached the sinks and belongs to no intent, and of effects that are not counted.
 func (w *whole) unclaimed() []Warning {
 	var all []Warning
 	var names []string

@@ -163,8 +163,8 @@ func (tr *trace) until(m moment) *trace {
 	return &until
 }
 
-// filter returns what is wanted of some things, in their order; nil: nothing is. Where all are, it is what was given, so that
-// nobody may change it.
+// filter returns what is wanted of some things, in their order; nil: nothing is. Where all are, it is what was given,
+// which must not be changed.
 func filter[T any](some []T, wanted func(T) bool) []T {
 	first := slices.IndexFunc(some, func(one T) bool { return !wanted(one) })
 	switch {

@@ -69,7 +69,7 @@ type through struct {
 	start history.Offset
 }
 
-// entry counts the answers of a target that may let nobody in.
+// entry counts the answers of a target that may let no request in.
 type entry struct {
 	answered int
 	inside   bool // a request may have got in

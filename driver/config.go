@@ -59,7 +59,7 @@ type Controls struct {
 	Links      map[string]Link // inside the target, by name
 	Crasher    *Crasher        // of the target's process
 	Trap       *Trap           // for the effects of an intent
-	Revived    func() bool     // waits until a target that takes no connections takes them again; false: it does not. nil: nobody starts it
+	Revived    func() bool     // waits until a target that takes no connections takes them again; false: it does not. nil: it cannot be started again
 	Flush      Flush           // of the target's store
 	// Prolong holds what an intent's first request asks the target's database, for so long. The channel is closed when it
 	// does; callOff ends the wait for that. Nil: requests that are to take long do so by themselves.

@@ -24,7 +24,7 @@ type Probing struct {
 	Blocked func(history.Attempt) bool
 	Lease   time.Duration
 
-	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer nobody,
+	// Unclear tells that a last answer means something only beside that to a fresh key: the target may answer no request,
 	// or not this key. Nil: none does.
 	Unclear func(history.Attempt) bool
 	// Refused tells that a request was refused, as plain creates may be that equal no other request. Some of these are sent then,

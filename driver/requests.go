@@ -40,7 +40,7 @@ func (c *Config) patience() time.Duration {
 type requests struct {
 	config   *Config
 	secrets  *secrets
-	logins   map[string]map[string]string // by principal; nil: nobody has logged in
+	logins   map[string]map[string]string // by principal; nil: no principal is logged in
 	prepared map[prepareScope]map[string]string
 	issued   map[issuedKey]string
 	lock     sync.RWMutex        // of rendered

@@ -12,10 +12,10 @@ import (
 // happens to the target happens to all of them, so the death of a process goes into each
 // history. The zero value has no members. Safe for concurrent use.
 type company struct {
-	changing sync.Mutex // held while somebody joins or leaves
+	changing sync.Mutex // held while a scenario joins or leaves
 	lock     sync.Mutex
 	of       []*scenarioRun
-	stop     func() // ends the look at the target's processes; nil: nobody looks
+	stop     func() // ends the look at the target's processes; nil: there is none
 }
 
 // join makes a scenario one of those that are played.

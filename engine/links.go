@@ -111,7 +111,7 @@ func usedAfter(h *history.History, all []history.Exchange) bool {
 	}
 	slices.SortFunc(done, func(a, b history.Attempt) int { return cmp.Compare(a.Start, b.Start) })
 	all = slices.DeleteFunc(slices.Clone(all), func(e history.Exchange) bool { return e.Asked < done[0].Start })
-	if len(all) < max(len(done)-1, 1) { // that of the last create may come when nobody looks any more
+	if len(all) < max(len(done)-1, 1) { // that of the last create may come after the last look
 		return false
 	}
 	each := max((2*len(all)+len(done))/(2*len(done)), 1)

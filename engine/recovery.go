@@ -27,7 +27,7 @@ const (
 type aftermath struct {
 	after  string        // the scenario; empty: none, or the target has recovered since
 	within time.Duration // a target has so long to recover
-	failed string        // how plain creates were answered when it had not recovered in time; empty: nobody has asked
+	failed string        // how plain creates were answered when it had not recovered in time; empty: it was not asked
 	rounds int
 }
 

@@ -161,7 +161,7 @@ type awaiting struct {
 	owed    time.Duration                   // for so long what clients were told of may be missing
 	grace   time.Duration                   // and for so long it is looked for afterwards: it is late then
 	missing func(history.Snapshot) []string // markers of what clients were told of; nil: nothing is looked for
-	stop    context.Context                 // nobody waits any more; nil with the zero value
+	stop    context.Context                 // its end ends the wait; nil with the zero value
 }
 
 // over reports that missing rows are not waited for after such a time.

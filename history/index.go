@@ -71,7 +71,7 @@ func (e entry) extent() extent {
 // IndexOptions say how a history is read in parts. The zero value has what suits most.
 type IndexOptions struct {
 	Intents  int                   // about so many are in a part; 0: 250, and a file of less than 32 MiB is one part
-	Progress func(read, all int64) // hears how many bytes are read, now and then; nil: nobody asks
+	Progress func(read, all int64) // hears how many bytes are read, now and then; nil: it is not told
 }
 
 const (

@@ -47,7 +47,7 @@ type Question struct {
 	Effects   []Effect
 	Markers   []string
 
-	// Answered is called with the number of markers whose rows are read by now, never twice at once; nil: nobody asks.
+	// Answered is called with the number of markers whose rows are read by now, never twice at once; nil: it is not told.
 	Answered func(markers int)
 
 	Gets     map[string][]Get // by marker: one for each who may see something of it

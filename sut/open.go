@@ -35,7 +35,7 @@ const (
 type Options struct {
 	Target        string                      // builtin:NAME, served:NAME or a file's path
 	Source        []byte                      // text of the target file, where Target only names it; nil: Target is read
-	HandedOver    bool                        // Target came with a finding, and nobody has named it; see Trusted
+	HandedOver    bool                        // Target came with a finding, and the user has not named it; see Trusted
 	Spec          *targets.Target             // the target itself, where Target only names it; nil: it is read
 	Database      string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
 	Store         string                      // URL of the Redis server of a built-in target
