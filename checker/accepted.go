@@ -117,7 +117,7 @@ func reportUnended(e *evaluation, tr *trace, a *classified, rows int) {
 
 // Owed returns the markers of which a snapshot holds fewer rows than clients were told of, or of whose rows fewer effects reached
 // their sinks than belong to them. What was removed in between
-// is owed to nobody.
+// is owed to no client.
 func (t Terms) Owed(h *history.History, s history.Snapshot) []string {
 	removed := map[string]bool{}
 	for _, r := range h.Removals {

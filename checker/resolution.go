@@ -15,7 +15,7 @@ func (t Terms) Settled(a history.Attempt) bool {
 }
 
 // Unclear reports whether the last answer to the final retry means something only beside the answer to a fresh key:
-// the target may answer nobody, or not this key. A server error that the contract lets it store is clear.
+// the target may answer no request, or not this key. A server error that the contract lets it store is clear.
 func (t Terms) Unclear(a history.Attempt) bool {
 	stored := t.Contract.Errors.Store5xx
 	switch t.Classify(a) {

@@ -69,7 +69,7 @@ type RowEvidence struct {
 	Rows   []history.Row `json:"rows"`
 
 	Adds     string            `json:"adds,omitempty"`     // column of one row, to which each of Rows was added; empty: they are rows
-	Unknown  bool              `json:"unknown,omitempty"`  // nobody could look: Rows says nothing
+	Unknown  bool              `json:"unknown,omitempty"`  // the rows could not be read: Rows says nothing
 	Messages []history.Message `json:"messages,omitempty"` // that reached sinks by then; at most 20, without their contents
 }
 

@@ -37,14 +37,14 @@ func reportUnresolved(e *evaluation, tr *trace, tries []*classified) {
 }
 
 // kindOfUnresolved names what the last answer to a key and body leaves its client with. What fits none is unavailable:
-// the target may answer nobody, or the key was answered for another body.
+// the target may answer no request, or the key was answered for another body.
 func kindOfUnresolved(e *evaluation, tr *trace, last *classified) Kind {
 	rows, _ := e.rows(atT2, tr.intent.Bodies[last.body].Marker)
 	all, allKnown := e.rowCount(atT2, tr)
 	told := has(answersTo(tr, last), Acknowledged, Exists)
 	toldElsewhere := has(withBody(tr.attempts, last.body), Acknowledged, Exists) && !told
 	switch {
-	case !allKnown: // what there is, nobody could see
+	case !allKnown: // what there is could not be seen
 		return Unavailable
 	case len(rows) > 0 && (told || !tr.twin && !toldElsewhere):
 		return RefusedThoughDone

@@ -83,7 +83,7 @@ func (s *System) Guard() error {
 }
 
 // Trusted refuses what a file that came with a finding may not do, whose author is another: start a program, send what the environment
-// holds to other hosts, speak to a socket of this machine that obeys whoever speaks to it, and empty a store.
+// holds to other hosts, speak to a socket of this machine that obeys any program, and empty a store.
 func (s *System) Trusted() error {
 	var does []string
 	for what, is := range map[string]bool{
