@@ -192,9 +192,7 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 	if r.pilot && r.session.Doubt.Text == "" {
 		w.owed = max(w.owed, pilotLag)
 	}
-	if lag > 0 {
-		w.owed = max(w.owed, lagged+4*lag)
-	}
+	w.owed = max(w.owed, lagged+4*lag)
 	if accepted.ByRows() {
 		w.owed, w.still = visible+time.Duration(accepted.Within), max(w.still, quietSeldom)
 		w.grace = min(w.owed, quietLongest)
@@ -243,7 +241,7 @@ func lateAnswers(r *scenarioRun) time.Duration {
 // What is waited for a row that was acknowledged, where the target file does not say how long it may be missing.
 const (
 	pilotLag = 5 * time.Second // by the pilot, which learns it
-	lagged   = 2 * time.Second // and a multiple of what the pilot saw
+	lagged   = 2 * time.Second // by all others, and a multiple of what the pilot saw: a copy that lags may have kept up then
 )
 
 // recovery is how much longer accepted work may take in this scenario: it kills the target, or not.
