@@ -58,6 +58,9 @@ func (f *File) settle() error {
 	return nil
 }
 
+// upserting matches what an operation is called, or is said to do, that replaces what is there.
+var upserting = regexp.MustCompile(`(?i)\bupserts?\b|_upsert\b|upsert_|[a-z]Upsert\b|\b(create|insert|add)[-_ ]?or[-_ ]?(update|replace|overwrite)|\b(update|replace)[-_ ]?or[-_ ]?(create|insert|add)|CreateOrUpdate|OrReplace`)
+
 // doubtReplacing says that another body replaced the first one. A PUT may, and so may a request that is answered as a change of what is
 // there. It is not sent then. One that is answered as if it were new, or has a key that makes it the first one, is sent.
 func doubtReplacing(f *File) {
@@ -66,6 +69,11 @@ func doubtReplacing(f *File) {
 		at = strings.Join(f.learnt.natural, ", ")
 	}
 	doubt := fmt.Sprintf("Whether another body with the same %s may replace the first one: it did, though the first was acknowledged (%s changed)", at, f.alter.Pointer)
+	if says := upserting.FindString(d.Path + " " + d.Name + " " + d.Summary); says != "" {
+		f.doubt("%s. It is taken to be meant, as the source says %q. If it must not, add %s to the operation.", doubt, says, "alter: "+flow(nested(f.alter.Pointer, escaped(f.alter.Value))))
+		f.alter.unsent = true
+		return
+	}
 	retry := f.learnt.natural == nil && (d.Key.In == contract.KeyInHeader || d.Key.In == contract.KeyInQuery)
 	if d.Method == http.MethodPost && (retry || f.learnt.replacing.Status == http.StatusCreated) {
 		f.doubt("%s, and was answered %d as the first one was. Runs will show it as a broken promise; if it may, take alter out.", doubt, f.learnt.replacing.Status)

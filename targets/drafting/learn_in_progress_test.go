@@ -41,3 +41,19 @@ func TestNotFoundIsNoWayToSayWait(t *testing.T) {
 		require.Equal(t, learnt, strings.Contains(text, "in_progress:"), status)
 	}
 }
+
+// A POST that its source calls an upsert may replace what was acknowledged; another may not, unless somebody says so.
+func TestAnUpsertMayReplace(t *testing.T) {
+	t.Parallel()
+	for path, may := range map[string]bool{"/prices/upsert": true, "/prices:createOrUpdate": true, "/prices": false, "/upserted-by/x": false} {
+		f := File{
+			Dialect: databases.SQLite, Proof: &Proof{Text: "/label", Column: "label", Exact: true, Table: databases.Table{Name: "prices"}},
+			Draft: Draft{Name: "create_prices", Method: "POST", Path: path, Body: map[string]any{"label": "x", "sku": "S-1", "cents": 12}, Texts: []string{"/label", "/sku"}, Others: []Other{{"/cents", int64(13)}}},
+		}
+		done := Answer{Status: 201}
+		f.Learn(Repeated{First: done, Again: done, Rows: 1, Natural: []string{"/sku"}, Replacing: &done})
+		text, err := f.Text()
+		require.NoError(t, err)
+		require.Equal(t, !may, strings.Contains(text, "\n    alter: "), "%s\n%s", path, text)
+	}
+}
