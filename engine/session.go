@@ -220,7 +220,10 @@ func (s *Session) PlayNamed(ctx context.Context, name string) (checker.Result, e
 // playNth plays one scenario, if it applies, and tells its result.
 func playNth(ctx context.Context, s *Session, i int) error {
 	defer s.show(i)
-	return playQuietly(ctx, s, i)
+	if err := playQuietly(ctx, s, i); err != nil {
+		return err
+	}
+	return playSooner(ctx, s, i)
 }
 
 // playQuietly plays one scenario, if it applies, and tells no result. A scenario that
