@@ -19,6 +19,7 @@ func checkAnswers(e *evaluation, m moment, tr *trace, g keyGroup) {
 		}
 		checkIdentities(e, m, tr, body, same, alone)
 		if e.terms.Contract.Level != contract.DedupOnly {
+			reportToldNowhere(e, m, tr, same)
 			for _, record := range byKey(same) {
 				for _, remembered := range e.terms.remembered(record) {
 					checkWays(e, m, tr, remembered)

@@ -17,7 +17,6 @@ func checkContradictions(e *evaluation, m moment, tr *trace, record []*classifie
 	acknowledged, rejected := withOutcome(record, Acknowledged), filter(record, func(a *classified) bool { return a.is(Rejected, Declined) && !a.respelled() })
 	reportContradiction(e, m, tr, acknowledged, rejected, "Once acknowledged, a repetition is not rejected.", "level: idempotent")
 	reportContradiction(e, m, tr, filter(rejected, func(a *classified) bool { return storedRejection(e, a) }), acknowledged, "Once rejected, a repetition is rejected again.", "errors.store_4xx: true")
-	reportToldNowhere(e, m, tr, acknowledged, rejected)
 	if !e.terms.namesDeclines() {
 		return
 	}
@@ -45,10 +44,11 @@ func reportContradiction(e *evaluation, m moment, tr *trace, first, then []*clas
 
 // reportToldNowhere reports a copy that was told, while the request ran that was acknowledged, that there is no such thing: no contract
 // says "in progress" so, unless it names the status. A look-up that cannot see what another transaction commits meanwhile answers that.
-func reportToldNowhere(e *evaluation, m moment, tr *trace, acknowledged, rejected []*classified) {
-	for _, b := range rejected {
+func reportToldNowhere(e *evaluation, m moment, tr *trace, same []*classified) {
+	acknowledged := withOutcome(same, Acknowledged)
+	for _, b := range withOutcome(same, Rejected) {
 		i := slices.IndexFunc(acknowledged, func(a *classified) bool { return a.Start < b.End && b.Start <= a.End })
-		if i < 0 || !slices.Contains(nowhere(), b.Status) {
+		if i < 0 || b.respelled() || !slices.Contains(nowhere(), b.Status) {
 			continue
 		}
 		a := acknowledged[i]

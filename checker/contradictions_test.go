@@ -104,6 +104,7 @@ func TestACopyThatIsToldThatThereIsNothing(t *testing.T) {
 	named := func(t *checker.Terms) { t.Contract.InProgress.Signature = contract.Signature{Statuses: []int{404}} }
 	runCells(t, []cell{
 		{name: "not found", story: beside(rejected(404)), want: []string{"replay-mismatch/status"}},
+		{name: "not found under another key, and one natural key", terms: terms(naturalKey), story: story(keyed("k1", a), during(5, 12, keyed("k2", rejected(404)))).rows(1), want: []string{"replay-mismatch/status"}},
 		{name: "gone", story: beside(rejected(410)), want: []string{"replay-mismatch/status"}},
 		{name: "not found before its first is acknowledged", story: story(during(1, 4, rejected(404)), during(5, 9, acknowledged(201, "o1"))).rows(1)},
 		{name: "not found, which the contract calls in progress", terms: terms(named), story: beside(rejected(404))},
