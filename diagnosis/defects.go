@@ -284,7 +284,7 @@ func Defects() []Defect {
 			How:  "answers",
 			Designs: []string{
 				"replay-fresh-answer", "replay-status-changed", "duplicate-told-nothing", "replay-headers-lost",
-				"replay-body-wrapped", "on-conflict-returns-nothing", "upsert-replaces-row", "replay-path-crashes", "large-answer-tail-changes", "large-answer-text-cut",
+				"replay-body-wrapped", "on-conflict-returns-nothing", "copy-told-not-found", "upsert-replaces-row", "replay-path-crashes", "large-answer-tail-changes", "large-answer-text-cut",
 			},
 			Signs: []Sign{
 				{Kind: checker.ReplayMismatch, Fails: []Group{Sequential}},

@@ -400,7 +400,7 @@ func underAnotherKey(ctx context.Context, i *inquiry, r *drafting.Repeated) erro
 // leavesOut finds that another body is refused for its text, and not for its amount alone: the comparison leaves out the amount. All bodies
 // of an intent have one text then, so that runs show it.
 func leavesOut(ctx context.Context, i *inquiry) error {
-	other, can := i.file.WithOneText()
+	other, can := drafting.WithOneText(i.file)
 	if !can {
 		return nil
 	}
@@ -412,7 +412,7 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 	if err != nil {
 		return err
 	}
-	if answers, _ := asking.done(ctx, "one-text", "[{send: {}}, {alter: {}}]"); len(answers) > 1 && i.file.SameThing(answers[0], answers[1]) {
+	if answers, _ := asking.done(ctx, "one-text", "[{send: {}}, {alter: {}}]"); len(answers) > 1 && drafting.SameThing(&i.file, answers[0], answers[1]) {
 		i.file.Proof = other.Proof
 		i.file.Doubts = append(i.file.Doubts, "Whether another amount under the same key may get the first one's answer: it did, and another text was refused, so bodies are compared. Runs will show it as a broken promise; if it may, say so in contract.fingerprint.")
 	}

@@ -478,7 +478,7 @@ var ofTheMoment = regexp.MustCompile(`(?i)time|date|stamp|(_|^|/)at$|sent|attemp
 
 // WithOneText lets all bodies of an intent carry one text, where an altered one still has another amount in a column of the row; false: it
 // has not.
-func (f File) WithOneText() (File, bool) {
+func WithOneText(f File) (File, bool) {
 	if column, _ := Kept(f); column == "" || f.Draft.Number != "" || !f.Proof.Exact || f.Proof.ByReference {
 		return f, false
 	}
@@ -491,6 +491,6 @@ func (f File) WithOneText() (File, bool) {
 }
 
 // SameThing reports that two answers are about one thing.
-func (f *File) SameThing(a, b Answer) bool {
+func SameThing(f *File, a, b Answer) bool {
 	return a.Done() && b.Done() && f.name(a) != "" && f.name(a) == f.name(b)
 }

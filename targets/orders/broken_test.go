@@ -126,6 +126,7 @@ func defects() map[string]round {
 		"orm-upsert-emulated":                 duplicatesInABurst,
 		"upsert-replaces-row":                 replacesWhatWasAcknowledged,
 		"on-conflict-returns-nothing":         acknowledgesWithoutAnID,
+		"copy-told-not-found":                 saysThatThereIsNothing,
 		"unique-wrong-column":                 refusesAForeignKey,
 		"key-collation-case":                  refusesKeysAlike("Key", "kEY"),
 		"key-collation-pads":                  refusesKeysAlike("key", "key "),

@@ -543,6 +543,11 @@ func acknowledgesWithoutAnID(t *testing.T, s subject, w intent) bool {
 	})
 }
 
+func saysThatThereIsNothing(t *testing.T, s subject, w intent) bool {
+	replies := s.together(t.Context(), slices.Repeat([]intent{w}, 8))
+	return len(s.rows(t, w.note)) == 1 && slices.ContainsFunc(replies, func(r reply) bool { return r.status == http.StatusNotFound })
+}
+
 func refusesAForeignKey(t *testing.T, s subject, w intent) bool {
 	first, second := s.must(t, w), s.must(t, alter(w).by("bob"))
 	return first.status == http.StatusCreated && second.status == http.StatusConflict &&

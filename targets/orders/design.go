@@ -193,6 +193,7 @@ func Designs() []Design {
 		inProgressStuckDesign(),
 		throttleSticksToKeyDesign(),
 		cachedInProgressDesign(),
+		copyToldNotFoundDesign(),
 		keyReleasedOnAmbiguousErrorDesign(),
 		completedWithoutResponseDesign(),
 		recordSaveCancelledByDisconnectDesign(),
