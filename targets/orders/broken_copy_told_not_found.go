@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"net/http"
+
+	"github.com/doubletap-harness/doubletap/contract"
 )
 
 // copyToldNotFoundDesign answers a repetition with the order that its key has made.
@@ -13,10 +15,12 @@ import (
 // client that pressed twice is told that there is no such thing, about an order that it gets a moment later. A look under an older
 // snapshot, behind "insert ignore", comes to the same.
 func copyToldNotFoundDesign() Design {
+	promise := turningAway()
+	promise.Lease = contract.Duration(lease + defaultWork)
 	return Design{
 		Name:     "copy-told-not-found",
 		Summary:  "a copy that meets the running request reads an order that is not there yet, and is told 404",
-		Contract: turningAway(),
+		Contract: promise,
 		Key:      requiredKey(),
 		Twin:     "in-progress-409",
 		Shows:    []string{"replay-mismatch"},
