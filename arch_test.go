@@ -90,7 +90,7 @@ func rooms() map[string][]string {
 		"sut/builtin": {"sut", "sinks", "sinks/mail", "sinks/spans", "sinks/rabbitmq", "targets", "targets/orders", "internal/ephemeral", "internal/runerror"},
 		"engine": {
 			"internal/files",
-			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "rundir", "sut",
+			"faults", "history", "contract", "jsonpointer", "document", "scenarios", "targets", "proxy", "sinks", "driver", "snapshots", "checker", "diagnosis", "rundir", "sut",
 			"internal/stopwatch", "internal/runerror", "internal/english",
 		},
 		"work":   {"rundir", "internal/files", "internal/runerror"},

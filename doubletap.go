@@ -111,7 +111,7 @@ type Config struct {
 	Seed         uint64        // of the plans; 0: random
 	Intents      int           // of each scenario at most so many, and those that belong to them; 0: all
 	Confidence   float64       // scenarios that race are played so often that a pass says, with 95 % confidence, that a smaller share of rounds breaks, 0 to 1; 0: as their files say
-	Budget       time.Duration // no scenario begins later than this; 0: none is left out
+	Budget       time.Duration // of the whole run: scenarios are left out that do not fit, and one that still goes on then is cut short; 0: none is
 	Parallel     int           // how many scenarios [Run] plays beside each other, of those that do not race; 0: at most 3, fewer where the target is slow; 1: each has the target to itself
 	MaxRequests  int           // that scenarios may send; 0: 100,000
 	PilotTimeout time.Duration // of a plain create; 0: 20s

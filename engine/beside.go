@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -82,6 +83,7 @@ type played struct {
 	session *Session // as the scenario left it
 	took    time.Duration
 	err     error
+	cut     error // why it was cut short; nil: it was not
 }
 
 // playBeside plays scenarios beside each other, and returns which have their result, and
@@ -105,9 +107,11 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 			own.beside = true
 			own.config.Observe = voices.voice(i)
 			go func() {
+				within, release := withinBudget(ctx, s)
+				defer release()
 				began := time.Now()
-				err := own.Play(ctx, s.config.Scenarios[i], s.plans[i])
-				over <- played{i, &own, time.Since(began), err}
+				err := own.Play(within, s.config.Scenarios[i], s.plans[i])
+				over <- played{i, &own, time.Since(began), err, context.Cause(within)}
 			}()
 		}
 		if running == 0 {
@@ -118,12 +122,14 @@ func playBeside(ctx context.Context, s *Session) (settled, again map[int]bool, e
 		running--
 		s.takeOver(p)
 		switch {
-		case p.err != nil && ctx.Err() == nil:
+		case p.err != nil && p.cut == nil:
 			s.note(p.index, checker.Broken, p.err.Error())
 			settled[p.index] = true
 			err = cmp.Or(err, fmt.Errorf("scenario %s: %w", s.config.Scenarios[p.index].Scenario.Name, p.err))
 		case p.err != nil:
-			s.note(p.index, checker.Inconclusive, interrupted(p.err))
+			s.note(p.index, checker.Inconclusive, interrupted(p.cut))
+			settled[p.index] = true
+		case errors.Is(p.cut, errBudget): // there is no time for another look
 			settled[p.index] = true
 		case stands(s.slow, resultOf(s, p.index)):
 			settled[p.index] = true
@@ -152,7 +158,7 @@ func heldUp(r checker.Result) bool {
 
 // goesOn reports that one more scenario may be begun beside others.
 func goesOn(ctx context.Context, s *Session) bool {
-	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.end.IsZero() || time.Now().Before(s.end))
+	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.budget.end.IsZero() || time.Now().Before(s.budget.end))
 }
 
 // takeOver takes over what a scenario that was played beside others has found out about

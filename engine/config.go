@@ -68,7 +68,7 @@ type Config struct {
 // Course says in which order scenarios are played, and for how long.
 type Course struct {
 	MoreRounds time.Duration // for which scenarios that race and passed are played again, with more rounds; 0: none is
-	Budget     time.Duration // no scenario begins later than this; 0: none is left out
+	Budget     time.Duration // of the whole run: scenarios are left out that do not fit, and one that still goes on then is cut short; 0: none is
 	Parallel   int           // how many scenarios may be played beside each other; 0: as many as the target is quick enough for, 1: each has the target to itself
 	FailFast   bool          // no scenario begins after one that failed
 	Hunt       *Hunt         // nil: each scenario is played once; otherwise [Run] hunts with those that race, and Course says nothing else

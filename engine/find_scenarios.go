@@ -8,6 +8,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/faults"
@@ -55,10 +56,19 @@ func FindScenarios(args []string, skip ...string) ([]scenarios.File, error) {
 }
 
 // BuiltInScenario reports that a scenario of the library has this name.
-func BuiltInScenario(name string) bool {
+func BuiltInScenario(name string) bool { return builtIn()[name] }
+
+var builtIn = sync.OnceValue(func() map[string]bool {
+	names := map[string]bool{}
 	library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
-	return err == nil && slices.ContainsFunc(library, func(f scenarios.File) bool { return f.Scenario.Name == name })
-}
+	if err != nil {
+		panic(fmt.Sprintf("engine: the library: %v", err))
+	}
+	for _, f := range library {
+		names[f.Scenario.Name] = true
+	}
+	return names
+})
 
 // fits reports that a name is this one, or fits this pattern.
 func fits(pattern, name string) bool {

@@ -22,8 +22,8 @@ const (
 // keeps what it had.
 func playMore(ctx context.Context, s *Session) error {
 	end := time.Now().Add(s.config.MoreRounds)
-	if !s.end.IsZero() && s.end.Before(end) {
-		end = s.end
+	if !s.budget.end.IsZero() && s.budget.end.Before(end) {
+		end = s.budget.end
 	}
 	racers := racersThatPassed(s)
 	if why, _ := s.stopReason(ctx); why != "" || len(racers) == 0 {

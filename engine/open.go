@@ -78,7 +78,7 @@ func newSession(ctx context.Context, c Config) (*Session, error) {
 	}
 	s := &Session{System: system, config: c, silence: silence, company: &company{}, aftermath: aftermath{within: recoverWithin}, pace: driver.NewPace(system.Target.RateLimit), took: make([]time.Duration, len(c.Scenarios))}
 	if c.Budget > 0 {
-		s.end = time.Now().Add(c.Budget)
+		s.budget.end = time.Now().Add(c.Budget)
 	}
 	for _, f := range c.Scenarios {
 		s.enter(f)

@@ -399,6 +399,8 @@ func (r *scenarioRun) stop(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(context.Cause(ctx), errBudget):
+		r.incident(history.Interruption, errBudget.Error())
 	case ctx.Err() != nil:
 		r.incident(history.Interruption, err.Error())
 	case errors.Is(err, errDying):

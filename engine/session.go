@@ -46,14 +46,14 @@ type Session struct {
 	beside    bool            // other scenarios are played meanwhile: what the target has received is not this one's alone
 	took      []time.Duration // that it took to play a scenario, likewise
 	again     string          // sets the names of a scenario that is played once more apart; empty: of all others
-	end       time.Time       // no scenario begins later; zero: none is left out
+	budget    budget          // of the run
 }
 
 // Close closes the system.
 func (s *Session) Close() error { return s.System.Close() }
 
-// Discard closes the system, and removes what a private session left on disk, if that is of no use any more.
-func (s *Session) Discard(useless bool) error {
+// Discard closes the system of a session, and removes what a private one left on disk, if that is of no use any more.
+func Discard(s *Session, useless bool) error {
 	err := s.Close()
 	if err == nil && useless && s.config.Private && s.dir.Path != "" {
 		err = os.RemoveAll(s.dir.Path)
@@ -169,12 +169,16 @@ func (s *Session) Names() []string {
 // those that did not pass beside others, alone. What was done before an interruption or a
 // failure is reported all the same.
 func (s *Session) PlayAll(ctx context.Context) error {
+	if !s.budget.end.IsZero() {
+		fit(s, timeToFit(s))
+	}
 	settled, again, err := playBeside(ctx, s)
 	if err != nil {
 		s.skip(settled, again, checker.Inconclusive, failedBefore)
 		return err
 	}
-	for i, e := range s.manifest.Scenarios {
+	for _, i := range inOrder(s) {
+		e := s.manifest.Scenarios[i]
 		// Before the first scenario nothing can have been lost, and the target need not be
 		// asked.
 		if len(settled)+len(again) > 0 {
@@ -182,6 +186,9 @@ func (s *Session) PlayAll(ctx context.Context) error {
 				s.skip(settled, again, verdict, "it was not run: "+why)
 				return nil
 			}
+		}
+		if e.Why == leftOut {
+			settled[i] = true // the report says it, with the others
 		}
 		if settled[i] {
 			continue
@@ -243,14 +250,16 @@ func playQuietly(ctx context.Context, s *Session, i int) error {
 		awaitRecovery(ctx, s)
 		s.config.Observe(ScenarioStarted{f.Scenario.Name})
 		began := time.Now()
-		err := s.Play(ctx, f, s.plans[i])
+		within, release := withinBudget(ctx, s)
+		defer release()
+		err := s.Play(within, f, s.plans[i])
 		s.took[i] = time.Since(began)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && within.Err() == nil {
 			s.note(i, checker.Broken, err.Error())
 			return err
 		}
 		if err != nil { // what fails after a signal failed because of it
-			s.note(i, checker.Inconclusive, interrupted(err))
+			s.note(i, checker.Inconclusive, interrupted(context.Cause(within)))
 		}
 	}
 	return nil
@@ -288,7 +297,7 @@ func (s *Session) stopReason(ctx context.Context) (string, checker.Verdict) {
 	switch {
 	case ctx.Err() != nil:
 		return "the run was interrupted", checker.Inconclusive
-	case !s.end.IsZero() && time.Now().After(s.end):
+	case !s.budget.end.IsZero() && time.Now().After(s.budget.end):
 		return "the time of the run was over (budget)", checker.Inconclusive
 	case s.lost == history.TargetGone && !s.alive(ctx):
 		return "the target is gone", checker.Broken

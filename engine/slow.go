@@ -100,6 +100,9 @@ func playFewer(s *Session) {
 	}
 	slices.SortStableFunc(open, func(a, b int) int { return cmp.Compare(need[a], need[b]) })
 	left := scenariosTake
+	if !s.budget.end.IsZero() {
+		left = min(left, timeToFit(s))
+	}
 	for n, i := range open {
 		share, scenario := left/time.Duration(len(open)-n), s.config.Scenarios[i].Scenario
 		left -= min(need[i], share)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,10 +19,15 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
+// library is read once: reading it takes long.
+var library = sync.OnceValues(func() ([]scenarios.File, error) { return FindScenarios(nil) })
+
 func libraryScenario(t *testing.T, name string) scenarios.Scenario {
-	files, err := FindScenarios([]string{name})
+	files, err := library()
 	require.NoError(t, err)
-	return files[0].Scenario
+	i := slices.IndexFunc(files, func(f scenarios.File) bool { return f.Scenario.Name == name })
+	require.GreaterOrEqual(t, i, 0, name)
+	return files[i].Scenario
 }
 
 // atSlow is a session of some scenarios of the library whose target was measured.

@@ -151,9 +151,9 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		}
 	}
 	script := curl.Script{
-		Title: f.title(), Origin: f.origin(), Seen: f.Seen, Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
+		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
-		Client: clients()[databases.DialectOf(database)], Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
+		Client: clients()[databases.DialectOf(database)], Tries: curl.Tries{Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Seen: f.Seen}, Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}
 	var told bool
 	script.Adds, told = additions(system, requests)

@@ -75,7 +75,7 @@ func (k *shrinker) afresh(ctx context.Context, s scenarios.Scenario, rounds int,
 		if err != nil {
 			return err
 		}
-		err = k.session.Discard(true)
+		err = engine.Discard(k.session, true)
 		k.session = session
 		if err != nil {
 			return err

@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, k.session.Discard(err == nil)) }()
+	defer func() { err = errors.Join(err, engine.Discard(k.session, err == nil)) }()
 	k.session = session
 	if why := session.System.LeavesOut(s); why != "" {
 		return r, runerror.Configf("%s cannot be played against %s: %s", s.Name, session.System.Name, why)

@@ -80,7 +80,7 @@ func (o *runFlags) addTo(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&o.writeKnown, "write-known", "", "write a register of known bugs with each cause that this run finds, for --known of later runs")
 	cmd.Flags().Var(&o.confidence, "confidence", "play scenarios that race so often that a pass says, with 95 % confidence, that less than this share of rounds breaks, such as 1%")
 	cmd.Flags().DurationVar(&o.moreRounds, "more-rounds", 0, "in the end, play scenarios that race and passed again for about so long, with more rounds (default: 20s for the whole library, else none)")
-	cmd.Flags().DurationVar(&o.budget, "budget", 0, "begin no scenario later than this; those that are left out are inconclusive (default: all are played)")
+	cmd.Flags().DurationVar(&o.budget, "budget", 0, "end the run after about so long: what finds most in its time is played, and what is left out or cut short is inconclusive (default: all are played)")
 	cmd.Flags().Uint64Var(&o.seed, "seed", 0, "seed of the plan; the same seed gives the same plan (default: random)")
 }
 

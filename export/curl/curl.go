@@ -21,9 +21,9 @@ import (
 
 // Script is what a script sends and shows.
 type Script struct {
+	Tries
 	Title       string // what it shows, in one line
 	Origin      string // where it comes from, in one line
-	Seen        string // how often that was seen in so many rounds, in one line; empty: it is not known
 	Base        string // URL of the target, unless BASE_URL says another; empty: that must
 	Plan        scenarios.Plan
 	Requests    map[string]driver.Rehearsed // by attempt
@@ -38,12 +38,17 @@ type Script struct {
 	Client      Client
 	Database    string   // URL, unless DATABASE_URL says another; empty: that must
 	Judge       Judge    // what shows that it happens again
-	Rounds      int      // of the plan, of which at least one is to show it; 0: 1
 	Files       []File   // that it takes to reach the target
 	Lacks       []string // what a script does not do, besides what it finds out itself
 	Cannot      []string // likewise, and without which it does not show
 	Concurrency int      // of intents; 0: 1
 	Minimal     bool     // nothing can be left out: without what a script does not do, it does not show
+}
+
+// Tries are how often a script tries.
+type Tries struct {
+	Rounds int    // of the plan, of which at least one is to show it; 0: 1
+	Seen   string // how often it was seen in so many, in one line; empty: it is not known
 }
 
 // Judge says how a script sees that it happened again. With the zero value the answers and the rows have to be looked at.
