@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -16,6 +17,7 @@ const (
 // overview is the first screen of the HTML report.
 type overview struct {
 	Verdict   verdictView
+	Of        string // target and operation
 	Headline  string
 	Lead      string
 	Figures   []figure
@@ -37,7 +39,7 @@ type figure struct {
 func newOverview(v view) overview {
 	t := v.Totals
 	return overview{
-		Verdict: v.Verdict, Headline: v.Headline, Lead: v.Sentence, Exercised: v.Exercised, Bounds: bounds(v), Facts: v.facts(),
+		Verdict: v.Verdict, Of: strings.Join(slices.DeleteFunc([]string{v.Target, v.Operation}, func(s string) bool { return s == "" }), ", "), Headline: v.Headline, Lead: v.Sentence, Exercised: v.Exercised, Bounds: bounds(v), Facts: v.facts(),
 		Figures:  []figure{{t.Scenarios, "scenarios"}, {t.Intents, "intents"}, {t.Requests, "requests"}, {t.Findings, "findings"}},
 		Commands: runCommands(v), Verdicts: verdictStack(v.Verdicts), Outcomes: runOutcomes(v),
 	}

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/rundir"
 	"github.com/doubletap-harness/doubletap/scenarios"
 	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/sut/builtin"
+	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
 const (
@@ -67,6 +69,9 @@ func (t *targetFlags) where(cmd *cobra.Command) {
 func (t *targetFlags) find() error {
 	switch {
 	case t.target != "":
+		if name := meantBuiltIn(t.target); name != "" {
+			return runerror.Configf("--target: there is no file %q, did you mean %s?", t.target, name)
+		}
 	case rundir.Exists(usualTarget):
 		t.target = usualTarget
 	default:
@@ -74,6 +79,22 @@ func (t *targetFlags) find() error {
 			"`doubletap demo` tries doubletap on a built-in one", usualTarget)
 	}
 	return nil
+}
+
+// meantBuiltIn is the built-in target that is probably meant by what is no file's name: its prefix has a slip, or is left out; empty: none.
+func meantBuiltIn(target string) string {
+	if sut.IsBuiltIn(target) || rundir.Exists(target) {
+		return ""
+	}
+	if word, design, found := strings.Cut(target, ":"); found {
+		if prefix, near := document.Nearest(word+":", []string{sut.BuiltinPrefix, sut.ServedPrefix}); near {
+			return prefix + design
+		}
+	}
+	if _, is := orders.Named(target); is {
+		return sut.BuiltinPrefix + target
+	}
+	return ""
 }
 
 // settle finds the target. Beside mistakes that other flags have, err, it says those of the target file.

@@ -24,3 +24,14 @@ func TestAShareOfRoundsSaysHowManyItTakes(t *testing.T) {
 		require.ErrorContains(t, b.Set(text), "1% or 0.01", text)
 	}
 }
+
+// A name that is no file's is often a built-in target's with a slip.
+func TestATargetWithASlipIsNamed(t *testing.T) {
+	t.Parallel()
+	for given, meant := range map[string]string{
+		"bultin:unique-key": "builtin:unique-key", "built-in:x": "builtin:x", "serve:unique-key": "served:unique-key", "unique-key": "builtin:unique-key",
+		"orders.yaml": "", "http://127.0.0.1:8080": "", `C:\orders.yaml`: "", "builtin:x": "", "": "",
+	} {
+		require.Equal(t, meant, meantBuiltIn(given), given)
+	}
+}
