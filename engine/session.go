@@ -349,6 +349,9 @@ func (s *Session) Report(failure error) (*checker.Report, error) {
 	if err == nil {
 		err = s.writeFindings(*report)
 	}
+	if err == nil && s.config.Replay.Dir == "" {
+		s.dir.MarkLatest()
+	}
 	s.config.Observe(RunDone{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})
 	return report, errors.Join(failure, err)
 }

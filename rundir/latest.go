@@ -37,7 +37,7 @@ func LatestOfEach(runs string) ([]Dir, error) {
 	if !of.Together {
 		return []Dir{latest}, nil
 	}
-	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
+	found, err := manifests(runs)
 	if err != nil {
 		return nil, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
 	}
@@ -114,7 +114,7 @@ const lastsFor = 24 * time.Hour
 // Prune removes the runs below a directory of runs but for the newest, and returns what it removed. Replays are runs as well. What
 // is no run's directory stays, and so does a run without a report that began less than a day ago: it may still be going on.
 func Prune(runs string, keep int, now time.Time) ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
+	found, err := manifests(runs)
 	if err != nil {
 		return nil, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
 	}
@@ -141,13 +141,14 @@ func Prune(runs string, keep int, now time.Time) ([]string, error) {
 		}
 		removed = append(removed, r.path)
 	}
+	dropLatest(runs)
 	return removed, nil
 }
 
 // newest is the newest run below a directory of runs that has this file or folder and is no replay. Shards that a merged run
 // has are parts of that.
 func newest(runs, with, none string) (Dir, error) {
-	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
+	found, err := manifests(runs)
 	if err != nil {
 		return Dir{}, runerror.Config(fmt.Errorf("look for runs in %s: %w", runs, err))
 	}

@@ -62,5 +62,8 @@ func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Rep
 		s.github.report(report, nil, false)
 		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
 	})
-	return report, errors.Join(unwritten, err)
+	if err = errors.Join(unwritten, err); err == nil {
+		dir.MarkLatest()
+	}
+	return report, err
 }

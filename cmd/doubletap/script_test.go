@@ -99,7 +99,7 @@ func latest(ts *testscript.TestScript, _ bool, args []string) {
 	for _, run := range runs {
 		info, err := os.Stat(run)
 		ts.Check(err)
-		if info.ModTime().UnixNano() > at {
+		if filepath.Base(filepath.Dir(run)) != rundir.LatestName && info.ModTime().UnixNano() > at {
 			newest, at = filepath.Dir(run), info.ModTime().UnixNano()
 		}
 	}
