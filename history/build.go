@@ -111,6 +111,9 @@ func (b *builder) run(r Run) error {
 
 // intent takes in an intent.
 func (b *builder) intent(i Intent) error {
+	if i.ID == "" {
+		return errors.New("an intent without an ID")
+	}
 	if b.intents[i.ID] {
 		return fmt.Errorf("intent %q twice", i.ID)
 	}
