@@ -188,7 +188,7 @@ func (x trial) checked(t *testing.T, ran outcome) {
 func requireNowhere(t *testing.T, dir, secret string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
+		if err != nil || !entry.Type().IsRegular() { // latest is a link to what is read anyway
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -47,10 +48,13 @@ func mergeCommand(ctx context.Context, args []string, into string, g gate, s str
 	return conclude(ctx, report, err, g, s)
 }
 
+// inDirs returns the directories of runs. A pattern such as shards/* also names the link to the latest of them.
 func inDirs(paths []string) []rundir.Dir {
 	var dirs []rundir.Dir
 	for _, path := range paths {
-		dirs = append(dirs, rundir.Dir{Path: path})
+		if len(paths) == 1 || filepath.Base(path) != rundir.LatestName {
+			dirs = append(dirs, rundir.Dir{Path: path})
+		}
 	}
 	return dirs
 }
