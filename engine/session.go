@@ -349,7 +349,7 @@ func (s *Session) Report(failure error) (*checker.Report, error) {
 	if err == nil {
 		err = s.writeFindings(*report)
 	}
-	if err == nil && s.config.Replay.Dir == "" {
+	if err == nil && s.config.Replay.Dir == "" && s.config.Reports == DefaultReports { // who names a directory may take all that is in it
 		s.dir.MarkLatest()
 	}
 	s.config.Observe(RunDone{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})

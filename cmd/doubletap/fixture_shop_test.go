@@ -172,7 +172,6 @@ func onlyRun(t *testing.T, reports string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(reports, "*", rundir.ManifestName))
 	require.NoError(t, err)
-	found = slices.DeleteFunc(found, func(path string) bool { return filepath.Base(filepath.Dir(path)) == rundir.LatestName })
 	require.Len(t, found, 1)
 	return filepath.Dir(found[0])
 }

@@ -45,6 +45,9 @@ func mergeCommand(ctx context.Context, args []string, into string, g gate, s str
 		return err
 	}
 	report, err := judgeMerged(merged, dir, s)
+	if err == nil && into == engine.DefaultReports {
+		dir.MarkLatest()
+	}
 	return conclude(ctx, report, err, g, s)
 }
 
@@ -66,8 +69,5 @@ func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Rep
 		s.github.report(report, nil, false)
 		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
 	})
-	if err = errors.Join(unwritten, err); err == nil {
-		dir.MarkLatest()
-	}
-	return report, err
+	return report, errors.Join(unwritten, err)
 }
