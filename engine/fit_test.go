@@ -3,6 +3,7 @@ package engine
 import (
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -92,5 +93,5 @@ exercised: [overlapped]
 	require.NoError(t, err)
 	require.Less(t, time.Since(began), 2*time.Minute)
 	require.Equal(t, checker.Inconclusive, report.Results[0].Verdict)
-	require.Contains(t, report.Results[0].Reasons, errBudget.Error())
+	require.Contains(t, strings.Join(report.Results[0].Reasons, "\n"), errBudget.Error(), "also where it was over before the scenario had a history")
 }

@@ -267,6 +267,9 @@ func playQuietly(ctx context.Context, s *Session, i int) error {
 
 // interrupted is why a scenario has no history that was interrupted.
 func interrupted(err error) string {
+	if errors.Is(err, errBudget) {
+		return "it was not run: " + errBudget.Error()
+	}
 	return fmt.Sprintf("it was not run: the run was interrupted (%v)", err)
 }
 
