@@ -12,7 +12,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
-
 	"github.com/doubletap-harness/doubletap/internal/servers"
 )
 
