@@ -74,14 +74,12 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 		tr.intent, tr.operation = i, t.named(i.Operation)
 		tr.attempts = make([]*classified, 0, len(h.Attempts)/len(h.Intents)+1)
 		byIntent[i.ID] = tr
-		original, has := i.Bodies[history.Original]
-		mg := byMarker[original.Marker]
-		if mg == nil || !has { // an intent without a body has no twin
+		marker := i.Bodies[history.Original].Marker
+		mg := byMarker[marker]
+		if mg == nil {
 			mg = &markerGroup{}
+			byMarker[marker] = mg
 			all = append(all, mg)
-			if has {
-				byMarker[original.Marker] = mg
-			}
 		}
 		mg.traces = append(mg.traces, tr)
 		if len(mg.traces) > 1 {

@@ -114,6 +114,9 @@ func (b *builder) intent(i Intent) error {
 	if i.ID == "" {
 		return errors.New("an intent without an ID")
 	}
+	if i.Bodies[Original].Marker == "" {
+		return fmt.Errorf("intent %q has no marker, by which its rows are known", i.ID)
+	}
 	if b.intents[i.ID] {
 		return fmt.Errorf("intent %q twice", i.ID)
 	}

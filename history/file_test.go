@@ -243,7 +243,7 @@ func TestPassageMayComeBeforeTheEnd(t *testing.T) {
 
 const (
 	head   = `{"run":{"format":1,"id":"r1"}}` + "\n"
-	intent = `{"intent":{"id":"i1","number":1,"bodies":{}}}` + "\n"
+	intent = `{"intent":{"id":"i1","number":1,"bodies":{"original":{"marker":"dt1","content":"{}"}}}}` + "\n"
 	begun  = `{"begun":{"id":"a1","intent":"i1","start":1}}` + "\n"
 	ended  = `{"attempt":{"id":"a1","intent":"i1","start":1,"end":2}}` + "\n"
 	held   = `{"holding":{"intent":"i1","step":0,"table":"orders","shut":1,"opened":2,"waiting":0}}` + "\n"

@@ -84,7 +84,7 @@ func histories() *rapid.Generator[*history.History] {
 			Started: time.Unix(rapid.Int64Range(0, 1<<32).Draw(t, "started"), 0).UTC(),
 		}, Complete: rapid.Bool().Draw(t, "complete")}
 		for n := range rapid.IntRange(1, 4).Draw(t, "intents") {
-			body := history.Body{Marker: rapid.String().Draw(t, "marker"), Header: texts().Draw(t, "header"), Content: rapid.String().Draw(t, "content")}
+			body := history.Body{Marker: "dt" + rapid.String().Draw(t, "marker"), Header: texts().Draw(t, "header"), Content: rapid.String().Draw(t, "content")}
 			h.Intents = append(h.Intents, history.Intent{ID: fmt.Sprintf("i%d", n), Number: n, Behind: rapid.Bool().Draw(t, "behind"), Bodies: map[string]history.Body{history.Original: body}})
 		}
 		for range rapid.IntRange(0, 3).Draw(t, "holdings") {
@@ -196,7 +196,7 @@ func TestWriterIsSafeForConcurrentUse(t *testing.T) {
 	var file bytes.Buffer
 	w := history.NewWriter(&file)
 	w.Run(history.Run{Format: history.Format})
-	w.Intent(history.Intent{ID: "i1"})
+	w.Intent(history.Intent{ID: "i1", Bodies: map[string]history.Body{history.Original: {Marker: "dt1"}}})
 	var all sync.WaitGroup
 	for n := range 20 {
 		all.Go(func() {
