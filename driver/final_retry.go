@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -150,6 +151,40 @@ func (p *prober) ask(ctx context.Context, q probe) int {
 	}
 	p.noteUnclear(unclearKey{q, last})
 	return q.n
+}
+
+// noteHung keeps a key whose last try waited in vain.
+func (p *prober) noteHung(k unclearKey) {
+	if !inVain(k.last) {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hung = append(p.hung, k)
+}
+
+// mostHung is how many keys are tried again that waited in vain: few, as each may wait until its deadline once more.
+const mostHung = 3
+
+// askHungAgain tries some keys once more that waited in vain, one of each intent, when all others had their answers: a target that had
+// more to do than it got done answers now, and one that has lost the request does not.
+func (p *prober) askHungAgain(ctx context.Context) {
+	slices.SortFunc(p.hung, func(a, b unclearKey) int { return strings.Compare(a.last.ID, b.last.ID) })
+	again := slices.CompactFunc(p.hung, func(a, b unclearKey) bool { return a.intent == b.intent })
+	again = again[:min(len(again), mostHung)]
+	var all sync.WaitGroup
+	for i := range again {
+		k := &again[i]
+		k.n = p.numbers[k.intent]
+		all.Go(func() { p.once(ctx, &k.probe, &k.last) })
+	}
+	all.Wait()
+	for _, k := range again {
+		p.numbers[k.intent] = k.n
+		if !p.settled(k.last) {
+			p.noteUnclear(k)
+		}
+	}
 }
 
 // blocked reports that a key may still be given free.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/history"
@@ -31,37 +30,6 @@ func (p *prober) noteUnclear(k unclearKey) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.unclear = append(p.unclear, k)
-}
-
-// noteHung keeps a key whose last try waited in vain.
-func (p *prober) noteHung(k unclearKey) {
-	if !inVain(k.last) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.hung = append(p.hung, k)
-}
-
-// askHungAgain tries some keys once more that waited in vain, one of each intent, when all others had their answers: a target that had
-// more to do than it got done answers now, and one that has lost the request does not.
-func (p *prober) askHungAgain(ctx context.Context) {
-	slices.SortFunc(p.hung, func(a, b unclearKey) int { return strings.Compare(a.last.ID, b.last.ID) })
-	again := slices.CompactFunc(p.hung, func(a, b unclearKey) bool { return a.intent == b.intent })
-	again = again[:min(len(again), mostUnclear)]
-	var all sync.WaitGroup
-	for i := range again {
-		k := &again[i]
-		k.n = p.numbers[k.intent]
-		all.Go(func() { p.once(ctx, &k.probe, &k.last) })
-	}
-	all.Wait()
-	for _, k := range again {
-		p.numbers[k.intent] = k.n
-		if !p.settled(k.last) {
-			p.noteUnclear(k)
-		}
-	}
 }
 
 // resemblesFresh reports that plain creates with fresh keys say something of an intent. They come from the first principal, at the

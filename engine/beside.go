@@ -158,7 +158,7 @@ func heldUp(r checker.Result) bool {
 
 // goesOn reports that one more scenario may be begun beside others.
 func goesOn(ctx context.Context, s *Session) bool {
-	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && (s.budget.end.IsZero() || time.Now().Before(s.budget.end))
+	return ctx.Err() == nil && s.lost == "" && s.aftermath.after == "" && !s.budget.over()
 }
 
 // takeOver takes over what a scenario that was played beside others has found out about

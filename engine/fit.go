@@ -35,6 +35,9 @@ type budget struct {
 	order []int     // in which scenarios are played that are not played beside each other; those that are not in it come last
 }
 
+// over reports that the time is spent.
+func (b budget) over() bool { return !b.end.IsZero() && !time.Now().Before(b.end) }
+
 // withinBudget is a context for one scenario, which ends with the budget. It has no deadline: the pace would give up before it.
 func withinBudget(ctx context.Context, s *Session) (context.Context, context.CancelFunc) {
 	if s.budget.end.IsZero() {
@@ -49,7 +52,6 @@ func withinBudget(ctx context.Context, s *Session) (context.Context, context.Can
 // the broken designs that those before it do not catch, for the time that it is to take. Scenarios of the user's own come first.
 func fit(s *Session, left time.Duration) {
 	var open []int
-	own := map[int]bool{} // scenarios that are none of the library
 	need, sum := map[int]time.Duration{}, time.Duration(0)
 	_, atOnce := sharing(s)
 	for i := range s.plans {
@@ -57,18 +59,16 @@ func fit(s *Session, left time.Duration) {
 			need[i] = expected(s, i, atOnce)
 			sum += need[i]
 			open = append(open, i)
-			own[i] = !BuiltInScenario(s.config.Scenarios[i].Scenario.Name)
 		}
 	}
 	if sum <= left {
 		return
 	}
-	s.budget.order = nil
 	covered := map[string]bool{}
 	for len(open) > 0 {
 		worth := map[int]float64{}
 		for _, i := range open {
-			worth[i] = worthOf(s, i, covered, own) / need[i].Seconds()
+			worth[i] = worthOf(s, i, covered) / need[i].Seconds()
 		}
 		best := slices.MaxFunc(open, func(a, b int) int {
 			return cmp.Or(cmp.Compare(worth[a], worth[b]), cmp.Compare(need[b], need[a]), cmp.Compare(b, a))
@@ -104,12 +104,12 @@ func inOrder(s *Session) []int {
 }
 
 // worthOf is what a scenario is worth beside those that were chosen before. The control explains the others' failures.
-func worthOf(s *Session, i int, covered map[string]bool, own map[int]bool) float64 {
+func worthOf(s *Session, i int, covered map[string]bool) float64 {
 	const first, second = 1e9, 1e6
 	switch name := s.config.Scenarios[i].Scenario.Name; {
 	case name == control:
 		return first
-	case own[i]:
+	case !BuiltInScenario(name):
 		return second
 	default:
 		fresh, all := 0, diagnosis.CaughtBy(name)

@@ -300,8 +300,8 @@ func (s *Session) stopReason(ctx context.Context) (string, checker.Verdict) {
 	switch {
 	case ctx.Err() != nil:
 		return "the run was interrupted", checker.Inconclusive
-	case !s.budget.end.IsZero() && time.Now().After(s.budget.end):
-		return "the time of the run was over (budget)", checker.Inconclusive
+	case s.budget.over():
+		return errBudget.Error(), checker.Inconclusive
 	case s.lost == history.TargetGone && !s.alive(ctx):
 		return "the target is gone", checker.Broken
 	case s.lost == history.NoAnswer:
@@ -335,6 +335,14 @@ func (s *Session) skip(settled, again map[int]bool, v checker.Verdict, why strin
 	}
 }
 
+// MarkLatest has [rundir.LatestName] lead to a run in the default directory. In one that a user has named there is no such link: a
+// pattern over that directory takes each run once.
+func MarkLatest(d rundir.Dir) {
+	if filepath.Dir(d.Path) == filepath.Clean(DefaultReports) {
+		d.MarkLatest()
+	}
+}
+
 // Report judges what is on disk and writes the reports and the findings. It reads the
 // files and not the memory of the run, so that `check` on the same directory gives the
 // same verdict. The failure that ended the run comes back beside the report, with whatever
@@ -352,8 +360,8 @@ func (s *Session) Report(failure error) (*checker.Report, error) {
 	if err == nil {
 		err = s.writeFindings(*report)
 	}
-	if err == nil && s.config.Replay.Dir == "" && s.config.Reports == DefaultReports { // who names a directory may take all that is in it
-		s.dir.MarkLatest()
+	if err == nil && s.config.Replay.Dir == "" {
+		MarkLatest(s.dir)
 	}
 	s.config.Observe(RunDone{Report: *report, Files: files, Replay: s.config.Replay.Dir != ""})
 	return report, errors.Join(failure, err)

@@ -45,9 +45,6 @@ func mergeCommand(ctx context.Context, args []string, into string, g gate, s str
 		return err
 	}
 	report, err := judgeMerged(merged, dir, s)
-	if err == nil && into == engine.DefaultReports {
-		dir.MarkLatest()
-	}
 	return conclude(ctx, report, err, g, s)
 }
 
@@ -69,5 +66,8 @@ func judgeMerged(merged *rundir.Merged, dir rundir.Dir, s streams) (*checker.Rep
 		s.github.report(report, nil, false)
 		return errors.Join(dir.WriteReports(report, nil), merged.WriteFindings(dir, report))
 	})
-	return report, errors.Join(unwritten, err)
+	if err = errors.Join(unwritten, err); err == nil {
+		engine.MarkLatest(dir)
+	}
+	return report, err
 }
