@@ -30,7 +30,7 @@ func schedules(t *testing.T, usual int) int {
 func TestCorrectModelsAreNeverReported(t *testing.T) {
 	t.Parallel()
 	designs := correctDesigns()
-	each := (schedules(t, 10_000) + len(designs) - 1) / len(designs)
+	each := (schedules(t, 4_000) + len(designs) - 1) / len(designs)
 	for _, d := range designs {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -61,7 +61,7 @@ func TestCorrectModelsAreNeverReported(t *testing.T) {
 func TestBrokenModelsAreCaught(t *testing.T) {
 	t.Parallel()
 	designs := brokenDesigns()
-	each := max(schedules(t, 0)/len(designs), 200)
+	each := max(schedules(t, 0)/len(designs), 100)
 	for _, d := range designs {
 		if d.terms.Contract.Level == "" {
 			d.terms = modelTerms()

@@ -25,7 +25,7 @@ const seedsVariable = "DOUBLETAP_SEEDS"
 
 // TestEveryDesignGetsItsVerdict runs the library against every built-in design: a broken design must be
 // caught, by a finding that it is declared to show, and a correct one must pass, with nothing left
-// inconclusive. Without DOUBLETAP_SEEDS one design of eight is tried once, on one store or the other: broken ones with two of
+// inconclusive. Without DOUBLETAP_SEEDS one design of sixteen is tried once, on one store or the other: broken ones with two of
 // the scenarios that are declared to catch them, and the correct ones play the library once between them. Those with a sink
 // have a test of their own.
 func TestEveryDesignGetsItsVerdict(t *testing.T) {
@@ -64,14 +64,14 @@ func TestEveryDesignGetsItsVerdict(t *testing.T) {
 	}
 }
 
-// some are one of eight designs, of those that show in rows, and in few rounds.
+// some are one of sixteen designs, of those that show in rows, and in few rounds.
 func some(t *testing.T, all []orders.Design) []orders.Design {
 	sinks := sunk(t)
 	all = slices.DeleteFunc(all, func(d orders.Design) bool {
 		return slices.Contains(rare(), d.Name) || slices.ContainsFunc(sinks, func(s orders.Design) bool { return s.Name == d.Name })
 	})
 	var dealt []orders.Design
-	for i := 0; i < len(all); i += 8 {
+	for i := 0; i < len(all); i += 16 {
 		dealt = append(dealt, all[i])
 	}
 	return dealt

@@ -33,10 +33,14 @@ func sunk(t *testing.T) []orders.Design {
 	return all
 }
 
-func TestEveryDesignWithASinkIsKnownByIt(t *testing.T) {
+// TestDesignsWithASinkAreKnownByIt plays every third one; make matrix plays all.
+func TestDesignsWithASinkAreKnownByIt(t *testing.T) {
 	t.Parallel()
 	broken := 0
-	for _, d := range sunk(t) {
+	for i, d := range sunk(t) {
+		if i%3 != 0 {
+			continue
+		}
 		scenarios := []string{"effect-answer-lost"}
 		if d.Redis { // a broker's answer is not the sink's to lose
 			scenarios = []string{"burst-same-key"}
@@ -67,7 +71,7 @@ func TestEveryDesignWithASinkIsKnownByIt(t *testing.T) {
 			require.Contains(t, d.Shows, string(result.Findings[0].Kind))
 		})
 	}
-	require.GreaterOrEqual(t, broken, 10)
+	require.GreaterOrEqual(t, broken, 5)
 }
 
 // TestACrashAtAnEffect kills a service when its request is at another service: of those that are right, nothing is done twice or left out.
