@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -44,7 +43,7 @@ func lastAnswer(f history.Followup) *answer {
 
 // resourceGone reports that the status resource does not exist any more.
 func resourceGone(f history.Followup) bool {
-	return f.Complete && slices.Contains([]int{http.StatusNotFound, http.StatusGone}, f.Status)
+	return f.Complete && contract.SaysAbsent(f.Status)
 }
 
 // resolve gives an accepted attempt the outcome that its status resource told: acknowledged, rejected, or still

@@ -3,7 +3,6 @@ package checker
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -48,7 +47,7 @@ func reportToldNowhere(e *evaluation, m moment, tr *trace, same []*classified) {
 	acknowledged := withOutcome(same, Acknowledged)
 	for _, b := range withOutcome(same, Rejected) {
 		i := slices.IndexFunc(acknowledged, func(a *classified) bool { return a.Start < b.End && b.Start <= a.End })
-		if i < 0 || b.respelled() || !slices.Contains(nowhere(), b.Status) {
+		if i < 0 || b.respelled() || !contract.SaysAbsent(b.Status) {
 			continue
 		}
 		a := acknowledged[i]
@@ -61,9 +60,6 @@ func reportToldNowhere(e *evaluation, m moment, tr *trace, same []*classified) {
 		return
 	}
 }
-
-// nowhere lists the statuses that say that what is asked for does not exist.
-func nowhere() []int { return []int{http.StatusNotFound, http.StatusGone} }
 
 // checkElsewhere checks that an acknowledged request is not rejected because it comes from elsewhere, or because the name
 // of its key's header is in another case.

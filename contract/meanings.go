@@ -1,10 +1,19 @@
 package contract
 
 import (
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 )
+
+// SaysAbsent reports that a status says that what was asked for does not exist, or not any
+// more (RFC 9110, sections 15.5.5 and 15.5.11). Of a create that is done it is no sign that
+// it still runs, unless the contract names the status: a look-up that cannot see what
+// another transaction commits answers that by mistake.
+func SaysAbsent(status int) bool {
+	return status == http.StatusNotFound || status == http.StatusGone
+}
 
 // Meaning is one thing that an answer can mean, and the signature by which it is known.
 type Meaning struct {

@@ -226,7 +226,7 @@ func (f *File) otherBody(l *learnt, r Repeated) {
 func (l *learnt) bursts(bursts []Burst) {
 	for _, c := range bursts {
 		for _, a := range c.Copies {
-			if a.Refused() && c.After.Done() && a.Status != http.StatusNotFound && a.Status != http.StatusGone {
+			if a.Refused() && c.After.Done() && !contract.SaysAbsent(a.Status) {
 				l.inProgress = signature(a)
 				return
 			}
