@@ -23,52 +23,12 @@ func (s *System) Guard() error {
 	if err := s.Trusted(); err != nil {
 		return err
 	}
-	base, err := url.Parse(s.Target.BaseURL)
+	all, err := s.references()
 	if err != nil {
-		return runerror.Configf("%s: base_url cannot be parsed", s.Name)
-	}
-	databases, err := databases.HostsOf(s.Target.Database.URL)
-	if err != nil {
-		return runerror.Configf("%s: %w", s.Name, err)
-	}
-	proxy, err := HostOf(s.options.Toxiproxy)
-	if err != nil {
-		return runerror.Config(err)
+		return err
 	}
 	allowed := Allowlist(s.Target.AllowHosts)
-	foreign := allowed.Foreign("database.url", databases...)
-	if s.Target.Socket == "" { // which is on this machine
-		foreign = append(allowed.Foreign("base_url", base.Hostname()), foreign...)
-	}
-	for _, name := range s.Target.InstanceNames() {
-		if u, err := url.Parse(s.Target.Instances[name].BaseURL); err == nil {
-			foreign = append(foreign, allowed.Foreign("instances."+name, u.Hostname())...)
-		}
-		hosts, err := hostsOf(s.Target.Instances[name].Database)
-		if err != nil {
-			return runerror.Configf("%s: instances.%s.database: %w", s.Name, name, err)
-		}
-		foreign = append(foreign, allowed.Foreign("instances."+name+".database", hosts...)...)
-	}
-	foreign = append(foreign, allowed.Foreign("--toxiproxy", proxy)...)
-	if s.Target.Store.URL != "" {
-		store, err := caches.AddressOf(s.Target.Store.URL)
-		if err != nil {
-			return runerror.Configf("%s: store.url: %w", s.Name, err)
-		}
-		host, _, _ := net.SplitHostPort(store)
-		foreign = append(foreign, allowed.Foreign("store.url", host)...)
-	}
-	for _, name := range s.Target.SinkNames() {
-		if address := s.Target.Sinks[name].Address(); address != "" {
-			host, _, _ := net.SplitHostPort(address)
-			foreign = append(foreign, allowed.Foreign("sinks."+name, host)...)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(s.Target.Links)) {
-		host, _, _ := net.SplitHostPort(s.Target.Links[name].To) // the loader has seen that it can be split
-		foreign = append(foreign, allowed.Foreign("links."+name+".to", host)...)
-	}
+	foreign := slices.DeleteFunc(all, func(r Reference) bool { return r.Host == "" || allowed.Permits(r.Host) })
 	if len(foreign) == 0 || s.BuiltIn() {
 		return localServers(foreign)
 	}
@@ -80,6 +40,80 @@ func (s *System) Guard() error {
 	}
 	return runerror.Configf("%w\nif it may be flooded with duplicates, let %s say so:\n  allow_hosts: [%s]",
 		elsewhere(foreign), s.Name, strings.Join(hosts, ", "))
+}
+
+// references lists every host that the target file or an option names, allowed or not, each
+// with the line that names it. A host is empty where a line names none.
+func (s *System) references() ([]Reference, error) {
+	var all []Reference
+	add := func(what string, hosts ...string) {
+		for _, host := range hosts {
+			all = append(all, Reference{what, host})
+		}
+	}
+	base, err := url.Parse(s.Target.BaseURL)
+	if err != nil {
+		return nil, runerror.Configf("%s: base_url cannot be parsed", s.Name)
+	}
+	if s.Target.Socket == "" { // which is on this machine
+		add("base_url", base.Hostname())
+	}
+	hosts, err := databases.HostsOf(s.Target.Database.URL)
+	if err != nil {
+		return nil, runerror.Configf("%s: %w", s.Name, err)
+	}
+	add("database.url", hosts...)
+	instances, err := s.instanceReferences()
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, instances...)
+	proxy, err := HostOf(s.options.Toxiproxy)
+	if err != nil {
+		return nil, runerror.Config(err)
+	}
+	add("--toxiproxy", proxy)
+	if s.Target.Store.URL != "" {
+		store, err := caches.AddressOf(s.Target.Store.URL)
+		if err != nil {
+			return nil, runerror.Configf("%s: store.url: %w", s.Name, err)
+		}
+		add("store.url", hostOf(store))
+	}
+	for _, name := range s.Target.SinkNames() {
+		add("sinks."+name, hostOf(s.Target.Sinks[name].Address()))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Target.Links)) {
+		add("links."+name+".to", hostOf(s.Target.Links[name].To))
+	}
+	return all, nil
+}
+
+// instanceReferences lists the hosts of the instances that a target file names, and of the
+// databases that they have for themselves.
+func (s *System) instanceReferences() ([]Reference, error) {
+	var all []Reference
+	for _, name := range s.Target.InstanceNames() {
+		instance, at := s.Target.Instances[name], "instances."+name
+		if u, err := url.Parse(instance.BaseURL); err == nil {
+			all = append(all, Reference{at, u.Hostname()})
+		}
+		hosts, err := hostsOf(instance.Database)
+		if err != nil {
+			return nil, runerror.Configf("%s: %s.database: %w", s.Name, at, err)
+		}
+		for _, host := range hosts {
+			all = append(all, Reference{at + ".database", host})
+		}
+	}
+	return all, nil
+}
+
+// hostOf is the host of HOST:PORT; empty: there is none. The loader of target files has seen
+// that each address can be split.
+func hostOf(address string) string {
+	host, _, _ := net.SplitHostPort(address)
+	return host
 }
 
 // Trusted refuses what a file that came with a finding may not do, whose author is another: start a program, send what the environment

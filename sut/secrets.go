@@ -163,9 +163,6 @@ func spellsOut(s *System, stands map[string]string) bool {
 	return false
 }
 
-// secretName is what the names of environment variables that hold a secret have in common.
-var secretName = regexp.MustCompile(`(?i)secret|token|passw|credential|api_?key|private`)
-
 // spellsOutProcess reports that the environment of the target's process has such a variable with a text of the
 // file's own.
 func spellsOutProcess(s *System, given func(string) bool) bool {
@@ -173,7 +170,7 @@ func spellsOutProcess(s *System, given func(string) bool) bool {
 		return false
 	}
 	for name, value := range s.Target.Process.Env {
-		if secretName.MatchString(name) && value != "" && !strings.Contains(value, "{{") && !given(value) {
+		if secretVariable.MatchString(name) && value != "" && !strings.Contains(value, "{{") && !given(value) {
 			return true
 		}
 	}
@@ -192,7 +189,7 @@ func spellsOutRequests(s *System, given func(string) bool) bool {
 		}
 	}
 	literal := func(name, text string) bool {
-		return secretNames.MatchString(name) && text != "" && !strings.Contains(text, "{{") && !given(text)
+		return perhapsSecret.MatchString(name) && text != "" && !strings.Contains(text, "{{") && !given(text)
 	}
 	for _, step := range steps {
 		_, members := step.Request.Payload()
@@ -231,7 +228,3 @@ func spelledOut(name string, value any, literal func(name, text string) bool) bo
 	}
 	return false
 }
-
-// secretNames are the names of members, headers and parameters that may hold a secret. It
-// is wider than secretName: to call too much a secret only leaves a file out.
-var secretNames = regexp.MustCompile(`(?i)auth|cookie|token|secret|pass|pwd|key|session|cred|csrf|code|\bpin\b`)

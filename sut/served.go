@@ -33,20 +33,13 @@ func describeServed(o Options, design string) (*System, error) {
 	if err != nil {
 		return nil, runerror.Config(err)
 	}
-	engine, there := targets.Engine(cmp.Or(o.Database, string(targets.EngineSQLite))), false
-	if dialect := databases.DialectOf(o.Database); dialect == databases.PostgreSQL || dialect == databases.MariaDB {
-		engine, there = targets.Engine(dialect), true
+	engine, there, err := o.servedOn(on)
+	if err != nil {
+		return nil, err
 	}
 	store, err := o.StoreOption()
 	if err != nil {
 		return nil, err
-	}
-	engines := []targets.Engine{targets.EngineSQLite, targets.EnginePostgres, targets.EngineMariaDB}
-	switch {
-	case !slices.Contains(engines, engine):
-		return nil, runerror.Configf("--database of %s is neither the kind of a private database nor a server; expected sqlite, postgres, mariadb, or a postgres or mariadb URL", name)
-	case len(on) > 0 && !slices.Contains(on, string(engine)):
-		return nil, runerror.Configf("%s is built for %s", name, strings.Join(on, " and "))
 	}
 	known, _ := o.design(design)
 	if known.Redis && store == "" {
@@ -58,13 +51,7 @@ func describeServed(o Options, design string) (*System, error) {
 	} else {
 		target.Database.Ephemeral = engine
 	}
-	target.Process = &targets.Process{
-		Command:   []string{o.Program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--keep"},
-		Env:       map[string]string{DatabaseVariable: "{{.Database.URL}}"}, // arguments are for all of the machine to read
-		Directory: ".",
-		Ready:     targets.Ready{Path: target.Received.Path, Within: contract.Duration(30 * time.Second)},
-		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
-	}
+	target.Process = servingProcess(o.Program, design, target.Received.Path)
 	if slices.ContainsFunc(slices.Collect(maps.Values(target.Sinks)), targets.Sink.Answers) {
 		target.Process.Command = append(target.Process.Command, "--outside", "{{.Sink."+target.SinkNames()[0]+".URL}}")
 	}
@@ -79,4 +66,33 @@ func describeServed(o Options, design string) (*System, error) {
 		return nil, err
 	}
 	return &System{Name: name, Target: target, loaded: target, options: o, newable: there}, nil
+}
+
+// servedOn says on which engine a served design runs, and whether it is there already: on
+// the server of a URL. On are the engines that the design is built for; none: all.
+func (o Options) servedOn(on []string) (engine targets.Engine, there bool, err error) {
+	engine = targets.Engine(cmp.Or(o.Database, string(targets.EngineSQLite)))
+	if dialect := databases.DialectOf(o.Database); dialect == databases.PostgreSQL || dialect == databases.MariaDB {
+		engine, there = targets.Engine(dialect), true
+	}
+	engines := []targets.Engine{targets.EngineSQLite, targets.EnginePostgres, targets.EngineMariaDB}
+	switch {
+	case !slices.Contains(engines, engine):
+		return "", false, runerror.Configf("--database of %s is neither the kind of a private database nor a server; expected sqlite, postgres, mariadb, or a postgres or mariadb URL", o.Target)
+	case len(on) > 0 && !slices.Contains(on, string(engine)):
+		return "", false, runerror.Configf("%s is built for %s", o.Target, strings.Join(on, " and "))
+	}
+	return engine, there, nil
+}
+
+// servingProcess is the process that serves a design: this program, started once more. The
+// database's URL goes into its environment, as arguments are for all of the machine to read.
+func servingProcess(program, design, ready string) *targets.Process {
+	return &targets.Process{
+		Command:   []string{program, "targets", "serve", design, "--listen", "127.0.0.1:{{.Port}}", "--keep"},
+		Env:       map[string]string{DatabaseVariable: "{{.Database.URL}}"},
+		Directory: ".",
+		Ready:     targets.Ready{Path: ready, Within: contract.Duration(30 * time.Second)},
+		Stop:      targets.Stop{Signal: "SIGTERM", Within: contract.Duration(5 * time.Second)},
+	}
 }

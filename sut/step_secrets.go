@@ -27,7 +27,7 @@ func WithoutStepSecrets(w driver.Workload, variables map[string]string) driver.W
 		values := targets.Principal{}
 		for _, name := range slices.Sorted(maps.Keys(p.Values)) {
 			values[name] = p.Values[name]
-			if stepSecrets.MatchString(name) || len(p.Values[name]) >= driver.ShortestSecret {
+			if surelySecret.MatchString(name) || len(p.Values[name]) >= driver.ShortestSecret {
 				values[name] = h.hide(p.Name+"_"+name, p.Values[name])
 			}
 		}
@@ -41,9 +41,6 @@ type hider struct {
 	variables map[string]string // their names, by what stands for them
 	hidden    map[string]string // texts, by what stands for them
 }
-
-// stepSecrets is what the names of secrets have in common, in the payload of a step.
-var stepSecrets = regexp.MustCompile(`(?i)auth|cookie|token|secret|passw|pwd|session|credential|csrf|api_?key|\bpin\b`)
 
 // notInNames is what the name of an environment variable cannot have.
 var notInNames = regexp.MustCompile(`[^A-Za-z0-9_]+`)
@@ -73,7 +70,7 @@ func (h hider) steps(steps []targets.Step) []targets.Step {
 		q := &hidden[n].Request
 		q.Header = maps.Clone(q.Header)
 		for name, text := range q.Header {
-			if stepSecrets.MatchString(name) {
+			if surelySecret.MatchString(name) {
 				q.Header[name] = h.hide(name, text)
 			}
 		}
@@ -85,7 +82,7 @@ func (h hider) steps(steps []targets.Step) []targets.Step {
 		if path, query, found := strings.Cut(q.Path, "?"); found {
 			parameters := strings.Split(query, "&")
 			for i, parameter := range parameters {
-				if name, text, _ := strings.Cut(parameter, "="); stepSecrets.MatchString(name) {
+				if name, text, _ := strings.Cut(parameter, "="); surelySecret.MatchString(name) {
 					parameters[i] = name + "=" + h.hide(name, text)
 				}
 			}
@@ -104,7 +101,7 @@ func (h hider) steps(steps []targets.Step) []targets.Step {
 func (h hider) value(name string, value any) any {
 	switch value := value.(type) {
 	case string:
-		if stepSecrets.MatchString(name) {
+		if surelySecret.MatchString(name) {
 			return h.hide(name, value)
 		}
 	case []any:

@@ -3,7 +3,6 @@ package sut
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -110,8 +109,9 @@ func forget(left targets.Store) error {
 	ctx, cancel := context.WithTimeout(context.Background(), forgetTimeout)
 	defer cancel()
 	store, err := caches.Open(ctx, left.URL)
-	if err == nil {
-		_, err = store.Flush(ctx, left.Flush)
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, store.Close())
+	_, err = store.Flush(ctx, left.Flush)
+	return err
 }

@@ -138,7 +138,6 @@ func (s *System) Connect(ctx context.Context, needs func(scenarios.Need) bool) e
 		if s.Store, err = caches.Open(ctx, s.Target.Store.URL); err != nil {
 			return runerror.Environment(fmt.Errorf("%s: store.url: %w", s.Name, err))
 		}
-		s.onClose(s.Store.Close)
 	}
 	if needs(scenarios.NeedsWriteGate) {
 		return s.OpenGates(ctx)

@@ -51,7 +51,6 @@ func TestAServedDesignLeavesNothingInTheStore(t *testing.T) {
 	link.Path = "/7" // where nobody else has anything
 	store, err := caches.Open(t.Context(), link.String())
 	require.NoError(t, err)
-	defer store.Close()
 	broken := writeFile(t, "broken.yaml", "name: broken\nsteps: [send, flush: nothing]\n")
 	for name, c := range map[string]struct {
 		code int

@@ -20,7 +20,8 @@ const (
 // ErrURL says that a URL is not that of a Redis server.
 var ErrURL = errors.New("the store's URL cannot be read; expected something like redis://127.0.0.1:6379/0")
 
-// Store is a store that has answered. It is safe for concurrent use.
+// Store is a store that has answered. Nothing has to be closed: a flush has a connection of its own, because the store
+// may be restarted between two. It is safe for concurrent use.
 type Store struct{ options options }
 
 // Open checks that a store takes commands. The scheme rediss asks for TLS.
@@ -35,9 +36,6 @@ func Open(ctx context.Context, storeURL string) (*Store, error) {
 	}
 	return &Store{options: o}, c.Close()
 }
-
-// Close does nothing: a flush has a connection of its own, because the store may be restarted between two.
-func (s *Store) Close() error { return nil }
 
 // Flush deletes every key that fits a pattern of Redis and was there all the time, and returns how many it has
 // deleted; with an error, so far.

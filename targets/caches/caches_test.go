@@ -30,7 +30,6 @@ func TestAFlushDeletesWhatFitsAndNothingElse(t *testing.T) {
 	defer client.Close()
 	store, err := caches.Open(t.Context(), server)
 	require.NoError(t, err)
-	defer store.Close()
 	const many = 2500 // more than one command looks at
 	for n := range many {
 		require.NoError(t, client.Set(t.Context(), fmt.Sprintf("shop:%d", n), n, 0).Err())
