@@ -34,7 +34,7 @@ func (d Dir) MarkLatest() {
 		return
 	}
 	_ = os.Remove(fresh)
-	if info, unseen := os.Lstat(link); unseen == nil && info.Mode()&os.ModeSymlink != 0 {
+	if isLink(link) {
 		return
 	}
 	_ = files.Replace(link, fileMode, func(w io.Writer) error { _, err := io.WriteString(w, name+"\n"); return err })
@@ -58,17 +58,22 @@ func ownLatest(link string) bool {
 // manifests are the paths of what runs say about themselves, without the link that leads to one of them.
 func manifests(runs string) ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(runs, "*", ManifestName))
-	return slices.DeleteFunc(found, func(path string) bool {
-		info, err := os.Lstat(filepath.Dir(path))
-		return filepath.Base(filepath.Dir(path)) == LatestName && err == nil && info.Mode()&os.ModeSymlink != 0
-	}), err
+	return slices.DeleteFunc(found, func(path string) bool { return isLatestLink(filepath.Dir(path)) }), err
+}
+
+// isLatestLink reports that a path is the link to the latest run, and no run of that name.
+func isLatestLink(path string) bool { return filepath.Base(path) == LatestName && isLink(path) }
+
+// isLink reports that a path is a symbolic link, wherever it leads.
+func isLink(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.Mode()&os.ModeSymlink != 0
 }
 
 // dropLatest removes a link that leads nowhere any more.
 func dropLatest(runs string) {
 	link := filepath.Join(runs, LatestName)
-	info, err := os.Lstat(link)
-	if err == nil && info.Mode()&os.ModeSymlink != 0 && ownLatest(link) && !Exists(link) {
+	if isLink(link) && ownLatest(link) && !Exists(link) {
 		_ = os.Remove(link)
 	}
 }

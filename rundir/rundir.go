@@ -89,7 +89,7 @@ const (
 
 // Create makes the directory of a run below parent. Where there is no parent yet, git is told to leave it out.
 func Create(parent, id string) (Dir, error) {
-	if info, err := os.Lstat(parent); err == nil && filepath.Base(parent) == LatestName && info.Mode()&os.ModeSymlink != 0 {
+	if isLatestLink(filepath.Clean(parent)) {
 		return Dir{}, runerror.Configf("%s leads to the latest run: a new one goes beside it, into %s", parent, filepath.Dir(parent))
 	}
 	path := filepath.Join(parent, id)
