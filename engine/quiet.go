@@ -197,23 +197,13 @@ func awaitingOf(ctx context.Context, r *scenarioRun, name string) awaiting {
 		w.owed, w.still = visible+time.Duration(accepted.Within), max(w.still, quietSeldom)
 		w.grace = min(w.owed, quietLongest)
 	}
-	w.owed = max(w.owed, time.Duration(target.Contract.Converged))
-	within, late := time.Duration(target.SeenWithin()), lateAnswers(r)
-	w.owed = max(w.owed, visible+within+late*time.Duration(r.scenario.Intents))
-	if name == history.T2Name {
-		w.still = max(w.still, within+late)
-	}
+	within, late, recovery := time.Duration(target.SeenWithin()), lateAnswers(r), time.Duration(recovery(r))
+	w.owed = max(w.owed, time.Duration(target.Contract.Converged), visible+within+late*time.Duration(r.scenario.Intents)) + recovery
 	if target.AlwaysSettles {
 		w.still = max(w.still, time.Duration(target.Settle))
 	}
-	if name == history.T2Name {
-		w.still = max(w.still, visible)
-	}
-	if recovery := time.Duration(recovery(r)); recovery > 0 {
-		w.owed += recovery
-		if name == history.T2Name {
-			w.still = max(w.still, recovery)
-		}
+	if name == history.T2Name { // no later snapshot would see the second of what comes twice
+		w.still = max(w.still, visible, within+late, recovery)
 	}
 	h, err := r.session.History(r.scenario.Name)
 	if err != nil {

@@ -86,9 +86,12 @@ func (r *scenarioRun) rowCounter() func(ctx context.Context, operation, marker s
 }
 
 // count counts the rows of one marker, while requests are under way. The driver asks it
-// for operations of the plan only, which all have a question.
+// for operations of the plan, which have a question once prepareQuestions has run.
 func (q *rowQueries) count(ctx context.Context, operation, marker string) (int, error) {
 	n := slices.IndexFunc(q.questions, func(q snapshots.Question) bool { return q.Operation == operation })
+	if n < 0 {
+		return 0, fmt.Errorf("no question about the rows of operation %s was prepared", operation)
+	}
 	return q.reader.Rows(ctx, q.questions[n], marker)
 }
 
