@@ -72,7 +72,7 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	defer func() { x.record.Sent = counted.sent }()
 	defer conn.Close()
 	conn.SetDeadline(time.Now().Add(x.timeout))
-	defer closeAtEnd(ctx, conn)()
+	defer h2.CloseAtEnd(ctx, conn)()
 	x.talk(ctx, counted)
 }
 
@@ -90,21 +90,6 @@ func (x *exchange) tlsOn(conn net.Conn) *tls.Config {
 		return nil
 	}
 	return x.tls
-}
-
-// closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
-// function that it returns calls it off, or waits until it has been done.
-func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
-	closed := make(chan struct{})
-	callOff := context.AfterFunc(ctx, func() {
-		defer close(closed)
-		conn.Close()
-	})
-	return func() {
-		if !callOff() {
-			<-closed
-		}
-	}
 }
 
 // leaveBarrier tells the burst that nothing more comes of this member. It does nothing for

@@ -85,14 +85,6 @@ func (r *rig) RecordPassages() error { return r.made().RecordPassages() }
 // Suspicious is that of the sender.
 func (r *rig) Suspicious() (left time.Time, broke bool) { return r.made().Suspicious() }
 
-// Secrets are those of the sender.
-func (r *rig) Secrets() []string { return r.made().Secrets() }
-
-// Look asks the target as the sender does.
-func (r *rig) Look(ctx context.Context, where string, header map[string]string) (int, string, error) {
-	return r.made().Look(ctx, where, header)
-}
-
 func newRig(t testing.TB, address string, steps ...scenarios.Step) *rig {
 	t.Helper()
 	s := scenarios.Scenario{Name: "trial", Intents: 1, Concurrency: 1, Steps: steps}

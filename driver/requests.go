@@ -62,6 +62,7 @@ type rendered struct {
 	marker    string
 	request   targets.Rendered
 	values    targets.Values // but for the attempt's
+	first     []string       // IDs of the attempts with which its intent begins
 }
 
 // newRequests makes the requests of a config. Nothing is rendered yet: steps have to
@@ -155,7 +156,7 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 	if which != targets.AsItIs && request.Drawn.Chance && !r.config.Target.Differs(operation.Operation, values, which) {
 		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
-	one := rendered{operation: operation, marker: r.config.marker(i, body), request: request, values: values}
+	one := rendered{operation: operation, marker: r.config.marker(i, body), request: request, values: values, first: firstOf(i)}
 	keys := r.keysOf(i)
 	if operation.Key.In == contract.KeyNowhere {
 		keys = []string{""}
@@ -249,7 +250,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 	elsewhere := a.Body == history.Elsewhere
 	if !elsewhere && !one.operation.DiffersPerAttempt() {
 		request, _ := one.withKey(*a)
-		r.carryWork(&request, one, *a)
+		carryWork(&request, one, *a)
 		a.Own = r.secrets.header(request.Own)
 		return request
 	}
@@ -259,7 +260,7 @@ func (r *requests) requestOf(one rendered, a *history.Attempt) targets.Rendered 
 		one.request = anew
 	}
 	request, _ := one.withKey(*a)
-	r.carryWork(&request, one, *a)
+	carryWork(&request, one, *a)
 	if elsewhere {
 		sendElsewhere(&request, id, at)
 	}

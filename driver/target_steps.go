@@ -28,11 +28,8 @@ type stepRun struct {
 // ErrStep is wrapped by what SetUp returns where a step did not do what it was sent for.
 var ErrStep = errors.New("a step failed")
 
-// How long one step may take, also after its run has ended, and how much of an answer its failure tells, in bytes.
-const (
-	stepTimeout = 10 * time.Second
-	stepSays    = 200
-)
+// stepTimeout is how long one step may take, also after its run has ended.
+const stepTimeout = 10 * time.Second
 
 // stepRunFor returns the steps of one purpose for an intent and those of its prepare scope.
 func (r *requests) stepRunFor(i scenarios.PlannedIntent, purpose history.Purpose, steps []targets.Step) stepRun {
@@ -160,7 +157,7 @@ func (r *stepRun) extract(step targets.Step, x exchange, extracted map[string]st
 	if !step.Expects(status) {
 		said := ""
 		if r.fact.For != history.Login || status >= http.StatusBadRequest {
-			said = ": " + beginning(x.record.Content)
+			said = ": " + Snippet(x.record.Content)
 		}
 		return nil, fmt.Errorf("was answered %d, expected %s%s%s", status, expected(step), said, hint(status))
 	}
@@ -198,14 +195,6 @@ func hint(status int) string {
 		return " (rate_limit makes doubletap keep to a limit)"
 	}
 	return ""
-}
-
-// beginning is the first of what a target said.
-func beginning(text string) string {
-	if len(text) > stepSays {
-		text = strings.ToValidUTF8(text[:stepSays], "") + "..."
-	}
-	return fmt.Sprintf("%q", text)
 }
 
 // place names the steps of a step run as the target file does.

@@ -11,9 +11,9 @@ import (
 // carryWork leaves the headers that make a request take long to the first requests of an intent: the others meet a request
 // that takes long, and need not take long themselves, one after the other. The headers are noted as the attempt's
 // own. Members of the body stay, as without them it would be another body.
-func (r *requests) carryWork(request *targets.Rendered, one rendered, a history.Attempt) {
+func carryWork(request *targets.Rendered, one rendered, a history.Attempt) {
 	for _, name := range workHeaders(one) {
-		if value := request.Header[name]; r.isFirst(a) {
+		if value := request.Header[name]; slices.Contains(one.first, a.ID) {
 			request.SetOwnHeader(name, value)
 		} else {
 			delete(request.Header, name)
@@ -36,18 +36,19 @@ func workHeaders(one rendered) []string {
 	return names
 }
 
-// isFirst reports whether an attempt is one with which its intent begins: of the first
-// batch, and with no delay.
-func (r *requests) isFirst(a history.Attempt) bool {
-	all := r.config.Plan.Intents
-	n := slices.IndexFunc(all, func(i scenarios.PlannedIntent) bool { return i.ID == a.Intent })
-	if n < 0 {
-		return false
-	}
-	for _, m := range all[n].Moves {
+// firstOf returns the IDs of the attempts with which an intent begins: of its first batch,
+// and with no delay.
+func firstOf(i scenarios.PlannedIntent) []string {
+	var ids []string
+	for _, m := range i.Moves {
+		for _, p := range m.Batch {
+			if (p.At == scenarios.Span{}) {
+				ids = append(ids, p.ID)
+			}
+		}
 		if len(m.Batch) > 0 {
-			return slices.ContainsFunc(m.Batch, func(p scenarios.PlannedAttempt) bool { return p.ID == a.ID && p.At == scenarios.Span{} })
+			break
 		}
 	}
-	return false
+	return ids
 }

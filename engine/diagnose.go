@@ -89,7 +89,7 @@ func notReachable(s *Session) error {
 func (c create) diagnoseAnswer(a history.Attempt) error {
 	name, request := c.session.System.Name, "operations."+c.operation.Name+".request"
 	said := fmt.Sprintf("a plain create%s was answered %d", c.by(), a.Status)
-	text := "\n  " + Snippet(a.Content)
+	text := "\n  " + driver.Snippet(a.Content)
 	if location := a.Header["Location"]; location != "" && a.Status < 400 {
 		text = "\n  it leads to " + WithoutQuery(location)
 	}
@@ -131,7 +131,7 @@ func (c create) diagnoseMonitor(a history.Attempt) error {
 		return nil
 	}
 	return runerror.Configf("a plain create was accepted, and its answer does not name a status resource at %s, which is contract.ack.accepted.monitor of %s\n  %s",
-		c.session.System.Target.Contract.Ack.Accepted.Monitor, c.session.System.Name, Snippet(a.Content))
+		c.session.System.Target.Contract.Ack.Accepted.Monitor, c.session.System.Name, driver.Snippet(a.Content))
 }
 
 // diagnoseFollowup says why it cannot be told from its status resource what became of an accepted
@@ -144,10 +144,10 @@ func diagnoseFollowup(s *Session, f history.Followup) error {
 		return runerror.Environment(fmt.Errorf("a plain create was accepted, and its status resource gave no answer: %s", f.Error))
 	case !done:
 		return runerror.Configf("a plain create was accepted, and after %s its status resource does not say that it is done: it answers %d, and contract.ack.accepted.done of %s is %s\n  %s",
-			accepted.Within, f.Status, name, accepted.Done, Snippet(f.Content))
+			accepted.Within, f.Status, name, accepted.Done, driver.Snippet(f.Content))
 	case accepted.Identity != "" && identity == "":
 		return runerror.Configf("an accepted create is done, and its status resource has nothing at %s, which is contract.ack.accepted.identity of %s\n  %s",
-			accepted.Identity, name, Snippet(f.Content))
+			accepted.Identity, name, driver.Snippet(f.Content))
 	default:
 		return nil
 	}
@@ -164,7 +164,7 @@ func (c create) diagnoseIdentity(a history.Attempt) error {
 	if why := checker.Unread(c.operation.Judged(), a); why != "" {
 		return runerror.Configf("the answer to a plain create does not tell which row it made, as %s could not be read: %s. Leave that line out, or name a header", where, why)
 	}
-	said := Snippet(a.Content)
+	said := driver.Snippet(a.Content)
 	if !inBody {
 		said = fmt.Sprintf("%s: %s", c.operation.Identity.Header, WithoutQuery(a.Header[http.CanonicalHeaderKey(c.operation.Identity.Header)]))
 	}
@@ -293,13 +293,4 @@ func WithoutQuery(location string) string {
 		return location[:n] + location[n:n+1] + "..."
 	}
 	return location
-}
-
-// Snippet is the beginning of an answer, for a message.
-func Snippet(text string) string {
-	const most = 200
-	if len(text) > most {
-		text = text[:most] + "..."
-	}
-	return fmt.Sprintf("%q", text)
 }

@@ -123,11 +123,7 @@ func tryWords(ctx context.Context, i *inquiry) {
 	for _, word := range drafting.Words(i.file) {
 		other := i.file
 		other.Draft.Body, _ = drafting.Put(other.Draft.Body, word.Pointer, word.Value).(map[string]any)
-		text, err := other.Text()
-		if err != nil {
-			return
-		}
-		asking, err := i.questionerOf(text)
+		asking, err := i.questionerFor(other)
 		if err != nil {
 			return
 		}
@@ -139,14 +135,19 @@ func tryWords(ctx context.Context, i *inquiry) {
 }
 
 // questioner asks with the file as it is.
-func (i *inquiry) questioner() (*questioner, error) {
-	text, err := i.file.Text()
+func (i *inquiry) questioner() (*questioner, error) { return i.questionerFor(i.file) }
+
+// questionerFor asks with a file that differs from the inquiry's, to try something out.
+func (i *inquiry) questionerFor(file drafting.File) (*questioner, error) {
+	text, err := file.Text()
 	if err != nil {
 		return nil, err
 	}
 	return i.questionerOf(text)
 }
 
+// questionerOf asks with the text of a target file. No row is asked for through it, so that
+// any URL does for a database that the file leaves to a variable.
 func (i *inquiry) questionerOf(text string) (*questioner, error) {
 	target, err := i.load(text, func(name string) (string, bool) {
 		if name == "DATABASE_URL" {
@@ -404,11 +405,7 @@ func leavesOut(ctx context.Context, i *inquiry) error {
 	if !can {
 		return nil
 	}
-	text, err := other.Text()
-	if err != nil {
-		return err
-	}
-	asking, err := i.questionerOf(text)
+	asking, err := i.questionerFor(other)
 	if err != nil {
 		return err
 	}
@@ -451,11 +448,7 @@ func unconstrained(ctx context.Context, i *inquiry, r *drafting.Repeated) error 
 		if pointer != "" {
 			other.Differing = append(slices.Clone(other.Differing), pointer)
 		}
-		text, err := other.Text()
-		if err != nil {
-			return err
-		}
-		asking, err := i.questionerOf(text)
+		asking, err := i.questionerFor(other)
 		if err != nil {
 			return err
 		}

@@ -103,7 +103,7 @@ func newConnection(raw net.Conn, config *tls.Config, limit uint32) *connection {
 // reader. Closing raw is how it is stopped: by the context, or by the last release.
 func (c *connection) run(ctx context.Context) {
 	defer close(c.over)
-	defer closeAtEnd(ctx, c.raw)()
+	defer CloseAtEnd(ctx, c.raw)()
 	err := c.begin()
 	if err == nil {
 		close(c.begun)
@@ -183,9 +183,10 @@ func (c *connection) await(ctx context.Context, alone bool) error {
 	}
 }
 
-// closeAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
-// function that it returns calls it off, or waits until it has been done.
-func closeAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
+// CloseAtEnd closes conn when ctx ends. Deadlines would not do: the next one undoes the last. The
+// function that it returns calls it off, or waits until it has been done. It serves connections of
+// both protocols.
+func CloseAtEnd(ctx context.Context, conn net.Conn) (stop func()) {
 	closed := make(chan struct{})
 	callOff := context.AfterFunc(ctx, func() {
 		defer close(closed)
