@@ -302,7 +302,7 @@ func (m player) run(ctx context.Context, e exhibit, dir string, seed int, scenar
 	c.Env = append(os.Environ(), "EXHIBIT="+dir, "PORT_A="+ports[0], "PORT_B="+ports[1])
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	out, ran := c.CombinedOutput()
-	files, _ := filepath.Glob(filepath.Join(reports, "2*", "report.json"))
+	files, _ := filepath.Glob(filepath.Join(reports, "*", "report.json"))
 	if len(files) != 1 {
 		return r, fmt.Errorf("%w\n%s", errors.Join(ran, errors.New("there is no report")), out)
 	}

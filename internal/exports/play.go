@@ -201,7 +201,7 @@ func (p player) place() []string {
 
 // find plays the scenarios that catch a design until one does, and returns the directory of its finding; empty: none did.
 func (p player) find(ctx context.Context, d orders.Design, dir string) (string, error) {
-	pattern := filepath.Join(dir, "runs", "2*", rundir.FindingsName, "F*")
+	pattern := filepath.Join(dir, "runs", "*", rundir.FindingsName, "F*")
 	for seed := range seeds {
 		for _, name := range d.By {
 			if finding, err := caught(pattern, d); finding != "" || err != nil {

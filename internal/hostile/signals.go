@@ -64,7 +64,7 @@ func phases() []phase {
 
 // printed reports that a file of a run has a text so many times.
 func printed(reports, file, text string, times int) bool {
-	found, _ := filepath.Glob(filepath.Join(reports, "2*", file))
+	found, _ := filepath.Glob(filepath.Join(reports, "*", file))
 	for _, path := range found {
 		content, _ := os.ReadFile(path)
 		if bytes.Count(content, []byte(text)) >= times {

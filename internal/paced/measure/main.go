@@ -167,7 +167,7 @@ func (o options) play(ctx context.Context, target, reports string, seed int) (co
 	c.Stdout, c.Stderr = &said, &said
 	_ = c.Run() // its exit code tells
 	code = c.ProcessState.ExitCode()
-	found, _ := filepath.Glob(filepath.Join(reports, "2*", "report.json"))
+	found, _ := filepath.Glob(filepath.Join(reports, "*", "report.json"))
 	if len(found) != 1 {
 		return code, []string{fmt.Sprintf("no report, exit %d", code)}
 	}
