@@ -23,7 +23,7 @@ func (s *System) Guard() error {
 	if err := s.Trusted(); err != nil {
 		return err
 	}
-	all, err := s.references()
+	all, err := references(s)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (s *System) Guard() error {
 
 // references lists every host that the target file or an option names, allowed or not, each
 // with the line that names it. A host is empty where a line names none.
-func (s *System) references() ([]Reference, error) {
+func references(s *System) ([]Reference, error) {
 	var all []Reference
 	add := func(what string, hosts ...string) {
 		for _, host := range hosts {
@@ -63,7 +63,7 @@ func (s *System) references() ([]Reference, error) {
 		return nil, runerror.Configf("%s: %w", s.Name, err)
 	}
 	add("database.url", hosts...)
-	instances, err := s.instanceReferences()
+	instances, err := instanceReferences(s)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (s *System) references() ([]Reference, error) {
 
 // instanceReferences lists the hosts of the instances that a target file names, and of the
 // databases that they have for themselves.
-func (s *System) instanceReferences() ([]Reference, error) {
+func instanceReferences(s *System) ([]Reference, error) {
 	var all []Reference
 	for _, name := range s.Target.InstanceNames() {
 		instance, at := s.Target.Instances[name], "instances."+name
