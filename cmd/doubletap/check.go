@@ -17,6 +17,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 )
 
+// newCheck returns the command that judges a recorded run again.
 func newCheck(s streams) *cobra.Command {
 	g := gate{}
 	cmd := &cobra.Command{
@@ -63,6 +64,7 @@ func (j *judging) tell(scenario string, hundredths int) {
 	j.bar.tellAtTimes(fmt.Sprintf("%d %%", hundredths))
 }
 
+// done takes the bar of the last scenario away.
 func (j *judging) done() { j.bar.done() }
 
 // collectFrom is how much memory may be in use, in bytes, before it is collected as often as that takes.
@@ -86,6 +88,8 @@ func judge(s streams, judged func(rundir.Told) (*checker.Report, error), write f
 	return report, err
 }
 
+// checkCommand judges a run's directory again. It writes nothing there: the report of the run
+// stays what the run said.
 func checkCommand(ctx context.Context, dir rundir.Dir, g gate, s streams) error {
 	if err := g.check(); err != nil {
 		return err

@@ -32,6 +32,7 @@ type cleanOptions struct {
 	keep                       int      // newest runs that stay; 0: all
 }
 
+// newClean returns the command that removes what killed runs have left behind.
 func newClean(s streams) *cobra.Command {
 	o := cleanOptions{}
 	cmd := &cobra.Command{
@@ -102,7 +103,8 @@ func (o cleanOptions) guard() error {
 	return nil
 }
 
-// clean removes what it finds, and goes on after what it cannot remove.
+// clean removes what it finds. It goes on after what it cannot remove, as one server that is away
+// must not keep the rest; all errors come back together, as those of the environment (exit 4).
 func (o cleanOptions) clean(ctx context.Context, s streams) error {
 	var problems []error
 	count := 0

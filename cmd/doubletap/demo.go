@@ -2,6 +2,8 @@ package main
 
 import "github.com/spf13/cobra"
 
+// newDemo returns run with another default target. Everything else is run, so that what a reader
+// learns here holds there.
 func newDemo(s streams) *cobra.Command {
 	o := runFlags{}
 	cmd := &cobra.Command{

@@ -12,6 +12,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 )
 
+// newDiff returns the command that compares two runs.
 func newDiff(s streams) *cobra.Command {
 	asJSON, inconclusive := false, ""
 	cmd := &cobra.Command{
@@ -44,6 +45,8 @@ also where old findings are still there.`,
 	return cmd
 }
 
+// diffCommand judges both runs by the rules of this version before it compares them. Reports as
+// they were written would differ where only the rules have changed.
 func diffCommand(older, newer rundir.Dir, asJSON bool, inconclusive string, s streams) error {
 	if err := checkInconclusive(inconclusive); err != nil {
 		return err
@@ -68,6 +71,7 @@ func diffCommand(older, newer rundir.Dir, asJSON bool, inconclusive string, s st
 	}
 }
 
+// showComparison prints JSON as it is, and text through the guarded stream.
 func showComparison(c reports.Comparison, asJSON bool, s streams) error {
 	if asJSON {
 		return reports.ComparisonJSON(s.bytes, c)

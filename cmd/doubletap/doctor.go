@@ -25,6 +25,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
+// newDoctor returns the command that checks what a run needs.
 func newDoctor(s streams) *cobra.Command {
 	o := sessionFlags{}
 	cmd := &cobra.Command{
@@ -76,6 +77,10 @@ func (d *doctor) say(h health, what, text string, next ...string) {
 	}
 }
 
+// doctorCommand brings the system up as a run does, says each step, and then examines it. Its run
+// goes into a directory that is removed: nothing of it is to be judged, replayed or taken for the
+// latest run. No limit on requests applies, as the whole library is only counted, and a handful is
+// sent.
 func doctorCommand(ctx context.Context, o sessionFlags, s streams) (err error) {
 	if err := o.find(); err != nil {
 		return err
@@ -143,6 +148,8 @@ func (d *doctor) process(e engine.BroughtUp) {
 	d.say(well, "process", text)
 }
 
+// database says where the rows are read. Without a database no verdict can be a pass, and a
+// listing may leave out the very row that is there twice.
 func (d *doctor) database(e engine.BroughtUp) {
 	switch {
 	case d.announce.OwnWord:
@@ -154,7 +161,9 @@ func (d *doctor) database(e engine.BroughtUp) {
 	}
 }
 
-// examine looks at what a run takes, once the system is up.
+// examine looks at what a run takes, once the system is up. What is only counted or compared comes
+// first, and the two scenarios last, as they may be the end of the target. The worse of the two
+// decides the exit code.
 func (d *doctor) examine(ctx context.Context) error {
 	d.creates()
 	d.addresses()
@@ -271,6 +280,8 @@ func (d *doctor) links() {
 	}
 }
 
+// writeGate says whether writers can be blocked. It opens the gates once, because only the
+// database knows whether the user may lock the tables.
 func (d *doctor) writeGate(ctx context.Context) {
 	gate := d.session.System.Target.Database.WriteGate
 	if gate == nil {
@@ -284,10 +295,12 @@ func (d *doctor) writeGate(ctx context.Context) {
 	d.say(well, "write gate", "writes to "+strings.Join(gate.Tables, ", ")+" can be held back")
 }
 
-// most that two clocks may differ before times in answers mislead.
+// clocksApart is how much two clocks may differ. The times of HTTP have a resolution of a second
+// (RFC 9110, section 5.6.7), so that less cannot be told.
 const clocksApart = 2 * time.Second
 
-// clock compares the target's clock with ours.
+// clock compares the target's clock, as the Date of its last answer tells it, with ours at the
+// moment of that answer. An answer without a Date leaves it open.
 func (d *doctor) clock() {
 	h, err := d.session.History(rundir.PilotName)
 	if err != nil || len(h.Attempts) == 0 {
@@ -309,7 +322,8 @@ func (d *doctor) clock() {
 // longRun is how long a run takes that few people wait for.
 const longRun = 15 * time.Minute
 
-// rateLimit says how long the library takes at the target's rate limit.
+// rateLimit says how long the library takes at the target's rate limit. Each intent counts once
+// more for its final retry, which the announced requests leave out.
 func (d *doctor) rateLimit() {
 	limit := d.announce.Limit
 	if limit == nil {

@@ -32,6 +32,8 @@ type exit struct {
 	cause error
 }
 
+// Error is the text of the cause. Without one there is nothing to print, but an error has to have
+// a text.
 func (e exit) Error() string {
 	if e.cause == nil {
 		return fmt.Sprintf("exit %d", e.code)
@@ -39,6 +41,7 @@ func (e exit) Error() string {
 	return e.cause.Error()
 }
 
+// Unwrap lets callers find the cause.
 func (e exit) Unwrap() error { return e.cause }
 
 // codeOf returns the exit code for an error. One that is not known to be the user's mistake is the environment's.
@@ -73,9 +76,11 @@ func complain(to io.Writer, err error) {
 // stopped is why a context ended: a signal.
 type stopped struct{ signal os.Signal }
 
+// Error names the signal: reports say why a run ended early.
 func (s stopped) Error() string { return fmt.Sprintf("stopped by a signal (%s)", s.signal) }
 
-// interruption returns the exit code of a command that was stopped.
+// interruption returns the exit code of a command that was stopped: 128 and the number of the
+// signal, as shells have it. False means that it was not stopped.
 func interruption(ctx context.Context) (int, bool) {
 	var by stopped
 	if ctx.Err() == nil {

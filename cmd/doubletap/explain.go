@@ -11,6 +11,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/explain"
 )
 
+// newExplain returns the command that says what a target is checked against.
 func newExplain(s streams) *cobra.Command {
 	o := targetFlags{}
 	cmd := &cobra.Command{
@@ -30,6 +31,8 @@ func newExplain(s streams) *cobra.Command {
 	return cmd
 }
 
+// explainTarget loads the target and starts nothing, so that it can be asked about a target that
+// is not there.
 func explainTarget(ctx context.Context, o targetFlags, s streams) (err error) {
 	system, err := sut.Load(ctx, o.options(s))
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut"
 )
 
+// newExport returns the command that exports a finding.
 func newExport(s streams) *cobra.Command {
 	o, as, output, force := targetFlags{}, "", "", false
 	cmd := &cobra.Command{
@@ -50,7 +51,8 @@ environment variables, and what is secret, stays in environment variables.`,
 	return cmd
 }
 
-// trusted refuses to export what would do, as soon as it is run, what the target file of another author says.
+// trusted refuses to export a target file of another author into something that obeys it as soon
+// as it is run. A scenario is data, and may be exported from any finding.
 func trusted(ctx context.Context, f export.Finding, as string) error {
 	if !f.SUT.HandedOver || as == "scenario" {
 		return nil
@@ -62,6 +64,9 @@ func trusted(ctx context.Context, f export.Finding, as string) error {
 	return errors.Join(system.Trusted(), system.Close())
 }
 
+// exportCommand writes a finding in one of the forms. What the form cannot show is said on the
+// stream for people, and the file is written all the same: the reader may know better. The output
+// is checked first, as asking the database can take a while.
 func exportCommand(ctx context.Context, dir, as string, output files.Output, o targetFlags, s streams) error {
 	if output.Path != "" {
 		if err := output.Check(); err != nil {
@@ -108,7 +113,8 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 	return nil
 }
 
-// readForExport reads a finding, and the smallest scenario there is of it.
+// readForExport reads a finding, and the smallest scenario that is known of it: what shrink has
+// left beside it, else the intents that broke, as often as their rate asks for.
 func readForExport(dir string, o targetFlags, s streams) (export.Finding, error) {
 	f, played, err := engine.OpenFinding(dir)
 	if err != nil {

@@ -33,6 +33,7 @@ const forceUsage = "replace a file of --output that doubletap did not make, or a
 // target would pass.
 type targetFlag string
 
+// Set takes what names a target, and rejects an empty text.
 func (f *targetFlag) Set(text string) error {
 	if text == "" {
 		return errors.New("expected a target file, or " + sut.BuiltinPrefix + "NAME")
@@ -41,8 +42,10 @@ func (f *targetFlag) Set(text string) error {
 	return nil
 }
 
+// String is the target as it was named.
 func (f *targetFlag) String() string { return string(*f) }
 
+// Type names the kind of value in the help.
 func (f *targetFlag) Type() string { return "string" }
 
 // targetFlags name a target and what takes the place of parts of it.
@@ -51,6 +54,7 @@ type targetFlags struct {
 	eachOperation                      bool // the others are played in runs of their own
 }
 
+// add gives a command the flags that name a target and its operation.
 func (t *targetFlags) add(cmd *cobra.Command) {
 	t.where(cmd)
 	cmd.Flags().StringVar(&t.operation, "operation", "", "operation of the target; all, of run: each in turn, in a run of its own (default: what the scenarios ask for, else its first by name)")
@@ -97,7 +101,8 @@ func meantBuiltIn(target string) string {
 	return ""
 }
 
-// settle finds the target. Beside mistakes that other flags have, err, it says those of the target file.
+// settle finds the target, and returns all mistakes at once: those of other flags (err), and those
+// of the target file. One at a time would take as many runs as there are mistakes.
 func (t *targetFlags) settle(err error, s streams) error {
 	if unnamed := t.find(); unnamed != nil {
 		return errors.Join(err, unnamed)
@@ -127,6 +132,8 @@ type sessionFlags struct {
 	dryRun       bool
 }
 
+// add gives a command the flags of one that sends. Defaults are those of the engine, so that the
+// library behaves alike.
 func (o *sessionFlags) add(cmd *cobra.Command) {
 	o.targetFlags.add(cmd)
 	f := cmd.Flags()

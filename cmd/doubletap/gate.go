@@ -23,16 +23,22 @@ func (g *gate) flags(cmd *cobra.Command) {
 	_ = cmd.Flags().MarkHidden("mended")                     // it fails only for a flag that is not there
 }
 
+// check says which flags of the gate have a value that means nothing.
 func (g gate) check() error {
 	return errors.Join(checkInconclusive(g.inconclusive), checkMeaning("fixed", g.fixed))
 }
 
+// inconclusiveFlag adds --inconclusive to commands that know no fixed bugs, such as hunt and diff,
+// and to the others by way of flags.
 func inconclusiveFlag(cmd *cobra.Command, value *string) {
 	cmd.Flags().StringVar(value, "inconclusive", "fail", "what an inconclusive verdict means to a gate: fail (exit 2) or warn (exit 0)")
 }
 
+// checkInconclusive says what is wrong with the value of --inconclusive; nil: nothing.
 func checkInconclusive(value string) error { return checkMeaning("inconclusive", value) }
 
+// checkMeaning says what is wrong with the value of a gate's flag. There is no third value:
+// ignoring a verdict silently is what a gate must not do.
 func checkMeaning(flag, value string) error {
 	if value != "fail" && value != "warn" {
 		return runerror.Configf("--%s is %q, expected fail or warn", flag, value)

@@ -41,7 +41,8 @@ func (g *github) unmute() {
 	}
 }
 
-// report writes annotations and the job's summary. A summary that cannot be written changes no
+// report writes annotations and the job's summary. Workflow commands are taken again while
+// annotations are written, and are stopped afterwards. A summary that cannot be written changes no
 // verdict. A replay is an experiment and has no annotations.
 func (g *github) report(report checker.Report, files map[string]string, replay bool) {
 	if g.end == "" || replay {

@@ -31,6 +31,7 @@ type huntFlags struct {
 	json  bool
 }
 
+// newHunt returns the command that sends rounds until one breaks.
 func newHunt(s streams) *cobra.Command {
 	o := huntFlags{}
 	cmd := &cobra.Command{
@@ -68,6 +69,8 @@ exercised, or the bound is not reached.`,
 	return cmd
 }
 
+// huntCommand hunts and shows what it finds. Without arguments the engine picks the scenarios that
+// race.
 func huntCommand(ctx context.Context, args []string, o huntFlags, s streams) error {
 	var files []scenarios.File
 	var register scenarios.Register
@@ -118,6 +121,7 @@ type huntLine struct {
 // huntTold is how often a hunt tells where it is, where there is no terminal.
 const huntTold = 15 * time.Second
 
+// show tells where a hunt is. On a terminal it writes over its own last line.
 func (l *huntLine) show(e engine.Hunting, s streams) {
 	text := huntProgress(e)
 	switch {
@@ -138,6 +142,8 @@ func (l *huntLine) done(s streams) {
 	}
 }
 
+// huntProgress is the line: the bound is an upper limit at 95 % confidence, which says nothing for
+// fewer than four rounds.
 func huntProgress(e engine.Hunting) string {
 	text := fmt.Sprintf("%s · %.3g a second", english.Plural(e.Rounds, "round"), float64(e.Rounds)/max(e.Took.Seconds(), 1e-3))
 	if e.Rounds > 3 {

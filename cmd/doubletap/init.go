@@ -26,6 +26,7 @@ type initOptions struct {
 	yes, force bool
 }
 
+// newInit returns the command that writes a target file.
 func newInit(s streams) *cobra.Command {
 	o := initOptions{}
 	cmd := &cobra.Command{
@@ -68,6 +69,8 @@ stay in environment variables.`,
 	return cmd
 }
 
+// initCommand learns a target and writes its file, with the schema beside it for editors. The text
+// is written last and as a whole: a file that is half written would be taken for a target.
 func initCommand(ctx context.Context, o initOptions, s streams) error {
 	output := files.Output{Path: o.Output, Force: o.force} // people write in such files, so it has no mark by which one is written anew
 	if o.Output != "" {

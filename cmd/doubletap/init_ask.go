@@ -33,6 +33,7 @@ func newAsker(s streams, guesses bool) *asker {
 	return a
 }
 
+// isTerminal reports whether a person sits at a stream, guarded or not.
 func isTerminal(stream any) bool {
 	file := fileOf(stream)
 	return file != nil && isatty.IsTerminal(file.Fd())

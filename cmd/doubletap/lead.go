@@ -37,6 +37,7 @@ type workersFlags struct {
 // placeVariable is asked for the NATS server where none is named.
 const placeVariable = "DOUBLETAP_NATS"
 
+// add gives run the flags of a coordinator.
 func (w *workersFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Var(&w.at, "workers", "have workers play the run, which join with \"doubletap work\": nats://HOST:PORT/NAME of a NATS server with JetStream, and a name for the run")
@@ -51,12 +52,14 @@ type placeFlagValue struct {
 	given bool
 }
 
+// Set reads a place. One that cannot be read leaves the flag as if it was not given.
 func (v *placeFlagValue) Set(text string) (err error) {
 	v.Place, err = work.ParsePlace(text)
 	v.given = err == nil
 	return err
 }
 
+// String is the place without its password; empty: none was given.
 func (v *placeFlagValue) String() string {
 	if !v.given {
 		return ""
@@ -64,6 +67,7 @@ func (v *placeFlagValue) String() string {
 	return v.Place.String()
 }
 
+// Type names the kind of value in the help.
 func (v *placeFlagValue) Type() string { return "URL" }
 
 // task is what workers need to know of a run, beside their own target file. No variable of a target file is in it.
@@ -99,7 +103,9 @@ func (t task) files() ([]scenarios.File, error) {
 	return all, nil
 }
 
-// digestOf is the digest of the text of a target file, with its variables as they stand there; of a built-in design, of its name.
+// digestOf is the SHA-256 of a target file's text, with its variables as they stand there, in
+// hexadecimal; of a built-in design it is that of its name. Coordinator and workers compare it, so
+// that no shard is played against another contract, and no secret leaves a machine.
 func digestOf(target string) (string, error) {
 	text := []byte(target)
 	if !strings.HasPrefix(target, sut.BuiltinPrefix) && !strings.HasPrefix(target, sut.ServedPrefix) {
@@ -152,7 +158,9 @@ func (o runFlags) leadOne(ctx context.Context, args []string, found []scenarios.
 	return report, conclude(ctx, report, err, o.gate, s)
 }
 
-// lead has workers play a run, and judges what they bring in as one.
+// lead has workers play a run, and judges what they bring in as one. The seed is drawn here, as
+// all shards have to be of one plan. The run's directory is removed where no shard came in: a run
+// without a history would be a run without a verdict.
 func (o runFlags) lead(ctx context.Context, args []string, found []scenarios.File, register scenarios.Register, s streams) (*checker.Report, error) {
 	if !o.seeded {
 		o.seed, o.seeded = engine.RandomSeed(), true
@@ -232,7 +240,8 @@ func (o runFlags) judgeShards(dir rundir.Dir, dirs, args []string, digest string
 	return judgeMerged(merged, dir, s)
 }
 
-// oneLine is a text of another machine, on one line and not too long.
+// oneLine is a text of another machine, on one line and of at most 300 characters: what a worker
+// says must not look like lines of this program.
 func oneLine(text string) string {
 	const most = 300 // characters
 	line := []rune(strings.Join(strings.Fields(text), " "))

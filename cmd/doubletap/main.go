@@ -1,5 +1,14 @@
-// Command doubletap finds out whether an API that creates things creates each of them exactly once when the same request
-// arrives more than once.
+// Command doubletap finds out whether an API that creates things creates each of them exactly once
+// when the same request arrives more than once.
+//
+// Each subcommand is a file of its name: it has the help, the flags and what is printed. The work
+// is done by other rooms (engine, rundir, shrink, export, learn, work), which print nothing and
+// know no exit codes.
+//
+// Shared by the subcommands: root.go builds the tree of commands, flags.go has what names a target
+// and what all sending commands take, streams.go guards what reaches a terminal or a CI server,
+// gate.go and exit.go turn reports and errors into exit codes, terminal.go and github.go observe
+// the events of a run, and rerun.go writes the command that does a run once more.
 package main
 
 import (
@@ -17,6 +26,7 @@ import (
 	_ "github.com/doubletap-harness/doubletap/internal/sqldrivers" // a target's database is opened by their names
 )
 
+// main is short, so that what is deferred in mainCode has run before the process exits.
 func main() {
 	crashcode.Set() // or the runtime's own end would read as inconclusive
 	os.Exit(mainCode())
@@ -34,8 +44,9 @@ func mainCode() int {
 	return execute(ctx, os.Args[1:], streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, getenv: os.LookupEnv, listed: os.Environ, program: program})
 }
 
-// interruptible returns a context that ends with the first signal. A second one ends the process. Who ignores SIGHUP, as
-// nohup does, wants the run to go on when the terminal is closed.
+// interruptible returns a context that ends with the first signal. A second one ends the process,
+// since signals are no longer caught then. SIGHUP is left alone where it is ignored: under nohup a
+// run is to go on when the terminal is closed.
 func interruptible() (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -69,7 +80,8 @@ func execute(ctx context.Context, args []string, s streams) int {
 	return codeOf(err)
 }
 
-// attempt runs a command line. A crash of it is an error like others, so that what it has begun is tidied up.
+// attempt runs a command line. A panic becomes an error like others, so that what the command has
+// begun is tidied up, and exits 4: it is not a mistake of the user.
 func attempt(ctx context.Context, args []string, s streams) (err error) {
 	defer func() {
 		if crash := recover(); crash != nil {

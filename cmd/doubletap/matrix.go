@@ -44,6 +44,7 @@ type matrixOptions struct {
 	resume    string // matrix that is gone on with; empty: none
 }
 
+// newMatrix returns the command that compares verdicts with the truth.
 func newMatrix(s streams) *cobra.Command {
 	o := matrixOptions{}
 	cmd := &cobra.Command{
@@ -93,6 +94,8 @@ type known struct {
 	truth    checker.Truth
 }
 
+// matrixCommand plays what is lacking and writes each output. It writes what there is also when it
+// was interrupted, so that --resume can go on from there.
 func matrixCommand(ctx context.Context, args []string, o matrixOptions, s streams) error {
 	files, err := engine.FindScenarios(args)
 	if err != nil {
@@ -142,7 +145,8 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	return nil
 }
 
-// output is a file to write. One that a matrix was written to before is written anew.
+// output is a file to write. One that a matrix was written to before is written anew: the mark,
+// which stands in each such file, tells it from a file of the user's.
 func (o matrixOptions) output(path string) files.Output {
 	mark := "What doubletap catches"
 	if filepath.Ext(path) == ".json" {
@@ -189,7 +193,9 @@ func (o matrixOptions) earlier() (*reports.Matrix, error) {
 	return &m, nil
 }
 
-// known lists the targets.
+// known lists the targets, with what is declared of them. A design that takes Redis is left out
+// where there is no server; if it was asked for by name, that is an error, or nothing would be
+// played without a word.
 func (o matrixOptions) known(s streams) ([]known, error) {
 	if o.targets != "" && o.store != "" {
 		return nil, runerror.Configf("--store is for the built-in designs; those of %s take $%s", o.targets, sut.StoreVariable)

@@ -11,6 +11,7 @@ import (
 	"github.com/doubletap-harness/doubletap/reports"
 )
 
+// newMend returns the command that says how a likely cause is mended.
 func newMend(s streams) *cobra.Command {
 	var stack string
 	cmd := &cobra.Command{

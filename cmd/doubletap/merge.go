@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/rundir"
 )
 
+// newMerge returns the command that judges shards as one run.
 func newMerge(s streams) *cobra.Command {
 	g, into := gate{}, ""
 	cmd := &cobra.Command{
@@ -35,6 +36,8 @@ judge it again as long as they are there.`,
 	return cmd
 }
 
+// mergeCommand judges shards as one run, in a directory of its own. The shards stay where they
+// are, and are only read.
 func mergeCommand(ctx context.Context, args []string, into string, g gate, s streams) error {
 	merged, err := rundir.Merge(inDirs(args))
 	if err := errors.Join(g.check(), err); err != nil {

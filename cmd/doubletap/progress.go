@@ -25,6 +25,7 @@ type progress struct {
 // toldEvery is how often a line says how far something is that takes long.
 const toldEvery = 10 * time.Second
 
+// newProgress returns a bar where out is a terminal, and lines elsewhere.
 func newProgress(out io.Writer, label string) *progress {
 	if isTerminal(out) {
 		return &progress{label: label, out: fileOf(out), terminal: true} // the bar moves the cursor
@@ -85,6 +86,7 @@ type wholeRun struct {
 	last           string
 }
 
+// announced notes how many intents each scenario will have. Those that do not apply have none.
 func (w *wholeRun) announced(a engine.Announced) {
 	w.intents = map[string]int{}
 	for _, s := range a.Scenarios {

@@ -27,6 +27,7 @@ type replayOptions struct {
 	longest   time.Duration // 0: as long as it takes
 }
 
+// newReplay returns the command that sends the plan of a finding again.
 func newReplay(s streams) *cobra.Command {
 	o, r := sessionFlags{}, replayOptions{}
 	cmd := &cobra.Command{
@@ -81,6 +82,7 @@ func (r *replayOptions) choose(f rundir.Finding) {
 	}
 }
 
+// check says what is wrong with the flags; nil: nothing.
 func (r replayOptions) check() error {
 	switch {
 	case r.times < 1:
@@ -92,6 +94,8 @@ func (r replayOptions) check() error {
 	}
 }
 
+// replayCommand sends a finding's plan as often as it was asked for, and sums up. A finding that
+// showed in some try is reported even if a later one failed.
 func replayCommand(ctx context.Context, dir string, r replayOptions, o sessionFlags, s streams) error {
 	if err := r.check(); err != nil {
 		return err
@@ -129,6 +133,7 @@ type tally struct {
 	reproduced, clean, unexercised int
 }
 
+// tries is how often it was sent, whatever came of it.
 func (t *tally) tries() int { return t.reproduced + t.clean + t.unexercised }
 
 // over reports that there is to be no further try.
@@ -215,6 +220,8 @@ func rate(k, n int) string {
 	}
 }
 
+// exit is 1 where it broke again at least once, and 2 where not one try was exercised. A try that
+// broke otherwise counts as clean: it is another finding.
 func (t tally) exit() error {
 	switch {
 	case t.reproduced > 0:

@@ -78,7 +78,8 @@ func (r rerun) String() string {
 	return strings.Join(append(words, r.gate.again()...), " ")
 }
 
-// flags are those that run and replay share, but for the target, as far as they say something.
+// flags are those that run and replay share, but for the target. A flag that has its default is
+// left out, so that the command stays short enough to be read.
 func (r rerun) flags() []string {
 	words := r.placeFlags()
 	if r.operation != "" && r.finding == "" {

@@ -43,6 +43,7 @@ type runFlags struct {
 	workers       workersFlags
 }
 
+// newRun returns the command that plays scenarios and judges them.
 func newRun(s streams) *cobra.Command {
 	o := runFlags{}
 	cmd := &cobra.Command{
@@ -260,6 +261,7 @@ func told(s streams, asJSON bool, play func(streams) (*checker.Report, error)) (
 	return report, err
 }
 
+// rerun is the command that does this run once more, with the seed that it drew.
 func (o runFlags) rerun(args []string, seed uint64) rerun {
 	again := rerun{sessionFlags: o.sessionFlags, args: args, seed: seed, known: o.known, confidence: o.confidence, budget: o.budget, gate: o.gate, skip: o.skip, failFast: o.failFast, parallel: o.parallel, shard: o.shard, ignoreEffects: o.ignoreEffects}
 	if o.more {

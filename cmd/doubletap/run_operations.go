@@ -41,7 +41,9 @@ func ofOperation(files []scenarios.File, operation string) []scenarios.File {
 	})
 }
 
-// playEach plays the operations one after the other, with one seed, and says what came of each. The error is that of the worst.
+// playEach plays the operations one after the other, and says what came of each. The first one
+// draws the seed for all, so that one number repeats them. The error is that of the worst; the
+// others are printed.
 func (o runFlags) playEach(ctx context.Context, each []turn, play func(context.Context, turn, runFlags) (*checker.Report, error), s streams) error {
 	var lines []string
 	var worst error

@@ -10,6 +10,7 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
+// newScenarios returns the commands that list and print the built-in scenarios.
 func newScenarios(s streams) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "List the built-in scenarios", Args: cobra.NoArgs,

@@ -16,6 +16,7 @@ const jobIndex = "JOB_COMPLETION_INDEX"
 // shardFlag is the value of --shard: 3/8; or /8, whose Number is 0 until it is resolved.
 type shardFlag struct{ scenarios.Shard }
 
+// Set reads NUMBER/OF, both counted from 1, or /OF for a number that the environment tells.
 func (f *shardFlag) Set(text string) error {
 	number, of, found := strings.Cut(text, "/")
 	n, err := 0, error(nil)
@@ -30,6 +31,7 @@ func (f *shardFlag) Set(text string) error {
 	return nil
 }
 
+// Type names the kind of value in the help.
 func (f *shardFlag) Type() string { return "part" }
 
 // resolve asks the environment for the number, if it is to tell.

@@ -24,6 +24,7 @@ import (
 // shrunkMark begins the file that shrink writes.
 const shrunkMark = "# Shrunk by doubletap:"
 
+// newShrink returns the command that finds the smallest scenario of a finding.
 func newShrink(s streams) *cobra.Command {
 	o, budget, out, force := sessionFlags{}, shrink.DefaultBudget, "", false
 	cmd := &cobra.Command{
@@ -61,6 +62,8 @@ Exit codes: 0 it was shrunk; 2 it did not break again, so nothing could be left 
 	return cmd
 }
 
+// shrinkCommand shrinks a finding and writes what is left. The best so far is written even if it
+// was interrupted or failed later: each step of it was tried.
 func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out files.Output, flags sessionFlags, s streams) error {
 	f, played, err := engine.OpenFinding(dir)
 	if err != nil {
@@ -104,6 +107,7 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out fi
 	return failure
 }
 
+// showTrial prints a line for each thing that was left out for a trial.
 func showTrial(t shrink.Trial, s streams) {
 	why := ""
 	if t.Why != "" {
@@ -112,6 +116,8 @@ func showTrial(t shrink.Trial, s streams) {
 	fmt.Fprintf(s.out, "  %-9s %3d of %-3d without %s%s\n", t.Outcome, t.K, t.N, t.Without, why)
 }
 
+// showNotReproduced says that there is nothing to shrink. Nothing was learnt of the target, so the
+// exit code is that of inconclusive.
 func showNotReproduced(f rundir.Finding, r shrink.Result, s streams) error {
 	if r.FirstN == 0 {
 		fmt.Fprintln(s.out, "not reproduced: the time was over before the first rounds were played")

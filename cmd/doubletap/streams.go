@@ -44,6 +44,7 @@ type screen struct {
 	safe *reports.SafeWriter
 }
 
+// Write writes a text with what a terminal or a CI server would obey escaped.
 func (s *screen) Write(text []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

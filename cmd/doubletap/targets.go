@@ -17,10 +17,12 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
+// newTargets returns the commands about the built-in designs.
 func newTargets(s streams) *cobra.Command {
 	return newGroup("targets", "The built-in target APIs, correct and broken, to try things on", newTargetsList(s), newTargetsServe(s))
 }
 
+// newTargetsList returns the command that lists the designs.
 func newTargetsList(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use: "list", Short: "List the built-in targets", Args: cobra.NoArgs,
@@ -37,6 +39,8 @@ func newTargetsList(s streams) *cobra.Command {
 	}
 }
 
+// newTargetsServe returns the command that serves one design as a process of its own. Runs against
+// served:NAME start it, too, so that a scenario can kill it.
 func newTargetsServe(s streams) *cobra.Command {
 	o, dependencyProxy := orders.Options{}, ""
 	cmd := &cobra.Command{

@@ -27,6 +27,8 @@ type terminal struct {
 	failure error // the first that could not be printed
 }
 
+// newTerminal returns an observer that prints a run against a target, by the name that the user
+// gave it.
 func newTerminal(target string, s streams) *terminal {
 	return &terminal{target: target, streams: s, style: styleOf(s)}
 }

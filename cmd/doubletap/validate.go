@@ -16,6 +16,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
+// newValidate returns the command that prints every mistake of some files. A mistake exits 3, like
+// that of a run.
 func newValidate(s streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE ...",
@@ -72,6 +74,7 @@ func looksLike(path string, source []byte, keys ...string) bool {
 	return doc != nil && !doc.Has("/steps") && slices.ContainsFunc(keys, doc.Has)
 }
 
+// newSchema returns the command that prints the schema of a file format.
 func newSchema(s streams) *cobra.Command {
 	markdown := false
 	cmd := &cobra.Command{

@@ -31,6 +31,7 @@ type workFlags struct {
 	maxRequests int
 }
 
+// newWork returns the command that plays shards of a run elsewhere.
 func newWork(s streams) *cobra.Command {
 	o := workFlags{}
 	cmd := &cobra.Command{
@@ -81,6 +82,8 @@ func (o *workFlags) complete(s streams) error {
 	return o.find()
 }
 
+// work joins a run and plays its shards until it is over. A worker that does not fit says so to
+// the coordinator as well, which may wait for nobody else.
 func (o workFlags) work(ctx context.Context, s streams) error {
 	digest, err := digestOf(o.target)
 	if err != nil {
@@ -127,7 +130,8 @@ func (o workFlags) fits(m *work.Member, digest string) (task, []scenarios.File, 
 	return t, found, err
 }
 
-// readTask reads what a coordinator asks for. It may ask for what the flags of run can say, and for nothing else.
+// readTask reads what a coordinator asks for. Whoever can write to the NATS server can send a
+// task, so that it may ask for what the flags of run can say, and for nothing else.
 func readTask(text []byte) (task, error) {
 	var t task
 	decoder := json.NewDecoder(bytes.NewReader(text))
