@@ -169,8 +169,8 @@ const tries = 3
 
 // decide runs the scenarios, and those again that decided nothing: a busy machine may have left
 // them unexercised, or something was in the way, such as at a port. It returns the results of all
-// runs, since a finding of an earlier try is a finding. What the control run left undecided is not
-// tried again: it is decided elsewhere.
+// runs, since a finding of an earlier try is a finding. A scenario that was left out because a plain
+// create is in doubt is not tried again: the doubt stays.
 func (k known) decide(ctx context.Context, files []scenarios.File, seed uint64, s streams) (all []checker.Result, err error) {
 	for range tries {
 		var results []checker.Result
