@@ -23,7 +23,9 @@ type Asking struct {
 	Body   map[string]any    `yaml:"body" json:"body,omitempty"` // members that are merged into the payload
 }
 
-// Answering returns the operation with a request that is answered in this size.
+// Answering returns the operation with a request that is answered in this size, or as it is where
+// the file does not say how to ask for that. It changes copies: operations of one target share
+// their maps.
 func (o Operation) Answering(size AnswerSize) Operation {
 	asking, declared := o.Answers[size]
 	if !declared {

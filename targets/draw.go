@@ -40,6 +40,7 @@ const (
 	UniqueUUID   UniqueKind = "uuid"   // version 4 (RFC 9562)
 )
 
+// uniqueKinds lists the kinds of unique, for messages.
 func uniqueKinds() []string {
 	return []string{string(UniqueText), string(UniqueEmail), string(UniqueNumber), string(UniqueUUID)}
 }
@@ -81,6 +82,7 @@ func (v Values) drawingAnew() Values {
 	return v
 }
 
+// functions are those that templates have besides Go's own.
 func (d *drawing) functions() template.FuncMap {
 	return template.FuncMap{
 		"unique": d.unique, "random": d.random, "pick": d.pick, "fake": d.fake, "now": d.now, toJSON: d.json,
@@ -90,7 +92,9 @@ func (d *drawing) functions() template.FuncMap {
 // functionNames returns the functions that templates have besides those of Go.
 func functionNames() []string { return slices.Sorted(maps.Keys(new(drawing).functions())) }
 
-// sum is different for every source, place and call.
+// sum is different for every source, place and call, and the same whenever they are. So two
+// templates of one body never draw alike, and one that is rendered again for a retry draws what it
+// drew before.
 func (d *drawing) sum(source string) [sha256.Size]byte {
 	d.calls++
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%d", source, d.place, d.calls))
@@ -116,6 +120,9 @@ func (d *drawing) chance() *rand.PCG {
 	return rand.NewPCG(binary.LittleEndian.Uint64(sum[:8]), binary.LittleEndian.Uint64(sum[8:16]))
 }
 
+// unique gives a text that no other body of any run has. It is drawn from the run, and not from
+// the plan: the same plan can be sent again to a database that still has the rows of the last
+// time.
 func (d *drawing) unique(name string) (string, error) {
 	sum, kind := d.sum(d.Run), UniqueKind(name)
 	var drawn string
@@ -143,6 +150,8 @@ func (d *drawing) unique(name string) (string, error) {
 	return drawn, nil
 }
 
+// random gives a whole number from a range, both ends included. It is drawn from the plan, so that
+// the same seed sends the same numbers.
 func (d *drawing) random(from, to int64) (int64, error) {
 	if from > to {
 		return 0, fmt.Errorf("random takes the smaller number first, got %d and %d", from, to)
@@ -154,6 +163,7 @@ func (d *drawing) random(from, to int64) (int64, error) {
 	return from + int64(rand.New(d.chance()).Uint64N(count)), nil
 }
 
+// pick gives one of its arguments, drawn from the plan.
 func (d *drawing) pick(choices ...any) (any, error) {
 	if len(choices) == 0 {
 		return nil, errors.New("pick takes what there is to choose from, got nothing")

@@ -79,6 +79,7 @@ func (e Extract) String() string {
 	}
 }
 
+// find looks in the one place that the extract names.
 func (e Extract) find(a Answer) (string, error) {
 	switch {
 	case e.JSON != "":
@@ -94,6 +95,8 @@ func (e Extract) find(a Answer) (string, error) {
 	}
 }
 
+// inJSON reads a text, a number or a boolean. Numbers stay as they are spelled: a float64 would
+// round an identity of more than 15 digits.
 func (e Extract) inJSON(body string) (string, error) {
 	var value any
 	decoder := json.NewDecoder(strings.NewReader(body))
@@ -125,6 +128,7 @@ func members(value any) string {
 	return "; the answer has /" + strings.Join(names[:min(len(names), most)], ", /")
 }
 
+// inHeader compares names without case (RFC 9110, section 5.1).
 func (e Extract) inHeader(header map[string]string) (string, error) {
 	for name, value := range header {
 		if strings.EqualFold(name, e.Header) {
@@ -134,6 +138,8 @@ func (e Extract) inHeader(header map[string]string) (string, error) {
 	return "", errors.New("the answer has no such header")
 }
 
+// inCookies reads the value of a cookie that the answer sets. Its error lists the names of those
+// that it sets, and no value.
 func (e Extract) inCookies(lines []string) (string, error) {
 	var names []string
 	for _, line := range lines {
@@ -152,6 +158,7 @@ func (e Extract) inCookies(lines []string) (string, error) {
 	return "", errors.New("the answer does not set it")
 }
 
+// inHTML reads the first element that the selector matches: its attribute, or else its text.
 func (e Extract) inHTML(body string) (string, error) {
 	selector, err := cascadia.Compile(e.HTML)
 	if err != nil {

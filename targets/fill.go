@@ -48,6 +48,8 @@ func fillAll(value any, v Values) (any, error) {
 	return value, nil
 }
 
+// fillValue fills in one text of a payload. What ends in the function json is read again, so that
+// a number or an object of it becomes part of the body and not a text in it.
 func fillValue(text string, v Values) (any, error) {
 	filled, isJSON, err := execute(text, v, v)
 	if err != nil || !isJSON {
@@ -122,9 +124,11 @@ func endsInJSON(nodes []parse.Node) bool {
 	return ok && function.Ident == toJSON
 }
 
-// bounded is a text that refuses to grow beyond maxRendered.
+// bounded is a text that refuses to grow beyond maxRendered: a template with a long loop must not
+// take the memory of the machine.
 type bounded struct{ text strings.Builder }
 
+// Write appends to the text; its error ends the template.
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.text.Len()+len(p) > maxRendered {
 		return 0, errors.New("the text grows beyond 1 MiB")

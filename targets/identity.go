@@ -20,6 +20,8 @@ func (v *validator) identity(path string, i contract.Identity) {
 	}
 }
 
+// maskedHeader is the mistake of a file that wants to read an identity or a meaning in a header
+// that is never recorded.
 const maskedHeader = "the header %s is masked in every record, so that nothing can be read in it"
 
 // MaskedHeaders are the headers that are masked in the records of every target, besides those that it redacts.

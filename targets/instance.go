@@ -34,7 +34,8 @@ func (t Target) At(instance string) Target {
 	return t
 }
 
-// instances looks at the addresses of a target that runs already. They differ in their host alone.
+// instances looks at the addresses of a target that runs already. They may differ in their host
+// alone, as one request is built for all of them.
 func instances(v *validator) {
 	if len(v.target.Instances) == 0 {
 		if v.target.Contract.Converged > 0 {

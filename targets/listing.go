@@ -86,7 +86,9 @@ func (v *validator) rows(path string, o Operation) {
 	}
 }
 
-// dialect is how queries are read.
+// dialectOf is the dialect in which queries of the target are read, by the kind or the URL of its
+// database. A URL that names none is taken for PostgreSQL; that it is wrong is a mistake of its
+// own.
 func dialectOf(t Target) sqltext.Dialect {
 	kind := string(t.Database.Ephemeral)
 	if kind == "" {

@@ -34,7 +34,9 @@ func Load(file string, data []byte, env func(string) (string, bool)) (Target, er
 	return LoadInstead(file, data, env, nil)
 }
 
-// LoadInstead is Load with texts that stand in place of the file's, by JSON pointer: /base_url, for one.
+// LoadInstead is Load with texts that stand in place of the file's, by JSON pointer: /base_url,
+// for one. So a target that a program serves at a free port, or a database that it opens itself,
+// needs no file of its own.
 func LoadInstead(file string, data []byte, env func(string) (string, bool), instead map[string]string) (Target, error) {
 	doc, err := document.Parse(data, document.Options{File: file, Schema: schema, Env: env, Instead: instead})
 	if doc == nil {
@@ -149,6 +151,7 @@ func (t *Target) complete(file string) {
 	completeContract(&t.Contract)
 }
 
+// completeSteps gives steps the method and the signature that the file leaves out.
 func completeSteps(steps []Step) {
 	for i := range steps {
 		if steps[i].Request.Method == "" {
@@ -158,6 +161,7 @@ func completeSteps(steps []Step) {
 	}
 }
 
+// complete fills in what is signed and how it is written; nil: nothing is signed.
 func (s *Sign) complete() {
 	if s == nil {
 		return
@@ -166,6 +170,9 @@ func (s *Sign) complete() {
 	s.Encoding = cmp.Or(s.Encoding, EncodingHex)
 }
 
+// completeContract fills in what a contract leaves out, and spells the names of headers as
+// net/http does, because they are compared as they stand. An expiry without a time is none: so a
+// file takes back the one of its preset.
 func completeContract(c *contract.Contract) {
 	accepted := &c.Ack.Accepted
 	for _, s := range []*contract.Signature{&accepted.Done, &accepted.Failed} {

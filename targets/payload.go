@@ -107,6 +107,7 @@ func textsOf(member any) ([]string, error) {
 	return texts, nil
 }
 
+// textOf writes a scalar as a form has it. A form has no null, no list and no object.
 func textOf(value any) (string, error) {
 	switch value := value.(type) {
 	case string:
@@ -151,6 +152,7 @@ func multipartOf(members map[string]any) (body []byte, boundary string, err erro
 	return out.Bytes(), boundary, err
 }
 
+// writePart writes one part of a multipart form: a field, or a file where the member is a mapping.
 func writePart(w *multipart.Writer, name string, entry any) error {
 	file, isFile := entry.(map[string]any)
 	if !isFile {
@@ -173,6 +175,7 @@ func writePart(w *multipart.Writer, name string, entry any) error {
 	return err
 }
 
+// asText is a text, or the empty one where the file has something else or nothing.
 func asText(value any) string {
 	text, _ := value.(string)
 	return text

@@ -29,6 +29,8 @@ func (o Operation) PlaceKey(r *Rendered, key string) error {
 	return errors.New("place the key: the operation takes none")
 }
 
+// placeInHeader sets the header of the key. A quoted key is a string of structured fields (RFC
+// 9651, section 3.3.3), as the draft of the Idempotency-Key header asks for.
 func (o Operation) placeInHeader(r *Rendered, key string) error {
 	if strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
 		return errors.New("place the key: it holds a character that a header cannot carry")
@@ -40,6 +42,8 @@ func (o Operation) placeInHeader(r *Rendered, key string) error {
 	return nil
 }
 
+// placeInBody sets the member of the key and writes the payload once more, in whatever form it
+// has.
 func (o Operation) placeInBody(r *Rendered, key string) error {
 	members, err := r.saying()
 	if err != nil {
@@ -70,6 +74,8 @@ func (o Operation) placeInPath(r *Rendered, key string) error {
 	return nil
 }
 
+// placeInQuery adds the parameter of the key behind those of the path, which stay as they are, to
+// the byte.
 func (o Operation) placeInQuery(r *Rendered, key string) {
 	path, fragment, cut := strings.Cut(r.Path, "#")
 	switch {

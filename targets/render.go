@@ -274,6 +274,7 @@ func transplant(into, from any, pointer string) {
 	}
 }
 
+// own notes what no other attempt has, so that a replay can be compared without it.
 func (r *Rendered) own(place, text string) {
 	if r.Own == nil {
 		r.Own = map[string]string{}
@@ -287,6 +288,7 @@ func (r *Rendered) SetOwnHeader(name, value string) {
 	r.own(name, value)
 }
 
+// setHeader sets a header by the name that the file has. A rendered request may have none yet.
 func (r *Rendered) setHeader(name, value string) {
 	if r.Header == nil {
 		r.Header = map[string]string{}
@@ -308,6 +310,8 @@ func merge(body, change map[string]any) map[string]any {
 	return merged
 }
 
+// encode writes a value as JSON on one line. It leaves <, > and & as they are: a target is sent
+// what the file says.
 func encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)

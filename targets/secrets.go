@@ -47,12 +47,16 @@ type secretCollector struct {
 	compared []string // what rows must hold: that is no secret, or it could not be compared with the rows
 }
 
+// steps notes the secrets of steps.
 func (c secretCollector) steps(path string, steps []Step) {
 	for i, step := range steps {
 		c.request(path+jsonpointer.Of(i)+"/request", step.Request)
 	}
 }
 
+// request notes the secrets of one request. A header into which a variable goes is masked as a
+// whole, as its other parts may give the secret away; in paths and bodies, which are evidence,
+// only what came from variables is.
 func (c secretCollector) request(path string, q Request) {
 	for header := range q.Header {
 		at := path + jsonpointer.Of("headers", header)

@@ -87,6 +87,8 @@ func (s Sign) Text(r Rendered, base, key, seconds string) (string, error) {
 	return fillWith(s.Over, signed)
 }
 
+// new returns the constructor of the hash. SHA-256 is the usual one; the schema lets no other name
+// pass.
 func (h Hash) new() func() hash.Hash {
 	switch h {
 	case HashSHA512:
@@ -98,6 +100,7 @@ func (h Hash) new() func() hash.Hash {
 	}
 }
 
+// text writes a signature.
 func (e Encoding) text(sum []byte) string {
 	if e == EncodingBase64 {
 		return base64.StdEncoding.EncodeToString(sum)

@@ -1,6 +1,19 @@
 // Package targets describes systems under test as data: how to ask them to create something, where
-// the idempotency key goes, which query lists the rows, and which contract they promise. It turns a
-// target file into a Target; it sends nothing and judges nothing.
+// the idempotency key goes, which query lists the rows, and which contract they promise. It turns
+// a target file into a Target; it sends nothing and judges nothing.
+//
+// [Load] reads a file in four steps: the room document checks it against the schema and fills in
+// environment variables; decode lays it over the contract of its preset (preset.go,
+// preset_providers.go); complete fills in what the file leaves out; validate finds the mistakes
+// that a schema cannot see, all of them at once (validate*.go).
+//
+// Two things are then done with an operation. [Operation.Render] fills in its templates
+// (render.go, fill.go, draw.go) and writes the payload (payload.go, text.go); PlaceKey and Sign
+// come last, as a signature covers the key (place.go, sign.go). [Extract] takes values out of
+// answers to steps (step.go, extract.go).
+//
+// A Target is not changed after Load, so that it is safe for concurrent use. It may hold secrets:
+// what must never be on record is in Redact and Secrets (secrets.go).
 package targets
 
 import (
@@ -144,7 +157,8 @@ func (o Operation) Judged() contract.Operation {
 	return contract.Operation{Key: o.Key.Key, Alter: o.Alter, Identity: o.Identity, Rows: o.Rows, Effects: o.Effects}
 }
 
-// OperationNames returns the names of the operations, sorted.
+// OperationNames returns the names of the operations, sorted: the first is the one that is played
+// where nobody names another.
 func (t Target) OperationNames() []string {
 	names := make([]string, 0, len(t.Operations))
 	for name := range t.Operations {

@@ -52,6 +52,8 @@ func (v *validator) addMistake(path, format string, args ...any) {
 	}
 }
 
+// baseURL looks at the address to which requests go. User and password in it would be on every
+// record.
 func (v *validator) baseURL() {
 	const path = "/base_url"
 	u, err := url.Parse(v.target.BaseURL)
@@ -76,6 +78,7 @@ func withScheme(v *validator, path string) string {
 	return fmt.Sprintf(", did you mean %q?", "http://"+v.target.BaseURL)
 }
 
+// databaseSchemes lists the schemes of the databases that can be asked.
 func databaseSchemes() []string {
 	return []string{"sqlite", "postgres", "postgresql", "mysql", "mariadb"}
 }
@@ -83,6 +86,8 @@ func databaseSchemes() []string {
 // longestHold is how long the writers of a table may be held back.
 const longestHold = contract.Duration(10 * time.Second)
 
+// database looks at where the rows are. What a variable gave is not repeated in a mistake: it may
+// hold a password.
 func (v *validator) database() {
 	const path = "/database/url"
 	if g := v.target.Database.WriteGate; g != nil && g.Longest > longestHold {
@@ -115,6 +120,7 @@ func (v *validator) database() {
 	}
 }
 
+// suggestion goes on after an unknown word: with a known word that looks like it, if one does.
 func suggestion(word string, known []string) string {
 	if nearest, ok := document.Nearest(word, known); ok {
 		return fmt.Sprintf(", did you mean %q?", nearest)
@@ -122,6 +128,7 @@ func suggestion(word string, known []string) string {
 	return ";"
 }
 
+// list writes one or more words as a choice.
 func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
@@ -136,6 +143,8 @@ func (v *validator) present(paths ...string) string {
 	return "/contract"
 }
 
+// operation looks at one operation: first at its parts, then at whether its templates work
+// together, and last at whether rows can be found by what they send.
 func (v *validator) operation(path string, o Operation) {
 	v.kind = o.Marker
 	defer func() { v.kind = TextMarker }()
@@ -204,6 +213,7 @@ func (v *validator) replaces(path string, which Variant, inside string, members,
 	}
 }
 
+// key looks at where the key travels, and that nothing else of the request stands there.
 func (v *validator) key(path string, o Operation) {
 	name := path + "/key/name"
 	switch o.Key.In {
@@ -271,6 +281,7 @@ func (o Operation) queries(name string) bool {
 	return parameters.Has(name)
 }
 
+// noMarker is the mistake of a query that would find the rows of all intents.
 const noMarker = "the parameter :marker is missing: it selects the rows of one intent"
 
 // hasMarker reports that a query selects the rows of one intent, by its marker or by its reference.

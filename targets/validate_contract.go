@@ -125,6 +125,7 @@ func advice(c contract.Contract, o contract.Overlap) string {
 	return ""
 }
 
+// marker looks at the header by which a replay is known.
 func (v *validator) marker(c contract.Contract) {
 	const path = "/contract/replay/marker"
 	m := c.Replay.Marker

@@ -23,6 +23,8 @@ func (v *validator) effects() {
 	}
 }
 
+// effect looks at one effect: it is read from the database in one of three ways, or counted at a
+// sink.
 func (v *validator) effect(path string, o Operation, e contract.Effect) {
 	given := 0
 	for _, set := range []bool{e.Rows != nil, e.Value != nil, e.Delta != nil, e.Seen != ""} {

@@ -90,6 +90,8 @@ func unstarted(v *validator, base *url.URL) {
 	}
 }
 
+// isLoopback reports whether a host is this machine. No name is resolved: what it resolves to may
+// change later.
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)
 	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()

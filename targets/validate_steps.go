@@ -117,6 +117,7 @@ func prepares(v *validator, o Operation) bool {
 	})
 }
 
+// rateLimit looks for a limit whose shares of time round to nothing.
 func (v *validator) rateLimit() {
 	if l := v.target.RateLimit; l != nil && l.Requests > 0 && l.Every() <= 0 {
 		v.addMistake("/rate_limit/per", "expected a time of more than 0s, such as 1s")

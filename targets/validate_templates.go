@@ -26,6 +26,8 @@ type sample struct {
 	values    Values
 }
 
+// samples has one for each principal, and one without where there are none: a template may work
+// for one principal only.
 func (t Target) samples() []sample {
 	intent := IntentValues{Marker: sampleMarker, Reference: sampleReference, Number: 1}
 	var all []sample
@@ -90,6 +92,7 @@ func (v *validator) templates(path string, o Operation) bool {
 	return len(v.mistakes) == before && v.doc.Sound(path)
 }
 
+// templatesIn tries every text inside a value.
 func templatesIn(v *validator, path string, value any) {
 	switch value := value.(type) {
 	case string:
@@ -106,6 +109,7 @@ func templatesIn(v *validator, path string, value any) {
 	}
 }
 
+// template tries a text that stays a text.
 func (v *validator) template(path, text string) {
 	attemptHere(v, path, text)
 	try(v, path, func(v Values) error { _, err := fill(text, v); return err })
@@ -210,6 +214,8 @@ func differs(v *validator, path string, o Operation, which Variant, name string,
 	return true
 }
 
+// carriesMarker renders a body and looks for the marker in path and body. In a header it would not
+// be stored, and rows could not be found by it.
 func (o Operation) carriesMarker(v Values, which Variant) (bool, error) {
 	rendered, err := o.Render(v, which)
 	if err != nil {

@@ -47,6 +47,7 @@ func reaches(pointers []string, pointer string) bool {
 	})
 }
 
+// altersAt reports that an altered body differs there.
 func (o Operation) altersAt(pointer string) bool {
 	_, there := jsonpointer.Resolve(o.Alter, pointer)
 	return there
