@@ -55,8 +55,8 @@ func (c secretCollector) steps(path string, steps []Step) {
 }
 
 // request notes the secrets of one request. A header into which a variable goes is masked as a
-// whole, as its other parts may give the secret away; in paths and bodies, which are evidence,
-// only what came from variables is.
+// whole, as its other parts may give the secret away. Paths and bodies are evidence: there it is
+// what came from variables, and the text that came of it.
 func (c secretCollector) request(path string, q Request) {
 	for header := range q.Header {
 		at := path + jsonpointer.Of("headers", header)

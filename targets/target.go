@@ -12,8 +12,8 @@
 // come last, as a signature covers the key (place.go, sign.go). [Extract] takes values out of
 // answers to steps (step.go, extract.go).
 //
-// A Target is not changed after Load, so that it is safe for concurrent use. It may hold secrets:
-// what must never be on record is in Redact and Secrets (secrets.go).
+// No function here changes a Target after Load, so that it is safe for concurrent use. It may hold
+// secrets: what must never be on record is in Redact and Secrets (secrets.go).
 package targets
 
 import (

@@ -50,7 +50,7 @@ func (t *Target) locate(folder string) {
 	}
 }
 
-// socket looks at the path of a Unix domain socket. The kernel would cut a longer one.
+// socket looks at the path of a Unix domain socket. A longer one cannot be connected to.
 func (v *validator) socket() {
 	if n := len(v.target.Socket); n > longestSocket {
 		v.addMistake("/socket", "the path of a socket has at most %d bytes, and this one has %d", longestSocket, n)
