@@ -23,8 +23,10 @@ func (d Draft) PageWithCookie() string {
 // Cookie is the cookie of the browser; empty: the source has none.
 func (d Draft) Cookie() string { return d.Given[strings.Trim(d.Header["Cookie"], "${}")] }
 
-// OfAnyVisitor returns the draft with the cookies that the page of the form gives to everybody, where an answer to somebody without any
-// shows the form: the cookie of a browser is good for one session only. False: the page is for those who have signed in, or gives no cookie.
+// OfAnyVisitor returns the draft with the cookies that the page of the form gives to everybody,
+// where an answer to a visitor without any cookie shows the form. The cookie of a browser is good
+// for one session only, and runs are many. False: the page is for those who have signed in, or
+// gives no cookie.
 func (d Draft) OfAnyVisitor(page *http.Response, body string) (Draft, bool) {
 	if page.StatusCode != http.StatusOK || d.PageWithCookie() == "" {
 		return d, false

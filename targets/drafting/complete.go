@@ -12,11 +12,13 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
+// The templates that the file uses most.
 const (
 	markerTemplate    = "{{.Intent.Marker}}"
 	referenceTemplate = "{{.Intent.Reference}}"
 )
 
+// cloneTexts copies texts by name; it never returns nil, so that the copy can be written to.
 func cloneTexts(m map[string]string) map[string]string {
 	copied := maps.Clone(m)
 	if copied == nil {
@@ -114,6 +116,9 @@ func (f *File) landed(column string, text int) bool {
 	return text >= 0 && text < len(marks) && strings.HasSuffix(f.Proof.Row[column], markSpace+marks[text:text+1])
 }
 
+// distinguishColumn finds the member that lands in a unique column and lets it differ from create
+// to create. A member that is neither marked nor a name of something stays as it is, as the doubt
+// says: another value might be refused.
 func (f *File) distinguishColumn(column string) {
 	Scalars("", f.Draft.Body, func(pointer string, value any) {
 		marked := slices.Index(f.Draft.Texts, pointer)
@@ -219,6 +224,8 @@ func (a alteration) number() bool {
 	return false
 }
 
+// worth is how good an alteration is: whole numbers before fractions and texts, and what is stored
+// before what is not, because only a column shows which body took effect.
 func (a alteration) worth() int {
 	worth := 1
 	switch a.Value.(type) {

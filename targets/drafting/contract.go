@@ -106,6 +106,7 @@ func (f *File) redirects() bool {
 	return f.Proof != nil && f.Proof.Redirect != 0 || slices.ContainsFunc(f.acknowledged(), redirects)
 }
 
+// anyRedirect is the doubt of a create that was answered with a redirect.
 func anyRedirect(status int) string {
 	return fmt.Sprintf("Whether every %d means that it is done: one that leads to a login page or back to the form does not; add headers: {Location: PATTERN} to contract.ack.", status)
 }

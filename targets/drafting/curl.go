@@ -12,7 +12,9 @@ import (
 	"golang.org/x/net/http/httpguts"
 )
 
-// ReadCurl understands a command line of curl with a JSON object or a form for a body.
+// ReadCurl understands a command line of curl with a JSON object, XML or a form for a body.
+// Nothing is run, no variable of the shell is filled in, and no file is read that the command
+// names.
 func ReadCurl(command string) (Request, error) {
 	words, err := split(command)
 	if err != nil {
@@ -49,6 +51,9 @@ func flagsWithValue() map[string]string {
 	}
 }
 
+// all reads the words behind curl. Flags that are not known are passed over: most say nothing
+// about the request, and one that takes a value in a word of its own would leave it as a second
+// URL, which is an error.
 func (r *reading) all(words []string) error {
 	for len(words) > 0 {
 		word := words[0]
@@ -88,6 +93,7 @@ func cutFlag(word string) (name, value string, joined bool) {
 	return word, "", false
 }
 
+// take notes what one flag says.
 func (r *reading) take(meaning, value string) error {
 	switch meaning {
 	case "method":
@@ -164,6 +170,7 @@ func (c *Request) readParts(parts []string) error {
 	return nil
 }
 
+// curl makes the request. A command without a method posts, as curl does where there is a body.
 func (r *reading) curl() (Request, error) {
 	address := r.address
 	if !strings.Contains(address, "://") {

@@ -17,6 +17,7 @@ var dateLike = regexp.MustCompile(`^\d{4}-\d\d(-|$)|^\d\d?[:./]\d\d?[:./]`)
 // amountLike matches a number with a fraction, as an amount is written in a text.
 var amountLike = regexp.MustCompile(`^[+-]?\d+[.,]\d{1,4}$`)
 
+// uuidLike matches a UUID of any version.
 var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // codes are the members that may name one thing and no other, such as an e-mail address, the number of an invoice or the id
@@ -142,6 +143,7 @@ func (d Draft) addresses() []string {
 	})
 }
 
+// isAddress reports that a text looks like an e-mail address.
 func isAddress(text string) bool { return strings.Contains(text, "@") }
 
 // differing is a template for another value of the same form for each create.
@@ -158,6 +160,7 @@ func differing(value string) string {
 	}
 }
 
+// addressEnd is a domain that nobody has (RFC 2606): no mail of a test reaches anyone.
 const addressEnd = "@example.com"
 
 // numberTemplate is a marker that is a number in JSON.

@@ -1,5 +1,17 @@
-// Package drafting turns what is known of one way to create something into a target file: it takes a draft of
-// the operation, from a document or a command line, and what a database held after one real create.
+// Package drafting turns what is known of one way to create something into a target file: it takes
+// a draft of the operation, from a document or a command line, and what a database held after one
+// real create.
+//
+// The way of a draft: a source is read into a [Draft] (curl.go, har.go and recording*.go here,
+// OpenAPI documents in the package below). [Draft.Prove] finds the row of one marked create among
+// all that hold its marker (proof.go). [File.Learn] reads the contract off the answers to creates
+// that were repeated (learn.go, success.go, limit.go). [File.Text] writes the target file
+// (file.go, contract.go, rows.go, start.go, services.go).
+//
+// Nothing here sends a request or asks a database: the room learn does, and hands over what it
+// saw. Whatever is a guess becomes a doubt, a sentence at the head of the file. Texts of the
+// source and of the target are data: they are escaped wherever the file, a template or a terminal
+// would obey them (text.go, yaml.go).
 package drafting
 
 import (
@@ -14,7 +26,8 @@ import (
 	"github.com/doubletap-harness/doubletap/targets"
 )
 
-// Draft is what the source says about an operation.
+// Draft is what the source says about an operation. Methods that return a Draft change a copy;
+// those with a pointer change it in place.
 type Draft struct {
 	Name    string
 	Summary string

@@ -53,11 +53,14 @@ type Child struct {
 	Again int // that it had when the create had been repeated; 0: not counted
 }
 
+// doubt notes a sentence for the head of the file.
 func (f *File) doubt(format string, args ...any) {
 	f.Doubts = append(f.Doubts, fmt.Sprintf(format, args...))
 }
 
-// Text writes the target file.
+// Text writes the target file. It works on a copy, so that it can be called with what is known so
+// far, again and again. What it writes depends on the File alone: the same knowledge gives the
+// same text.
 func (f File) Text() (string, error) {
 	f.Doubts = append(slices.Clone(f.Draft.Doubts), f.Doubts...)
 	if err := f.settle(); err != nil {
@@ -74,7 +77,8 @@ func (f File) Text() (string, error) {
 	return f.out.String(), nil
 }
 
-// Trial writes a target file for one create whose every text carries a mark of its own.
+// Trial writes a target file for one create whose every text carries a mark of its own. It names
+// no database, because the rows are searched for by the caller.
 func (f File) Trial() (string, error) {
 	f.differs()
 	f.Draft = f.Draft.Marked(markerTemplate)
@@ -106,6 +110,8 @@ func (f *File) remark(indent, format string, args ...any) {
 	f.line("%s", line)
 }
 
+// head writes the comments and what is not of the operation. The doubts stand first: a reader is
+// to settle them before the file is used.
 func (f *File) head() {
 	if f.Schema != "" {
 		f.line("# yaml-language-server: $schema=%s", f.Schema)
@@ -149,6 +155,7 @@ func writeCertificates(f *File) {
 	}
 }
 
+// described goes on after the source of the file with the summary of the operation.
 func described(summary string) string {
 	if summary == "" {
 		return ""
@@ -156,6 +163,8 @@ func described(summary string) string {
 	return ": " + strings.TrimRight(summary, ".")
 }
 
+// operation writes the operation, its keys in the order in which a reader asks: what is sent,
+// where the key is, what else can be sent, how the answer names the thing, and where its row is.
 func (f *File) operation() {
 	d := f.Draft
 	f.line("operations:\n  %s:", flow(d.Name))

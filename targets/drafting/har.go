@@ -28,6 +28,7 @@ type archive struct {
 	} `json:"log"`
 }
 
+// entry is one request of a HAR file, and its answer.
 type entry struct {
 	Request struct {
 		Method   string `json:"method"`
@@ -49,6 +50,7 @@ type entry struct {
 	} `json:"response"`
 }
 
+// pair is a header, or a member of a form.
 type pair struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -99,6 +101,8 @@ func (r Recorded) LooksCreating() bool {
 // Keyed reports whether the request carried an idempotency key.
 func (r Recorded) Keyed() bool { return r.Draft("").Key.In != contract.KeyNowhere }
 
+// recorded reports the request of an entry that may have created something. A form in parts is
+// left out: browsers do not keep what its files held.
 func (e entry) recorded() (Recorded, bool) {
 	q, ok := e.request()
 	post := e.Request.PostData

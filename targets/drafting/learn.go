@@ -84,7 +84,10 @@ type learnt struct {
 	replacing *Answer // to another body that replaces what was acknowledged; nil: none does
 }
 
-// Learn reads off the answers what the target does about repeated requests, and what they leave open.
+// Learn reads off the answers what the target does about repeated requests, and what they leave
+// open. It promises only what was seen, and of two readings the weaker: what the file promises too
+// much is a false finding in each run, and what it promises too little is a doubt that its reader
+// sees.
 func (f *File) Learn(r Repeated) {
 	l := learnt{from: true}
 	keyed := f.Draft.Keyed()
@@ -291,6 +294,7 @@ func failedAt(f *File, r Repeated) string {
 	return ""
 }
 
+// orNone is an answer, or one that says nothing.
 func orNone(a *Answer) Answer {
 	if a == nil {
 		return Answer{}
@@ -317,7 +321,8 @@ func (l *learnt) tellApart() {
 	}
 }
 
-// same reports that an answer may be known by both.
+// same reports that an answer may be known by both: their statuses are equal, and no member tells
+// them apart.
 func same(a, b contract.Signature) bool {
 	if len(a.Statuses) == 0 || !slices.Equal(a.Statuses, b.Statuses) {
 		return false
@@ -333,6 +338,8 @@ func same(a, b contract.Signature) bool {
 // codeLike matches a text that programs read; codes are the members that hold one.
 var codeLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/-]*$`)
 
+// codes are the places in which answers name what went wrong, those of GraphQL and of problem
+// details (RFC 9457) among them; the first that is there counts.
 func codes() []string {
 	return []string{"/errors/0/extensions/code", "/errors/0/code", "/code", "/error/code", "/error/type", "/type", "/reason", "/error"}
 }

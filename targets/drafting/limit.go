@@ -56,6 +56,7 @@ func LimitIn(header map[string]string, now time.Time) (tightest Limit) {
 	return tightest
 }
 
+// every is the time for one request.
 func (l Limit) every() time.Duration { return l.Per / time.Duration(l.Requests) }
 
 // wholeWindow is a usual window that may have so much left.

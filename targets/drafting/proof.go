@@ -78,7 +78,8 @@ type place struct {
 	later bool // what was accepted came there when it was done
 }
 
-// Prove finds out of all places that hold a marker the one that is the created thing; nil: there is none.
+// Prove finds out of all places that hold a marker the one that is the created thing; nil: there
+// is none. The others are kept, as another table with the marker may be an effect to count.
 func (d Draft) Prove(c Created) *Proof {
 	var places []place
 	for _, l := range c.Landings {
@@ -176,6 +177,7 @@ func (p place) worth(path string) int {
 	return worth
 }
 
+// calledAs reports that a table is called as the end of the path is, singular or plural.
 func calledAs(table, path string) bool {
 	path, _, _ = strings.Cut(path, "?")
 	segments := strings.Split(strings.TrimRight(path, "/"), "/")
@@ -183,6 +185,7 @@ func calledAs(table, path string) bool {
 	return last != "" && strings.Contains(squeezed(table), squeezed(last))
 }
 
+// squeezed is a name in lower case and without separators: orderId, order_id and Order-ID are one.
 func squeezed(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
 }
@@ -193,6 +196,8 @@ var idLike = regexp.MustCompile(`(?i)(^|[_-])(id|uuid|guid|number|no|code|key|re
 // Redirects reports that the answer sends a browser on, as after a form.
 func (c Created) Redirects() bool { return redirects(c.Status) }
 
+// redirects reports a status that sends a browser to another page with GET (RFC 9110, sections
+// 15.4.3 and 15.4.4).
 func redirects(status int) bool { return status == http.StatusFound || status == http.StatusSeeOther }
 
 // identity finds where an answer names a row, and the column that it names it by: the primary key or another that

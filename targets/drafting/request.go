@@ -56,6 +56,7 @@ func (c *Request) read(text string) error {
 // formText is a form as it is sent.
 var formText = regexp.MustCompile(`^[^=&{}\[\]\s"]+(\[[^=&]*\])*=[^&]*(&[^=&]+=[^&]*)*$`)
 
+// readForm reads a form. A text that only happens to have an equals sign is none.
 func (c *Request) readForm(text string) error {
 	values, err := url.ParseQuery(text)
 	if err != nil || !formText.MatchString(text) {
@@ -149,6 +150,8 @@ func idIn(answer any) string {
 // secretName matches names of headers, parameters and members that may hold a secret: an author or a secretary is none.
 var secretName = regexp.MustCompile(`(?i)auth([^o]|o[^r]|$)|authori[sz]|cookie|token|secret([^a]|$)|passw|passphrase|pwd|api[-_]?key|session([-_]?(id|key|token))?$|signature|credential|csrf|xsrf|cvv|cvc|iban|card[-_]?number|\bpin\b`)
 
+// query writes the parameters into the path. A parameter that may hold a secret becomes a
+// variable.
 func (c Request) query(d *Draft, prefix string) {
 	var parts []string
 	for part := range strings.SplitSeq(c.URL.RawQuery, "&") {

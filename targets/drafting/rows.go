@@ -49,6 +49,8 @@ func (f *File) doubtProof() {
 	}
 }
 
+// rows writes how the rows are found. Without a proof it is a comment for the reader to fill in: a
+// query that was guessed could find the rows of others.
 func (f *File) rows() {
 	if f.Proof == nil {
 		f.line("    # rows: # fill in TABLE and COLUMN, in which the marker is stored")
@@ -104,6 +106,8 @@ func (f *File) condition() string {
 	return condition
 }
 
+// markerCondition compares a column with the marker. A column that holds more than the marker is
+// searched, in the words of the dialect.
 func markerCondition(f *File) string {
 	column := f.Dialect.TableName(f.Proof.Table) + "." + f.Dialect.Name(f.Proof.Column)
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 )
 
+// base64Of is what Basic credentials are written in (RFC 7617).
 func base64Of(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 
 // split cuts a command line into words as a shell does, but fills in no variables.
@@ -28,6 +29,7 @@ type splitter struct {
 	open  bool // a word has begun
 }
 
+// end finishes a word. An empty one counts if it was quoted.
 func (s *splitter) end() {
 	if s.open {
 		s.words = append(s.words, s.word.String())
@@ -36,6 +38,7 @@ func (s *splitter) end() {
 	s.open = false
 }
 
+// take returns the next character, of which there is one.
 func (s *splitter) take() rune {
 	r := s.left[0]
 	s.left = s.left[1:]
