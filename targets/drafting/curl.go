@@ -51,9 +51,8 @@ func flagsWithValue() map[string]string {
 	}
 }
 
-// all reads the words behind curl. Flags that are not known are passed over: most say nothing
-// about the request, and one that takes a value in a word of its own would leave it as a second
-// URL, which is an error.
+// all reads the words behind curl. Flags that are not known are passed over, as most say nothing
+// about the request. The value of one, in a word of its own, is then taken for a URL.
 func (r *reading) all(words []string) error {
 	for len(words) > 0 {
 		word := words[0]

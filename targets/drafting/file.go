@@ -59,8 +59,7 @@ func (f *File) doubt(format string, args ...any) {
 }
 
 // Text writes the target file. It works on a copy, so that it can be called with what is known so
-// far, again and again. What it writes depends on the File alone: the same knowledge gives the
-// same text.
+// far, again and again.
 func (f File) Text() (string, error) {
 	f.Doubts = append(slices.Clone(f.Draft.Doubts), f.Doubts...)
 	if err := f.settle(); err != nil {

@@ -85,9 +85,8 @@ type learnt struct {
 }
 
 // Learn reads off the answers what the target does about repeated requests, and what they leave
-// open. It promises only what was seen, and of two readings the weaker: what the file promises too
-// much is a false finding in each run, and what it promises too little is a doubt that its reader
-// sees.
+// open. It promises only what was seen: what the file promises too much is a false finding in each
+// run, and what it promises too little is a doubt that its reader sees.
 func (f *File) Learn(r Repeated) {
 	l := learnt{from: true}
 	keyed := f.Draft.Keyed()
