@@ -13,7 +13,6 @@ import (
 
 	"github.com/doubletap-harness/doubletap/document"
 	"github.com/doubletap-harness/doubletap/faults"
-	"github.com/doubletap-harness/doubletap/proofs"
 )
 
 //go:embed scenario.schema.json
@@ -50,8 +49,9 @@ func Load(file string, data []byte) (Scenario, error) {
 	return s, nil
 }
 
-// LoadFS reads every *.yaml file of a folder, in the order of their names. The error is
-// document.Mistakes where files have mistakes: those of all files.
+// LoadFS reads every *.yaml file of a folder, in the order of their names. Two scenarios may not
+// have one name, as a run has a directory for each name. The error is document.Mistakes where
+// files have mistakes: those of all files.
 func LoadFS(fsys fs.FS, dir string) ([]File, error) {
 	paths, err := fs.Glob(fsys, path.Join(dir, "*.yaml"))
 	if err != nil {
@@ -92,6 +92,8 @@ func collect(mistakes *document.Mistakes, err error) bool {
 	return true
 }
 
+// load reads one file. It returns the document and what could be decoded also where there are
+// mistakes, so that the caller can look for more of them in it.
 func load(file string, data []byte) (*document.Document, Scenario, error) {
 	var s Scenario
 	doc, err := document.Parse(data, document.Options{File: file, Schema: schema})
@@ -150,133 +152,5 @@ func (s *Scenario) complete() {
 		if !slices.Contains(s.Needs, need) {
 			s.Needs = append(s.Needs, need)
 		}
-	}
-}
-
-// implied lists the needs that follow from what a scenario does.
-func (s *Scenario) implied() []Need {
-	var needs []Need
-	switch s.Answer {
-	case LargeAnswer:
-		needs = append(needs, NeedsLargeAnswer)
-	case HugeAnswer:
-		needs = append(needs, NeedsHugeAnswer)
-	case EmptyAnswer:
-		needs = append(needs, NeedsEmptyAnswer)
-	}
-	if s.altersBodies() {
-		needs = append(needs, NeedsAlter)
-	}
-	if s.takesOtherWay() {
-		needs = append(needs, NeedsWays)
-	}
-	if s.sendsInvalid() {
-		needs = append(needs, NeedsInvalid)
-	}
-	if s.shape()[proofs.NoKeyless] || s.Background != nil && s.Background.Send.Key == NoKey {
-		needs = append(needs, NeedsLooseKey)
-	}
-	for _, step := range s.Steps {
-		if step.Respell != nil {
-			needs = append(needs, step.Respell.Spelling.needs()...)
-		}
-		if step.Burst != nil && step.Burst.WriteGate {
-			needs = append(needs, NeedsWriteGate)
-		}
-		if step.Crash != nil {
-			needs = append(needs, NeedsProcess)
-			needs = append(needs, step.Crash.At.needs()...)
-		}
-		if len(step.cuts()) > 0 {
-			needs = append(needs, NeedsLink)
-		}
-		if step.Flush != "" {
-			needs = append(needs, NeedsFlush)
-		}
-		if step.Remove != nil {
-			needs = append(needs, NeedsRemove)
-		}
-		if step.Wait != nil && step.Wait.For == WaitExpired {
-			needs = append(needs, NeedsExpiry)
-		}
-		if step.Wait != nil && step.Wait.For == WaitRemembered {
-			needs = append(needs, NeedsMemory)
-		}
-	}
-	if len(s.Links) > 0 {
-		needs = append(needs, NeedsLink)
-	}
-	if len(s.Work) > 0 {
-		needs = append(needs, NeedsWork)
-	}
-	if s.Sinks != nil {
-		needs = append(needs, NeedsSink)
-	}
-	if slices.ContainsFunc(s.Exercised, func(p Proof) bool { return p.Name == proofs.Instances }) {
-		needs = append(needs, NeedsInstances)
-	}
-	if n := s.Neighbours; n != nil {
-		needs = append(append(needs, n.Keys.needs()...), n.Across.needs()...)
-	}
-	return needs
-}
-
-// needs lists what the target's effects must be like.
-func (at CrashAt) needs() []Need {
-	switch at {
-	case BeforeEffect:
-		return []Need{NeedsHeldEffect}
-	case AfterEffect:
-		return []Need{NeedsEffect}
-	default:
-		return nil
-	}
-}
-
-// needs lists what can be spelled so.
-func (s Spelling) needs() []Need {
-	switch s {
-	case SpellingElsewhere:
-		return nil
-	case SpellingHeaderCase:
-		return []Need{NeedsHeaderKey}
-	case SpellingTwoHeaders:
-		// Where no key is required, both may be ignored (RFC 9651, section 4.2): no key, and each request is an intent.
-		return []Need{NeedsHeaderKey, NeedsRequiredKey, NeedsChosenKey}
-	case SpellingNumbers:
-		return []Need{NeedsSameJSON, NeedsNumbers}
-	default:
-		return []Need{NeedsSameJSON}
-	}
-}
-
-// needs lists what the target's keys must be like.
-func (l Likeness) needs() []Need {
-	switch l {
-	case KeysUnlike:
-		return nil
-	case KeysCase:
-		return []Need{NeedsFreeKey, NeedsCasedKey}
-	case KeysSpace:
-		return []Need{NeedsFreeKey, NeedsSpacedKey}
-	case KeysQuote, KeysLong:
-		return []Need{NeedsFreeKey}
-	case KeysBlank:
-		return []Need{NeedsKey, NeedsChosenKey, NeedsLooseKey}
-	default:
-		return []Need{NeedsKey, NeedsChosenKey}
-	}
-}
-
-func (a Across) needs() []Need {
-	switch a {
-	case AcrossPrincipals:
-		return []Need{NeedsPrincipals}
-	case AcrossOperations:
-		return []Need{NeedsOperations}
-	case AcrossParents:
-		return []Need{NeedsParents}
-	default:
-		return nil
 	}
 }

@@ -1,10 +1,16 @@
-// Package scenarios holds the scenario language: what clients and the network do,
-// independent of any target. It turns a scenario file and a seed into a Plan, which names
-// every intent and attempt; it sends nothing.
+// Package scenarios holds the scenario language: what clients and the network do, independent of
+// any target. It turns a scenario file and a seed into a Plan, which names every intent and
+// attempt; it sends nothing.
 //
 // A plan is pure: the same file and seed give the same plan, on any machine and against any
-// target, so that a finding can be sent again. What is left to chance in a scenario is drawn
-// here, from the seed. A plan holds no marker and no key: each run draws new ones.
+// target, so that a finding can be sent again. What is left to chance in a scenario is drawn here,
+// from the seed. A plan holds no marker and no key: each run draws new ones.
+//
+// The files, in the order of a scenario's life: scenario.go has the types, [Load] reads them
+// (load.go, values.go) and finds the mistakes that no schema sees (validate.go, obstacles.go);
+// needs.go and needs_implied.go say what a target must have; planner.go plans each intent, and
+// plan_part.go takes parts of a plan. [Simpler] and [Variations] make other scenarios of one, for
+// shrink and hunt, and [Source] writes a file again.
 package scenarios
 
 import (

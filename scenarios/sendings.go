@@ -25,6 +25,8 @@ func (s *Scenario) sendings() []sending {
 	return all
 }
 
+// sendings lists what a step sends for one intent. Only tabs have several entries; waits, looks,
+// removals and flushes have none.
 func (s *Step) sendings(i int) []sending {
 	at := func(tokens ...any) string {
 		return jsonpointer.Of(append([]any{"steps", i}, tokens...)...)
@@ -88,6 +90,7 @@ func (s *Step) complete() {
 	}
 }
 
+// complete sends by the clean lane, with the usual timeout, where the file says nothing.
 func (s *Send) complete() {
 	if s.Lane == "" {
 		s.Lane = Clean
@@ -97,6 +100,7 @@ func (s *Send) complete() {
 	}
 }
 
+// altersBodies reports that an altered body is sent.
 func (s *Scenario) altersBodies() bool {
 	for _, one := range s.sendings() {
 		if one.altered > 0 {
@@ -111,6 +115,7 @@ func (s *Scenario) takesOtherWay() bool {
 	return slices.ContainsFunc(s.sendings(), func(one sending) bool { return slices.Contains(one.send.Ways, OtherWay) })
 }
 
+// sendsInvalid reports that an invalid body is sent.
 func (s *Scenario) sendsInvalid() bool {
 	return slices.ContainsFunc(s.Steps, func(step Step) bool { return step.Invalid != nil })
 }

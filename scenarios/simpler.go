@@ -57,7 +57,8 @@ func (s Scenario) GroupSize() int {
 	return size
 }
 
-// rank is how much is left, for sorting: the number of requests counts most, then faults, then steps.
+// rank is how much is left, for sorting: the number of requests counts most, then faults, then
+// steps. Of requests a reader has to follow each; a fault is one line.
 func (s Simplification) rank() int {
 	plan := NewPlan(s.Scenario.only(), 1)
 	faults := 0
@@ -76,6 +77,7 @@ func (s Scenario) only() Scenario {
 	return s
 }
 
+// simplifier collects the scenarios that are simpler by one thing.
 type simplifier struct {
 	from  Scenario
 	found []Simplification
@@ -193,6 +195,8 @@ func (x *simplifier) together() {
 	}
 }
 
+// step removes what is special about a step, or half of it. What remains sends at least one
+// request, or it would show nothing.
 func (x *simplifier) step(i int) {
 	switch s := x.from.Steps[i]; {
 	case s.Burst != nil:
@@ -229,6 +233,8 @@ func (x *simplifier) step(i int) {
 	}
 }
 
+// burst takes copies away: all but one, all but two, half, or one. Shrink begins with the
+// simplest, so that a finding that needs no burst loses it at once.
 func (x *simplifier) burst(i int, b Burst) {
 	x.add("all but one copy", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Burst.Send} })
 	for _, fewer := range []int{2, b.Copies / 2, b.Copies - 1} {
@@ -249,6 +255,7 @@ func (x *simplifier) burst(i int, b Burst) {
 	}
 }
 
+// tabs takes tabs away, one by one, and what sets them apart.
 func (x *simplifier) tabs(i int, tabs []Tab) {
 	for j, tab := range tabs {
 		if len(tabs) > 1 {

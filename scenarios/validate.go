@@ -40,12 +40,14 @@ func validate(doc *document.Document, s Scenario) document.Mistakes {
 	return v.mistakes
 }
 
+// addMistake adds a mistake, unless the schema has found one in that place already.
 func (v *validator) addMistake(path, format string, args ...any) {
 	if v.doc.Sound(path) {
 		v.mistakes = append(v.mistakes, v.doc.Mistake(path, format, args...))
 	}
 }
 
+// counts looks for numbers that do not fit together.
 func (v *validator) counts() {
 	s := v.scenario
 	if s.Twins > s.Intents && v.doc.Sound("/intents") {
@@ -87,6 +89,8 @@ func (v *validator) alone() {
 	}
 }
 
+// neighbours looks for neighbours that no target could be blamed for mistaking: one principal that
+// uses one key for two intents makes the mistake itself.
 func (v *validator) neighbours() {
 	s := v.scenario
 	if s.Neighbours == nil || !v.doc.Sound("/neighbours") {
@@ -112,6 +116,7 @@ func (v *validator) neighbours() {
 	}
 }
 
+// needs looks for needs that exclude each other.
 func (v *validator) needs() {
 	needs := v.scenario.Needs
 	if slices.Contains(needs, NeedsNaturalKey) && slices.Contains(needs, NeedsNoNatural) {
@@ -119,6 +124,7 @@ func (v *validator) needs() {
 	}
 }
 
+// known looks for known bugs that stand there twice.
 func (v *validator) known() {
 	lines := make([]Registered, 0, len(v.scenario.Known))
 	for _, k := range v.scenario.Known {
@@ -127,6 +133,8 @@ func (v *validator) known() {
 	v.mistakes = append(v.mistakes, repeated(v.doc, lines)...)
 }
 
+// lane looks at the faults of one lane. The lane clean stays clean: what is measured and compared
+// goes by it.
 func (v *validator) lane(name string, list []faults.Fault) {
 	if name == Clean && len(list) > 0 {
 		v.addMistake(jsonpointer.Of("lanes", name), "the lane clean has no faults; give this one another name")
@@ -134,6 +142,7 @@ func (v *validator) lane(name string, list []faults.Fault) {
 	v.slices(jsonpointer.Of("lanes", name), list)
 }
 
+// slices looks for slices whose size could come out as nothing.
 func (v *validator) slices(path string, list []faults.Fault) {
 	for i, f := range list {
 		if f.Slice != nil && f.Slice.Variation > 0 && f.Slice.Variation >= f.Slice.Size {
@@ -164,6 +173,7 @@ func (v *validator) lanesInUse() {
 	}
 }
 
+// use notes that a lane is in use, and says if there is none of that name.
 func (v *validator) use(path, lane string, known []string, used map[string]bool) {
 	used[lane] = true
 	if slices.Contains(known, lane) {
@@ -177,6 +187,7 @@ func (v *validator) use(path, lane string, known []string, used map[string]bool)
 	v.addMistake(path, "there is no lane %q; the lanes are %s", lane, strings.Join(known, ", "))
 }
 
+// steps looks at what is sent and waited for.
 func (v *validator) steps() {
 	sendings := v.scenario.sendings()
 	if len(sendings) == 0 {
@@ -251,6 +262,8 @@ func (v *validator) isZero(path string) bool {
 	return v.doc.Has(path) && s.UnmarshalText([]byte(text)) == nil && s.IsZero()
 }
 
+// proofs looks for proofs that stand there twice, and for those that can never hold: each run
+// would be inconclusive, whatever the target does.
 func (v *validator) proofs() {
 	exercised := v.scenario.Exercised
 	if v.doc.Length("/exercised") != len(exercised) {

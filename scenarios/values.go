@@ -14,6 +14,7 @@ import (
 	"github.com/doubletap-harness/doubletap/proofs"
 )
 
+// errSpan is the mistake of a text that is no span.
 var errSpan = errors.New("expected a duration such as 300ms or a share such as 50% (1000% at most)")
 
 // maxShare is the largest share of the normal time, as a factor.
@@ -69,6 +70,8 @@ func (s *Span) UnmarshalText(text []byte) error {
 // UnmarshalYAML reads a span such as 300ms or 50%.
 func (s *Span) UnmarshalYAML(node *yaml.Node) error { return unmarshalText(node, s.UnmarshalText) }
 
+// parsePercent reads the digits of a percentage, as a share of 1. It takes no sign and no
+// exponent.
 func parsePercent(digits string) (float64, error) {
 	if strings.Trim(digits, "0123456789.") != "" {
 		return 0, strconv.ErrSyntax
@@ -114,6 +117,7 @@ func (p Proof) MarshalYAML() (any, error) {
 // share is a part of 1 that may be written as a percentage.
 type share float64
 
+// UnmarshalYAML reads a share such as 0.8 or 80%.
 func (s *share) UnmarshalYAML(node *yaml.Node) error {
 	percent, ok := strings.CutSuffix(node.Value, "%")
 	if !ok {

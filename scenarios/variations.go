@@ -71,6 +71,8 @@ func variationName(of, with string) string {
 	return of[:min(len(of), longestName-len(end))] + end
 }
 
+// burst tries other numbers of copies, and a write gate where the background does not need to
+// write.
 func (v *varier) burst(i int, b Burst) {
 	for _, copies := range copiesTried {
 		if copies != b.Copies && copies > b.Altered {
@@ -85,6 +87,7 @@ func (v *varier) burst(i int, b Burst) {
 	}
 }
 
+// sweep tries each half of the range with all intents, so that the offsets lie closer.
 func (v *varier) sweep(i int, s Sweep) {
 	if s.From.IsZero() && s.To.Share > 0 {
 		middle := s.To.Scale(0.5)

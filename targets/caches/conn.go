@@ -150,6 +150,7 @@ func (c *Conn) Receive() (any, error) {
 	return reply, nil
 }
 
+// exchange sends a command and reads one reply.
 func (c *Conn) exchange(command []string) (any, error) {
 	if err := c.write(command); err != nil {
 		return nil, err
@@ -157,6 +158,8 @@ func (c *Conn) exchange(command []string) (any, error) {
 	return c.reply()
 }
 
+// write writes a command as a list of texts whose lengths are told, so that a key may hold any
+// byte.
 func (c *Conn) write(command []string) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "*%d\r\n", len(command))
@@ -183,6 +186,7 @@ func (c *Conn) integer(ctx context.Context, command ...string) (int, error) {
 // Refusal is what the store says against a command.
 type Refusal string
 
+// Error is the server's text, which begins with a word in capitals, such as NOAUTH.
 func (r Refusal) Error() string { return string(r) }
 
 // What a reply may hold. A server that sends more is none of Redis, or has values that no sink and no flush is about.
@@ -247,6 +251,7 @@ func (r *replyReader) line() (string, error) {
 	}
 }
 
+// text reads a text of a length that the server has told.
 func (r *replyReader) text(length string) (any, error) {
 	n, err := size(length)
 	if err != nil || n < 0 { // -1 is nil
@@ -262,6 +267,7 @@ func (r *replyReader) text(length string) (any, error) {
 	return string(text.Bytes()[:n]), nil
 }
 
+// list reads a list of so many replies.
 func (r *replyReader) list(length string, depth int) (any, error) {
 	n, err := size(length)
 	if err != nil || n < 0 {
@@ -290,6 +296,7 @@ func size(text string) (int, error) {
 	return n, err
 }
 
+// number reads a whole number.
 func number(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {

@@ -98,6 +98,7 @@ type catalogue struct {
 	index  string // the unique index of the last row
 }
 
+// table returns the table of a name, and begins it the first time.
 func (c *catalogue) table(schema, name string) *Table {
 	t := Table{Schema: schema, Name: name}
 	if c.tables[t.FullName()] == nil {
@@ -132,6 +133,8 @@ func (c *catalogue) reference(f []string) {
 	t.Refers = append(t.Refers, Reference{Column: f[2], Table: Table{Schema: f[3], Name: f[4]}.FullName(), Theirs: f[5]})
 }
 
+// list returns the tables by name, so that a file that is made of them comes out the same each
+// time.
 func (c *catalogue) list() []Table {
 	var all []Table
 	for _, t := range c.tables {

@@ -7,6 +7,8 @@ type dictionary struct {
 	references string // schema, table, column, their schema, table and column; keys of one column
 }
 
+// sqliteDictionary asks SQLite. It leaves out partial indexes and those over expressions: they do
+// not keep every second row away.
 func sqliteDictionary() dictionary {
 	const tables = ` from sqlite_master m, `
 	const ours = ` where m.type = 'table' and m.name not like 'sqlite\_%' escape '\'`
@@ -25,6 +27,8 @@ func sqliteDictionary() dictionary {
 	}
 }
 
+// postgresDictionary asks PostgreSQL's own catalogue, which knows partial indexes and expressions;
+// information_schema does not. Columns that an index only includes are no part of its key.
 func postgresDictionary() dictionary {
 	const schema = `case when pg_table_is_visible(t.oid) then '' else s.nspname end`
 	const tables = ` join pg_namespace s on s.oid = t.relnamespace`
@@ -49,6 +53,7 @@ func postgresDictionary() dictionary {
 	}
 }
 
+// mariadbDictionary asks MariaDB and MySQL, of the one database that the URL names.
 func mariadbDictionary() dictionary {
 	return dictionary{
 		columns: `select '', c.table_name, c.column_name, c.column_type from information_schema.columns c

@@ -20,6 +20,8 @@ func Over(ctx context.Context, db *sql.DB) (*Database, error) {
 	return &Database{DB: db, Dialect: dialect, Host: "the database that was given"}, nil
 }
 
+// ask finds out the kind of a database by a function that only SQLite has, or else by its version.
+// MySQL and MariaDB begin theirs with a digit.
 func ask(ctx context.Context, db *sql.DB) (Dialect, error) {
 	if err := db.PingContext(ctx); err != nil {
 		return "", fmt.Errorf("reach the database that was given: %s", OneLine(err))

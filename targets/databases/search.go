@@ -45,6 +45,8 @@ func (d *Database) Search(ctx context.Context, tables []Table, text string) (fou
 	return found, unsearched
 }
 
+// searchTable looks through one table in a transaction that only reads, for a few seconds at most:
+// a table without an index is read as a whole.
 func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Landing, error) {
 	number := digits.MatchString(text)
 	var conditions []string
@@ -74,6 +76,7 @@ func (d *Database) searchTable(ctx context.Context, t Table, text string) ([]Lan
 	return landings(rows, t, text)
 }
 
+// landings reads the rows, each with the columns that hold the text.
 func landings(rows *sql.Rows, t Table, text string) ([]Landing, error) {
 	names, err := rows.Columns()
 	if err != nil {
@@ -103,6 +106,7 @@ func landings(rows *sql.Rows, t Table, text string) ([]Landing, error) {
 	return found, rows.Err()
 }
 
+// written is a value as texts are compared with it: moments in UTC, bytes as they are.
 func written(value any) string {
 	switch value := value.(type) {
 	case []byte:

@@ -17,6 +17,7 @@ type Shown struct {
 	unpadded      bool // without the = at its end
 }
 
+// spelling is how a key is written in an answer.
 type spelling string
 
 // The spellings of a key that is no plain copy of it.

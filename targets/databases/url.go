@@ -47,6 +47,8 @@ func DialectOf(databaseURL string) Dialect {
 	return s.dialect
 }
 
+// sqliteName is the data source name of a file. Neither mode makes a file that is missing: a
+// mistyped path would be an empty database without a row.
 func sqliteName(path string, mode Mode) string {
 	settings := "?mode=ro&_pragma=busy_timeout(5000)&_pragma=query_only(1)"
 	if mode == ReadWrite {

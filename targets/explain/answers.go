@@ -47,6 +47,7 @@ func unusedReplay(x *explainer) {
 	}
 }
 
+// otherStatuses goes on with the statuses that a repetition may have instead.
 func otherStatuses(x *explainer) string {
 	var text strings.Builder
 	for _, first := range slices.Sorted(maps.Keys(x.contract.Replay.Status)) {
@@ -57,6 +58,7 @@ func otherStatuses(x *explainer) string {
 	return text.String()
 }
 
+// replayBody says how the bodies of two answers are compared.
 func (x *explainer) replayBody() {
 	r := x.contract.Replay
 	from := "replay.body: " + string(r.Body)
@@ -80,6 +82,7 @@ func (x *explainer) replayBody() {
 	}
 }
 
+// sameIdentity says that only the name of the thing is compared.
 func sameIdentity(x *explainer, from string) {
 	if !x.operation.Identity.Declared() {
 		x.weakened(from, "A repetition may be answered with any body, because the operation has no identity to compare")
@@ -88,6 +91,7 @@ func sameIdentity(x *explainer, from string) {
 	x.weakened(from, "Of a repetition's body only %s is compared; the rest may show another state", x.operation.Identity)
 }
 
+// replayHeaders says which headers are compared.
 func (x *explainer) replayHeaders() {
 	if len(x.contract.Replay.Headers) == 0 {
 		x.undeclared("replay.headers", "Whether a repetition's headers are those of the first answer")
@@ -96,6 +100,7 @@ func (x *explainer) replayHeaders() {
 	x.held("replay.headers", "Its headers %s are those of the first answer", english.List(words(x.contract.Replay.Headers), "and"))
 }
 
+// replayMarker says what is checked of the header by which a replay is known.
 func replayMarker(x *explainer) {
 	m := x.contract.Replay.Marker
 	if m == nil {
@@ -181,6 +186,7 @@ func (x *explainer) resolution() {
 	x.held(everyContract, "A client that retries with backoff gets a final answer: %s, or %s", answers, refusal)
 }
 
+// words writes texts of the file as words of a sentence, in quotes where they need them.
 func words(texts []string) []string {
 	var all []string
 	for _, text := range texts {

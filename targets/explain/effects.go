@@ -38,4 +38,5 @@ func (x *explainer) effects() {
 	}
 }
 
+// number writes a number as a person does, without an exponent.
 func number(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }

@@ -1,5 +1,10 @@
-// Package explain says in plain sentences what a run checks of a target: it turns a target file's contract into a list
-// of what is checked, what is checked less than it may seem, and what is not checked.
+// Package explain says in plain sentences what a run checks of a target: it turns a target file's
+// contract into a list of what is checked, what is checked less than it may seem, and what is not
+// checked.
+//
+// It describes the rules of the checker and is not used by it. So it has a sentence for each rule,
+// in the files of the rules' subjects, and a reader who sees a pass knows what that does not mean.
+//
 package explain
 
 import (
@@ -53,6 +58,7 @@ func (e Explanation) String() string {
 	return b.String()
 }
 
+// section writes the sentences under one title; none: nothing.
 func section(b *strings.Builder, title string, sentences []Sentence) {
 	if len(sentences) == 0 {
 		return
@@ -71,6 +77,9 @@ type explainer struct {
 	out       Explanation
 }
 
+// explain collects the sentences in the order in which a reader asks: what is one intent, how many
+// rows it may have, and then what repetitions are answered. Without a key and a natural key
+// nothing is repeated, so most of it does not apply.
 func (x *explainer) explain() {
 	x.intents()
 	prepared(x)
@@ -107,14 +116,17 @@ func (x *explainer) explain() {
 	outside(x)
 }
 
+// held says what is checked.
 func (x *explainer) held(from, format string, args ...any) {
 	x.out.Held = append(x.out.Held, Sentence{Text: fmt.Sprintf(format, args...), From: from})
 }
 
+// weakened says what is checked less strictly than it may seem.
 func (x *explainer) weakened(from, format string, args ...any) {
 	x.out.Weakened = append(x.out.Weakened, Sentence{Text: fmt.Sprintf(format, args...), From: from})
 }
 
+// notChecked says what passes whatever the target does.
 func (x *explainer) notChecked(from, format string, args ...any) {
 	x.out.NotChecked = append(x.out.NotChecked, Sentence{Text: fmt.Sprintf(format, args...), From: from})
 }
@@ -124,6 +136,8 @@ func (x *explainer) undeclared(line, format string, args ...any) {
 	x.notChecked(line, format+", because the contract does not declare it", args...)
 }
 
+// What the operation takes: a key; one that the client chooses; a natural key; or either, so that
+// a repetition has a meaning.
 func (x *explainer) keyed() bool      { return x.operation.Key.In != contract.KeyNowhere }
 func (x *explainer) chosen() bool     { return len(x.operation.Key.Issued) == 0 }
 func (x *explainer) natural() bool    { return len(x.contract.NaturalKey) > 0 }
@@ -132,6 +146,7 @@ func (x *explainer) repeatable() bool { return x.keyed() || x.natural() }
 // rowsKnown reports that there is a database and a query, or that the target is asked.
 func (x *explainer) rowsKnown() bool { return x.target.KnowsRows(x.operation) }
 
+// dedupOnly reports that answers to repetitions are not compared.
 func (x *explainer) dedupOnly() bool { return x.contract.Level == contract.DedupOnly }
 
 // comparesBodies reports that the bodies of a repetition's answers are compared as a whole. An empty

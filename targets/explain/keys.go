@@ -22,6 +22,8 @@ func (x *explainer) keys() {
 	x.weakened("key", "A key of an unusual form may be refused instead")
 }
 
+// keyFormat says in what two keys may differ and still be two. A key that cannot be sent so is not
+// tried.
 func keyFormat(x *explainer) {
 	key := x.operation.Key
 	if key.Format == contract.OnlyUUID {

@@ -62,6 +62,7 @@ func (x *explainer) otherBody() {
 	x.onMismatch()
 }
 
+// onMismatch says how another body under the same key is answered.
 func (x *explainer) onMismatch() {
 	f, comes := x.contract.Fingerprint, "A "+keyWord(x)+" that comes with another body"
 	switch {

@@ -24,6 +24,7 @@ func (x *explainer) principals() {
 	}
 }
 
+// twoPrincipals says what a key means that two principals use.
 func twoPrincipals(x *explainer, scope contract.KeyScope, one, other string) {
 	x.held(everyContract, "Neither of %s and %s is shown what the other one sent", one, other)
 	switch scope {
@@ -72,6 +73,7 @@ func parents(x *explainer) {
 	}
 }
 
+// otherOperation says what a key means that is used at another operation.
 func otherOperation(x *explainer, other string) {
 	switch x.contract.Scope.Operation {
 	case contract.ScopeSeparate:
