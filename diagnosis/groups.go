@@ -67,7 +67,8 @@ var Members = sync.OnceValue(func() map[Group][]string {
 	}
 })
 
-// groupOf returns the group of a scenario; empty: it belongs to none, as one of the user's own.
+// groupOf returns the group of a scenario; empty: it belongs to none. So a scenario of the user's
+// own says nothing of the groups, of which no design was measured by it.
 func groupOf(scenario string) Group {
 	for group, names := range Members() {
 		if slices.Contains(names, scenario) {

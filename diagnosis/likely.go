@@ -185,7 +185,9 @@ func examples(all []Observed) []example {
 	return list
 }
 
-// fit makes a model of examples and of the declared signs. The examples of one design are left out; empty: of none.
+// fit makes a model of examples and of the declared signs. The examples of one design are left
+// out; empty: of none. Leaving out a design leaves it out on each of its databases: its own runs
+// would give it away.
 func fit(list []example, leftOut string) model {
 	m := model{total: map[string]float64{}, common: map[string]map[string]float64{}, counted: map[string]float64{}}
 	for _, e := range list {
@@ -214,7 +216,9 @@ func (m *model) add(e example) {
 	m.examples = append(m.examples, e)
 }
 
-// chance is how common a feature is among all examples.
+// chance is how common a feature is among all examples. Half an example is added to each value
+// (Krichevsky and Trofimov's estimator), so that one that was never seen is rare and not
+// impossible.
 func (m model) chance(name, value string) float64 {
 	return (m.common[name][value] + 0.5) / (m.total[name] + 0.5*float64(len(m.common[name])+1))
 }
@@ -262,7 +266,8 @@ func (m model) rank(of features) []Guess {
 	return guesses
 }
 
-// logSum is the logarithm of the sum of numbers of which the logarithms are given.
+// logSum is the logarithm of the sum of numbers of which the logarithms are given. The largest is
+// taken out first: the numbers themselves are too small for a float64.
 func logSum(list []float64) float64 {
 	top, sum := slices.Max(list), 0.0
 	for _, one := range list {

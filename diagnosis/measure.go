@@ -26,7 +26,8 @@ func (b Bin) Mean() float64 {
 	return b.Sum / float64(b.Count)
 }
 
-// Measure leaves out one design after the other.
+// Measure leaves out one design after the other, and asks a model of the others for its defect.
+// Bins tell whether a stated likelihood is as often right as it says.
 func Measure(all []Observed) Measurement {
 	m := Measurement{}
 	list := examples(all)

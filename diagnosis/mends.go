@@ -24,7 +24,8 @@ type Section struct {
 	Code     string
 }
 
-// Page returns the page of a defect, and whether there is one.
+// Page returns the page of a defect, and whether there is one. It panics where the table names a
+// page that does not exist, which a test rules out.
 func (d Defect) Page() (Page, bool) {
 	if d.How == "" {
 		return Page{}, false

@@ -1,8 +1,18 @@
-// Package diagnosis says what the code of a target probably does, from the pattern of what a run showed. It explains findings, and
-// never changes a verdict.
+// Package diagnosis says what the code of a target probably does, from the pattern of what a run
+// showed. It explains findings, and never changes a verdict.
 //
-// It compares a cause with what the built-in broken designs showed in the same library of scenarios, of which the defect is known,
-// and with the signs that each defect declares. How often it is right is measured by leaving out one design after the other.
+// It compares a cause with what the built-in broken designs showed in the same library of
+// scenarios, of which the defect is known, and with the signs that each defect declares. How often
+// it is right is measured by leaving out one design after the other.
+//
+// The parts: a [Pattern] is a cause without what differs from run to run (pattern.go); groups.go
+// joins scenarios that ask for the same thing; likely.go compares the
+// features of a pattern with those of examples, as a naive Bayes classifier does. The examples are in
+// observations.json (make observations);
+// defects.go is the table of defects, mends.go and mends/ say how each is mended, and measure.go
+// how often the first guess was right.
+//
+// What it holds is read once and shared; its functions are safe for concurrent use.
 package diagnosis
 
 import (
@@ -46,6 +56,7 @@ type shown struct {
 	kinds    []checker.Kind // of its findings, the worst first; none: it passed
 }
 
+// shownBy takes the results of a run apart once, for all its causes.
 func shownBy(decided []checker.Result) []shown {
 	var all []shown
 	for _, r := range decided {
@@ -54,6 +65,8 @@ func shownBy(decided []checker.Result) []shown {
 	return all
 }
 
+// patternOf is the pattern of one cause. Lists are sorted, so that two runs of one target give
+// equal patterns, whatever the order of their scenarios.
 func patternOf(c checker.Cause, all []shown) Pattern {
 	p := Pattern{Kind: c.Kind, Details: slices.Sorted(slices.Values(c.Details)), Circumstances: c.Circumstances}
 	for _, s := range all {

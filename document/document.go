@@ -1,8 +1,16 @@
-// Package document reads one YAML file that a person wrote and checks it against its JSON
-// Schema. It turns the text into a Document that can be decoded, or into every mistake in
-// it at once, each with its place (file, line, column) and in words that do not presuppose
-// JSON Schema. One mistake at a time would take as many runs as there are mistakes. It
-// knows nothing of scenarios or targets.
+// Package document reads one YAML file that a person wrote and checks it against its JSON Schema.
+// It turns the text into a Document that can be decoded, or into every mistake in it at once, each
+// with its place (file, line, column) and in words that do not presuppose JSON Schema. One mistake
+// at a time would take as many runs as there are mistakes. It knows nothing of scenarios or
+// targets.
+//
+// [Parse] goes through four stages. read.go makes nodes of the text; walk.go makes plain JSON
+// values of the nodes within bounds, notes the place of each, and expands variables (expand.go);
+// schema_mistakes.go compares the value with the schema; sentence.go and words.go say in words
+// what does not fit. reference.go writes a schema as a table for readers.
+//
+// Files come from others, too. So nothing is read without a bound, and no mistake repeats the
+// value of a variable, which may be a secret.
 package document
 
 import (
@@ -156,10 +164,12 @@ func (d *Document) Sound(paths ...string) bool {
 	return true
 }
 
+// related reports that one of two JSON pointers names what the other one is in, or the same.
 func related(a, b string) bool {
 	return strings.HasPrefix(a+"/", b+"/") || strings.HasPrefix(b+"/", a+"/")
 }
 
+// asWritten is the text of a scalar before its variables were expanded.
 func (d *Document) asWritten(n *yaml.Node) string {
 	if text, ok := d.written[n]; ok {
 		return text
@@ -184,6 +194,7 @@ func (d *Document) position(pointer string) (line, column int) {
 	return max(n.Line, 1), max(n.Column, 1)
 }
 
+// dotted is a JSON pointer as people write a path: steps[1].send.lane.
 func (d *Document) dotted(pointer string) string {
 	if p, ok := d.places[pointer]; ok || pointer == "" {
 		return p.path
@@ -195,6 +206,7 @@ func (d *Document) dotted(pointer string) string {
 	return join(d.dotted(parent), token)
 }
 
+// join adds a key to a dotted path, in brackets where it would be mistaken for several.
 func join(parent, key string) string {
 	switch {
 	case key == "" || strings.ContainsFunc(key, unusual):
@@ -205,6 +217,7 @@ func join(parent, key string) string {
 	return parent + "." + key
 }
 
+// unusual reports a character that a key in a dotted path cannot have.
 func unusual(r rune) bool {
 	return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
 }

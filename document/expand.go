@@ -65,6 +65,8 @@ func expand(text string, env func(string) (string, bool)) (expanded string, give
 	}
 }
 
+// variable returns what a reference such as NAME or NAME:-default stands for, or what is wrong
+// with it. It names the variable in its mistake, and never its value.
 func variable(reference string, env func(string) (string, bool)) (value, problem string) {
 	name, fallback, hasFallback := strings.Cut(reference, ":-")
 	if !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`).MatchString(name) {

@@ -108,6 +108,8 @@ func (d *Document) unfitText(err error) Mistake {
 	return d.unfit("")
 }
 
+// at is a mistake at a place that belongs to no value, such as one of syntax. Nothing else can be
+// said of the file then.
 func (d *Document) at(line, column int, text string) Mistake {
 	return Mistake{File: d.file, Line: max(line, 1), Column: max(column, 1), Text: text, touches: []string{""}}
 }

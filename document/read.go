@@ -53,6 +53,7 @@ func unreadable(data []byte) (offset int, text string) {
 	return 0, ""
 }
 
+// lineAndColumn counts both from 1; columns are characters, as editors count them.
 func lineAndColumn(data []byte, offset int) (line, column int) {
 	before := data[:offset]
 	start := bytes.LastIndexByte(before, '\n') + 1
@@ -90,6 +91,7 @@ func advice(problem, line string) string {
 	return ""
 }
 
+// readAll reads every document of a text, for its first error.
 func readAll(data []byte) error {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
@@ -100,6 +102,8 @@ func readAll(data []byte) error {
 	}
 }
 
+// syntaxProblem is what is wrong, without the line: two beginnings of a file fail alike if it is
+// the same.
 func syntaxProblem(err error) string {
 	if errors.Is(err, io.EOF) {
 		return ""

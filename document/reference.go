@@ -48,6 +48,7 @@ func (b *book) table(part string) {
 	b.rows("", rule)
 }
 
+// definition is a part of the schema that has a name of its own.
 func (b *book) definition(name string) annotated { return b.root.child("$defs").child(name) }
 
 // rows writes the keys of a mapping below a path.
@@ -111,6 +112,7 @@ func (b *book) said(rule annotated, keyword string) string {
 	return ""
 }
 
+// referred is the definition that a rule refers to; the zero value: it refers to none.
 func (b *book) referred(rule annotated) annotated {
 	name, found := strings.CutPrefix(rule.text("$ref"), "#/$defs/")
 	if !found {

@@ -41,6 +41,8 @@ func (d *Document) check(value any, schema []byte) error {
 // than holding a file against it.
 var compiled sync.Map
 
+// compile compiles a schema, or returns it from before. Two goroutines may compile one at the same
+// time, and either result will do.
 func compile(schema []byte) (*jsonschema.Schema, error) {
 	if rules, found := compiled.Load(string(schema)); found {
 		return rules.(*jsonschema.Schema), nil
@@ -163,6 +165,7 @@ func misshapen(e *jsonschema.ValidationError, at string) bool {
 	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return misshapen(c, at) })
 }
 
+// leaves are the errors below an error that have no cause of their own.
 func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	if len(e.Causes) == 0 {
 		return []*jsonschema.ValidationError{e}
@@ -174,8 +177,11 @@ func leaves(e *jsonschema.ValidationError) []*jsonschema.ValidationError {
 	return all
 }
 
+// size is how much is wrong: of several alternatives, the author probably meant the one of which
+// the least is.
 func size(e *jsonschema.ValidationError) int { return len(leaves(e)) }
 
+// instance is the JSON pointer to the value that an error is about.
 func instance(e *jsonschema.ValidationError) string {
 	var b strings.Builder
 	for _, token := range e.InstanceLocation {
@@ -203,6 +209,7 @@ func (t *translator) rule(e *jsonschema.ValidationError) annotated {
 // annotated is a part of a schema as it is written. The zero value says nothing.
 type annotated struct{ node *yaml.Node }
 
+// child is a member of a mapping, or an entry of a list by its number.
 func (a annotated) child(name string) annotated {
 	switch {
 	case a.node == nil:
@@ -222,6 +229,7 @@ func (a annotated) child(name string) annotated {
 	return annotated{}
 }
 
+// text is a member that is a scalar; empty: there is none.
 func (a annotated) text(name string) string {
 	if n := a.child(name).node; n != nil && n.Kind == yaml.ScalarNode {
 		return n.Value

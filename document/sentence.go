@@ -14,6 +14,8 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
+// add notes a mistake, unless there are more already than anyone reads. What it touches besides
+// its place is no ground for other mistakes.
 func (t *translator) add(e *jsonschema.ValidationError, at, text string, touches ...string) *Mistake {
 	m := t.doc.Mistake(at, "%s", text)
 	m.touches = append(m.touches, touches...)
@@ -53,6 +55,8 @@ func (t *translator) leaf(e *jsonschema.ValidationError, rule annotated, h hint)
 	}
 }
 
+// unknownKey says that a mapping knows no such key: which one was probably meant, or else which
+// there are. A key that is there already was not meant.
 func (t *translator) unknownKey(e *jsonschema.ValidationError, rule annotated, at, key string) {
 	known := rule.keys()
 	pointer := at + jsonpointer.Of(key)
@@ -78,6 +82,8 @@ func (t *translator) atKey(m *Mistake) {
 	}
 }
 
+// missingKey says that a mapping lacks a key. The place is that of the mapping, as the key has
+// none.
 func (t *translator) missingKey(e *jsonschema.ValidationError, at, key string) {
 	m := t.add(e, at+jsonpointer.Of(key), fmt.Sprintf("the key %s is missing", quote(key)))
 	m.Key = t.doc.dotted(at)
@@ -103,6 +109,7 @@ func (t *translator) keyCount(rule annotated, at string) string {
 	return fmt.Sprintf("%s %s %s %s expected; found %s", bound, count, keys, verb, t.keysAt(at))
 }
 
+// keysAt lists the keys that the file has in a mapping.
 func (t *translator) keysAt(at string) string {
 	n := t.doc.places[at].value
 	if n == nil || len(n.Content) == 0 {
@@ -115,6 +122,7 @@ func (t *translator) keysAt(at string) string {
 	return english.List(keys, "and")
 }
 
+// enum says which words there are to choose from.
 func (t *translator) enum(e *jsonschema.ValidationError, h hint, want []any) {
 	words := texts(want)
 	if h.expected == "" {
@@ -185,6 +193,8 @@ func (t *translator) condensed() Mistakes {
 	return kept
 }
 
+// follows reports that a mistake is there because of another one: where a key was mistyped, the
+// right one is missing, and the keys are too many or too few.
 func (t *translator) follows(f found) bool {
 	return slices.ContainsFunc(t.found, func(other found) bool {
 		if _, unknown := other.kind.(*kind.AdditionalProperties); !unknown {
@@ -201,11 +211,13 @@ func (t *translator) follows(f found) bool {
 	})
 }
 
+// number writes a bound of the schema as a person does.
 func number(r *big.Rat) string {
 	f, _ := r.Float64()
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
+// types says types of JSON Schema in words.
 func types(names []string) string {
 	var words []string
 	for _, name := range names {
@@ -214,6 +226,7 @@ func types(names []string) string {
 	return alternatives(words)
 }
 
+// texts are the values of a choice as they are written.
 func texts(values []any) []string {
 	var words []string
 	for _, v := range values {
@@ -222,6 +235,7 @@ func texts(values []any) []string {
 	return words
 }
 
+// quoted puts each word in quotes.
 func quoted(words []string) []string {
 	var all []string
 	for _, word := range words {

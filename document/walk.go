@@ -13,6 +13,7 @@ import (
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
 
+// The tags of YAML that need a rule of their own.
 const (
 	nullTag  = "!!null"
 	mergeTag = "!!merge"
@@ -31,11 +32,13 @@ type walker struct {
 	instead map[string]string // see Options
 }
 
+// document walks through the whole file.
 func (w *walker) document(root *yaml.Node) (any, error) {
 	w.doc.places[""] = place{value: root}
 	return w.value(root, "", 0)
 }
 
+// addMistake notes a mistake at a node, as long as there are not too many.
 func (w *walker) addMistake(n *yaml.Node, at string, text string) {
 	if len(w.doc.mistakes) >= maxMistakes {
 		return
@@ -46,6 +49,8 @@ func (w *walker) addMistake(n *yaml.Node, at string, text string) {
 	})
 }
 
+// value walks through a value. It bounds what an alias can do: how many values there are, how deep
+// they are nested, and that none contains itself. The error ends the walk; other mistakes do not.
 func (w *walker) value(n *yaml.Node, at string, depth int) (any, error) {
 	if w.left--; w.left < 0 {
 		w.addMistake(n, "", "the file holds more than 100000 values, counting what its aliases stand for")
@@ -74,6 +79,7 @@ func (w *walker) value(n *yaml.Node, at string, depth int) (any, error) {
 	return w.mapping(n, at, depth)
 }
 
+// list walks through the entries of a list.
 func (w *walker) list(n *yaml.Node, at string, depth int) (any, error) {
 	list := make([]any, 0, len(n.Content))
 	for i, entry := range n.Content {
@@ -89,6 +95,8 @@ func (w *walker) list(n *yaml.Node, at string, depth int) (any, error) {
 	return list, nil
 }
 
+// mapping walks through the entries of a mapping. What a "<<" brings in comes first, wherever it
+// stands, so that the mapping's own keys replace it.
 func (w *walker) mapping(n *yaml.Node, at string, depth int) (any, error) {
 	if keys := len(n.Content) / 2; keys > MaxKeys {
 		w.addMistake(n, at, fmt.Sprintf("this has %d keys, expected %d at most", keys, MaxKeys))
@@ -154,6 +162,7 @@ func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, dep
 	return err
 }
 
+// forget removes the places below a value that another one replaces.
 func (w *walker) forget(pointer string) {
 	for known := range w.doc.places {
 		if strings.HasPrefix(known, pointer+"/") {
@@ -190,6 +199,8 @@ func (w *walker) merge(out map[string]any, source *yaml.Node, at string, depth i
 	return nil
 }
 
+// scalar reads a scalar. A timestamp is the text that the file has: JSON has none. Numbers that
+// are not finite have no JSON either.
 func (w *walker) scalar(n *yaml.Node, at string) any {
 	w.expand(n, at)
 	switch tag := n.ShortTag(); tag {

@@ -39,6 +39,7 @@ func tolerated(word string) int {
 	return min(max(utf8.RuneCountInString(word)/2, 1), 3)
 }
 
+// plain is a word without what people mix up: letters of either case, "_" and "-".
 func plain(word string) string {
 	return strings.ReplaceAll(strings.ToLower(word), "_", "-")
 }
@@ -52,6 +53,8 @@ func DidYouMean(word string, known []string) string {
 	return ", did you mean " + quote(nearest) + "?"
 }
 
+// duplicate is the mistake of a key that stands there twice. YAML libraries differ in which of the
+// two they take.
 func duplicate(key string, line int) string {
 	return fmt.Sprintf("the key %s is already there in line %d", quote(key), line)
 }
@@ -116,6 +119,7 @@ func oneOf(words []string) string {
 	return alternatives(words)
 }
 
+// entries counts the entries of a list.
 func entries(n int) string {
 	if n == 1 {
 		return "one entry"

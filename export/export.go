@@ -1,7 +1,11 @@
-// Package export hands a finding over to people who do not have doubletap: as a shell
-// script with curl, a Go test, or a scenario file that shows it again. All are written
-// from the same plan and requests as the run's. Where the target file takes a value from
-// an environment variable, so do they: the value itself stays here.
+// Package export hands a finding over to people who do not have doubletap: as a shell script with
+// curl, a Go test, or a scenario file that shows it again. All are written from the same plan and
+// requests as the run's. Where the target file takes a value from an environment variable, so do
+// they: the value itself stays here.
+//
+// judge.go says by what a script sees that it happened again; the script itself is written by the
+// package curl, and the Go test from go_test.go.tmpl. What a form cannot show is told, and never
+// left out without a word.
 package export
 
 import (
@@ -198,6 +202,7 @@ func reach(s *sut.System) (files []curl.File, lacks []string) {
 // servedByDefault is where targets serve listens.
 const servedByDefault = "http://127.0.0.1:8080"
 
+// clients are the programs that a script counts rows with, by the kind of the database.
 func clients() map[databases.Dialect]curl.Client {
 	return map[databases.Dialect]curl.Client{
 		databases.SQLite: curl.SQLite, databases.PostgreSQL: curl.Postgres, databases.MariaDB: curl.MariaDB,

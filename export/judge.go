@@ -100,6 +100,7 @@ func means(c contract.Contract) curl.Means {
 	return m
 }
 
+// seenAtSink reports that an effect is counted at a sink, which no script has.
 func seenAtSink(effects []contract.Effect) bool {
 	return slices.ContainsFunc(effects, func(e contract.Effect) bool { return e.Seen != "" })
 }
@@ -116,6 +117,7 @@ func removes(plan scenarios.Plan) bool {
 	return hasMove(plan, func(m scenarios.Move) bool { return m.Remove })
 }
 
+// hasMove reports that some intent of a plan makes such a move.
 func hasMove(plan scenarios.Plan, is func(scenarios.Move) bool) bool {
 	return slices.ContainsFunc(plan.Intents, func(i scenarios.PlannedIntent) bool { return slices.ContainsFunc(i.Moves, is) })
 }

@@ -1,5 +1,13 @@
-// Package outline turns a JSON text of any size into a short JSON value that can still be compared: what is long in it is
-// folded, which leaves a digest. Equal values have equal digests, however they are spelled.
+// Package outline turns a JSON text of any size into a short JSON value that can still be
+// compared: what is long in it is folded, which leaves a digest. Equal values have equal digests,
+// however they are spelled.
+//
+// So a history stays small although a target answers with megabytes, and the checker can still say
+// that two answers differ, and where. A digest is that of a hash tree: each object and list has
+// the digest of its members' digests, with members in the order of their names and numbers in
+// their shortest form. A part can then be compared without the whole.
+//
+// Its functions hold no state and are safe for concurrent use.
 package outline
 
 import (
@@ -135,11 +143,13 @@ type node struct {
 	folds []folded
 }
 
+// folded is a fold and its place.
 type folded struct {
 	pointer string // from the node on
 	Fold
 }
 
+// cost is about how many bytes a node takes in a file.
 func (n node) cost() int { return len(n.text) + foldBytes*len(n.folds) }
 
 // fold leaves the digest of a node.
@@ -149,6 +159,7 @@ func (n node) fold() node {
 	return n
 }
 
+// read reads a text that is one JSON value and nothing else.
 func read(text []byte) (node, bool) {
 	decoder := json.NewDecoder(bytes.NewReader(escaped(text)))
 	decoder.UseNumber()
@@ -178,6 +189,7 @@ func escaped(text []byte) []byte {
 	return out.Bytes()
 }
 
+// value reads one value, with room for so many levels inside it.
 func value(decoder *json.Decoder, room int) (node, error) {
 	token, err := decoder.Token()
 	if err != nil {
@@ -196,6 +208,7 @@ func value(decoder *json.Decoder, room int) (node, error) {
 	}
 }
 
+// scalar reads a text, a number, a truth value or null. A long text is folded at once.
 func scalar(token json.Token) node {
 	if n, ok := token.(json.Number); ok {
 		text := Exact(n.String())
@@ -219,6 +232,7 @@ type composite struct {
 	children []child // but those that cannot fit
 }
 
+// child is a member or an element, and where it stands.
 type child struct {
 	name    string // of a member, as JSON, with its colon
 	pointer string
@@ -228,12 +242,16 @@ type child struct {
 // mostChildren is how many fit at all: each takes two bytes.
 const mostChildren = budget / 2
 
+// newComposite begins an object or a list. Its first byte goes into the digest, so that [] and {}
+// differ.
 func newComposite(begin, end byte) *composite {
 	c := &composite{begin: begin, end: end, hash: sha256.New(), bytes: 1, cost: 1}
 	c.hash.Write([]byte{begin})
 	return c
 }
 
+// add adds a child. The length of its name goes into the digest before the name, or two names
+// could be taken for one.
 func (c *composite) add(name, pointer string, n node) {
 	c.hash.Write(binary.BigEndian.AppendUint64(nil, uint64(len(name))))
 	c.hash.Write([]byte(name))
@@ -245,6 +263,8 @@ func (c *composite) add(name, pointer string, n node) {
 	}
 }
 
+// object reads an object, and adds its members in the order of their names. Of a name that stands
+// there twice the last member counts, as in encoding/json.
 func object(decoder *json.Decoder, room int) (node, error) {
 	members := map[string]node{}
 	for decoder.More() {
@@ -268,6 +288,7 @@ func object(decoder *json.Decoder, room int) (node, error) {
 	return c.node(), err
 }
 
+// list reads a list.
 func list(decoder *json.Decoder, room int) (node, error) {
 	c := newComposite('[', ']')
 	for i := 0; decoder.More(); i++ {
@@ -321,6 +342,7 @@ func (c *composite) node() node {
 	return n
 }
 
+// sum is the digest of a scalar. Kind keeps the number 1 from the text "1".
 func sum(kind byte, text []byte) [sha256.Size]byte {
 	return sha256.Sum256(append([]byte{kind}, text...))
 }

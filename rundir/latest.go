@@ -75,6 +75,7 @@ func (d Dir) ReadReport() (checker.Report, error) {
 // LastFinding names the first finding of the latest run that has one.
 const LastFinding = "last"
 
+// findingID matches the number of a finding in its run.
 var findingID = regexp.MustCompile(`^F[0-9]+$`)
 
 // FindFinding is the directory of a finding that a reader names: by its path, by its number in the latest run that has

@@ -15,6 +15,7 @@ import (
 // are no links, it is a file with the name of the run.
 const LatestName = "latest"
 
+// runID matches the name of a run as a line of its own: what [NewID] makes.
 var runID = regexp.MustCompile(`^[0-9]{8}-[0-9]{6}-[a-z2-7]{4}\n$`)
 
 // MarkLatest has the link lead to this run. It replaces its own link or file, never follows one, and leaves anything else of that name

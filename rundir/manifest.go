@@ -178,6 +178,8 @@ func (d Dir) Played(scenario string) bool {
 // Judge judges one scenario. A history that does not bear a verdict takes nothing from the others.
 func (d Dir) Judge(e Entry, m Manifest) checker.Result { return d.judge(e, m, nil) }
 
+// judge judges one scenario. What the manifest says of it, such as that it was not played to its
+// end, outranks a pass, and never a finding: that is in the history, whatever came later.
 func (d Dir) judge(e Entry, m Manifest, told Told) checker.Result {
 	result := checker.Result{
 		Scenario: e.Scenario, Summary: e.Summary, Seed: m.Seed, Verdict: e.Verdict, Reasons: []string{e.Why}, Untried: e.Untried,

@@ -1,9 +1,16 @@
-// Package rundir keeps what a run leaves on disk: what it says about itself, plans,
-// histories, findings and reports.
+// Package rundir keeps what a run leaves on disk: what it says about itself, plans, histories,
+// findings and reports.
 //
 // A verdict always comes from these files, right after the run as years later, so `doubletap
-// check` and the run itself cannot differ. Each run has a directory of its own, which is made
-// and never taken over, and a history is never written over another one.
+// check` and the run itself cannot differ. Each run has a directory of its own, which is made and
+// never taken over, and a history is never written over another one.
+//
+// A run's directory has run.json (manifest.go), a folder for each scenario with its source, plan
+// and history, the reports, and a folder for each finding (finding.go). merge.go judges shards as
+// one run; latest.go and latest_link.go find a run that a reader does not name.
+//
+// What is on disk may come from others. So files are read within bounds, and a command of a
+// manifest is shown only if it is one of doubletap.
 package rundir
 
 import (
@@ -52,6 +59,7 @@ const PilotWays = PilotName + "-ways"
 // PilotTogether is the name of the scenario that sends a slow target several plain creates at once.
 const PilotTogether = PilotName + "-together"
 
+// pilotAfter begins the names of pilots between scenarios.
 const pilotAfter = PilotName + "-after-"
 
 // PilotAfter is the name of a scenario of plain creates that see whether the target has recovered from another one.
@@ -192,8 +200,10 @@ func (d Dir) Swap(scenario string) error {
 	return d.rename(scenario+aside, scenario)
 }
 
+// try is the name of the directory of a scenario's nth try.
 func try(scenario string, n int) string { return fmt.Sprintf("%s.try-%d", scenario, n) }
 
+// rename moves what there is of a scenario.
 func (d Dir) rename(from, to string) error {
 	if err := os.Rename(filepath.Join(d.Path, from), filepath.Join(d.Path, to)); err != nil {
 		return runerror.Environment(fmt.Errorf("move the run's files: %w", err))
@@ -201,6 +211,7 @@ func (d Dir) rename(from, to string) error {
 	return nil
 }
 
+// remove removes what there is under a name; nothing being there is no error.
 func (d Dir) remove(name string) error {
 	if err := os.RemoveAll(filepath.Join(d.Path, name)); err != nil {
 		return runerror.Environment(fmt.Errorf("remove the run's files: %w", err))

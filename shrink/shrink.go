@@ -1,7 +1,11 @@
-// Package shrink looks for the smallest scenario that still shows a finding: it leaves out
-// one thing after the other, plays rounds of the rest by package engine, and keeps out
-// whatever the finding does not take. A race does not show each time, so a trial takes
-// rounds until it is clear whether the finding shows about as often as before.
+// Package shrink looks for the smallest scenario that still shows a finding: it leaves out one
+// thing after the other, plays rounds of the rest by package engine, and keeps out whatever the
+// finding does not take. A race does not show each time, so a trial takes rounds until it is clear
+// whether the finding shows about as often as before.
+//
+// It is delta debugging (Zeller and Hildebrandt, 2002), one thing at a time, with a statistical test
+// in place of a yes or no: scenarios.Simpler lists the candidates, sequential.go decides on each, and separate.go
+// plays what is left in runs of its own.
 package shrink
 
 import (
@@ -215,6 +219,7 @@ func (k *shrinker) try(ctx context.Context, c scenarios.Simplification, rate flo
 	return outcome, nil
 }
 
+// tell hands a trial to the caller, who may show it.
 func (k *shrinker) tell(c scenarios.Simplification, test sequential, outcome Outcome, why string) {
 	if k.options.Tried != nil {
 		k.options.Tried(Trial{Without: c.Without, Outcome: outcome, K: test.k, N: test.n, Why: why})
@@ -224,6 +229,7 @@ func (k *shrinker) tell(c scenarios.Simplification, test sequential, outcome Out
 // unplayed is why rounds could not be played as they were planned.
 type unplayed struct{ why string }
 
+// Error says what kept the rounds from being played.
 func (u unplayed) Error() string { return "the rounds could not be played: " + u.why }
 
 // hindrance says what kept the rounds of a history from being played and counted; nil: nothing.

@@ -31,6 +31,8 @@ func (s *Search) In(text []byte) { s.in(text, deepest) }
 // Names returns what was found, each once, in the order in which it was found.
 func (s *Search) Names() []string { return s.names }
 
+// in looks into a text, and as deep as depth into what it encodes. All that is decoded counts, so
+// that a small message cannot unfold into gigabytes.
 func (s *Search) in(text []byte, depth int) {
 	if len(text) == 0 || s.taken+len(text) > mostDecoded {
 		return
@@ -83,6 +85,7 @@ func lowered(text []byte) []byte {
 	return lower
 }
 
+// note adds a name that is new.
 func (s *Search) note(name string) {
 	if len(s.names) < mostNames && !slices.Contains(s.names, name) {
 		s.names = append(s.names, name)
@@ -108,6 +111,7 @@ func unpacked(text []byte) []byte {
 	return out
 }
 
+// percent matches a byte that is encoded in a URL (RFC 3986, section 2.1).
 var percent = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
 
 // withoutPercent undoes percent-encoding; nil: there is none.
@@ -118,6 +122,7 @@ func withoutPercent(text []byte) []byte {
 	return percent.ReplaceAllFunc(text, func(code []byte) []byte { return []byte{nibble(code[1])<<4 | nibble(code[2])} })
 }
 
+// nibble is the value of a hexadecimal digit.
 func nibble(c byte) byte {
 	switch {
 	case c >= 'a':
@@ -129,6 +134,7 @@ func nibble(c byte) byte {
 	}
 }
 
+// escapes matches the escapes of JSON that letters and digits of a marker can stand in or beside.
 var escapes = regexp.MustCompile(`\\(u[0-9A-Fa-f]{4}|["\\/])`)
 
 // withoutEscapes undoes the escapes of JSON; nil: there are none.

@@ -78,6 +78,8 @@ func (s *Sinks) CatchUp(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
+// catchUp waits until the follower of one sink has read all. What was missed once stays missed:
+// later messages do not make up for it.
 func (in *Inbox) catchUp(ctx context.Context) error {
 	if in.follower == nil || in.behind != nil {
 		return in.behind

@@ -46,6 +46,8 @@ func (g *Gate) Screen() func(said []byte) (pass int, held <-chan struct{}) {
 	}
 }
 
+// set arms the gate. Only a trap that strikes before the effect holds anything: after it, the
+// message is at the broker.
 func (g *Gate) set(t *trap) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -30,11 +30,13 @@ func (in *Inbox) Hear(l net.Listener, complain func(first []byte) string) net.Li
 	}}
 }
 
+// hearing is a listener that is told when one of its connections ends.
 type hearing struct {
 	net.Listener
 	ended func(*Conn)
 }
 
+// Accept hands out a connection that remembers its first bytes.
 func (h hearing) Accept() (net.Conn, error) {
 	c, err := h.Listener.Accept()
 	if err != nil {
@@ -81,6 +83,7 @@ type connection struct{}
 // closing is a function as a Closer.
 type closing func() error
 
+// Close calls the function.
 func (c closing) Close() error { return c() }
 
 // Conn is a connection to a sink that knows what came on it first. It is safe for concurrent use, as connections are.
@@ -101,6 +104,7 @@ func (c *Conn) Explain(text string) {
 	c.explained, c.text = true, text
 }
 
+// Read keeps the first bytes that come.
 func (c *Conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
@@ -114,6 +118,7 @@ func (c *Conn) Read(p []byte) (int, error) {
 // Close ends the connection. Closing again does nothing.
 func (c *Conn) Close() error { return c.close() }
 
+// complaint says what came on the connection; empty: nothing, or what needs no word.
 func (c *Conn) complaint(of func(first []byte) string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -156,8 +156,10 @@ func (h *httpSink) answer(m history.Message, base string, said any) (reply, bool
 	return reply{status: http.StatusNotFound, header: asJSON(), body: fmt.Appendf(nil, `{"error":%q}`, "no answer of this sink fits "+m.Method+" "+base)}, false
 }
 
+// asJSON is the header of an answer in JSON.
 func asJSON() map[string]string { return map[string]string{"Content-Type": "application/json"} }
 
+// write sends the answer.
 func (r reply) write(w http.ResponseWriter) {
 	for name, value := range r.header {
 		w.Header().Set(name, value)

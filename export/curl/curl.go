@@ -1,6 +1,12 @@
-// Package curl writes what a driver would send as a shell script, for people who have bash
-// and curl and nothing else. Whatever a target or a file said stands in quotes: the script
-// executes none of it.
+// Package curl writes what a driver would send as a shell script, for people who have bash and
+// curl and nothing else. Whatever a target or a file said stands in quotes: the script executes
+// none of it.
+//
+// [Script.Write] collects a page (page.go), which script.sh.tmpl lays out. moves.go writes what a
+// plan sends, lane.go what a script does in place of a lane's faults, steps.go the requests around
+// it, and judge.go, means.go and effects.go the comparison at the end. word.go puts the script's
+// own variables where the run had markers, keys and secrets; helpers.go has the functions in jq by
+// which values are taken out of answers. What a script cannot do stands in its head.
 package curl
 
 import (

@@ -50,4 +50,5 @@ func (w judging) ofEachMarker(effect func(marker string, of *asked) string, unle
 	}
 }
 
+// decimal writes a number without an exponent, which the shell's tools do not read.
 func decimal(number float64) string { return strconv.FormatFloat(number, 'f', -1, 64) }

@@ -46,6 +46,7 @@ const takeHeader = `take_header() {
     if $within == "" then . else match($within).captures[0].string end' --arg at "$2" --arg within "$3"
 }`
 
+// takeCookie takes the value of a cookie that an answer sets.
 const takeCookie = `take_cookie() {
   take "$1" '
     [$head[] | select(test("^set-cookie:"; "i")) | sub("^[^:]*:\\s*"; "") | select(startswith($at + "=")) | .[($at | length) + 1:] |

@@ -54,6 +54,7 @@ func (w judging) judge() {
 	w.page.Compares = strings.Contains(commands, "same_answers")
 }
 
+// check adds a command behind the requests of a try; commands set $again where it happened again.
 func (w judging) check(format string, args ...any) {
 	w.page.Checks = append(w.page.Checks, fmt.Sprintf(format, args...))
 }
@@ -219,6 +220,8 @@ func (w judging) gone() {
 	w.reached()
 }
 
+// phantom looks for a row of a marker, all of whose requests were answered, and none of them
+// finally.
 func (w judging) phantom() {
 	w.eachMarker(func(_ string, of []*asked) string {
 		return fmt.Sprintf("[ \"$number\" -gt 0 ] && ! some_settled %s && all_answered %s && again=yes", answers(of), answers(of))
@@ -251,13 +254,18 @@ func finals(final map[string]string) string {
 	return strings.Join(all, " ")
 }
 
+// refused looks for a key that no final retry settles.
 func (w judging) refused() { w.check("all_settled %s || again=yes", finals(w.final)) }
 
+// mixed looks for final retries of which some are done and others refused: those that are done
+// show that the target works.
 func (w judging) mixed() {
 	w.check("some_done %s && ! all_settled %s && again=yes", finals(w.final), finals(w.final))
 	w.reached()
 }
 
+// unanswered looks for a request without an answer, of those to which the script gave all the time
+// there is.
 func (w judging) unanswered() {
 	var patient []*asked
 	for _, a := range w.page.asked {
@@ -281,17 +289,20 @@ func (w judging) among(all []*asked, is func(body string) bool) (of []*asked) {
 	return of
 }
 
+// bothBodies looks for a key under which two bodies were done.
 func (w judging) bothBodies() {
 	one, other := w.withBody(func(b string) bool { return b != altered }), w.withBody(func(b string) bool { return b == altered })
 	w.check("some_done %s && some_fresh %s && again=yes", answers(one), answers(other))
 	w.reached()
 }
 
+// corrected looks for a corrected body that was done under the key of the one that was refused.
 func (w judging) corrected() {
 	w.check("some_fresh %s && again=yes", answers(w.withBody(func(b string) bool { return b != invalid })))
 	w.reached()
 }
 
+// keyless looks for a request without a key that was done.
 func (w judging) keyless() {
 	var of []*asked
 	for _, a := range w.page.asked {
@@ -303,6 +314,8 @@ func (w judging) keyless() {
 	w.reached()
 }
 
+// differs compares the answers to one intent at one operation, in what the finding says that
+// differs. Answers of other operations may have another form.
 func (w judging) differs() {
 	groups, order := map[string][]*asked{}, []string{}
 	for _, a := range w.withBody(ordinary) {
@@ -337,6 +350,7 @@ func (w judging) differs() {
 	w.done()
 }
 
+// leaked looks in the answers to one intent for the marker, or the thing, of another.
 func (w judging) leaked() {
 	known := w.page.Judge.Identity != contract.Identity{}
 	for _, a := range w.page.asked {
@@ -353,11 +367,13 @@ func (w judging) leaked() {
 	w.done()
 }
 
+// undeclared looks for an answer below 400 that no line of the contract names.
 func (w judging) undeclared() {
 	w.check("for name in %s; do named_at \"$name\" || { [ \"$(status \"$name\")\" -lt 400 ] && again=yes; }; done", answers(w.withBody(ordinary)))
 	w.reached()
 }
 
+// died sends a new request after all others: at a target that died it is not settled.
 func (w judging) died() {
 	w.check("tolerant=yes\ndraw\n%s\nsettled_at control || again=yes", "rm -f control\n"+w.page.Control)
 }

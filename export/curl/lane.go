@@ -19,6 +19,8 @@ type lane struct {
 	lacks         bool          // there is nothing that curl could do
 }
 
+// lane reads the faults of a lane. For some of them curl can do what comes to the same, such as
+// giving up earlier by what a request would take there.
 func (w *writer) lane(name string) (l lane) {
 	for _, f := range w.page.Lanes[name] {
 		switch {

@@ -29,6 +29,8 @@ type meaning struct {
 	then     []contract.Signature
 }
 
+// all are the questions that commands ask of an answer. An earlier meaning takes precedence, as it
+// does for the checker.
 func (m Means) all() []meaning {
 	decided := slices.Concat(m.Earlier, m.Declined)
 	return []meaning{
@@ -84,6 +86,7 @@ func (m meaning) condition() (text string, narrowed bool) {
 	return text, true
 }
 
+// statusesOf are those of all signatures, each once.
 func statusesOf(all []contract.Signature) (of []int) {
 	for _, s := range all {
 		of = append(of, s.Statuses...)
@@ -92,6 +95,7 @@ func statusesOf(all []contract.Signature) (of []int) {
 	return slices.Compact(of)
 }
 
+// oneOf is the command that compares the status of an answer with several.
 func oneOf(statuses []int) string {
 	return fmt.Sprintf(`one_of "$1" %q`, strings.Trim(fmt.Sprint(statuses), "[]"))
 }

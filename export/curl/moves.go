@@ -89,6 +89,7 @@ func (w *writer) pause(wait scenarios.Wait) time.Duration {
 	}
 }
 
+// seconds writes a time as sleep and curl take it.
 func (w *writer) seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Round(100*time.Microsecond).Seconds(), 'f', -1, 64)
 }
@@ -220,6 +221,8 @@ func (w *writer) options(r driver.Rehearsed, own string) string {
 // headerName is a token (RFC 9110, section 5.6.2). curl reads a file for one that begins with @.
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
+// url is the shell's word for where a request goes. BASE_URL may name another target than the run
+// had.
 func (w *writer) url(r driver.Rehearsed) string { return `"${BASE_URL}"` + w.word(r.Path) }
 
 // signature are the arguments that sign a request, with openssl.

@@ -87,6 +87,8 @@ func (s Script) Counts() bool {
 	return slices.Contains([]Condition{TooMany, Lost, Phantom, Wrong, Gone}, s.Judge.Sees)
 }
 
+// page works out the whole script. Lists for the reader are sorted, so that the same finding gives
+// the same file.
 func (s Script) page() page {
 	s.Cannot = slices.Clone(s.Cannot)
 	blind := len(s.Cannot) > 0
@@ -184,6 +186,7 @@ func (w *writer) cannot(what string) {
 	w.page.Cannot, w.page.Blind = append(w.page.Cannot, what), true
 }
 
+// intent writes the moves of one intent, and notes what each of them takes or lacks.
 func (w *writer) intent(i scenarios.PlannedIntent) {
 	w.normal = w.page.Normal + i.Work
 	removed := false

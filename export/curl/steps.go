@@ -157,6 +157,7 @@ func (w *writer) take(e targets.Extract, file string) string {
 	}
 }
 
+// takeBy is a call of one of the functions that take a value, and has the script define it.
 func (w *writer) takeBy(kind, file string, arguments ...string) string {
 	w.page.Takes = append(w.page.Takes, kind)
 	command := "take_" + kind + " " + file
@@ -219,11 +220,13 @@ type selector struct {
 	Form       *selector    `json:"form,omitempty"`
 }
 
+// String is the selector as the script's function reads it.
 func (s selector) String() string {
 	text, _ := json.Marshal(s) // it can be
 	return string(text)
 }
 
+// What is understood of CSS selectors.
 const (
 	cssName   = `[A-Za-z_][A-Za-z0-9_-]*`
 	condition = `#` + cssName + `|\.` + cssName + `|\[` + cssName + `(?:=(?:"[^"\\]*"|'[^'\\]*'|[A-Za-z0-9_-]+))?\]`
@@ -248,6 +251,7 @@ func selectorOf(text string) (selector, bool) {
 	return s, true
 }
 
+// elementOf reads the part of a selector that is about one element.
 func elementOf(text string) (s selector) {
 	for _, part := range aPart.FindAllString(text, -1) {
 		switch part[0] {

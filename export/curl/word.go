@@ -20,6 +20,7 @@ const (
 	inForm
 )
 
+// placeOf is how values are written in the body of a request.
 func placeOf(r driver.Rehearsed) place {
 	switch {
 	case r.Says == nil && json.Valid(r.Body):
@@ -31,6 +32,7 @@ func placeOf(r driver.Rehearsed) place {
 	}
 }
 
+// header is the value of a header, by a name in any case.
 func header(r driver.Rehearsed, name string) string {
 	for is, value := range r.Header {
 		if strings.EqualFold(is, name) {
@@ -51,6 +53,8 @@ const (
 // word writes a text as one word, with the script's variables for what they stand for.
 func (w *writer) word(text string) string { return w.wordIn(text, plainly) }
 
+// wordIn writes a text as one word, with the variables for what stands for them in such a place.
+// Where two of them begin at one character, the longer one is meant.
 func (w *writer) wordIn(text string, where place) string {
 	names := w.parts(where)
 	var parts []shell.Part

@@ -108,6 +108,7 @@ func (l *letter) part(header textproto.MIMEHeader, body io.Reader, depth int) {
 	}
 }
 
+// parts looks into the parts of a multipart, in their order.
 func (l *letter) parts(r *multipart.Reader, depth int) {
 	for range mostParts {
 		p, err := r.NextRawPart()
@@ -116,7 +117,7 @@ func (l *letter) parts(r *multipart.Reader, depth int) {
 		}
 		l.part(p.Header, p, depth-1)
 	}
-	l.unread = fmt.Sprintf("the mail has more than %d parts, which were looked at", mostParts)
+	l.unread = fmt.Sprintf("the mail has more than %d parts, of which the first %[1]d were looked at", mostParts)
 }
 
 // transferred undoes a transfer encoding (RFC 2045, section 6).
@@ -177,6 +178,7 @@ type counting struct {
 	err error
 }
 
+// Read reads on, and counts.
 func (c *counting) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.n += int64(n)
@@ -192,6 +194,7 @@ type beginning struct {
 	room int
 }
 
+// Write keeps what there is room for. It never fails, as the mail goes on.
 func (b *beginning) Write(p []byte) (int, error) {
 	n := min(len(p), b.room-len(b.text))
 	b.text = append(b.text, p[:n]...)

@@ -52,6 +52,8 @@ func Serve(l net.Listener, spec targets.Sink, in *sinks.Inbox) (io.Closer, error
 	return serve(l, spec, in, mostMail)
 }
 
+// serve is Serve with another bound on the size of a mail. TLS from the first byte is a listener
+// of its own; STARTTLS is the server's affair.
 func serve(l net.Listener, spec targets.Sink, in *sinks.Inbox, most int64) (io.Closer, error) {
 	s := &server{spec: *spec.SMTP, inbox: in, ended: make(chan struct{})}
 	s.smtp = smtp.NewServer(smtp.BackendFunc(s.session))
@@ -80,6 +82,7 @@ func serve(l net.Listener, spec targets.Sink, in *sinks.Inbox, most int64) (io.C
 	return s, nil
 }
 
+// Close ends all connections and waits for the loop.
 func (s *server) Close() error {
 	close(s.ended)
 	err := s.smtp.Close()
@@ -123,8 +126,10 @@ func explain(c net.Conn, text string) {
 // complaints takes down that the server itself failed. It hears of connections that end, too, which are known otherwise.
 type complaints struct{ inbox *sinks.Inbox }
 
+// Println is the other method of the server's logger.
 func (c complaints) Println(v ...any) { c.Printf("%s", fmt.Sprintln(v...)) }
 
+// Printf takes down that the server panicked, and nothing else.
 func (c complaints) Printf(format string, v ...any) {
 	if strings.HasPrefix(format, "panic") {
 		text, _, _ := strings.Cut(fmt.Sprintf(format, v...), "\n")
@@ -140,19 +145,23 @@ type session struct {
 	to     []string
 }
 
+// session begins with a client's greeting: what came on the connection is SMTP.
 func (s *server) session(c *smtp.Conn) (smtp.Session, error) {
 	explain(c.Conn(), "")
 	return &session{server: s, conn: c.Conn()}, nil
 }
 
+// Reset forgets the envelope; Logout has nothing to do.
 func (s *session) Reset()        { s.from, s.to = "", nil }
 func (s *session) Logout() error { return nil }
 
+// Mail notes the sender.
 func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 	s.from = from
 	return nil
 }
 
+// Rcpt notes one recipient more.
 func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.to = append(s.to, to)
 	return nil
@@ -205,11 +214,13 @@ func (s *session) Data(r io.Reader) error {
 // AuthMechanisms are what a client may sign in with. Whatever it says is right, and nothing keeps it.
 func (s *session) AuthMechanisms() []string { return []string{sasl.Plain, login, xoauth2} }
 
+// The mechanisms that the library has no name for.
 const (
 	login   = "LOGIN"   // draft-murchison-sasl-login
 	xoauth2 = "XOAUTH2" // of Google and Microsoft: one response
 )
 
+// Auth begins a mechanism, and takes whatever comes.
 func (s *session) Auth(mechanism string) (sasl.Server, error) {
 	switch mechanism {
 	case sasl.Plain, xoauth2:
@@ -224,6 +235,7 @@ func (s *session) Auth(mechanism string) (sasl.Server, error) {
 // questions are those of a mechanism, one after the other. A client may answer the first before it is asked.
 type questions struct{ ask []string }
 
+// Next asks the next question, until there is none.
 func (q *questions) Next(response []byte) (challenge []byte, done bool, err error) {
 	if response != nil {
 		q.ask = q.ask[1:]

@@ -24,6 +24,7 @@ const (
 	sizeEnds    = 12 // bytes of a header frame: class, weight, and the length of the body
 )
 
+// errLong ends a connection on which a message comes that is too long to keep.
 var errLong = fmt.Errorf("a message has more than %d MiB", mostMessage>>20)
 
 // flow is a connection from which no more is read than there is room for. It reads the frames of the server as they pass.
@@ -44,6 +45,7 @@ type flow struct {
 	closed  bool
 }
 
+// newFlow counts what comes on a connection.
 func newFlow(conn net.Conn) *flow {
 	f := &flow{Conn: conn}
 	f.room.L = &f.mu

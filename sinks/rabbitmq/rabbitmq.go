@@ -74,8 +74,10 @@ func Follow(ctx context.Context, spec targets.Sink, in *sinks.Inbox) (sinks.Foll
 	return f, nil
 }
 
+// errEnded says that nothing more comes, for a reason that nobody told.
 var errEnded = errors.New("the connection to RabbitMQ was closed")
 
+// explained is why the connection ended; nil: it was closed.
 func explained(why *amqp.Error) error {
 	if why == nil {
 		return nil

@@ -4,7 +4,6 @@
 //
 // It describes the rules of the checker and is not used by it. So it has a sentence for each rule,
 // in the files of the rules' subjects, and a reader who sees a pass knows what that does not mean.
-//
 package explain
 
 import (
