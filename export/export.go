@@ -132,6 +132,24 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 	if base == system.Target.BaseURL && base != sut.PublicBase(system) {
 		base = "" // a variable stands in it
 	}
+	script, err := f.script(system, variables)
+	if err != nil {
+		return nil, nil, err
+	}
+	script.Base, script.Client = base, clients()[databases.DialectOf(database)]
+	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
+		script.Database = database
+	}
+	var out bytes.Buffer
+	if err := script.Write(&out); err != nil {
+		return nil, nil, runerror.Environment(err)
+	}
+	return out.Bytes(), script.Limits(), nil
+}
+
+// script is what a script sends and shows, but for where its target and its database are. It has
+// one group of intents, which the script then plays as many rounds of as there were.
+func (f Finding) script(system *sut.System, variables map[string]string) (curl.Script, error) {
 	round := f.Scenario
 	round.Intents = round.GroupSize()
 	plan := scenarios.NewPlan(round, f.Seed)
@@ -142,11 +160,11 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 	}
 	requests, err := d.Rehearse()
 	if err != nil {
-		return nil, nil, runerror.Environment(err)
+		return curl.Script{}, runerror.Environment(err)
 	}
 	steps, err := stepsOf(system, d, variables)
 	if err != nil {
-		return nil, nil, err
+		return curl.Script{}, err
 	}
 	if system.BuiltIn() {
 		for id, r := range requests {
@@ -155,25 +173,18 @@ func (f Finding) AsCurl(ctx context.Context) (text []byte, cannot []string, err 
 		}
 	}
 	script := curl.Script{
-		Title: f.title(), Origin: f.origin(), Base: base, Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
+		Title: f.title(), Origin: f.origin(), Plan: plan, Requests: requests, Steps: steps, Options: options(system.Target), Lanes: f.Scenario.Lanes, Links: f.Scenario.Links,
 		Normal: f.Normal.Duration(), Variables: variables, Rows: map[string]string{},
-		Client: clients()[databases.DialectOf(database)], Tries: curl.Tries{Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Seen: f.Seen}, Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
+		Tries: curl.Tries{Rounds: f.Scenario.Intents / f.Scenario.GroupSize(), Seen: f.Seen}, Minimal: f.Shrunk, Concurrency: f.Scenario.Concurrency,
 	}
 	var told bool
 	script.Adds, told = additions(system, requests)
 	script.Judge, script.Cannot = f.judge(system, plan, told)
 	script.Files, script.Lacks = reach(system)
-	if u, err := url.Parse(database); err == nil && u.User == nil && !system.BuiltIn() && system.Target.Database.URL != "" {
-		script.Database = database
-	}
 	for _, o := range slices.Concat(system.Operations, system.Ways) {
 		script.Rows[o.Name] = o.Rows.Query
 	}
-	var out bytes.Buffer
-	if err := script.Write(&out); err != nil {
-		return nil, nil, runerror.Environment(err)
-	}
-	return out.Bytes(), script.Limits(), nil
+	return script, nil
 }
 
 // reach are the files that it takes to get through to the target, and what of it curl cannot do.

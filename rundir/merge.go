@@ -170,60 +170,79 @@ func (m *Merged) Report(into Dir, told Told) *checker.Report {
 	return into.ReportOn(whole, results)
 }
 
-// judge judges the nth scenario of all shards.
-func (m *Merged) judge(n int, told Told) checker.Result {
-	first := m.shards[0]
-	e := first.Scenarios[n]
-	result := checker.Result{Scenario: e.Scenario, Summary: e.Summary, Seed: first.Seed}
-	var parts []checker.Parts
-	var lacking []string // why something of the scenario is not there
-	var broken bool
-	idle := ""
+// collected is what all shards have of one scenario.
+type collected struct {
+	parts   []checker.Parts
+	close   []func() error // of parts, when they were judged
+	lacking []string       // why something of the scenario is not there
+	broken  bool           // something failed
+	idle    string         // why the scenario does not apply; empty: it does
+}
+
+// collect opens what all shards have of the nth scenario. That a shard has none of its intents is
+// nothing that is lacking: others have them.
+func (m *Merged) collect(n int, told Told) collected {
+	var c collected
 	for _, s := range m.shards {
 		of := s.Scenarios[n]
 		if of.Verdict == checker.NotApplicable && of.Why != "" {
 			if of.Why != InOtherShards {
-				idle = of.Why
+				c.idle = of.Why
 			}
 			continue
 		}
 		if of.Why != "" {
-			broken = broken || of.Verdict == checker.Broken
-			lacking = append(lacking, fmt.Sprintf("shard %s: %s", s.Shard, of.Why))
+			c.broken = c.broken || of.Verdict == checker.Broken
+			c.lacking = append(c.lacking, fmt.Sprintf("shard %s: %s", s.Shard, of.Why))
 		}
-		part, close, err := s.index(of.Scenario, told)
+		part, done, err := s.index(of.Scenario, told)
 		switch {
 		case Missing(err) && of.Why == "":
-			lacking = append(lacking, fmt.Sprintf("shard %s: it was not run: the run ended before it", s.Shard))
+			c.lacking = append(c.lacking, fmt.Sprintf("shard %s: it was not run: the run ended before it", s.Shard))
 		case Missing(err):
 		case err != nil:
-			broken = true
-			lacking = append(lacking, fmt.Sprintf("shard %s: %v", s.Shard, err))
+			c.broken = true
+			c.lacking = append(c.lacking, fmt.Sprintf("shard %s: %v", s.Shard, err))
 		default:
-			defer close()
-			parts = append(parts, part)
+			c.close = append(c.close, done)
+			c.parts = append(c.parts, part)
 		}
 	}
+	return c
+}
+
+// judge judges the nth scenario of all shards as one. What is lacking leaves the verdict open, and
+// never takes a finding back: what broke in one shard broke.
+func (m *Merged) judge(n int, told Told) checker.Result {
+	first := m.shards[0]
+	e := first.Scenarios[n]
+	result := checker.Result{Scenario: e.Scenario, Summary: e.Summary, Seed: first.Seed}
+	c := m.collect(n, told)
+	defer func() {
+		for _, done := range c.close {
+			_ = done() // what was read is judged
+		}
+	}()
 	switch {
-	case idle != "" && len(parts) == 0 && len(lacking) == 0:
-		result.Verdict, result.Reasons = checker.NotApplicable, []string{idle}
+	case c.idle != "" && len(c.parts) == 0 && len(c.lacking) == 0:
+		result.Verdict, result.Reasons = checker.NotApplicable, []string{c.idle}
 		return result
-	case len(parts) > 0:
-		judged, err := checker.CheckShards(parts, first.Terms, e.Known...)
+	case len(c.parts) > 0:
+		judged, err := checker.CheckShards(c.parts, first.Terms, e.Known...)
 		if err != nil {
-			broken = true
-			lacking = append(lacking, err.Error())
+			c.broken = true
+			c.lacking = append(c.lacking, err.Error())
 			break
 		}
 		result = judged
 	}
 	if len(m.missing) > 0 {
-		lacking = append(lacking, fmt.Sprintf("shards are missing: %s of %d", numbers(m.missing), first.of))
+		c.lacking = append(c.lacking, fmt.Sprintf("shards are missing: %s of %d", numbers(m.missing), first.of))
 	}
-	result.Reasons = append(lacking, result.Reasons...)
+	result.Reasons = append(c.lacking, result.Reasons...)
 	switch {
-	case len(lacking) == 0 || result.Verdict == checker.Fail:
-	case broken:
+	case len(c.lacking) == 0 || result.Verdict == checker.Fail:
+	case c.broken:
 		result.Verdict = checker.Broken
 	case result.Verdict != checker.Broken:
 		result.Verdict = checker.Inconclusive

@@ -225,27 +225,13 @@ func (l *Lead) Collect(ctx context.Context, into string) ([]string, error) {
 				l.hear(entry)
 				continue
 			}
-			came, err := read[result](entry)
-			if _, twice := l.shards[n]; twice || err != nil || came.Run != l.run.ID || n < 1 || n > l.run.Shards {
-				continue
-			}
-			l.shards[n] = came
-			if came.Object == "" {
-				l.tell(Event{Kind: GivenUp, Shard: n, Why: came.GivenUp})
-				continue
-			}
-			dirs[n] = filepath.Join(into, strconv.Itoa(n))
-			err = l.fetch(ctx, came.Object, dirs[n])
-			if _, never := errors.AsType[unfit](err); never { // its worker is at fault: the others go on
-				delete(dirs, n)
-				l.tell(Event{Kind: GivenUp, Shard: n, Why: fmt.Sprintf("what %s brought in cannot be read: %v", came.Worker, err)})
-				continue
-			}
+			dir, err := l.takeIn(ctx, n, entry, into)
 			if err != nil {
-				delete(dirs, n)
-				return inOrder(dirs), l.link.failed(fmt.Sprintf("fetch shard %d of %s", n, came.Worker), err)
+				return inOrder(dirs), err
 			}
-			l.tell(Event{Kind: In, Shard: n, Worker: came.Worker, Attempt: came.Attempt, Took: came.Took})
+			if dir != "" {
+				dirs[n] = dir
+			}
 		case now := <-ticker.C:
 			if l.alive(now) {
 				alone, said = now, false
@@ -263,6 +249,33 @@ func (l *Lead) Collect(ctx context.Context, into string) ([]string, error) {
 	return inOrder(dirs), nil
 }
 
+// takeIn takes what one worker says of a shard, and fetches what it has brought in. It returns the
+// shard's directory; empty: nothing came of it. A second result of a shard, and one of another run,
+// are passed over. What cannot be read is its worker's fault, and the others go on: that is no error.
+func (l *Lead) takeIn(ctx context.Context, n int, entry nats.KeyValueEntry, into string) (string, error) {
+	came, err := read[result](entry)
+	if _, twice := l.shards[n]; twice || err != nil || came.Run != l.run.ID || n < 1 || n > l.run.Shards {
+		return "", nil
+	}
+	l.shards[n] = came
+	if came.Object == "" {
+		l.tell(Event{Kind: GivenUp, Shard: n, Why: came.GivenUp})
+		return "", nil
+	}
+	dir := filepath.Join(into, strconv.Itoa(n))
+	err = l.fetch(ctx, came.Object, dir)
+	if _, never := errors.AsType[unfit](err); never {
+		l.tell(Event{Kind: GivenUp, Shard: n, Why: fmt.Sprintf("what %s brought in cannot be read: %v", came.Worker, err)})
+		return "", nil
+	}
+	if err != nil {
+		return "", l.link.failed(fmt.Sprintf("fetch shard %d of %s", n, came.Worker), err)
+	}
+	l.tell(Event{Kind: In, Shard: n, Worker: came.Worker, Attempt: came.Attempt, Took: came.Took})
+	return dir, nil
+}
+
+// inOrder are the directories by the numbers of their shards.
 func inOrder(dirs map[int]string) []string {
 	var all []string
 	for _, n := range slices.Sorted(maps.Keys(dirs)) {

@@ -165,18 +165,9 @@ func (o runFlags) lastFailed() ([]turn, error) {
 	return all, nil
 }
 
-func runCommand(ctx context.Context, args []string, o runFlags, s streams) error {
-	asked, err := o.turns(args)
-	var register scenarios.Register
-	var unread error
-	if o.known != "" {
-		register, unread = engine.ReadRegister(o.known)
-	}
-	out, kept := o.registerOutput()
-	err = errors.Join(o.gate.check(), err, unread, kept)
-	if err := o.settle(err, s); err != nil {
-		return err
-	}
+// check says what is wrong with the numbers of the flags, and asks the environment for the shard
+// if it is to tell.
+func (o *runFlags) check(s streams) error {
 	if o.budget < 0 {
 		return runerror.Configf("--budget is %s, expected more than 0s", o.budget)
 	}
@@ -194,6 +185,27 @@ func runCommand(ctx context.Context, args []string, o runFlags, s streams) error
 	}
 	if o.moreRounds < 0 {
 		return runerror.Configf("--more-rounds is %s, expected 0s or more", o.moreRounds)
+	}
+	return nil
+}
+
+// runCommand plays what was asked for: one run, or one for each operation in turn. Files are read
+// before flags are looked at any closer, so that one command names the mistakes of all files. The
+// register is written last, by what all the runs have shown.
+func runCommand(ctx context.Context, args []string, o runFlags, s streams) error {
+	asked, err := o.turns(args)
+	var register scenarios.Register
+	var unread error
+	if o.known != "" {
+		register, unread = engine.ReadRegister(o.known)
+	}
+	out, kept := o.registerOutput()
+	err = errors.Join(o.gate.check(), err, unread, kept)
+	if err := o.settle(err, s); err != nil {
+		return err
+	}
+	if err := o.check(s); err != nil {
+		return err
 	}
 	if !o.failed {
 		if asked, err = o.inTurn(ctx, asked[0], s); err != nil {
