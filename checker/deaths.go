@@ -89,6 +89,7 @@ func momentOf(e *evaluation, d history.Death) moment {
 	return atT2
 }
 
+// deathFinding is the finding of a process that ended by itself.
 func deathFinding(d history.Death, note deathNote) Finding {
 	return Finding{Kind: TargetDied, Expected: "a process that runs until it is asked to end", Observed: describeDeath(d, note)}
 }

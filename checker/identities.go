@@ -116,7 +116,8 @@ func checkSharedNames(e *evaluation) {
 	}
 }
 
-// oneRow reports that an intent has one row that is known to be its own.
+// oneRow reports that an intent has one row that is known to be its own. Only then can a name be told to be that
+// row's: not among several rows, nor where twins share a marker.
 func oneRow(e *evaluation, tr *trace) bool {
 	n, known := e.rowCount(atT2, tr)
 	return known && n == 1 && !tr.twin && !tr.endedByRemoval
@@ -156,6 +157,7 @@ func mayBeNameless(e *evaluation, tr *trace, a *classified) bool {
 // Nothing stands in a [Difference] for a member or a header that an answer does not have.
 const Nothing = "nothing"
 
+// orNothing returns a text, or the word for a member or a header that is not there.
 func orNothing(text string) string {
 	if text == "" {
 		return Nothing
@@ -163,6 +165,8 @@ func orNothing(text string) string {
 	return text
 }
 
+// rowIdentity returns what a row has in the column that the target file calls its identity, in the
+// form in which answers are compared; empty: it has none.
 func rowIdentity(tr *trace, row history.Row) string {
 	value := row[tr.operation.Rows.Identity]
 	if value == nil {

@@ -43,6 +43,9 @@ func find(text, pointer string) (value any, found, ok bool) {
 	return value, found, ok
 }
 
+// findIn returns what stands at a pointer, and reads no further into other members than it has to.
+// Where a name stands twice in an object, the last one counts, as it does for encoding/json. It
+// leaves the text behind the value, so that the caller can tell whether all of it is JSON.
 func findIn(in *lightjson.Text, pointer string) (value any, found bool) {
 	_, below, deeper := strings.Cut(pointer, "/")
 	if !deeper || !in.IsObject() {
@@ -104,13 +107,17 @@ func normalise(value any) any {
 	}
 }
 
+// exactNumber reads a number as the fast reader hands it over.
 func exactNumber(text string) any { return exact(text) }
 
+// exact brings a number into its shortest form without a float64, which cannot hold a long
+// identity.
 func exact(text string) number { return number(outline.Exact(text)) }
 
 // MarshalJSON writes the number as it is.
 func (n number) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
+// equal reports that two normalised values do not differ anywhere.
 func equal(a, b any) bool { return len(differences("", a, b, nil)) == 0 }
 
 // difference is one place in which two values differ.
@@ -143,6 +150,8 @@ func differences(at string, a, b any, ignore []string) []difference {
 	return []difference{{at, show(a), show(b)}}
 }
 
+// objectDifferences lists where two objects differ, in the order of the names. A member that one
+// of them lacks is a difference at that member, so that an ignored pointer excuses it.
 func objectDifferences(at string, a, b map[string]any, ignore []string) []difference {
 	names := map[string]bool{}
 	for name := range a {

@@ -23,6 +23,7 @@ func (k KnownBug) String() string {
 	return fmt.Sprintf("%s (%s)", k.Expect, k.Detail)
 }
 
+// explains reports that a finding is of this bug: of its kind, or of one that its kind covers.
 func (k KnownBug) explains(f Finding) bool {
 	return k.Expect.Covers(f.Kind) && (k.Detail == "" || k.Detail == f.Detail)
 }
@@ -36,8 +37,11 @@ func explaining(known []KnownBug, f Finding) int {
 	return slices.IndexFunc(known, func(k KnownBug) bool { return k.explains(f) })
 }
 
+// isNew reports that a finding fails a run: nobody has registered it, and the contract does not
+// allow it.
 func (f Finding) isNew() bool { return f.Known == "" && f.Excused == "" }
 
+// isKnown reports that a finding is of a registered bug.
 func (f Finding) isKnown() bool { return f.Known != "" }
 
 // markKnown gives findings of known bugs their links.
@@ -60,6 +64,8 @@ func (w *whole) fixedReasons(rounds int) []string {
 	return reasons
 }
 
+// fixedReason says that the bug did not show although the run did what would have shown it, and
+// what to do about it.
 func (k KnownBug) fixedReason(rounds int) string {
 	return fmt.Sprintf("a known %s was not seen in %s: take it out of the register (%s)", k, count(rounds, "exercised round"), k.Link)
 }

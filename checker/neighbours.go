@@ -13,6 +13,7 @@ func meet(one, other *trace, holds func(a, b *classified) bool) bool {
 	})
 }
 
+// equalKeys reports that two requests had one key. Requests without a key have none in common.
 func equalKeys(a, b *classified) bool { return a.Key != "" && a.Key == b.Key }
 
 // resemblingKeys reports that two keys begin alike, whatever the case of their letters. Blank keys do.
@@ -24,6 +25,7 @@ func resemblingKeys(a, b *classified) bool {
 // alikeKeys reports that two keys differ at most in their digits, so that they have one form. Blank keys are alike.
 func alikeKeys(a, b *classified) bool { return withoutDigits(a.Key) == withoutDigits(b.Key) }
 
+// withoutDigits returns the form of a key: each digit, of any script, stands as 0.
 func withoutDigits(key string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsDigit(r) {

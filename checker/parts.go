@@ -22,10 +22,13 @@ type Parts interface {
 // one is a history in one part.
 type one struct{ *history.History }
 
+// Head returns all of it: rules that look at what is not of one intent pass over the rest.
 func (o one) Head() *history.History { return o.History }
 
+// Len returns 1.
 func (o one) Len() int { return 1 }
 
+// Part returns all of it, and cannot fail.
 func (o one) Part(int) (*history.History, error) { return o.History, nil }
 
 // CheckParts judges a history as [Check] does. Parts are read by all cores, most of them once: a second time where a rule asks
@@ -69,6 +72,7 @@ func (w *whole) judge() error {
 	return w.each(later, (*evaluation).judge, func(e *evaluation) { w.add(e.tally) })
 }
 
+// nothing is the work on a part that only has to be arranged.
 func nothing(*evaluation) {}
 
 // all returns the numbers of all parts.

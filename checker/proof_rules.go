@@ -90,12 +90,14 @@ func anyAttempt(holds func(e *evaluation, a *classified) bool) exerciseRule {
 	}
 }
 
-// replayed reports that an equal request reached the target after the first was answered.
+// replayed reports that an equal request reached the target after the first was answered. What was throttled, or
+// refused for want of a login, was not answered by what makes rows: a repetition of it is no replay.
 func replayed(_ *evaluation, a, b *classified) bool {
 	return a.Complete && !notTried(a) && reachedTarget(b) && a.body == b.body && a.Key == b.Key && b.Start >= a.End
 }
 
-// severalInstances reports that two requests reached different instances of the target.
+// severalInstances reports that two requests reached different instances of the target. Instance 0 says that there is
+// one, or that it is not known which.
 func severalInstances(_ *evaluation, a, b *classified) bool {
 	return reachedTarget(a) && reachedTarget(b) && a.Instance > 0 && b.Instance > 0 && a.Instance != b.Instance
 }
@@ -106,13 +108,16 @@ func overlappedOrTold(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return has(tr.attempts, InProgress) || anyPair(tr.attempts, e.overlapped)
 }
 
-// responseLost reports that a request arrived, its answer was lost, and its row is there.
-// workedLong allows for a clock that is a little off the driver's.
+// workedLong reports that a request took as long as it was made to take, and that another was
+// inside the target meanwhile: this is what its scenario is for. Nine tenths are enough, since the
+// target's clock may be a little off the driver's.
 func workedLong(e *evaluation, _ *markerGroup, tr *trace) bool {
 	long := func(a *classified) bool { return a.End-a.Start >= tr.intent.Work*9/10 }
 	return tr.intent.Work > 0 && anyPair(tr.attempts, func(a, b *classified) bool { return (long(a) || long(b)) && e.overlapped(a, b) })
 }
 
+// responseLost reports that a request arrived, its answer was lost, and its row is there. Without
+// the row, the request and not the answer may have been lost.
 func responseLost(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return e.committed(tr) && slices.ContainsFunc(tr.attempts, func(a *classified) bool { return a.outcome == Unknown && !a.Complete && arrived(a) })
 }
@@ -152,7 +157,7 @@ func writesHeld(e *evaluation, mg *markerGroup, tr *trace) bool {
 }
 
 // sweptInOrder reports that the second request of a sweep was released after the first, and that both reached the
-// target.
+// target. Where the time between them is not known, no offset was tried.
 func sweptInOrder(_ *evaluation, _ *markerGroup, tr *trace) bool {
 	return slices.ContainsFunc(sweepsOf(tr.attempts), func(pair [2]*classified) bool {
 		offset, known := between(pair[0], pair[1])
@@ -170,8 +175,8 @@ func crashedAtEffect(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return crashedBeside(e, tr, func(k history.Crash, _ *classified) bool { return k.Message != "" })
 }
 
-// restarted reports that the target was killed after an answer, and that an equal request reached it when it was
-// ready again.
+// restarted reports that the target was killed after an answer, and that an equal request reached it when it was ready
+// again.
 func restarted(e *evaluation, _ *markerGroup, tr *trace) bool {
 	return crashedBeside(e, tr, func(k history.Crash, a *classified) bool {
 		return a.Complete && !notTried(a) && a.End <= k.Struck && reached(tr.attempts, func(b *classified) bool {

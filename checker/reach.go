@@ -7,7 +7,7 @@ import (
 )
 
 // insideAt reports that a request was inside the target at a moment: it had arrived, and was not answered. Without an
-// upstream tap the client's times have to do.
+// upstream tap the client's times have to do. What was never answered is inside from then on.
 func insideAt(a *classified, at history.Offset) bool {
 	if p := observed(a); p != nil {
 		return arrived(a) && p.Arrived <= at && (p.Answered == 0 || p.Answered >= at)
@@ -44,7 +44,7 @@ func notTried(a *classified) bool { return a.outcome == Throttled || a.unauthent
 func reachedTarget(a *classified) bool { return arrived(a) && !notTried(a) }
 
 // leftRunning reports that the client was gone before the target answered. Without an upstream tap, a deadline that
-// passed after the request was written counts.
+// passed after the request was written counts. A tap tells more: whether the connection closed before the answer.
 func leftRunning(a *classified) bool {
 	if p := observed(a); p != nil {
 		return arrived(a) && p.Left != 0 && (p.Answered == 0 || p.Answered > p.Left)

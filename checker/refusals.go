@@ -35,7 +35,8 @@ func setInvalidApart(t *Terms, traces []*trace) {
 	}
 }
 
-// takeInvalidForAltered renames the invalid body.
+// takeInvalidForAltered renames the invalid body. The recorded attempt is copied first: a history is not changed by
+// judging it.
 func (tr *trace) takeInvalidForAltered() {
 	b, sent := tr.intent.Bodies[history.Invalid]
 	if !sent {
@@ -74,7 +75,8 @@ func (t *Terms) sameRecord(a, b *classified) bool {
 	return a.Key != "" && a.Key == b.Key
 }
 
-// after reports that an attempt began after the answer to another of the same key, or of the same natural key.
+// after reports that an attempt began after the answer to another of the same key, or of the same natural key. Then
+// the record of the first must have been made by the time the target looked for it.
 func after(t *Terms, r, a *classified) bool { return t.sameRecord(r, a) && a.Start >= r.End }
 
 // refusals returns the refusals of the invalid body by its content: not before any handling, and not by a status resource.

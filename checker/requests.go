@@ -85,7 +85,7 @@ const keyInPath = "{{.Key}}"
 
 // place puts the key of an attempt where its operation takes it: header, query or path. A
 // key in the body is noted among the members, which are set together. A quoted key is a
-// string of structured fields (RFC 8941, section 3.3.3), as the IETF draft of
+// string of structured fields (RFC 9651, section 3.3.3), as the IETF draft of
 // Idempotency-Key has it.
 func (r *Request) place(a history.Attempt, key contract.Key, members map[string]any) {
 	switch key.In {

@@ -23,7 +23,8 @@ func (all messages) until(at history.Offset, sink string, where contract.Where, 
 	return some
 }
 
-// count returns how many of an effect there are of a marker: those that the sink acted on, less those that were undone.
+// count returns how many of an effect there are of a marker: those that the sink acted on, less those that were
+// undone. An effect that was made and taken back is none.
 func (all messages) count(at history.Offset, fx contract.Effect, marker string) int {
 	n := acted(all.until(at, fx.Seen, fx.Where, marker))
 	if fx.Undone != nil {
@@ -42,7 +43,8 @@ func KnownByKey(t Terms, h *history.History, fx contract.Effect, marker string) 
 	return slices.ContainsFunc(messagesOf(t, h).until(math.MaxInt64, fx.Seen, fx.Where, marker), func(m history.Message) bool { return m.First != "" })
 }
 
-// acted counts the messages that the sink acted on: a repetition that gets the first answer again is none.
+// acted counts the messages that the sink acted on: a repetition that gets the first answer again is none. A sink that
+// takes keys, as a payment provider does, is meant to be asked again.
 func acted(some []history.Message) int {
 	n := 0
 	for _, m := range some {

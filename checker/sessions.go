@@ -77,6 +77,9 @@ func (w *whole) noteVisits(tr *trace) {
 	}
 }
 
+// note takes in one request that began before the moment. Whether it was the first of its intent
+// matters where it was refused: a target that refuses only repetitions has a defect, one that
+// refuses new requests too has ended the session.
 func (v *visitsUntil) note(a *classified, refused, first bool) {
 	switch {
 	case a.Start >= v.before:
@@ -90,7 +93,8 @@ func (v *visitsUntil) note(a *classified, refused, first bool) {
 	}
 }
 
-// refuse keeps the two intents that were refused last.
+// refuse keeps the two intents that were refused last. Two are enough to know that not only one intent was refused,
+// and a run may have a million of them.
 func (v *visitsUntil) refuse(one refusedVisit) {
 	first, second := &v.refused[0], &v.refused[1]
 	switch {

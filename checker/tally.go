@@ -481,6 +481,7 @@ type unclearRemovals struct {
 	first string
 }
 
+// add adds the removals of another part, and keeps the text of the earliest.
 func (u *unclearRemovals) add(other unclearRemovals) {
 	if other.count > 0 && (u.count == 0 || other.at < u.at) {
 		u.at, u.first = other.at, other.first
@@ -488,6 +489,8 @@ func (u *unclearRemovals) add(other unclearRemovals) {
 	u.count += other.count
 }
 
+// doubts returns the one doubt that stands for all of them, before those of any pass; nil: there
+// are none.
 func (u unclearRemovals) doubts() []placedDoubt {
 	if u.count == 0 {
 		return nil

@@ -19,7 +19,8 @@ type metTogether struct {
 	line  string // of the contract, of the first
 }
 
-// allTogether goes through all parts once more.
+// allTogether goes through all parts once more. Only findings about all intents need it, and so it is not part of the
+// first walk.
 func (w *whole) allTogether() (*together, error) {
 	t, setbacks := &together{}, w.setbacks()
 	everything := Finding{Crashes: w.head.Crashes, Flushes: w.head.Flushes, Removals: w.head.Removals}
@@ -44,6 +45,7 @@ func (w *whole) allTogether() (*together, error) {
 	return t, err
 }
 
+// circumstances returns a copy in the order of reports: findings may not share a list.
 func (t *together) circumstances() []Circumstance { return sorted(slices.Clone(t.list)) }
 
 // excuse returns the line of the contract that allows a finding about a total; empty: none does.

@@ -41,6 +41,7 @@ func checkUnanswered(e *evaluation) {
 }
 
 // disturbed reports that the scenario broke or slowed something inside the target, which may keep any request waiting.
+// Which requests that kept waiting cannot be told, so that no request of the scenario is reported.
 func (e *evaluation) disturbed() bool {
 	h := e.history
 	return len(h.Run.Links)+len(h.Crashes)+len(h.Deaths)+len(h.Flushes) > 0
@@ -86,8 +87,10 @@ type hanging struct {
 	busy            bool           // the target may have been busy with something else
 }
 
-// mayHang reports that the target may never answer a request: its client waited long, and longer than a dead execution may block
-// its key.
+// mayHang reports that the target may never answer a request: its client waited long, and longer than a dead execution
+// may block its key. A deadline counts from the start of an attempt, so that a quarter of it may be gone when the
+// request is inside. Half of the waiting has to be several times what a request takes, since in that half a slow
+// target shows that it is still at work.
 func mayHang(e *evaluation, a *classified) (hanging, bool) {
 	if a.ErrorKind != history.Timeout || !e.unanswered(a) {
 		return hanging{}, false
@@ -156,7 +159,8 @@ func slowBeside(e *evaluation, b *classified, h *hanging) bool {
 		b.End-from >= max(slowAnswer, slowCreates*e.history.Run.Normal)
 }
 
-// hung reports that the target will never answer a request.
+// hung reports that the target will never answer a request. Where the target was given work that takes its time, the
+// request must have waited longer than all of that work, done one after the other, and the generous deadline more.
 func (e *evaluation) hung(a *classified) bool {
 	if _, may := mayHang(e, a); !may {
 		return false

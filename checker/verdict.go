@@ -8,6 +8,8 @@ import (
 	"github.com/doubletap-harness/doubletap/history"
 )
 
+// verdictNames has the names as they stand in files, which other programs read: they do not
+// change.
 var verdictNames = [...]string{
 	Inconclusive: "inconclusive", Pass: "pass", Fail: "fail", NotApplicable: "not-applicable", Broken: "broken",
 	Known: "known", Mended: "mended",
@@ -112,7 +114,8 @@ func ownDoubts(w *whole) []string {
 	return slices.Concat(doubts, orphans(w), w.unknownRows())
 }
 
-// cutShort reports that the run itself ended a history in the middle, and said why.
+// cutShort reports that the run itself ended a history in the middle, and said why. Then that reason is the one to
+// give, and not that the file ends early.
 func cutShort(h *history.History) bool {
 	return slices.ContainsFunc([]history.IncidentKind{history.Interruption, history.NoAnswer, history.TargetGone}, func(k history.IncidentKind) bool {
 		return incident(h, k) != nil
@@ -142,6 +145,7 @@ func promisesNothing(t Terms) bool {
 // with several rows.
 type repeated struct{ intents, several int }
 
+// add adds the counts of another part.
 func (r *repeated) add(other repeated) {
 	r.intents, r.several = r.intents+other.intents, r.several+other.several
 }
@@ -185,6 +189,9 @@ type effectOf struct {
 	keyless, required bool
 }
 
+// add adds the counts of another part. Whether a key is required is that of the last intent, in
+// the order of the whole and not of the adding: the sum has to be the same whichever part was
+// judged first.
 func (x *effectOf) add(other effectOf) {
 	x.of, x.done, x.failed, x.keyless = x.of+other.of, x.done+other.done, x.failed+other.failed, x.keyless && other.keyless
 	if other.of > 0 && other.compare(x.place) >= 0 {
@@ -243,6 +250,7 @@ type business struct {
 	example       placedText
 }
 
+// add adds the counts of another part, and keeps the earlier example.
 func (b *business) add(other business) {
 	b.refused, b.done = b.refused+other.refused, b.done+other.done
 	b.example.add(other.example)

@@ -32,7 +32,7 @@ type Key struct {
 	In       KeyPlace `yaml:"in" json:"in,omitempty"`
 	Name     string   `yaml:"name" json:"name,omitempty"` // of the header, of the body's member or a JSON pointer to it, or of the query's parameter
 	Required bool     `yaml:"required" json:"required,omitempty"`
-	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 8941), in quotes
+	Quoted   bool     `yaml:"quoted" json:"quoted,omitempty"` // sent as a structured-field string (RFC 9651), in quotes
 	Format   Format   `yaml:"format" json:"format,omitempty"`
 	FoldCase bool     `yaml:"fold_case" json:"fold_case,omitempty"` // keys that differ in case only are the same key
 }
