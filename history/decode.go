@@ -171,6 +171,7 @@ func attemptIn(t *lightjson.Text, a *Attempt) {
 	}
 }
 
+// cutIn reads a cut of a link.
 func cutIn(t *lightjson.Text) *Cut {
 	var c Cut
 	var seen lightjson.Fields
@@ -201,6 +202,7 @@ func cutIn(t *lightjson.Text) *Cut {
 	return &c
 }
 
+// passageIn reads what the upstream tap saw of an attempt.
 func passageIn(t *lightjson.Text, p *passageOf) {
 	*p = passageOf{}
 	var seen lightjson.Fields
@@ -248,6 +250,7 @@ func passageIn(t *lightjson.Text, p *passageOf) {
 	}
 }
 
+// intentIn reads an intent with its bodies.
 func intentIn(t *lightjson.Text) *Intent {
 	var i Intent
 	var seen lightjson.Fields
@@ -291,6 +294,7 @@ func intentIn(t *lightjson.Text) *Intent {
 	return &i
 }
 
+// bodyIn reads one body of an intent.
 func bodyIn(t *lightjson.Text) Body {
 	var b Body
 	var seen lightjson.Fields
@@ -324,6 +328,7 @@ func bodyIn(t *lightjson.Text) Body {
 	return b
 }
 
+// sightingIn reads what the database had of an intent at a moment.
 func sightingIn(t *lightjson.Text) *Sighting {
 	var s Sighting
 	var seen lightjson.Fields
@@ -348,6 +353,8 @@ func sightingIn(t *lightjson.Text) *Sighting {
 	return &s
 }
 
+// snapshotIn reads a snapshot, or one part of it where it takes several lines. Its rows are most
+// of such a line.
 func snapshotIn(t *lightjson.Text) *snapshotRecord {
 	var s snapshotRecord
 	var seen lightjson.Fields
@@ -418,6 +425,7 @@ func ownRowsIn(line string, mine map[string]bool, into map[string][]Row) bool {
 	return !t.More('}') && t.Whole()
 }
 
+// rowsIn reads the rows of a marker. None are an empty list and not nil, as encoding/json makes them.
 func rowsIn(t *lightjson.Text) []Row {
 	rows, number := []Row{}, float(t)
 	for t.Open('['); t.More(']'); {
@@ -442,6 +450,7 @@ func float(t *lightjson.Text) func(string) any {
 	}
 }
 
+// numbersIn reads an object of numbers.
 func numbersIn(t *lightjson.Text) map[string]float64 {
 	all := map[string]float64{}
 	for t.Open('{'); t.More('}'); {
@@ -451,4 +460,5 @@ func numbersIn(t *lightjson.Text) map[string]float64 {
 	return all
 }
 
+// offsetIn reads a time since the start of the run, in nanoseconds.
 func offsetIn(t *lightjson.Text) Offset { return Offset(t.Int()) }

@@ -24,6 +24,7 @@ import (
 	"github.com/doubletap-harness/doubletap/sut/services"
 )
 
+// exhibit is a published bug, as exhibits.yaml has it, where each member is told.
 type exhibit struct {
 	Name, Package, Bad, Good, Target, Kind, Story, Reference string
 
@@ -85,6 +86,7 @@ func museum(ctx context.Context, args []string, out io.Writer) (int, error) {
 	return code, os.WriteFile(*page, []byte(heading+strings.Join(rows, "\n")+"\n"), 0o644)
 }
 
+// read reads exhibits.yaml.
 func read(path string) ([]exhibit, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -110,6 +112,9 @@ type seen struct {
 	noise        []string // findings in the mended version
 }
 
+// play plays the broken and the mended version with the same seeds, so that both get the same
+// plan, and then the mended one with the whole library: there, each finding is a true one about the package or its wrapper, or
+// a false alarm.
 func (m player) play(ctx context.Context, e exhibit) (seen, error) {
 	var s seen
 	bad, err := m.install(ctx, e, e.Bad)
@@ -168,8 +173,10 @@ func (s *seen) remember(r report) {
 	}
 }
 
+// told reports that the scenarios told the two versions apart in every run.
 func (s seen) told(runs int) bool { return s.caught == runs && s.silent == runs }
 
+// heading is what the page says before its rows.
 const heading = `# The museum
 
 Bugs that others have published, in packages that nobody here wrote. ` + "`make museum`" + ` installs each package in its last broken
@@ -181,6 +188,7 @@ there is a true finding about package or wrapper, or a false alarm. It is not pa
 |---|---|---|---|---|---|---|---|
 `
 
+// row is the exhibit's line of the page.
 func (s seen) row(e exhibit, runs, whole int) string {
 	said := "not played"
 	if whole > 0 {
@@ -240,6 +248,7 @@ func (m player) install(ctx context.Context, e exhibit, version string) (string,
 	return dir, os.WriteFile(done, []byte(strings.Join(wanted, " ")), 0o644)
 }
 
+// command runs a program in a folder. The error has what it printed.
 func command(ctx context.Context, dir string, words ...string) error {
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
 	c.Dir = dir
@@ -261,6 +270,7 @@ type report struct {
 	}
 }
 
+// intents counts those of all scenarios.
 func (r report) intents() int {
 	n := 0
 	for _, result := range r.Results {

@@ -132,6 +132,7 @@ func (l *Lead) open(ctx context.Context, task []byte) (mine bool, err error) {
 	return true, nil
 }
 
+// beat says that the coordinator is there, and where the run stands.
 func (l *Lead) beat(kv nats.KeyValue) error {
 	_, err := kv.Put(runKey, text(l.run))
 	return err
@@ -284,7 +285,8 @@ func inOrder(dirs map[int]string) []string {
 	return all
 }
 
-// hear takes in what a worker says of itself.
+// hear takes in what a worker says of itself. What a worker of another run says is passed over: it may have been there
+// before.
 func (l *Lead) hear(entry nats.KeyValueEntry) {
 	w, err := read[worker](entry)
 	name, is := cutWorker(entry.Key())
@@ -313,7 +315,8 @@ func (l *Lead) hear(entry nats.KeyValueEntry) {
 	was.worker, was.at = w, time.Now()
 }
 
-// alive reports whether a worker is there.
+// alive reports whether a worker is there. A worker that plays speaks several times in that long, so that a few
+// words may get lost.
 func (l *Lead) alive(now time.Time) bool {
 	for _, w := range l.seen {
 		if !w.Left && now.Sub(w.at) < 2*max(l.run.Lease, beatEvery) {

@@ -79,6 +79,9 @@ func unpack(from io.Reader, dir string, most int64) error {
 	return err
 }
 
+// unpackAll unpacks file by file. Each has been counted before it is written, by what its header
+// says: so an archive that says too little is cut off by the limit of what is read, and one that
+// says too much by the sum.
 func unpackAll(from io.Reader, dir string, most int64) error {
 	plain, err := gzip.NewReader(from)
 	if err != nil {
@@ -123,6 +126,9 @@ func unpackAll(from io.Reader, dir string, most int64) error {
 // tarBlocks are the bytes that an archive has for a file beside its content: a header, an extended one, and what fills the last block up.
 const tarBlocks = 4 << 10
 
+// unpackFile writes one file of a run. A name that leads out of the directory is refused, and the
+// root holds even where a name would pass: a link in the way does not lead out of it. A file that
+// comes twice is an error, not written over.
 func unpackFile(root *os.Root, header *tar.Header, from io.Reader) error {
 	if header.Typeflag != tar.TypeReg || !filepath.IsLocal(header.Name) || !packed[path.Base(header.Name)] ||
 		len(header.Name) > longestName || strings.Count(header.Name, "/") >= deepest {

@@ -57,6 +57,8 @@ func ParseServer(text string) (Place, error) {
 	return Place{server: server}, err
 }
 
+// parse reads an address and the name behind it. The error does not show the text, in which a
+// password may stand.
 func parse(text string) (*url.URL, string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "nats" && u.Scheme != "tls" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" {

@@ -114,11 +114,13 @@ func (m *Member) leave(why error) {
 	_ = m.say() // nobody to tell is no reason not to leave
 }
 
+// say writes down what the worker does, where the coordinator sees it.
 func (m *Member) say() error {
 	_, err := m.kv.Put(workerPrefix+m.Name, text(m.said))
 	return err
 }
 
+// cutWorker returns the name of a worker from its key in the bucket, and whether it is one.
 func cutWorker(key string) (string, bool) { return strings.CutPrefix(key, workerPrefix) }
 
 // Work plays shards until the run is over, and returns how many of them it has brought in. Play gets the number of a shard and

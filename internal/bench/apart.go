@@ -31,7 +31,7 @@ func serveApart(in io.Reader, out io.Writer) error {
 
 // sendApart has a job sent to a target in a process of its own, and returns what came there. The
 // target ends with its input, so it does not outlive this process.
-func sendApart(ctx context.Context, w weather, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
+func sendApart(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, 0, err

@@ -13,7 +13,7 @@ import (
 
 // spot names a cell: one sender, on one lane, with one number of members.
 type spot struct {
-	weather string
+	lane    string
 	members int
 	sender  string
 }
@@ -32,15 +32,17 @@ type cell struct {
 // else the machine does strikes them all.
 const longestTurn = 100
 
+// measureCells measures every sender on every lane with every number of members. The senders take
+// turns.
 func measureCells(ctx context.Context, s settings, senders []sender, progress io.Writer) (map[spot]*cell, error) {
 	cells := map[spot]*cell{}
 	began := time.Now()
-	for _, w := range s.weathers {
+	for _, w := range s.lanes {
 		for _, members := range s.members {
 			fmt.Fprintf(progress, "%6s %s, %d members\n", time.Since(began).Round(time.Second), w.words, members)
 			for left := s.bursts; left > 0; left -= longestTurn {
 				for _, one := range senders {
-					at := spot{weather: w.name, members: members, sender: one.name}
+					at := spot{lane: w.name, members: members, sender: one.name}
 					if cells[at] == nil {
 						cells[at] = &cell{differs: map[string]bool{}}
 					}
@@ -56,7 +58,7 @@ func measureCells(ctx context.Context, s settings, senders []sender, progress io
 }
 
 // turn lets a sender send a job to a server of its own and adds what arrived there.
-func (c *cell) turn(ctx context.Context, w weather, by sender, j job) error {
+func (c *cell) turn(ctx context.Context, w laneKind, by sender, j job) error {
 	sent := sendHere
 	if j.apart {
 		sent = sendApart
@@ -74,14 +76,14 @@ func (c *cell) turn(ctx context.Context, w weather, by sender, j job) error {
 }
 
 // sendHere has a job sent to a target in this process, and returns what came there.
-func sendHere(ctx context.Context, w weather, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
+func sendHere(ctx context.Context, w laneKind, send burstSender, j job) (map[string][]arrival, time.Duration, error) {
 	came := newArrivals()
 	took, err := sendTo(ctx, routes(came), w, send, j)
 	return came.all(), took, err
 }
 
 // sendTo serves a handler while a job is sent to it, and returns how long the sending took.
-func sendTo(ctx context.Context, handler http.Handler, w weather, send burstSender, j job) (time.Duration, error) {
+func sendTo(ctx context.Context, handler http.Handler, w laneKind, send burstSender, j job) (time.Duration, error) {
 	t, err := serve(handler)
 	if err != nil {
 		return 0, err
@@ -91,7 +93,7 @@ func sendTo(ctx context.Context, handler http.Handler, w weather, send burstSend
 }
 
 // sendOn opens a route to an address, sends a job on it, and returns how long the sending took.
-func sendOn(ctx context.Context, address string, w weather, send burstSender, j job) (took time.Duration, err error) {
+func sendOn(ctx context.Context, address string, w laneKind, send burstSender, j job) (took time.Duration, err error) {
 	err = onRoute(ctx, w, address, func(r *route) error {
 		j.route = r
 		began := time.Now()
@@ -183,7 +185,7 @@ const checkMembers = 10
 
 // measureChecks holds the arithmetic of the windows against a server that really has one.
 func measureChecks(ctx context.Context, s settings, senders []sender) ([]check, error) {
-	jitter, err := weathersNamed("jitter")
+	jitter, err := lanesNamed("jitter")
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +212,7 @@ type hidden struct {
 // measureHidden has plain requests sent, one after the other, to a server that takes every second one
 // and closes the connection without an answer.
 func measureHidden(ctx context.Context, s settings, senders []sender) ([]hidden, error) {
-	clean, err := weathersNamed("clean")
+	clean, err := lanesNamed("clean")
 	if err != nil {
 		return nil, err
 	}

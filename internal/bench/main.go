@@ -20,7 +20,7 @@ import (
 // settings is what one run of the benchmark needs.
 type settings struct {
 	members  []int
-	weathers []weather
+	lanes    []laneKind
 	parts    []string
 	without  []string // senders to leave out
 	bursts   int      // of each sender in each cell
@@ -58,6 +58,8 @@ func main() {
 	}
 }
 
+// command measures what the arguments ask for and writes it to out, and to a file if one is named.
+// A process that is only to serve as a target does that.
 func command(ctx context.Context, args []string, out, progress io.Writer) error {
 	if slices.Equal(args, []string{serveWord}) {
 		return serveApart(os.Stdin, out)
@@ -83,6 +85,7 @@ func command(ctx context.Context, args []string, out, progress io.Writer) error 
 	return os.WriteFile(s.out, []byte(d.markdown()), 0o644)
 }
 
+// parse reads the arguments.
 func parse(args []string, help io.Writer) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -108,12 +111,13 @@ func parse(args []string, help io.Writer) (settings, error) {
 	}
 	var errs [4]error
 	s.members, errs[0] = counts(*members)
-	s.weathers, errs[1] = weathersNamed(*lanes)
+	s.lanes, errs[1] = lanesNamed(*lanes)
 	s.parts, errs[2] = among("parts", *only, parts())
 	s.without, errs[3] = among("without", *without, append(others(), oursTwo))
 	return s, errors.Join(errs[:]...)
 }
 
+// counts reads the numbers of members.
 func counts(text string) ([]int, error) {
 	const least, most = 2, 1000
 	var all []int
@@ -138,6 +142,7 @@ func among(flag, text string, known []string) ([]string, error) {
 	return words, nil
 }
 
+// has reports that a part is wanted.
 func (s settings) has(part string) bool { return slices.Contains(s.parts, part) }
 
 // measure runs the parts that are wanted, one after the other.

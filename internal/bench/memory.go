@@ -23,6 +23,7 @@ type footprint struct {
 	goroutines int
 }
 
+// look collects garbage and looks at what is left.
 func look() footprint {
 	runtime.GC()
 	runtime.GC() // what the first one only finalized is freed by the second
@@ -36,6 +37,7 @@ type growth struct {
 	heap, stacks, goroutines float64
 }
 
+// since is what each of n things has added since another look.
 func (f footprint) since(before footprint, n int) growth {
 	each := func(now, then int64) float64 { return float64(now-then) / float64(n) }
 	return growth{
@@ -62,6 +64,8 @@ type mark struct {
 // inFlight is how many attempts are held inside the server at a time.
 const inFlight = 1000
 
+// measureMemory measures what attempts occupy while they are under way and when they have ended,
+// and whether memory grows in a long run.
 func measureMemory(ctx context.Context, s settings) (*memory, error) {
 	var m memory
 	var errs [4]error
@@ -84,7 +88,7 @@ func held(ctx context.Context, s settings, send func(context.Context, job, *targ
 	}
 	defer t.close()
 	var g growth
-	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+	err = onRoute(ctx, laneKinds()[0], t.address, func(r *route) error {
 		before := look()
 		end, err := send(ctx, job{route: r, bursts: inFlight, members: 1, atOnce: inFlight, scratch: s.scratch}, t)
 		if err != nil {
@@ -98,6 +102,7 @@ func held(ctx context.Context, s settings, send func(context.Context, job, *targ
 	return g, err
 }
 
+// driveHeld sends with the driver.
 func driveHeld(ctx context.Context, j job, _ *target) (func() error, error) {
 	ended := make(chan error, 1)
 	go func() { ended <- plainOfOurs(ctx, j) }()
@@ -134,7 +139,7 @@ func ended(ctx context.Context, s settings) (growth, error) {
 	}
 	defer t.close()
 	var g growth
-	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+	err = onRoute(ctx, laneKinds()[0], t.address, func(r *route) error {
 		j := job{route: r, bursts: s.attempts, members: 1, atOnce: workers}
 		if err := driver.Send(ctx, j.config(j.plainStep(), io.Discard)); err != nil { // so that all pools are filled
 			return err
@@ -163,7 +168,7 @@ func soak(ctx context.Context, s settings) ([]mark, error) {
 	}
 	defer t.close()
 	var all []mark
-	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+	err = onRoute(ctx, laneKinds()[0], t.address, func(r *route) error {
 		const scenario = 500
 		j := job{route: r, bursts: scenario, members: 1, atOnce: workers, scratch: s.scratch}
 		began, attempts := time.Now(), 0
@@ -192,6 +197,7 @@ type lanesCost struct {
 // laneCounts are how many lanes are opened at a time.
 func laneCounts() []int { return []int{1, 10, 100, 1000} }
 
+// measureLanes measures what lanes occupy, for several numbers of them.
 func measureLanes(ctx context.Context) ([]lanesCost, error) {
 	var all []lanesCost
 	for _, n := range append([]int{1}, laneCounts()...) { // the first one fills pools
@@ -204,6 +210,7 @@ func measureLanes(ctx context.Context) ([]lanesCost, error) {
 	return all[1:], nil
 }
 
+// costOf measures n lanes, first without a connection and then with one each.
 func costOf(ctx context.Context, n int) (lanesCost, error) {
 	s, err := newSink()
 	if err != nil {
@@ -242,6 +249,7 @@ type sink struct {
 	taking   sync.WaitGroup
 }
 
+// newSink listens on loopback.
 func newSink() (*sink, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -252,6 +260,7 @@ func newSink() (*sink, error) {
 	return s, nil
 }
 
+// take takes connections and keeps them open until the sink is closed.
 func (s *sink) take() {
 	for {
 		conn, err := s.listener.Accept()
@@ -281,6 +290,7 @@ func (s *sink) wait(ctx context.Context, n int) error {
 	return nil
 }
 
+// close ends the listening and all connections.
 func (s *sink) close() {
 	close(s.ended)
 	_ = s.listener.Close()

@@ -86,7 +86,7 @@ func (r *results) rivals() []string {
 // ratioTables compare the senders by their ratios to doubletap, for each lane.
 func (r *results) ratioTables() []table {
 	var tables []table
-	for _, w := range r.settings.weathers {
+	for _, w := range r.settings.lanes {
 		t := table{
 			title: "Spread, others to ours: " + w.words,
 			notes: []string{"From the first to the last arrival of a burst, as p50 / p99. Above 1x doubletap is tighter."},
@@ -119,6 +119,8 @@ func (r *results) ratioTables() []table {
 	return tables
 }
 
+// rateTables is the throughput, beside how it spread over the turns: a machine that is busy with
+// something else shows there.
 func (r *results) rateTables() []table {
 	t := table{
 		title: "Throughput",
@@ -135,7 +137,7 @@ func (r *results) rateTables() []table {
 // spreadTables are the absolute times of arrival.
 func (r *results) spreadTables() []table {
 	var tables []table
-	for _, w := range r.settings.weathers {
+	for _, w := range r.settings.lanes {
 		t := table{
 			title: "Arrivals: " + w.words,
 			notes: []string{"Spread is from the first to the last arrival of a burst, gap from the first to the second."},
@@ -156,7 +158,7 @@ func (r *results) spreadTables() []table {
 }
 
 // eachCell visits what was measured on a lane.
-func (r *results) eachCell(w weather, visit func(n int, sender string, c *cell)) {
+func (r *results) eachCell(w laneKind, visit func(n int, sender string, c *cell)) {
 	for _, n := range r.settings.members {
 		for _, name := range r.senders {
 			if c := r.cells[spot{w.name, n, name}]; c != nil {
@@ -166,9 +168,11 @@ func (r *results) eachCell(w weather, visit func(n int, sender string, c *cell))
 	}
 }
 
+// duplicateTables say how many bursts would have made a duplicate, worked out from when requests
+// arrived: so one sending tells it for every length of the race.
 func (r *results) duplicateTables() []table {
 	var tables []table
-	for _, w := range r.settings.weathers {
+	for _, w := range r.settings.lanes {
 		t := table{
 			title: "Bursts with a duplicate: " + w.words,
 			notes: []string{"By how long the check-then-insert takes: a burst is duplicated if its second check comes before the first insert. Found per second of sending: with 200 µs."},
@@ -190,6 +194,7 @@ func (r *results) duplicateTables() []table {
 	return tables
 }
 
+// checkTables is the proof of that reckoning, by a server that really races.
 func (r *results) checkTables() []table {
 	t := table{
 		title: "Duplicates in a server that really checks and inserts",
@@ -219,6 +224,7 @@ func (r *results) total(sender string) (asked, counted int, differs []string) {
 	return asked, counted, slices.Sorted(maps.Keys(names))
 }
 
+// sendsTables say what was sent that nobody asked for.
 func (r *results) sendsTables() []table {
 	equal := table{
 		title: "Hidden sends, and equal requests",
@@ -242,6 +248,7 @@ func (r *results) sendsTables() []table {
 	return []table{equal, breaks}
 }
 
+// memoryTables are the growth for each attempt, and memory over time.
 func (r *results) memoryTables() []table {
 	if r.memory == nil {
 		return nil
@@ -268,6 +275,7 @@ func (r *results) memoryTables() []table {
 	return []table{each, soak}
 }
 
+// laneTables is the growth for each lane and each connection on it.
 func (r *results) laneTables() []table {
 	t := table{
 		title: "Cost of a lane",

@@ -14,34 +14,36 @@ import (
 	"github.com/doubletap-harness/doubletap/scenarios"
 )
 
-// weather is what a lane does to what passes.
-type weather struct {
+// laneKind is what a lane does to what passes.
+type laneKind struct {
 	name   string
 	words  string
 	faults []faults.Fault
 	atOnce int // bursts at a time
 }
 
-// weathers are the lanes of the benchmark. Where requests spend their time waiting, several bursts are
+// laneKinds are the lanes of the benchmark. Where requests spend their time waiting, several bursts are
 // on their way at a time, of every sender alike, so that the whole takes minutes.
-func weathers() []weather {
-	return []weather{
+func laneKinds() []laneKind {
+	return []laneKind{
 		{name: scenarios.Clean, words: "clean lane", atOnce: 1},
 		{name: "latency", words: "100 ms latency", faults: latency(0), atOnce: 4},
 		{name: "jitter", words: "100 ms latency with 50 ms jitter", faults: latency(50 * time.Millisecond), atOnce: 4},
 	}
 }
 
+// latency delays requests by 100 ms, with a jitter to either side. Answers come back at once.
 func latency(jitter time.Duration) []faults.Fault {
 	return []faults.Fault{{Latency: &faults.Latency{
 		Delay: faults.Duration(100 * time.Millisecond), Jitter: faults.Duration(jitter), Way: faults.RequestWay,
 	}}}
 }
 
-func weathersNamed(list string) ([]weather, error) {
+// lanesNamed returns the lanes of a list, in its order.
+func lanesNamed(list string) ([]laneKind, error) {
 	var known []string
-	byName := map[string]weather{}
-	for _, w := range weathers() {
+	byName := map[string]laneKind{}
+	for _, w := range laneKinds() {
 		known = append(known, w.name)
 		byName[w.name] = w
 	}
@@ -52,7 +54,7 @@ func weathersNamed(list string) ([]weather, error) {
 	if len(names) == 0 {
 		return nil, fmt.Errorf("read -lanes: name at least one of %s", strings.Join(known, ", "))
 	}
-	var chosen []weather
+	var chosen []laneKind
 	for _, name := range names {
 		chosen = append(chosen, byName[name])
 	}
@@ -68,7 +70,8 @@ type route struct {
 	entry *proxy.PlainLink
 }
 
-func openRoute(ctx context.Context, w weather, upstream string) (*route, error) {
+// openRoute opens a lane to an upstream address, and its plain form beside it.
+func openRoute(ctx context.Context, w laneKind, upstream string) (*route, error) {
 	faults := map[string][]faults.Fault{w.name: w.faults}
 	lanes, err := proxy.Open(ctx, faults, proxy.Options{Upstream: upstream, Base: time.Now()})
 	if err != nil {
@@ -82,6 +85,7 @@ func openRoute(ctx context.Context, w weather, upstream string) (*route, error) 
 	return &route{lane: w.name, lanes: lanes, entry: entry}, nil
 }
 
+// close closes both forms.
 func (r *route) close() error { return errors.Join(r.lanes.Close(), r.entry.Close()) }
 
 // dial connects to the target by the lane.
@@ -100,7 +104,7 @@ func (r *route) asDriver(ctx context.Context, lane string) (net.Conn, driver.Tap
 }
 
 // onRoute opens a route to an address and closes it after use.
-func onRoute(ctx context.Context, w weather, address string, use func(*route) error) error {
+func onRoute(ctx context.Context, w laneKind, address string, use func(*route) error) error {
 	r, err := openRoute(ctx, w, address)
 	if err != nil {
 		return err

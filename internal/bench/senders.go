@@ -66,6 +66,7 @@ type sender struct {
 	plain burstSender // one request after the other, connections used as the sender does
 }
 
+// namesOf lists the names of senders in their order.
 func namesOf(senders []sender) []string {
 	var names []string
 	for _, s := range senders {
@@ -128,18 +129,22 @@ func (j job) warm(ctx context.Context) (chan net.Conn, error) {
 	return conns, nil
 }
 
+// closeAll closes the connections that no request has taken.
 func closeAll(conns chan net.Conn) {
 	for len(conns) > 0 {
 		(<-conns).Close()
 	}
 }
 
+// burstOfOurs sends each burst as a scenario's step does.
 func burstOfOurs(ctx context.Context, j job) error {
 	return j.drive(ctx, scenarios.Step{Burst: &scenarios.Burst{Copies: j.members, Send: j.plainSend()}})
 }
 
+// plainOfOurs sends one request for each intent.
 func plainOfOurs(ctx context.Context, j job) error { return j.drive(ctx, j.plainStep()) }
 
+// inHTTP2 is a sender of ours that speaks HTTP/2.
 func inHTTP2(send burstSender) burstSender {
 	return func(ctx context.Context, j job) error {
 		j.http2 = true
@@ -147,11 +152,13 @@ func inHTTP2(send burstSender) burstSender {
 	}
 }
 
+// plainStep is a step that sends one request.
 func (j job) plainStep() scenarios.Step {
 	send := j.plainSend()
 	return scenarios.Step{Send: &send}
 }
 
+// plainSend is a request on the job's lane.
 func (j job) plainSend() scenarios.Send {
 	return scenarios.Send{Lane: j.route.lane, Timeout: scenarios.Span{Fixed: longest}}
 }
@@ -245,6 +252,7 @@ func attack(transport *http.Transport, id, requests, workers int) error {
 	return first
 }
 
+// key is the idempotency key of a burst, the same in all its requests.
 func key(id int) string { return fmt.Sprintf("bench-%d", id) }
 
 // hits is a vegeta pacer that stops after so many.

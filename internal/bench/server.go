@@ -17,6 +17,8 @@ type target struct {
 	serving sync.WaitGroup
 }
 
+// serve serves on a free port, in HTTP/1.1 and in HTTP/2 without TLS. What net/http says of broken
+// connections is dropped: breaking them is the point.
 func serve(handler http.Handler) (*target, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,11 +34,13 @@ func serve(handler http.Handler) (*target, error) {
 	return t, nil
 }
 
+// close ends all connections and waits until no request is served.
 func (t *target) close() {
 	_ = t.server.Close()
 	t.serving.Wait()
 }
 
+// created gives the answer that all targets give.
 func created(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
@@ -71,6 +75,7 @@ type arrivals struct {
 	bursts map[string][]arrival
 }
 
+// newArrivals begins to count time.
 func newArrivals() *arrivals { return &arrivals{base: time.Now(), bursts: map[string][]arrival{}} }
 
 // all returns the bursts. It is called when no more arrive.
@@ -101,6 +106,7 @@ type racy struct {
 	waits []time.Duration // what the window came to
 }
 
+// ServeHTTP asks and writes in two steps, and nothing keeps another request out between them.
 func (s *racy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	id := r.PathValue("id")
@@ -139,6 +145,7 @@ type breaking struct {
 	counted int
 }
 
+// ServeHTTP counts a request before it breaks: what was taken counts.
 func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	b.mu.Lock()
@@ -157,6 +164,7 @@ type holding struct {
 	open   chan struct{}
 }
 
+// ServeHTTP answers when the target is opened, or the client is gone.
 func (h *holding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	h.inside <- struct{}{}

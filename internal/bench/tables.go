@@ -16,6 +16,7 @@ type table struct {
 	rows  [][]string
 }
 
+// row adds a row.
 func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
 
 // document is what a run has to say, in the order of reading.
@@ -44,6 +45,7 @@ func (d document) write(out io.Writer) {
 	}
 }
 
+// markdown is the document as a page of the docs has it.
 func (d document) markdown() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "# %s\n\n", d.title)
@@ -81,6 +83,7 @@ func times(a, b float64) string {
 	return fmt.Sprintf("%.3gx", a/b)
 }
 
+// percent writes a share without decimals.
 func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }
 
 // kilo writes bytes in KiB.

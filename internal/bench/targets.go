@@ -14,6 +14,7 @@ type aim struct {
 	empty   bool // nothing was measured that it could be judged by
 }
 
+// verdict says in a word whether the aim was reached.
 func (a aim) verdict() string {
 	switch {
 	case a.empty:
@@ -31,8 +32,10 @@ type judge struct {
 	figures []string
 }
 
+// newJudge begins an aim, which is reached until a figure does not hold.
 func newJudge(what string) *judge { return &judge{aim: aim{what: what, ok: true}} }
 
+// figure adds what was measured, and marks it where it falls short.
 func (j *judge) figure(holds bool, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	if !holds {
@@ -42,6 +45,7 @@ func (j *judge) figure(holds bool, format string, args ...any) {
 	j.ok = j.ok && holds
 }
 
+// sentence is the aim with all its figures.
 func (j *judge) sentence() aim {
 	j.reached, j.empty = strings.Join(j.figures, ", "), len(j.figures) == 0
 	return j.aim
@@ -79,6 +83,8 @@ func (r *results) spread(at spot, share float64) (float64, bool) {
 	return float64(quantile(c.spreads, share)), true
 }
 
+// steadyAim holds that jitter on the way does not spread a burst: its members are released by
+// their last byte, when all else of them has arrived.
 func (r *results) steadyAim() aim {
 	const most = 1.5
 	j := newJudge("100 ms ± 50 ms: our spread at p50 at most 1.5 x that on the clean lane")
@@ -125,6 +131,7 @@ func (r *results) neverWorseAim(share float64) aim {
 	return j.sentence()
 }
 
+// duplicatesAim holds that a burst finds a race of 200 µs over a bad line, where others rarely do.
 func (r *results) duplicatesAim() aim {
 	const n, least, most = 10, 0.99, 0.2
 	j := newJudge("100 ms ± 50 ms, N = 10: 200 µs duplicate in at least 99 % of our bursts and in less than 20 % of the others'")
@@ -141,6 +148,7 @@ func (r *results) duplicatesAim() aim {
 	return j.sentence()
 }
 
+// throughputAim holds that the record of a run costs little of its speed.
 func (r *results) throughputAim() aim {
 	const least = 0.8
 	j := newJudge("throughput with its history in a file at least 0.8 x that of bare vegeta through the same lane")
@@ -151,6 +159,8 @@ func (r *results) throughputAim() aim {
 	return j.sentence()
 }
 
+// hiddenAim holds that the target counts as many requests as were asked for: none is repeated on
+// the quiet.
 func (r *results) hiddenAim() aim {
 	j := newJudge("no hidden sends of ours, in any mode")
 	for _, name := range []string{ours, oursTwo} {

@@ -42,7 +42,7 @@ func measureThroughput(ctx context.Context, s settings) ([]rate, error) {
 	}
 	defer t.close()
 	var rates []rate
-	err = onRoute(ctx, weathers()[0], t.address, func(r *route) error {
+	err = onRoute(ctx, laneKinds()[0], t.address, func(r *route) error {
 		j := job{route: r, bursts: s.attempts, members: 1, atOnce: workers, scratch: s.scratch}
 		direct := new(net.Dialer).DialContext
 		ways := []struct {

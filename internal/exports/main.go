@@ -35,6 +35,8 @@ func main() {
 	}
 }
 
+// play plays the designs that are left, several at a time, and writes the page of all that were
+// ever played.
 func play(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("exports", flag.ContinueOnError)
 	program := flags.String("doubletap", "bin/doubletap", "the command that plays")
@@ -58,7 +60,7 @@ func play(ctx context.Context, args []string, out io.Writer) error {
 	}
 	var mu sync.Mutex
 	var failed error
-	var games sync.WaitGroup
+	var playing sync.WaitGroup
 	slots := make(chan struct{}, *parallel)
 	for _, d := range p.designs(flags.Args()) {
 		had, err := p.read(d)
@@ -69,7 +71,7 @@ func play(ctx context.Context, args []string, out io.Writer) error {
 			continue
 		}
 		slots <- struct{}{}
-		games.Go(func() {
+		playing.Go(func() {
 			defer func() { <-slots }()
 			r, err := p.play(ctx, d)
 			if err == nil {
@@ -84,7 +86,7 @@ func play(ctx context.Context, args []string, out io.Writer) error {
 			fmt.Fprintln(out, r.row())
 		})
 	}
-	games.Wait()
+	playing.Wait()
 	if failed != nil || *page == "" {
 		return failed
 	}
@@ -121,6 +123,7 @@ func (p player) read(d orders.Design) (*result, error) {
 	return &r, err
 }
 
+// write keeps what was played of a design.
 func (p player) write(r result) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -129,4 +132,5 @@ func (p player) write(r result) error {
 	return os.WriteFile(p.resultOf(r.Design), text, 0o644)
 }
 
+// resultOf is the file that keeps it.
 func (p player) resultOf(design string) string { return filepath.Join(p.folder, design, "result.json") }

@@ -34,8 +34,10 @@ func (p played) cell() string {
 // right reports that it was shown at the broken design and not at its twin.
 func (p played) right() bool { return p.Broken.Verdict == yes && p.Twin.Verdict == no }
 
+// forms are the exports in the order of the page's columns.
 func (r result) forms() []played { return []played{r.As, r.Go, r.Curl} }
 
+// row is the design's line of the page.
 func (r result) row() string {
 	if r.Kind == "" {
 		return fmt.Sprintf("| `%s` | `%s` | not found | | | | |", r.Design, r.Twin)

@@ -57,6 +57,7 @@ type shown struct {
 	Said    string // its last word
 }
 
+// verdict is what a run of an export came to.
 type verdict string
 
 // The verdicts. The zero value is that it was not played.
@@ -84,6 +85,7 @@ const seeds = 3
 // patience is how long one command may take.
 const patience = 5 * time.Minute
 
+// dialect names the database as designs name those that they stand on.
 func (p player) dialect() string {
 	scheme, _, _ := strings.Cut(p.database, ":")
 	switch scheme {
@@ -104,6 +106,7 @@ type said struct {
 	text string
 }
 
+// last is the last line, in which a command says what it came to.
 func (s said) last() string {
 	lines := strings.Split(strings.TrimSpace(s.text), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
@@ -290,6 +293,8 @@ func targetOf(f rundir.Finding, design string) string {
 	return how + ":" + design
 }
 
+// asScenario plays an exported scenario against a design. It is shown only where the command says
+// the finding's kind: another finding is another bug.
 func (p player) asScenario(ctx context.Context, file, design string, f rundir.Finding) (shown, error) {
 	dir, err := os.MkdirTemp("", "doubletap-exports-")
 	if err != nil {

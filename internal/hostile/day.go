@@ -104,6 +104,7 @@ func (d day) play(ctx context.Context, b *bench) (e end) {
 	return e
 }
 
+// codeOf is the exit code; -1: it was ended by a signal, -2: it was never started.
 func codeOf(state *os.ProcessState) int {
 	if state == nil {
 		return -2
@@ -232,6 +233,8 @@ func (b *bench) alive() string {
 	}
 }
 
+// processes names one process that has the day's mark in its environment, which what it starts
+// inherits; empty: there is none.
 func (b *bench) processes() string {
 	environments, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, path := range environments {

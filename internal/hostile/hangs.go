@@ -25,6 +25,8 @@ const (
 	answered     = 20 // requests: those of the pilot and more; not all of the scenarios
 )
 
+// hangs lists them, with how the run has to end. In a step that only cleans up, the run's verdict
+// stands.
 func hangs() []hang {
 	const noticed = `answers nothing any more|not answered until its deadline|takes requests and answers none`
 	all := []hang{
@@ -79,6 +81,8 @@ steps: [{send: {}}, {send: {}}]
 exercised: [replayed]
 `
 
+// hungRun has the command run many creates against a service that hangs, and then judge what the
+// run recorded.
 func hungRun(ctx context.Context, b *bench, h hang, started bool) error {
 	program, err := os.Executable()
 	if err != nil {

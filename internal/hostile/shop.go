@@ -70,6 +70,7 @@ func openShopWith(b *bench, table string, enemy func(w http.ResponseWriter, r *h
 // quoted is a name as SQLite has it.
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
+// create answers a create, new or repeated, in the same way.
 func (s *shop) create(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		http.NotFound(w, r)

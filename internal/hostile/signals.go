@@ -47,6 +47,8 @@ type phase struct {
 	reached func(reports string) bool
 }
 
+// phases lists them. Each is seen by what the run or its service has written, since a sleep would
+// hit another one on a slower machine.
 func phases() []phase {
 	return []phase{
 		{"the service does not get ready", "never-ready", func(reports string) bool {

@@ -350,6 +350,7 @@ const deepest = 200
 // Value reads any value, with numbers as number makes them of how they are written.
 func (t *Text) Value(number func(text string) any) any { return t.value(number, deepest) }
 
+// value reads a value that may nest so deep.
 func (t *Text) value(number func(string) any, depth int) any {
 	if depth == 0 {
 		t.Refuse()
@@ -390,6 +391,7 @@ func (t *Text) value(number func(string) any, depth int) any {
 // Skip reads any value and drops it.
 func (t *Text) Skip() { t.drop(deepest) }
 
+// drop reads as much as value does, and keeps nothing.
 func (t *Text) drop(depth int) {
 	if depth == 0 {
 		t.Refuse()

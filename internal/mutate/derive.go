@@ -14,7 +14,7 @@ import (
 type mutant struct {
 	path     string // of the file
 	line     int
-	function string // with its receiver: "court.report"
+	function string // with its receiver: "evaluation.report"
 	what     string // what was switched off: "never: len(rows) > 1"
 	source   []byte // the whole file
 }
@@ -22,6 +22,7 @@ type mutant struct {
 // rule identifies a mutant by what it says and not by where it stands.
 func (m mutant) rule() string { return m.function + ": " + m.what }
 
+// String is the line of the table: where the mutant is, and what was switched off.
 func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d %s", filepath.Base(m.path), m.line, m.rule())
 }
@@ -49,6 +50,8 @@ func derive(dir string) ([]mutant, error) {
 	return all, nil
 }
 
+// deriveFile lists the mutants of one file. Its path is absolute, since
+// the go command reads the overlay in another directory.
 func deriveFile(path string) ([]mutant, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -63,17 +66,17 @@ func deriveFile(path string) ([]mutant, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &surgeon{path: path, text: string(text), files: files}
+	s := &deriver{path: path, text: string(text), files: files}
 	for _, d := range file.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil {
-			s.operate(f)
+			s.derive(f)
 		}
 	}
 	return s.mutants, nil
 }
 
-// surgeon makes the mutants of one file.
-type surgeon struct {
+// deriver makes the mutants of one file.
+type deriver struct {
 	path     string
 	text     string
 	files    *token.FileSet
@@ -81,7 +84,7 @@ type surgeon struct {
 	mutants  []mutant
 }
 
-func (s *surgeon) operate(f *ast.FuncDecl) {
+func (s *deriver) derive(f *ast.FuncDecl) {
 	s.function = nameOf(f)
 	ast.Inspect(f.Body, s.visit)
 	if yesOrNo(f.Type) {
@@ -89,6 +92,7 @@ func (s *surgeon) operate(f *ast.FuncDecl) {
 	}
 }
 
+// nameOf is a function's name, with the type of its receiver before it.
 func nameOf(f *ast.FuncDecl) string {
 	if f.Recv == nil || len(f.Recv.List) == 0 {
 		return f.Name.Name
@@ -103,6 +107,7 @@ func nameOf(f *ast.FuncDecl) string {
 	return f.Name.Name
 }
 
+// yesOrNo reports that a function answers with a bool alone: such a function is a rule.
 func yesOrNo(f *ast.FuncType) bool {
 	if f.Results == nil || len(f.Results.List) != 1 {
 		return false
@@ -111,7 +116,8 @@ func yesOrNo(f *ast.FuncType) bool {
 	return ok && name.Name == "bool"
 }
 
-func (s *surgeon) visit(n ast.Node) bool {
+// visit makes the mutants of one node. What is below it is visited too.
+func (s *deriver) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.ExprStmt:
 		s.call(n)
@@ -139,7 +145,7 @@ func (s *surgeon) visit(n ast.Node) bool {
 }
 
 // call removes a call whose result nobody wants. It stays in the text, so that no variable is unused.
-func (s *surgeon) call(statement *ast.ExprStmt) {
+func (s *deriver) call(statement *ast.ExprStmt) {
 	call, ok := statement.X.(*ast.CallExpr)
 	if !ok || s.of(call.Fun) == "panic" {
 		return
@@ -148,18 +154,19 @@ func (s *surgeon) call(statement *ast.ExprStmt) {
 }
 
 // append removes what is added to a list.
-func (s *surgeon) append(call *ast.CallExpr) {
+func (s *deriver) append(call *ast.CallExpr) {
 	list := s.of(call.Args[0])
 	s.add(call, "removed: "+firstLine(s.of(call)), s.of(call)+"[:len("+list+")]")
 }
 
 // never makes a condition, or each alternative of it, false. It is still evaluated.
-func (s *surgeon) never(condition ast.Expr) {
+func (s *deriver) never(condition ast.Expr) {
 	for _, c := range alternatives(condition) {
 		s.add(c, "never: "+s.of(c), "(("+s.of(c)+") && false)")
 	}
 }
 
+// alternatives lists what "or" joins: each may be a rule by itself.
 func alternatives(condition ast.Expr) []ast.Expr {
 	switch c := condition.(type) {
 	case *ast.ParenExpr:
@@ -173,7 +180,7 @@ func alternatives(condition ast.Expr) []ast.Expr {
 }
 
 // cases makes each case of a switch never apply.
-func (s *surgeon) cases(body *ast.BlockStmt, tagged bool) {
+func (s *deriver) cases(body *ast.BlockStmt, tagged bool) {
 	for _, statement := range body.List {
 		clause := statement.(*ast.CaseClause)
 		switch {
@@ -190,7 +197,7 @@ func (s *surgeon) cases(body *ast.BlockStmt, tagged bool) {
 }
 
 // elements removes each element of a list that is written out.
-func (s *surgeon) elements(list ast.Expr) {
+func (s *deriver) elements(list ast.Expr) {
 	if literal, ok := list.(*ast.CompositeLit); ok {
 		s.drop("", literal.Elts)
 	}
@@ -198,7 +205,7 @@ func (s *surgeon) elements(list ast.Expr) {
 
 // rules removes each rule of a list or map of functions that is returned, and turns the answers of those that are written
 // there.
-func (s *surgeon) rules(result ast.Expr) {
+func (s *deriver) rules(result ast.Expr) {
 	literal, ok := result.(*ast.CompositeLit)
 	if !ok || len(literal.Elts) == 0 {
 		return
@@ -225,7 +232,8 @@ func (s *surgeon) rules(result ast.Expr) {
 	})
 }
 
-func (s *surgeon) drop(kind string, list []ast.Expr) {
+// drop removes each element of a list in turn, with the comma beside it.
+func (s *deriver) drop(kind string, list []ast.Expr) {
 	for i, e := range list {
 		from, to := s.at(e.Pos()), s.at(e.End())
 		if i+1 < len(list) {
@@ -238,7 +246,7 @@ func (s *surgeon) drop(kind string, list []ast.Expr) {
 }
 
 // answers makes a function say yes whatever it was asked, and no.
-func (s *surgeon) answers(body *ast.BlockStmt) {
+func (s *deriver) answers(body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -252,7 +260,8 @@ func (s *surgeon) answers(body *ast.BlockStmt) {
 	})
 }
 
-func (s *surgeon) answer(result ast.Expr) {
+// answer turns one result of a function that says yes or no.
+func (s *deriver) answer(result ast.Expr) {
 	switch text := s.of(result); text {
 	case "true":
 		s.add(result, "turned: return true", "false")
@@ -264,21 +273,26 @@ func (s *surgeon) answer(result ast.Expr) {
 	}
 }
 
-func (s *surgeon) at(p token.Pos) int { return s.files.Position(p).Offset }
+// at is where a position is in the text, in bytes.
+func (s *deriver) at(p token.Pos) int { return s.files.Position(p).Offset }
 
-func (s *surgeon) of(n ast.Node) string { return s.text[s.at(n.Pos()):s.at(n.End())] }
+// of is the text of a node.
+func (s *deriver) of(n ast.Node) string { return s.text[s.at(n.Pos()):s.at(n.End())] }
 
-func (s *surgeon) add(n ast.Node, what, instead string) {
+// add makes a mutant that has another text in the place of a node.
+func (s *deriver) add(n ast.Node, what, instead string) {
 	s.cut(n, what, s.at(n.Pos()), s.at(n.End()), instead)
 }
 
-func (s *surgeon) cut(n ast.Node, what string, from, to int, instead string) {
+// cut makes a mutant that has another text in the place of some bytes.
+func (s *deriver) cut(n ast.Node, what string, from, to int, instead string) {
 	s.mutants = append(s.mutants, mutant{
 		path: s.path, line: s.files.Position(n.Pos()).Line, function: s.function,
 		what: strings.Join(strings.Fields(what), " "), source: []byte(s.text[:from] + instead + s.text[to:]),
 	})
 }
 
+// firstLine shortens a text of several lines.
 func firstLine(text string) string {
 	line, rest, more := strings.Cut(text, "\n")
 	if more && rest != "" {

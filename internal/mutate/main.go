@@ -23,6 +23,7 @@ type settings struct {
 	excluded map[string]string
 }
 
+// main hands interrupts on, so that tests which run are ended and the scratch folder is removed.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code, err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
@@ -61,6 +62,7 @@ func checkerArgs() []string {
 	return []string{"-short", "-failfast", "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=1ms"}
 }
 
+// mutate derives the mutants, tries those that are wanted, and writes the table.
 func mutate(ctx context.Context, s settings, out, progress io.Writer) (int, error) {
 	all, err := derive(s.dir)
 	if err != nil {

@@ -41,6 +41,7 @@ func (t table) ending(f fate) string {
 	}
 }
 
+// write writes a line for each mutant, and once more those that matter.
 func (t table) write(out io.Writer) {
 	columns := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	for _, f := range t.fates {
@@ -55,6 +56,7 @@ func (t table) write(out io.Writer) {
 	}
 }
 
+// shorten keeps a line of the table readable.
 func shorten(text string) string {
 	const most = 100
 	if letters := []rune(text); len(letters) > most {
@@ -63,12 +65,16 @@ func shorten(text string) string {
 	return text
 }
 
+// survivors are the mutants that no test noticed: either a test is missing, or the code makes no
+// difference and is to go.
 func (t table) survivors() []fate {
 	return slices.DeleteFunc(slices.Clone(t.fates), func(f fate) bool { return t.ending(f) != "SURVIVED" })
 }
 
+// bad reports that something is left to do.
 func (t table) bad() bool { return len(t.survivors()) > 0 || len(t.stale) > 0 }
 
+// summary is the last line.
 func (t table) summary() string {
 	of := func(prefix string) int {
 		n := 0

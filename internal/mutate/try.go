@@ -58,6 +58,7 @@ func tryAll(ctx context.Context, s settings, mutants []mutant, progress io.Write
 	return fates, errors.Join(errs...)
 }
 
+// mark is what the progress shows of a mutant.
 func mark(f fate) string {
 	switch {
 	case f.by != "":
@@ -87,6 +88,8 @@ func (s settings) tryOne(ctx context.Context, name string, m mutant) (fate, erro
 	return f, err
 }
 
+// try runs the tests with an overlay, or without one. The error says that nothing is known of the
+// mutant, as the go command itself failed or the run was interrupted.
 func (s settings) try(ctx context.Context, overlay string, m mutant) (fate, error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute+s.timeout) // for the compiler, which has no deadline of its own
 	defer cancel()

@@ -31,6 +31,7 @@ func main() {
 	}
 }
 
+// serve makes the tables and serves until the process is ended.
 func serve() error {
 	listen := flag.String("listen", "127.0.0.1:8080", "address to listen at")
 	database := flag.String("database", "", "URL of a PostgreSQL database")
@@ -52,11 +53,14 @@ func serve() error {
 	return http.ListenAndServe(*listen, mux)
 }
 
+// service makes orders. It is safe for concurrent use: the database keeps requests of one key
+// apart.
 type service struct {
 	pool *pgxpool.Pool
 	work time.Duration
 }
 
+// order is what a client sends and gets.
 type order struct {
 	ID     int64   `json:"id"`
 	Note   string  `json:"note"`
@@ -65,6 +69,8 @@ type order struct {
 
 var errMismatch = errors.New("this key came with another body")
 
+// create answers a create. The fingerprint is of what the body says and not of its bytes, so that
+// another spelling is no other request.
 func (s *service) create(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	var o order
@@ -108,6 +114,8 @@ const placing = `with number as (select nextval('orders_id_seq') as id),
 	fresh as (insert into keys (key, fingerprint, order_id) select $1, $2, id from number on conflict do nothing returning order_id)
 	insert into orders (id, note, amount) select order_id, $3, $4 from fresh returning id`
 
+// insert makes the order of a key if there is none; pgx.ErrNoRows says that there is. The work
+// comes after the statement and before the commit: a copy of the request waits for as long.
 func (s *service) insert(ctx context.Context, key, fingerprint string, o order, id *int64) error {
 	if s.work == 0 {
 		return s.pool.QueryRow(ctx, placing, key, fingerprint, o.Note, o.Amount).Scan(id)

@@ -23,6 +23,7 @@ func Install(ctx context.Context, out io.Writer) error { return install(ctx, out
 // the C compiler that the race detector takes.
 func InstallTools(ctx context.Context, out io.Writer) error { return install(ctx, out, missingTools) }
 
+// missingTools are the packages of programs that tests use and that are not here.
 func missingTools() []string {
 	var missing []string
 	if _, found := Browser(); !found {
@@ -65,6 +66,8 @@ func Browser() (path string, found bool) {
 	return "", false
 }
 
+// install installs what is missing. What is missing is asked for once more afterwards, as apt-get
+// also fails for what does not matter here.
 func install(ctx context.Context, out io.Writer, missingPackages func() []string) error {
 	missing := missingPackages()
 	if len(missing) == 0 {
@@ -89,6 +92,7 @@ func install(ctx context.Context, out io.Writer, missingPackages func() []string
 	return nil // a package that cannot set up its system service has brought its programs all the same
 }
 
+// missingPackages are the packages of the servers that are not here.
 func missingPackages() []string {
 	var missing []string
 	if _, err := postgresPrograms(""); err != nil {
@@ -106,6 +110,7 @@ func missingPackages() []string {
 	return missing
 }
 
+// runApt runs apt-get, which asks nothing and speaks English.
 func runApt(ctx context.Context, out io.Writer, apt string, args []string) error {
 	command := exec.CommandContext(ctx, apt, args...)
 	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C")

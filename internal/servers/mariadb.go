@@ -32,6 +32,7 @@ func MariaDB(ctx context.Context, options Options) (*Server, error) {
 // mariadbBinaries are the two programs that make and serve a data folder.
 type mariadbBinaries struct{ install, serve string }
 
+// mariadbPrograms finds the programs of a server.
 func mariadbPrograms(folder string) (mariadbBinaries, error) {
 	usual := []string{"/usr/sbin", "/usr/bin", "/usr/libexec"}
 	install, installErr := findProgram(folder, "mariadb-install-db", usual...)
@@ -57,6 +58,8 @@ func (b mariadbBinaries) prepare(ctx context.Context, where site) error {
 	return nil
 }
 
+// mariadbArgs has a server that reads no settings of the machine, keeps little in memory, and
+// writes as little to disk as it can: what it has is thrown away.
 func mariadbArgs(where site) []string {
 	return []string{
 		"--no-defaults", "--datadir=" + filepath.Join(where.dir, "data"), "--tmpdir=" + where.dir,

@@ -30,11 +30,14 @@ func Postgres(ctx context.Context, options Options) (*Server, error) {
 	}.start(ctx, options)
 }
 
+// postgresURL asks for no TLS, which a private server does not have.
 func postgresURL(where site) string { return where.link("postgres", "sslmode=disable") }
 
 // postgresBinaries are the two programs that make and serve a cluster.
 type postgresBinaries struct{ prepareCluster, serve string }
 
+// postgresPrograms finds the programs. Debian keeps those of each version in a folder that is not
+// in PATH.
 func postgresPrograms(folder string) (postgresBinaries, error) {
 	usual := newestFirst("/usr/lib/postgresql/*/bin")
 	initdb, initErr := findProgram(folder, "initdb", usual...)
@@ -82,6 +85,7 @@ func (b postgresBinaries) prepare(ctx context.Context, where site, cheapLogin bo
 		"sh", b.serve, data, creation)
 }
 
+// postgresArgs has a server that writes as little to disk as it can: what it has is thrown away.
 func postgresArgs(where site) []string {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(where.port), "unix_socket_directories=" + where.dir,

@@ -98,6 +98,8 @@ func (p *process) stop() error {
 	return p.stopErr
 }
 
+// end closes the lifeline and waits for the keeper. One that takes too long is killed with all
+// that it started.
 func (p *process) end() error {
 	err := p.lifeline.Close()
 	select {

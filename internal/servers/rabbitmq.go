@@ -35,6 +35,7 @@ func RabbitMQ(ctx context.Context, options Options) (*Server, error) {
 // rabbitFiles are the two programs that a node takes.
 type rabbitFiles struct{ server, mapper string }
 
+// rabbitPrograms finds the programs of a node.
 func rabbitPrograms(folder string) (files rabbitFiles, err error) {
 	// The one in /usr/sbin is for the system's own server.
 	if files.server, err = findProgram(folder, "rabbitmq-server", "/usr/lib/rabbitmq/bin"); err == nil {

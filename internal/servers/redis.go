@@ -29,6 +29,7 @@ func Redis(ctx context.Context, options Options) (*Server, error) {
 	}.start(ctx, options)
 }
 
+// redisProgram finds the server's program.
 func redisProgram(folder string) (string, error) {
 	program, err := findProgram(folder, "redis-server", "/usr/bin", "/usr/sbin")
 	if err != nil {
@@ -37,6 +38,7 @@ func redisProgram(folder string) (string, error) {
 	return program, nil
 }
 
+// redisConfig is the path of the file with the settings.
 func redisConfig(where site) string { return filepath.Join(where.dir, "redis.conf") }
 
 // prepareRedis writes the settings into a file: every user can read a command line, and with it the password.

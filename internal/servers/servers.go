@@ -97,6 +97,8 @@ func (p plan) start(ctx context.Context, options Options) (*Server, error) {
 	}
 }
 
+// startOnce makes a place for a server, starts it there and waits until it takes queries. Where
+// that fails, nothing is left.
 func (p plan) startOnce(ctx context.Context, options Options) (*Server, error) {
 	where, err := p.settle(options)
 	if err != nil {

@@ -14,6 +14,7 @@ func Serving(run func(postgresURL, mariadbURL string) int) int {
 	return serving(context.Background(), os.Stderr, run)
 }
 
+// serving is Serving with what a test of it replaces.
 func serving(ctx context.Context, out io.Writer, run func(postgresURL, mariadbURL string) int) int {
 	unserved := func(err error) int { return reportMissing(out, err) }
 	if err := Install(ctx, out); err != nil {
@@ -37,6 +38,7 @@ func ServingRedis(run func(redisURL string) int) int {
 	return servingRedis(context.Background(), os.Stderr, run)
 }
 
+// servingRedis is ServingRedis with what a test of it replaces.
 func servingRedis(ctx context.Context, out io.Writer, run func(redisURL string) int) int {
 	if err := Install(ctx, out); err != nil {
 		return reportMissing(out, err)

@@ -64,6 +64,7 @@ func steady(ctx context.Context, args []string, out io.Writer) (code int, err er
 	return code, ctx.Err()
 }
 
+// parse reads the arguments, and makes the directory for the logs.
 func parse(args []string) (options, error) {
 	o := options{}
 	flags := flag.NewFlagSet("steady", flag.ContinueOnError)
@@ -83,7 +84,8 @@ func parse(args []string) (options, error) {
 	return o, nil
 }
 
-// run runs the command once beside so many busy processes, which end with it.
+// run runs the command once beside so many busy processes, which end with it. The command has a process group of its
+// own, so that what the tests started ends with it.
 func (o options) run(ctx context.Context, n, load int) (outcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()

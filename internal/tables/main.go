@@ -72,6 +72,7 @@ func tables() map[string]table {
 	return map[string]table{"proofs": proofTable(), "needs": needTable(), "kinds": kindTable(), "causes": causeTable(), "measured": measuredTable(), "stated": statedTable()}
 }
 
+// proofTable has the proofs of exercise.
 func proofTable() table {
 	t := table{head: []string{"Proof", "Holds for an intent when"}}
 	for _, p := range proofs.Table() {
@@ -85,6 +86,7 @@ func proofTable() table {
 	return t
 }
 
+// needTable has what scenarios ask of a target file.
 func needTable() table {
 	t := table{head: []string{"Need", "Met by a target file with"}}
 	for _, n := range scenarios.NeedTable() {
@@ -94,6 +96,7 @@ func needTable() table {
 	return t
 }
 
+// kindTable has the kinds of findings.
 func kindTable() table {
 	t := table{head: []string{"Kind, worst first", "Means", "Promise", "Checked against"}}
 	for _, k := range checker.KindTable() {
@@ -103,6 +106,7 @@ func kindTable() table {
 	return t
 }
 
+// causeTable has the causes that a diagnosis knows, with the page that tells how to mend each.
 func causeTable() table {
 	t := table{head: []string{"Likely cause", "What the code does", "How it is mended", "Code"}}
 	for _, d := range diagnosis.Defects() {
@@ -118,6 +122,7 @@ func causeTable() table {
 // measured says how often the likely cause is right; it takes a while to work out.
 var measured = sync.OnceValue(func() diagnosis.Measurement { return diagnosis.Measure(diagnosis.Observations()) })
 
+// measuredTable says how often a diagnosis is right about a design that it has not seen.
 func measuredTable() table {
 	m := measured()
 	of := func(n int) string { return fmt.Sprintf("%d of %d (%.0f%%)", n, m.Runs, 100*float64(n)/float64(m.Runs)) }
@@ -128,6 +133,7 @@ func measuredTable() table {
 	}}
 }
 
+// statedTable holds the likelihood that a diagnosis states against how often it is right.
 func statedTable() table {
 	t := table{head: []string{"Stated likelihood of the first", "Runs", "Stated, on average", "Right"}}
 	m := measured()
@@ -140,6 +146,7 @@ func statedTable() table {
 	return t
 }
 
+// code writes a word as Markdown writes code.
 func code[T ~string](word T) string { return "`" + string(word) + "`" }
 
 // fill returns a file's text with every table in it as the code has it. A table that the code does not have is an
@@ -194,6 +201,7 @@ func (t table) enum(key string) string {
 	return b.String() + key
 }
 
+// markdown is the table as pages have it.
 func (t table) markdown() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(t.head, " | "), strings.Repeat("---|", len(t.head)))

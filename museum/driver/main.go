@@ -14,6 +14,8 @@ import (
 	_ "github.com/lib/pq"
 )
 
+// The key is not unique: what is tried is a driver that sends a statement twice, which an index
+// would hide.
 const schema = "create table if not exists orders (idem_key varchar(255) not null, note varchar(255) not null)"
 
 // statement picks the text for the driver, as each has placeholders of its own.
@@ -24,6 +26,8 @@ func statement(mysql, postgres string) string {
 	return postgres
 }
 
+// main serves orders. One request at a time looks for its key and writes it, so that only the
+// driver can make a second row.
 func main() {
 	db, err := sql.Open(os.Getenv("DRIVER"), os.Getenv("DSN"))
 	if err == nil {

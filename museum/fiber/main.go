@@ -15,6 +15,7 @@ import (
 // records keeps what the middleware stores in the database of the orders.
 type records struct{ *pgxpool.Pool }
 
+// GetWithContext returns nil where nothing is kept, as the middleware's interface has it.
 func (r records) GetWithContext(ctx context.Context, key string) ([]byte, error) {
 	var value []byte
 	err := r.QueryRow(ctx, "select coalesce((select value from records where key = $1 and (expires is null or expires > now())), ''::bytea)", key).Scan(&value)
@@ -24,6 +25,7 @@ func (r records) GetWithContext(ctx context.Context, key string) ([]byte, error)
 	return value, err
 }
 
+// SetWithContext keeps a value until its lifetime is over, by the database's clock.
 func (r records) SetWithContext(ctx context.Context, key string, value []byte, lifetime time.Duration) error {
 	_, err := r.Exec(ctx, "insert into records values ($1, $2, now() + $3::interval) on conflict (key) do update set value = $2, expires = now() + $3::interval", key, value, lifetime)
 	return err
@@ -47,6 +49,7 @@ func (r records) Delete(key string) error { return r.DeleteWithContext(context.B
 func (r records) Reset() error            { return r.ResetWithContext(context.Background()) }
 func (r records) Close() error            { return nil }
 
+// main serves orders whose answers have 2000 characters and more, twice what a request may have.
 func main() {
 	ctx := context.Background()
 	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))

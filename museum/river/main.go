@@ -16,18 +16,23 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
+// Customer is whose invoice it is.
 type Customer struct {
 	ID string `json:"id" river:"unique"`
 }
 
+// Invoice is the work of a job. Only the customer's id is to make it unique: the rest differs.
 type Invoice struct {
 	Customer Customer `json:"customer"`
 	Note     string   `json:"note"`
 	Received string   `json:"received"` // differs from request to request
 }
 
+// Kind is the name of the job's kind, as River asks for it.
 func (Invoice) Kind() string { return "invoice" }
 
+// must returns a value, or ends the program: before it serves, there is nobody to tell of an
+// error.
 func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
@@ -35,6 +40,8 @@ func must[T any](value T, err error) T {
 	return value
 }
 
+// main serves invoices. A job is inserted by River's own rule of what is unique, which is what is
+// tried.
 func main() {
 	ctx := context.Background()
 	pool := must(pgxpool.New(ctx, os.Getenv("DATABASE_URL")))

@@ -23,6 +23,7 @@ import (
 const scenarios = "crash-between crash-sweep cut-reset-early-retry cut-truncated-early-retry withheld-answer-early-retry impatient-retry " +
 	"double-click enter-plus-click rage-clicks hang-up slow-database slow-database-impatient sweep database-cut plain-create"
 
+// targetFile has the target, with two places: the program and how long the work takes.
 const targetFile = `name: paced
 base_url: http://127.0.0.1:0
 database: {ephemeral: postgres}
@@ -53,6 +54,7 @@ type options struct {
 	runs, load, parallel           int
 }
 
+// measure plays one column after the other, and writes the page when all are done.
 func measure(ctx context.Context) error {
 	var o options
 	flag.StringVar(&o.doubletap, "doubletap", "bin/doubletap", "the command")
@@ -90,6 +92,7 @@ func measure(ctx context.Context) error {
 	return os.WriteFile(o.output, []byte(o.page(columns)+table.String()), 0o644)
 }
 
+// page is what stands above the table's rows.
 func (o options) page(columns []int) string {
 	head := "# Fast and slow targets\n\n`make paced` makes this page. `internal/paced` is a correct service on PostgreSQL whose creates take as long as one\n" +
 		"wants; `0s` is one statement. doubletap starts it, and plays " + fmt.Sprint(len(strings.Fields(scenarios))) + " scenarios whose moments depend on the speed of the target,\n" +

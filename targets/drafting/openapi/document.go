@@ -215,6 +215,8 @@ func jsonSchema(op *openapi3.Operation) *openapi3.SchemaRef {
 	return jsonContent(op.RequestBody.Value.Content)
 }
 
+// jsonContent is the schema of the first media type that is JSON (RFC 6839 has the suffix); nil:
+// none is. A document that says any media type means JSON in nearly all cases.
 func jsonContent(content openapi3.Content) *openapi3.SchemaRef {
 	for _, kind := range sortedKeys(content) {
 		media := content[kind]

@@ -147,6 +147,8 @@ func (c Create) identity() string {
 	return ""
 }
 
+// idOf points to the member that is called as an identity usually is, at this place; empty: there
+// is none.
 func idOf(at string, schema *openapi3.Schema) string {
 	for _, name := range []string{"id", "_id", "uuid", "ID", "guid"} {
 		if schema.Properties[name] != nil {
@@ -207,6 +209,8 @@ func namesKey(name, description string) bool {
 	return slices.Contains(known, strings.TrimPrefix(squeezed, "x")) && (strings.Contains(says, "idempoten") || strings.Contains(says, "duplicate") || strings.Contains(says, "retry") || strings.Contains(says, "retries"))
 }
 
+// keyFormat is the form that a schema asks of a key. Other forms than a UUID cannot be told from a
+// schema.
 func keyFormat(schema *openapi3.Schema) contract.Format {
 	if schema.Format == "uuid" {
 		return contract.OnlyUUID

@@ -35,6 +35,7 @@ func endable(doc *openapi3.T) {
 // schemas are those that are marked.
 type schemas map[*openapi3.Schema]bool
 
+// markParameter marks the schemas of a parameter, which has one, or one for each media type.
 func (seen schemas) markParameter(p *openapi3.ParameterRef) {
 	if p == nil || p.Value == nil {
 		return
@@ -43,12 +44,14 @@ func (seen schemas) markParameter(p *openapi3.ParameterRef) {
 	seen.markContent(p.Value.Content)
 }
 
+// markBody marks the schemas of a request's body.
 func (seen schemas) markBody(b *openapi3.RequestBodyRef) {
 	if b != nil && b.Value != nil {
 		seen.markContent(b.Value.Content)
 	}
 }
 
+// markContent marks the schema of each media type.
 func (seen schemas) markContent(c openapi3.Content) {
 	for _, media := range c {
 		if media != nil {
@@ -57,12 +60,15 @@ func (seen schemas) markContent(c openapi3.Content) {
 	}
 }
 
+// markAll marks named schemas.
 func (seen schemas) markAll(all openapi3.Schemas) {
 	for _, ref := range all {
 		seen.mark(ref)
 	}
 }
 
+// mark marks schemas and all that they are made of. A schema that was marked is not gone into
+// again, so that one which contains itself comes to an end.
 func (seen schemas) mark(refs ...*openapi3.SchemaRef) {
 	for _, ref := range refs {
 		if ref == nil || ref.Value == nil || seen[ref.Value] {

@@ -64,7 +64,8 @@ func (s *sampler) sample(ref *openapi3.SchemaRef, at, name string, depth int) an
 	return nil
 }
 
-// note keeps what else may stand in the place of a value.
+// note keeps what else may stand in the place of a value. Texts that the document gives an example of are the last
+// choice for a marker: the example may be the only text that works.
 func (s *sampler) note(schema *openapi3.Schema, at, name string, value any, documented bool) {
 	rank, likely := drafting.Likely(name)
 	switch {
@@ -86,6 +87,8 @@ func (s *sampler) note(schema *openapi3.Schema, at, name string, value any, docu
 	}
 }
 
+// object makes an object of all members that are required, and of those others that help. A member
+// that only answers have is left out. One that is required and not described gets a text.
 func (s *sampler) object(schema *openapi3.Schema, at string, depth int) any {
 	made := map[string]any{}
 	for _, name := range sortedKeys(schema.Properties) {
@@ -135,6 +138,9 @@ func shallow(schema *openapi3.Schema) any {
 	return (&sampler{}).sample(&openapi3.SchemaRef{Value: schema}, "", "", deepest)
 }
 
+// array makes a list as short as the schema allows, and of one element where it may be empty: a
+// list without elements says nothing of what is in it. Where elements must differ, they are made
+// to.
 func (s *sampler) array(schema *openapi3.Schema, at, name string, depth int) any {
 	const most = 20
 	n := int(min(max(schema.MinItems, 1), most))
@@ -199,6 +205,7 @@ func fits(schema *openapi3.Schema, value any) bool {
 	return schema.VisitJSON(jsonValue(value), openapi3.VisitAsRequest(), openapi3.EnableFormatValidation()) == nil
 }
 
+// holdsAll reports that a value is an object with all of these members.
 func holdsAll(value any, names []string) bool {
 	object, _ := value.(map[string]any)
 	return !slices.ContainsFunc(names, func(name string) bool { _, has := object[name]; return !has })
@@ -271,11 +278,14 @@ func kind(schema *openapi3.Schema) string {
 	return "string"
 }
 
+// permits reports that a schema takes values of a type. OpenAPI 3.0 has a word of its own for
+// null.
 func permits(schema *openapi3.Schema, name string) bool {
 	return name == "null" && schema.Nullable || schema.Type != nil && schema.Type.Includes(name)
 }
 
-// takesMarker reports that a text of letters and digits, as long as markers are, is a value of the schema.
+// takesMarker reports that a text of letters and digits, as long as markers are, is a value of the schema. A format or
+// a list of values leaves no room for a text of our choosing.
 func takesMarker(schema *openapi3.Schema) bool {
 	const shortest, longest, marker = 16, 24, "dtv6zd3rge4ulkhi65"
 	if len(schema.Enum) > 0 || schema.Const != nil || schema.Format != "" && schema.Format != "string" && schema.Format != "text" {
