@@ -223,8 +223,11 @@ func (m model) chance(name, value string) float64 {
 	return (m.common[name][value] + 0.5) / (m.total[name] + 0.5*float64(len(m.common[name])+1))
 }
 
-// rank returns every defect with its likelihood, the likeliest first. The empty name stands for one that is not known.
+// rank returns every defect with its likelihood, the likeliest first. The empty name stands for one that is not known. All
+// sums are of logarithms, as in a naive Bayes classifier; a defect is not one average design but a mixture of its examples,
+// since designs with one defect differ in what they show.
 func (m model) rank(of features) []Guess {
+	// Of no known defect, each feature is as common as among all examples. An explanation has to be better than that.
 	unknown := unfit
 	names := slices.Sorted(maps.Keys(of)) // a sum of floating numbers depends on its order
 	chances := make([]float64, len(names))
@@ -237,7 +240,7 @@ func (m model) rank(of features) []Guess {
 		sum := math.Log(e.weight / m.counted[e.defect])
 		for i, name := range names {
 			value, has := e.features[name]
-			likely := chances[i]
+			likely := chances[i] // what an example did not decide speaks neither for it nor against it
 			switch {
 			case has && value == of[name]:
 				likely = 1 - doubt + doubt*chances[i]
@@ -255,6 +258,7 @@ func (m model) rank(of features) []Guess {
 	slices.SortFunc(guesses, func(a, b Guess) int {
 		return cmp.Or(cmp.Compare(b.Likelihood, a.Likelihood), cmp.Compare(a.Defect, b.Defect))
 	})
+	// Logarithms become likelihoods that add up to 1. The largest is taken out first, as in logSum.
 	top, sum := guesses[0].Likelihood, 0.0
 	for i := range guesses {
 		guesses[i].Likelihood = math.Exp((guesses[i].Likelihood - top) / softening)
