@@ -1,6 +1,7 @@
 package checker_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -64,6 +65,17 @@ func TestAProcessThatDied(t *testing.T) {
 			require.Equal(t, c.observed, r.Findings[0].Observed)
 		})
 	}
+}
+
+func TestADeathBeforeAnyAnswerShowsWhatWasSent(t *testing.T) {
+	t.Parallel()
+	h := scene(story(unknown(history.Refused)).named("i1"))
+	h.Intents = slices.DeleteFunc(h.Intents, func(i history.Intent) bool { return i.ID != "i1" }) // without the healthy one
+	h.Attempts = slices.DeleteFunc(h.Attempts, func(a history.Attempt) bool { return a.Intent != "i1" })
+	h.Deaths = []history.Death{dead(0)}
+	f := check(h, terms()).Findings[0]
+	require.Equal(t, []string{"all", "i1"}, []string{f.Intent, f.Typical})
+	require.Len(t, f.Requests, 1)
 }
 
 func TestADeathOfAnotherInstanceHadNothingOfItsNeighbour(t *testing.T) {

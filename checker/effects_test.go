@@ -112,6 +112,10 @@ func TestTotalsChangeOnceForEachEffect(t *testing.T) {
 	require.Equal(t, "a change by -2: -1 for each row", f.Expected)
 	require.Equal(t, "a change by -3, from 10 to 7", f.Observed)
 	require.Equal(t, r.Intents, r.Failed)
+	require.Equal(t, "i1", f.Typical, "the intent with the most answers")
+	require.Len(t, f.Attempts, 2)
+	require.NotEmpty(t, f.Requests)
+	require.Len(t, f.Rows[0].Rows, 1)
 
 	unknownRows := total(10, 7, 7, two())
 	delete(unknownRows.T1.Rows, "dti1")

@@ -182,6 +182,11 @@ func inOlderWords(t *testing.T, result map[string]any) any {
 	findings, _ := result["findings"].([]any)
 	for _, f := range findings {
 		one := f.(map[string]any)
+		if one["typical"] != nil { // findings about all intents showed none
+			for _, key := range []string{"typical", "attempts", "outcomes", "rows", "printed"} {
+				delete(one, key)
+			}
+		}
 		if checker.Unavailable.Covers(checker.Kind(fmt.Sprint(one["kind"]))) {
 			one["kind"] = string(checker.Unavailable)
 		}

@@ -48,6 +48,13 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 		e.found.duplicates[id] = true
 	}
 	f.Intent, f.Moment = tr.intent.ID, m.String()
+	e.attach(m, tr, &f)
+	f.Circumstances = e.circumstances(m, tr, f)
+	e.addFinding(f)
+}
+
+// attach gives a finding the evidence of a trace: what was sent and answered, what happened meanwhile, and the rows.
+func (e *evaluation) attach(m moment, tr *trace, f *Finding) {
 	f.Who = e.principals(tr)
 	for _, a := range e.evidence(m, tr) {
 		f.Attempts = append(f.Attempts, *a.Attempt)
@@ -62,20 +69,18 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 			f.Flushes = append(f.Flushes, k)
 		}
 	}
-	f.Printed = printed(e, f)
+	f.Printed = printed(e, *f)
 	for _, r := range e.history.Removals {
 		if r.Intent == tr.intent.ID {
 			f.Removals = append(f.Removals, r)
 		}
 	}
-	f.Circumstances = e.circumstances(m, tr, f)
 	for _, body := range []string{history.Original, history.Altered, history.Invalid} {
 		if b, sent := tr.intent.Bodies[body]; sent {
 			rows, known := e.rows(m, b.Marker)
 			f.Rows = append(f.Rows, RowEvidence{Body: body, Marker: b.Marker, Rows: rows, Adds: e.additions[b.Marker].column, Unknown: !known, Messages: messagesUntil(e, m, b.Marker)})
 		}
 	}
-	e.addFinding(f)
 }
 
 // principals names the principals of a trace and its neighbours; nil: there is only one.

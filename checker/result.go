@@ -29,6 +29,7 @@ type Finding struct {
 	Known    string            `json:"known,omitempty"`   // where it is told; empty: it is new
 	Excused  string            `json:"excused,omitempty"` // line of the contract that allows it: the promise is kept; empty: none does
 	Intent   string            `json:"intent"`            // or EveryIntent
+	Typical  string            `json:"typical,omitempty"` // of a finding about EveryIntent: the intent that Attempts, Requests and Rows show; empty: none was sent
 	Moment   string            `json:"moment"`            // snapshot at which it showed: "T1" before the final retry, "T2" after it
 	Promise  string            `json:"promise"`           // the invariant in one sentence
 	Contract string            `json:"contract"`          // the line of the contract, or "holds for every contract"

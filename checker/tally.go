@@ -450,6 +450,7 @@ func (w *whole) judgeTotals() error {
 		for i := range e.found.findings {
 			f := &e.found.findings[i]
 			f.Circumstances = all.circumstances()
+			all.at(f.Moment).show(f)
 			if len(setbacks) > 0 && f.isNew() {
 				f.Excused = all.excuse(e, *f)
 			}

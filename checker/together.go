@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/doubletap-harness/doubletap/contract"
@@ -11,6 +12,44 @@ import (
 type together struct {
 	list []Circumstance // under which any intent was sent
 	met  [2]metTogether // by moment
+	sent [2]typical     // likewise
+}
+
+// typical is an intent that shows what all of them sent: of those with the most answers the one that was sent first.
+type typical struct {
+	intent   string // empty: nothing was sent
+	answered int
+	start    history.Offset
+	evidence Finding
+}
+
+// note takes an intent where it shows more than the one so far. A plain create beside the plan's intents shows least.
+func (t *typical) note(e *evaluation, m moment, tr *trace) {
+	all := tr.until(m).whole().attempts
+	if len(all) == 0 || tr.intent.Fresh || tr.intent.Behind {
+		return
+	}
+	answered := len(filter(all, func(a *classified) bool { return a.Complete }))
+	if t.intent != "" && cmp.Or(cmp.Compare(t.answered, answered), cmp.Compare(all[0].Start, t.start), cmp.Compare(tr.intent.ID, t.intent)) >= 0 {
+		return
+	}
+	*t = typical{intent: tr.intent.ID, answered: answered, start: all[0].Start}
+	e.attach(m, tr, &t.evidence)
+}
+
+// at returns the typical intent at the snapshot with a name.
+func (t *together) at(snapshot string) *typical {
+	if snapshot == history.T2Name {
+		return &t.sent[atT2]
+	}
+	return &t.sent[atT1]
+}
+
+// show gives a finding about all intents the evidence of the typical one.
+func (t *typical) show(f *Finding) {
+	one := t.evidence
+	f.Typical, f.Who, f.Attempts, f.Outcomes, f.Requests, f.Rows = t.intent, one.Who, one.Attempts, one.Outcomes, one.Requests, one.Rows
+	f.Crashes, f.Flushes, f.Removals, f.Printed = one.Crashes, one.Flushes, one.Removals, one.Printed
 }
 
 // metTogether is the setbacks that intents met.
@@ -30,6 +69,11 @@ func (w *whole) allTogether() (*together, error) {
 				if c != Background && !slices.Contains(t.list, c) {
 					t.list = append(t.list, c)
 				}
+			}
+		}
+		for tr := range e.traces() {
+			for m := range t.sent {
+				t.sent[m].note(e, moment(m), tr)
 			}
 		}
 		for _, mg := range e.groups {

@@ -123,6 +123,9 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 	c.Seed, c.Seeded, c.Confidence = f.Seed, true, f.Confidence
 	c.Replay = &Replay{Dir: dir, Only: f.Intents, Offsets: map[string]time.Duration{}, Moments: map[string]faults.Moment{}}
 	for _, a := range f.Finding.Attempts {
+		if f.Finding.Typical != "" {
+			break // it is about all intents, of which Attempts show one
+		}
 		if a.After > 0 {
 			c.Replay.Offsets[a.Intent] = a.After.Duration()
 		}

@@ -66,12 +66,9 @@ func (c causeView) likelySentence() string {
 	return fmt.Sprintf("Likely cause: %s. How to mend it: %s", c.Likely.Cause, c.Likely.Mend)
 }
 
-// hints are what was sent, why a cause fails nothing, and how to go on.
+// hints are why a cause fails nothing, how to go on, and what was sent.
 func (c causeView) hints(v view) []string {
 	f, text := c.First, []string(nil)
-	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
-		text = append(text, fit(sent, 4*widestCell))
-	}
 	switch {
 	case f.Known != "":
 		text = append(text, "Known: "+fit(f.Known, 4*widestCell))
@@ -84,7 +81,7 @@ func (c causeView) hints(v view) []string {
 	if v.Replay != "" {
 		text = append(text, "Replay it: "+v.replay(f))
 	}
-	return text
+	return append(text, f.evidence().inBrief()...)
 }
 
 // unjudged are the scenarios with a verdict that is no judgement, those with the same reason together.

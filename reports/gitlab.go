@@ -64,15 +64,13 @@ func (c causeView) issue(file string) codeQuality {
 	}
 	description := fmt.Sprintf("%s: %s; %s; %s", name(f.Kind), c.Sentence, c.seenIn(), fit(f.Expectation, 4*widestCell))
 	severity := codeSeverity(f.finding.Kind)
-	if sent := exchangesInBrief(f.evidence().Exchanges); sent != "" {
-		description += "; " + fit(sent, 2*widestCell)
-	}
 	switch {
 	case f.Known != "":
 		description, severity = description+"; known: "+fit(f.Known, 4*widestCell), "info"
 	case f.Excused != "":
 		description, severity = description+"; "+f.allowed(), "info"
 	}
+	description = strings.Join(append([]string{description}, f.evidence().inBrief()...), "; ")
 	return codeQuality{
 		Description: description,
 		CheckName:   "doubletap/" + f.Kind,

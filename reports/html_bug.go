@@ -41,7 +41,7 @@ func newHTMLBug(v view, anchors []string) *htmlBug {
 	const anchor = "bug" // the finding has its own, further down
 	b.Finding = newBrief(f, anchor).withEvidence(v, f)
 	e := f.evidence()
-	if e.Attempts != nil && !f.Whole {
+	if e.Attempts != nil {
 		e.Attempts, e.MoreAttempts = attemptsAt(f.finding, firstScreen(f))
 		for i := range b.Finding.Evidence.Rows {
 			b.Finding.Evidence.Rows[i].first(mostFirst)

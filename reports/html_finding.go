@@ -12,7 +12,7 @@ type htmlFinding struct {
 	Anchor, ID, Kind, Scenario, Intent, Short, Known, Excused string
 	Verdict                                                   verdictView
 
-	Full                                    bool
+	Full, Whole                             bool
 	Meaning, Detail, About, Moment, Summary string
 	Promises                                []note
 	Evidence                                htmlEvidence
@@ -26,7 +26,9 @@ type htmlEvidence struct {
 	Notes       []note
 	Columns     []string // the moments in Times
 	Times       []timesRow
+	SentTitle   string
 	Exchanges   []exchangeView
+	Unsent      string
 	Printed     []printedView
 	MorePrinted int
 	Differs     []differenceView
@@ -59,7 +61,7 @@ func newBrief(f findingView, anchor string) htmlFinding {
 
 // withEvidence makes a brief finding a full one.
 func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
-	h.Full, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
+	h.Full, h.Whole, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Whole, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
 	h.Promises = f.Promises
 	for _, n := range v.about(f) {
 		h.Commands = append(h.Commands, note{n.Label, head(n.Text, longest)})
@@ -72,8 +74,8 @@ func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 // newHTMLEvidence cuts the evidence to what the page has room for.
 func newHTMLEvidence(f findingView, anchor string) htmlEvidence {
 	e := f.evidence()
-	h := htmlEvidence{MoreDiffers: e.MoreDiffers, Printed: e.Printed, MorePrinted: e.MorePrinted}
-	if len(e.Attempts) > 0 && !f.Whole {
+	h := htmlEvidence{SentTitle: f.SentTitle, Unsent: e.Unsent, MoreDiffers: e.MoreDiffers, Printed: e.Printed, MorePrinted: e.MorePrinted}
+	if len(e.Attempts) > 0 {
 		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)
 		h.Exchanges = spreadOut(e.Exchanges)

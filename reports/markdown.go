@@ -133,7 +133,7 @@ func details(v view, c causeView, open bool) string {
 	b.WriteString(promises(f, e))
 	b.WriteString(attemptTable(f, e))
 	b.WriteString(likelyBlock(c.Likely))
-	b.WriteString(exchangeBlocks(e.Exchanges))
+	b.WriteString(exchangeBlocks(e))
 	b.WriteString(printedBlock(e))
 	for _, rows := range e.Rows {
 		b.WriteString(rowTable(rows))
@@ -195,11 +195,8 @@ func promises(f findingView, e evidence) string {
 
 // attemptTable has a row for each attempt: Markdown has no room for a time line.
 func attemptTable(f findingView, e evidence) string {
-	if f.Whole {
-		return ""
-	}
 	if len(e.Attempts) == 0 {
-		return "No attempt is recorded for this intent.\n\n"
+		return ""
 	}
 	rows := [][]string{{"Attempt", "Lane", "Sent", "From", "To", "Answer", "Note"}}
 	for _, a := range e.Attempts {
@@ -207,7 +204,7 @@ func attemptTable(f findingView, e evidence) string {
 			a.ID, a.Lane, a.Sent, a.From, cmp.Or(a.To, "–"), a.Answer, joined([]string{a.Note, a.Content}, "; "),
 		})
 	}
-	text := grid(rows) + "\n"
+	text := markdown(f.SentTitle) + ":\n\n" + grid(rows) + "\n"
 	if e.MoreAttempts > 0 {
 		text += fmt.Sprintf("and %s\n\n", english.Plural(e.MoreAttempts, "more attempt"))
 	}
@@ -215,9 +212,12 @@ func attemptTable(f findingView, e evidence) string {
 }
 
 // exchangeBlocks shows requests and answers in code blocks, from which they can be copied.
-func exchangeBlocks(list []exchangeView) string {
+func exchangeBlocks(e evidence) string {
 	var b strings.Builder
-	for _, x := range list {
+	if e.Unsent != "" {
+		b.WriteString(markdown(e.Unsent) + "\n\n")
+	}
+	for _, x := range e.Exchanges {
 		fmt.Fprintf(&b, "**%s**\n\n", markdown(x.title()))
 		lines := slices.Concat(x.requestLines(), []string{""}, x.answerLines())
 		b.WriteString(fencedAs("http", strings.TrimSpace(strings.Join(lines, "\n"))))
@@ -226,6 +226,9 @@ func exchangeBlocks(list []exchangeView) string {
 		}
 		if x.Curl != "" {
 			b.WriteString(fenced(x.Curl))
+		}
+		if x.NoCurl != "" {
+			b.WriteString(markdown(x.NoCurl) + "\n\n")
 		}
 	}
 	return b.String()

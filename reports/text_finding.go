@@ -22,7 +22,7 @@ func (p *page) finding(v view, f findingView) {
 	p.line()
 	e := f.evidence()
 	p.sent(f, e)
-	p.exchanges(e.Exchanges)
+	p.exchanges(e)
 	p.printed(e)
 	p.rows(v.RowsTitle, e)
 	p.promises(f, e)
@@ -65,16 +65,12 @@ func (p *page) headline(f findingView) {
 	p.wrapped("    ", f.allowed())
 }
 
-// sent draws the attempts on one time axis. A finding of all intents has none of its own.
+// sent draws the attempts on one time axis.
 func (p *page) sent(f findingView, e evidence) {
-	if f.Whole {
-		return
-	}
-	p.line(p.style.bold("  What was sent"))
 	if len(e.Attempts) == 0 {
-		p.line("    no attempt is recorded for this intent")
 		return
 	}
+	p.line(p.style.bold("  " + f.SentTitle))
 	t := newTable(e.Attempts, p.style.width())
 	bars := make([]string, 0, len(e.Attempts))
 	x := newAxis(recorded(e.Attempts), e.Start, t.bar)
@@ -94,12 +90,12 @@ func (p *page) sent(f findingView, e evidence) {
 }
 
 // exchanges writes requests and answers as they can be pasted: no line is wrapped or cut.
-func (p *page) exchanges(list []exchangeView) {
-	if len(list) == 0 {
-		return
-	}
+func (p *page) exchanges(e evidence) {
 	p.title("  Requests and answers")
-	for _, x := range list {
+	if e.Unsent != "" {
+		p.wrapped("    ", e.Unsent)
+	}
+	for _, x := range e.Exchanges {
 		p.line("    ", p.style.bold(x.title()))
 		for _, line := range x.requestLines() {
 			p.line("      ", line)

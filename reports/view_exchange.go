@@ -2,7 +2,6 @@ package reports
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -73,6 +72,22 @@ func exchanges(base string, f checker.Finding) []exchangeView {
 		list = append(list, v)
 	}
 	return list
+}
+
+// unsent says why no request of a finding is shown; empty: some are.
+func unsent(f checker.Finding) string {
+	switch {
+	case len(f.Attempts) > 0 && len(f.Requests) == 0:
+		return "What was sent is not on record: the report is from before it was kept."
+	case len(f.Attempts) > 0:
+		return ""
+	case f.Kind == checker.TargetDied:
+		return "No request is shown: none had been sent by then."
+	case f.Intent == checker.EveryIntent:
+		return "No request is shown: no single one explains it, and the report names none."
+	default:
+		return "No request is shown: no attempt is on record."
+	}
 }
 
 // requestOf is the index of what an attempt sent; -1: it is not on record.
@@ -195,13 +210,41 @@ func (x exchangeView) answerLines() []string {
 	return withBody(lines, x.Said)
 }
 
-// exchangesInBrief says in a line what was sent and answered; empty: nothing is known of it.
-func exchangesInBrief(list []exchangeView) string {
-	var parts []string
-	for _, x := range list {
-		parts = append(parts, fmt.Sprintf("%s → %s", cmp.Or(x.Line, "the same again"), x.Answer))
+// inBrief says in a line what was sent and answered.
+func (x exchangeView) inBrief() string {
+	request, answer := x.requestLines(), x.answerLines()
+	for _, lines := range [][]string{request, answer} {
+		for i := range lines {
+			lines[i] = fit(lines[i], 2*widestCell)
+		}
 	}
-	return strings.Join(parts, "; ")
+	if len(x.Changed) > 0 {
+		request = append(request, "differs: "+fit(strings.Join(x.Changed, ", "), 2*widestCell))
+	}
+	return fmt.Sprintf("%s: %s → %s", x.title(), strings.Join(request, " · "), strings.Join(answer, " · "))
+}
+
+// mostBrief is the longest command line of a reader who has little room. One that is cut would send something else.
+const mostBrief = 1 << 10
+
+// inBrief says in a line each what was sent and answered, and with which command the first request can be sent again; where there
+// are none, why.
+func (e evidence) inBrief() []string {
+	if e.Unsent != "" {
+		return []string{e.Unsent}
+	}
+	var lines []string
+	command := ""
+	for _, x := range e.Exchanges {
+		lines = append(lines, x.inBrief())
+		if command == "" && len(x.Curl) <= mostBrief {
+			command = x.Curl
+		}
+	}
+	if command != "" {
+		lines = append(lines, "$ "+command)
+	}
+	return lines
 }
 
 // withBody appends a body, if there is one.

@@ -32,7 +32,8 @@ type findingView struct {
 	Excused           string // line of the contract that allows it; empty: none does
 	Promises          []note // what was promised, and what happened instead
 	Expectation       string // the same in one clause
-	Whole             bool   // it shows only in all intents together, so it has no attempts of its own
+	Whole             bool   // it shows only in all intents together: its attempts are those of a typical one
+	SentTitle         string // of its attempts
 
 	at      checker.Place // in the run
 	intents int           // of the scenario
@@ -51,6 +52,7 @@ type evidence struct {
 	MoreDiffers  int
 	Rows         []rowsView
 	Exchanges    []exchangeView // the attempts that matter, with request and answer
+	Unsent       string         // why there are none; empty: there are some
 	Printed      []printedView  // by the target meanwhile
 	MorePrinted  int
 }
@@ -139,7 +141,7 @@ func meaning(f checker.Finding) string {
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f), Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
-		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
+		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent, SentTitle: sentTitle(f),
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
 		}),
@@ -167,6 +169,14 @@ func about(f checker.Finding) string {
 		return "all intents together"
 	}
 	return "intent " + name(f.Intent)
+}
+
+// sentTitle is the title of the attempts of a finding.
+func sentTitle(f checker.Finding) string {
+	if f.Typical == "" {
+		return "What was sent"
+	}
+	return "What was sent, for example for intent " + name(f.Typical)
 }
 
 // expectation says what was expected and what was observed, in one clause.
@@ -261,6 +271,7 @@ func (v findingView) evidence() evidence {
 			e.Attempts[i].Content = "" // it is beside its request
 		}
 	}
+	e.Unsent = unsent(v.recorded)
 	e.Printed = printedViews(f)
 	e.MorePrinted = max(0, f.Printed.Unlisted) + len(f.Printed.Lines) - len(e.Printed)
 	for _, rows := range f.Rows {
