@@ -47,6 +47,14 @@ type Finding struct {
 	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 
 	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
+	Shrunk        *Shrunk        `json:"shrunk,omitempty"`        // nil: it was not shrunk
+}
+
+// Shrunk is the minimal reproduction of a finding.
+type Shrunk struct {
+	File string `json:"file"` // its scenario
+	Left string `json:"left"` // what it takes: "2 requests and 0 faults"
+	Seen string `json:"seen"` // how often it showed: "in 8 of 8 separate runs of 2 rounds"
 }
 
 // Printed is what the target's processes printed while a finding came to be.

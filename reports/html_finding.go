@@ -14,6 +14,7 @@ type htmlFinding struct {
 
 	Full, Whole                             bool
 	Meaning, Detail, About, Moment, Summary string
+	Shrunk                                  string
 	Promises                                []note
 	Evidence                                htmlEvidence
 	Commands                                []note
@@ -62,7 +63,7 @@ func newBrief(f findingView, anchor string) htmlFinding {
 // withEvidence makes a brief finding a full one.
 func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 	h.Full, h.Whole, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Whole, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
-	h.Promises = f.Promises
+	h.Promises, h.Shrunk = f.Promises, f.Shrunk
 	for _, n := range v.about(f) {
 		h.Commands = append(h.Commands, note{n.Label, head(n.Text, longest)})
 	}

@@ -183,7 +183,7 @@ func causeTable(c causeView) string {
 // promises lists what was promised and what happened instead.
 func promises(f findingView, e evidence) string {
 	var b strings.Builder
-	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}, {"Excused by the contract", f.Excused}})...)
+	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}, {"Excused by the contract", f.Excused}, {shrunkTitle, f.Shrunk}})...)
 	for _, d := range e.Differs {
 		entries = append(entries, note{"Differs", d.text()})
 	}

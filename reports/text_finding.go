@@ -29,6 +29,10 @@ func (p *page) finding(v view, f findingView) {
 	if likely := v.likely(f); likely != nil {
 		p.likely(*likely)
 	}
+	if f.Shrunk != "" {
+		p.title("  " + shrunkTitle)
+		p.wrapped("    ", f.Shrunk)
+	}
 	if v.Replay != "" {
 		p.title("  Next: replay, shrink, export")
 		for _, command := range v.about(f) {

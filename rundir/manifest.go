@@ -135,6 +135,7 @@ func (d Dir) ReportTelling(m Manifest, told Told) *checker.Report {
 // ReportOn makes a report of some results of a run, and numbers their findings.
 func (d Dir) ReportOn(m Manifest, results []checker.Result) *checker.Report {
 	numberFindings(results)
+	d.addShrunk(results)
 	known := map[string][]checker.KnownBug{}
 	for _, e := range m.Scenarios {
 		known[e.Scenario] = e.Known

@@ -219,23 +219,37 @@ func (d Dir) remove(name string) error {
 	return nil
 }
 
-// WriteReports writes the report in every form, the one that programs read first. It stops at the
-// first that cannot be written: the disk is as full for the others. Paths has the paths of the
+// WriteReports writes the report in every form, the one that programs read first. Paths has the paths of the
 // scenarios that are files of the checkout.
 func (d Dir) WriteReports(report checker.Report, paths map[string]string) error {
-	forms := []struct {
-		name   string
-		render func(io.Writer) error
-	}{
+	return d.writeForms(forms(report, paths))
+}
+
+// gitLabName is the file of the report that GitLab reads.
+const gitLabName = "gl-code-quality.json"
+
+// form is a report in one form.
+type form struct {
+	name   string
+	render func(io.Writer) error
+}
+
+// forms are all forms of a report.
+func forms(report checker.Report, paths map[string]string) []form {
+	return []form{
 		{reportName, func(w io.Writer) error { return reports.JSON(w, report) }},
-		{"gl-code-quality.json", func(w io.Writer) error { return reports.GitLab(w, report, paths) }},
+		{gitLabName, func(w io.Writer) error { return reports.GitLab(w, report, paths) }},
 		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
 		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
 		{"report.html", func(w io.Writer) error { return reports.HTML(w, report) }},
 		{"report.txt", func(w io.Writer) error { return reports.Text(w, report, reports.Style{}) }},
 	}
-	for _, form := range forms {
-		if err := d.render(form.name, form.render); err != nil {
+}
+
+// writeForms stops at the first form that cannot be written: the disk is as full for the others.
+func (d Dir) writeForms(all []form) error {
+	for _, one := range all {
+		if err := d.render(one.name, one.render); err != nil {
 			return err
 		}
 	}

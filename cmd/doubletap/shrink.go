@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/doubletap-harness/doubletap/checker"
 	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/english"
 	"github.com/doubletap-harness/doubletap/internal/files"
@@ -98,7 +99,7 @@ func shrinkCommand(ctx context.Context, dir string, budget time.Duration, out fi
 	if r.FirstK == 0 { // it failed before there was a best
 		return failure
 	}
-	if err := writeShrunk(f, r, out, flags, s); err != nil {
+	if err := writeShrunk(dir, f, r, out, flags, s); err != nil {
 		return errors.Join(err, failure)
 	}
 	if code, interrupted := interruption(ctx); interrupted {
@@ -128,7 +129,7 @@ func showNotReproduced(f rundir.Finding, r shrink.Result, s streams) error {
 }
 
 // writeShrunk writes what is left as a scenario file and says what became of it.
-func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sessionFlags, s streams) error {
+func writeShrunk(dir string, f rundir.Finding, r shrink.Result, out files.Output, flags sessionFlags, s streams) error {
 	source, err := r.Source(f.Finding.Kind)
 	if err != nil {
 		return runerror.Environment(err)
@@ -150,6 +151,9 @@ func writeShrunk(f rundir.Finding, r shrink.Result, out files.Output, flags sess
 		return english.Plural(scenarios.NewPlan(s, 1).Requests(), "request")
 	}
 	left := fmt.Sprintf("%s and %s", requests(r.Best), english.Plural(faults(r.Best), "fault"))
+	if err := rundir.WriteShrunk(dir, f, checker.Shrunk{File: out.Path, Left: left, Seen: seenIn(r)}); err != nil {
+		return err
+	}
 	if from := fmt.Sprintf("%s and %s", requests(r.From), english.Plural(faults(r.From), "fault")); from != left {
 		left += " instead of " + from
 	} else {

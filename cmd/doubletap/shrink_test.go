@@ -70,6 +70,14 @@ func shrunk(t *testing.T, design, scenario string) string {
 func TestAMendedTargetPassesWhatIsLeft(t *testing.T) {
 	t.Parallel()
 	file := shrunk(t, "replay-fresh-answer", "sequential-replay")
+	run := filepath.Join(filepath.Dir(file), "..", "..")
+	for _, name := range []string{"report.html", "report.txt", "report.md", "report.json", "junit.xml"} {
+		text, err := os.ReadFile(filepath.Join(run, name))
+		require.NoError(t, err)
+		require.Regexp(t, `in \d+ of \d+ separate\s+runs`, string(text), name)
+	}
+	judged := callWith(t.Context(), nil, "check", run)
+	require.Regexp(t, `in \d+ of \d+ separate\s+runs`, judged.out, "who judges it again is told as well")
 	for design, want := range map[string]int{"replay-fresh-answer": exitFinding, "unique-key": exitPass} {
 		got := callWith(t.Context(), nil, "run", file, "--reports", t.TempDir(), "--target", sut.BuiltinPrefix+design)
 		require.Equal(t, want, got.code, "%s", got)
