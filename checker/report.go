@@ -48,13 +48,13 @@ func (e *evaluation) report(m moment, tr *trace, f Finding) {
 		e.found.duplicates[id] = true
 	}
 	f.Intent, f.Moment = tr.intent.ID, m.String()
-	e.attach(m, tr, &f)
+	attach(e, m, tr, &f)
 	f.Circumstances = e.circumstances(m, tr, f)
 	e.addFinding(f)
 }
 
 // attach gives a finding the evidence of a trace: what was sent and answered, what happened meanwhile, and the rows.
-func (e *evaluation) attach(m moment, tr *trace, f *Finding) {
+func attach(e *evaluation, m moment, tr *trace, f *Finding) {
 	f.Who = e.principals(tr)
 	for _, a := range e.evidence(m, tr) {
 		f.Attempts = append(f.Attempts, *a.Attempt)

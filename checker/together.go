@@ -34,7 +34,7 @@ func (t *typical) note(e *evaluation, m moment, tr *trace) {
 		return
 	}
 	*t = typical{intent: tr.intent.ID, answered: answered, start: all[0].Start}
-	e.attach(m, tr, &t.evidence)
+	attach(e, m, tr, &t.evidence)
 }
 
 // at returns the typical intent at the snapshot with a name.
