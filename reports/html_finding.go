@@ -63,7 +63,7 @@ func newBrief(f findingView, anchor string) htmlFinding {
 // withEvidence makes a brief finding a full one.
 func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 	h.Full, h.Whole, h.Meaning, h.Detail, h.About, h.Moment, h.Summary = true, f.Whole, f.Meaning, f.Detail, f.About, f.Moment, f.Summary
-	h.Promises, h.Shrunk = f.Promises, f.Shrunk
+	h.Promises, h.Shrunk = f.Promises, f.shrunk()
 	for _, n := range v.about(f) {
 		h.Commands = append(h.Commands, note{n.Label, head(n.Text, longest)})
 	}
@@ -75,7 +75,7 @@ func (h htmlFinding) withEvidence(v view, f findingView) htmlFinding {
 // newHTMLEvidence cuts the evidence to what the page has room for.
 func newHTMLEvidence(f findingView, anchor string) htmlEvidence {
 	e := f.evidence()
-	h := htmlEvidence{SentTitle: f.SentTitle, Unsent: e.Unsent, MoreDiffers: e.MoreDiffers, Printed: e.Printed, MorePrinted: e.MorePrinted}
+	h := htmlEvidence{SentTitle: f.sentTitle(), Unsent: e.Unsent, MoreDiffers: e.MoreDiffers, Printed: e.Printed, MorePrinted: e.MorePrinted}
 	if len(e.Attempts) > 0 {
 		h.Line, h.Notes = newTimeline(f.finding, e, anchor), attemptNotes(e)
 		h.Columns, h.Times = timesColumns(), times(e)

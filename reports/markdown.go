@@ -183,7 +183,7 @@ func causeTable(c causeView) string {
 // promises lists what was promised and what happened instead.
 func promises(f findingView, e evidence) string {
 	var b strings.Builder
-	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}, {"Excused by the contract", f.Excused}, {shrunkTitle, f.Shrunk}})...)
+	entries := append(slices.Clone(f.Promises), present([]note{{"Detail", f.Detail}, {"Seen", f.Moment}, {"Known", f.Known}, {"Excused by the contract", f.Excused}, {shrunkTitle, f.shrunk()}})...)
 	for _, d := range e.Differs {
 		entries = append(entries, note{"Differs", d.text()})
 	}
@@ -204,7 +204,7 @@ func attemptTable(f findingView, e evidence) string {
 			a.ID, a.Lane, a.Sent, a.From, cmp.Or(a.To, "–"), a.Answer, joined([]string{a.Note, a.Content}, "; "),
 		})
 	}
-	text := markdown(f.SentTitle) + ":\n\n" + grid(rows) + "\n"
+	text := markdown(f.sentTitle()) + ":\n\n" + grid(rows) + "\n"
 	if e.MoreAttempts > 0 {
 		text += fmt.Sprintf("and %s\n\n", english.Plural(e.MoreAttempts, "more attempt"))
 	}

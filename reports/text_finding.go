@@ -29,9 +29,9 @@ func (p *page) finding(v view, f findingView) {
 	if likely := v.likely(f); likely != nil {
 		p.likely(*likely)
 	}
-	if f.Shrunk != "" {
+	if f.shrunk() != "" {
 		p.title("  " + shrunkTitle)
-		p.wrapped("    ", f.Shrunk)
+		p.wrapped("    ", f.shrunk())
 	}
 	if v.Replay != "" {
 		p.title("  Next: replay, shrink, export")
@@ -74,7 +74,7 @@ func (p *page) sent(f findingView, e evidence) {
 	if len(e.Attempts) == 0 {
 		return
 	}
-	p.line(p.style.bold("  " + f.SentTitle))
+	p.line(p.style.bold("  " + f.sentTitle()))
 	t := newTable(e.Attempts, p.style.width())
 	bars := make([]string, 0, len(e.Attempts))
 	x := newAxis(recorded(e.Attempts), e.Start, t.bar)

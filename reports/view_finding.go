@@ -33,8 +33,6 @@ type findingView struct {
 	Promises          []note // what was promised, and what happened instead
 	Expectation       string // the same in one clause
 	Whole             bool   // it shows only in all intents together: its attempts are those of a typical one
-	SentTitle         string // of its attempts
-	Shrunk            string // its minimal reproduction, and in how many runs it showed; empty: it was not shrunk
 
 	at      checker.Place // in the run
 	intents int           // of the scenario
@@ -142,7 +140,7 @@ func meaning(f checker.Finding) string {
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f), Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),
-		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent, SentTitle: sentTitle(f), Shrunk: shrunk(f),
+		Moment: momentWords(f.Moment), Known: prose(f.Known), Excused: prose(f.Excused), Expectation: expectation(f), Whole: f.Intent == checker.EveryIntent,
 		Promises: present([]note{
 			{"Promise", prose(f.Promise)}, {"Contract", prose(f.Contract)}, {"Expected", prose(f.Expected)}, {"Observed", prose(f.Observed)},
 		}),
@@ -173,22 +171,23 @@ func about(f checker.Finding) string {
 }
 
 // sentTitle is the title of the attempts of a finding.
-func sentTitle(f checker.Finding) string {
-	if f.Typical == "" {
+func (v findingView) sentTitle() string {
+	if v.finding.Typical == "" {
 		return "What was sent"
 	}
-	return "What was sent, for example for intent " + name(f.Typical)
+	return "What was sent, for example for intent " + name(v.finding.Typical)
 }
 
 // shrunkTitle is the title of the minimal reproduction.
 const shrunkTitle = "Minimal reproduction"
 
 // shrunk says what a finding takes, and in how many runs that showed it; empty: it was not shrunk.
-func shrunk(f checker.Finding) string {
-	if f.Shrunk == nil {
+func (v findingView) shrunk() string {
+	left := v.finding.Shrunk
+	if left == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s, seen %s: %s", prose(f.Shrunk.Left), prose(f.Shrunk.Seen), f.Shrunk.File)
+	return fmt.Sprintf("%s, seen %s: %s", prose(left.Left), prose(left.Seen), left.File)
 }
 
 // expectation says what was expected and what was observed, in one clause.
