@@ -71,7 +71,7 @@ func TestAFindingShowsFlushesBetweenItsAttempts(t *testing.T) {
 // The easiest finding of a kind is read first, and the fewest attempts do not make it so.
 func TestFindingsWithoutADisturbanceComeFirst(t *testing.T) {
 	t.Parallel()
-	crash := checker.Finding{Kind: checker.Duplicate, Crashes: []history.Crash{{}}, Attempts: make([]history.Attempt, 1)}
+	crash := checker.Finding{Kind: checker.Duplicate, Meanwhile: checker.Meanwhile{Crashes: []history.Crash{{}}}, Attempts: make([]history.Attempt, 1)}
 	burst := checker.Finding{Kind: checker.Duplicate, Attempts: []history.Attempt{{Together: true}, {Together: true}}}
 	plain := checker.Finding{Kind: checker.Duplicate, Attempts: make([]history.Attempt, 3)}
 	answered := checker.Finding{Kind: checker.Duplicate, Attempts: []history.Attempt{{Complete: true}, {Complete: true}, {Complete: true}, {Complete: true}}}

@@ -36,15 +36,12 @@ type Finding struct {
 	Expected string            `json:"expected"`
 	Observed string            `json:"observed"`
 	Differs  []Difference      `json:"differs,omitempty"`
-	Who      map[string]string `json:"who,omitempty"`      // principals by intent, where several send
-	Attempts []history.Attempt `json:"attempts"`           // of the intent and its neighbours, in the order of sending
-	Outcomes []Outcome         `json:"outcomes"`           // of Attempts, by index
-	Crashes  []history.Crash   `json:"crashes,omitempty"`  // beside Attempts
-	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
-	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
-	Printed  Printed           `json:"printed,omitzero"`   // by the target's processes between the first and the last of Attempts
-	Rows     []RowEvidence     `json:"rows"`               // at Moment, by marker
-	Requests []Request         `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
+	Who      map[string]string `json:"who,omitempty"` // principals by intent, where several send
+	Attempts []history.Attempt `json:"attempts"`      // of the intent and its neighbours, in the order of sending
+	Outcomes []Outcome         `json:"outcomes"`      // of Attempts, by index
+	Meanwhile
+	Rows     []RowEvidence `json:"rows"`               // at Moment, by marker
+	Requests []Request     `json:"requests,omitempty"` // what Attempts sent; none: the report is from before it was kept
 
 	Circumstances []Circumstance `json:"circumstances,omitempty"` // none: plain requests, one after the other; or as with Requests
 	Shrunk        *Shrunk        `json:"shrunk,omitempty"`        // nil: it was not shrunk
@@ -55,6 +52,14 @@ type Shrunk struct {
 	File string `json:"file"` // its scenario
 	Left string `json:"left"` // what it takes: "2 requests and 0 faults"
 	Seen string `json:"seen"` // how often it showed: "in 8 of 8 separate runs of 2 rounds"
+}
+
+// Meanwhile is what happened beside the attempts of a finding.
+type Meanwhile struct {
+	Crashes  []history.Crash   `json:"crashes,omitempty"`  // beside Attempts
+	Flushes  []history.Flush   `json:"flushes,omitempty"`  // between Attempts
+	Removals []history.Removal `json:"removals,omitempty"` // likewise, of what the intent had made
+	Printed  Printed           `json:"printed,omitzero"`   // by the target's processes between the first and the last of Attempts
 }
 
 // Printed is what the target's processes printed while a finding came to be.

@@ -49,7 +49,7 @@ func (t *together) at(snapshot string) *typical {
 func (t *typical) show(f *Finding) {
 	one := t.evidence
 	f.Typical, f.Who, f.Attempts, f.Outcomes, f.Requests, f.Rows = t.intent, one.Who, one.Attempts, one.Outcomes, one.Requests, one.Rows
-	f.Crashes, f.Flushes, f.Removals, f.Printed = one.Crashes, one.Flushes, one.Removals, one.Printed
+	f.Meanwhile = one.Meanwhile
 }
 
 // metTogether is the setbacks that intents met.
@@ -62,7 +62,7 @@ type metTogether struct {
 // first walk.
 func (w *whole) allTogether() (*together, error) {
 	t, setbacks := &together{}, w.setbacks()
-	everything := Finding{Crashes: w.head.Crashes, Flushes: w.head.Flushes, Removals: w.head.Removals}
+	everything := Finding{Meanwhile: Meanwhile{Crashes: w.head.Crashes, Flushes: w.head.Flushes, Removals: w.head.Removals}}
 	err := w.each(all(w.parts.Len()), applyExpiredSessions, func(e *evaluation) {
 		for tr := range e.traces() {
 			for _, c := range e.circumstances(atT2, tr, everything) {

@@ -106,9 +106,9 @@ func lostThenRetried() checker.Finding {
 			Body: history.Original, Marker: marker, Rows: []history.Row{row(17, marker), row(18, marker)},
 		}},
 		Requests: []checker.Request{posted(key, `{"amount":1200,"note":"dt7k2m9q4x8z1c5v3b"}`, "i007.1", "i007.2", "i007.3", "i007.p1")},
-		Printed: checker.Printed{Unlisted: 1, Lines: []history.Printed{
+		Meanwhile: checker.Meanwhile{Printed: checker.Printed{Unlisted: 1, Lines: []history.Printed{
 			{At: ms(151), Text: "POST /orders dt7k2m9q4x8z1c5v3b"}, {At: ms(203), Instance: 2, Text: "insert into orders \x1b[31m<b>`18`"},
-		}},
+		}}},
 		Circumstances: []checker.Circumstance{checker.LostAnswer},
 	}
 }
