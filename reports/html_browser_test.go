@@ -42,6 +42,7 @@ type sight struct {
 	Scenarios int
 	Open      []string // details that are unfolded, by id
 	Said      string   // after the first copy button was pressed
+	Crossed   []string // texts of time lines that a line of the chart may cross
 	Unreached []string // controls that the keyboard does not reach
 }
 
@@ -137,6 +138,7 @@ func TestABrowserShowsTheReport(t *testing.T) {
 				require.True(t, s.Turned, "%s: the theme can be turned", c.name)
 				require.Empty(t, s.Pale, "%s: contrast of WCAG AA", c.name)
 				require.Empty(t, s.Unreached, c.name)
+				require.Empty(t, s.Crossed, c.name)
 				drawn := s.Findings
 				if c.report.Verdict == checker.Fail {
 					drawn++ // the first screen has one as well

@@ -39,6 +39,9 @@ func bugOfOne(f checker.Finding) string {
 		}
 		return fmt.Sprintf("The same %s came with another body, and %s", key, alteredEnd(f))
 	case checker.StuckKey:
+		if f.Detail == "accepted" {
+			return fmt.Sprintf("What was accepted (%s) is never done%s: every retry with this %s gets %s to the end%s", statusOf(f, yes(f)), when(f), key, last, noRow(f))
+		}
 		return fmt.Sprintf("Every retry with this %s gets %s to the end%s%s", key, last, when(f), noRow(f))
 	case checker.StoredError:
 		if f.Detail == "refusal" {

@@ -131,9 +131,9 @@ func TestWhatIsAddedIsCalledSo(t *testing.T) {
 	t.Parallel()
 	e := checker.RowEvidence{Body: history.Original, Marker: "dt1", Adds: "amount", Rows: make([]history.Row, 3)}
 	require.Equal(t, "one intent was added more than once", meaning(checker.Finding{Kind: checker.Duplicate, Rows: []checker.RowEvidence{e}}))
-	require.Equal(t, "3 additions to amount of the row with the marker dt1 of the original body", newRowsView(e).Title)
+	require.Equal(t, "3 additions to amount of the row with the marker dt1 that the request carries", newRowsView(e, false).Title)
 	e.Rows = nil
-	require.Equal(t, "no row with the marker dt1 of the original body", newRowsView(e).Title)
+	require.Equal(t, "no row with the marker dt1 that the original body carries", newRowsView(e, true).Title)
 }
 
 func TestWhereNoKeyIsTakenWordsAreOfTheNaturalKey(t *testing.T) {

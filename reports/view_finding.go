@@ -287,7 +287,7 @@ func (v findingView) evidence() evidence {
 	e.MorePrinted = max(0, f.Printed.Unlisted) + len(f.Printed.Lines) - len(e.Printed)
 	for _, rows := range f.Rows {
 		if !rows.Unknown {
-			e.Rows = append(e.Rows, newRowsView(rows))
+			e.Rows = append(e.Rows, newRowsView(rows, len(f.Rows) > 1))
 		}
 		if len(rows.Messages) > 0 {
 			e.Rows = append(e.Rows, newMessagesView(rows, e.Start))
@@ -321,8 +321,12 @@ func rowsTitle(r checker.Report) string {
 	}
 }
 
-// newRowsView lays the rows of one marker out, the first few of them.
-func newRowsView(e checker.RowEvidence) rowsView {
+// newRowsView lays the rows of one marker out, the first few of them. Several says that there are those of another body as well.
+func newRowsView(e checker.RowEvidence, several bool) rowsView {
+	what := "request"
+	if several {
+		what = name(e.Body) + " body"
+	}
 	found := "no row"
 	switch n := len(e.Rows); {
 	case n > 0 && e.Adds != "":
@@ -331,7 +335,7 @@ func newRowsView(e checker.RowEvidence) rowsView {
 		found = english.Plural(n, "row")
 	}
 	v := rowsView{
-		Title:   fmt.Sprintf("%s with the marker %s of the %s body", found, name(e.Marker), name(e.Body)),
+		Title:   fmt.Sprintf("%s with the marker %s that the %s carries", found, name(e.Marker), what),
 		Columns: columnsOf(e.Rows), More: max(len(e.Rows)-mostRows, 0),
 	}
 	for _, row := range e.Rows[:min(len(e.Rows), mostRows)] {

@@ -33,7 +33,7 @@ func TestEveryReportUsesTheSameWords(t *testing.T) {
 				"one intent has duplicate rows", "before the final retry", "intent i007",
 				"one intent has at most one effect, however often its request arrives", "holds for every contract", "at most 1 row", "2 rows",
 				"the target answered 201 at 84ms; the client never saw it (timeout at 300ms)", "timeout, unknown", "final retry",
-				"2 rows with the marker dt7k2m9q4x8z1c5v3b of the original body",
+				"2 rows with the marker dt7k2m9q4x8z1c5v3b that the request carries",
 				"doubletap replay runs/2026-03-04T050607Z-orders F1",
 				"ungraceful-loser in 2 intents: the loser of a race got a 500, though a retry resolved it",
 			} {
