@@ -16,19 +16,25 @@ const (
 	mostLines    = 10
 	verdictWidth = len("inconclusive")
 	elapsedWidth = 6
+	narrowLine   = 90 // columns that hold a scenario with its evidence
 )
 
 // Line is one scenario on one line, without a line feed: mark, name, verdict, elapsed time, and the
-// evidence, which comes last and is never cut.
+// evidence, which comes last and is never cut. On a narrow terminal the evidence stands below, on lines of its own.
 func Line(res checker.Result, s Style) string {
 	return line(newScenarioView(sanitize(res)), s)
 }
 
 // line lays out one scenario.
 func line(v scenarioView, s Style) string {
-	verdict := v.Verdict.verdict
-	return fmt.Sprintf("%s %s  %s  %s  %s", s.verdict(verdict, v.Verdict.Mark), pad(v.Name, s.names()),
-		s.verdict(verdict, pad(short(verdict), verdictWidth)), s.faint(padLeft(v.Elapsed, elapsedWidth)), v.Evidence)
+	verdict, evidence := v.Verdict.verdict, "  "+v.Evidence
+	const between = 8 // the mark and spaces
+	if s.width() < narrowLine && between+s.names()+verdictWidth+elapsedWidth+cells(v.Evidence) > s.width() {
+		const indent = "\n    "
+		evidence = indent + strings.TrimSuffix(Wrap(v.Evidence, indent[1:], s.width()-len(indent)+1), "\n")
+	}
+	return fmt.Sprintf("%s %s  %s  %s%s", s.verdict(verdict, v.Verdict.Mark), pad(v.Name, s.names()),
+		s.verdict(verdict, pad(short(verdict), verdictWidth)), s.faint(padLeft(v.Elapsed, elapsedWidth)), evidence)
 }
 
 // short is a verdict in as few columns as the column of verdicts has.

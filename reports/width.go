@@ -72,3 +72,24 @@ func wrap(s string, n int) []string {
 	}
 	return append(lines, line)
 }
+
+// Wrap breaks a text into lines of at most n columns, each after the first behind an indent, and each with a line feed. A longer word
+// stays whole: it may be a path.
+func Wrap(s, indent string, n int) string {
+	var b strings.Builder
+	used := 0
+	for word := range strings.FieldsSeq(s) {
+		switch width := cells(word); {
+		case used == 0:
+			used = width
+		case used+1+width > n:
+			b.WriteString("\n" + indent)
+			used = width
+		default:
+			b.WriteByte(' ')
+			used += 1 + width
+		}
+		b.WriteString(word)
+	}
+	return b.String() + "\n"
+}

@@ -47,6 +47,7 @@ out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 
 		newInit(s), newDemo(s), newRun(s), newHunt(s), newCheck(s), newMerge(s), newWork(s), newDiff(s), newMend(s), newReplay(s), newShrink(s), newExport(s), newMatrix(s), newValidate(s), newExplain(s), newDoctor(s), newClean(s), newTargets(s), newScenarios(s), newSchema(s),
 	)
 	sayUsage(root)
+	narrowHelp(root, s)
 	return root
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/checker"
@@ -86,34 +87,47 @@ func (t *terminal) announce(a engine.Announced) {
 	case a.Instances > 0:
 		where += ", started for this run"
 	}
-	fmt.Fprintf(out, "doubletap %s · target %s at %s · seed %d\n", a.Tool, a.Target, where, a.Seed)
+	var text strings.Builder
+	fmt.Fprintf(&text, "doubletap %s · target %s at %s · seed %d\n", a.Tool, a.Target, where, a.Seed)
 	if a.Hunt != nil {
-		fmt.Fprint(out, huntPlan(a))
+		fmt.Fprint(&text, huntPlan(a))
 	} else {
-		fmt.Fprintf(out, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
+		fmt.Fprintf(&text, "%s, at most %s and a final retry of each intent", english.Plural(a.Applicable(), "scenario"), english.Plural(a.Requests, "request"))
 	}
 	if a.RowsSource != "" {
-		fmt.Fprintf(out, " · rows read from %s", a.RowsSource)
+		fmt.Fprintf(&text, " · rows read from %s", a.RowsSource)
 	}
 	switch {
 	case a.Together:
-		fmt.Fprintf(out, " · operation %s", a.Operation)
+		fmt.Fprintf(&text, " · operation %s", a.Operation)
 	case len(a.NotPlayed) > 0:
-		fmt.Fprintf(out, " · operation %s, not %s", a.Operation, english.List(a.NotPlayed, "or"))
+		fmt.Fprintf(&text, " · operation %s, not %s", a.Operation, english.List(a.NotPlayed, "or"))
 	}
 	if a.Steps > 0 && a.Hunt == nil {
-		fmt.Fprintf(out, " · %s besides, for the steps of its file", english.Plural(a.Steps, "request"))
+		fmt.Fprintf(&text, " · %s besides, for the steps of its file", english.Plural(a.Steps, "request"))
 	}
 	if l := a.Limit; l != nil {
-		fmt.Fprintf(out, " · at most %s in %s", english.Plural(l.Requests, "request"), l.Per)
+		fmt.Fprintf(&text, " · at most %s in %s", english.Plural(l.Requests, "request"), l.Per)
 		if l.Takes >= slowEnough && a.Hunt == nil {
-			fmt.Fprintf(out, ", so that the run takes up to %s", l.Takes)
+			fmt.Fprintf(&text, ", so that the run takes up to %s", l.Takes)
 		}
 	}
-	fmt.Fprint(out, "\n\n")
+	fmt.Fprint(out, t.fitted(text.String()), "\n")
 	if a.DryRun {
 		t.list(a.Scenarios)
 	}
+}
+
+// fitted breaks lines that are too long for a narrow terminal, and ends the last.
+func (t *terminal) fitted(text string) string {
+	if t.style.Width == 0 || t.style.Width >= reports.DefaultWidth {
+		return text + "\n"
+	}
+	fitted := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		fitted += reports.Wrap(line, "  ", t.style.Width-2)
+	}
+	return fitted
 }
 
 // list prints what each scenario would send.
