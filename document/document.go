@@ -85,6 +85,7 @@ func Parse(data []byte, o Options) (*Document, error) {
 	if err := d.check(value, o.Schema); err != nil {
 		return nil, fmt.Errorf("reading the schema of %s: %w", o.File, err)
 	}
+	w.tellBare()
 	return d, d.mistakes.Err()
 }
 

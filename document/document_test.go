@@ -79,6 +79,7 @@ func TestMistakesAreToldInWords(t *testing.T) {
 		{"a long text", "count: " + strings.Repeat("x", 100) + "\n", `f.yaml:1:8: count: expected a whole number, got a text ("` + strings.Repeat("x", 60) + `...")`},
 		{"a truth value", "name: true\n", "f.yaml:1:7: name: expected a text, got true"},
 		{"no value", "on:\n", "f.yaml:1:1: on: expected true or false, got nothing"},
+		{"a comma in braces before a known key", "deep: {leaf}\n", `f.yaml:1:8: deep.leaf: "leaf" has no value (in { }, a text with a comma needs quotes)`},
 		{"too small", "count: 0\n", "f.yaml:1:8: count: must be at least 1, got 0"},
 		{"too large", "share: 1.5\n", "f.yaml:1:8: share: must be at most 1, got 1.5"},
 		{"not large enough", "share: 0\n", "f.yaml:1:8: share: must be more than 0, got 0"},

@@ -28,6 +28,7 @@ type walker struct {
 	env  func(string) (string, bool)
 	left int
 	open map[*yaml.Node]bool // collections that the walk is inside of
+	bare []string            // pointers of keys in braces that have no value
 
 	instead map[string]string // see Options
 }
@@ -154,12 +155,39 @@ func (w *walker) entry(out map[string]any, key, value *yaml.Node, at string, dep
 		w.forget(pointer)
 	}
 	w.doc.places[pointer] = place{key: key, value: value, path: w.doc.dotted(pointer)}
-	if braces && strings.ContainsFunc(key.Value, unusual) && value.ShortTag() == nullTag && value.Value == "" {
-		w.addMistake(key, pointer, quote(key.Value)+" has no value (in { }, a text with a comma needs quotes)")
+	if braces && value.ShortTag() == nullTag && value.Value == "" {
+		w.bare = append(w.bare, pointer)
+		if strings.ContainsFunc(key.Value, unusual) {
+			w.addMistake(key, pointer, quote(key.Value)+noValue)
+		}
 	}
 	v, err := w.value(value, pointer, depth+1)
 	out[key.Value] = v
 	return err
+}
+
+// noValue says what may be meant by a word in braces that is the key of nothing.
+const noValue = " has no value (in { }, a text with a comma needs quotes)"
+
+// tellBare says of words in braces that are keys of nothing what may be meant, where nothing better was said: that a key is unknown is.
+func (w *walker) tellBare() {
+	for _, pointer := range w.bare {
+		key, told := w.doc.places[pointer].key, false
+		if key == nil {
+			continue
+		}
+		for i, m := range w.doc.mistakes {
+			if slices.Contains(m.touches, pointer) {
+				told = true
+				if strings.HasSuffix(m.Text, "got nothing") {
+					w.doc.mistakes[i].Text = quote(key.Value) + noValue
+				}
+			}
+		}
+		if !told {
+			w.addMistake(key, pointer, quote(key.Value)+noValue)
+		}
+	}
 }
 
 // forget removes the places below a value that another one replaces.

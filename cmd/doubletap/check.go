@@ -28,7 +28,8 @@ without the database. A run that was killed is judged by what it left. The exit 
 run. "last" is the latest run that has a report.`,
 		Example: `  doubletap check reports/runs/20260102-150405-abcd
   doubletap check last`,
-		Args: cobra.ExactArgs(1),
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir, err := rundir.FindRun(args[0], engine.DefaultReports)
 			if err != nil {

@@ -30,7 +30,8 @@ old run had one, or no scenario was judged in both; 3 if a directory is none of 
 also where old findings are still there.`,
 		Example: `  doubletap diff reports/runs/20260102-150405-abcd reports/runs/20260109-150405-efgh
   doubletap diff --json baseline last`,
-		Args: cobra.ExactArgs(2),
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: completeRun,
 		RunE: func(_ *cobra.Command, args []string) error {
 			older, unfound := rundir.FindRun(args[0], engine.DefaultReports)
 			newer, err := rundir.FindRun(args[1], engine.DefaultReports)

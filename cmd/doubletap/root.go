@@ -48,6 +48,7 @@ out of the register; 129 to 131 and 143 interrupted, which outranks all else. 1 
 	)
 	sayUsage(root)
 	narrowHelp(root, s)
+	offer(root)
 	return root
 }
 

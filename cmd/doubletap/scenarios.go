@@ -24,6 +24,7 @@ func newScenarios(s streams) *cobra.Command {
 	}
 	show := &cobra.Command{
 		Use: "show NAME", Short: "Print a built-in scenario, to start one's own from", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: completeScenarios,
 		RunE: func(_ *cobra.Command, args []string) error {
 			library, err := scenarios.LoadFS(scenarios.Builtin(), ".")
 			if err != nil {
