@@ -257,14 +257,19 @@ func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (draftin
 			r.Rows, r.Row, r.Replacing, alters = rows, i.row, replacing, false
 		}
 	}
-	for wait, n := 2*i.waited+betweenLook, 0; n < laterTries && r.First.Status == http.StatusAccepted && r.Rows > 0; n++ {
+	accepted := r.First.Status == http.StatusAccepted
+	wait := 2*i.waited + betweenLook
+	if r.First.Underway() {
+		wait = max(wait, forState)
+	}
+	for n := 0; n < laterTries && (accepted || r.First.Underway()) && r.Rows > 0; n++ {
 		done := fmt.Sprintf(", {wait: %s}, {send: {}}", wait.Round(time.Millisecond)) // of another one, when that is done
 		if answers, _ := asking.done(ctx, "later", repeating(i.timed, done, alters)); len(answers) > 2 {
-			rows := r.Rows
-			r = repeatedOf(answers, true, alters) // its row is not looked for
-			r.Rows = rows
+			rows, row := r.Rows, r.Row
+			r = repeatedOf(answers, true, alters)
+			r.Rows, r.Row = rows, row // as of the one before: its own is not looked for
 		}
-		if r.Later != nil && r.Later.Status != r.Again.Status {
+		if r.Later != nil && (r.Later.Status != r.Again.Status || r.Again.MovedOn(*r.Later)) {
 			break
 		}
 		wait *= 2
@@ -272,8 +277,12 @@ func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (draftin
 	return r, asking.err
 }
 
-// laterTries is how often it is tried to repeat a create when it is done: how long that takes is not known for certain.
+// laterTries is how often it is tried to repeat a create when it is done, or has come on: how long that takes is not known for certain.
 const laterTries = 2
+
+// forState is how long a thing has to come on that its answer calls unfinished, until it is asked for again: a worker may look for work every
+// second.
+const forState = 1500 * time.Millisecond
 
 // aSecond is longer than the unit in which most answers tell the time.
 const aSecond = 1100 * time.Millisecond

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 func TestInitPromisesOnlyWhatAnswersKeep(t *testing.T) {
 	t.Parallel()
 	var turn atomic.Int64
+	var begun sync.Map // when the things were made whose answers tell how far they have come
 	for name, c := range map[string]struct {
 		content string
 		answer  func(id int64) string
@@ -36,6 +38,14 @@ func TestInitPromisesOnlyWhatAnswersKeep(t *testing.T) {
 		"an answer of XML": {"text/xml", func(id int64) string {
 			return fmt.Sprintf(`<Order><Id>%d</Id><At>%s</At></Order>`, id, time.Now().UTC().Format(time.RFC3339))
 		}, []string{"body: identity", "identity: {pattern: \"<(?:[\\\\w.-]+:)?Id(?:", "identity: id\n"}},
+		"how far it has come": {"application/json", func(id int64) string {
+			made, _ := begun.LoadOrStore(id, time.Now())
+			state := "PENDING"
+			if time.Since(made.(time.Time)) > time.Second {
+				state = "SUCCESS"
+			}
+			return fmt.Sprintf(`{"id": %d, "batch_status": %q}`, id, state)
+		}, []string{"body: identity", "identity: /id\n"}},
 		"nothing": {"application/json", func(id int64) string { return fmt.Sprintf(`{"id": %d}`, id) }, []string{"replay: {status: {201: [200]}} #", "identity: /id\n"}},
 	} {
 		t.Run(name, func(t *testing.T) {
