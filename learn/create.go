@@ -29,6 +29,7 @@ const createTries = 5
 
 // prove sends one real create and looks where its markers arrive.
 func (i *inquiry) prove(ctx context.Context) error {
+	conditioned(i, drafting.Answer{})
 	if i.db == nil || i.Dry {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (i *inquiry) prove(ctx context.Context) error {
 			}
 			i.learn(ctx)
 			return nil
-		case moved(i, answer), i.otherWay(why):
+		case moved(i, answer), i.otherWay(why), conditioned(i, answer):
 			n = 0
 		case n >= createTries+i.carriers.tried || !i.again(ctx, answer, why):
 			i.unproven(why)
@@ -190,6 +191,7 @@ func (i *inquiry) create(ctx context.Context, d driver.Config) (drafting.Answer,
 	if c := (drafting.Created{Status: told.Status}); (answer.Status < 200 || answer.Status > 299) && !c.Redirects() {
 		fmt.Fprintf(i.Said, "it was answered %d: %s\n", answer.Status, driver.Snippet(answer.Content))
 		heed(i, answer.Content)
+		i.versions.asked = i.versions.asked || asksForVersion(told, answer.Content)
 		return told, fmt.Sprintf("the create was answered %d%s%s.", answer.Status, refusal(told), missed(answer.Status, i.file.Services)), nil
 	}
 	return told, "", nil

@@ -67,6 +67,7 @@ type inquiry struct {
 	rest      []placeTry      // what is tried when neither these nor members of the body are what has to differ
 	asked     string          // header that a refusal names, which is tried as the key; empty: none did
 	carriers  carriers
+	versions  versions
 	naming    naming
 	followed  bool              // an answer has led to another path
 	declined  []drafting.Answer // to creates before the one that was done

@@ -40,7 +40,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	ways := []string{"again"}
-	if keyed && asking.alters() {
+	if (keyed || i.file.Draft.Conditional()) && asking.alters() {
 		ways = append(ways, "with another body under its key")
 	}
 	if keyed {
@@ -166,6 +166,10 @@ func (i *inquiry) repeated(ctx context.Context, asking *questioner) (drafting.Re
 		if err != nil || r.First.Done() && r.Rows > 0 {
 			return r, err
 		}
+		if asksForVersion(r.First, "") {
+			doubtVersion(i, r.First.Status)
+			return r, nil
+		}
 		with := vary(i)
 		if with == "" {
 			i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("What is promised: a second create, with another marker, was answered %d and made %s in %s.",
@@ -239,7 +243,7 @@ type placeTry struct {
 }
 
 func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
-	alters := i.file.Draft.Keyed() && asking.alters()
+	alters := (i.file.Draft.Keyed() || i.file.Draft.Conditional()) && asking.alters()
 	answers, markers := asking.done(ctx, "again", repeating(i.timed, "", alters))
 	if len(answers) < 2 {
 		return drafting.Repeated{}, asking.err

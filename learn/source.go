@@ -150,7 +150,7 @@ func (i *inquiry) choose(ctx context.Context, doc *openapi.Document) (openapi.Cr
 		if c, found := doc.Find(i.Operation); found {
 			return c, nil
 		}
-		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, such a PUT that documents a 201, or a PATCH of what a POST creates%s", i.OpenAPI, i.Operation, below(operationLines(creates)))
+		return openapi.Create{}, runerror.Configf("%s has no operation %q that is a POST with a JSON body or a form, such a PUT that documents a 201, or a PATCH or PUT of what a POST creates%s", i.OpenAPI, i.Operation, below(operationLines(creates)))
 	}
 	if len(creates) == 0 {
 		return openapi.Create{}, runerror.Configf("%s has no operation that creates something: none is a POST with a JSON object or a form for a body, or such a PUT with a 201 and an id in its path", i.OpenAPI)

@@ -103,7 +103,7 @@ func (v *validator) expiry(e contract.Expiry) {
 func ambiguous(v *validator, c contract.Contract) {
 	meanings := c.Meanings()
 	for _, o := range c.Overlaps() {
-		if !o.Misleading() {
+		if !o.Misleading() || ofChanges(c, o) {
 			continue
 		}
 		first, second := meanings[o.First], meanings[o.Second]
@@ -115,6 +115,12 @@ func ambiguous(v *validator, c contract.Contract) {
 		v.addMistake(path, "every %d that means that %s means that %s as well; narrow %s with where%s",
 			o.Status, second.Says, first.Says, first.Line, advice(c, o))
 	}
+}
+
+// ofChanges reports that an answer says that a thing has changed since, to a repetition as to another change of it: which of them it answers
+// is known by what was sent.
+func ofChanges(c contract.Contract, o contract.Overlap) bool {
+	return o.First == contract.MeansExists && o.Second == contract.MeansMismatch && slices.Equal(c.NaturalKey, []string{contract.WholePath})
 }
 
 // advice names the way out that a mode opens.

@@ -21,9 +21,11 @@ func (f *File) doubtContract() {
 	if d.Method == http.MethodPatch && !d.Changes() {
 		f.doubt("What is changed: each request changes the one thing that the path names, so that no intent has a row of its own; create it in prepare, and take its id into the path.")
 	}
-	if d.Changes() && !d.Keyed() {
+	switch {
+	case d.Conditional():
+	case d.Changes() && !d.Keyed():
 		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
-	} else if d.Key.In == contract.KeyNowhere && f.learnt.natural == nil {
+	case d.Key.In == contract.KeyNowhere && f.learnt.natural == nil:
 		may := ""
 		if places := d.KeyPlaces(); len(places) > 0 {
 			may = fmt.Sprintf(" %s may be it: key: %s.", Called(places[0]), literal(keyOf(places[0])))

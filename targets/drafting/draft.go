@@ -68,7 +68,8 @@ func (d Draft) Keyed() bool { return d.Key.In != contract.KeyNowhere }
 
 // Changes reports that the request changes what a step before it creates, for each intent another one.
 func (d Draft) Changes() bool {
-	return d.Method == http.MethodPatch && strings.Contains(d.Path, "{{.Prepared.")
+	return d.Method == http.MethodPatch && strings.Contains(d.Path, "{{.Prepared.") ||
+		d.Method == http.MethodPut && strings.HasPrefix(lastOf(d.Path), "{{.Prepared.")
 }
 
 // CanLackKey reports that a request can be sent without its key, which is not so where that stands in the path.

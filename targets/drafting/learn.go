@@ -123,7 +123,10 @@ func (f *File) Learn(r Repeated) {
 	}
 	l.acknowledged(r)
 	l.succeeded(f, r)
-	l.tellApart()
+	mismatch := l.mismatch
+	if l.tellApart(); f.Draft.Conditional() && same(mismatch, l.existing) {
+		l.mismatch = mismatch // both say that the version is another one by now
+	}
 	f.learnt = l
 }
 

@@ -160,6 +160,13 @@ func (f *File) effects() {
 		}
 	}
 	indent := "    # "
+	if column, before := versionOf(f); column != "" {
+		f.line("    effects: # each change that is applied raises it by one")
+		f.line("      - name: %s", literal(Slug(column)))
+		f.line("        query: %s", literal(fmt.Sprintf("select coalesce(sum(%s - %d), 0) from %s where %s", f.Dialect.Name(column), before, f.Dialect.TableName(f.Proof.Table), f.condition())))
+		f.line("        value: 1")
+		return
+	}
 	switch {
 	case len(counted) > 0:
 		f.line("    effects: # tables that refer to %s, and how many rows one create has made there; leave out logs", inert.Comment(f.Proof.Table.FullName()))

@@ -23,6 +23,7 @@ type Step struct {
 // Extract says where an answer has a value: exactly one of its members is set.
 type Extract struct {
 	JSON      string `yaml:"json,omitempty"` // JSON pointer into the body
+	Header    string `yaml:"header,omitempty"`
 	Cookie    string `yaml:"cookie,omitempty"`
 	HTML      string `yaml:"html,omitempty"`      // CSS selector
 	Attribute string `yaml:"attribute,omitempty"` // of the element; with HTML

@@ -33,6 +33,7 @@ type Create struct {
 	id      string // operationId
 	op      *openapi3.Operation
 	shared  openapi3.Parameters // of all operations of the path
+	changes bool                // what a POST of the document creates
 }
 
 // Read reads a document, in YAML or JSON. Where says where it lies: other files beside it may be referred to,
@@ -119,7 +120,7 @@ func (d *Document) Server() string {
 }
 
 // Creates lists the operations that look as if they create something: a POST with a JSON object or a form for a body, or a
-// PUT to a path whose last segment the client chooses, and which documents a 201. A PATCH of what such a POST creates comes last.
+// PUT to a path whose last segment the client chooses, and which documents a 201. A PATCH or a PUT of what such a POST creates comes last.
 func (d *Document) Creates() []Create {
 	return slices.DeleteFunc(d.posts(), func(c Create) bool { return !c.looksCreating() })
 }
@@ -134,7 +135,7 @@ func (d *Document) Find(name string) (Create, bool) {
 	return posts[i], true
 }
 
-// posts lists all POST operations with a JSON body or a form, the PUT operations that create, and behind them the PATCH operations
+// posts lists all POST operations with a JSON body or a form, the PUT operations that create, and behind them the PATCH and PUT operations
 // that change what a POST of the document creates.
 func (d *Document) posts() []Create {
 	var all, changes []Create
@@ -153,15 +154,18 @@ func (d *Document) posts() []Create {
 				continue
 			}
 			c := Create{Method: of.method, Path: path, id: of.op.OperationID, op: of.op, shared: item.Parameters}
-			if c.Method == http.MethodPut && (c.chosen() == "" || !slices.Contains(c.statuses(), http.StatusCreated)) {
+			collection := paths[path[:max(strings.LastIndex(path, "/"), 0)]]
+			made := c.last() != "" && collection != nil && collection.Post != nil
+			switch creates := slices.Contains(c.statuses(), http.StatusCreated); {
+			case c.Method == http.MethodPut && creates && c.last() != "":
+			case c.Method != http.MethodPost && !made:
 				continue
-			}
-			if collection := paths[path[:max(strings.LastIndex(path, "/"), 0)]]; c.Method == http.MethodPatch && (c.last() == "" || collection == nil || collection.Post == nil) {
-				continue
+			default:
+				c.changes = c.Method != http.MethodPost
 			}
 			c.Summary = oneLine(firstOf(of.op.Summary, of.op.Description))
 			c.Name = operationName(firstOf(c.id, strings.ToLower(c.Method)+" "+path), taken)
-			if c.Method == http.MethodPatch {
+			if c.changes {
 				changes = append(changes, c)
 			} else {
 				all = append(all, c)
@@ -173,7 +177,7 @@ func (d *Document) posts() []Create {
 
 // chosen is the parameter that a PUT has for the last segment of its path, where the client chooses the id; empty: none.
 func (c Create) chosen() string {
-	if c.Method != http.MethodPut {
+	if c.Method != http.MethodPut || c.changes {
 		return ""
 	}
 	return c.last()

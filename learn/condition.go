@@ -1,0 +1,49 @@
+package learn
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// versions are the places from which a change may take the version of what it changes.
+type versions struct {
+	asked bool // an answer has asked for one
+	begun bool
+	left  []drafting.Draft
+}
+
+// asksForVersion reports that an answer says that the request lacks the version of what it changes, or has another one.
+func asksForVersion(a drafting.Answer, content string) bool {
+	return a.Status == http.StatusPreconditionRequired || a.Status == http.StatusPreconditionFailed || a.Refused() && strings.Contains(strings.ToLower(content), "if-match")
+}
+
+// conditioned has the next create, which is a change, say by If-Match which version it is for, from the next place that may tell it, and
+// reports whether there is one. A source that names the header has no value for it that could be right.
+func conditioned(i *inquiry, answer drafting.Answer) bool {
+	v := &i.versions
+	if !v.asked && !i.file.Draft.NamesVersion() {
+		return false
+	}
+	if !v.begun {
+		v.begun, v.left = true, i.file.Draft.Conditioned()
+	}
+	if len(v.left) == 0 {
+		if v.asked {
+			doubtVersion(i, answer.Status)
+		}
+		return false
+	}
+	i.file.Draft, v.left = v.left[0], v.left[1:]
+	fmt.Fprintf(i.Said, "the version of what is changed is taken %s\n", i.file.Draft.VersionFrom())
+	return true
+}
+
+// doubtVersion says which lines are missing.
+func doubtVersion(i *inquiry, status int) {
+	i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Which version each request is for: it was answered %d, and each change makes another version. Let every intent change a thing of its own, "+
+		"by a step of prepare that creates it, such as prepare: [{request: {method: POST, path: /things, body: {name: '{{.Intent.Reference}}'}}, extract: {ID: {json: /id}, Version: {header: ETag}}}], "+
+		"and take both into the request: path: '/things/{{.Prepared.ID}}', headers: {If-Match: '{{.Prepared.Version}}'}. From an OpenAPI document that has the POST, init does so.", status))
+}

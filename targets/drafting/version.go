@@ -1,0 +1,111 @@
+package drafting
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// A change says by If-Match which version of the thing it was made for (RFC 9110, section 13.1.1).
+const (
+	ifMatch         = "If-Match"
+	versionName     = "Version" // what steps extract it as
+	versionTemplate = "{{.Prepared." + versionName + "}}"
+)
+
+// Conditional reports that a request says which version of the thing it changes, as a step before it has found it.
+func (d Draft) Conditional() bool { return strings.Contains(d.Header[ifMatch], versionTemplate) }
+
+// NamesVersion reports that the source has a header that says which version a request is for.
+func (d Draft) NamesVersion() bool {
+	for name := range d.Header {
+		if strings.EqualFold(name, ifMatch) {
+			return true
+		}
+	}
+	return false
+}
+
+// Conditioned are the draft with the version of what it changes, as each place may tell it: the ETag that the create of the thing is
+// answered, or a GET of it, and a member of what the create is answered.
+func (d Draft) Conditioned() []Draft {
+	if !d.Changes() || len(d.Prepare) == 0 {
+		return nil
+	}
+	last := len(d.Prepare) - 1
+	told := func(e Extract, header string) Draft {
+		c := d
+		c.Prepare = slices.Clone(d.Prepare)
+		c.Prepare[last].Extract = maps.Clone(c.Prepare[last].Extract)
+		c.Prepare[last].Extract[versionName] = e
+		return c.withVersion(header)
+	}
+	asked := d.withVersion(versionTemplate)
+	asked.Prepare = append(slices.Clone(d.Prepare), Step{Method: http.MethodGet, Path: d.Path, Header: withoutVersion(d.Header), Extract: map[string]Extract{versionName: {Header: "ETag"}}})
+	all := []Draft{told(Extract{Header: "ETag"}, versionTemplate), asked}
+	for _, name := range []string{"version", "etag", "revision", "lock_version"} {
+		at := besideID(d.Prepare[last]) + jsonpointer.Of(name)
+		all = append(all, told(Extract{JSON: at}, `"`+versionTemplate+`"`), told(Extract{JSON: at}, versionTemplate))
+	}
+	return all
+}
+
+// VersionFrom says from where a conditional request has its version.
+func (d Draft) VersionFrom() string {
+	for _, s := range d.Prepare {
+		if e, there := s.Extract[versionName]; there {
+			at := e.JSON
+			if e.Header != "" {
+				at = e.Header
+			}
+			return fmt.Sprintf("from %s of the answer to %s %s (If-Match: %s)", at, s.Method, s.Path, d.Header[ifMatch])
+		}
+	}
+	return ""
+}
+
+func (d Draft) withVersion(template string) Draft {
+	d.Header = withoutVersion(d.Header)
+	d.Header[ifMatch] = template
+	return d
+}
+
+func withoutVersion(header map[string]string) map[string]string {
+	left := cloneTexts(header)
+	maps.DeleteFunc(left, func(name, _ string) bool { return strings.EqualFold(name, ifMatch) })
+	return left
+}
+
+// besideID points to the object in an answer that has the id of the thing which a step creates.
+func besideID(s Step) string {
+	for _, e := range s.Extract {
+		if e.JSON != "" {
+			parent, _ := jsonpointer.Cut(e.JSON)
+			return parent
+		}
+	}
+	return ""
+}
+
+// versionColumn matches names of columns that count the changes of a row.
+var versionColumn = regexp.MustCompile(`(?i)(version|revision|^rev|_rev)(_?(no|number|id))?$`)
+
+// versionOf is the column that counts the changes of the row, and its value before the one change that was sent; empty: none does.
+func versionOf(f *File) (column string, before int64) {
+	if !f.Draft.Conditional() || f.Proof == nil {
+		return "", 0
+	}
+	for _, c := range f.Proof.Table.Columns {
+		n, err := strconv.ParseInt(f.Proof.Row[c.Name], 10, 32)
+		if err == nil && n > 0 && versionColumn.MatchString(c.Name) {
+			return c.Name, n - 1
+		}
+	}
+	return "", 0
+}
