@@ -6,6 +6,7 @@ import (
 
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/scenarios"
+	"github.com/doubletap-harness/doubletap/targets"
 )
 
 // Directly sets up and sends the attempts of a config's plan and nothing else, straight to the target and on no lane: one
@@ -26,6 +27,11 @@ func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
 			if w := move.Wait; w != nil && w.For == scenarios.WaitPause {
 				sleep(ctx, w.Pause.Of(0))
 			}
+			if move.Remove && len(all) > 0 {
+				if err := s.removeDirectly(ctx, intent, all[len(all)-1]); err != nil {
+					return all, err
+				}
+			}
 			sent, err := s.directly(ctx, intent, move.Batch)
 			if err != nil {
 				return nil, err
@@ -34,6 +40,14 @@ func Directly(ctx context.Context, c Config) ([]history.Attempt, error) {
 		}
 	}
 	return all, nil
+}
+
+// removeDirectly sends the steps that remove what an intent has made, as its last answer names that.
+func (s *Sender) removeDirectly(ctx context.Context, intent scenarios.PlannedIntent, last history.Attempt) error {
+	run := s.requests.stepRunFor(intent, history.Remove, s.config.operation(intent).Remove)
+	run.known = map[string]string{targets.MadeIdentity: s.line.identity(last)}
+	_, err := s.steps.run(ctx, run)
+	return err
 }
 
 // directly sends a batch at once.

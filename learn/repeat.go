@@ -112,6 +112,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 	}
 	r.Declined = i.declined
+	removes(ctx, i, r)
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
 	return asking.err
@@ -494,9 +495,10 @@ type questioner struct {
 	target    targets.Target
 	operation string
 	success   drafting.Success
-	declined  *[]drafting.Answer // to creates where others like them were done
-	throttled *time.Duration     // how long the target wanted to be left alone that answered 429
-	err       error              // the first one
+	declined  *[]drafting.Answer                               // to creates where others like them were done
+	names     func(operation string, a history.Attempt) string // what an answer calls the created thing; nil: nothing is removed
+	throttled *time.Duration                                   // how long the target wanted to be left alone that answered 429
+	err       error                                            // the first one
 }
 
 // alters reports that there is another body.
@@ -549,7 +551,7 @@ func (q *questioner) askOnce(ctx context.Context, name string, intents int, step
 		},
 		Record: history.NewWriter(io.Discard),
 	}
-	d.Principals = principals(q.target)
+	d.Principals, d.Hooks.Identity = principals(q.target), q.names
 	sent, err := driver.Directly(ctx, d)
 	q.err = errors.Join(q.err, err)
 	answers := make([]drafting.Answer, 0, len(sent))

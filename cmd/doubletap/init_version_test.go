@@ -140,8 +140,13 @@ func TestInitSaysWhatAChangeLacks(t *testing.T) {
 		require.NoError(t, err)
 		address := serveBoth(t, versioned{tells: "GET", db: db}.routes())
 		file, _ := initiated(t, nil, exitPass, "--curl", `curl -X PATCH `+known+`-d '{"title": "new", "points": 3}' `+address+"/tickets/1", "--db", "sqlite://"+path)
-		said := strings.Join(strings.Fields(strings.ReplaceAll(readFile(t, file), "#", "")), " ")
+		said := inOneLine(readFile(t, file))
 		require.Contains(t, said, "Version: {header: ETag}")
 		require.Contains(t, said, "headers: {If-Match: '{{.Prepared.Version}}'}")
 	}
+}
+
+// inOneLine is a text without its comment marks and line ends.
+func inOneLine(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "#", "")), " ")
 }

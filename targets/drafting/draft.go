@@ -48,6 +48,7 @@ type Draft struct {
 	Login     []Step    // once for every principal, before everything else
 	Principal Principal // who signs in, where there is a Login
 	Prepare   []Step    // for every intent
+	Remove    []Step    // as the source says how what is created is removed; empty: it does not say
 	Identity  string    // JSON pointer to the created thing's id in the documented answer; empty: it names none
 	Statuses  []int     // documented ones
 	Doubts    []string  // what the source leaves open, in sentences

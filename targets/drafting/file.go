@@ -32,6 +32,7 @@ type File struct {
 	Success   Success  // by which the answer to the create said that it was done
 	Limit     Limit    // of requests
 	Differing []string // members that differ from create to create, besides addresses
+	Removal   *Removal // what has been seen of how what is created is removed; nil: nothing that can be relied on
 
 	alter  *alteration
 	same   string // member that does not; empty: none
@@ -202,6 +203,10 @@ func (f *File) operation() {
 	}
 	if f.Database {
 		f.rows()
+	}
+	if f.Removal != nil {
+		f.line("    remove: # what an intent has made; then it is made again")
+		f.steps("      ", f.Draft.Remove)
 	}
 }
 

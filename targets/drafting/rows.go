@@ -101,7 +101,10 @@ func (f *File) query() string {
 func (f *File) condition() string {
 	condition := markerCondition(f)
 	if f.Proof.ByReference {
-		return strings.ReplaceAll(condition, ":marker", ":reference")
+		condition = strings.ReplaceAll(condition, ":marker", ":reference")
+	}
+	if f.Removal != nil && f.Removal.Column != "" {
+		condition += " and " + f.Removal.condition(f)
 	}
 	return condition
 }

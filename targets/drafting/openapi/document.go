@@ -175,6 +175,20 @@ func (d *Document) posts() []Create {
 	return append(all, changes...)
 }
 
+// deletes reports that there is a DELETE of what a POST creates.
+func (d *Document) deletes(c Create) bool {
+	if c.Method != http.MethodPost {
+		return false
+	}
+	for path, item := range d.doc.Paths.Map() {
+		below := Create{Path: path}
+		if item != nil && item.Delete != nil && below.last() != "" && path[:strings.LastIndex(path, "/")] == strings.TrimRight(c.Path, "/") {
+			return true
+		}
+	}
+	return false
+}
+
 // chosen is the parameter that a PUT has for the last segment of its path, where the client chooses the id; empty: none.
 func (c Create) chosen() string {
 	if c.Method != http.MethodPut || c.changes {

@@ -49,6 +49,9 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 	c.parameters(&draft, prefix)
 	d.credentials(c, &draft, prefix)
 	d.parents(c, &draft, prefix, generation)
+	if d.deletes(c) {
+		draft.Remove = []drafting.Step{draft.Removing()}
+	}
 	return draft, nil
 }
 

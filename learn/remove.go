@@ -1,0 +1,74 @@
+package learn
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/doubletap-harness/doubletap/history"
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// removes finds out whether what was removed can be made again, where the source says how it is removed and a natural key makes it one: it
+// sends a create and removes what that made, and another one that it makes again. A refusal that only says that the thing exists is taken
+// for a mistake.
+func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
+	if i.file.Removal = nil; !i.file.Removes(r) {
+		return
+	}
+	fmt.Fprintln(i.Said, "removing what creates have made, to learn whether it can be made again")
+	asking, err := i.removing()
+	if err != nil {
+		return
+	}
+	once, markers := asking.done(ctx, "removed", "[{send: {}}, {remove: {}}]")
+	if len(once) == 0 || !once[0].Done() || asking.err != nil {
+		doubtRemoval(i, "a DELETE of what a create had made did not succeed")
+		return
+	}
+	left := &drafting.Removal{}
+	if rowsOf(ctx, i, markers[0]) > 0 {
+		removed := i.row
+		_, others := asking.done(ctx, "left", "[{send: {}}]")
+		if left = nil; len(others) > 0 && i.made(ctx, others[0]) > 0 {
+			left = drafting.RemovalIn(i.file, i.row, removed)
+		}
+	}
+	if left == nil {
+		doubtRemoval(i, "a row stays when it is removed, and no column was found that says so")
+		return
+	}
+	taken := r.Again
+	if r.Taken != nil {
+		taken = *r.Taken
+	}
+	again, _ := asking.done(ctx, "made-again", "[{send: {}}, {remove: {}}, {send: {key: fresh}}]")
+	switch {
+	case len(again) < 2 || again[1].Failed():
+		return
+	case again[1].Refused() && (again[1].SpeaksOfRemoval() || again[1].Status != taken.Status):
+		doubtRemoval(i, fmt.Sprintf("to make it again was answered %d", again[1].Status))
+		return
+	case again[1].Refused():
+		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether what was removed may be made again: it was answered %d, as if it were still there. Runs will show it as a broken promise; if it may not, take remove out.", again[1].Status))
+	}
+	i.file.Removal = left
+}
+
+// removing asks with a file that removes what was made, as answers name it.
+func (i *inquiry) removing() (*questioner, error) {
+	file := i.file
+	file.Removal = &drafting.Removal{}
+	text, err := file.Text()
+	if err != nil {
+		return nil, err
+	}
+	asking, err := i.questionerOf(text)
+	if err == nil {
+		asking.names = func(_ string, a history.Attempt) string { return file.Name(answerOf(a)) }
+	}
+	return asking, err
+}
+
+func doubtRemoval(i *inquiry, why string) {
+	i.file.Doubts = append(i.file.Doubts, "Whether what was removed may be made again: "+why+". If it may, add remove to the operation.")
+}
