@@ -4,9 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/big"
-	"slices"
 
-	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/jsonpointer"
 )
@@ -19,14 +17,11 @@ type addition struct {
 
 // additionsOf returns by marker what the bodies of a history add, of operations that add to a row.
 func additionsOf(t Terms, h *history.History) map[string]addition {
-	if !slices.ContainsFunc(t.operations(), func(o contract.Operation) bool { return o.Rows.Adds != "" }) {
-		return nil
-	}
 	all := map[string]addition{}
 	for _, i := range h.Intents {
 		for name, b := range i.Bodies {
 			rows := t.operationFor(i, name).Rows
-			if rows.Adds == "" || rows.ByReference() {
+			if rows.Adds == "" {
 				continue
 			}
 			sent, _ := parse(b.JSON())

@@ -17,7 +17,7 @@ import (
 )
 
 // amounts changes the amount in the rows of a marker, at both moments.
-func amounts(h *history.History, marker string, amount float64) *history.History {
+func amounts(h *history.History, marker string, amount any) *history.History {
 	for _, s := range []*history.Snapshot{h.T1, h.T2} {
 		for i, row := range s.Rows[marker] {
 			s.Rows[marker][i] = history.Row{"id": row["id"], "amount": amount}

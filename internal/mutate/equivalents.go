@@ -4,9 +4,9 @@ package main
 // the reason. The key is the rule as the table shows it, without the place.
 func equivalents() map[string]string {
 	return map[string]string{
-		"same: never: equal(sent, stored)":          "equal values read the same",
-		"evaluation.inside: never: a.Replied == 0":  "a stay that ends at zero overlaps with no other",
-		"checkLeaks: never: !e.severalPrincipals()": "it saves work: nothing is foreign to the only principal",
-		"evaluation.severalPrincipals: always: return slices.ContainsFunc(e.history.Intents, func(i history.Intent) bool { return i.Principal != e.history.Intents[0].Principal })": "it saves work: nothing is foreign to the only principal",
+		"additionsOf: never: rows.Adds == \"\"":    "it saves work: a row to which nothing is added is taken apart into itself",
+		"addition.apart: never: x.column == \"\"":  "it saves work: a row to which nothing is added is taken apart into itself",
+		"same: never: equal(sent, stored)":         "equal values read the same",
+		"evaluation.inside: never: a.Replied == 0": "a stay that ends at zero overlaps with no other",
 	}
 }
