@@ -34,6 +34,7 @@ func AnyOf(statuses []int) string {
 	return enumerate(words, "or")
 }
 
+// enumerate joins words by commas, and the last by a word such as "or".
 func enumerate(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -42,6 +43,7 @@ func enumerate(words []string, last string) string {
 	return strings.Join(head, ", ") + " " + last + " " + tail
 }
 
+// valueWord names a value of JSON for a reader.
 func valueWord(value any) string {
 	switch value := value.(type) {
 	case nil:

@@ -76,6 +76,7 @@ type answerReader struct {
 // protocol is what every answer begins with.
 const protocol = "HTTP/"
 
+// Read reads on, until there is no room left: a head without an end is an error.
 func (r *answerReader) Read(p []byte) (int, error) {
 	if r.room <= 0 {
 		return 0, errLongHead

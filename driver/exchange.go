@@ -225,6 +225,7 @@ type countingConn struct {
 	sent int64
 }
 
+// Write counts also what a write that failed has written: so much may have reached the target.
 func (c *countingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	c.sent += int64(n)

@@ -24,6 +24,8 @@ type intentRunner struct {
 	prolong sync.Mutex // held until the request that is to take long is held
 }
 
+// newIntentRunner makes the runner of a sender. Its sweeps begin with how long a create is inside the
+// target, as far as the pilot has told.
 func newIntentRunner(s *Sender) *intentRunner {
 	return &intentRunner{
 		transmitter: s.line, steps: s.steps, release: &releaser{realTime: s.config.RealTime},

@@ -62,8 +62,10 @@ type recordedBody struct {
 	digest hash.Hash
 }
 
+// newRecordedBody keeps so many bytes.
 func newRecordedBody(keep int) *recordedBody { return &recordedBody{keep: keep, digest: sha256.New()} }
 
+// Write never fails.
 func (b *recordedBody) Write(p []byte) (int, error) {
 	b.length += int64(len(p))
 	if room := b.keep - b.kept.Len(); room > 0 {
@@ -87,6 +89,7 @@ func (b *recordedBody) whole() bool {
 	return b.length == int64(b.kept.Len()) && utf8.Valid(b.kept.Bytes())
 }
 
+// text is what was kept. A character that was cut, and what is no text, stand as U+FFFD.
 func (b *recordedBody) text() string { return strings.ToValidUTF8(b.kept.String(), "\uFFFD") }
 
 // outline returns the outline of the JSON that the body is, or why it is not known whether it is JSON; nothing: it is none.
@@ -142,4 +145,5 @@ func (b *recordedBody) unpacked(coding string) (*recordedBody, error) {
 	return plain, err
 }
 
+// gunzip has the type of the other readers.
 func gunzip(r io.Reader) (io.ReadCloser, error) { return gzip.NewReader(r) }

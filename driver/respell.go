@@ -105,6 +105,7 @@ func writeObject(out *bytes.Buffer, names []string, comma string, member func(na
 	out.WriteByte('}')
 }
 
+// writeList writes a list with a comma of the caller's choice, which may have spaces around it.
 func writeList(out *bytes.Buffer, list []any, comma string, element func(*bytes.Buffer, any)) {
 	out.WriteByte('[')
 	for i, value := range list {

@@ -74,8 +74,10 @@ type gap struct {
 	change bool // the answers at its ends differ
 }
 
+// width is the time between the two offsets.
 func (g gap) width() time.Duration { return g.hi - g.lo }
 
+// at is the offset at a part of the gap, from 0 to 1.
 func (g gap) at(part float64) time.Duration { return g.lo + time.Duration(part*float64(g.width())) }
 
 // gaps divides the range at the offsets that were tried. There is at least one. What is answered at the ends

@@ -23,6 +23,7 @@ type sameStart struct {
 	texts   []string
 }
 
+// newTextSet is empty.
 func newTextSet() textSet { return textSet{texts: map[string]bool{}, begins: map[string]*sameStart{}} }
 
 // add adds a text of at least ShortestSecret bytes.

@@ -193,6 +193,7 @@ func inOneLine(v reflect.Value) string {
 	}
 }
 
+// sortedKeys are the keys in their order, so that one message has one text.
 func sortedKeys(v reflect.Value) []reflect.Value {
 	keys := v.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })

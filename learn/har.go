@@ -14,6 +14,7 @@ import (
 // largestRecording bounds a HAR file, in bytes: browsers write every answer into it.
 const largestRecording = 256 << 20
 
+// fromHAR drafts a target file from a recorded request.
 func (i *inquiry) fromHAR(ctx context.Context) error {
 	data, err := files.Read(i.HAR, largestRecording)
 	if err != nil {

@@ -30,6 +30,9 @@ func (i *inquiry) learn(ctx context.Context) {
 	}
 }
 
+// repeat sends creates and repeats them, and writes down what the answers show: how a repetition
+// is answered, where a key may stand, and what is promised of other bodies, one question after the
+// other. What is not asked, or shows nothing, stays a doubt.
 func (i *inquiry) repeat(ctx context.Context) error {
 	keyed := i.file.Draft.Keyed()
 	if keyed {
@@ -243,6 +246,10 @@ type placeTry struct {
 	members bool // together with members that may name one thing: a target may know both
 }
 
+// repeatedOnce sends a create, the same once more, and where it has a key another body under it.
+// Where no row is left of the first body, the other one may have taken its place, and all is asked
+// again without it. A create that was only accepted is repeated until its answer changes: it is
+// done by then.
 func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
 	alters := (i.file.Draft.Keyed() || i.file.Draft.Conditional()) && asking.alters()
 	answers, markers := asking.done(ctx, "again", repeating(i.timed, "", alters))
@@ -537,6 +544,8 @@ func (q *questioner) ask(ctx context.Context, name string, intents int, steps st
 	return answers, markers
 }
 
+// askOnce sends one scenario that was made for a question, and returns what the target answered,
+// and the markers that were sent. Nothing is recorded.
 func (q *questioner) askOnce(ctx context.Context, name string, intents int, steps string) ([]drafting.Answer, []string) {
 	s, err := scenarios.Load(name, fmt.Appendf(nil, "name: %s\nsummary: init\nintents: %d\nsteps: %s\nexercised: [acknowledged]\n", name, intents, steps))
 	if err != nil {

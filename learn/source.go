@@ -85,6 +85,7 @@ func (i *inquiry) place(ctx context.Context) error {
 	return err
 }
 
+// fromDocument drafts a target file from an operation of an OpenAPI document.
 func (i *inquiry) fromDocument(ctx context.Context) error {
 	where, source, err := i.document(ctx)
 	if err != nil {
@@ -250,6 +251,7 @@ func (i *inquiry) base(ctx context.Context, said string) error {
 	return nil
 }
 
+// fromCurl drafts a target file from a curl command, or from one that stands in a file.
 func (i *inquiry) fromCurl(ctx context.Context) error {
 	command, source := i.Curl, "a curl command"
 	if name, isFile := strings.CutPrefix(i.Curl, "@"); isFile {

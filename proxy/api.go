@@ -25,6 +25,7 @@ type api struct {
 	client *http.Client
 }
 
+// newAPI sends to the URL's host, by no proxy, and follows no redirect away from it.
 func newAPI(u *url.URL) *api {
 	return &api{url: u, client: &http.Client{
 		Timeout:       apiTimeout,
@@ -71,6 +72,7 @@ func (a *api) create(name, listen, upstream string) (made listed, err error) {
 	return made, a.do(http.MethodPost, listed{Name: name, Listen: listen, Upstream: upstream, Enabled: true}, &made, "proxies")
 }
 
+// remove takes a proxy away, with its connections.
 func (a *api) remove(name string) error {
 	return a.do(http.MethodDelete, nil, nil, "proxies", name)
 }
@@ -80,6 +82,7 @@ func (a *api) addToxic(proxy string, t serverToxic) error {
 	return a.do(http.MethodPost, t, nil, "proxies", proxy, "toxics")
 }
 
+// removeToxic takes a toxic away, also from the connections that are there.
 func (a *api) removeToxic(proxy, name string) error {
 	return a.do(http.MethodDelete, nil, nil, "proxies", proxy, "toxics", name)
 }

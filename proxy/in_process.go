@@ -26,6 +26,7 @@ func newInProcess() inProcess {
 	return inProcess{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())}
 }
 
+// It is on this machine, and there is nothing to give up.
 func (inProcess) place() string         { return "in-process" }
 func (inProcess) reachesLoopback() bool { return true }
 func (inProcess) leave()                {}
@@ -81,8 +82,10 @@ func (r inProcessProxy) add(ctx context.Context, i int, t toxic) error {
 	})
 }
 
+// address is where it listens, with its true port.
 func (r inProcessProxy) address() string { return r.proxy.Listen }
 
+// lost returns nil: what is in this process is lost with it.
 func (inProcessProxy) lost() error { return nil }
 
 // clearToxics removes the last toxic first: what lies behind a toxic that has closed its stream can only
@@ -99,6 +102,7 @@ func (r inProcessProxy) clearToxics(ctx context.Context) error {
 	})
 }
 
+// close stops the proxy and ends its connections.
 func (r inProcessProxy) close(ctx context.Context) error {
 	return inTime(ctx, "stop proxy", func() error {
 		r.proxy.Stop()

@@ -79,6 +79,7 @@ func runPrefix() string {
 	return leftovers.Name(proxyPrefix + time.Now().UTC().Format("20060102T150405Z") + "-")
 }
 
+// place is the server's URL without a password.
 func (s *server) place() string { return s.url.Redacted() }
 
 // reachesLoopback reports that the server is on this machine, as far as its URL tells:
@@ -150,6 +151,7 @@ type serverProxy struct {
 	toxics []string // names, in the order in which they were added
 }
 
+// add adds a toxic, and notes its name for taking it away.
 func (r *serverProxy) add(_ context.Context, i int, t toxic) error {
 	if err := r.server.api.addToxic(r.name, serverToxic{Name: t.name(i), Type: t.kind, Stream: t.stream, Toxicity: always, Attributes: t.attributes}); err != nil {
 		return fmt.Errorf("add toxic %s to proxy %s: %w", t.name(i), r.name, err)
@@ -158,6 +160,7 @@ func (r *serverProxy) add(_ context.Context, i int, t toxic) error {
 	return nil
 }
 
+// address is where it is dialled, as seen from here.
 func (r *serverProxy) address() string { return r.dial }
 
 // lost says that the proxy is not there any more; nil: it is.

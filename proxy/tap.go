@@ -218,6 +218,8 @@ func (p *Tap) recordRefused() {
 // tlsError is what went wrong with TLS. It is an error of the network.
 type tlsError struct{ error }
 
+// It is a net.Error, so that whoever tells errors of the network from others takes it for one.
+// Waiting does not help against it.
 func (e *tlsError) Unwrap() error   { return e.error }
 func (e *tlsError) Timeout() bool   { return false }
 func (e *tlsError) Temporary() bool { return false }

@@ -91,5 +91,7 @@ func (s Style) ink(text string, attributes ...color.Attribute) string {
 	return c.Sprint(text)
 }
 
+// bold is for what a reader looks for, and faint for what one may pass over. Without color neither
+// changes a text.
 func (s Style) bold(text string) string  { return s.ink(text, color.Bold) }
 func (s Style) faint(text string) string { return s.ink(text, color.Faint) }

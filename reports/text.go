@@ -164,6 +164,7 @@ func inShort(list []causeLine) []string {
 	return names
 }
 
+// warnings lists the first warnings of all scenarios, and says how many more there are.
 func (p *page) warnings(v view) {
 	all := v.section(warningTitle, func(s scenarioView) []string { return s.Warnings })
 	more := len(all.Notes) - mostLines

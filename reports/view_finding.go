@@ -137,6 +137,8 @@ func meaning(f checker.Finding) string {
 	return f.Kind.Row().Meaning
 }
 
+// newFindingView has the words of a finding. All that comes from a target has passed sanitize
+// before, and stays as it is.
 func newFindingView(f checker.Finding) findingView {
 	return findingView{
 		ID: f.ID, Kind: string(f.Kind), Meaning: meaning(f), Sentence: bug(f), Detail: prose(f.Detail), Intent: f.Intent, About: about(f),

@@ -106,6 +106,7 @@ func excusedShare(res checker.Result) string {
 	return shareOf(res, func(f findingView) bool { return f.Excused != "" })
 }
 
+// shareOf names the first kinds among the findings that count, and how many more there are.
 func shareOf(res checker.Result, counts func(findingView) bool) string {
 	const most = 2
 	var parts []string

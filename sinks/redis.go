@@ -34,6 +34,8 @@ type redisFollower struct {
 // errRedis says that the server answers otherwise than Redis does.
 var errRedis = errors.New("its answer cannot be understood; expected a server of Redis")
 
+// followRedis begins to read a stream, the commands on a list, or a channel: what is there already
+// is not read.
 func followRedis(ctx context.Context, spec targets.Sink, in *Inbox) (Follower, error) {
 	f := &redisFollower{in: in, token: "doubletap-" + strings.ToLower(rand.Text()), ended: make(chan struct{})}
 	var err error
@@ -91,6 +93,7 @@ func (f *redisFollower) CatchUp(ctx context.Context) error {
 	return f.progress.Wait(ctx, func() bool { return f.marks >= f.sent })
 }
 
+// mark is a text that no producer sends.
 func (f *redisFollower) mark(n int) string { return f.token + "-" + strconv.Itoa(n) }
 
 // marked notes a mark of ours, and reports whether a text is one.
@@ -119,6 +122,7 @@ func (f *redisFollower) kept(ctx context.Context, as string) error {
 // entryID is the id of a stream's entry: milliseconds and a number.
 type entryID [2]uint64
 
+// readEntryID reads an id such as 1526919030474-55.
 func readEntryID(text string) (id entryID, err error) {
 	first, second, _ := strings.Cut(text, "-")
 	if id[0], err = strconv.ParseUint(first, 10, 64); err == nil {
@@ -127,8 +131,10 @@ func readEntryID(text string) (id entryID, err error) {
 	return id, err
 }
 
+// String is the id as Redis has it.
 func (id entryID) String() string { return fmt.Sprintf("%d-%d", id[0], id[1]) }
 
+// before reports that an entry came before another: Redis gives ids in ascending order.
 func (id entryID) before(other entryID) bool {
 	return id[0] < other[0] || id[0] == other[0] && id[1] < other[1]
 }

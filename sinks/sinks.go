@@ -168,6 +168,9 @@ type Inbox struct {
 	keys      int               // bytes of keys that are remembered
 }
 
+// open listens at the address of the target file, or on a free port, and serves the sink's
+// protocol there. The protocols other than HTTP are linked by those programs only that ask for
+// them.
 func open(ctx context.Context, name string, spec targets.Sink, spoken Protocols) (*Inbox, error) {
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", cmp.Or(spec.Listen, "127.0.0.1:0"))
@@ -236,6 +239,8 @@ func (in *Inbox) Note(m history.Message, content []byte) {
 // offRecord stands for a message that was not taken down.
 const offRecord = "not on record"
 
+// begin forgets what was seen in another scenario, and takes down from now on. Keys are
+// remembered: the service that the sink stands for would remember them too.
 func (in *Inbox) begin(ctx context.Context, w *Watch) (err error) {
 	in.mu.Lock()
 	in.watch, in.seen, in.held, in.left, in.disturbed = w, nil, 0, 0, map[string]bool{}
@@ -247,6 +252,7 @@ func (in *Inbox) begin(ctx context.Context, w *Watch) (err error) {
 	return err
 }
 
+// end takes nothing more down, and returns how many messages there was no room for.
 func (in *Inbox) end() int {
 	in.unfollow()
 	in.mu.Lock()

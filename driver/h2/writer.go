@@ -22,6 +22,7 @@ type frameWriter struct {
 	reset  error        // a write found the connection reset, which a read then does not report any more
 }
 
+// open is called once, before any other method.
 func (w *frameWriter) open(conn net.Conn) { w.conn, w.frames = conn, http2.NewFramer(&w.text, nil) }
 
 // add puts frames behind those that are not written yet.
@@ -58,10 +59,12 @@ func (w *frameWriter) explain(err error) error {
 	return err
 }
 
+// isReset reports that the peer has reset the connection (RST).
 func isReset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
+// isEnd reports that the peer has closed the connection.
 func isEnd(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
 }

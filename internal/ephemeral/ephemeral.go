@@ -56,6 +56,7 @@ func Start(ctx context.Context, kind string, schema []string) (*Database, error)
 	return d, nil
 }
 
+// start starts a database of a kind without a schema.
 func start(ctx context.Context, kind string) (*Database, error) {
 	switch kind {
 	case Postgres:
@@ -69,6 +70,7 @@ func start(ctx context.Context, kind string) (*Database, error) {
 	}
 }
 
+// serve is a database on a server of its own.
 func serve(s *servers.Server, err error) (*Database, error) {
 	if err != nil {
 		return nil, err

@@ -25,6 +25,7 @@ import (
 	"github.com/doubletap-harness/doubletap/targets/orders"
 )
 
+// main hands an interrupt on. What was played until then is kept.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	err := play(ctx, os.Args[1:], os.Stdout)

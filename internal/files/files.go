@@ -116,6 +116,7 @@ func regular(path string, info fs.FileInfo, most int64) error {
 	return nil
 }
 
+// kind names what is no regular file.
 func kind(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():
@@ -170,6 +171,7 @@ type writer struct {
 	path string
 }
 
+// Write names the path that the user gave, and not that of the file which is written in its place.
 func (w writer) Write(p []byte) (int, error) {
 	n, err := w.file.Write(p)
 	return n, about(w.path, err)

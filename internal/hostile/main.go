@@ -21,6 +21,7 @@ import (
 	"time"
 )
 
+// main plays the days, or is the service of one: a day starts this program once more.
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == "talker" {
 		fmt.Fprintln(os.Stderr, talker(os.Args[2], os.Getenv("STAGE")))

@@ -32,6 +32,7 @@ func NATS(ctx context.Context, options Options) (*Server, error) {
 	}.start(ctx, options)
 }
 
+// natsProgram finds the server's program.
 func natsProgram(folder string) (string, error) {
 	program, err := findProgram(folder, "nats-server", "/usr/sbin", "/usr/bin")
 	if err != nil {
@@ -40,6 +41,7 @@ func natsProgram(folder string) (string, error) {
 	return program, nil
 }
 
+// natsConfig is the path of the file with the settings.
 func natsConfig(where site) string { return filepath.Join(where.dir, "nats.conf") }
 
 // prepareNATS writes the settings into a file: every user can read a command line, and with it the password.
@@ -52,6 +54,7 @@ func prepareNATS(_ context.Context, where site) error {
 	return nil
 }
 
+// natsURL names no database: there is none.
 func natsURL(where site) string {
 	link := url.URL{Scheme: "nats", User: url.UserPassword(account, where.password), Host: where.address()}
 	return link.String()

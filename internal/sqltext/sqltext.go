@@ -115,8 +115,10 @@ func (s *scanner) step() error {
 	return nil
 }
 
+// blank reports that a text is empty or begins with white space.
 func blank(text string) bool { return text == "" || strings.IndexByte(" \t\r\n\f\v", text[0]) >= 0 }
 
+// letter reports that a byte may be part of a name. Bytes of other scripts are.
 func letter(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c >= 0x80 || c >= '0' && c <= '9'
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 )
 
+// main runs the tests, or is one of the busy processes beside them.
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == busyArgument {
 		spin()

@@ -24,11 +24,13 @@ func Parts() sut.Parts {
 // designs are those of the orders API.
 type designs struct{}
 
+// Named returns what a design needs, and whether there is one of this name.
 func (designs) Named(name string) (sut.Design, bool) {
 	d, found := orders.Named(name)
 	return sut.Design{Redis: d.Redis, Dependency: d.Dependency, Instances: d.Instances}, found
 }
 
+// Describe returns the target of a design, and the databases that it is built for; none: each.
 func (designs) Describe(name string) (targets.Target, []string, error) { return orders.Describe(name) }
 
 func (designs) Start(ctx context.Context, o sut.DesignOptions) (sut.DesignServer, error) {
@@ -42,6 +44,7 @@ func (designs) Start(ctx context.Context, o sut.DesignOptions) (sut.DesignServer
 	return server, nil
 }
 
+// NewPlace makes an empty place for one design on a database server.
 func (designs) NewPlace(ctx context.Context, database string) (sut.Place, error) {
 	place, err := orders.NewPlace(ctx, database)
 	if err != nil {
@@ -53,6 +56,7 @@ func (designs) NewPlace(ctx context.Context, database string) (sut.Place, error)
 // servers are private ones.
 type servers struct{}
 
+// Database starts a private server. A schema that cannot be loaded is the user's mistake.
 func (servers) Database(ctx context.Context, kind string, schema []string) (sut.Place, error) {
 	d, err := ephemeral.Start(ctx, kind, schema)
 	switch {
@@ -65,6 +69,7 @@ func (servers) Database(ctx context.Context, kind string, schema []string) (sut.
 	}
 }
 
+// Redis starts a private server.
 func (servers) Redis(ctx context.Context) (sut.Place, error) {
 	d, err := ephemeral.Redis(ctx)
 	if err != nil {

@@ -97,6 +97,7 @@ func (l *life) keep() error {
 	return nil
 }
 
+// over reports that the process has ended and was waited for.
 func (l *life) over() bool {
 	select {
 	case <-l.ended:

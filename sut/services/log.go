@@ -111,6 +111,8 @@ func (l *Log) Learn(known func() []string) {
 	l.learn = known
 }
 
+// hide adds secrets, and hides them also in the last lines, which are kept. Longer ones come
+// first: a secret may begin with another. The caller holds the lock.
 func (l *Log) hide(secrets []string) {
 	l.secrets = slices.DeleteFunc(append(l.secrets, secrets...), func(s string) bool { return s == "" })
 	slices.SortFunc(l.secrets, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b)) })
@@ -150,6 +152,9 @@ func (l *Log) Write(text []byte) (int, error) {
 	}
 }
 
+// pass keeps a line for a while before it is passed on: a secret in it may come to be known only
+// afterwards. Where too much waits, the secrets that are known now have to do. The caller holds
+// the lock.
 func (l *Log) pass(line string) {
 	l.remember(strings.TrimRight(line, "\r\n"))
 	l.held = append(l.held, heldLine{line, time.Now().Add(heldFor)})

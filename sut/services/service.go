@@ -102,6 +102,8 @@ func (s *Service) begin(ctx context.Context) error {
 	return s.await(ctx, l)
 }
 
+// await waits until a process is ready. What answers may be another one that has the address, and
+// so an answer counts only while the process runs.
 func (s *Service) await(ctx context.Context, l *life) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.Within, errLate)
 	defer cancel()
@@ -133,6 +135,7 @@ func (s *Service) await(ctx context.Context, l *life) error {
 
 var errLate = errors.New("not ready in time")
 
+// current is the process that was started last.
 func (s *Service) current() *life {
 	s.lock.Lock()
 	defer s.lock.Unlock()
