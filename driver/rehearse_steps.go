@@ -120,6 +120,7 @@ func (w *Workload) RehearseSteps() ([]RehearsedRun, error) {
 		}
 		if steps := w.operation(i).Remove; removals(i) > 0 {
 			extracted := r.placeholdersFor(steps)
+			// What is removed is known by the answer to a request.
 			extracted[targets.MadeIdentity] = r.placeholder()
 			add(r.stepRunFor(i, history.Remove, steps), extracted)
 			last := &all[len(all)-1]

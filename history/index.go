@@ -276,6 +276,7 @@ func (x *indexer) place(l *lineRead) {
 	x.filled++
 	p := x.current
 	found := false
+	// The first part that knows something of the intent takes it in. Each further one is joined with that.
 	join := func(other uint32, known bool) {
 		switch {
 		case known && found:

@@ -92,6 +92,7 @@ func (f *File) addRows(h *History, rows []entry, in *texts) error {
 			return err
 		}
 		if !at.line {
+			// The index points to the rows inside a long line, which is not read as a whole.
 			text = `{"snapshot":{"rows":{` + text + `}}}`
 		}
 		into := (*slots[at.snapshot]).Rows

@@ -59,6 +59,7 @@ func Merge(dirs []Dir) (*Merged, error) {
 		if len(s.Merged) > 0 {
 			return nil, runerror.Configf("%s is a merged run: name the directories of its shards, or judge it again with doubletap check", d.Path)
 		}
+		// A run that was not shared is taken for the only shard.
 		if s.Shard == "" && len(dirs) == 1 {
 			s.Shard = "1/1"
 		}

@@ -22,6 +22,7 @@ func deepCopy(v reflect.Value) reflect.Value {
 			return to
 		}
 		inner := deepCopy(v.Elem())
+		// An interface takes the copy itself, a pointer the address of one.
 		if v.Kind() == reflect.Interface {
 			to.Set(inner)
 			return to

@@ -211,6 +211,7 @@ func (x *simplifier) step(i int) {
 		})
 	case s.Crash != nil:
 		x.add("the crash", func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Crash.Send} })
+		// At an effect, there is no range of time to shorten.
 		if s.Crash.At != "" {
 			return
 		}

@@ -121,6 +121,7 @@ func (o cleanOptions) clean(ctx context.Context, s streams) error {
 		runs, err := rundir.Prune(o.reports, o.keep, time.Now())
 		said("run", runs, err)
 	}
+	// On servers of the user's, only what dead processes of this machine have left.
 	for _, address := range o.databases {
 		places, err := orders.Sweep(ctx, address)
 		said("schema", places, err)

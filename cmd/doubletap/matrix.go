@@ -105,6 +105,7 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 	if err != nil {
 		return err
 	}
+	// Files that cannot be written are found before hours are played for them.
 	for _, path := range o.outputs {
 		if err := o.output(path).Check(); err != nil {
 			return runerror.Configf("--output: %w", err)
@@ -123,11 +124,12 @@ func matrixCommand(ctx context.Context, args []string, o matrixOptions, s stream
 		return err
 	}
 	if o.dryRun {
-		games := o.unplayed(files, all, m)
+		runs := o.unplayed(files, all, m)
 		fmt.Fprintf(s.out, "%s against %s with %s: %s to be played\n\nnothing was sent (--dry-run)\n",
-			english.Plural(len(files), "scenario"), english.Plural(len(all), "target"), english.Plural(o.seeds, "seed"), english.Plural(len(games), "run"))
+			english.Plural(len(files), "scenario"), english.Plural(len(all), "target"), english.Plural(o.seeds, "seed"), english.Plural(len(runs), "run"))
 		return nil
 	}
+	// The matrix is written whatever ended the playing.
 	played := o.play(ctx, files, all, &m, s)
 	err = reports.MatrixText(s.out, m)
 	for path, write := range forms {
@@ -233,6 +235,7 @@ func (o matrixOptions) known(s streams) ([]known, error) {
 	if store == "" && len(o.only) == 0 {
 		fmt.Fprintf(s.err, "the designs that take a Redis server are left out: there is no --store and no $%s\n", sut.StoreVariable)
 	}
+	// A name that is none is told from a design that does not stand on the databases of this matrix.
 	for _, name := range o.only {
 		if !isDesign(name) {
 			return nil, runerror.Configf("--design: there is no built-in target %q", name)

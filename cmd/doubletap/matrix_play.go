@@ -83,18 +83,18 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 	defer runtime.GOMAXPROCS(usual)
 	shown := newProgress(s.err, "matrix")
 	defer shown.done()
-	games := o.unplayed(files, all, *m)
+	runs := o.unplayed(files, all, *m)
 	total := o.seeds * len(all)
-	done, left := total-len(games), map[uint64]int{}
-	for _, g := range games {
+	done, left := total-len(runs), map[uint64]int{}
+	for _, g := range runs {
 		left[g.seed]++
 	}
 	var mu sync.Mutex
-	var runs sync.WaitGroup
+	var playing sync.WaitGroup
 	slots := make(chan struct{}, o.parallel)
-	for _, g := range games {
+	for _, g := range runs {
 		slots <- struct{}{}
-		runs.Go(func() {
+		playing.Go(func() {
 			defer func() { <-slots }()
 			k := all[g.row]
 			results, err := k.decide(ctx, g.files, g.seed, s)
@@ -113,20 +113,20 @@ func (o matrixOptions) play(ctx context.Context, files []scenarios.File, all []k
 			}
 		})
 	}
-	runs.Wait()
+	playing.Wait()
 	return context.Cause(ctx)
 }
 
-// game is one seed against the target of one row, with these scenarios.
-type game struct {
+// matrixRun is one seed against the target of one row, with these scenarios.
+type matrixRun struct {
 	row   int
 	seed  uint64
 	files []scenarios.File
 }
 
-// unplayed are the games that are not in the matrix yet, or not with all scenarios, seed by seed.
-func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.Matrix) []game {
-	var games []game
+// unplayed are the runs that are not in the matrix yet, or not with all scenarios, seed by seed.
+func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.Matrix) []matrixRun {
+	var runs []matrixRun
 	for seed := uint64(1); seed <= uint64(o.seeds); seed++ {
 		for _, i := range mixed(all) {
 			owed := m.Rows[i].Owed(m.Scenarios, seed, o.sparing)
@@ -134,11 +134,11 @@ func (o matrixOptions) unplayed(files []scenarios.File, all []known, m reports.M
 				return !slices.Contains(owed, f.Scenario.Name) || m.Rows[i].Has(seed, f.Scenario.Name)
 			})
 			if len(lacking) > 0 {
-				games = append(games, game{i, seed, lacking})
+				runs = append(runs, matrixRun{i, seed, lacking})
 			}
 		}
 	}
-	return games
+	return runs
 }
 
 // mixed returns the indices of the targets, with the correct ones, which run every scenario and load the machine

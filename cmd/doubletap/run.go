@@ -139,6 +139,7 @@ func (o runFlags) lastFailed() ([]turn, error) {
 			continue
 		}
 		seen = append(seen, dir.Path)
+		// Where several were played, each is named: without a name, the file's first would be played.
 		t := turn{operation: o.operation}
 		if len(report.NotPlayed) > 0 || len(latest) > 1 {
 			t.operation = report.Operation

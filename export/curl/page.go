@@ -92,6 +92,7 @@ func (s Script) Counts() bool {
 func (s Script) page() page {
 	s.Cannot = slices.Clone(s.Cannot)
 	blind := len(s.Cannot) > 0
+	// Without a client for the database nothing counts rows, so that the script cannot say anything.
 	if s.Client == NoClient && s.Counts() {
 		s.Judge.Sees = Unclear
 	}
@@ -117,6 +118,7 @@ func (s Script) page() page {
 		w.cannot(fmt.Sprintf("what slows the link %s down", name))
 	}
 	w.page.Rounds = max(w.page.Rounds, 1)
+	// Requests of curl meet less often, so that more rounds are played until they do.
 	if s.races() {
 		w.page.Rounds *= looser
 		w.page.Looser = looser
@@ -127,6 +129,7 @@ func (s Script) page() page {
 	if slices.ContainsFunc(w.page.Drawn, func(v variable) bool { return strings.Contains(v.Value, "${salt}") }) {
 		w.page.Drawn = slices.Insert(w.page.Drawn, 0, variable{Name: "salt", Value: "$(letters 8)"})
 	}
+	// Several intents may lack the same thing.
 	slices.Sort(w.page.Cannot)
 	w.page.Cannot = slices.Compact(w.page.Cannot)
 	slices.Sort(w.page.Needed)

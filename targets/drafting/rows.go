@@ -162,6 +162,8 @@ func (f *File) effects() {
 				child, f.Dialect.Name(c.By.Column), parent, f.Dialect.Name(c.By.Theirs), f.condition()), c.Rows)
 		}
 	}
+	// What was counted and is no log stands in the file. Others are comments: whether they are effects, only its
+	// reader knows.
 	indent := "    # "
 	if column, before := versionOf(f); column != "" {
 		f.line("    effects: # each change that is applied raises it by one")

@@ -46,6 +46,8 @@ func ReadStart(command string, environment []string, base, database string) (*St
 	if u, err := url.Parse(base); err == nil {
 		port = u.Port()
 	}
+	// In the command line, a word or the value of an option is what tells the database, and any part of a word
+	// the port.
 	for _, word := range words {
 		option, value, is := strings.Cut(word, "=")
 		if !is || !strings.HasPrefix(option, "-") {
@@ -61,6 +63,8 @@ func ReadStart(command string, environment []string, base, database string) (*St
 		s.FreePort = s.FreePort || told != Escape(word)
 		s.Command = append(s.Command, told)
 	}
+	// In the environment, a port is believed only of a variable that is called so: a number like 8080 stands for
+	// much.
 	variables := map[string]string{}
 	for _, line := range environment {
 		if name, value, is := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "export "), "="); is && variableName.MatchString(name) {
