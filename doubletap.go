@@ -232,6 +232,7 @@ func (c Config) engine(s *Session) (engine.Config, error) {
 			return config, err
 		}
 	}
+	// Without a directory of the user's, the run is kept only until the session is closed.
 	if c.Reports == "" {
 		dir, err := leftovers.Folder("", "doubletap-")
 		if err != nil {

@@ -54,6 +54,7 @@ func (c create) unseen(h *history.History, fx contract.Effect) string {
 		return fmt.Sprintf("a plain create was acknowledged, and nothing reached the sink %s at %s, where the %s is to be seen: the target does not use that address (for a process, {{.Sink.%s.URL}} in env or command), or it is slower than effects.within says",
 			fx.Seen, place, effect, fx.Seen)
 	}
+	// Something came. The first message shows the user what a line of the target file has to fit.
 	first := came[0]
 	what := first.What()
 	if first.Status != 0 {

@@ -42,6 +42,7 @@ func (h *hunt) choose(s *Session) int {
 	case batches%neglectEvery == 0:
 		return best(func(a arm) float64 { return -a.took.Seconds() })
 	}
+	// The second term of UCB1 is large for an arm with few rounds, whose mean says little yet.
 	all := float64(h.sum().Rounds)
 	return best(func(a arm) float64 {
 		return (a.mean() + math.Sqrt(2*math.Log(max(all, 1))/float64(max(a.rounds, 1)))) * a.perSecond()

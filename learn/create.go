@@ -280,11 +280,14 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 	if c.Accepted() {
 		most += moreLooks
 	}
+	// A row may be written behind the answer, and what was accepted may move from table to table until it is
+	// done.
 	for n := 0; n < most && !enough() && ctx.Err() == nil; n++ {
 		if n > 0 {
 			time.Sleep(betweenLook)
 		}
 		if c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker); len(c.Landings) == 0 {
+			// The target may have made its tables with this create.
 			newTables(ctx, i)
 			c.Landings, unsearched = i.db.Search(ctx, i.tables, c.Marker)
 		}
@@ -295,6 +298,7 @@ func (i *inquiry) look(ctx context.Context, c drafting.Created) (why string) {
 				c.Later = append(c.Later, table)
 			}
 		}
+		// How long it took is known by when the proof was last another one.
 		before := i.file.Proof
 		i.file.Proof, i.looked = i.file.Draft.Prove(c), n+1
 		if p := i.file.Proof; p != nil && (before == nil || before.Table.FullName() != p.Table.FullName()) {

@@ -322,6 +322,7 @@ func (c *composite) node() node {
 		c.cost -= largest.cost() - short.cost()
 		largest.node = short
 	}
+	// Even with every child folded, the names alone are too long.
 	if c.cost > budget {
 		return n.fold()
 	}

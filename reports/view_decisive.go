@@ -62,6 +62,7 @@ func contradicting(f checker.Finding, first int) int {
 	}
 	other := func(i int) bool { return i != first && told(f, i) }
 	switch f.Kind {
+	// What shows a second execution best: an answer that says something else, else one that was lost, else any.
 	case checker.Duplicate, checker.EffectMismatch, checker.EffectBeforeCommit, checker.DownstreamKeyChanged:
 		if i := firstWhere(f, func(i int) bool { return other(i) && !f.Attempts[i].Probe && f.Attempts[i].Content != one.Content }); i >= 0 {
 			return i

@@ -180,6 +180,8 @@ func (s *System) choose(files []scenarios.File) error {
 	s.Operations = []driver.Operation{{Name: operation, Operation: op}}
 	ways := s.Target.Ways(operation)
 	s.Ways = nil
+	// Of another way, either both take keys of the client's, or a natural key joins them. Neighbours share keys
+	// only.
 	for _, name := range names {
 		other := driver.Operation{Name: name, Operation: s.Target.Operations[name]}
 		switch keyed := other.Key.In != contract.KeyNowhere && len(other.Key.Issued) == 0; {

@@ -52,10 +52,13 @@ func describeServed(o Options, design string) (*System, error) {
 		target.Database.Ephemeral = engine
 	}
 	target.Process = servingProcess(o.Program, design, target.Received.Path)
+	// A design that calls another service has one sink, which answers in its place.
 	if slices.ContainsFunc(slices.Collect(maps.Values(target.Sinks)), targets.Sink.Answers) {
 		target.Process.Command = append(target.Process.Command, "--outside", "{{.Sink."+target.SinkNames()[0]+".URL}}")
 	}
 	if known.Redis {
+		// The server may hold other keys, and other designs at the same time: each has its own prefix, and only
+		// that is emptied.
 		prefix := "doubletap_" + strings.ToLower(rand.Text()) + ":"
 		target.Store = targets.Store{URL: store, Flush: prefix + "*"}
 		target.Sinks = targets.InStore(target.Sinks, prefix)

@@ -137,6 +137,8 @@ func addService(set, given map[string]string) error {
 	if name == "" && !named {
 		return nil
 	}
+	// The file is looked for where the driver does. One that cannot be read, or that has no such service, leaves it unclear which
+	// server is meant, and nothing is guessed.
 	path := cmp.Or(given["servicefile"], os.Getenv("PGSERVICEFILE"))
 	if home, err := os.UserHomeDir(); path == "" && err == nil {
 		path = filepath.Join(home, ".pg_service.conf")

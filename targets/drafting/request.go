@@ -267,7 +267,7 @@ func (d *Draft) members(prefix string) {
 		}
 	})
 	slices.SortStableFunc(d.Texts, func(a, b string) int { return cmp.Compare(likely[a], likely[b]) })
-	if len(d.Texts) == 0 {
+	if len(d.Texts) == 0 { // then a word must do, which may be one of a few that the target takes
 		d.Texts = spare
 	}
 }
