@@ -280,6 +280,7 @@ func (c Config) scenarios() ([]scenarios.File, error) {
 	return append(files, scenarios.File{Path: "Source", Source: []byte(c.Source), Scenario: own}), nil
 }
 
+// getenv looks a variable up, in the config first.
 func (c Config) getenv(name string) (string, bool) {
 	if value, found := c.Env[name]; found {
 		return value, true

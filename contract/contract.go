@@ -2,6 +2,10 @@
 // promises are about: keys, identities, rows and effects. It is data with the keys of target files and
 // manifests. It imports nothing but the standard library, so that the checker, which judges by it, depends
 // on nothing else. Nothing changes a value after it was read, so that it is safe for concurrent use.
+//
+// The promises are in contract.go, and operation.go has one way to create something. identity.go and pattern.go
+// say where an answer names what was made, meanings.go which statuses mean what whatever a contract says, and
+// words.go writes all of it for readers.
 package contract
 
 import (

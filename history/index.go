@@ -63,6 +63,7 @@ func entryAt(at extent, snapshot int8, line bool) entry {
 	return entry{uint32(at.from), uint32(at.to - at.from), uint16(at.from >> 32), snapshot, line}
 }
 
+// extent unpacks the extent.
 func (e entry) extent() extent {
 	from := int64(e.above)<<32 | int64(e.from)
 	return extent{from, from + int64(e.size)}

@@ -69,6 +69,7 @@ func (i *inquiry) removing() (*questioner, error) {
 	return asking, err
 }
 
+// doubtRemoval says why it was not found out what may follow a removal.
 func doubtRemoval(i *inquiry, why string) {
 	i.file.Doubts = append(i.file.Doubts, "Whether what was removed may be made again: "+why+". If it may, add remove to the operation.")
 }

@@ -31,6 +31,7 @@ func (s *Sinks) Trap(names []string, before bool) (sprung <-chan string, release
 	})
 }
 
+// set gives all sinks and gates a trap; nil: none.
 func (s *Sinks) set(t *trap) {
 	for _, one := range s.all {
 		one.mu.Lock()

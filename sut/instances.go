@@ -206,6 +206,7 @@ type prefixed struct {
 	prefix string
 }
 
+// Write counts only what it was given, as io.Writer asks for.
 func (p prefixed) Write(b []byte) (int, error) {
 	n, err := p.to.Write(append([]byte(p.prefix), b...))
 	return max(0, n-len(p.prefix)), err

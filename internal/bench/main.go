@@ -1,6 +1,10 @@
 // Command bench measures doubletap beside other senders, on one machine and in one run: how close
 // together the requests of a burst arrive, how often that makes a racy server duplicate, and what the
 // driver and the lanes cost. It sends to loopback alone.
+//
+// The parts: senders.go and processes.go have the senders, routes.go the lanes, server.go and apart.go the
+// targets. cells.go measures bursts, throughput.go and memory.go the rest; targets.go holds what came of it
+// against the aims, and report.go and tables.go write it.
 package main
 
 import (

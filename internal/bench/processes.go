@@ -23,6 +23,7 @@ type tool struct {
 	sender  func(program string) sender
 }
 
+// tools are pinned to versions, so that figures of different days can be compared.
 func tools() []tool {
 	return []tool{
 		{name: k6, module: "go.k6.io/k6", version: "v1.8.1", sender: k6Sender},

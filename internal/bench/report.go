@@ -38,6 +38,8 @@ func (r *results) document() document {
 	return d
 }
 
+// facts say what a reader has to know of machine, senders and target before the figures mean
+// anything.
 func (r *results) facts() []string {
 	var versions []string
 	for _, t := range tools() {
@@ -66,6 +68,7 @@ func (r *results) facts() []string {
 	return facts
 }
 
+// aimsTable says which aims were reached, by which figures.
 func (r *results) aimsTable() table {
 	t := table{
 		title: "Targets to reach",

@@ -29,6 +29,7 @@ func exit()
 // exitAddress returns where exit is.
 func exitAddress() uintptr
 
+// exitOnAbort has the kernel call exit at SIGABRT, past Go's own handlers.
 func exitOnAbort() {
 	a := action{handler: exitAddress(), flags: onStack | restorer, restorer: exitAddress()}
 	// The signal has a name, and the address is that of code, so that this cannot fail.

@@ -37,6 +37,7 @@ var oddFiles = []struct {
 	{"names with control characters", text("\"\\e]0;" + pwned + "\\a\": 1\n\"\\u202e::error::" + pwned + "\": 2\n")},
 }
 
+// text makes a file of a text.
 func text(content string) func(string) error {
 	return func(path string) error { return os.WriteFile(path, []byte(content), 0o644) }
 }

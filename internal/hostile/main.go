@@ -1,6 +1,9 @@
 // Command hostile gives doubletap bad days: files that are none, signals, machines without room, answers, databases and findings
 // of enemies. Each day says how the command must end; and on every day it ends in time, in bounded memory, without a crash, with
 // nothing left behind, and without having done what an enemy's text asks for. It writes the days as a table.
+//
+// The parts: day.go plays a day and looks at what every day must leave intact. The other files have the days, each
+// those of one kind, and shop.go and talker.go the services that they are played against.
 package main
 
 import (

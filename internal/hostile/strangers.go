@@ -179,10 +179,12 @@ func daysOfSinks() []day {
 
 var markers = regexp.MustCompile("dt[a-z0-9]{16}")
 
+// charge asks a sink for a payment, as the target would.
 func charge(place, marker string) error {
 	return post("http://"+place+"/charges", []byte(`{"order": "`+marker+`"}`))
 }
 
+// post sends bytes, and passes the answer over.
 func post(address string, body []byte) error {
 	answer, err := http.Post(address, "application/octet-stream", bytes.NewReader(body))
 	if err != nil {

@@ -48,6 +48,9 @@ func Dead(text string) string {
 	return ""
 }
 
+// isDead reports that the process of a name is surely gone: it ran on this machine, and the
+// machine has started again, or no process has its number, or the one that has it began at another
+// time. Of another machine's, nothing is known.
 func isDead(name string) bool {
 	made, rest := name[:machineLength], name[machineLength:]
 	booted, rest := rest[:bootLength], rest[bootLength:]
@@ -111,6 +114,7 @@ var boot = sync.OnceValue(func() string {
 	return digest(bootLength, string(id))
 })
 
+// digest writes texts as so many digits, which are the same each time.
 func digest(length int, texts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(texts, "\n")))
 	return digits(binary.BigEndian.Uint64(sum[:8]), length)

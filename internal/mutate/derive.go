@@ -84,6 +84,7 @@ type deriver struct {
 	mutants  []mutant
 }
 
+// derive makes the mutants of a function.
 func (s *deriver) derive(f *ast.FuncDecl) {
 	s.function = nameOf(f)
 	ast.Inspect(f.Body, s.visit)

@@ -1,5 +1,9 @@
 // Command mutate tests the tests of a package: it switches off one rule of the code after the other
 // and holds that a test fails each time. The sources stay as they are.
+//
+// The parts: derive.go makes the mutants from the syntax of the code, try.go runs the tests on each by an overlay
+// of the go command, and table.go says what became of them. equivalents.go lists mutants that no test can tell
+// from the code, each with the reason.
 package main
 
 import (

@@ -18,6 +18,7 @@ import (
 	"github.com/doubletap-harness/doubletap/reports"
 )
 
+// main writes to standard output only when all matrices could be read.
 func main() {
 	text, err := collect(os.Args[1:])
 	if err == nil {

@@ -1,6 +1,12 @@
 // Package servers starts private, throw-away PostgreSQL, MariaDB, Redis and RabbitMQ servers from the programs that
 // are installed on this machine, for tests and trials. It turns an installed package into a URL that
 // works until Stop, and leaves nothing behind, even when the process that asked for it is killed.
+//
+// The parts: servers.go has the plan that all kinds of server follow, and a file for each kind (postgres.go,
+// mariadb.go, redis.go, rabbitmq.go, nats.go) what differs, with greet.go for the first words to each. process.go
+// has the keeper that ends a server when we are gone, folder.go the same for a folder, and owner.go the user as
+// whom a server runs. install.go and node.go install what is missing, and serving.go is for the tests of a
+// package.
 package servers
 
 import (

@@ -101,6 +101,7 @@ type fields struct {
 	err error
 }
 
+// bytes reads so many bytes. They are part of what was given, and not a copy.
 func (f *fields) bytes(n uint64) []byte {
 	if f.err != nil || n > uint64(len(f.b)) {
 		f.b, f.err = nil, errOpaque
@@ -111,6 +112,7 @@ func (f *fields) bytes(n uint64) []byte {
 	return some
 }
 
+// uint reads a number of so many bytes, the most significant first.
 func (f *fields) uint(size uint64) (value uint64) {
 	for _, one := range f.bytes(size) {
 		value = value<<8 | uint64(one)
@@ -118,6 +120,8 @@ func (f *fields) uint(size uint64) (value uint64) {
 	return value
 }
 
+// short and long read a text with its length before it, in one byte or in four (AMQP 0-9-1,
+// section 4.2.5.3).
 func (f *fields) short() string { return string(f.bytes(f.uint(1))) }
 
 func (f *fields) long() string { return string(f.bytes(f.uint(4))) }

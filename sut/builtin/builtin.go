@@ -33,6 +33,7 @@ func (designs) Named(name string) (sut.Design, bool) {
 // Describe returns the target of a design, and the databases that it is built for; none: each.
 func (designs) Describe(name string) (targets.Target, []string, error) { return orders.Describe(name) }
 
+// Start serves a design inside this process.
 func (designs) Start(ctx context.Context, o sut.DesignOptions) (sut.DesignServer, error) {
 	server, err := orders.Start(ctx, orders.Options{
 		Design: o.Name, Database: o.Database, Store: o.Store,

@@ -1,6 +1,10 @@
 // Package services starts the system under test as a process of its own: it turns a command line into a
 // service that is ready, can be killed in the middle and started again, and leaves no process behind, even
 // when the process that asked for it is killed.
+//
+// The parts: service.go is one service over its lives, life.go one process with its keeper, fleet.go several
+// instances, log.go what they print, reason.go why one has ended, and port.go finds an address that stays free
+// between two lives.
 package services
 
 import (

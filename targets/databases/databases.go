@@ -1,6 +1,11 @@
 // Package databases opens what a target's database URL names: it turns a URL into a driver, its data source name and
 // a dialect. It is the one place that knows how the URLs of a target file are read. It imports no driver: the program
 // does.
+//
+// The parts: databases.go opens a database, by driver.go and dialect.go; url.go and postgres.go read URLs, the latter as
+// PostgreSQL's drivers do, with all that their environment adds. over.go takes one that the caller has opened.
+// catalogue.go, dictionary.go and search.go find tables, keys and a text in them, for init; shown.go finds how an
+// answer writes a key.
 package databases
 
 import (

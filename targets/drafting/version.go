@@ -70,12 +70,14 @@ func (d Draft) VersionFrom() string {
 	return ""
 }
 
+// withVersion is the draft with a template for If-Match.
 func (d Draft) withVersion(template string) Draft {
 	d.Header = withoutVersion(d.Header)
 	d.Header[ifMatch] = template
 	return d
 }
 
+// withoutVersion is a copy of headers without If-Match.
 func withoutVersion(header map[string]string) map[string]string {
 	left := cloneTexts(header)
 	maps.DeleteFunc(left, func(name, _ string) bool { return strings.EqualFold(name, ifMatch) })

@@ -1,5 +1,12 @@
 // Package openapi reads OpenAPI documents, 3.0 and later: it turns one into drafts of the operations that
 // create something, with sample bodies that their schemas accept.
+//
+// The parts: document.go reads a document and lists what creates something, draft.go makes a draft of it, and
+// parents.go and login.go put before it what has to exist and who has to be signed in. flatten.go reduces a schema
+// to one of its forms, and sample.go, values.go and pattern.go make a body that it accepts; forms.go is for bodies
+// that are no JSON. endless.go is for schemas that contain themselves.
+//
+// What a document says is a guess about the service: the drafts have doubts where it leaves something open.
 package openapi
 
 import (

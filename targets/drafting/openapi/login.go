@@ -60,6 +60,9 @@ func signInWorth(path string, op *openapi3.Operation) int {
 	return 1
 }
 
+// login drafts the request that signs in, and reports whether the operation can be one: it takes a
+// user and a password, and answers with a token or a cookie. The user and the password are left
+// empty, for variables.
 func (d *Document) login(path string, op *openapi3.Operation, cookie string) (drafting.Login, bool) {
 	ref := bodySchema(op)
 	if ref == nil {

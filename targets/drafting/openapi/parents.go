@@ -114,10 +114,12 @@ func unknownIn(prefix, name, path string) string {
 	return "{" + name + "}"
 }
 
+// unknownParameter is a variable with a default of the document's kind of value.
 func unknownParameter(prefix, name, value string) string {
 	return "${" + drafting.Variable(prefix, name) + ":-" + url.PathEscape(value) + "}"
 }
 
+// whichParameter is the doubt about it.
 func whichParameter(prefix, name string) string {
 	return fmt.Sprintf("Which %s the path leads to: set %s to one that exists.", name, drafting.Variable(prefix, name))
 }
