@@ -6,8 +6,8 @@
 // The parts: sinks.go has the sinks of a run, and the inbox in which each takes its messages down; http.go and
 // packages beside this one speak the protocols. find.go looks for markers in whatever a message holds, and
 // hear.go tells what came on connections that brought no message. Where the target has a broker of its own, gate.go
-// stands on the way to it, and follow.go, redis.go and
-// redis_list.go read what it publishes. trap.go keeps an answer until the target was killed.
+// stands on the way to it, and follow.go, redis.go and redis_list.go read what it publishes. trap.go keeps an answer
+// until the target was killed.
 package sinks
 
 import (
