@@ -27,10 +27,10 @@ func (p *page) title(text string) {
 // wrapped writes prose behind a label, later lines under the first. A target may say pages; a
 // paragraph of it is enough here, and the history holds the rest.
 func (p *page) wrapped(label, text string) {
-	const paragraph = 8
+	const paragraph, least = 8, 90 // lines, of so many columns on a narrow terminal too
 	indent := cells(label)
 	room := max(p.style.width()-indent, 20)
-	for i, line := range wrap(fit(text, paragraph*room), room) {
+	for i, line := range wrap(fit(text, paragraph*max(room, least)), room) {
 		if i > 0 {
 			label = strings.Repeat(" ", indent)
 		}

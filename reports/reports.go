@@ -78,7 +78,11 @@ func (s Style) names() int {
 	if s.Names == 0 {
 		return s.width() / 5
 	}
-	return min(max(s.Names, 8), s.width()/3)
+	most := s.width() / 3
+	if s.width() < narrowLine { // the evidence stands below
+		most = s.width() / 2
+	}
+	return min(max(s.Names, 8), most)
 }
 
 // ink colours text. The colour library looks at the process's own output; only Style decides here.

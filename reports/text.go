@@ -201,7 +201,9 @@ func (p *page) confidence(v view) {
 func (p *page) summary(v view) {
 	p.line()
 	p.line(p.style.verdict(v.Verdict.verdict, strings.ToUpper(v.Verdict.Word)))
-	p.wrapped("  ", v.Sentence)
+	for _, line := range wrap(fit(v.Sentence, longest), p.style.width()-2) { // it is ours, and ends with what limits the verdict
+		p.line("  ", line)
+	}
 	for _, n := range present([]note{{"target", v.Target}, {"seed", v.Seed}, {"files", v.Files}, {"again", v.Again}}) {
 		p.line("  ", pad(n.Label, 8), n.Text)
 	}

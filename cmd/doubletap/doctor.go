@@ -64,9 +64,10 @@ type doctor struct {
 // say prints a line, and what to do about it.
 func (d *doctor) say(h health, what, text string, next ...string) {
 	mark := map[health]string{ill: "✗", warning: "!", well: "✓", noted: "·"}[h]
-	fmt.Fprintf(d.streams.out, "%s %-14s %s\n", mark, what, text)
+	const before = 17 // columns
+	fmt.Fprintf(d.streams.out, "%s %-14s %s", mark, what, fitted(text, before, styleOf(d.streams)))
 	for _, step := range next {
-		fmt.Fprintf(d.streams.out, "  %-14s %s\n", "", step)
+		fmt.Fprintf(d.streams.out, "  %-14s %s", "", fitted(step, before, styleOf(d.streams)))
 	}
 }
 

@@ -16,7 +16,7 @@ func narrowHelp(root *cobra.Command, s streams) {
 	help := root.HelpFunc()
 	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
 		width := styleOf(s).Width
-		if width == 0 || width >= reports.DefaultWidth {
+		if !isNarrow(width) {
 			help(cmd, args)
 			return
 		}
@@ -26,6 +26,18 @@ func narrowHelp(root *cobra.Command, s streams) {
 		cmd.SetOut(s.bytes)
 		_, _ = io.WriteString(s.bytes, narrow(text.String(), width))
 	})
+}
+
+// isNarrow reports that a terminal is narrower than what is written for one; 0: it is none.
+func isNarrow(width int) bool { return width != 0 && width < reports.DefaultWidth }
+
+// fitted is a line with a line feed, broken where the terminal is narrow. What it says begins behind so many columns, and so do the
+// lines below.
+func fitted(line string, before int, style reports.Style) string {
+	if !isNarrow(style.Width) {
+		return line + "\n"
+	}
+	return reports.Wrap(line, strings.Repeat(" ", before), max(style.Width-before, before))
 }
 
 // row matches a row of a list: what it is about, and what is said of it.

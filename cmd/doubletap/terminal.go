@@ -112,22 +112,13 @@ func (t *terminal) announce(a engine.Announced) {
 			fmt.Fprintf(&text, ", so that the run takes up to %s", l.Takes)
 		}
 	}
-	fmt.Fprint(out, t.fitted(text.String()), "\n")
+	for line := range strings.SplitSeq(text.String(), "\n") {
+		fmt.Fprint(out, fitted(line, 2, t.style))
+	}
+	fmt.Fprintln(out)
 	if a.DryRun {
 		t.list(a.Scenarios)
 	}
-}
-
-// fitted breaks lines that are too long for a narrow terminal, and ends the last.
-func (t *terminal) fitted(text string) string {
-	if t.style.Width == 0 || t.style.Width >= reports.DefaultWidth {
-		return text + "\n"
-	}
-	fitted := ""
-	for line := range strings.SplitSeq(text, "\n") {
-		fitted += reports.Wrap(line, "  ", t.style.Width-2)
-	}
-	return fitted
 }
 
 // list prints what each scenario would send.
