@@ -86,7 +86,7 @@ func (i *inquiry) try(ctx context.Context) (drafting.Answer, string, error) {
 		return drafting.Answer{}, "", err
 	}
 	if missing := i.missing(); len(missing) > 0 {
-		return drafting.Answer{}, "", runerror.Configf("a create needs credentials: set %s, or send nothing with --dry", strings.Join(missing, " and "))
+		return drafting.Answer{}, "", runerror.Configf("a create needs credentials: set %s, in the environment or in .env beside the file, or send nothing with --dry", strings.Join(missing, " and "))
 	}
 	target, err := i.load(text, i.secret)
 	if err != nil {

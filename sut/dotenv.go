@@ -21,23 +21,31 @@ func (o Options) besideTarget() (Options, error) {
 	if o.Source != nil || o.Spec != nil {
 		return o, nil
 	}
-	path := filepath.Join(filepath.Dir(o.Target), dotEnv)
+	env, err := Beside(filepath.Dir(o.Target), o.env)
+	if err == nil {
+		o.Getenv = env
+	}
+	return o, err
+}
+
+// Beside returns an environment with the variables of the .env in a folder. What the environment has counts first.
+func Beside(folder string, env func(string) (string, bool)) (func(string) (string, bool), error) {
+	path := filepath.Join(folder, dotEnv)
 	text, err := files.Read(path, files.MostText)
 	if errors.Is(err, fs.ErrNotExist) {
-		return o, nil
+		return env, nil
 	}
 	if err != nil {
-		return o, runerror.Config(runerror.Unreadable("file", path, err))
+		return nil, runerror.Config(runerror.Unreadable("file", path, err))
 	}
-	beside, usual := parseDotEnv(string(text)), o
-	o.Getenv = func(name string) (string, bool) {
-		if value, set := usual.env(name); set {
+	beside := parseDotEnv(string(text))
+	return func(name string) (string, bool) {
+		if value, set := env(name); set {
 			return value, set
 		}
 		value, set := beside[name]
 		return value, set
-	}
-	return o, nil
+	}, nil
 }
 
 // assignment is a line of a .env file.

@@ -16,6 +16,7 @@ import (
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/internal/shell"
 	"github.com/doubletap-harness/doubletap/learn"
+	"github.com/doubletap-harness/doubletap/sut"
 	"github.com/doubletap-harness/doubletap/targets"
 	"github.com/doubletap-harness/doubletap/targets/drafting"
 )
@@ -79,8 +80,12 @@ func initCommand(ctx context.Context, o initOptions, s streams) error {
 		}
 	}
 	o.Schema = schemaName
+	env, err := sut.Beside(filepath.Dir(o.Output), s.getenv) // runs of the file will read it, too
+	if err != nil {
+		return err
+	}
 	file, text, err := learn.TargetFile(ctx, o.Options, learn.Surroundings{
-		Asker: newAsker(s, o.yes), Said: s.err, Getenv: s.getenv, Environment: func() []string { return environment(s) },
+		Asker: newAsker(s, o.yes), Said: s.err, Getenv: env, Environment: func() []string { return environment(s) },
 	})
 	if err != nil {
 		return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,7 +106,12 @@ func TestInitSaysWhyItCannotSignIn(t *testing.T) {
 	document := writeFile(t, "trade.yaml", customersDocument)
 	args := []string{"--openapi", document, "--operation", "addOrder", "--url", s.url, "--db", "sqlite://" + s.path}
 	_, got := initiated(t, nil, exitConfig, args...)
-	require.Contains(t, got.err, "a create needs credentials: set TRADE_USER and TRADE_PASSWORD, or send nothing with --dry")
+	require.Contains(t, got.err, "a create needs credentials: set TRADE_USER and TRADE_PASSWORD, in the environment or in .env beside the file, or send nothing with --dry")
+
+	beside := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(beside, ".env"), []byte("TRADE_USER=alice\nTRADE_PASSWORD=wr0ng-password\n"), 0o600))
+	got = callWith(t.Context(), nil, append([]string{"init", "-o", filepath.Join(beside, "trade.yaml")}, args...)...)
+	require.Contains(t, got.err, "a step failed: login[0] (POST /login) as first was answered 401", "the credentials are those of .env")
 
 	env := map[string]string{"TRADE_USER": "alice", "TRADE_PASSWORD": "wr0ng-password"}
 	file, got := initiated(t, env, exitPass, args...)
