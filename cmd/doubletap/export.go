@@ -88,6 +88,7 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 		if why := f.GoCannot(); why != "" {
 			fmt.Fprintf(s.err, "it cannot show it: %s\n", why)
 		}
+		f.SUT.Target = seenFrom(output.Path, f.SUT.Target)
 		text, err = f.AsGo()
 	case "curl":
 		var cannot []string
@@ -111,6 +112,26 @@ func exportCommand(ctx context.Context, dir, as string, output files.Output, o t
 		return runerror.Environment(fmt.Errorf("write the export: %w", err))
 	}
 	return nil
+}
+
+// seenFrom is the path of a target file as a Go test in another folder has to name it: a test runs where it stands. A built-in
+// target, and one of a test that is printed, stay as they are.
+func seenFrom(test, target string) string {
+	if test == "" || filepath.IsAbs(target) || !rundir.Exists(target) {
+		return target
+	}
+	folder, err := filepath.Abs(filepath.Dir(test))
+	if err != nil {
+		return target
+	}
+	file, err := filepath.Abs(target)
+	if err != nil {
+		return target
+	}
+	if way, err := filepath.Rel(folder, file); err == nil {
+		return filepath.ToSlash(way)
+	}
+	return file
 }
 
 // readForExport reads a finding, and the smallest scenario that is known of it: what shrink has

@@ -215,3 +215,19 @@ func TestAScriptSeesInASumWhatWasAddedTwice(t *testing.T) {
 		})
 	}
 }
+
+// A Go test runs in its own folder, from which the target file has to be named.
+func TestAGoTestElsewhereFindsItsTargetFile(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, filepath.ToSlash(filepath.Join("..", filepath.Base(mustAbs(t, ".")), "export.go")), seenFrom(filepath.Join("..", "tests", "again_test.go"), "export.go"))
+	require.Equal(t, "export.go", seenFrom("again_test.go", "export.go"))
+	require.Equal(t, "builtin:unique-key", seenFrom("../tests/again_test.go", "builtin:unique-key"))
+	require.Equal(t, "export.go", seenFrom("", "export.go"))
+}
+
+func mustAbs(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	require.NoError(t, err)
+	return path
+}
