@@ -154,7 +154,7 @@ func TestNoOutputGoesThroughALink(t *testing.T) {
 			victim := writeFile(t, "profile", "mine")
 			link := filepath.Join(t.TempDir(), c.file)
 			require.NoError(t, os.Symlink(victim, link))
-			for path, says := range map[string]string{link: "is a symbolic link; --force", victim: "doubletap did not make it; --force"} {
+			for path, says := range map[string]string{link: "is a symbolic link; --force", victim: "--force replaces it"} {
 				if name == "matrix" && path == victim {
 					continue // its ending says what is written
 				}

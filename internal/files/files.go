@@ -213,7 +213,11 @@ func (o Output) Check() error {
 		return nil
 	}
 	made, err := o.made()
-	if err == nil && !made {
+	switch {
+	case err != nil || made:
+	case o.Mark == "":
+		err = fmt.Errorf("%s is there already; --force replaces it", o.Path)
+	default:
 		err = fmt.Errorf("%s is there already, and doubletap did not make it; --force replaces it", o.Path)
 	}
 	return err
