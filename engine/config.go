@@ -19,6 +19,7 @@ import (
 	"cmp"
 	"crypto/rand"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"github.com/doubletap-harness/doubletap/faults"
@@ -136,7 +137,11 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 	if c.SUT.Target == "" {
 		c.SUT.Target = f.TargetIn(dir)
 		c.SUT.HandedOver = rundir.HandedOver(c.SUT.Target, dir)
-		c.SUT.Operation = cmp.Or(c.SUT.Operation, f.Operation)
+		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
+	}
+	// At another target it is the same operation: another one says nothing of the finding.
+	c.SUT.Operation = cmp.Or(c.SUT.Operation, f.Operation)
+	if c.SUT.Target == f.Target || strings.HasPrefix(c.SUT.Target, sut.ServedPrefix) { // of another file it may not be possible
 		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
 	}
 	c.SUT.Toxiproxy = cmp.Or(c.SUT.Toxiproxy, f.Toxiproxy)

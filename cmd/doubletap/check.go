@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/doubletap-harness/doubletap/checker"
-	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -19,7 +18,7 @@ import (
 
 // newCheck returns the command that judges a recorded run again.
 func newCheck(s streams) *cobra.Command {
-	g := gate{}
+	g, runs := gate{}, ""
 	cmd := &cobra.Command{
 		Use:   "check RUN",
 		Short: "Judge a recorded run again",
@@ -31,7 +30,7 @@ run. "last" is the latest run that has a report.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeRun,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := rundir.FindRun(args[0], engine.DefaultReports)
+			dir, err := rundir.FindRun(args[0], runs)
 			if err != nil {
 				return err
 			}
@@ -39,6 +38,7 @@ run. "last" is the latest run that has a report.`,
 		},
 	}
 	g.flags(cmd)
+	runsFlag(cmd, &runs)
 	return cmd
 }
 

@@ -13,6 +13,10 @@ func TestAShellIsOfferedWhatThereIs(t *testing.T) {
 	t.Parallel()
 	finding := found(t, "replay-fresh-answer", "sequential-replay")
 	runs := filepath.Join(filepath.Dir(finding), "..", "..")
+	for _, command := range []string{"check", "export"} { // the commands that only read runs know where they are, too
+		got := callWith(t.Context(), nil, command, "last", "--reports", runs)
+		require.Contains(t, []int{exitPass, exitFinding}, got.code, "%s", got)
+	}
 	file := filepath.Join(t.TempDir(), "t.yaml")
 	require.NoError(t, os.WriteFile(file, []byte("name: t\nbase_url: http://localhost\noperations:\n"+
 		"  ship: {request: {path: /a, body: {n: \"{{.Intent.Marker}}\"}}, key: {in: header}}\n  pay: {request: {path: /b, body: {n: \"{{.Intent.Marker}}\"}}, key: {in: header}}\n"), 0o600))

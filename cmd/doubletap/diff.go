@@ -6,7 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/doubletap-harness/doubletap/engine"
 	"github.com/doubletap-harness/doubletap/internal/runerror"
 	"github.com/doubletap-harness/doubletap/reports"
 	"github.com/doubletap-harness/doubletap/rundir"
@@ -14,7 +13,7 @@ import (
 
 // newDiff returns the command that compares two runs.
 func newDiff(s streams) *cobra.Command {
-	asJSON, inconclusive := false, ""
+	asJSON, inconclusive, runs := false, "", ""
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Say what a run broke and what it fixed, compared with an older one",
@@ -33,8 +32,8 @@ also where old findings are still there.`,
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: completeRun,
 		RunE: func(_ *cobra.Command, args []string) error {
-			older, unfound := rundir.FindRun(args[0], engine.DefaultReports)
-			newer, err := rundir.FindRun(args[1], engine.DefaultReports)
+			older, unfound := rundir.FindRun(args[0], runs)
+			newer, err := rundir.FindRun(args[1], runs)
 			if err := errors.Join(unfound, err); err != nil {
 				return err
 			}
@@ -43,6 +42,7 @@ also where old findings are still there.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, for programs")
 	inconclusiveFlag(cmd, &inconclusive)
+	runsFlag(cmd, &runs)
 	return cmd
 }
 

@@ -23,7 +23,7 @@ import (
 
 // newExport returns the command that exports a finding.
 func newExport(s streams) *cobra.Command {
-	o, as, output, force := targetFlags{}, "", "", false
+	o, as, output, runs, force := targetFlags{}, "", "", "", false
 	cmd := &cobra.Command{
 		Use:   "export FINDING",
 		Short: "Export a finding: as a shell script, a Go test or a scenario file",
@@ -37,7 +37,7 @@ environment variables, and what is secret, stays in environment variables.`,
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: completeFinding,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			dir, err := rundir.FindFinding(args[0], engine.DefaultReports)
+			dir, err := rundir.FindFinding(args[0], runs)
 			if err != nil {
 				return err
 			}
@@ -48,6 +48,7 @@ environment variables, and what is secret, stays in environment variables.`,
 	cmd.Flags().StringVar(&as, "as", "curl", "curl, go or scenario")
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write (default: standard output)")
 	cmd.Flags().BoolVar(&force, "force", false, forceUsage)
+	runsFlag(cmd, &runs)
 	return cmd
 }
 

@@ -48,6 +48,11 @@ func (f *targetFlag) String() string { return string(*f) }
 // Type names the kind of value in the help.
 func (f *targetFlag) Type() string { return "string" }
 
+// runsFlag is for commands that only read runs.
+func runsFlag(cmd *cobra.Command, runs *string) {
+	cmd.Flags().StringVar(runs, "reports", engine.DefaultReports, "directory of the runs, for what is named in short, such as last")
+}
+
 // targetFlags name a target and what takes the place of parts of it.
 type targetFlags struct {
 	target, database, store, operation string

@@ -21,6 +21,12 @@ func TestEachOperationIsPlayedInTurn(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, runs, 2, "a run for each")
 
+	// At a target that is named the same operation is played again, and the command that does so names both.
+	got = callWith(t.Context(), nil, "replay", "last", "--reports", reports, "--target", "builtin:key-ignored-on-variant")
+	require.Equal(t, exitFinding, got.code, "%s", got)
+	require.Contains(t, got.out, "doubletap replay "+reports)
+	require.Regexp(t, `again +doubletap replay \S+ --target builtin:key-ignored-on-variant`, got.out)
+
 	got = callWith(t.Context(), nil, "run", "--target", "builtin:unique-key", "--operation", "all", "--reports", t.TempDir(), "plain-create")
 	require.Equal(t, exitPass, got.code, "%s", got)
 

@@ -47,7 +47,11 @@ func (r rerun) commands(dir string) rundir.Commands {
 func (r rerun) String() string {
 	words := []string{program()}
 	if r.finding != "" {
-		words = append(append(words, "replay", shell.Quote(r.finding)), r.flags()...)
+		words = append(words, "replay", shell.Quote(r.finding))
+		if r.target != "" { // not that of the finding
+			words = append(words, r.targetWords())
+		}
+		words = append(words, r.flags()...)
 		return strings.Join(append(words, r.gate.again()...), " ")
 	}
 	if r.hunt != nil {
