@@ -90,7 +90,7 @@ func checkRespelled(e *evaluation, m moment, tr *trace, record []*classified) {
 		return
 	}
 	for _, a := range record {
-		if !a.respelled() || a.headersRespelled() || a.otherWay() || a.outcome != Rejected || !a.mismatch {
+		if !a.respelled() || a.headersRespelled() || a.otherWay() || a.Body == history.OtherNaming || a.outcome != Rejected || !a.mismatch {
 			continue
 		}
 		e.report(m, tr, Finding{

@@ -97,7 +97,7 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 			*j = t.classifyAttempt(a, t.operationFor(tr.intent, a.Body), followups[a.ID])
 			j.latest = doneBy(a, h)
 			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
-			if j.otherWay() {
+			if j.otherWay() || a.Body == history.OtherNaming {
 				j.natural = t.naturalKey(tr.intent.Bodies[history.Original])
 			}
 			tr.attempts = append(tr.attempts, j)

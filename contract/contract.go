@@ -21,9 +21,12 @@ const UsualLease = time.Minute
 // Contract is what a target promises about repeated requests. What it leaves undeclared is not
 // checked, except the invariants about rows, which hold for every target.
 type Contract struct {
-	Preset        string      `yaml:"preset" json:"preset,omitempty"`
-	Level         Level       `yaml:"level" json:"level"`
-	NaturalKey    []string    `yaml:"natural_key" json:"natural_key,omitempty"`       // JSON pointers into the body, or WholePath: what makes two submissions one intent
+	Preset     string   `yaml:"preset" json:"preset,omitempty"`
+	Level      Level    `yaml:"level" json:"level"`
+	NaturalKey []string `yaml:"natural_key" json:"natural_key,omitempty"` // JSON pointers into the body, or WholePath: what makes two submissions one intent
+	// What of the spelling of the natural key makes no difference; nil: nothing is declared.
+	NaturalKeyIgnores []Ignored `yaml:"natural_key_ignores" json:"natural_key_ignores,omitempty"`
+
 	ContentWindow Duration    `yaml:"content_window" json:"content_window,omitempty"` // for this long an equal body is a repetition, whatever its key; 0: never
 	Converged     Duration    `yaml:"converged" json:"converged,omitempty"`           // for so long after the last answer databases of instances may differ; 0: not declared
 	Scope         Scope       `yaml:"scope" json:"scope"`
@@ -63,6 +66,15 @@ type OnFailure string
 
 // FailOpen executes requests as if there were no keys.
 const FailOpen OnFailure = "fail-open"
+
+// Ignored is what of the spelling of a natural key makes no difference.
+type Ignored string
+
+// The spellings: the case of letters, and blanks around the value.
+const (
+	IgnoresCase   Ignored = "case"
+	IgnoresBlanks Ignored = "blanks"
+)
 
 // WholePath stands in a natural key for the path of the request: whatever is sent there is one intent.
 const WholePath = "path"

@@ -59,6 +59,7 @@ type issuedKey struct{ intent, name string }
 // rendered is a request, with secrets, but without a key.
 type rendered struct {
 	operation Operation
+	promise   contract.Contract
 	marker    string
 	request   targets.Rendered
 	values    targets.Values // but for the attempt's
@@ -131,7 +132,7 @@ func (r *requests) render(i scenarios.PlannedIntent) (history.Intent, error) {
 		for _, name := range workHeaders(one) { // attempts have them for themselves
 			delete(shown.Header, name)
 		}
-		_ = respell(&shown, body) // sendable has seen that it can be done
+		_ = respell(&shown, body, one.promise) // sendable has seen that it can be done
 		said := history.Body{
 			Marker: one.marker, Method: shown.Method, Path: shown.Path, Header: shown.Header, Content: string(shown.Body), Says: string(shown.Says),
 		}
@@ -156,7 +157,7 @@ func (r *requests) renderBody(i scenarios.PlannedIntent, operation Operation, bo
 	if which != targets.AsItIs && request.Drawn.Chance && !r.config.Target.Differs(operation.Operation, values, which) {
 		return rendered{}, fmt.Errorf("render the request of intent %s: the %s body came out the same as the other one: %s has to draw from other values", i.ID, body, which)
 	}
-	one := rendered{operation: operation, marker: r.config.marker(i, body), request: request, values: values, first: firstOf(i)}
+	one := rendered{operation: operation, promise: r.config.Target.Contract, marker: r.config.marker(i, body), request: request, values: values, first: firstOf(i)}
 	keys := r.keysOf(i)
 	if operation.Key.In == contract.KeyNowhere {
 		keys = []string{""}
@@ -293,7 +294,7 @@ func (one rendered) withKey(a history.Attempt) (targets.Rendered, error) {
 			return request, err
 		}
 	}
-	return request, respell(&request, a.Body)
+	return request, respell(&request, a.Body, one.promise)
 }
 
 // renderAgain renders all requests anew, after a new login. It reports whether it could: where a body holds what a login

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/doubletap-harness/doubletap/contract"
 	"github.com/doubletap-harness/doubletap/history"
 	"github.com/doubletap-harness/doubletap/targets"
 )
@@ -19,8 +20,8 @@ import (
 // nothing, an escaped character is that character, and 1 is the number 1.0. A target that
 // compares bodies byte by byte takes it for another request. It fails where the body has
 // one spelling only.
-func respell(r *targets.Rendered, body string) error {
-	if body != history.Reordered && body != history.Renumbered {
+func respell(r *targets.Rendered, body string, promise contract.Contract) error {
+	if !slices.Contains([]string{history.Reordered, history.Renumbered, history.OtherNaming}, body) {
 		return nil
 	}
 	if r.Body == nil {
@@ -36,9 +37,12 @@ func respell(r *targets.Rendered, body string) error {
 		return fmt.Errorf("spell the body in another way: %w", err)
 	}
 	var out bytes.Buffer
-	if body == history.Renumbered {
+	switch body {
+	case history.Renumbered:
 		renumber(&out, value)
-	} else {
+	case history.OtherNaming:
+		out.WriteString(inQuotes(targets.OtherNaming(value, promise)))
+	default:
 		reorder(&out, value)
 	}
 	if bytes.Equal(out.Bytes(), r.Body) {

@@ -73,6 +73,9 @@ func (s *Session) gaps(ctx context.Context, scenario scenarios.Scenario, step sc
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, lanes.Close()) }()
+	alike := *step.Burst // how requests are spelled changes nothing about when they come, and this target has no natural key
+	alike.Spelling = ""
+	step.Burst = &alike
 	only := scenarios.Scenario{Name: scenario.Name, Intents: calibrationBursts, Concurrency: 1, Steps: []scenarios.Step{step}}
 	config := driver.Config{
 		Workload: driver.Workload{

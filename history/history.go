@@ -37,6 +37,8 @@ const (
 	HeaderCase = "header-case" // the original, with the name of the key's header in another case
 	TwoHeaders = "two-headers" // the original, with a second key in a second header of the same name
 
+	OtherNaming = "other-naming" // the original, with its natural key in another spelling
+
 	OtherWay = "other-way" // the original, as another operation takes it that makes the same
 )
 
@@ -44,7 +46,7 @@ const (
 // may not tell two spellings of one body apart.
 func Meaning(body string) string {
 	switch body {
-	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherWay:
+	case Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming, OtherWay:
 		return Original
 	}
 	return body
@@ -189,7 +191,7 @@ type Intent struct {
 	Behind    bool            `json:"background,omitempty"` // part of the background traffic
 	Fresh     bool            `json:"fresh,omitempty"`      // a plain create with a fresh key beside keys that got no final answer
 	Work      Offset          `json:"work,omitempty"`       // its first request is made to take at least so long; 0: as long as it does
-	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherWay
+	Bodies    map[string]Body `json:"bodies"`               // by Original, Altered, Invalid, Reordered, Renumbered, Elsewhere, HeaderCase, TwoHeaders, OtherNaming, OtherWay
 }
 
 // Body is one request as rendered for an intent; the key is on the attempt. Secrets are masked.

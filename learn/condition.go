@@ -24,11 +24,11 @@ func asksForVersion(a drafting.Answer, content string) bool {
 // reports whether there is one. A source that names the header has no value for it that could be right.
 func conditioned(i *inquiry, answer drafting.Answer) bool {
 	v := &i.versions
-	if !v.asked && !i.file.Draft.NamesVersion() {
+	if !v.asked && !drafting.NamesVersion(i.file.Draft) {
 		return false
 	}
 	if !v.begun {
-		v.begun, v.left = true, i.file.Draft.Conditioned()
+		v.begun, v.left = true, drafting.Conditioned(i.file.Draft)
 	}
 	if len(v.left) == 0 {
 		if v.asked {
@@ -37,7 +37,7 @@ func conditioned(i *inquiry, answer drafting.Answer) bool {
 		return false
 	}
 	i.file.Draft, v.left = v.left[0], v.left[1:]
-	fmt.Fprintf(i.Said, "the version of what is changed is taken %s\n", i.file.Draft.VersionFrom())
+	fmt.Fprintf(i.Said, "the version of what is changed is taken %s\n", drafting.VersionFrom(i.file.Draft))
 	return true
 }
 

@@ -12,7 +12,7 @@ import (
 // sends a create and removes what that made, and another one that it makes again. A refusal that only says that the thing exists is taken
 // for a mistake.
 func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
-	if i.file.Removal = nil; !i.file.Removes(r) {
+	if !drafting.Removes(i.file, r) {
 		return
 	}
 	fmt.Fprintln(i.Said, "removing what creates have made, to learn whether it can be made again")
@@ -51,20 +51,19 @@ func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
 	case again[1].Refused():
 		i.file.Doubts = append(i.file.Doubts, fmt.Sprintf("Whether what was removed may be made again: it was answered %d, as if it were still there. Runs will show it as a broken promise; if it may not, take remove out.", again[1].Status))
 	}
-	i.file.Removal = left
+	i.file = drafting.WithRemoval(i.file, left)
 }
 
 // removing asks with a file that removes what was made, as answers name it.
 func (i *inquiry) removing() (*questioner, error) {
-	file := i.file
-	file.Removal = &drafting.Removal{}
+	file := drafting.WithRemoval(i.file, &drafting.Removal{})
 	text, err := file.Text()
 	if err != nil {
 		return nil, err
 	}
 	asking, err := i.questionerOf(text)
 	if err == nil {
-		asking.names = func(_ string, a history.Attempt) string { return file.Name(answerOf(a)) }
+		asking.names = func(_ string, a history.Attempt) string { return drafting.NameIn(file, answerOf(a)) }
 	}
 	return asking, err
 }

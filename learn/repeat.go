@@ -43,7 +43,7 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		return err
 	}
 	ways := []string{"again"}
-	if (keyed || i.file.Draft.Conditional()) && asking.alters() {
+	if (keyed || drafting.Conditional(i.file.Draft)) && asking.alters() {
 		ways = append(ways, "with another body under its key")
 	}
 	if keyed {
@@ -115,6 +115,9 @@ func (i *inquiry) repeat(ctx context.Context) error {
 		}
 	}
 	r.Declined = i.declined
+	if err := spelled(ctx, i, &r); err != nil {
+		return err
+	}
 	removes(ctx, i, r)
 	i.file.Learn(r)
 	learnLimit(ctx, i, asking)
@@ -251,7 +254,7 @@ type placeTry struct {
 // again without it. A create that was only accepted is repeated until its answer changes: it is
 // done by then.
 func (i *inquiry) repeatedOnce(ctx context.Context, asking *questioner) (drafting.Repeated, error) {
-	alters := (i.file.Draft.Keyed() || i.file.Draft.Conditional()) && asking.alters()
+	alters := (i.file.Draft.Keyed() || drafting.Conditional(i.file.Draft)) && asking.alters()
 	answers, markers := asking.done(ctx, "again", repeating(i.timed, "", alters))
 	if len(answers) < 2 {
 		return drafting.Repeated{}, asking.err

@@ -17,6 +17,7 @@ const (
 	NeedsLooseKey    Need = "loose-key"
 	NeedsNoNatural   Need = "no-natural-key"
 	NeedsNaturalKey  Need = "natural-key"
+	NeedsNaming      Need = "natural-key-spelling"
 	NeedsAlter       Need = "alter"
 	NeedsInvalid     Need = "invalid"
 	NeedsSameJSON    Need = "same-json"
@@ -65,6 +66,7 @@ func NeedTable() []NeedRow {
 		{Need: NeedsLooseKey, MetBy: "a `key` that can be left out or blank: not in the path", Implied: true},
 		{Need: NeedsNoNatural, MetBy: "neither that nor `contract.content_window`, and the marker in the request: equal bodies with different keys are different intents"},
 		{Need: NeedsNaturalKey, MetBy: "`contract.natural_key`"},
+		{Need: NeedsNaming, MetBy: "`contract.natural_key_ignores`, and a JSON body whose natural key has a letter and is not what the row query goes by", Implied: true},
 		{Need: NeedsAlter, MetBy: "`alter`", Implied: true},
 		{Need: NeedsInvalid, MetBy: "`invalid`, with the same natural key, if there is one", Implied: true},
 		{Need: NeedsSameJSON, MetBy: "a JSON body, and `contract.fingerprint.mode: json` or `fields`", Implied: true},

@@ -63,6 +63,9 @@ func (s *Step) needs() []Need {
 	if s.Respell != nil {
 		needs = append(needs, s.Respell.Spelling.needs()...)
 	}
+	if s.Burst != nil && s.Burst.Spelling != "" {
+		needs = append(needs, s.Burst.Spelling.needs()...)
+	}
 	if s.Burst != nil && s.Burst.WriteGate {
 		needs = append(needs, NeedsWriteGate)
 	}
@@ -109,6 +112,8 @@ func (s Spelling) needs() []Need {
 	case SpellingTwoHeaders:
 		// Where no key is required, both may be ignored (RFC 9651, section 4.2): no key, and each request is an intent.
 		return []Need{NeedsHeaderKey, NeedsRequiredKey, NeedsChosenKey}
+	case SpellingNatural:
+		return []Need{NeedsNaming}
 	case SpellingNumbers:
 		return []Need{NeedsSameJSON, NeedsNumbers}
 	default:

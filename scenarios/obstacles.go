@@ -79,7 +79,7 @@ func (s *Scenario) clearBySteps(c shape) {
 		c.clear(proofs.NoSendAfterCut, c[proofs.NoCut] && sends)
 		c.clear(proofs.NoSendAfterKill, c[proofs.NoCrash] && sends || step.Crash != nil && step.Crash.Retry != nil)
 		c.clear(proofs.NoInvalid, invalid && step.corrects())
-		c.clear(proofs.NoRespell, step.Respell != nil && sent)
+		c.clear(proofs.NoRespell, step.Respell != nil && sent || step.Burst != nil && step.Burst.Spelling != "")
 		c.clear(proofs.NoLook, step.Look != nil && sent)
 		c.clear(proofs.NoWriteGate, step.Burst != nil && step.Burst.WriteGate)
 		c.clear(proofs.NoSweep, step.Sweep != nil)

@@ -73,6 +73,8 @@ func (r Respell) body() string {
 		return history.HeaderCase
 	case SpellingTwoHeaders:
 		return history.TwoHeaders
+	case SpellingNatural:
+		return history.OtherNaming
 	default:
 		return history.Reordered
 	}
@@ -90,7 +92,9 @@ func (s Send) way(n int) string {
 func (p *planner) burst(b Burst) []PlannedAttempt {
 	bodies := make([]string, b.Copies)
 	for i := range bodies {
-		bodies[i] = b.way(i)
+		if bodies[i] = b.way(i); b.Spelling != "" && i%2 == 1 {
+			bodies[i] = Respell{Spelling: b.Spelling}.body()
+		}
 		if i < b.Altered {
 			bodies[i] = history.Altered
 		}

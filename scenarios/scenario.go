@@ -174,9 +174,10 @@ type LinkCut struct {
 
 // Burst is so many copies of one request: all wait before their last byte and are released together.
 type Burst struct {
-	Copies    int  `yaml:"copies,omitempty"`
-	Altered   int  `yaml:"altered,omitempty"`    // of Copies: how many carry the altered body
-	WriteGate bool `yaml:"write_gate,omitempty"` // the database lets none of them write before all of them wait
+	Copies    int      `yaml:"copies,omitempty"`
+	Altered   int      `yaml:"altered,omitempty"`    // of Copies: how many carry the altered body
+	Spelling  Spelling `yaml:"spelling,omitempty"`   // of every other one of the copies; empty: all are spelled alike
+	WriteGate bool     `yaml:"write_gate,omitempty"` // the database lets none of them write before all of them wait
 	Send      `yaml:",inline"`
 }
 
@@ -227,13 +228,14 @@ type Spelling string
 
 // The spellings: members in another order, with spaces and escapes; whole numbers with a fraction of zero;
 // headers that tell of another client, place and time, in another order; the name of the key's header in another
-// case; or a second key in a second header of that name.
+// case; a second key in a second header of that name; or the natural key in the other case, or with a blank behind it.
 const (
 	SpellingOrder      Spelling = "order"
 	SpellingNumbers    Spelling = "numbers"
 	SpellingElsewhere  Spelling = "elsewhere"
 	SpellingHeaderCase Spelling = "header-case"
 	SpellingTwoHeaders Spelling = "two-headers"
+	SpellingNatural    Spelling = "natural-key"
 )
 
 // Look asks the database once for a row of the intent.

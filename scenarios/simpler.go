@@ -226,6 +226,7 @@ func (x *simplifier) step(i int) {
 	case s.Respell != nil:
 		if other := map[Spelling]string{
 			SpellingElsewhere: "the other place", SpellingHeaderCase: "the other case", SpellingTwoHeaders: "the second key",
+			SpellingNatural: "the other spelling",
 		}[s.Respell.Spelling]; other != "" {
 			x.add(other, func(to *Scenario) { to.Steps[i] = Step{Send: &to.Steps[i].Respell.Send} })
 		}
@@ -250,6 +251,9 @@ func (x *simplifier) burst(i int, b Burst) {
 	}
 	if b.Altered > 1 {
 		x.add("all but one altered body", func(to *Scenario) { to.Steps[i].Burst.Altered = 1 })
+	}
+	if b.Spelling != "" {
+		x.add("the other spelling", func(to *Scenario) { to.Steps[i].Burst.Spelling = "" })
 	}
 	if b.WriteGate {
 		x.add("the write gate", func(to *Scenario) { to.Steps[i].Burst.WriteGate = false })

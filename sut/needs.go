@@ -161,6 +161,8 @@ func (n *needs) keys() {
 	n.unless(key.Quoted || key.In != contract.KeyInHeader, scenarios.NeedsSpacedKey, "a space at the end of a plain header is cut off on its way")
 	n.unless(key.In != contract.KeyInPath, scenarios.NeedsLooseKey, "the key stands in the path, where it cannot be left out or blank (key.in: path)")
 	n.unless(natural, scenarios.NeedsNaturalKey, "the contract declares no natural key, so different keys are different intents")
+	n.unless(len(promise.NaturalKeyIgnores) > 0, scenarios.NeedsNaming, "the contract does not say that another spelling of the natural key is the same (natural_key_ignores)")
+	n.unless(s.Target.Renames(s.Operation().Operation), scenarios.NeedsNaming, "the natural key is no text of a JSON body, or is what the row query goes by")
 	n.unless(!natural, scenarios.NeedsNoNatural, "the contract declares a natural key, so equal bodies are one intent")
 	n.unless(n.marked, scenarios.NeedsNoNatural, "its requests do not carry the marker but change what was prepared with it: two intents about one thing cannot be told apart")
 	n.unless(promise.ContentWindow == 0, scenarios.NeedsNoNatural, "the contract takes equal bodies for one intent for a while (content_window)")

@@ -149,7 +149,7 @@ var namesAnother = regexp.MustCompile(`[/_-](?i:id|uuid|guid)$|[a-z](Id|ID|Uuid)
 
 // chooseAlter prefers what is stored, and a number before a text before anything else.
 func (f *File) chooseAlter() *alteration {
-	if f.Draft.Changes() && !f.Draft.Keyed() && !f.Draft.Conditional() {
+	if f.Draft.Changes() && !f.Draft.Keyed() && !Conditional(f.Draft) {
 		return nil
 	}
 	var best *alteration

@@ -22,7 +22,7 @@ func (f *File) doubtContract() {
 		f.doubt("What is changed: each request changes the one thing that the path names, so that no intent has a row of its own; create it in prepare, and take its id into the path.")
 	}
 	switch {
-	case d.Conditional():
+	case Conditional(d):
 	case d.Changes() && !d.Keyed():
 		f.doubt("Whether the change adds something, as {add_seats: 1} would: then a repetition adds it again, and only effects show it. There is no alter, because another change of the same thing is nothing wrong.")
 	case d.Key.In == contract.KeyNowhere && f.learnt.natural == nil:

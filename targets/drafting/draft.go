@@ -44,14 +44,19 @@ type Draft struct {
 	Number    string            // JSON pointer to the member whose number is the marker, where none takes any text; empty: texts carry it
 	Others    []Other           // members of the body that can be altered, numbers first
 	Key       targets.Key
-	KeySteps  []Step    // that ask the target for a key; empty: the client draws it
+	KeySteps  []Step // that ask the target for a key; empty: the client draws it
+	Around
+	Identity string   // JSON pointer to the created thing's id in the documented answer; empty: it names none
+	Statuses []int    // documented ones
+	Doubts   []string // what the source leaves open, in sentences
+}
+
+// Around is what is sent before a create, and after it.
+type Around struct {
 	Login     []Step    // once for every principal, before everything else
 	Principal Principal // who signs in, where there is a Login
 	Prepare   []Step    // for every intent
 	Remove    []Step    // as the source says how what is created is removed; empty: it does not say
-	Identity  string    // JSON pointer to the created thing's id in the documented answer; empty: it names none
-	Statuses  []int     // documented ones
-	Doubts    []string  // what the source leaves open, in sentences
 }
 
 // Payload is how a body is sent. The zero value: as JSON.

@@ -32,7 +32,6 @@ type File struct {
 	Success   Success  // by which the answer to the create said that it was done
 	Limit     Limit    // of requests
 	Differing []string // members that differ from create to create, besides addresses
-	Removal   *Removal // what has been seen of how what is created is removed; nil: nothing that can be relied on
 
 	alter  *alteration
 	same   string // member that does not; empty: none
@@ -204,7 +203,7 @@ func (f *File) operation() {
 	if f.Database {
 		f.rows()
 	}
-	if f.Removal != nil {
+	if f.Proof != nil && f.Proof.Removal != nil {
 		f.line("    remove: # what an intent has made; then it is made again")
 		f.steps("      ", f.Draft.Remove)
 	}

@@ -47,14 +47,15 @@ type Repeated struct {
 	Altered      *Answer  // with another body under the same key; nil: not sent
 	Keyless      []Answer // two creates without a key; nil: not sent
 	Bursts       []Burst
-	Rows         int               // that the first create and its repetition made
-	Row          map[string]string // one of them; nil: not known
-	Natural      []string          // members of which each makes two creates one, as JSON pointers
-	Taken        *Answer           // to a create with a taken value of the first of them
-	Declined     []Answer          // to creates that were refused where others like them were done
-	Added        bool              // the same body under another key made no second row, and added to the row what it says
-	Changed      bool              // likewise, but what it changed the row's content to is no sum
-	Replacing    *Answer           // to another body that replaced what the row holds; nil: none did
+	Rows         int                // that the first create and its repetition made
+	Row          map[string]string  // one of them; nil: not known
+	Natural      []string           // members of which each makes two creates one, as JSON pointers
+	Taken        *Answer            // to a create with a taken value of the first of them
+	Ignores      []contract.Ignored // of the spelling of the natural key
+	Declined     []Answer           // to creates that were refused where others like them were done
+	Added        bool               // the same body under another key made no second row, and added to the row what it says
+	Changed      bool               // likewise, but what it changed the row's content to is no sum
+	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
 }
 
 // Burst is what copies of one create were answered that were sent at once, and what another one was answered when all of
@@ -71,7 +72,8 @@ type learnt struct {
 	leads      string   // regular expression for the Location of each of them; empty: not all have one
 	accepted   bool     // the first answer is 202: the row may come later
 	natural    []string // JSON pointers; nil: none is known
-	replay     string   // the lines of replay; empty: the same status and JSON
+	ignores    []contract.Ignored
+	replay     string // the lines of replay; empty: the same status and JSON
 	existing   contract.Signature
 	mismatch   contract.Signature
 	original   bool // another body gets the first one's answer
@@ -96,6 +98,9 @@ func (f *File) Learn(r Repeated) {
 	}
 	if r.Rows < 2 || keyed {
 		l.natural = f.NaturalKey(r)
+	}
+	if l.natural != nil {
+		l.ignores = r.Ignores
 	}
 	f.Proof.Adds, f.Proof.Varies = r.Added && l.natural == nil, r.Changed
 	if column, said := Kept(*f); keyed && r.Rows == 1 && column != "" && Twice(r.Row[column], said) {
@@ -124,7 +129,7 @@ func (f *File) Learn(r Repeated) {
 	l.acknowledged(r)
 	l.succeeded(f, r)
 	mismatch := l.mismatch
-	if l.tellApart(); f.Draft.Conditional() && same(mismatch, l.existing) {
+	if l.tellApart(); Conditional(f.Draft) && same(mismatch, l.existing) {
 		l.mismatch = mismatch // both say that the version is another one by now
 	}
 	f.learnt = l
@@ -414,6 +419,9 @@ func (l learnt) promises(f *File) {
 			why = "a change of one thing, however often it is sent"
 		}
 		f.line("  natural_key: %s # %s", literal(l.natural), why)
+		if len(l.ignores) > 0 {
+			f.line("  natural_key_ignores: %s # in another spelling it was the same", literal(l.ignores))
+		}
 	}
 	if l.replay != "" {
 		f.line("  replay: {%s} # the same request again", l.replay)
@@ -497,6 +505,11 @@ func WithOneText(f File) (File, bool) {
 	proof := *f.Proof
 	proof.ByReference, f.Proof = true, &proof
 	return f, true
+}
+
+// SameRefusal reports that two answers refuse for the same reason.
+func SameRefusal(a, b Answer) bool {
+	return a.Refused() && b.Refused() && reflect.DeepEqual(signature(a), signature(b))
 }
 
 // SameThing reports that two answers are about one thing.

@@ -62,10 +62,11 @@ type Proof struct {
 	Rows     int // of the table that have the marker
 	Others   []Beside
 
-	Adds        bool // each request adds to the row what it says
-	AddsAgain   bool // the same request under the same key did
-	Varies      bool // what the row holds in the altered member's column is not what a request says
-	ByReference bool // the text is what makes two creates one, so that all bodies of one carry the reference in place of a marker
+	Adds        bool     // each request adds to the row what it says
+	AddsAgain   bool     // the same request under the same key did
+	Varies      bool     // what the row holds in the altered member's column is not what a request says
+	Removal     *Removal // what has been seen of how what is created is removed; nil: nothing that can be relied on
+	ByReference bool     // the text is what makes two creates one, so that all bodies of one carry the reference in place of a marker
 }
 
 // plainNumber matches what tables count their rows by.

@@ -39,14 +39,21 @@ func RemovalIn(f File, living, removed map[string]string) *Removal {
 	return nil
 }
 
+// WithRemoval is the file in which what was made is removed, and what that leaves.
+func WithRemoval(f File, left *Removal) File {
+	proof := *f.Proof
+	proof.Removal, f.Proof = left, &proof
+	return f
+}
+
 // Removes reports that the source says how what is created is removed, that answers name it, and that a natural key makes it one: then
 // it may be made again or not.
-func (f File) Removes(r Repeated) bool {
+func Removes(f File, r Repeated) bool {
 	return len(f.Draft.Remove) > 0 && f.named().Declared() && !f.Draft.Changes() && len(f.NaturalKey(r)) == 1
 }
 
-// Name is what an answer calls the created thing; empty: it does not name it.
-func (f File) Name(a Answer) string { return f.name(a) }
+// NameIn is what an answer calls the created thing; empty: it does not name it.
+func NameIn(f File, a Answer) string { return f.name(a) }
 
 // speaksOfRemoval matches what a refusal says that knows what was removed.
 var speaksOfRemoval = regexp.MustCompile(`(?i)delet|remov|archiv|retire|reserv|former|no longer|trash|gone|reuse`)
@@ -64,8 +71,8 @@ func (a Answer) SpeaksOfRemoval() bool {
 	return speaks
 }
 
-// removing is the step that deletes what a create has made, below its own path.
-func (d Draft) Removing() Step {
+// Removing is the step that deletes what a create has made, below its own path.
+func Removing(d Draft) Step {
 	path, _, _ := strings.Cut(d.Path, "?")
 	header := withoutVersion(d.Header)
 	for name := range header {

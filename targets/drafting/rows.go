@@ -103,8 +103,8 @@ func (f *File) condition() string {
 	if f.Proof.ByReference {
 		condition = strings.ReplaceAll(condition, ":marker", ":reference")
 	}
-	if f.Removal != nil && f.Removal.Column != "" {
-		condition += " and " + f.Removal.condition(f)
+	if removal := f.Proof.Removal; removal != nil && removal.Column != "" {
+		condition += " and " + removal.condition(f)
 	}
 	return condition
 }

@@ -20,10 +20,10 @@ const (
 )
 
 // Conditional reports that a request says which version of the thing it changes, as a step before it has found it.
-func (d Draft) Conditional() bool { return strings.Contains(d.Header[ifMatch], versionTemplate) }
+func Conditional(d Draft) bool { return strings.Contains(d.Header[ifMatch], versionTemplate) }
 
 // NamesVersion reports that the source has a header that says which version a request is for.
-func (d Draft) NamesVersion() bool {
+func NamesVersion(d Draft) bool {
 	for name := range d.Header {
 		if strings.EqualFold(name, ifMatch) {
 			return true
@@ -34,7 +34,7 @@ func (d Draft) NamesVersion() bool {
 
 // Conditioned are the draft with the version of what it changes, as each place may tell it: the ETag that the create of the thing is
 // answered, or a GET of it, and a member of what the create is answered.
-func (d Draft) Conditioned() []Draft {
+func Conditioned(d Draft) []Draft {
 	if !d.Changes() || len(d.Prepare) == 0 {
 		return nil
 	}
@@ -44,9 +44,9 @@ func (d Draft) Conditioned() []Draft {
 		c.Prepare = slices.Clone(d.Prepare)
 		c.Prepare[last].Extract = maps.Clone(c.Prepare[last].Extract)
 		c.Prepare[last].Extract[versionName] = e
-		return c.withVersion(header)
+		return withVersion(c, header)
 	}
-	asked := d.withVersion(versionTemplate)
+	asked := withVersion(d, versionTemplate)
 	asked.Prepare = append(slices.Clone(d.Prepare), Step{Method: http.MethodGet, Path: d.Path, Header: withoutVersion(d.Header), Extract: map[string]Extract{versionName: {Header: "ETag"}}})
 	all := []Draft{told(Extract{Header: "ETag"}, versionTemplate), asked}
 	for _, name := range []string{"version", "etag", "revision", "lock_version"} {
@@ -57,7 +57,7 @@ func (d Draft) Conditioned() []Draft {
 }
 
 // VersionFrom says from where a conditional request has its version.
-func (d Draft) VersionFrom() string {
+func VersionFrom(d Draft) string {
 	for _, s := range d.Prepare {
 		if e, there := s.Extract[versionName]; there {
 			at := e.JSON
@@ -71,7 +71,7 @@ func (d Draft) VersionFrom() string {
 }
 
 // withVersion is the draft with a template for If-Match.
-func (d Draft) withVersion(template string) Draft {
+func withVersion(d Draft, template string) Draft {
 	d.Header = withoutVersion(d.Header)
 	d.Header[ifMatch] = template
 	return d
@@ -100,7 +100,7 @@ var versionColumn = regexp.MustCompile(`(?i)(version|revision|^rev|_rev)(_?(no|n
 
 // versionOf is the column that counts the changes of the row, and its value before the one change that was sent; empty: none does.
 func versionOf(f *File) (column string, before int64) {
-	if !f.Draft.Conditional() || f.Proof == nil {
+	if !Conditional(f.Draft) || f.Proof == nil {
 		return "", 0
 	}
 	for _, c := range f.Proof.Table.Columns {

@@ -117,6 +117,8 @@ func defects() map[string]round {
 		"replay-reruns-postprocessing":        changesMoreOnARepeat,
 		"partial-commit":                      neverCompletes,
 		"select-before-insert":                duplicatesInABurst,
+		"natural-key-indexed-as-sent":         duplicatesInCapitals,
+		"if-match-read-first":                 changesTwiceForOneVersion,
 		"select-before-insert-one-field":      duplicatesInABurst,
 		"unique-missing":                      duplicatesInABurst,
 		"insert-where-not-exists":             duplicatesInABurst,
@@ -196,6 +198,10 @@ func fairRivals(broken string) []string {
 		return []string{"key-in-body"}
 	case "select-before-insert", "select-before-insert-one-field", "unique-missing", "unique-null-distinct": // no key
 		return []string{"natural-key", "natural-key-one-field"}
+	case "natural-key-indexed-as-sent":
+		return []string{"natural-key-any-case"}
+	case "if-match-read-first":
+		return []string{"if-match"}
 	case "unique-blocks-after-soft-delete":
 		return []string{"soft-delete"}
 	case "adds-again":

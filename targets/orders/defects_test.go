@@ -20,6 +20,18 @@ func duplicatesInABurst(t *testing.T, s subject, w intent) bool {
 	return len(s.rows(t, w.note)) > 1
 }
 
+func duplicatesInCapitals(t *testing.T, s subject, w intent) bool {
+	capitals := w
+	capitals.reference = strings.ToUpper(w.reference)
+	s.together(t.Context(), slices.Repeat([]intent{w, capitals}, 4))
+	return len(s.rows(t, w.note)) > 1
+}
+
+func changesTwiceForOneVersion(t *testing.T, s subject, w intent) bool {
+	told := s.together(t.Context(), slices.Repeat([]intent{w, alter(w)}, 4))
+	return len(slices.DeleteFunc(told, func(a reply) bool { return a.status != http.StatusOK })) > 1
+}
+
 func duplicatesInSomeBurst(t *testing.T, s subject, w intent) bool {
 	for n := range 48 {
 		if duplicatesInABurst(t, s, newIntent(fmt.Sprint(w.key, "-", n))) {

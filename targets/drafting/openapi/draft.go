@@ -50,7 +50,7 @@ func (d *Document) draft(c Create, prefix string, generation int) (drafting.Draf
 	d.credentials(c, &draft, prefix)
 	d.parents(c, &draft, prefix, generation)
 	if d.deletes(c) {
-		draft.Remove = []drafting.Step{draft.Removing()}
+		draft.Remove = []drafting.Step{drafting.Removing(draft)}
 	}
 	return draft, nil
 }

@@ -1,0 +1,29 @@
+package learn
+
+import (
+	"context"
+	"slices"
+
+	"github.com/doubletap-harness/doubletap/targets/drafting"
+)
+
+// spelled finds out what of the spelling of the natural key makes no difference: a create that names the same thing in capitals, or with a
+// blank behind it, makes no second row and is answered like a repetition.
+func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
+	asking, err := i.questioner()
+	if err != nil {
+		return err
+	}
+	taken := r.Again
+	if r.Taken != nil {
+		taken = *r.Taken
+	}
+	for _, other := range drafting.Spellings(i.file, asking.target, *r) {
+		asking.target = other.Target
+		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")
+		if len(answers) > 1 && i.made(ctx, markers[0]) == 1 && (drafting.SameThing(&i.file, answers[0], answers[1]) || drafting.SameRefusal(taken, answers[1])) {
+			r.Ignores = append(slices.Clone(r.Ignores), other.Ignored)
+		}
+	}
+	return asking.err
+}

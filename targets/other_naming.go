@@ -1,0 +1,71 @@
+package targets
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/doubletap-harness/doubletap/contract"
+	"github.com/doubletap-harness/doubletap/jsonpointer"
+)
+
+// OtherNaming is a body whose natural key is spelled in another way that the contract ignores. It changes the body.
+func OtherNaming(body any, promise contract.Contract) any {
+	for _, pointer := range promise.NaturalKey {
+		object, name, text := naming(body, pointer)
+		if object == nil {
+			continue
+		}
+		if slices.Contains(promise.NaturalKeyIgnores, contract.IgnoresCase) {
+			text = strings.Map(otherCase, text)
+		}
+		if slices.Contains(promise.NaturalKeyIgnores, contract.IgnoresBlanks) {
+			text += " "
+		}
+		object[name] = text
+	}
+	return body
+}
+
+// naming is the object that has a member of the natural key, the member's name and its text; nil: there is no such text.
+func naming(body any, pointer string) (object map[string]any, name, text string) {
+	parent, name := jsonpointer.Cut(pointer)
+	within, _ := jsonpointer.Resolve(body, parent)
+	object, _ = within.(map[string]any)
+	text, isText := object[name].(string)
+	if !isText {
+		return nil, "", ""
+	}
+	return object, name, text
+}
+
+func otherCase(r rune) rune {
+	if unicode.IsUpper(r) {
+		return unicode.ToLower(r)
+	}
+	return unicode.ToUpper(r)
+}
+
+// Renames reports that the requests of an operation name the same thing in another spelling, and the rows of both are found: by something
+// else than their natural key.
+func (t Target) Renames(o Operation) bool {
+	for _, pointer := range t.Contract.NaturalKey {
+		_, _, text := naming(map[string]any(o.Request.Body), pointer)
+		marked := strings.Contains(text, ".Intent.Marker") && contract.AsksWith("marker", o.Rows.Query)
+		referred := strings.Contains(text, ".Intent.Reference") && contract.AsksWith("reference", o.Rows.Query)
+		if lettered(text) && !marked && !referred {
+			return true
+		}
+	}
+	return false
+}
+
+// aTemplate matches one template in a text.
+var aTemplate = regexp.MustCompile(`\{\{[^}]*\}\}`)
+
+// lettered reports that a text has a letter in each request.
+func lettered(text string) bool {
+	drawn := slices.ContainsFunc([]string{".Intent.Marker", ".Intent.Reference", `"uuid"`}, func(name string) bool { return strings.Contains(text, name) })
+	return drawn || strings.ContainsFunc(aTemplate.ReplaceAllString(text, ""), unicode.IsLetter)
+}
