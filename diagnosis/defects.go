@@ -61,7 +61,7 @@ func Defects() []Defect {
 			Look: "a unique index on the key or on the natural key, in the table that the code writes",
 			How:  "claim",
 			Designs: []string{
-				"check-then-insert", "no-in-progress-record", "select-before-insert", "select-before-insert-one-field",
+				"check-then-insert", "no-in-progress-record", "select-before-insert", "select-before-insert-one-field", "natural-key-indexed-as-sent", "if-match-read-first",
 				"unique-missing", "insert-where-not-exists", "orm-upsert-emulated", "repeatable-read-skew",
 				"redis-key-check-then-act", "form-token-not-atomic", "lock-without-recheck", "snapshot-before-lock",
 				"lock-released-before-commit", "lock-misses-a-stripe", "lock-released-by-non-owner",

@@ -42,7 +42,7 @@ var Members = sync.OnceValue(func() map[Group][]string {
 	return map[Group][]string{
 		Plain:      {"plain-create"},
 		Sequential: {"sequential-replay", "fresh-key-retry", "no-key"},
-		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "enter-plus-click", "sweep", "altered-race"},
+		Together:   {"burst-same-key", "burst-under-load", "burst-write-gate", "rage-clicks", "tabs-one-key", "tabs-natural-key", "natural-key-spelling", "enter-plus-click", "sweep", "altered-race"},
 		Early:      {"cut-reset-early-retry", "cut-truncated-early-retry", "withheld-answer-early-retry"},
 		Left:       {"double-click", "impatient-retry", "slow-road"},
 		Lost:       {"hang-up", "withheld-answer", "cut-reset", "cut-truncated", "lost-request"},

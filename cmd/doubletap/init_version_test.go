@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"database/sql"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,19 @@ paths:
     responses: {"200": {description: Changed}, "412": {description: Changed meanwhile}, "428": {description: Say which version}}}}
 `
 
+// plansDocument has the version in the body.
+const plansDocument = `openapi: 3.1.0
+info: {title: Tickets, version: "1"}
+paths:
+  /tickets: {post: {operationId: open, requestBody: {content: {application/json: {schema: {type: object, required: [title, points],
+    properties: {title: {type: string}, points: {type: integer, example: 3}}}}}},
+    responses: {"201": {description: Made, content: {application/json: {schema: {type: object, properties: {id: {type: integer}, version: {type: integer}}}}}}}}}
+  /tickets/{ticketId}: {METHOD: {operationId: change, parameters: [{name: ticketId, in: path, required: true, schema: {type: integer}}],
+    requestBody: {content: {application/json: {schema: {type: object, required: [title, points, version],
+    properties: {title: {type: string}, points: {type: integer, example: 5}, version: {type: integer}}}}}},
+    responses: {"200": {description: Changed}, "412": {description: Changed meanwhile}}}}
+`
+
 // versioned is a service whose tickets are changed by who knows their version.
 type versioned struct {
 	tells   string // where it says which version there is: POST, GET (both by ETag), or a member of what a POST is answered
@@ -36,7 +50,7 @@ type versioned struct {
 func (v versioned) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /tickets", func(w http.ResponseWriter, r *http.Request) {
-		title, points := v.read(r)
+		title, points, _ := v.read(r)
 		made, err := v.db.Exec("insert into tickets (title, points, version) values (?, ?, 4)", title, points)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -63,22 +77,22 @@ func (v versioned) routes() http.Handler {
 	return mux
 }
 
-func (v versioned) read(r *http.Request) (title string, points int) {
+func (v versioned) read(r *http.Request) (title string, points int, version string) {
 	var ticket struct {
-		Title  string
-		Points int
+		Title   string
+		Points  int
+		Version json.Number
 	}
 	_ = json.NewDecoder(r.Body).Decode(&ticket)
-	return ticket.Title, ticket.Points
+	return ticket.Title, ticket.Points, ticket.Version.String()
 }
 
 func (v versioned) change(w http.ResponseWriter, r *http.Request) {
-	known := r.Header.Get("If-Match")
-	if known == "" {
+	title, points, known := v.read(r)
+	if known = cmp.Or(r.Header.Get("If-Match"), known); known == "" {
 		says(w, http.StatusPreconditionRequired, `{"error": "say by If-Match which version"}`)
 		return
 	}
-	title, points := v.read(r)
 	done, err := v.db.Exec(`update tickets set title = ?, points = ?, version = version + 1 where id = ? and (version = ? or ?)`,
 		title, points, r.PathValue("id"), strings.Trim(known, `"`), v.forgets)
 	if err != nil {
@@ -102,6 +116,7 @@ func TestInitOfAChangeThatNamesItsVersion(t *testing.T) {
 		method, header, takes string
 		run                   int
 	}{
+		"by the same member":      {versioned{tells: "version"}, "put", "body", "version: '{{.Prepared.Version | json}}'", exitPass},
 		"by the POST":             {versioned{tells: "POST"}, "patch", header, "Version: {header: ETag}}\n    request:", exitPass},
 		"by a GET":                {versioned{tells: "GET"}, "put", header, "extract: {Version: {header: ETag}}", exitPass},
 		"by a member":             {versioned{tells: "version"}, "put", header, "Version: {json: /version}", exitPass},
@@ -114,7 +129,11 @@ func TestInitOfAChangeThatNamesItsVersion(t *testing.T) {
 			c.db = db
 			address := serveBoth(t, c.routes())
 			document := filepath.Join(t.TempDir(), "openapi.yaml")
-			require.NoError(t, os.WriteFile(document, []byte(strings.NewReplacer("METHOD", c.method, "HEADER", c.header).Replace(ticketsDocument)), 0o600))
+			source := ticketsDocument
+			if c.header == "body" {
+				source = plansDocument
+			}
+			require.NoError(t, os.WriteFile(document, []byte(strings.NewReplacer("METHOD", c.method, "HEADER", c.header).Replace(source)), 0o600))
 			env := map[string]string{"DATABASE_URL": "sqlite://" + path}
 			file, said := initiated(t, env, exitPass, "--openapi", document, "--operation", "change", "--url", address, "--db", "sqlite://"+path)
 			text := readFile(t, file)

@@ -20,20 +20,32 @@ const (
 )
 
 // Conditional reports that a request says which version of the thing it changes, as a step before it has found it.
-func Conditional(d Draft) bool { return strings.Contains(d.Header[ifMatch], versionTemplate) }
+func Conditional(d Draft) bool {
+	return strings.Contains(d.Header[ifMatch], versionTemplate) || slices.Contains(slices.Collect(maps.Values(d.Templates)), "{{.Prepared."+versionName+" | json}}")
+}
 
-// NamesVersion reports that the source has a header that says which version a request is for.
+// NamesVersion reports that the source has a header or a member that says which version a request is for.
 func NamesVersion(d Draft) bool {
 	for name := range d.Header {
 		if strings.EqualFold(name, ifMatch) {
 			return true
 		}
 	}
-	return false
+	return versionMember(d) != ""
 }
 
-// Conditioned are the draft with the version of what it changes, as each place may tell it: the ETag that the create of the thing is
-// answered, or a GET of it, and a member of what the create is answered.
+// versionMember is the member of the body with the number of the version that a change was made for; empty: there is none.
+func versionMember(d Draft) string {
+	for name, value := range d.Body {
+		if _, isNumber := value.(int64); isNumber && versionColumn.MatchString(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Conditioned are the draft with the version of what it changes, as each place may tell it: the member of the same name in what the create
+// of the thing is answered, the ETag of that answer, or of a GET, and a member such as version; at last it is as its source has it.
 func Conditioned(d Draft) []Draft {
 	if !d.Changes() || len(d.Prepare) == 0 {
 		return nil
@@ -41,19 +53,33 @@ func Conditioned(d Draft) []Draft {
 	last := len(d.Prepare) - 1
 	told := func(e Extract, header string) Draft {
 		c := d
-		c.Prepare = slices.Clone(d.Prepare)
-		c.Prepare[last].Extract = maps.Clone(c.Prepare[last].Extract)
-		c.Prepare[last].Extract[versionName] = e
+		c.Prepare = withExtract(d.Prepare, e)
 		return withVersion(c, header)
+	}
+	var all []Draft
+	if name := versionMember(d); name != "" {
+		c := d
+		c.Prepare = withExtract(d.Prepare, Extract{JSON: besideID(d.Prepare[last]) + jsonpointer.Of(name)})
+		c.Refer(jsonpointer.Of(name), "Prepared."+versionName, d.Body[name])
+		all = append(all, c)
 	}
 	asked := withVersion(d, versionTemplate)
 	asked.Prepare = append(slices.Clone(d.Prepare), Step{Method: http.MethodGet, Path: d.Path, Header: withoutVersion(d.Header), Extract: map[string]Extract{versionName: {Header: "ETag"}}})
-	all := []Draft{told(Extract{Header: "ETag"}, versionTemplate), asked}
+	all = append(all, told(Extract{Header: "ETag"}, versionTemplate), asked)
 	for _, name := range []string{"version", "etag", "revision", "lock_version"} {
 		at := besideID(d.Prepare[last]) + jsonpointer.Of(name)
 		all = append(all, told(Extract{JSON: at}, `"`+versionTemplate+`"`), told(Extract{JSON: at}, versionTemplate))
 	}
-	return all
+	return append(all, d)
+}
+
+// withExtract is steps of which the last one takes the version from its answer.
+func withExtract(steps []Step, e Extract) []Step {
+	steps = slices.Clone(steps)
+	last := &steps[len(steps)-1]
+	last.Extract = maps.Clone(last.Extract)
+	last.Extract[versionName] = e
+	return steps
 }
 
 // VersionFrom says from where a conditional request has its version.
@@ -64,10 +90,10 @@ func VersionFrom(d Draft) string {
 			if e.Header != "" {
 				at = e.Header
 			}
-			return fmt.Sprintf("from %s of the answer to %s %s (If-Match: %s)", at, s.Method, s.Path, d.Header[ifMatch])
+			return fmt.Sprintf("from %s of the answer to %s %s", at, s.Method, s.Path)
 		}
 	}
-	return ""
+	return "as the source has it"
 }
 
 // withVersion is the draft with a template for If-Match.
