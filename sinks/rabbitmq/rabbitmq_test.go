@@ -214,6 +214,7 @@ func keptBack(t *testing.T, address string, spec targets.RabbitMQSink, exchange,
 	for to, text := range map[string]string{key: "dt0000000000000000", "elsewhere": marker} {
 		require.NoError(t, s.publishTo(t.Context(), exchange, to, amqp.Publishing{Body: []byte(text)}))
 	}
+	require.NoError(t, all.CatchUp(t.Context()), "what is not kept is on record first")
 	lost := make(chan error, 1)
 	go func() {
 		sent, err := s.channel.PublishWithDeferredConfirm(exchange, key, false, false, amqp.Publishing{Headers: amqp.Table{"x-order": "7"}, Body: []byte(strings.Repeat("x", 200_000) + marker)})

@@ -108,6 +108,11 @@ const prefix = 5
 // received reads what was sent, and unpacks it.
 func received(r *http.Request, remote bool) ([]byte, error) {
 	body, err := upTo(r.Body, mostBody)
+	if err != nil {
+		// A client that still writes when the connection is closed may see it reset, and not the answer that says why. So some of
+		// what is left is read, too.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, mostBody))
+	}
 	packing, packed := r.Header.Get("Content-Encoding"), false
 	if err == nil && remote {
 		if len(body) < prefix || int(binary.BigEndian.Uint32(body[1:prefix])) != len(body)-prefix {
