@@ -10,6 +10,7 @@ import (
 type page struct {
 	strings.Builder
 	style Style
+	each  bool // it has a page for each cause, and not only for the first
 }
 
 // line writes one line, without the spaces at its end that padding leaves.

@@ -64,9 +64,13 @@ func (s Style) verdict(v checker.Verdict, text string) string {
 }
 
 // Text writes the whole report for a terminal: a line per scenario, then [Details].
-func Text(w io.Writer, r checker.Report, s Style) error {
-	v := newView(r)
-	p := &page{style: s}
+func Text(w io.Writer, r checker.Report, s Style) error { return text(w, r, &page{style: s}) }
+
+// TextFile writes the same for a file, which has room for the first finding of each cause in full.
+func TextFile(w io.Writer, r checker.Report) error { return text(w, r, &page{each: true}) }
+
+func text(w io.Writer, r checker.Report, p *page) error {
+	v, s := newView(r), p.style
 	if s.Names == 0 {
 		p.style.Names = longestName(v)
 	}
@@ -102,6 +106,12 @@ func (p *page) details(v view) {
 		p.finding(v, v.Findings[0])
 		p.causes(v)
 	}
+	if p.each {
+		for _, c := range v.Causes[min(1, len(v.Causes)):min(len(v.Causes), mostDetails)] {
+			p.line()
+			p.finding(v, c.First)
+		}
+	}
 	p.section(v.known())
 	p.section(v.excused())
 	p.warnings(v)
@@ -135,6 +145,9 @@ func (p *page) causes(v view) {
 			p.wrapped("      ", "likely cause: "+c.Likely.Cause)
 		}
 		p.causeLines(c)
+	}
+	if !p.each && len(v.Causes) > 1 && v.Files != "" {
+		p.wrapped("  ", "The requests and answers of each cause are in report.txt and report.html of the run's files.")
 	}
 }
 

@@ -100,3 +100,14 @@ func TestScenariosWithOneReasonStandTogether(t *testing.T) {
 		require.Contains(t, string(got), "slow-database", what)
 	}
 }
+
+func TestAFileHasAPageForEachCause(t *testing.T) {
+	t.Parallel()
+	r := manyFindings(200)
+	causes := len(reports.CauseSentences(r))
+	require.Greater(t, causes, 2)
+	file, terminal := string(render(t, reports.TextFile, r)), string(render(t, text(reports.Style{}), r))
+	require.Equal(t, causes, strings.Count(file, "\n  Requests and answers\n"))
+	require.Equal(t, 1, strings.Count(terminal, "\n  Requests and answers\n"))
+	require.Contains(t, terminal, "are in report.txt and report.html")
+}

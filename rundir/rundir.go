@@ -242,7 +242,7 @@ func forms(report checker.Report, paths map[string]string) []form {
 		{"junit.xml", func(w io.Writer) error { return reports.JUnit(w, report) }},
 		{"report.md", func(w io.Writer) error { return reports.Markdown(w, report) }},
 		{"report.html", func(w io.Writer) error { return reports.HTML(w, report) }},
-		{"report.txt", func(w io.Writer) error { return reports.Text(w, report, reports.Style{}) }},
+		{"report.txt", func(w io.Writer) error { return reports.TextFile(w, report) }},
 	}
 }
 
