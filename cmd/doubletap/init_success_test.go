@@ -41,7 +41,7 @@ func TestInitLearnsWhichMemberSaysThatItIsDone(t *testing.T) {
 			address := serveBoth(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				var body map[string]any
 				_ = json.NewDecoder(r.Body).Decode(&body)
-				if requests.Add(1)%17 == 0 {
+				if requests.Add(1)%19 == 0 {
 					says(w, http.StatusOK, c.busy)
 					return
 				}
