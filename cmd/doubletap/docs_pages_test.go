@@ -84,7 +84,7 @@ database: {url: "sqlite:///nowhere.db"}
 contract: {preset: ietf}
 operations:
   create:
-    request: {body: {note: "{{.Intent.Marker}}", amount: 1200}, path: "/orders"}
+    request: {body: {note: "{{.Intent.Marker}}", reference: "{{.Intent.Reference}}", amount: 1200}, path: "/orders"}
     key: {in: header}
     alter: {amount: 9900}
     identity: /id
@@ -116,6 +116,7 @@ func TestThePageSaysWhatOpensMoreScenarios(t *testing.T) {
 		{"`contract.fingerprint", "{preset: ietf", ", fingerprint: {mode: json}"},
 		{"`contract.expiry", "{preset: ietf", ", expiry: {after: 20s}"},
 		{"`contract.natural_key", "{preset: ietf", ", natural_key: [/note]"},
+		{"`contract.natural_key_ignores", "{preset: ietf", ", natural_key: [/reference], natural_key_ignores: [case]"},
 		{"two `principals`", "name: plain", "\nprincipals: {alice: {Token: a}, bob: {Token: b}}"},
 		{"a second operation", "= :marker}\n", "  refund: {request: {path: /refunds, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}, rows: {query: select id from refunds where note = :marker}}\n"},
 		{"an operation with", "= :marker}\n", "  older: {same_as: create, request: {path: /v1/orders, body: {note: \"{{.Intent.Marker}}\"}}, key: {in: header}}\n"},
