@@ -139,8 +139,7 @@ func (c Config) Resend(f rundir.Finding, dir string) Config {
 		c.SUT.HandedOver = rundir.HandedOver(c.SUT.Target, dir)
 		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
 	}
-	// At another target it is the same operation: another one says nothing of the finding.
-	c.SUT.Operation = cmp.Or(c.SUT.Operation, f.Operation)
+	c.SUT.Resent = f.Operation                                                         // at another target as well: another operation says nothing of the finding
 	if c.SUT.Target == f.Target || strings.HasPrefix(c.SUT.Target, sut.ServedPrefix) { // of another file it may not be possible
 		c.SUT.Instances = cmp.Or(c.SUT.Instances, f.Instances)
 	}

@@ -40,6 +40,7 @@ type Options struct {
 	Database      string                      // URL, of a built-in target; of a served one also sqlite, postgres or mariadb, for a private one
 	Store         string                      // URL of the Redis server of a built-in target
 	Operation     string                      // empty: what the scenarios ask for, else the first by name
+	Resent        string                      // the operation of a finding that is sent again, where none is named; a target that has only another one plays that
 	EachOperation bool                        // the others are played in runs of their own, so that none is left out
 	Instances     int                         // of a process; 0: as the target file or the design says
 	Toxiproxy     string                      // URL of a toxiproxy server; empty: in process
@@ -162,6 +163,9 @@ func Mistakes(o Options) error {
 // neighbours and other ways, where a key means the same to them.
 func (s *System) choose(files []scenarios.File) error {
 	operation, names, asker := s.options.Operation, s.Target.OperationNames(), "--operation"
+	if operation == "" && s.options.Resent != "" && (len(names) > 1 || names[0] == s.options.Resent) {
+		operation, asker = s.options.Resent, "the finding"
+	}
 	for _, f := range files {
 		wanted := f.Scenario.Operation
 		switch {
