@@ -37,10 +37,7 @@ func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
 		doubtRemoval(i, "a row stays when it is removed, and no column was found that says so")
 		return
 	}
-	taken := r.Again
-	if r.Taken != nil {
-		taken = *r.Taken
-	}
+	taken := r.Retold()
 	again, _ := asking.done(ctx, "made-again", "[{send: {}}, {remove: {}}, {send: {key: fresh}}]")
 	switch {
 	case len(again) < 2 || again[1].Failed():
@@ -57,11 +54,7 @@ func removes(ctx context.Context, i *inquiry, r drafting.Repeated) {
 // removing asks with a file that removes what was made, as answers name it.
 func (i *inquiry) removing() (*questioner, error) {
 	file := drafting.WithRemoval(i.file, &drafting.Removal{})
-	text, err := file.Text()
-	if err != nil {
-		return nil, err
-	}
-	asking, err := i.questionerOf(text)
+	asking, err := i.questionerFor(file)
 	if err == nil {
 		asking.names = func(_ string, a history.Attempt) string { return drafting.NameIn(file, answerOf(a)) }
 	}

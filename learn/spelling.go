@@ -14,10 +14,7 @@ func spelled(ctx context.Context, i *inquiry, r *drafting.Repeated) error {
 	if err != nil {
 		return err
 	}
-	taken := r.Again
-	if r.Taken != nil {
-		taken = *r.Taken
-	}
+	taken := r.Retold()
 	for _, other := range drafting.Spellings(i.file, asking.target, *r) {
 		asking.target = other.Target
 		answers, markers := asking.done(ctx, "spelling", "[{send: {}}, {respell: {spelling: natural-key, key: fresh}}]")

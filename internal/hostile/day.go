@@ -94,6 +94,9 @@ func (d day) play(ctx context.Context, b *bench) (e end) {
 	began := time.Now()
 	out, state, problems := b.run(ctx)
 	e = end{code: codeOf(state), took: time.Since(began), wrong: problems}
+	if state == nil { // it could not be started
+		return e
+	}
 	if !slices.Contains(d.exits, e.code) {
 		e.wrong = append(e.wrong, fmt.Sprintf("exit code %d, expected %s: %s", e.code, d.codes(), last(out)))
 	}

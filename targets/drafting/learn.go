@@ -58,6 +58,14 @@ type Repeated struct {
 	Replacing    *Answer            // to another body that replaced what the row holds; nil: none did
 }
 
+// Retold is how a create is answered that names what is there already.
+func (r Repeated) Retold() Answer {
+	if r.Taken != nil {
+		return *r.Taken
+	}
+	return r.Again
+}
+
 // Burst is what copies of one create were answered that were sent at once, and what another one was answered when all of
 // them were.
 type Burst struct {
