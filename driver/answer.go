@@ -26,7 +26,8 @@ var (
 // not Complete: a cut 2xx is no acknowledgement.
 func (x *exchange) receive(conn net.Conn) error {
 	source := &answerReader{conn: conn, room: longestHead}
-	response, err := x.readFinal(bufio.NewReader(source))
+	in := bufio.NewReader(source)
+	response, err := x.readFinal(in)
 	if err != nil {
 		return source.explain(err)
 	}
@@ -36,6 +37,7 @@ func (x *exchange) receive(conn net.Conn) error {
 	x.record.Header, x.cookies = flatten(response.Header), response.Header.Values("Set-Cookie")
 	body := newRecordedBody(x.keep)
 	_, err = io.Copy(body, response.Body)
+	x.idle = err == nil && !response.Close && response.StatusCode >= 200 && in.Buffered() == 0
 	return cmp.Or(err, x.keepBody(body, err == nil))
 }
 

@@ -91,6 +91,16 @@ func (m *member) answered() <-chan struct{} {
 	return b.all
 }
 
+// last reports that all members of the burst have been answered.
+func (m *member) last() bool {
+	select {
+	case <-m.answered():
+		return true
+	default:
+		return m.barrier.all == nil
+	}
+}
+
 // Wait returns when the member has been released, or the run was stopped.
 func (m *member) Wait() error {
 	<-m.gone

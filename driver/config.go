@@ -31,6 +31,9 @@ type Config struct {
 	// RealTime releases bursts from threads at real-time priority (SCHED_FIFO), where the system permits it: the
 	// spread is smaller on a machine that the target shares. False leaves the scheduling of every thread alone.
 	RealTime bool
+	// Lasting keeps connections on the clean lane for the next request, in HTTP/1.1, where the target leaves them open: more bursts
+	// in a second. False dials a connection for each request.
+	Lasting bool
 
 	Hooks     Hooks
 	Controls  Controls

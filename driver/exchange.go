@@ -38,6 +38,8 @@ type exchange struct {
 	tls     *tls.Config // nil: plain text
 	keep    int         // bytes of the answer's body to record
 	now     func() history.Offset
+	lasting bool     // the connection may be kept for another exchange, if the answer leaves it open
+	idle    bool     // the answer has left it open, and nothing is on it
 	cookies []string // that the answer sets, as it says so
 	raw     net.Conn // that it went on; nil: it did not come to that
 }
@@ -70,10 +72,20 @@ func (x *exchange) run(ctx context.Context, dial func(context.Context) (net.Conn
 	x.tls = x.tlsOn(conn)
 	counted := &countingConn{Conn: conn}
 	defer func() { x.record.Sent = counted.sent }()
-	defer conn.Close()
+	defer x.part(conn)
 	conn.SetDeadline(time.Now().Add(x.timeout))
 	defer h2.CloseAtEnd(ctx, conn)()
 	x.talk(ctx, counted)
+}
+
+// part closes a connection, or keeps it for the next exchange. Where the members of a burst wait for each other in the target, it is closed: a server
+// with a worker for each connection would go on to wait on it, and leave the others where they are.
+func (x *exchange) part(conn net.Conn) {
+	kept, can := conn.(interface{ Keep() bool })
+	if can && x.lasting && x.idle && (x.member == nil || x.member.last()) && kept.Keep() {
+		return
+	}
+	_ = conn.Close()
 }
 
 // instanceOf returns the instance of the target that a connection went to; 0: unknown.

@@ -238,7 +238,7 @@ func (r *requests) build(a history.Attempt, timeout time.Duration) *outgoing {
 	r.respellHeader(o.target.Header, one, a)
 	o.exchange = exchange{
 		record: a, timeout: timeout, tls: TLS(r.config.Target), pool: poolFor(r.config.Target),
-		keep: cmp.Or(r.config.KeepBody, DefaultKeepBody), now: r.config.now,
+		keep: cmp.Or(r.config.KeepBody, DefaultKeepBody), now: r.config.now, lasting: r.config.Lasting && a.Lane == scenarios.Clean,
 	}
 	return o
 }

@@ -20,13 +20,19 @@ import (
 // quarry is a service of notes that makes one create two after so many keys.
 type quarry struct {
 	notebook
-	after int // keys; 0: it never does
+	after   int // keys; 0: it never does
+	creates int
+	clients map[string]bool // addresses that creates came from
 }
 
 func (q *quarry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.notebook.ServeHTTP(w, r)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if r.Method == http.MethodPost {
+		q.creates++
+		q.clients[r.RemoteAddr] = true
+	}
 	key := r.Header.Get("Idempotency-Key")
 	if note := q.notes[key]; q.after > 0 && len(q.notes) > q.after && r.Method == http.MethodPost {
 		q.notes["again-"+key] = note
@@ -36,7 +42,7 @@ func (q *quarry) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // quarryConfig hunts at a quarry with one scenario, a burst of two.
 func quarryConfig(t *testing.T, q *quarry, h Hunt) Config {
 	t.Helper()
-	q.notes = map[string]string{}
+	q.notes, q.clients = map[string]string{}, map[string]bool{}
 	server := httptest.NewServer(q)
 	t.Cleanup(server.Close)
 	source := []byte("name: race\nsummary: Two at once.\nconcurrency: 4\nsteps: [burst: {copies: 2}]\nexercised: [acknowledged]\n")
@@ -91,6 +97,15 @@ func TestAHuntEndsWithTheFirstFinding(t *testing.T) {
 	m, err := rundir.Dir{Path: report.Dir}.ReadManifest()
 	require.NoError(t, err)
 	require.Equal(t, report.Hunt, rundir.Dir{Path: report.Dir}.Report(m).Hunt)
+}
+
+// More rounds in a second find a rare defect sooner, and connections take most of a round's time.
+func TestAHuntKeepsItsConnections(t *testing.T) {
+	t.Parallel()
+	q := &quarry{}
+	_, err := Run(t.Context(), quarryConfig(t, q, Hunt{Until: 0.03}))
+	require.NoError(t, err)
+	require.Less(t, len(q.clients), q.creates)
 }
 
 func TestAHuntGoesOnUntilItsBound(t *testing.T) {

@@ -58,7 +58,7 @@ func (r *scenarioRun) sending(ctx context.Context, plan scenarios.Plan) driver.C
 	config := driver.Config{
 		Workload: r.workload(plan),
 		Dialers:  dialers(r), Places: aims(s), Record: r.record, Rows: r.rowCounter(), Normal: s.normal + r.delay(), Inside: s.inside + r.delay(), Pace: s.pace, RealTime: s.config.RealTime,
-		GiveUp: mostUnanswered(r), Recovery: s.aftermath.within,
+		GiveUp: mostUnanswered(r), Recovery: s.aftermath.within, Lasting: s.config.Hunt != nil,
 		Hooks: driver.Hooks{
 			Done: func() {
 				s.config.Observe(Progress{Done: min(int(r.ended.Add(1)), len(plan.Intents)), Of: len(plan.Intents)})

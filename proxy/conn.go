@@ -26,8 +26,8 @@ type conn struct {
 	net.Conn // tcp, so that only what is defined here can be done to it
 	tcp      *net.TCPConn
 	tap      *Tap
+	lane     *lane
 	sealed   bool
-	gone     func() // called once, when the socket is closed
 
 	reading sync.Mutex // held by a Read of the client
 	closed  atomic.Bool
@@ -101,7 +101,7 @@ func (c *conn) Close() error {
 
 // drain empties the socket until the lane closes it.
 func (c *conn) drain() {
-	defer c.gone()
+	defer c.lane.gone(c)
 	defer c.tcp.Close()
 	for {
 		c.reading.Lock() // so the client's last Read has returned

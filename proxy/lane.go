@@ -43,9 +43,12 @@ type lane struct {
 	doubtful atomic.Bool
 
 	busy    sync.WaitGroup // clients' connections
-	mu      sync.Mutex     // guards clients and barred
+	mu      sync.Mutex     // guards clients, idle and barred
 	clients map[*conn]struct{}
-	barred  bool // no more clients
+	idle    map[int][]*conn // of them, by instance: kept for a dial to come
+	barred  bool            // no more clients
+	plain   bool            // the lane has no faults, so that its connections may be kept
+	keptFor time.Duration   // they are
 
 	ending sync.Mutex // held while shutting
 	ended  bool
@@ -72,6 +75,9 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 		turn:     make(chan struct{}, 1),
 		shutting: make(chan struct{}),
 		clients:  map[*conn]struct{}{},
+		idle:     map[int][]*conn{},
+		plain:    len(spec.faults) == 0,
+		keptFor:  keptFor,
 	}
 	plan := proxyPlan{name: spec.name, upstream: spec.options.Upstream, toxics: effects.toxics}
 	if h.reachesLoopback() {
@@ -104,6 +110,9 @@ func openLane(ctx context.Context, h host, spec laneSpec) (*lane, error) {
 // come out at all may yet do so: both make the lane doubtful, and so does a connection at the
 // upstream tap that no dial waits for, unless the lane is shutting and the dial was called off.
 func (l *lane) dial(ctx context.Context, instance int) (net.Conn, *Tap, error) {
+	if c := l.reuse(instance); c != nil {
+		return c, c.tap, nil
+	}
 	if err := l.take(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -193,13 +202,6 @@ func (l *lane) await(p *Tap) error {
 
 // adopt makes tcp a connection of this lane, which ends with it at the latest.
 func (l *lane) adopt(tcp *net.TCPConn, p *Tap) (*conn, error) {
-	c := &conn{Conn: tcp, tcp: tcp, tap: p, sealed: l.tap != nil && l.tap.tls != nil, room: l.upstream}
-	c.gone = func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		delete(l.clients, c)
-		l.busy.Done()
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.barred {
@@ -207,8 +209,22 @@ func (l *lane) adopt(tcp *net.TCPConn, p *Tap) (*conn, error) {
 		return nil, errShut
 	}
 	l.busy.Add(1)
+	return l.client(tcp, p), nil
+}
+
+// client makes tcp a connection of a client that has none on it. It is called with mu held.
+func (l *lane) client(tcp *net.TCPConn, p *Tap) *conn {
+	c := &conn{Conn: tcp, tcp: tcp, tap: p, lane: l, sealed: l.tap != nil && l.tap.tls != nil, room: l.upstream}
 	l.clients[c] = struct{}{}
-	return c, nil
+	return c
+}
+
+// gone forgets a client whose socket is closed.
+func (l *lane) gone(c *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.clients, c)
+	l.busy.Done()
 }
 
 // inFlight counts the requests inside the target, see Lanes.InFlight.

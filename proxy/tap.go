@@ -33,6 +33,7 @@ type Tap struct {
 	fault    *tlsError // that kept the target and the upstream tap from understanding each other; nil: none
 	held     hold
 	stay     time.Duration // after the release the connection to the target is closed; 0: it is not
+	relay    *relay        // nil: the target has not taken the connection
 }
 
 // hold is what is to be kept back of a request.
@@ -242,12 +243,22 @@ func (p *Tap) explain(err error) error {
 	return err
 }
 
-// recordOpened notes that the target took the connection.
-func (p *Tap) recordOpened() {
+// recordOpened notes that the target took the connection, or that it has it from an exchange before.
+func (p *Tap) recordOpened(r *relay) {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.facts.Opened = at
+	p.facts.Opened, p.relay = at, r
+}
+
+// answeredOn returns the relay of a connection on which a request was answered and that nobody has left; nil: there is none.
+func (p *Tap) answeredOn() *relay {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.facts.Answered == 0 || p.facts.Left != 0 || p.facts.Closed != 0 || p.up != nil {
+		return nil
+	}
+	return p.relay
 }
 
 // recordPassing records that b is about to be passed to the target. It is called before they are: the answer
@@ -352,7 +363,7 @@ func (p *Tap) recordLeft() {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.facts.Closed == 0 && p.facts.Left == 0 {
+	if !p.over && p.facts.Closed == 0 && p.facts.Left == 0 {
 		p.facts.Left = at
 	}
 }
@@ -362,7 +373,7 @@ func (p *Tap) recordClosed() {
 	at := p.now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.facts.Closed == 0 {
+	if !p.over && p.facts.Closed == 0 {
 		p.facts.Closed = at
 	}
 }

@@ -141,10 +141,12 @@ func (d *upstreamTap) accept(staying, listening context.Context) {
 	acceptAll(staying, d.listener, func(left *net.TCPConn) {
 		p := d.admit()
 		d.busy.Go(func() {
-			defer d.forget(p)
+			r := &relay{left: left, room: d.room, door: d}
+			r.tap.Store(p)
+			defer func() { d.forget(r.tap.Load()) }()
 			defer left.Close()
 			defer context.AfterFunc(listening, func() { _ = left.Close() })()
-			d.serve(staying, left, p)
+			d.serve(staying, r, p)
 		})
 	})
 }
@@ -160,17 +162,17 @@ func (d *upstreamTap) targetOf(p *Tap) string {
 // serve relays one connection until the lane has closed it. If the target takes no
 // connection, the lane gets an end, as from a server that closes at once, and is still
 // read, so that nothing gets stuck in it.
-func (d *upstreamTap) serve(ctx context.Context, left *net.TCPConn, p *Tap) {
-	defer p.leaveBarrier()
+func (d *upstreamTap) serve(ctx context.Context, r *relay, p *Tap) {
+	defer func() { r.tap.Load().leaveBarrier() }()
 	target, err := d.dial(ctx, p)
 	if err != nil {
 		p.leaveBarrier()
-		_ = left.CloseWrite()
-		_, _ = io.Copy(io.Discard, left)
+		_ = r.left.CloseWrite()
+		_, _ = io.Copy(io.Discard, r.left)
 		return
 	}
-	p.recordOpened()
-	r := relay{left: left, target: target, room: d.room, tap: p}
+	r.target = target
+	p.recordOpened(r)
 	defer context.AfterFunc(ctx, func() { r.closeTarget(false) })()
 	var answering sync.WaitGroup
 	answering.Go(r.down)
@@ -224,7 +226,9 @@ type relay struct {
 	left   *net.TCPConn
 	target net.Conn
 	room   int64 // bytes that the lane will still take; negative: any number
-	tap    *Tap
+	door   *upstreamTap
+	tap    atomic.Pointer[Tap] // of the exchange that is under way, or was the last
+	ended  atomic.Bool         // the connection to the target is closed, or about to be
 
 	sending sync.Mutex // guards kept, held while bytes go to the target
 	kept    []byte     // what is kept back of the request
@@ -241,8 +245,8 @@ func (r *relay) up() {
 			broken = r.forward(buffer[:n]) != nil
 		}
 		if err != nil {
-			r.tap.leaveBarrier()
-			r.tap.recordLeft()
+			r.tap.Load().leaveBarrier()
+			r.tap.Load().recordLeft()
 			r.closeTarget(isReset(err))
 			return
 		}
@@ -259,12 +263,12 @@ func (r *relay) forward(b []byte) error {
 		r.sending.Unlock()
 		return nil
 	}
-	pass, keep := r.tap.split(b)
+	pass, keep := r.tap.Load().split(b)
 	r.kept = bytes.Clone(keep)
 	err := r.send(pass)
 	r.sending.Unlock()
 	if len(keep) > 0 {
-		r.tap.arriveAtBarrier(r.release)
+		r.tap.Load().arriveAtBarrier(r.release)
 	}
 	return err
 }
@@ -273,11 +277,11 @@ func (r *relay) forward(b []byte) error {
 func (r *relay) release() {
 	r.sending.Lock()
 	defer r.sending.Unlock()
-	passed := r.tap.recordRelease(r.kept)
+	passed := r.tap.Load().recordRelease(r.kept)
 	n, _ := r.target.Write(r.kept) // down notices a failure
 	passed(n)
 	r.kept = nil
-	if stay := r.tap.stays(); stay > 0 {
+	if stay := r.tap.Load().stays(); stay > 0 {
 		r.leaveAfter(stay)
 	}
 }
@@ -288,7 +292,7 @@ func (r *relay) leaveAfter(stay time.Duration) {
 		continue
 	}
 	r.gone.Store(true)
-	r.tap.recordLeft()
+	r.tap.Load().recordLeft()
 	r.closeTarget(false)
 }
 
@@ -297,7 +301,7 @@ func (r *relay) send(b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	passed := r.tap.recordPassing(b)
+	passed := r.tap.Load().recordPassing(b)
 	n, err := r.target.Write(b)
 	passed(n)
 	return err
@@ -309,14 +313,14 @@ func (r *relay) down() {
 	for {
 		n, err := r.target.Read(buffer)
 		if n > 0 {
-			r.tap.recordAnswer(buffer[:n])
-			r.tap.awaitBurst()
+			r.tap.Load().recordAnswer(buffer[:n])
+			r.tap.Load().awaitBurst()
 			r.pass(buffer[:n])
 		}
 		if err != nil {
-			r.tap.leaveBarrier()
+			r.tap.Load().leaveBarrier()
 			if alert := new(net.OpError); errors.As(err, &alert) && alert.Op == "remote error" {
-				r.tap.recordTrouble(err)
+				r.tap.Load().recordTrouble(err)
 			}
 			r.closeTarget(false)
 			if !r.gone.Load() {
@@ -345,7 +349,8 @@ func (r *relay) pass(b []byte) {
 
 // closeTarget closes the connection to the target in both directions, as toxiproxy does.
 func (r *relay) closeTarget(reset bool) {
-	r.tap.recordClosed()
+	r.ended.Store(true)
+	r.tap.Load().recordClosed()
 	raw := r.target
 	if secure, ok := raw.(*tls.Conn); ok {
 		raw = secure.NetConn()
@@ -366,4 +371,16 @@ func (r *relay) closeLeft(reset bool) {
 		return
 	}
 	_ = r.left.CloseWrite()
+}
+
+// next has a tap record the exchange that is to come on a connection whose last exchange is over. False: the connection is closed, or
+// closing, and nothing may be sent on it.
+func (r *relay) next(p *Tap) bool {
+	r.door.mu.Lock()
+	last := r.tap.Swap(p)
+	delete(r.door.here, last)
+	r.door.here[p] = struct{}{}
+	r.door.mu.Unlock()
+	// What closes from here on is on record as the new exchange's.
+	return !r.ended.Load()
 }

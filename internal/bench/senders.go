@@ -193,7 +193,7 @@ func (j job) config(step scenarios.Step, out io.Writer) driver.Config {
 			}}},
 			Plan: scenarios.NewPlan(s, 7), Names: driver.Names{Seed: 7, Run: "r1", Scenario: s.Name}, Base: time.Now(),
 		},
-		Dialers: []driver.Dialer{j.route.asDriver}, RealTime: true, Record: history.NewWriter(out),
+		Dialers: []driver.Dialer{j.route.asDriver}, RealTime: true, Lasting: true, Record: history.NewWriter(out),
 	}
 }
 
