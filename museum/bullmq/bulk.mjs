@@ -15,9 +15,11 @@ http.createServer(async (request, response) => {
       const jobs = await queue.getJobs(['waiting', 'active', 'delayed', 'completed', 'failed', 'paused']);
       return answer(200, jobs.filter((job) => job && job.data.note === note).map((job) => ({ id: job.id })));
     }
+    const key = request.headers['idempotency-key']?.trim();
+    if (!key) return answer(400, { error: 'no key' });
     let text = '';
     for await (const part of request) text += part;
-    const [job] = await queue.addBulk([{ name: 'order', data: JSON.parse(text), opts: { jobId: request.headers['idempotency-key'] } }]);
+    const [job] = await queue.addBulk([{ name: 'order', data: JSON.parse(text), opts: { jobId: key } }]);
     answer(202, { id: job.id });
   } catch (e) {
     answer(500, { error: e.message });

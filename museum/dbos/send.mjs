@@ -10,9 +10,11 @@ for (const user of ['alice', 'bob']) await DBOS.startWorkflow(mailbox, { workflo
 http.createServer(async (request, response) => {
   const answer = (status, body) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   try {
+    const key = request.headers['idempotency-key']?.trim();
+    if (!key) return answer(400, { error: 'no key' });
     let text = '';
     for await (const part of request) text += part;
-    await DBOS.send(request.headers['x-user'], JSON.parse(text), 'messages', request.headers['idempotency-key']);
+    await DBOS.send(request.headers['x-user'], JSON.parse(text), 'messages', key);
     answer(202, { sent: true });
   } catch (e) {
     answer(500, { error: e.message });

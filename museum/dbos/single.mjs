@@ -17,9 +17,11 @@ await DBOS.launch();
 http.createServer(async (request, response) => {
   const answer = (status, body) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
   try {
+    const key = request.headers['idempotency-key']?.trim();
+    if (!key) return answer(400, { error: 'no key' });
     let text = '';
     for await (const part of request) text += part;
-    const workflow = await DBOS.startWorkflow(place, { workflowID: request.headers['idempotency-key'] })(JSON.parse(text));
+    const workflow = await DBOS.startWorkflow(place, { workflowID: key })(JSON.parse(text));
     answer(201, { id: await workflow.getResult() });
   } catch (e) {
     answer(500, { error: e.message });

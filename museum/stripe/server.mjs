@@ -17,7 +17,7 @@ const body = async (request) => {
 const answer = (response, status, value) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
 const charge = (row) => ({ id: `ch_${row.id}`, object: 'charge', amount: row.amount });
 
-http.createServer(async (request, response) => { // Stripe
+const stripes = async (request, response) => {
   if (request.method === 'GET') { // the charges of an order: https://docs.stripe.com/api/charges/search
     const order = /metadata\['order'\]:'([^']*)'/.exec(new URL(request.url, 'http://here').searchParams.get('query'))[1];
     const { rows } = await pool.query('select * from charges where order_key = $1 order by id', [order]);
@@ -29,7 +29,9 @@ http.createServer(async (request, response) => { // Stripe
     [key, form.get('metadata[order]'), form.get('description'), Number(form.get('amount'))]);
   const { rows } = await pool.query('select * from charges where key = $1 or (key is null and order_key = $2) order by id desc', [key, form.get('metadata[order]')]);
   answer(response, 200, charge(rows[0]));
-}).listen(process.env.STRIPE_PORT, '127.0.0.1');
+};
+http.createServer((request, response) => stripes(request, response).catch((e) => answer(response, 500, { error: { message: e.message } })))
+  .listen(process.env.STRIPE_PORT, '127.0.0.1');
 
 // No retries: the order's key belongs to the order, and whoever sends it again finds the charge that is there.
 const stripe = new Stripe('sk_test_museum', { host: '127.0.0.1', port: process.env.STRIPE_ROAD, protocol: 'http', maxNetworkRetries: 0, telemetry: false });
@@ -45,7 +47,8 @@ async function place(key, order) {
 }
 
 http.createServer(async (request, response) => {
-  const key = request.headers['idempotency-key'];
+  const key = request.headers['idempotency-key']?.trim();
+  if (!key) return answer(response, 400, { error: 'no key' });
   try {
     const order = JSON.parse(await body(request));
     const placing = (running.get(key) ?? Promise.resolve()).catch(() => {}).then(() => place(key, order)); // one at a time
