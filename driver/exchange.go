@@ -22,8 +22,8 @@ import (
 // lane's entry, which the harness causes, and the client's deadline begins when it is connected.
 const leastDial = 5 * time.Second
 
-// exchange is one request and its answer: in HTTP/1.1 on a connection of its own, in
-// HTTP/2 as a stream of its own (see runStream). It is written and read here rather than
+// exchange is one request and its answer: in HTTP/1.1 on a connection that no other uses
+// meanwhile, in HTTP/2 as a stream of its own (see runStream). It is written and read here rather than
 // by http.Transport, which sends a request with an Idempotency-Key again by itself when a
 // connection breaks: the target would then see more requests than the history has. Used
 // once, by one goroutine.

@@ -7,7 +7,8 @@
 // The parts, from the plan down to the wire: an intentRunner plays an intent's moves;
 // requests builds each request; a batch is one vegeta attack, which decides when requests
 // leave; the transmitter keeps the history and stops when the target is gone; an exchange
-// is one request and its answer on a connection of its own.
+// is one request and its answer on a connection of its own, or, in a hunt, on one that was
+// kept.
 //
 // Three habits of Go's own HTTP client would falsify the history, so none of them is used.
 // http.Transport sends a POST with an Idempotency-Key again by itself when a connection

@@ -141,7 +141,7 @@ func (d *upstreamTap) accept(staying, listening context.Context) {
 	acceptAll(staying, d.listener, func(left *net.TCPConn) {
 		p := d.admit()
 		d.busy.Go(func() {
-			r := &relay{left: left, room: d.room, door: d}
+			r := &relay{left: left, room: d.room, upstream: d}
 			r.tap.Store(p)
 			defer func() { d.forget(r.tap.Load()) }()
 			defer left.Close()
@@ -223,12 +223,12 @@ func agree(ctx context.Context, secure *tls.Conn, config *tls.Config) error {
 
 // relay is one connection at the upstream tap: left leads to the lane.
 type relay struct {
-	left   *net.TCPConn
-	target net.Conn
-	room   int64 // bytes that the lane will still take; negative: any number
-	door   *upstreamTap
-	tap    atomic.Pointer[Tap] // of the exchange that is under way, or was the last
-	ended  atomic.Bool         // the connection to the target is closed, or about to be
+	left     *net.TCPConn
+	target   net.Conn
+	room     int64 // bytes that the lane will still take; negative: any number
+	upstream *upstreamTap
+	tap      atomic.Pointer[Tap] // of the exchange that is under way, or was the last
+	ended    atomic.Bool         // the connection to the target is closed, or about to be
 
 	sending sync.Mutex // guards kept, held while bytes go to the target
 	kept    []byte     // what is kept back of the request
@@ -376,11 +376,11 @@ func (r *relay) closeLeft(reset bool) {
 // next has a tap record the exchange that is to come on a connection whose last exchange is over. False: the connection is closed, or
 // closing, and nothing may be sent on it.
 func (r *relay) next(p *Tap) bool {
-	r.door.mu.Lock()
+	r.upstream.mu.Lock()
 	last := r.tap.Swap(p)
-	delete(r.door.here, last)
-	r.door.here[p] = struct{}{}
-	r.door.mu.Unlock()
+	delete(r.upstream.here, last)
+	r.upstream.here[p] = struct{}{}
+	r.upstream.mu.Unlock()
 	// What closes from here on is on record as the new exchange's.
 	return !r.ended.Load()
 }
