@@ -23,26 +23,26 @@ func (c *conn) Keep() bool {
 	c.tap.recordEnd()
 	_ = c.tcp.SetDeadline(time.Time{})
 	delete(l.clients, c)
-	next := l.client(c.tcp, c.tap)
-	l.idle[c.tap.instance] = append(l.idle[c.tap.instance], next)
+	instance, next := c.tap.instance, l.client(c.tcp, c.tap)
+	l.idle[instance] = append(l.idle[instance], next)
 	time.AfterFunc(l.keptFor, func() {
-		if l.takeIdle(next) {
+		if l.takeIdle(instance, next) {
 			_ = next.Close()
 		}
 	})
 	return true
 }
 
-// takeIdle takes a connection from those that are kept, and reports whether it was among them.
-func (l *lane) takeIdle(c *conn) bool {
+// takeIdle takes a connection to an instance from those that are kept, and reports whether it was among them.
+func (l *lane) takeIdle(instance int, c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	all := l.idle[c.tap.instance]
+	all := l.idle[instance]
 	i := slices.Index(all, c)
 	if i < 0 {
 		return false
 	}
-	l.idle[c.tap.instance] = slices.Delete(all, i, i+1)
+	l.idle[instance] = slices.Delete(all, i, i+1)
 	return true
 }
 

@@ -87,6 +87,17 @@ func TestTheNextExchangeIsOnTheKeptConnection(t *testing.T) {
 	require.EqualValues(t, 1, connections.Load())
 }
 
+// Whether a connection is used again or its time is over is decided once, whoever comes first.
+func TestTheTimeOfAKeptConnectionEndsWhileItIsUsedAgain(t *testing.T) {
+	t.Parallel()
+	address, _ := answering(t, nil)
+	lanes := keeping(t, address)
+	lanes.byName[faults.Clean].keptFor = 200 * time.Microsecond
+	for range 300 {
+		require.Equal(t, http.StatusCreated, ask(t, lanes).Facts().Status)
+	}
+}
+
 func TestAConnectionThatIsClosedWhileItIsKeptIsNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	leave := make(chan struct{})
