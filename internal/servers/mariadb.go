@@ -58,6 +58,9 @@ func (b mariadbBinaries) prepare(ctx context.Context, where site) error {
 	return nil
 }
 
+// mariadbSocket is where the server listens in its folder.
+func mariadbSocket(where site) string { return filepath.Join(where.dir, "mariadb.sock") }
+
 // mariadbArgs has a server that reads no settings of the machine, keeps little in memory, and
 // writes as little to disk as it can: what it has is thrown away.
 func mariadbArgs(where site) []string {
@@ -65,7 +68,7 @@ func mariadbArgs(where site) []string {
 		"--no-defaults", "--datadir=" + filepath.Join(where.dir, "data"), "--tmpdir=" + where.dir,
 		"--init-file=" + filepath.Join(where.dir, "begin.sql"),
 		"--bind-address=127.0.0.1", "--port=" + strconv.Itoa(where.port),
-		"--socket=" + filepath.Join(where.dir, "mariadb.sock"), "--pid-file=" + filepath.Join(where.dir, "mariadb.pid"),
+		"--socket=" + mariadbSocket(where), "--pid-file=" + filepath.Join(where.dir, "mariadb.pid"),
 		"--skip-name-resolve", "--max-connections=" + strconv.Itoa(where.connections),
 		"--skip-log-bin", "--sync-binlog=0", "--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0",
 		"--innodb-buffer-pool-size=64M", "--innodb-log-file-size=16M", "--performance-schema=off",
