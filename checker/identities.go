@@ -172,5 +172,16 @@ func rowIdentity(tr *trace, row history.Row) string {
 	if value == nil {
 		return ""
 	}
-	return plain(normalise(value))
+	return tr.asChosen(plain(normalise(value)))
+}
+
+// asChosen returns an identity as the first body spells it, where clients choose it: as a member of the natural key, of whose
+// spelling something makes no difference. Rows and answers may have it in the spelling of any request.
+func (tr *trace) asChosen(identity string) string {
+	for _, name := range tr.chosen {
+		if contract.SameName(identity, name, tr.ignores) {
+			return name
+		}
+	}
+	return identity
 }

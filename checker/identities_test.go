@@ -96,3 +96,26 @@ func TestRowsThatAreNotNamed(t *testing.T) {
 	judge(t, scene(acknowledge("0", "i1").of("p"), acknowledge("0", "i2").of("q")), terms(nameless), nil, "")
 	judge(t, scene(acknowledge("0", "i1").under("/a"), acknowledge("0", "i2").under("/b")), terms(nameless), nil, "")
 }
+
+func TestANameThatTheClientChooses(t *testing.T) {
+	t.Parallel()
+	inCapitals := acknowledged(201, "AB-1")
+	inCapitals.Body = history.OtherNaming
+	spelled := func(ignores ...contract.Ignored) checker.Terms {
+		return terms(naturalKey, onlyIdentity, func(t *checker.Terms) { t.Contract.NaturalKeyIgnores = ignores })
+	}
+	chosen := func(row string) *history.History {
+		h := scene(story(acknowledged(201, "ab-1"), inCapitals).holding(row))
+		original := h.Intents[0].Bodies[history.Original]
+		original.Content = `{"ref":"ab-1"}`
+		other := original
+		other.Content = `{"ref":"AB-1"}`
+		h.Intents[0].Bodies[history.Original], h.Intents[0].Bodies[history.OtherNaming] = original, other
+		return h
+	}
+	stranger := []string{"replay-mismatch/identity"}
+	judge(t, chosen("ab-1"), spelled(contract.IgnoresCase), nil, "")
+	judge(t, chosen("AB-1"), spelled(contract.IgnoresCase), nil, "")
+	judge(t, chosen("ab-1"), spelled(contract.IgnoresBlanks), stranger, "")
+	judge(t, chosen("ab-2"), spelled(contract.IgnoresCase), stranger, "")
+}

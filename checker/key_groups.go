@@ -87,17 +87,22 @@ func (t *Terms) naturalKey(b history.Body) string {
 	if len(t.Contract.NaturalKey) == 0 {
 		return ""
 	}
-	var parts []any
+	return fmt.Sprintf("%q", naturalMembers(t.Contract.NaturalKey, b))
+}
+
+// naturalMembers returns what a request has in each place of a natural key.
+func naturalMembers(key []string, b history.Body) []string {
+	var members []string
 	said, _ := parse(b.JSON())
-	for _, pointer := range t.Contract.NaturalKey {
+	for _, pointer := range key {
 		if pointer == contract.WholePath {
-			parts = append(parts, b.Path)
+			members = append(members, b.Path)
 			continue
 		}
 		value, _ := jsonpointer.Resolve(said, pointer)
-		parts = append(parts, plain(exactly(value)))
+		members = append(members, plain(exactly(value)))
 	}
-	return fmt.Sprintf("%q", parts)
+	return members
 }
 
 // bodiesApart reports that the two bodies of an intent have two natural keys, and so are two intents.

@@ -55,6 +55,8 @@ type trace struct {
 	removalUnconfirmed bool          // what that left for this part to find is not known
 	endedByRemoval     bool          // it is the part before a removal: no snapshot has its rows
 	rowsFound          int           // with endedByRemoval: how many rows there were
+	chosen             []string      // members of the natural key in the first body, if its spelling may differ: the client may have chosen the name
+	ignores            []contract.Ignored
 }
 
 // markerGroup is the traces that share a marker: one, unless the scenario plans twins.
@@ -73,6 +75,9 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 		tr := &traces[n]
 		tr.intent, tr.operation = i, t.named(i.Operation)
 		tr.attempts = make([]*classified, 0, len(h.Attempts)/len(h.Intents)+1)
+		if tr.ignores = t.Contract.NaturalKeyIgnores; len(tr.ignores) > 0 {
+			tr.chosen = naturalMembers(t.Contract.NaturalKey, i.Bodies[history.Original])
+		}
 		byIntent[i.ID] = tr
 		marker := i.Bodies[history.Original].Marker
 		mg := byMarker[marker]
@@ -95,6 +100,7 @@ func (t *Terms) markerGroups(h *history.History) []*markerGroup {
 		if tr := byIntent[a.Intent]; tr != nil {
 			j := &classes[i]
 			*j = t.classifyAttempt(a, t.operationFor(tr.intent, a.Body), followups[a.ID])
+			j.identity = tr.asChosen(j.identity)
 			j.latest = doneBy(a, h)
 			j.natural = t.naturalKey(tr.intent.Bodies[a.Body])
 			if j.otherWay() || a.Body == history.OtherNaming {

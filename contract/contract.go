@@ -10,7 +10,9 @@ package contract
 
 import (
 	"errors"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -75,6 +77,14 @@ const (
 	IgnoresCase   Ignored = "case"
 	IgnoresBlanks Ignored = "blanks"
 )
+
+// SameName reports that two spellings of a natural key are the same, by what is ignored of them.
+func SameName(a, b string, ignores []Ignored) bool {
+	if slices.Contains(ignores, IgnoresBlanks) {
+		a, b = strings.TrimSpace(a), strings.TrimSpace(b)
+	}
+	return a == b || slices.Contains(ignores, IgnoresCase) && strings.EqualFold(a, b)
+}
 
 // WholePath stands in a natural key for the path of the request: whatever is sent there is one intent.
 const WholePath = "path"
